@@ -1,0 +1,416 @@
+"""Performs the harness's requests inside the student's process: call this, differentiate that.
+
+Requests and replies are frames of ``wire``. A request is ``(operation, ...)``; the reply is one of
+
+- ``("value", result, mutated, generator)``: what came back, which arguments were changed, and the first
+  random generator among the arguments in its state after the call (or ``None``);
+- ``("error", type name, message, frames)``: the student's code raised;
+- ``("refused", sentence)``: the result is not something that travels.
+
+During a call the executor may send ``("callback", key, args, kwargs)`` and is answered by
+``("answer", value)`` or ``("raise", type name, message)``.
+
+Nothing here is trusted: whatever a student does to this code, all it can change is the values sent back.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType, TracebackType
+from typing import Any
+
+from . import wire
+from .wire import Reference, WireError
+
+MAX_MESSAGE = 2000
+MAX_LINE = 300
+MAX_FRAMES = 12
+MAX_NAMES = 10_000
+
+#: What a callback of the harness may raise in the student's code; anything else arrives as RuntimeError.
+RAISABLE: dict[str, type[BaseException]] = {
+    kind.__name__: kind
+    for kind in (
+        *(ArithmeticError, AssertionError, AttributeError, IndexError, KeyError, LookupError),
+        *(NotImplementedError, RuntimeError, StopIteration, TypeError, ValueError, ZeroDivisionError),
+    )
+}
+
+RoundTrip = Callable[[bytes], bytes]
+
+
+class MissingName(WireError):
+    """The student's namespace has no such name."""
+
+
+class Executor:
+    """Serves requests on a student's ``namespace``.
+
+    ``label_of`` names the cell that a code object's file name belongs to, or gives ``None`` for code that
+    is not the student's. ``catch`` is what counts as an error of the student's.
+    """
+
+    def __init__(
+        self,
+        namespace: Mapping[str, Any],
+        label_of: Callable[[str], str | None] = lambda filename: None,
+        catch: tuple[type[BaseException], ...] = (BaseException,),
+        limits: wire.WireLimits = wire.LIMITS,
+    ):
+        self.namespace = namespace
+        self.label_of = label_of
+        self.catch = catch
+        self.limits = limits
+        self.handles: dict[int, Any] = {}
+        self.scenes: dict[int, dict[str, Any]] = {}
+        self._round_trip: RoundTrip | None = None
+
+    def handle(self, frame: bytes, round_trip: RoundTrip) -> bytes:
+        """The reply to one request. ``round_trip`` sends a callback's frame and returns its answer's."""
+        outer, self._round_trip = self._round_trip, round_trip
+        try:
+            return self._perform(self._open(frame))
+        except MissingName as error:
+            return wire.encode(("error", "NameError", str(error), ()))
+        except WireError as error:
+            return wire.encode(("refused", str(error)))
+        except self.catch as error:
+            return wire.encode(("error", *describe_error(error, self.label_of)))
+        finally:
+            self._round_trip = outer
+
+    def _open(self, frame: bytes) -> Any:
+        return wire.decode(frame, self.limits, self._resolve)
+
+    def _perform(self, message: Any) -> bytes:
+        operation, *operands = message
+        result = _OPERATIONS[operation](self, *operands)
+        reply = result if isinstance(result, _Reply) else _Reply(result)
+        return wire.encode(
+            ("value", reply.result, reply.mutated(), reply.generator), self.limits, self._refer_result
+        )
+
+    # References ---------------------------------------------------------------------------------------
+
+    def _resolve(self, reference: Reference) -> Any:
+        if reference.kind == "handle":
+            return self.handles[int(reference.key)]
+        if reference.kind == "callback":
+            return Callback(self, int(reference.key))
+        if reference.key not in self.namespace:
+            raise MissingName(f"name '{reference.key}' is not defined")
+        return self.namespace[str(reference.key)]
+
+    def _refer_result(self, value: Any) -> Reference | None:
+        """Callbacks go home, modules stay here behind a handle; anything else does not travel."""
+        if isinstance(value, Callback):
+            return Reference("callback", value.key)
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(value, torch.nn.Module):
+            return self.keep(value)
+        return None
+
+    def _refer_argument(self, value: Any) -> Reference | None:
+        reference = self._refer_result(value)
+        if reference is None and not isinstance(value, Iterator):
+            raise TypeError(f"this function takes plain values, not {wire.type_name(value)}")
+        return reference
+
+    def keep(self, value: Any) -> Reference:
+        """Keep ``value`` here, and return what the harness may call it by."""
+        key = len(self.handles)
+        self.handles[key] = value
+        return Reference("handle", key)
+
+    def call_back(self, key: int, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """Run a callback in the harness's process and return (or raise) what it does."""
+        if self._round_trip is None:
+            raise RuntimeError("this function can only be called while the call that received it runs")
+        frame = wire.encode(("callback", key, args, kwargs), self.limits, self._refer_argument)
+        answer = self._open(self._round_trip(frame))
+        while answer[0] not in ("answer", "raise"):  # a callback may itself call the student's functions
+            reply = self._reply_to(answer)
+            answer = self._open(self._round_trip(reply))
+        if answer[0] == "raise":
+            raise RAISABLE.get(answer[1], RuntimeError)(answer[2])
+        return answer[1]
+
+    def _reply_to(self, message: Any) -> bytes:
+        try:
+            return self._perform(message)
+        except WireError as error:
+            return wire.encode(("refused", str(error)))
+        except self.catch as error:
+            return wire.encode(("error", *describe_error(error, self.label_of)))
+
+    # Operations ---------------------------------------------------------------------------------------
+
+    def _call(self, target: Any, method: str | None, args: list, kwargs: dict, keep: bool, times: int) -> Any:
+        function = _attribute(target, method) if method else target
+        before = Snapshots(function, args, kwargs)
+        if times == 1:
+            result = _drained(function(*args, **kwargs), self.limits)
+        else:
+            result = [_drained(function(*args, **kwargs), self.limits) for _ in range(times)]
+        return _Reply(self.keep(result) if keep else result, before.changed, before.generator)
+
+    def _gradients(self, target: Any, method: str | None, args: list, kwargs: dict, cotangent: Any) -> Any:
+        function = _attribute(target, method) if method else target
+        return differentiate(function, args, kwargs, cotangent)
+
+    def _new_scene(self, source: str, bindings: dict[str, Any]) -> int:
+        key = len(self.scenes)
+        self.scenes[key] = {"__name__": "scene", "student_namespace": self.namespace, **bindings}
+        self._run_scene(key, source)
+        return key
+
+    def _run_scene(self, key: int, source: str, bindings: Mapping[str, Any] = MappingProxyType({})) -> None:
+        self.scenes[key].update(bindings)
+        exec(compile(source, "<scene>", "exec"), self.scenes[key])
+
+    def _scene_value(self, key: int, name: str) -> Any:
+        if name not in self.scenes[key]:
+            raise MissingName(f"name '{name}' is not defined")
+        value = _drained(self.scenes[key][name], self.limits)
+        return value if self._travels(value) else self.keep(value)
+
+    def _travels(self, value: Any) -> bool:
+        strangers: list[Any] = []
+        wire.encode(value, self.limits, lambda stranger: strangers.append(stranger))
+        return not strangers
+
+    def _get(self, target: Any, name: str) -> Any:
+        return _drained(_attribute(target, name), self.limits)
+
+    def _shapes(self, target: Any) -> dict[str, tuple[int, ...]]:
+        return {name: tuple(value.shape) for name, value in target.named_parameters()}
+
+    def _lookup(self, names: list[str]) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """Kind and parameters of each name: ``("function", ("q", "k", "v"))``, ``("missing", ())``..."""
+        return {name: _kind(self.namespace, name) for name in names[:MAX_NAMES]}
+
+
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "call": Executor._call,
+    "gradients": Executor._gradients,
+    "scene": Executor._new_scene,
+    "scene_run": Executor._run_scene,
+    "scene_value": Executor._scene_value,
+    "get": Executor._get,
+    "state_dict": lambda executor, target: target.state_dict(),
+    "load_state_dict": lambda executor, target, state, strict: (
+        target.load_state_dict(state, strict=strict) and None
+    ),
+    "shapes": Executor._shapes,
+    "mode": lambda executor, target, training: target.train(training) and None,
+    "lookup": Executor._lookup,
+}
+
+
+class Callback:
+    """Stands, in the student's process, for a function of the harness's."""
+
+    def __init__(self, executor: Executor, key: int):
+        self._executor = executor
+        self.key = key
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._executor.call_back(self.key, args, kwargs)
+
+    def __repr__(self) -> str:
+        return f"<function given by the test, number {self.key}>"
+
+
+class _Reply:
+    """A result with what there is to say about the arguments."""
+
+    def __init__(self, result: Any, mutated: Callable[[], tuple[str, ...]] = tuple, generator: Any = None):
+        self.result = result
+        self.mutated = mutated
+        self.generator = generator
+
+
+class Snapshots:
+    """What the arguments were before a call, to tell afterwards which of them changed."""
+
+    def __init__(self, function: Any, args: list, kwargs: dict[str, Any]):
+        self.function = function
+        self.generator = None
+        self.taken: list[tuple[int | str, Any, Any]] = []
+        items: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+        for key, value in items:
+            if is_generator(value):
+                self.generator = value if self.generator is None else self.generator
+            elif value is not None and type(value) not in _IMMUTABLE:
+                self.taken.append((key, value, _snapshot(value)))
+
+    def changed(self) -> tuple[str, ...]:
+        """The names of the arguments that are no longer what they were: ``("x", "words[2]")``."""
+        return tuple(
+            _changed_place(self._name(key), before, value)
+            for key, value, before in self.taken
+            if _snapshot(value) != before
+        )
+
+    def _name(self, key: int | str) -> str:
+        if isinstance(key, str):
+            return key
+        names = _parameters(self.function)
+        return names[key] if key < len(names) else f"argument {key + 1}"
+
+
+_IMMUTABLE = frozenset({bool, int, float, complex, str, bytes, range, slice, Callback, type(...)})
+
+
+def is_generator(value: Any) -> bool:
+    """Whether ``value`` is a random generator of NumPy's or PyTorch's."""
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    return (numpy is not None and isinstance(value, numpy.random.Generator)) or (
+        torch is not None and isinstance(value, torch.Generator)
+    )
+
+
+def _snapshot(value: Any) -> Any:
+    numpy = sys.modules["numpy"]
+    if type(value) is numpy.ndarray:
+        return value.shape, value.dtype.str, value.tobytes()
+    try:
+        return wire.encode(value, refer=_by_identity)
+    except WireError:
+        return None
+
+
+def _by_identity(value: Any) -> Reference:
+    return Reference("identity", id(value))
+
+
+def _changed_place(name: str, before: Any, now: Any) -> str:
+    """``name`` with the index of the first part of a list, tuple or dict that changed."""
+    if not isinstance(before, bytes):
+        return name
+    old = wire.decode(before, resolve=lambda reference: reference, allow_opaque=True)
+    if type(old) is dict and type(now) is dict and old.keys() == now.keys():
+        pairs = [(f"{name}[{key!r}]", old[key], now[key]) for key in old]
+    elif type(old) in (list, tuple) and type(now) in (list, tuple) and len(old) == len(now):
+        pairs = [(f"{name}[{i}]", a, b) for i, (a, b) in enumerate(zip(old, now, strict=True))]
+    else:
+        return name
+    for place, a, b in pairs:
+        encoded = wire.encode(a, refer=_by_identity)
+        if encoded != wire.encode(b, refer=_by_identity):
+            return _changed_place(place, encoded, b)
+    return name
+
+
+def _drained(value: Any, limits: wire.WireLimits) -> Any:
+    """A generator's items as a list (so that its body has run), anything else as it is."""
+    if not isinstance(value, Iterator):
+        return value
+    items = []
+    for item in value:
+        items.append(item)
+        if len(items) > limits.items:
+            raise WireError("the iterator does not end")
+    return items
+
+
+def _attribute(target: Any, path: str) -> Any:
+    for name in path.split("."):
+        target = getattr(target, name)
+    return target
+
+
+def _parameters(function: Any) -> tuple[str, ...]:
+    try:
+        return tuple(name[:100] for name in inspect.signature(function).parameters)[:100]
+    except (TypeError, ValueError):
+        return ()
+
+
+def _kind(namespace: Mapping[str, Any], name: str) -> tuple[str, tuple[str, ...]]:
+    if name not in namespace:
+        return "missing", ()
+    value = namespace[name]
+    if isinstance(value, type):
+        return "class", _parameters(value)
+    if callable(value):
+        return "function", _parameters(value)
+    return "value", ()
+
+
+def differentiate(function: Any, args: list, kwargs: dict[str, Any], cotangent: Any) -> dict[str, Any]:
+    """Call with every floating-point tensor requiring its gradient, and contract the output.
+
+    ``cotangent`` has the output's structure (default: ones). The gradient of what the output does not
+    depend on is ``None``.
+    """
+    import torch
+
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, torch.Tensor) and value.is_floating_point():
+            value.requires_grad_(True)
+    owner = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
+    parameters = dict(owner.named_parameters()) if isinstance(owner, torch.nn.Module) else {}
+    output = function(*args, **kwargs)
+    outputs = _float_tensors(output)
+    weights = _float_tensors(cotangent) if cotangent is not None else [torch.ones_like(o) for o in outputs]
+    if len(weights) != len(outputs):
+        raise ValueError(f"the function returned {len(outputs)} tensors where {len(weights)} were expected")
+    wanted = [v for v in (*args, *kwargs.values(), *parameters.values()) if _requires_grad(v)]
+    found: dict[int, Any] = {}
+    terms = [(o * w).sum() for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
+    if terms and wanted:
+        gradients = torch.autograd.grad(torch.stack(terms).sum(), wanted, allow_unused=True)
+        found = {id(v): gradient for v, gradient in zip(wanted, gradients, strict=True)}
+    return {
+        "output": output,
+        "inputs": [found.get(id(value)) for value in args],
+        "keywords": {name: found.get(id(value)) for name, value in kwargs.items()},
+        "parameters": {name: found.get(id(value)) for name, value in parameters.items()},
+    }
+
+
+def _float_tensors(value: Any) -> list[Any]:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return [value] if value.is_floating_point() else []
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return [tensor for part in parts for tensor in _float_tensors(part)]
+
+
+def _requires_grad(value: Any) -> bool:
+    import torch
+
+    return isinstance(value, torch.Tensor) and value.requires_grad
+
+
+def describe_error(
+    error: BaseException, label_of: Callable[[str], str | None]
+) -> tuple[str, str, tuple[tuple[str, int, str], ...]]:
+    """Type name, message and the student's own frames ``(cell, line number, source line)`` of an error."""
+    try:
+        message = str(error)[:MAX_MESSAGE]
+    except BaseException:  # an exception's own __str__ is the student's code too
+        message = ""
+    name = type(error).__name__
+    return str(name)[:80], message, own_frames(error.__traceback__, label_of)
+
+
+def own_frames(
+    traceback: TracebackType | None, label_of: Callable[[str], str | None]
+) -> tuple[tuple[str, int, str], ...]:
+    """The frames of the student's own code, outermost first, at most ``MAX_FRAMES`` of the innermost."""
+    frames: list[tuple[str, int, str]] = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        label = label_of(code.co_filename)
+        if label is not None:
+            line = linecache.getline(code.co_filename, traceback.tb_lineno)
+            frames.append((label, traceback.tb_lineno, line.rstrip()[:MAX_LINE]))
+            del frames[:-MAX_FRAMES]
+        traceback = traceback.tb_next
+    return tuple(frames)

@@ -1,0 +1,278 @@
+"""What a hidden test can ask of a student's function, in this process through the wire format."""
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.student import BadReply, Handle, Student, StudentError
+
+LIBRARY = """
+import numpy as np
+import torch
+
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+def careless(x, words, options):
+    x[0] = 99.0
+    words[1].append("!")
+    return x
+
+def walk(P, rng):
+    return int(rng.choice(len(P), p=P))
+
+def counted(n):
+    yield from range(n)
+
+def endless():
+    while True:
+        yield 1
+
+def search(step, start):
+    total = 0
+    while start is not None:
+        start, gain = step(start)
+        total += gain
+    return total
+
+def patient(step):
+    try:
+        return step()
+    except Exception as error:
+        return type(error).__name__
+
+def apply(function, x):
+    return function(x)
+
+def twice(x):
+    return softmax(softmax(x))
+
+def broken(x):
+    y = x + 1
+    return y / undefined
+
+class Foo:
+    pass
+
+def stranger():
+    return [1, Foo()]
+
+def layout(x):
+    return bool(x.flags.c_contiguous if isinstance(x, np.ndarray) else x.is_contiguous())
+
+def square(x, unused):
+    return x ** 2 if isinstance(x, torch.Tensor) else np.square(x)
+
+class Block(torch.nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.heads = 2
+        self.inner = torch.nn.Linear(d, 2)
+
+    def forward(self, x):
+        return self.inner(x)
+
+    def twice(self, x):
+        return 2 * self(x)
+
+def train_step(model, optimizer, batch):
+    optimizer.zero_grad()
+    loss = (model(batch) ** 2).mean()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+"""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    path = tmp_path_factory.mktemp("notebook") / "notebook.py"
+    path.write_text(LIBRARY)
+    namespace = {"__name__": "notebook"}
+    exec(compile(LIBRARY, str(path), "exec"), namespace)
+    return namespace
+
+
+@pytest.fixture
+def student(library):
+    return lambda name: Student.local_namespace(library, name)
+
+
+def test_a_call_returns_the_value(student):
+    x = np.arange(6.0).reshape(2, 3)
+    weights = student("softmax")(x, axis=0)
+    np.testing.assert_allclose(weights.sum(0), 1)
+    assert student("twice")(x).shape == (2, 3)
+
+
+def test_changed_arguments_are_named_down_to_the_part_and_stay_unchanged_here(student):
+    careless = student("careless")
+    x, words = np.zeros(3), [["a"], ["b"], ["c"]]
+    careless(x, words, options={})
+    assert careless.mutated == ("x", "words[1]")
+    assert x[0] == 0 and words[1] == ["b"]
+    softmax = student("softmax")
+    softmax(x)
+    assert softmax.mutated == ()
+
+
+def test_a_generator_advances_in_the_sandbox_only_and_its_state_can_be_asked_for(student):
+    walk, P = student("walk"), np.array([0.2, 0.3, 0.5])
+    rng, twin = np.random.default_rng(3), np.random.default_rng(3)
+    assert walk(P, rng) == twin.choice(3, p=P)
+    assert walk.rng_after.random() == twin.random()
+    assert walk.mutated == ()
+    assert rng.random() == np.random.default_rng(3).random()
+
+
+def test_repeat_draws_on_with_one_generator(student):
+    P = np.array([0.2, 0.3, 0.5])
+    draws = student("walk").repeat(2000, P, np.random.default_rng(0))
+    twin = np.random.default_rng(0)
+    assert draws == [int(twin.choice(3, p=P)) for _ in range(2000)]
+    assert student("walk").repeat(1, P, np.random.default_rng(0)) == draws[:1]
+
+
+def test_a_python_generator_comes_back_as_a_list_and_an_endless_one_is_refused(student):
+    assert student("counted")(3) == [0, 1, 2]
+    with pytest.raises(BadReply, match="does not end"):
+        student("endless")()
+
+
+def test_a_function_argument_is_called_back_here(student):
+    seen = []
+
+    def step(n):
+        seen.append(n)
+        return (n - 1 if n else None), 10 * n
+
+    assert student("search")(step, 3) == 60
+    assert seen == [3, 2, 1, 0]
+
+
+def test_a_callback_may_call_the_student_in_turn(student):
+    softmax = student("softmax")
+
+    def step(x):
+        return None, float(softmax(np.array([x, x]))[0])
+
+    assert softmax.other("search")(step, 1.0) == 0.5
+
+
+def test_a_wrong_use_of_a_callback_is_the_students_error_and_can_be_caught_there(student):
+    with pytest.raises(StudentError) as caught:
+        student("search")(lambda: None, 3)
+    assert caught.value.type_name == "TypeError"
+    assert student("patient")(lambda x: x) == "TypeError"
+
+
+def test_a_failed_assertion_in_a_callback_reaches_the_test_though_the_student_catches_everything(student):
+    def step():
+        raise AssertionError("the state is wrong")
+
+    with pytest.raises(AssertionError, match="the state is wrong"):
+        student("patient")(step)
+
+
+def test_a_student_function_can_be_passed_to_another(student):
+    softmax = student("softmax")
+    assert softmax.other("apply")(softmax, np.zeros(2)).tolist() == [0.5, 0.5]
+
+
+def test_an_error_shows_the_students_own_frames(student):
+    with pytest.raises(StudentError) as caught:
+        student("broken")(1)
+    assert caught.value.type_name == "NameError"
+    [frame] = caught.value.frames
+    assert (frame.cell, frame.source.strip()) == ("notebook", "return y / undefined")
+
+
+def test_a_missing_function_is_a_name_error_and_does_not_exist(student):
+    missing = student("soft_max")
+    assert not missing.exists
+    with pytest.raises(StudentError, match="NameError: name 'soft_max' is not defined"):
+        missing(1)
+    assert student("softmax").exists and student("softmax").parameters == ("x", "axis")
+
+
+def test_a_result_of_another_type_is_a_bad_reply_that_names_it(student):
+    with pytest.raises(BadReply, match=r"returned a value of type notebook\.Foo"):
+        student("stranger")()
+
+
+def test_a_non_contiguous_argument_arrives_non_contiguous(student):
+    layout = student("layout")
+    x = np.arange(12.0).reshape(3, 4)
+    assert layout(x) is True
+    assert [layout(v) for v in (x.T, x[:, ::2], np.arange(6)[::-1])] == [False] * 3
+    t = torch.arange(24.0).reshape(2, 3, 4)
+    assert [layout(v) for v in (t, t.mT, t[..., ::2], t.permute(2, 1, 0))] == [True, False, False, False]
+
+
+def test_gradients_of_a_function(student):
+    x, v = torch.tensor([1.0, 2.0], dtype=torch.float64), torch.tensor([3.0, 4.0], dtype=torch.float64)
+    found = student("square").gradients([x, torch.ones(1)], cotangent=v)
+    assert torch.equal(found.output, x**2) and torch.equal(found.inputs[0], 2 * x * v)
+    assert found.inputs[1] is None
+    assert not found.output.requires_grad and not x.requires_grad
+    found = student("square").gradients(kwargs={"x": x, "unused": 1})
+    assert torch.equal(found.keywords["x"], 2 * x)
+
+
+def test_a_module_stays_behind_a_handle(student):
+    block = student("Block")(3)
+    assert isinstance(block, Handle)
+    assert block.parameters() == {"inner.weight": (2, 3), "inner.bias": (2,)}
+    state = {"inner.weight": torch.ones(2, 3), "inner.bias": torch.tensor([0.0, 1.0])}
+    block.load_state_dict(state)
+    x = torch.tensor([[1.0, 2.0, 3.0]])
+    assert block(x).tolist() == [[6.0, 7.0]]
+    assert block.call("twice", x).tolist() == [[12.0, 14.0]]
+    assert block.get("heads") == 2 and block.get("inner.in_features") == 3
+    assert block.get("inner")(x).tolist() == [[6.0, 7.0]]
+    assert torch.equal(block.state_dict()["inner.weight"], torch.ones(2, 3))
+    found = block.gradients([x])
+    assert found.inputs[0].tolist() == [[2.0, 2.0, 2.0]]
+    assert found.parameters["inner.weight"].tolist() == [[1.0, 2.0, 3.0]] * 2
+    block.eval()
+    assert block.get("training") is False
+    block.train()
+    assert block.get("training") is True
+
+
+def test_keep_leaves_any_result_in_the_sandbox(student):
+    foo = student("Foo").keep()
+    assert isinstance(foo, Handle)
+    assert isinstance(student("patient").keep(lambda: 3), Handle)
+
+
+def test_a_scene_sets_up_objects_for_a_function(student):
+    train_step = student("train_step")
+    scene = train_step.scene(
+        "import torch\n"
+        "model = torch.nn.Linear(2, 1, bias=False)\n"
+        "model.load_state_dict({'weight': start})\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=rate)\n",
+        start=torch.tensor([[1.0, 1.0]]),
+        rate=0.5,
+    )
+    loss = train_step(scene["model"], scene["optimizer"], torch.tensor([[1.0, 0.0]]))
+    assert loss == 1.0
+    scene.run("after = model.weight.detach() * factor", factor=2)
+    assert scene.get("after").tolist() == [[0.0, 2.0]]
+    assert scene["rate"] == 0.5
+    scene.run("other = student_namespace['softmax'](x)", x=np.zeros(2))
+    assert scene.get("other").tolist() == [0.5, 0.5]
+
+
+def test_a_local_function_knows_its_neighbours(library):
+    student = Student.local(library["softmax"])
+    assert student(np.zeros(2)).tolist() == [0.5, 0.5]
+    assert student.other("twice")(np.zeros(2)).tolist() == [0.5, 0.5]
+    assert Student.local(lambda x: x + 1, name="increment")(1) == 2
+
+
+def test_the_test_is_told_when_it_passes_what_does_not_travel(student):
+    with pytest.raises(TypeError, match="a test cannot pass"):
+        student("softmax")(object())

@@ -1,0 +1,88 @@
+"""Traces tell functions that behave alike from those that do not."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.student import Student, traces_match
+
+
+def scale(x):
+    return x / math.sqrt(x.shape[-1])
+
+
+def forgets_the_root(x):
+    return x / x.shape[-1]
+
+
+def scale_as_a_list(x):
+    return (np.asarray(x) * x.shape[-1] ** -0.5).tolist()
+
+
+def trace_of(function, x, observe=None):
+    student = Student.local(function, name="scale")
+    student.start_trace()
+    result = student(x)
+    if observe is not None:
+        student.observe("ratio", np.asarray(result).ravel()[0], rtol=observe)
+    return student.trace
+
+
+def test_the_same_behaviour_in_another_form_matches():
+    x = np.random.default_rng(0).normal(size=(2, 3))
+    assert traces_match(trace_of(scale, x), trace_of(scale_as_a_list, x))
+
+
+def test_another_behaviour_does_not_match():
+    x = np.random.default_rng(0).normal(size=(2, 3))
+    assert not traces_match(trace_of(scale, x), trace_of(forgets_the_root, x))
+
+
+def test_float32_is_compared_more_coarsely_than_float64():
+    def nudged(x):
+        return scale(x) * (1 + 1e-5)
+
+    x = np.random.default_rng(0).normal(size=(2, 3))
+    assert not traces_match(trace_of(scale, x), trace_of(nudged, x))
+    x = x.astype(np.float32)
+    assert traces_match(trace_of(scale, x), trace_of(nudged, x))
+
+
+def test_only_observations_count_when_there_are_any():
+    x = np.random.default_rng(0).normal(size=(2, 4))
+    first, second = trace_of(scale, x, observe=0.6), trace_of(forgets_the_root, x, observe=0.6)
+    assert [entry.kind for entry in first] == ["observation"]
+    assert not traces_match(first, second)
+    assert traces_match(trace_of(scale, x, observe=2.0), trace_of(forgets_the_root, x, observe=2.0))
+
+
+def test_an_empty_trace_is_no_evidence():
+    assert not traces_match([], [])
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "same"),
+    [
+        (np.array([1.0, np.nan]), np.array([1.0, np.nan]), True),
+        (np.zeros((2, 1)), np.zeros((2,)), False),
+        ({"a": [1, 2]}, {"a": np.array([1, 2])}, True),
+        ({"a": 1}, {"b": 1}, False),
+        ([np.zeros(2), np.zeros(3)], (np.zeros(2), np.zeros(3)), True),
+        ("ab", b"ab", False),
+        (torch.ones(2, dtype=torch.bfloat16), torch.full((2,), 1.01, dtype=torch.bfloat16), True),
+        (None, 0, False),
+        ({1, 2}, {2, 1}, True),
+        (np.array(["a"]), np.array([1.0]), False),
+    ],
+)
+def test_values_are_compared_by_what_they_hold(a, b, same):
+    first, second = (trace_of_value(value) for value in (a, b))
+    assert traces_match(first, second) is same
+
+
+def trace_of_value(value):
+    student = Student.local(lambda: value, name="constant")
+    student()
+    return student.trace
