@@ -1,0 +1,1 @@
+"""The grading harness of From Bigrams to Translators."""

@@ -1,0 +1,119 @@
+"""What grading produces: plain, frozen values that travel from the workers to the writers.
+
+``SubmissionResult.as_json`` is the documented JSON of ``grade --json``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+#: Every submission ends in exactly one of these.
+STATUSES = ("graded", "partly-run", "timed-out", "out-of-memory", "crashed", "unreadable", "missing")
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """One hidden test: its title in words, whether it passed, and what it tells the student if not."""
+
+    name: str
+    passed: bool
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class QuestionResult:
+    """One graded question. ``misconception`` is a title, ``hint`` the sentence that goes with it."""
+
+    name: str
+    points: float
+    max_points: float
+    tests: tuple[TestResult, ...] = ()
+    misconception: str | None = None
+    hint: str | None = None
+    #: The student's own error, in the student's own frames ("" when there was none).
+    error: str = ""
+    #: Library functions the question forbids and the student used, e.g. ("torch.softmax",).
+    forbidden: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CellOutcome:
+    """What one executed cell did. ``outputs`` are nbformat output dicts, already capped in size."""
+
+    grade_id: str | None
+    index: int
+    status: str  # "ok", "error" or "not-run"
+    seconds: float = 0.0
+    outputs: tuple[dict[str, Any], ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class SubmissionResult:
+    """A graded submission: one status, a row for every question, notes in words."""
+
+    student: str
+    lab: str
+    status: str
+    score: float
+    max_score: float
+    seconds: float
+    questions: tuple[QuestionResult, ...] = ()
+    #: Sentences about repairs and troubles: "The test cell of softmax was missing and was restored."
+    notes: tuple[str, ...] = ()
+    #: The executed notebook as nbformat JSON text (for autograded/), "" when there is none.
+    notebook: str = ""
+    #: ISO time of the submission (file time or timestamp.txt), "" when unknown.
+    submitted_at: str = ""
+    #: True when it was graded with --no-sandbox.
+    unsandboxed: bool = False
+    #: What the result depends on: one digest a question (incremental grading).
+    keys: dict[str, str] = field(default_factory=dict)
+    #: What the public checks said in this run: question -> list of (passed, sentence).
+    public_checks: dict[str, list[tuple[bool, str]]] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """The documented JSON shape of one row of ``grade --json``."""
+        return {
+            "student": self.student,
+            "lab": self.lab,
+            "status": self.status,
+            "score": self.score,
+            "max_score": self.max_score,
+            "seconds": round(self.seconds, 4),
+            "notes": list(self.notes),
+            "questions": [
+                {
+                    "name": q.name,
+                    "points": q.points,
+                    "max_points": q.max_points,
+                    "tests": [{"name": t.name, "passed": t.passed, "message": t.message} for t in q.tests],
+                    "misconception": q.misconception,
+                    "hint": q.hint,
+                    "error": q.error,
+                    "forbidden": list(q.forbidden),
+                }
+                for q in self.questions
+            ],
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, for the result store; ``from_dict`` reads it back."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> SubmissionResult:
+        """Rebuild a result written by ``as_dict`` (tuples restored)."""
+        questions = tuple(
+            QuestionResult(
+                **{
+                    **q,
+                    "tests": tuple(TestResult(**t) for t in q["tests"]),
+                    "forbidden": tuple(q["forbidden"]),
+                }
+            )
+            for q in data["questions"]
+        )
+        checks = {name: [(bool(p), str(s)) for p, s in rows] for name, rows in data["public_checks"].items()}
+        return cls(**{**data, "questions": questions, "notes": tuple(data["notes"]), "public_checks": checks})
