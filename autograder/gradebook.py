@@ -1,0 +1,378 @@
+"""Writes results into nbgrader's gradebook.db: the rows nbgrader would write, in one transaction each.
+
+The models are nbgrader's own (``nbgrader.api``), so Formgrader and ``nbgrader export`` work on the
+file. What people entered there (manual scores, comments, extra credit, extensions, late penalties)
+is never overwritten.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import nbformat
+from alembic.script import ScriptDirectory
+from nbgrader import api
+from nbgrader.dbutil import ALEMBIC_DIR
+from nbgrader.utils import compute_checksum, parse_utc
+from sqlalchemy import create_engine, event, insert, inspect, select, text, update
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import DatabaseError
+from sqlalchemy.orm import Session
+
+from autograder.errors import GradingError
+from autograder.gradebook_cells import LabCells, lab_cells, save_lab
+from autograder.labspec import LabSpec
+from autograder.results import SubmissionResult
+
+#: The signature of nbgrader's ``late_submission_penalty``: (student, score, seconds late) -> points or None.
+LatePenalty = Callable[[str, float, float], float | None]
+
+#: Nothing could be read, so nobody can be asked to grade a written answer by hand.
+_NOTHING_TO_READ = ("missing", "unreadable")
+
+
+@dataclass(frozen=True)
+class TeacherMarks:
+    """What people entered for one submission, by ``grade_id``, and how late it was."""
+
+    scores: dict[str, float] = field(default_factory=dict)
+    comments: dict[str, str] = field(default_factory=dict)
+    extra_credit: dict[str, float] = field(default_factory=dict)
+    #: Cells that still wait for a person.
+    waiting: tuple[str, ...] = ()
+    seconds_late: float = 0.0
+    late_penalty: float = 0.0
+
+
+class GradebookWriter:
+    """The one writer of a ``gradebook.db``. Use it as a context manager, one for each lab and run.
+
+    ``late_penalty`` is the course's rule (nbgrader's plugin method fits). Without one, a penalty
+    already in the gradebook stays as it is. Raises GradingError for what a user can put right.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        lab_spec: LabSpec,
+        *,
+        course_id: str = "default_course",
+        late_penalty: LatePenalty | None = None,
+        busy_seconds: float = 20.0,
+    ) -> None:
+        self.path = Path(path)
+        self.lab = lab_cells(lab_spec)
+        self._late_penalty = late_penalty
+        self._engine = _engine(self.path, busy_seconds)
+        try:
+            with self._transaction() as session:
+                _prepare_schema(session, self.path)
+                self._saved = save_lab(session, self.lab, course_id)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> GradebookWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._engine.dispose()
+
+    def add_students(self, students: Iterable[str]) -> None:
+        """Create the students who are not in the gradebook yet: a class in one transaction."""
+        rows = [{"id": _storable(student)} for student in students]
+        if rows:
+            with self._transaction() as session:
+                session.execute(sqlite_insert(api.Student).on_conflict_do_nothing(), rows)
+
+    def write(self, result: SubmissionResult, *, regraded: bool = True) -> None:
+        """Record one submission: all of it or, when anything fails, nothing.
+
+        ``regraded=False`` says that the result came unchanged from an earlier run. nbgrader asks a
+        person to look again at every manually graded cell whenever it grades; a result that was not
+        graded again gives no reason to.
+        """
+        with self._transaction() as session:
+            submission_id, notebook_id = self._find_or_create(session, result)
+            untouched = _untouched(self.lab, result)
+            scores = _auto_scores(self.lab, result, untouched)
+            total = self._write_grades(session, notebook_id, scores, regraded)
+            self._write_comments(session, notebook_id, untouched)
+            if self._late_penalty is not None:
+                self._write_late_penalty(session, submission_id, notebook_id, result.student, total)
+
+    def marks(self, student: str) -> TeacherMarks:
+        """What people entered for this student's submission of the lab (empty when nothing)."""
+        with self._transaction() as session:
+            found = session.execute(
+                select(api.SubmittedAssignment.id, api.SubmittedNotebook.id)
+                .join(
+                    api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id
+                )
+                .where(api.SubmittedAssignment.assignment_id == self._saved.assignment_id)
+                .where(api.SubmittedAssignment.student_id == _storable(student))
+                .where(api.SubmittedNotebook.notebook_id == self._saved.notebook_id)
+            ).one_or_none()
+            return TeacherMarks() if found is None else self._read_marks(session, *found)
+
+    # One submission's rows
+
+    def _find_or_create(self, session: Session, result: SubmissionResult) -> tuple[str, str]:
+        """The ids of the SubmittedAssignment and SubmittedNotebook rows."""
+        student = _storable(result.student)
+        session.execute(sqlite_insert(api.Student).on_conflict_do_nothing(), [{"id": student}])
+        submitted = api.SubmittedAssignment
+        mine = (submitted.assignment_id == self._saved.assignment_id, submitted.student_id == student)
+        timestamp = _timestamp(result.submitted_at)
+        submission_id = session.execute(select(submitted.id).where(*mine)).scalar_one_or_none()
+        if submission_id is None:
+            submission_id = api.new_uuid()
+            row = {"id": submission_id, "student_id": student, "timestamp": timestamp}
+            session.execute(insert(submitted), [{**row, "assignment_id": self._saved.assignment_id}])
+        elif timestamp is not None:
+            session.execute(update(submitted), [{"id": submission_id, "timestamp": timestamp}])
+
+        notebook = api.SubmittedNotebook
+        both = (notebook.assignment_id == submission_id, notebook.notebook_id == self._saved.notebook_id)
+        notebook_id = session.execute(select(notebook.id).where(*both)).scalar_one_or_none()
+        if notebook_id is None:
+            notebook_id = api.new_uuid()
+            row = {"id": notebook_id, "assignment_id": submission_id}
+            session.execute(insert(notebook), [{**row, "notebook_id": self._saved.notebook_id}])
+        return submission_id, notebook_id
+
+    def _write_grades(
+        self, session: Session, notebook_id: str, scores: dict[str, float | None], regraded: bool
+    ) -> float:
+        """Write a Grade for every graded cell; returns the notebook's score, manual ones included."""
+        grade = api.Grade
+        columns = (grade.cell_id, grade.id, grade.auto_score, grade.manual_score, grade.extra_credit)
+        query = select(*columns, grade.needs_manual_grade).where(grade.notebook_id == notebook_id)
+        existing = {row.cell_id: row for row in session.execute(query)}
+        new_rows: list[dict[str, Any]] = []
+        changed_rows: list[dict[str, Any]] = []
+        total = 0.0
+        for name, auto_score in scores.items():
+            cell_id = self._saved.graded[name]
+            old = existing.get(cell_id)
+            manual_score = old.manual_score if old is not None else None
+            effective = manual_score if manual_score is not None else auto_score
+            total += (effective or 0.0) + ((old.extra_credit or 0.0) if old is not None else 0.0)
+            needs_person = manual_score is not None or auto_score is None
+            if old is None:
+                row = {"cell_id": cell_id, "notebook_id": notebook_id, "auto_score": auto_score}
+                new_rows.append({**row, "needs_manual_grade": needs_person})
+                continue
+            if not regraded and old.auto_score == auto_score:
+                needs_person = old.needs_manual_grade
+            if (old.auto_score, old.needs_manual_grade) != (auto_score, needs_person):
+                row = {"id": old.id, "auto_score": auto_score, "needs_manual_grade": needs_person}
+                changed_rows.append(row)
+        _insert_and_update(session, grade, new_rows, changed_rows)
+        return total
+
+    def _write_comments(self, session: Session, notebook_id: str, untouched: dict[str, bool]) -> None:
+        """Write a Comment for every answer cell: "No response." when the student left it as it was."""
+        comment = api.Comment
+        query = select(comment.cell_id, comment.id, comment.auto_comment)
+        existing = {r.cell_id: r for r in session.execute(query.where(comment.notebook_id == notebook_id))}
+        new_rows: list[dict[str, Any]] = []
+        changed_rows: list[dict[str, Any]] = []
+        for name, cell_id in self._saved.commented.items():
+            auto_comment = "No response." if untouched.get(name) else None
+            old = existing.get(cell_id)
+            if old is None:
+                row = {"cell_id": cell_id, "notebook_id": notebook_id, "auto_comment": auto_comment}
+                new_rows.append(row)
+            elif old.auto_comment != auto_comment:
+                changed_rows.append({"id": old.id, "auto_comment": auto_comment})
+        _insert_and_update(session, comment, new_rows, changed_rows)
+
+    def _write_late_penalty(
+        self, session: Session, submission_id: str, notebook_id: str, student: str, total: float
+    ) -> None:
+        """Assign the course's late penalty as nbgrader does: between 0 and the score, else none."""
+        assert self._late_penalty is not None
+        seconds_late = self._seconds_late(session, submission_id)
+        penalty = self._late_penalty(student, total, seconds_late) if seconds_late > 0 else None
+        if penalty is not None:
+            penalty = min(max(float(penalty), 0.0), total)
+        session.execute(
+            update(api.SubmittedNotebook), [{"id": notebook_id, "late_submission_penalty": penalty}]
+        )
+
+    # Reading back
+
+    def _seconds_late(self, session: Session, submission_id: str) -> float:
+        submitted = api.SubmittedAssignment
+        timestamp, extension, due = session.execute(
+            select(submitted.timestamp, submitted.extension, api.Assignment.duedate)
+            .join(api.Assignment, api.Assignment.id == submitted.assignment_id)
+            .where(submitted.id == submission_id)
+        ).one()
+        if timestamp is None or due is None:
+            return 0.0
+        return max(0.0, (timestamp - due - (extension or datetime.timedelta())).total_seconds())
+
+    def _read_marks(self, session: Session, submission_id: str, notebook_id: str) -> TeacherMarks:
+        names = {cell_id: name for name, cell_id in self._saved.graded.items()}
+        answers = {cell_id: name for name, cell_id in self._saved.commented.items()}
+        grade, comment = api.Grade, api.Comment
+        columns = (grade.cell_id, grade.manual_score, grade.extra_credit, grade.needs_manual_grade)
+        grades = session.execute(select(*columns).where(grade.notebook_id == notebook_id)).all()
+        comments = session.execute(
+            select(comment.cell_id, comment.manual_comment).where(comment.notebook_id == notebook_id)
+        ).all()
+        penalty = session.execute(
+            select(api.SubmittedNotebook.late_submission_penalty).where(
+                api.SubmittedNotebook.id == notebook_id
+            )
+        ).scalar_one()
+        known = [row for row in grades if row.cell_id in names]
+        return TeacherMarks(
+            scores={names[r.cell_id]: r.manual_score for r in known if r.manual_score is not None},
+            comments={
+                answers[r.cell_id]: r.manual_comment
+                for r in comments
+                if r.cell_id in answers and r.manual_comment
+            },
+            extra_credit={names[r.cell_id]: r.extra_credit for r in known if r.extra_credit},
+            waiting=tuple(sorted(names[r.cell_id] for r in known if r.needs_manual_grade)),
+            seconds_late=self._seconds_late(session, submission_id),
+            late_penalty=float(penalty or 0.0),
+        )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Session]:
+        """One transaction; what the database refuses becomes a sentence."""
+        try:
+            with Session(self._engine) as session, session.begin():
+                yield session
+        except DatabaseError as error:
+            raise GradingError(_in_words(self.path, str(error.orig))) from error
+
+
+def _insert_and_update(
+    session: Session, model: Any, new_rows: list[dict[str, Any]], changed_rows: list[dict[str, Any]]
+) -> None:
+    if new_rows:
+        session.execute(insert(model), new_rows)
+    if changed_rows:
+        session.execute(update(model), changed_rows)
+
+
+def _auto_scores(
+    lab: LabCells, result: SubmissionResult, untouched: dict[str, bool]
+) -> dict[str, float | None]:
+    """The automatic score of every graded cell; None asks for a person, as nbgrader has it."""
+    points = {question.name: float(question.points) for question in result.questions}
+    scores: dict[str, float | None] = {}
+    for name in lab.graded:
+        if name in lab.question_of:
+            scores[name] = points.get(lab.question_of[name], 0.0)
+        elif result.status in _NOTHING_TO_READ or untouched.get(name):
+            scores[name] = 0.0
+        else:
+            scores[name] = None
+    return scores
+
+
+def _untouched(lab: LabCells, result: SubmissionResult) -> dict[str, bool]:
+    """For each answer cell of the submission: is it still exactly as the student received it?"""
+    if not result.notebook:
+        return {}
+    untouched: dict[str, bool] = {}
+    for cell in nbformat.v4.reads(result.notebook).cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if grade_id in lab.answer_checksums:
+            try:
+                untouched[grade_id] = lab.answer_checksums[grade_id] == compute_checksum(cell)
+            except UnicodeEncodeError:  # a lone surrogate: somebody typed or forged it, so it was touched
+                untouched[grade_id] = False
+    return untouched
+
+
+def _storable(student: str) -> str:
+    """The student's name as SQLite can store it: a file name that is not UTF-8 gets escapes."""
+    return student.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _timestamp(submitted_at: str) -> datetime.datetime | None:
+    """A time as nbgrader stores it: UTC without a zone. None when there is none to understand."""
+    try:
+        return parse_utc(submitted_at) if submitted_at else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _engine(path: Path, busy_seconds: float) -> Any:
+    """An engine whose transactions take the write lock at once and reach the disk before they end."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GradingError(f"The folder {path.parent} could not be made: {error.strerror}.") from error
+    url = URL.create("sqlite", database=str(path))
+    engine = create_engine(url, connect_args={"timeout": busy_seconds})
+
+    @event.listens_for(engine, "connect")
+    def _settings(connection: Any, _record: Any) -> None:
+        # The driver's own late BEGIN would read before it locks; we begin explicitly below.
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA synchronous=FULL")
+        # Lasts for this connection only. It spares a directory update for each submission and leaves
+        # the file in the format that network file systems and Formgrader expect (unlike WAL).
+        cursor.execute("PRAGMA journal_mode=TRUNCATE")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Any) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _prepare_schema(session: Session, path: Path) -> None:
+    """Create nbgrader's tables in a new file; refuse a file made for another version's tables."""
+    connection = session.connection()
+    # nbgrader runs the ``alembic`` program to ask for this; asking the library needs no PATH.
+    current = ScriptDirectory(ALEMBIC_DIR).get_current_head()
+    if not inspect(connection).get_table_names():
+        api.Base.metadata.create_all(bind=connection)
+        connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
+        connection.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": current})
+        return
+    has_version = inspect(connection).has_table("alembic_version")
+    found = (
+        connection.execute(text("SELECT version_num FROM alembic_version")).scalar() if has_version else None
+    )
+    if found != current:
+        raise GradingError(
+            f"The gradebook {path} was made by another version of nbgrader: "
+            "run `nbgrader db upgrade` on it and try again."
+        )
+
+
+def _in_words(path: Path, trouble: str) -> str:
+    """The one sentence for what SQLite says."""
+    lowered = trouble.lower()
+    if "locked" in lowered or "busy" in lowered:
+        return f"The gradebook {path} is in use by another program: let it finish and try again."
+    if "full" in lowered:
+        return f"There is no room left on the disk for the gradebook {path}: make room and try again."
+    if "readonly" in lowered or "unable to open" in lowered or "disk i/o" in lowered:
+        return f"The gradebook {path} cannot be written: check its folder's permissions and try again."
+    return f"The file {path} cannot be used as a gradebook ({trouble}): move it away and try again."

@@ -1,0 +1,372 @@
+"""The gradebook holds what nbgrader would hold, and nbgrader itself reads it back."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import ClearSolutions, ComputeChecksums, SaveAutoGrades, SaveCells
+from traitlets.config import Config
+
+from autograder.errors import GradingError
+from autograder.gradebook import GradebookWriter, TeacherMarks
+from autograder.labspec import LabSpec
+from autograder.layout import write_autograded
+from autograder.results import SubmissionResult
+
+LAB = "00_warm_up"
+Make = Callable[..., SubmissionResult]
+
+
+def grades(path: Path, student: str) -> dict[str, dict[str, Any]]:
+    """What nbgrader reads for a student: grade_id -> its Grade as a dictionary, with the comment."""
+    with Gradebook(f"sqlite:///{path}") as book:
+        notebook = book.find_submission_notebook(LAB, LAB, student)
+        found = {grade.name: {**grade.to_dict(), "score": grade.score} for grade in notebook.grades}
+        for comment in notebook.comments:
+            found.setdefault(comment.name, {})["comment"] = comment.comment
+        return found
+
+
+def enter_by_hand(path: Path, student: str, grade_id: str, **columns: Any) -> None:
+    """Do what Formgrader does when a person enters a mark."""
+    with Gradebook(f"sqlite:///{path}") as book:
+        grade = book.find_grade(grade_id, LAB, LAB, student)
+        for name, value in columns.items():
+            setattr(grade, name, value)
+        grade.needs_manual_grade = False
+        book.db.commit()
+
+
+def comment_by_hand(path: Path, student: str, grade_id: str, text: str) -> None:
+    with Gradebook(f"sqlite:///{path}") as book:
+        book.find_comment(grade_id, LAB, LAB, student).manual_comment = text
+        book.db.commit()
+
+
+def dump(path: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of every table with random ids replaced by names, for comparing two gradebooks."""
+    queries = {
+        "assignment": "select name, course_id, duedate from assignment",
+        "notebook": "select name, kernelspec from notebook",
+        "base": "select name, type from base_cell",
+        "grade_cells": "select b.name, max_score, cell_type from grade_cells g join base_cell b using (id)",
+        "source": "select name, cell_type, locked, source, checksum from source_cell",
+        "student": "select id, first_name, last_name from student",
+        "submitted": "select student_id, timestamp, extension from submitted_assignment",
+        "submitted_notebook": "select flagged, late_submission_penalty from submitted_notebook",
+        "grade": "select b.name, auto_score, manual_score, extra_credit, needs_manual_grade"
+        " from grade join base_cell b on b.id = cell_id",
+        "comment": "select b.name, auto_comment, manual_comment from comment join base_cell b on b.id = cell_id",
+        "version": "select version_num from alembic_version",
+    }
+    connection = sqlite3.connect(path)
+    rows = {name: sorted(connection.execute(query).fetchall(), key=repr) for name, query in queries.items()}
+    connection.close()
+    return rows
+
+
+def grade_with_nbgrader(path: Path, spec: LabSpec, result: SubmissionResult) -> None:
+    """Put a submission into a gradebook with nbgrader's own preprocessors, outputs standing for scores."""
+    url = f"sqlite:///{path}"
+    resources = {"nbgrader": {"notebook": LAB, "assignment": LAB, "student": result.student, "db_url": url}}
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    master = nbformat.v4.new_notebook(metadata={"kernelspec": kernel}, cells=copy.deepcopy(list(spec.cells)))
+    with Gradebook(url) as book:
+        book.add_assignment(LAB)
+    for step in (ClearSolutions(), ComputeChecksums(), SaveCells()):
+        master, resources = step.preprocess(master, resources)
+    with Gradebook(url) as book:
+        book.add_student(result.student)
+        book.update_or_create_submission(LAB, result.student, timestamp=result.submitted_at)
+    submitted = nbformat.reads(result.notebook, as_version=4)
+    points = {f"test_{question.name}": question.points for question in result.questions}
+    for cell in submitted.cells:
+        grade_id = cell.metadata.nbgrader["grade_id"]
+        if grade_id in points:
+            data = {"text/plain": str(points[grade_id])}
+            cell.outputs = [nbformat.v4.new_output("execute_result", data, execution_count=1)]
+    SaveAutoGrades().preprocess(submitted, resources)
+
+
+@pytest.fixture(autouse=True)
+def programs_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """nbgrader starts the ``alembic`` program, which lies beside this Python."""
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    return tmp_path / "gradebook.db"
+
+
+@pytest.mark.filterwarnings("ignore:Object of type")
+def test_the_rows_are_those_that_nbgrader_itself_writes(
+    tmp_path: Path, spec: LabSpec, make_result: Make, submit: Callable[..., str]
+) -> None:
+    half_done = submit(spec, {"one_hot": "def one_hot(x): ..."})
+    for name, result in {
+        "answered": make_result("ada", 4, 2.5),
+        "half": make_result("bo", 4, 0, notebook=half_done),
+    }.items():
+        ours, theirs = tmp_path / f"ours-{name}.db", tmp_path / f"theirs-{name}.db"
+        with GradebookWriter(ours, spec) as writer:
+            writer.write(result)
+        grade_with_nbgrader(theirs, spec, result)
+        assert dump(ours) == dump(theirs)
+        if name == "half":
+            assert ("why_softmax", "No response.", None) in dump(ours)["comment"]
+
+
+def test_nbgrader_reads_scores_and_the_open_written_answer(
+    book: Path, spec: LabSpec, make_result: Make
+) -> None:
+    with GradebookWriter(book, spec) as writer:
+        writer.write(make_result("ada", 4, 2.5))
+    with Gradebook(f"sqlite:///{book}") as nbgrader:
+        submission = nbgrader.find_submission(LAB, "ada")
+        assert (submission.score, submission.max_score) == (6.5, 15.0)
+        assert submission.needs_manual_grade
+        assert submission.timestamp == datetime.datetime(2026, 3, 2, 10, 0)
+
+
+def test_marks_entered_by_people_survive_a_regrade(book: Path, spec: LabSpec, make_result: Make) -> None:
+    with GradebookWriter(book, spec) as writer:
+        writer.write(make_result("ada", 4, 2))
+    enter_by_hand(book, "ada", "why_softmax", manual_score=4.5)
+    enter_by_hand(book, "ada", "test_softmax", manual_score=5.0, extra_credit=0.5)
+    comment_by_hand(book, "ada", "why_softmax", "Nicely put.")
+    with Gradebook(f"sqlite:///{book}") as nbgrader:
+        nbgrader.find_submission_notebook(LAB, LAB, "ada").late_submission_penalty = 1.5
+        nbgrader.grant_extension(LAB, "ada", days=1)
+        nbgrader.db.commit()
+
+    with GradebookWriter(book, spec) as writer:
+        writer.write(make_result("ada", 0, 6))
+        marks = writer.marks("ada")
+
+    after = grades(book, "ada")
+    assert after["test_softmax"]["auto_score"] == 6.0
+    assert after["test_softmax"]["score"] == 5.5, "the person's mark wins over the automatic one"
+    assert after["test_softmax"]["needs_manual_grade"], "a person looks again when the cell was graded again"
+    assert after["test_one_hot"]["score"] == 0.0
+    assert after["why_softmax"]["score"] == 4.5
+    assert marks == TeacherMarks(
+        scores={"why_softmax": 4.5, "test_softmax": 5.0},
+        comments={"why_softmax": "Nicely put."},
+        extra_credit={"test_softmax": 0.5},
+        waiting=("test_softmax", "why_softmax"),
+        seconds_late=0.0,
+        late_penalty=1.5,
+    )
+    with Gradebook(f"sqlite:///{book}") as nbgrader:
+        assert nbgrader.find_submission(LAB, "ada").extension == datetime.timedelta(days=1)
+
+
+def test_a_result_that_was_not_graded_again_asks_nobody_to_look_again(
+    book: Path, spec: LabSpec, make_result: Make
+) -> None:
+    with GradebookWriter(book, spec) as writer:
+        writer.write(make_result("ada"))
+    enter_by_hand(book, "ada", "why_softmax", manual_score=4.5)
+    with GradebookWriter(book, spec) as writer:
+        writer.write(make_result("ada"), regraded=False)
+        assert writer.marks("ada").waiting == ()
+        writer.write(make_result("ada"), regraded=True)
+        assert writer.marks("ada").waiting == ("why_softmax",)
+
+
+def test_grading_twice_changes_nothing(book: Path, spec: LabSpec, make_result: Make) -> None:
+    with GradebookWriter(book, spec) as writer:
+        writer.write(make_result("ada", 4, 3))
+    before = dump(book)
+    with GradebookWriter(book, spec) as writer:
+        writer.add_students(["ada"])
+        writer.write(make_result("ada", 4, 3))
+    assert dump(book) == before
+
+
+def test_nothing_readable_scores_zero_and_waits_for_nobody(
+    book: Path, spec: LabSpec, make_result: Make
+) -> None:
+    with GradebookWriter(book, spec) as writer:
+        writer.write(make_result("ada", status="missing", questions=(), notebook="", submitted_at=""))
+    assert {g["auto_score"] for g in grades(book, "ada").values() if "auto_score" in g} == {0.0}
+    assert not any(g.get("needs_manual_grade") for g in grades(book, "ada").values())
+
+
+def test_the_late_penalty_follows_the_rule_and_stays_within_the_score(
+    book: Path, spec: LabSpec, make_result: Make
+) -> None:
+    asked: list[tuple[str, float, float]] = []
+
+    def rule(student: str, score: float, seconds_late: float) -> float:
+        asked.append((student, score, seconds_late))
+        return 99.0
+
+    with GradebookWriter(book, spec, late_penalty=rule) as writer:
+        writer.write(make_result("ada", 4, 2))
+        assert asked == [], "without a due date nobody is late"
+    with Gradebook(f"sqlite:///{book}") as nbgrader:
+        nbgrader.update_or_create_assignment(LAB, duedate="2026-03-02 09:00:00 UTC")
+    with GradebookWriter(book, spec, late_penalty=rule) as writer:
+        writer.write(make_result("ada", 4, 2))
+        assert asked == [("ada", 6.0, 3600.0)]
+        assert writer.marks("ada").late_penalty == 6.0
+        assert writer.marks("ada").seconds_late == 3600.0
+
+
+def test_a_failure_halfway_leaves_nothing_of_the_submission(
+    book: Path, spec: LabSpec, make_result: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with GradebookWriter(book, spec) as writer:
+        writer.write(make_result("ada", 1, 1))
+        before = dump(book)
+
+        def breaks(*_: Any) -> None:
+            raise RuntimeError("power cut")
+
+        monkeypatch.setattr(writer, "_write_comments", breaks)
+        with pytest.raises(RuntimeError):
+            writer.write(make_result("ada", 4, 6))
+        with pytest.raises(RuntimeError):
+            writer.write(make_result("bo", 4, 6))
+    assert dump(book) == before
+
+
+def test_a_question_added_later_gives_earlier_submissions_their_rows(
+    book: Path, make_spec: Callable[..., LabSpec], make_result: Make
+) -> None:
+    written = (("why_softmax", 5.0),)
+    with GradebookWriter(book, make_spec((("one_hot", 4.0),), written)) as writer:
+        writer.write(make_result("ada"))
+    with GradebookWriter(book, make_spec((("one_hot", 4.0), ("softmax", 6.0)), written)):
+        pass
+    assert grades(book, "ada")["test_softmax"]["auto_score"] is None
+
+
+def test_a_removed_question_goes_unless_a_person_marked_it(
+    book: Path, spec: LabSpec, make_spec: Callable[..., LabSpec], make_result: Make
+) -> None:
+    with GradebookWriter(book, spec) as writer:
+        writer.write(make_result("ada"))
+    enter_by_hand(book, "ada", "test_softmax", manual_score=1.0)
+    smaller = make_spec((("one_hot", 4.0),), (("why_softmax", 5.0),))
+    with pytest.raises(GradingError, match="test_softmax is no longer in lab"):
+        GradebookWriter(book, smaller)
+    enter_by_hand(book, "ada", "test_softmax", manual_score=None)
+    with GradebookWriter(book, smaller):
+        pass
+    assert set(grades(book, "ada")) == {"test_one_hot", "one_hot", "why_softmax"}
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "O'Brien; DROP TABLE student;--", "Łukasz 学生", '"q"'])
+def test_any_student_name_is_recorded_as_it_is(
+    book: Path, spec: LabSpec, make_result: Make, name: str
+) -> None:
+    with GradebookWriter(book, spec) as writer:
+        writer.write(make_result(name))
+    with Gradebook(f"sqlite:///{book}") as nbgrader:
+        assert [student.id for student in nbgrader.students] == [name]
+
+
+def test_a_locked_gradebook_is_a_sentence(book: Path, spec: LabSpec, make_result: Make) -> None:
+    with GradebookWriter(book, spec, busy_seconds=0.1) as writer:
+        other = sqlite3.connect(book)
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(GradingError, match="in use by another program"):
+            writer.write(make_result("ada"))
+        other.rollback()
+        other.close()
+        writer.write(make_result("ada"))
+    assert grades(book, "ada")["test_one_hot"]["score"] == 4.0
+
+
+def test_a_full_disk_is_a_sentence_and_loses_nothing(book: Path, spec: LabSpec, make_result: Make) -> None:
+    with GradebookWriter(book, spec) as writer:
+        writer.write(make_result("ada"))
+        with writer._engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA max_page_count = 1")
+        with pytest.raises(GradingError, match="no room left on the disk"):
+            for number in range(2000):
+                writer.write(make_result(f"student-{number:04}-{'x' * 100}"))
+    assert grades(book, "ada")["test_softmax"]["score"] == 6.0
+
+
+def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path, spec: LabSpec) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(GradingError, match="could not be made"):
+        GradebookWriter(tmp_path / "file" / "gradebook.db", spec)
+    (tmp_path / "folder.db").mkdir()
+    with pytest.raises(GradingError, match="cannot be written"):
+        GradebookWriter(tmp_path / "folder.db", spec)
+
+
+def test_a_file_that_is_no_gradebook_is_a_sentence(book: Path, spec: LabSpec) -> None:
+    book.write_bytes(b"Dear diary, " * 500)
+    with pytest.raises(GradingError, match="cannot be used as a gradebook"):
+        GradebookWriter(book, spec)
+
+
+def test_a_gradebook_of_another_nbgrader_is_not_touched(book: Path, spec: LabSpec) -> None:
+    with GradebookWriter(book, spec):
+        pass
+    connection = sqlite3.connect(book)
+    connection.execute("UPDATE alembic_version SET version_num = 'b6d005d67074'")
+    connection.commit()
+    connection.close()
+    with pytest.raises(GradingError, match="nbgrader db upgrade"):
+        GradebookWriter(book, spec)
+
+
+def test_a_lab_whose_question_has_no_test_cell_is_a_sentence(book: Path, spec: LabSpec) -> None:
+    broken = LabSpec(spec.name, spec.title, (*spec.questions, ("lookup", 1.0)), spec.written, spec.cells)
+    with pytest.raises(GradingError, match="no test cell after the solution cell of lookup"):
+        GradebookWriter(book, broken)
+
+
+def test_nbgrader_export_and_formgrader_work_on_the_tree(
+    tmp_path: Path, book: Path, spec: LabSpec, make_result: Make
+) -> None:
+    result = make_result("ada", 4, 2.5)
+    with GradebookWriter(book, spec) as writer:
+        writer.write(result)
+    write_autograded(result, tmp_path)
+    source = tmp_path / "source" / LAB
+    source.mkdir(parents=True)
+    master = nbformat.v4.new_notebook(cells=copy.deepcopy(list(spec.cells)))
+    nbformat.write(master, source / f"{LAB}.ipynb")
+    submitted = tmp_path / "submitted" / "ada" / LAB
+    submitted.mkdir(parents=True)
+    (submitted / f"{LAB}.ipynb").write_text(result.notebook, encoding="utf-8")
+    (submitted / "timestamp.txt").write_text(result.submitted_at)
+
+    command = [sys.executable, "-m", "nbgrader", "export", f"--db=sqlite:///{book}", "--to=grades.csv"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    header, row = (tmp_path / "grades.csv").read_text().splitlines()
+    exported = dict(zip(header.split(","), row.split(","), strict=True))
+    assert (exported["student_id"], exported["score"], exported["max_score"]) == ("ada", "6.5", "15.0")
+
+    config = Config()
+    config.CourseDirectory.root = str(tmp_path)
+    config.CourseDirectory.db_url = f"sqlite:///{book}"
+    formgrader = NbGraderAPI(CourseDirectory(config=config), config=config)
+    [shown] = formgrader.get_submissions(LAB)
+    assert (shown["student"], shown["autograded"], shown["score"]) == ("ada", True, 6.5)
+    [notebook] = formgrader.get_notebook_submissions(LAB, LAB)
+    assert notebook["needs_manual_grade"]
+    assert json.loads((tmp_path / f"autograded/ada/{LAB}/{LAB}.ipynb").read_text())["nbformat"] == 4

@@ -1,0 +1,74 @@
+"""Files land in nbgrader's folders, whole, and no student name leads anywhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.errors import GradingError
+from autograder.layout import autograded_notebook, folder_name, write_atomically, write_autograded
+from autograder.results import SubmissionResult
+
+
+@pytest.mark.parametrize("name", ["ada", "Müller", "学生 12", "o'brien", "a.b-c_d@uni.edu"])
+def test_an_ordinary_name_is_its_own_folder(name: str) -> None:
+    assert folder_name(name) == name
+
+
+@given(st.text())
+def test_no_name_leaves_its_folder(name: str) -> None:
+    folder = folder_name(name)
+    path = Path("/out") / folder
+    assert path.parent == Path("/out")
+    assert folder not in ("", ".", "..")
+    assert len(folder.encode()) <= 255
+    assert "\x00" not in folder and not folder.startswith(".")
+
+
+@given(st.text(), st.text())
+def test_different_students_have_different_folders(one: str, other: str) -> None:
+    assert (folder_name(one) == folder_name(other)) == (one == other)
+
+
+def test_names_that_differ_in_unsafe_characters_only_stay_apart() -> None:
+    hostile = ["../a", "..\\a", "/a", ".a", "a/", "a\n", "a\u202e", "CON", "x" * 400, "x" * 401]
+    assert len({folder_name(name) for name in hostile}) == len(hostile)
+
+
+def test_the_executed_notebook_and_its_time_are_where_formgrader_looks(
+    tmp_path: Path, make_result: Callable[..., SubmissionResult]
+) -> None:
+    result = make_result("ada")
+    path = write_autograded(result, tmp_path)
+    assert path == tmp_path / "autograded/ada/00_warm_up/00_warm_up.ipynb"
+    assert path.read_text(encoding="utf-8") == result.notebook
+    assert path.with_name("timestamp.txt").read_text() == "2026-03-02 10:00:00 UTC\n"
+    assert sorted(p.name for p in path.parent.iterdir()) == ["00_warm_up.ipynb", "timestamp.txt"]
+
+
+def test_an_unreadable_resubmission_does_not_leave_the_old_notebook(
+    tmp_path: Path, make_result: Callable[..., SubmissionResult]
+) -> None:
+    write_autograded(make_result("ada"), tmp_path)
+    assert write_autograded(make_result("ada", status="unreadable", notebook=""), tmp_path) is None
+    assert not autograded_notebook(tmp_path, "ada", "00_warm_up").exists()
+
+
+def test_a_failed_write_keeps_the_old_file_and_leaves_no_rubbish(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "page.html"
+    write_atomically(target, "old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("autograder.layout.os.replace", full)
+    with pytest.raises(GradingError, match="No space left on device"):
+        write_atomically(target, "new")
+    assert target.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["page.html"]
