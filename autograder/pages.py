@@ -1,0 +1,106 @@
+"""Turns values into HTML: one escaping environment and a few filters for every page the harness writes."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+#: Terminal colours and other escape sequences, as tracebacks carry them.
+_TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+#: Control characters (but tab and newline) and lone surrogates, which have no place in a page.
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+#: Emphasis inside words or around spaces is none: ``a * b * c`` stays as it is, and so does code.
+_STRONG = re.compile(r"(?<![\w*])\*\*(?=\S)([^*<>]+?)(?<=\S)\*\*(?![\w*])")
+_EMPHASIS = re.compile(r"(?<![\w*])\*(?=\S)([^*<>]+?)(?<=\S)\*(?![\w*])")
+_CODE = re.compile(r"``(.+?)``|`([^`\n]+)`")
+
+
+def plain(text: str, limit: int = 8000) -> str:
+    """Text that a page can show: no terminal codes or control characters, cut in the middle if long."""
+    clean = _UNPRINTABLE.sub("\ufffd", _TERMINAL.sub("", text).replace("\r\n", "\n"))
+    if len(clean) <= limit:
+        return clean
+    left_out = len(clean) - limit
+    return f"{clean[: limit // 2]}\n… {left_out} characters left out …\n{clean[-(limit // 2) :]}"
+
+
+def sentence(text: str) -> Markup:
+    """A sentence for people, everything escaped, with `code` between backticks set as code."""
+    pieces: list[Markup] = []
+    clean, end = plain(text, 2000), 0
+    for found in _CODE.finditer(clean):
+        pieces.append(escape(clean[end : found.start()]))
+        pieces.append(Markup("<code>{}</code>").format(found.group(1) or found.group(2)))
+        end = found.end()
+    return Markup("").join([*pieces, escape(clean[end:])])
+
+
+def prose(text: str) -> Markup:
+    """Paragraphs written by the course's authors: `code`, *emphasis* and **strong** emphasis, escaped."""
+    paragraphs = []
+    for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(text)):
+        html = str(sentence(" ".join(paragraph.split())))
+        html = _STRONG.sub(r"<strong>\1</strong>", html)
+        html = _EMPHASIS.sub(r"<em>\1</em>", html)
+        paragraphs.append(f"<p>{html}</p>")
+    return Markup("".join(paragraphs))
+
+
+def points(value: float) -> str:
+    """Points without needless zeros: 4, 2.5, 0.33."""
+    return f"{round(value, 2):.2f}".rstrip("0").rstrip(".")
+
+
+def counted_points(value: float) -> str:
+    """The points with their noun: "1 point", "2.5 points"."""
+    return f"{points(value)} {'point' if points(value) == '1' else 'points'}"
+
+
+def share(value: float, maximum: float) -> str:
+    """The percentage of the maximum, between 0 and 100, for a bar's width."""
+    return f"{100 * min(max(value / maximum, 0.0), 1.0):.4g}" if maximum > 0 else "0"
+
+
+def duration(seconds: float) -> str:
+    """A length of time in words: "3 days", "1 hour 20 minutes", "less than a minute"."""
+    units = [("day", 86400), ("hour", 3600), ("minute", 60)]
+    words, rest = [], int(seconds)
+    for name, size in units:
+        count, rest = divmod(rest, size)
+        if count:
+            words.append(f"{count} {name}{'s' if count > 1 else ''}")
+    return " ".join(words[:2]) or "less than a minute"
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters.update(
+        points=points,
+        share=share,
+        sentence=sentence,
+        prose=prose,
+        counted_points=counted_points,
+        duration=duration,
+    )
+    environment.globals["style"] = Markup((TEMPLATES / "style.css").read_text(encoding="utf-8"))
+    return environment
+
+
+def render(template: str, **values: object) -> str:
+    """Fill one of the templates. Everything that is not Markup is escaped."""
+    return _environment().get_template(template).render({"script_hash": "", **values})
