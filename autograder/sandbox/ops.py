@@ -64,6 +64,7 @@ class Executor:
         self.label_of = label_of
         self.catch = catch
         self.limits = limits
+        self.operations = dict(_OPERATIONS)
         self.handles: dict[int, Any] = {}
         self.scenes: dict[int, dict[str, Any]] = {}
         self._round_trip: RoundTrip | None = None
@@ -87,7 +88,7 @@ class Executor:
 
     def _perform(self, message: Any) -> bytes:
         operation, *operands = message
-        result = _OPERATIONS[operation](self, *operands)
+        result = self.operations[operation](self, *operands)
         reply = result if isinstance(result, _Reply) else _Reply(result)
         return wire.encode(
             ("value", reply.result, reply.mutated(), reply.generator), self.limits, self._refer_result

@@ -1,0 +1,194 @@
+"""The system calls behind the sandbox: namespaces, mounts, privileges, and why they may be missing.
+
+Every wrapper raises ``OSError`` with the call's name. Standard library only; runs on both sides.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWCGROUP = 0x02000000
+CLONE_NEWUTS = 0x04000000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+
+MS_RDONLY = 0x1
+MS_NOSUID = 0x2
+MS_NODEV = 0x4
+MS_NOEXEC = 0x8
+MS_REMOUNT = 0x20
+MS_BIND = 0x1000
+MS_REC = 0x4000
+MS_PRIVATE = 0x40000
+MNT_DETACH = 0x2
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_CAPBSET_DROP = 24
+PR_SET_NO_NEW_PRIVS = 38
+
+_AT_FDCWD = -100
+_AT_RECURSIVE = 0x8000
+_MOUNT_ATTR = {MS_RDONLY: 0x1, MS_NOSUID: 0x2, MS_NODEV: 0x4, MS_NOEXEC: 0x8}
+_SYS_MOUNT_SETATTR = 442  # the same number on every architecture
+_SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+_SYS_CAPSET = {"x86_64": 126, "aarch64": 91}
+_CAPABILITY_VERSION = 0x20080522
+
+#: The oldest kernel that has all that is used (mount_setattr).
+OLDEST_KERNEL = (5, 12)
+
+_libc: Any = ctypes.CDLL(None, use_errno=True) if sys.platform != "win32" else None
+
+
+def _call(name: str, result: int) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+    return result
+
+
+def unshare(flags: int) -> None:
+    """Leave the shared namespaces of the kinds in ``flags`` for fresh ones."""
+    _call("unshare", _libc.unshare(ctypes.c_int(flags)))
+
+
+def setns(descriptor: int, kind: int) -> None:
+    """Enter the namespace that ``descriptor`` refers to."""
+    _call("setns", _libc.setns(ctypes.c_int(descriptor), ctypes.c_int(kind)))
+
+
+def mount(source: str, target: str, kind: str | None = None, flags: int = 0, data: str | None = None) -> None:
+    """mount(2)."""
+    encoded = [None if text is None else os.fsencode(text) for text in (source, target, kind, data)]
+    result = _libc.mount(encoded[0], encoded[1], encoded[2], ctypes.c_ulong(flags), encoded[3])
+    _call(f"mount {target}", result)
+
+
+def bind(source: str, target: str, flags: int) -> None:
+    """Show ``source``, with what is mounted below it, at ``target``, everywhere with ``flags``."""
+    mount(source, target, None, MS_BIND | MS_REC)
+    attributes = sum(attribute for flag, attribute in _MOUNT_ATTR.items() if flags & flag)
+    structure = (ctypes.c_uint64 * 4)(attributes, 0, 0, 0)
+    result = _libc.syscall(
+        ctypes.c_long(_SYS_MOUNT_SETATTR),
+        ctypes.c_int(_AT_FDCWD),
+        ctypes.c_char_p(os.fsencode(target)),
+        ctypes.c_uint(_AT_RECURSIVE),
+        ctypes.byref(structure),
+        ctypes.c_size_t(ctypes.sizeof(structure)),
+    )
+    _call(f"mount_setattr {target}", result)
+
+
+def unmount(target: str) -> None:
+    """Take ``target`` out of the tree."""
+    _call(f"umount {target}", _libc.umount2(os.fsencode(target), ctypes.c_int(MNT_DETACH)))
+
+
+def enter_root(folder: str) -> None:
+    """Make ``folder`` (a mount point) the root, and let go of the old one."""
+    os.chdir(folder)
+    number = _SYS_PIVOT_ROOT[platform.machine()]
+    _call("pivot_root", _libc.syscall(ctypes.c_long(number), b".", b"."))
+    unmount(".")
+    os.chdir("/")
+
+
+def prctl(option: int, value: int) -> int:
+    """prctl(2) with one argument."""
+    arguments = [ctypes.c_ulong(argument) for argument in (value, 0, 0, 0)]
+    return _call(f"prctl {option}", _libc.prctl(ctypes.c_int(option), *arguments))
+
+
+def map_user(inner: int, outer_uid: int, outer_gid: int) -> None:
+    """In a fresh user namespace: let ``inner`` be the one id there is, and stand for the outer ids."""
+    Path("/proc/self/uid_map").write_text(f"{inner} {outer_uid} 1")
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/gid_map").write_text(f"{inner} {outer_gid} 1")
+
+
+def drop_capabilities() -> None:
+    """Give up every capability for good, also those that running a program could give back."""
+    last = int(Path("/proc/sys/kernel/cap_last_cap").read_text())
+    for capability in range(last + 1):
+        prctl(PR_CAPBSET_DROP, capability)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    empty = (ctypes.c_uint32 * 6)()
+    number = _SYS_CAPSET[platform.machine()]
+    _call("capset", _libc.syscall(ctypes.c_long(number), ctypes.byref(header), ctypes.byref(empty)))
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+
+
+def _setting(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return ""
+
+
+def missing() -> str | None:
+    """What this system obviously lacks for the sandbox, with the way to get it, in one sentence.
+
+    ``None`` does not promise that it works: only starting a zygote tells.
+    """
+    if sys.platform != "linux":
+        return (
+            f"the sandbox needs Linux and this is {platform.system()}: grade on Linux, in WSL2 or in a "
+            "Linux container, or give --no-sandbox for submissions that you trust"
+        )
+    if platform.machine() not in _SYS_CAPSET:
+        return f"the sandbox knows x86_64 and aarch64, and this machine is {platform.machine()}"
+    release = platform.release().split("-")[0].split(".")
+    if tuple(int(part) for part in release[:2] if part.isdigit()) < OLDEST_KERNEL:
+        return f"the sandbox needs Linux 5.12 or later, and this is {platform.release()}: update the kernel"
+    if _setting("/proc/sys/user/max_user_namespaces") == "0":
+        return "user namespaces are switched off: `sudo sysctl user.max_user_namespaces=10000` allows them"
+    if os.geteuid() == 0:
+        return None
+    if _setting("/proc/sys/kernel/unprivileged_userns_clone") == "0":
+        return (
+            "user namespaces are forbidden to ordinary users: "
+            "`sudo sysctl kernel.unprivileged_userns_clone=1` allows them"
+        )
+    if _setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
+        return (
+            "AppArmor forbids user namespaces to ordinary users: "
+            "`sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0` allows them"
+        )
+    return None
+
+
+def explain(error: OSError) -> str:
+    """Why the sandbox could not be set up, in one sentence with what to do about it."""
+    known = missing()
+    if known is not None:
+        return known
+    what = error.strerror or str(error)
+    if error.errno in (errno.EPERM, errno.EACCES, errno.ENOSYS) and _in_container():
+        return (
+            f"this container forbids what the sandbox needs ({what}): start it with --privileged, or with "
+            "--security-opt seccomp=unconfined --security-opt apparmor=unconfined "
+            "--security-opt systempaths=unconfined --cap-add SYS_ADMIN"
+        )
+    if error.errno in (errno.EPERM, errno.EACCES):
+        return (
+            f"this system forbids what the sandbox needs ({what}): ask its administrator, or use a container"
+        )
+    if error.errno in (errno.ENOSPC, errno.EUSERS):
+        return f"too many namespaces are in use ({what}): `sudo sysctl user.max_user_namespaces=10000`"
+    return f"the sandbox could not be set up ({what})"
+
+
+def _in_container() -> bool:
+    marks = ("/.dockerenv", "/run/.containerenv", "/run/systemd/container")
+    return any(os.path.exists(mark) for mark in marks) or "KUBERNETES_SERVICE_HOST" in os.environ

@@ -1,0 +1,109 @@
+"""A filter on system calls, the second line of defence behind the namespaces.
+
+It refuses what a notebook never needs and what attacks on the kernel start from: making namespaces,
+mounting, tracing, kernel keys, BPF, io_uring, sockets other than local ones, and memory that no process
+shows as its own (memfd, System V), which the watchdog could not see.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import platform
+import struct
+
+from .namespaces import _call, _libc
+
+#: name: (x86_64, aarch64); -1 where the architecture does not have the call.
+_FORBIDDEN = {
+    **{"ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271)},
+    **{"process_madvise": (440, 440), "pidfd_getfd": (438, 438), "kcmp": (312, 272)},
+    **{"unshare": (272, 97), "setns": (308, 268), "chroot": (161, 51), "pivot_root": (155, 41)},
+    **{"mount": (165, 40), "umount2": (166, 39), "open_tree": (428, 428), "move_mount": (429, 429)},
+    **{"fsopen": (430, 430), "fsconfig": (431, 431), "fsmount": (432, 432), "fspick": (433, 433)},
+    **{"mount_setattr": (442, 442), "swapon": (167, 224), "swapoff": (168, 225), "quotactl": (179, 60)},
+    **{"quotactl_fd": (443, 443), "acct": (163, 89), "open_by_handle_at": (304, 265)},
+    **{"name_to_handle_at": (303, 264), "fanotify_init": (300, 262), "add_key": (248, 217)},
+    **{"request_key": (249, 218), "keyctl": (250, 219), "bpf": (321, 280), "perf_event_open": (298, 241)},
+    **{"userfaultfd": (323, 282), "init_module": (175, 105), "finit_module": (313, 273)},
+    **{"delete_module": (176, 106), "kexec_load": (246, 104), "kexec_file_load": (320, 294)},
+    **{"reboot": (169, 142), "sethostname": (170, 161), "setdomainname": (171, 162)},
+    **{"settimeofday": (164, 170), "clock_settime": (227, 112), "adjtimex": (159, 171)},
+    **{"clock_adjtime": (305, 266), "syslog": (103, 116), "vhangup": (153, 58), "vmsplice": (278, 75)},
+    **{"move_pages": (279, 239), "migrate_pages": (256, 238), "shmget": (29, 194), "msgget": (68, 186)},
+    **{"semget": (64, 190), "mq_open": (240, 180), "personality": (135, 92)},
+    **{"iopl": (172, -1), "ioperm": (173, -1), "modify_ldt": (154, -1), "uselib": (134, -1)},
+    **{"lookup_dcookie": (212, 18), "nfsservctl": (180, 42), "_sysctl": (156, -1)},
+}
+#: Calls that libraries try first and then do without: they look as if the kernel had none of them.
+_UNKNOWN = {
+    **{"clone3": (435, 435), "memfd_create": (319, 279), "memfd_secret": (447, 447)},
+    **{"io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427)},
+}
+_CLONE = (56, 220)
+_SOCKET = (41, 198)
+_AF_UNIX = 1
+#: CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET.
+_NAMESPACE_FLAGS = 0x7E020000
+_ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+_X32 = 0x40000000
+
+_LOAD, _EQUAL, _SET, _AT_LEAST, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
+_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+_NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENT_AT = 0, 4, 16
+
+_PR_SET_SECCOMP = 22
+_MODE_FILTER = 2
+
+
+def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+    return struct.pack("<HBBI", code, if_true, if_false, value)
+
+
+def _refuse_when(number: int, error: int) -> list[bytes]:
+    return [_instruction(_EQUAL, number, 0, 1), _instruction(_RETURN, _ERRNO | error)]
+
+
+def program(machine: str = "") -> bytes:
+    """The filter as classic BPF. It assumes a little-endian machine, as both architectures are."""
+    column, architecture = _ARCHITECTURES[machine or platform.machine()]
+    code = [
+        _instruction(_LOAD, _ARCHITECTURE_AT),
+        _instruction(_EQUAL, architecture, 1, 0),
+        _instruction(_RETURN, _KILL),
+        _instruction(_LOAD, _NUMBER_AT),
+        _instruction(_AT_LEAST, _X32, 0, 1),
+        _instruction(_RETURN, _ERRNO | errno.ENOSYS),
+    ]
+    for numbers in _FORBIDDEN.values():
+        code += _refuse_when(numbers[column], errno.EPERM) if numbers[column] >= 0 else []
+    for numbers in _UNKNOWN.values():
+        code += _refuse_when(numbers[column], errno.ENOSYS)
+    code += [
+        _instruction(_EQUAL, _CLONE[column], 0, 4),
+        _instruction(_LOAD, _ARGUMENT_AT),
+        _instruction(_SET, _NAMESPACE_FLAGS, 0, 1),
+        _instruction(_RETURN, _ERRNO | errno.EPERM),
+        _instruction(_RETURN, _ALLOW),
+        _instruction(_EQUAL, _SOCKET[column], 0, 3),
+        _instruction(_LOAD, _ARGUMENT_AT),
+        _instruction(_EQUAL, _AF_UNIX, 1, 0),
+        _instruction(_RETURN, _ERRNO | errno.EAFNOSUPPORT),
+        _instruction(_RETURN, _ALLOW),
+    ]
+    return b"".join(code)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
+
+
+def install() -> None:
+    """Put the filter on this process and all that it starts. NO_NEW_PRIVS must be set."""
+    code = program()
+    buffer = ctypes.create_string_buffer(code, len(code))
+    structure = _Program(len(code) // 8, ctypes.addressof(buffer))
+    result = _libc.prctl(
+        ctypes.c_int(_PR_SET_SECCOMP), ctypes.c_ulong(_MODE_FILTER), ctypes.byref(structure), 0, 0
+    )
+    _call("seccomp", result)

@@ -1,0 +1,297 @@
+"""Runs notebook cells in the child with IPython, and collects their outputs as nbformat output dicts.
+
+No history database, no threads, no terminal: the shell is made once in the zygote and forked.
+"""
+
+from __future__ import annotations
+
+import base64
+import builtins
+import io
+import json
+import linecache
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from typing import Any
+
+import IPython.core.pylabtools
+from IPython.core.compilerop import CachingCompiler
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from .ops import own_frames
+
+MAX_ERROR = 2000
+_PICTURES = ("image/png", "image/jpeg", "image/svg+xml", "application/pdf")
+_DROPPED = "\n[more output was dropped]\n"
+
+
+class Collector:
+    """The outputs of the cell that runs, up to the limits on their number and size."""
+
+    def __init__(self, text_bytes: int, picture_bytes: int, outputs: int):
+        self.limits = (text_bytes, picture_bytes, outputs)
+        self.begin()
+
+    def begin(self) -> None:
+        """Start an empty collection."""
+        self.text_left, self.pictures_left, self.outputs_left = self.limits
+        self.outputs: list[dict[str, Any]] = []
+
+    def stream(self, name: str, text: str) -> None:
+        """Add text to ``stdout`` or ``stderr``; what is over the limit is dropped."""
+        if self.text_left <= 0:
+            return
+        if len(text) > self.text_left:
+            text = text[: self.text_left] + _DROPPED
+        self.text_left -= len(text)
+        last = self.outputs[-1] if self.outputs else {}
+        if last.get("output_type") == "stream" and last["name"] == name:
+            last["text"].append(text)
+        else:
+            self.add({"output_type": "stream", "name": name, "text": [text]})
+
+    def rich(self, kind: str, data: dict[str, Any], count: int | None = None) -> None:
+        """Add a ``display_data`` or ``execute_result``, without the representations that are too large."""
+        kept: dict[str, Any] = {}
+        for mime, value in data.items():
+            value = _plain(value)
+            size = len(value) if isinstance(value, str) else len(json.dumps(value))
+            if str(mime) in _PICTURES and size <= self.pictures_left:
+                self.pictures_left -= size
+                kept[str(mime)] = value
+            elif str(mime) not in _PICTURES and size <= self.text_left:
+                self.text_left -= size
+                kept[str(mime)] = value
+        output: dict[str, Any] = {"output_type": kind, "data": kept, "metadata": {}}
+        if kind == "execute_result":
+            output["execution_count"] = count
+        self.add(output)
+
+    def error(self, name: str, message: str, lines: list[str]) -> None:
+        """Add an ``error`` output."""
+        self.add({"output_type": "error", "ename": name, "evalue": message, "traceback": lines})
+
+    def add(self, output: dict[str, Any]) -> None:
+        """Add an output unless there are enough."""
+        if self.outputs_left > 0:
+            self.outputs_left -= 1
+            self.outputs.append(output)
+
+    def finished(self) -> list[dict[str, Any]]:
+        """The outputs, with the pieces of each stream put together."""
+        for output in self.outputs:
+            if output["output_type"] == "stream":
+                output["text"] = "".join(output["text"])
+        return self.outputs
+
+
+def _plain(value: Any) -> Any:
+    """A representation's value as JSON has it: pictures in base64."""
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, str):
+        return str.__str__(value)
+    return json.loads(json.dumps(value, default=str))
+
+
+class Stream(io.TextIOBase):
+    """Stands for ``sys.stdout`` or ``sys.stderr``."""
+
+    encoding = "utf-8"
+
+    def __init__(self, collector: Collector, name: str, descriptor: int):
+        self.collector = collector
+        self.name = name
+        self.descriptor = descriptor
+
+    def write(self, text: str) -> int:
+        """Collect the text."""
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        self.collector.stream(self.name, str.__str__(text))
+        return len(text)
+
+    def fileno(self) -> int:
+        """What a subprocess writes to."""
+        return self.descriptor
+
+    def writable(self) -> bool:
+        """Yes."""
+        return True
+
+
+class _Compiler(CachingCompiler):
+    """Names the code of a cell after the cell."""
+
+    cell = "<cell>"
+
+    def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
+        return self.cell
+
+
+class _DisplayHook(DisplayHook):
+    shell: Any
+
+    def write_output_prompt(self) -> None:
+        pass
+
+    def write_format_data(self, format_dict: dict[str, Any], md_dict: Any = None) -> None:
+        self.shell.collector.rich("execute_result", format_dict, self.shell.execution_count)
+
+
+class _DisplayPublisher(DisplayPublisher):
+    def publish(self, data: dict[str, Any], *args: Any, **kwargs: Any) -> None:
+        self.shell.collector.rich("display_data", data)
+
+    def clear_output(self, wait: bool = False) -> None:
+        self.shell.collector.outputs.clear()
+
+
+class LabShell(InteractiveShell):
+    """IPython as a notebook has it, whose outputs go to a ``Collector``."""
+
+    displayhook_class = _DisplayHook
+    display_pub_class = _DisplayPublisher
+    compiler_class = _Compiler
+    collector: Collector
+
+    def showtraceback(
+        self, exc_tuple: Any = None, filename: Any = None, tb_offset: Any = None, *args: Any, **kwargs: Any
+    ) -> None:
+        """Collect the error with the student's own frames."""
+        _, error, trace = exc_tuple if exc_tuple is not None else sys.exc_info()
+        if error is not None:
+            self.collector.error(*describe(error, trace))
+
+    def showsyntaxerror(self, filename: Any = None, running_compiled_code: bool = False) -> None:
+        """The same for an error in the cell's form."""
+        self.showtraceback()
+
+    def showindentationerror(self) -> None:
+        """The same for an error in the cell's indentation."""
+        self.showtraceback()
+
+    def system_piped(self, cmd: str) -> None:
+        """``!command``: its output is the cell's."""
+        command = self.var_expand(cmd, depth=1)
+        done = subprocess.run(
+            command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        sys.stdout.write(done.stdout.decode("utf-8", "replace"))
+        self.user_ns["_exit_code"] = done.returncode
+
+    system = system_piped
+
+    def enable_gui(self, gui: Any = None) -> None:
+        """There are no windows here."""
+
+    def enable_matplotlib(self, gui: Any = None) -> tuple[str, str]:
+        """``%matplotlib`` of any kind keeps the inline backend, which is there from the start."""
+        return "inline", "module://matplotlib_inline.backend_inline"
+
+
+def describe(error: BaseException, trace: Any) -> tuple[str, str, list[str]]:
+    """Name, message and traceback lines of an error, with the student's own frames only."""
+    name = type(error).__name__[:80]
+    try:
+        message = str(error)[:MAX_ERROR]
+    except BaseException:
+        message = ""
+    lines = []
+    for cell, number, source in own_frames(trace, label_of):
+        lines += [f"{cell}, line {number}:", f"    {source.strip()}"]
+    if isinstance(error, SyntaxError):
+        lines += [line[:MAX_ERROR].rstrip() for line in traceback.format_exception_only(error)]
+    else:
+        lines.append(f"{name}: {message}" if message else name)
+    return name, message, lines
+
+
+def label_of(filename: str) -> str | None:
+    """The cell that a code object comes from, or ``None`` when it is not the student's."""
+    if filename.startswith("<cell "):
+        return filename[len("<cell ") : -1].split(" #")[0]
+    return "a timed cell" if filename == "<timed exec>" else None
+
+
+def make_shell(limits: dict[str, Any], render_figures: bool) -> LabShell:
+    """The shell. Call it before pyplot is imported, so that the inline backend finds it."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "nocolor"
+    config.InteractiveShell.ast_node_interactivity = "last_expr"
+    if not render_figures:
+        IPython.core.pylabtools.select_figure_formats = lambda *args, **kwargs: None
+    collector = Collector(limits["output_bytes"], limits["picture_bytes"], limits["outputs"])
+    LabShell.collector = collector
+    shell = LabShell.instance(config=config)
+    builtins.input = _no_input
+    return shell
+
+
+def _no_input(prompt: object = "") -> str:
+    raise RuntimeError("input() cannot be answered when a notebook is graded: put the value into the cell")
+
+
+class Runner:
+    """Runs cells one by one."""
+
+    def __init__(self, shell: LabShell):
+        self.shell = shell
+        self.compiler: Any = shell.compile
+        self.collector = shell.collector
+        self.capture = tempfile.TemporaryFile("ab+", buffering=0)  # noqa: SIM115
+        for descriptor in (1, 2):
+            os.dup2(self.capture.fileno(), descriptor)
+        sys.stdout = Stream(self.collector, "stdout", 1)  # type: ignore[assignment]
+        sys.stderr = Stream(self.collector, "stderr", 2)  # type: ignore[assignment]
+
+    def run(self, index: int, label: str, source: str) -> dict[str, Any]:
+        """Run a cell: ``{"status", "seconds", "outputs", "error"}``; the error is one line of text."""
+        self.collector.begin()
+        self.compiler.cell = f"<cell {label} #{index}>"
+        start = time.perf_counter()
+        result = self.shell.run_cell(source, store_history=True)
+        self._close_figures()
+        seconds = time.perf_counter() - start
+        self._take_written()
+        error = result.error_before_exec or result.error_in_exec
+        return {
+            "status": "ok" if error is None else "error",
+            "seconds": seconds,
+            "outputs": self.collector.finished(),
+            "error": "" if error is None else _one_line(error),
+        }
+
+    def _close_figures(self) -> None:
+        helpers = sys.modules.get("matplotlib._pylab_helpers")
+        if helpers is not None and helpers.Gcf.figs:
+            sys.modules["matplotlib.pyplot"].close("all")
+
+    def _take_written(self) -> None:
+        """What subprocesses and C code wrote to the descriptors themselves."""
+        try:
+            descriptor = self.capture.fileno()
+            if os.fstat(descriptor).st_size:
+                text = os.pread(descriptor, self.collector.limits[0] + 1, 0)
+                os.ftruncate(descriptor, 0)
+                self.collector.stream("stdout", text.decode("utf-8", "replace"))
+        except OSError:
+            pass  # the student's code closed it
+
+
+def _one_line(error: BaseException) -> str:
+    name, message, _ = describe(error, None)
+    frames = own_frames(error.__traceback__, label_of)
+    place = f" (line {frames[-1][1]}: {frames[-1][2].strip()})" if frames else ""
+    if isinstance(error, SyntaxError) and error.lineno is not None:
+        line = linecache.getline(error.filename or "", error.lineno).strip() or (error.text or "").strip()
+        place, message = f" (line {error.lineno}: {line[:200]})", str(error.msg)
+    return " ".join(f"{name}: {message}{place}".split())[:MAX_ERROR]

@@ -1,0 +1,208 @@
+"""The trusted end of a session's socket: frames with a deadline, and a watchdog that ends the child.
+
+Nothing here waits on the student's code without a limit, and everything the child sends is bytes to check.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from ..student import StudentGone
+from . import wire
+
+#: How often memory is looked at, and the longest wait for the socket, in seconds.
+TICK = 0.1
+
+
+class Child:
+    """A jailed process as the harness sees it from outside: a pidfd, and its memory."""
+
+    def __init__(self, inner_pid: int, pidfd: int | None, group: bool):
+        self.inner_pid = inner_pid
+        self.pidfd = pidfd
+        self.group = group  # without namespaces: the processes of its group are its descendants
+        self.pid = self._host_pid()
+        self.baseline = _memory_of(self.pid) or 0
+
+    def _host_pid(self) -> int:
+        """The child's process id in this process's namespace."""
+        if self.pidfd is None:
+            return self.inner_pid
+        for line in Path(f"/proc/self/fdinfo/{self.pidfd}").read_text().splitlines():
+            if line.startswith("Pid:"):
+                return int(line.split()[1])
+        return -1
+
+    def kill(self) -> None:
+        """End the child and everything in its process namespace (or its process group)."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if self.group:
+                os.killpg(self.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            if self.pidfd is not None:
+                signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+            else:
+                os.kill(self.pid, signal.SIGKILL)
+
+    def memory(self) -> int:
+        """Bytes that the child and its descendants hold beyond what it was born with.
+
+        Shared pages count once for each process, so this can be too much, never too little.
+        """
+        return max(0, sum(_memory_of(pid) or 0 for pid in _family(self.pid)) - self.baseline)
+
+    def exact_memory(self) -> int:
+        """The same with shared pages divided among their holders, where the kernel says so (it is slow)."""
+        return max(0, sum(_proportional(pid) for pid in _family(self.pid)) - self.baseline)
+
+    def close(self) -> None:
+        """Let go of the pidfd."""
+        if self.pidfd is not None:
+            os.close(self.pidfd)
+            self.pidfd = None
+
+
+def _memory_of(pid: int) -> int | None:
+    """Anonymous and shared memory of a process in bytes, or ``None`` when it has gone."""
+    try:
+        with open(f"/proc/{pid}/status") as status:
+            lines = status.read().splitlines()
+    except OSError:
+        return None
+    fields = ("RssAnon:", "RssShmem:", "VmSwap:")
+    return sum(int(line.split()[1]) for line in lines if line.startswith(fields)) * 1024
+
+
+def _proportional(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return _memory_of(pid) or 0
+    fields = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
+    return sum(int(line.split()[1]) for line in lines if line.startswith(fields)) * 1024
+
+
+def _family(root: int) -> list[int]:
+    """A process and its descendants. In a process namespace orphans go to its first process: none is lost."""
+    parents: dict[int, int] = {}
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return [root]
+    for name in names:
+        if name.isdigit():
+            try:
+                stat = Path(f"/proc/{name}/stat").read_bytes()
+            except OSError:
+                continue
+            parents[int(name)] = int(stat.rpartition(b")")[2].split()[1])
+    family, size = {root}, 0
+    while len(family) > size:
+        size = len(family)
+        family |= {pid for pid, parent in parents.items() if parent in family}
+    return list(family)
+
+
+class RemoteTransport:
+    """Frames to and from a jailed child. ``end`` is told why, once, when it is over with the child."""
+
+    def __init__(
+        self,
+        link: socket.socket,
+        child: Child,
+        memory_bytes: int,
+        end: Callable[[str | None], StudentGone],
+        limits: wire.WireLimits = wire.LIMITS,
+    ):
+        self.link = link
+        self.child = child
+        self.memory_bytes = memory_bytes
+        self.end = end
+        self.limits = limits
+        #: How long one exchange may take, and until when all of them (monotonic time).
+        self.seconds = 60.0
+        self.until = float("inf")
+        self._deadline: float | None = None
+        self._next_look = 0.0
+        link.setblocking(False)
+        self._poll = select.poll()
+
+    def exchange(self, request: bytes, answer: Callable[[bytes], bytes | None]) -> None:
+        """See ``student.Transport``. An exchange within a callback shares its outer one's deadline."""
+        outer = self._deadline
+        now = time.monotonic()
+        self._next_look = now + TICK
+        if outer is None:
+            self._deadline = min(now + self.seconds, self.until)
+        try:
+            frame: bytes | None = request
+            while frame is not None:
+                self.send(frame)
+                frame = answer(self.receive())
+        except wire.WireError as error:
+            raise self._over("crashed", str(error)) from None
+        except BaseException:
+            self.end("crashed")
+            raise
+        finally:
+            self._deadline = outer
+
+    def _over(self, reason: str | None, detail: str = "") -> StudentGone:
+        gone = self.end(reason)
+        return StudentGone(gone.reason, detail or gone.detail)
+
+    def send(self, frame: bytes) -> None:
+        """Send a frame before the deadline."""
+        left = memoryview(frame)
+        while left:
+            try:
+                left = left[self.link.send(left) :]
+            except BlockingIOError:
+                self._wait(select.POLLOUT)
+            except OSError:
+                raise self._over(None) from None
+
+    def receive(self) -> bytes:
+        """The next frame, before the deadline. Memory is taken as bytes arrive, not as they are promised."""
+        data = bytearray()
+        self._fill(data, wire.PREFIX.size)
+        header, body = wire.frame_lengths(bytes(data), self.limits)
+        self._fill(data, wire.PREFIX.size + header + body)
+        return bytes(data)
+
+    def _fill(self, data: bytearray, length: int) -> None:
+        while len(data) < length:
+            try:
+                part = self.link.recv(min(length - len(data), 1 << 20))
+            except BlockingIOError:
+                self._wait(select.POLLIN)
+                continue
+            except OSError:
+                part = b""
+            if not part:
+                raise self._over(None)
+            data += part
+            if time.monotonic() > self._next_look:
+                self._look()
+
+    def _wait(self, event: int) -> None:
+        self._poll.register(self.link, event)
+        if not self._poll.poll(1000 * TICK) or time.monotonic() > self._next_look:
+            self._look()
+
+    def _look(self) -> None:
+        """End the child when it is over its time or its memory."""
+        now = time.monotonic()
+        self._next_look = now + TICK
+        if self._deadline is not None and now > self._deadline:
+            raise self._over("timed-out", "it took too long")
+        memory = self.child.memory()
+        if memory > self.memory_bytes and self.child.exact_memory() > self.memory_bytes:
+            raise self._over("out-of-memory", "it took too much memory")
