@@ -1,0 +1,20 @@
+"""Runs the hidden tests under plain pytest against the master's own solutions."""
+
+import pytest
+
+from autograder.masters import solution
+from autograder.student import Student
+
+
+@pytest.fixture
+def student(request):
+    """The master's solution to the question of the test, behind the same proxy that grading uses."""
+    lab = request.module.__name__.rsplit("test_", 1)[1]
+    namespace = solution(lab)
+    return Student.local_namespace(namespace, request.function.hidden_test.question)
+
+
+@pytest.fixture
+def rng(request):
+    """The test's own seeded generator."""
+    return request.function.hidden_test.rng()

@@ -1,0 +1,236 @@
+"""Public checks: what a student sees at once after writing a function, in words.
+
+An author writes ``checks/cNN_topic.py``::
+
+    FORBIDDEN = {"softmax": ("torch.softmax", "torch.nn.functional.softmax", "Tensor.softmax")}
+
+    @public_check("softmax")
+    def each_row_sums_to_one(softmax):
+        '''Each row of weights sums to one.'''
+        weights = softmax(np.array([[1.0, 2.0], [3.0, 5.0]]), axis=-1)
+        ensure(weights is not None, "your function returns None: end it with a return")
+        close(weights.sum(axis=-1), [1, 1], "a row does not sum to 1: divide by the sum over the last axis")
+
+A check that fails raises ``Hint``; its text is one sentence that says what is wrong and where to look.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import linecache
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coursekit import cards
+from coursekit.forbidden import used_in
+
+__all__ = ["Hint", "check", "close", "ensure", "equal", "progress", "public_check", "start"]
+
+
+class Hint(AssertionError):
+    """Why a public check is not met, in one sentence for the student."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One line of a card: what was checked, whether it holds, and what to do if not."""
+
+    title: str
+    passed: bool
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of all public checks of one question. ``written`` is False for an untouched stub."""
+
+    question: str
+    marks: tuple[Mark, ...]
+    written: bool = True
+
+    @property
+    def passed(self) -> bool:
+        """Whether every mark holds."""
+        return self.written and all(mark.passed for mark in self.marks)
+
+    @property
+    def share(self) -> float:
+        """The share of marks that hold, 0 to 1."""
+        return (
+            sum(mark.passed for mark in self.marks) / len(self.marks) if self.written and self.marks else 0.0
+        )
+
+
+_registry: dict[str, dict[str, list[Callable[[Any], None]]]] = {}
+_verdicts: dict[str, Verdict] = {}
+_lab: str | None = None
+
+
+def public_check(question: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
+    """Mark a function as a public check of ``question``; its docstring is the line on the card."""
+
+    def mark(function: Callable[[Any], None]) -> Callable[[Any], None]:
+        lab = function.__module__.rsplit(".c", 1)[-1]
+        checks = _registry.setdefault(lab, {}).setdefault(question, [])
+        checks[:] = [known for known in checks if known.__name__ != function.__name__] + [function]
+        return function
+
+    return mark
+
+
+def start(lab: str) -> None:
+    """Begin a lab: load its checks, set the figures' style and say how the lab works."""
+    global _lab
+    importlib.import_module(f"coursekit.checks.c{lab}")
+    _lab = lab
+    _verdicts.clear()
+    from coursekit import figures
+
+    figures.use_style()
+    cards.show(cards.started(lab, list(_registry[lab])))
+
+
+def forbidden_in(lab: str, question: str) -> tuple[str, ...]:
+    """The library functions that ``question`` asks to write and that may therefore not be called."""
+    module = importlib.import_module(f"coursekit.checks.c{lab}")
+    return tuple(getattr(module, "FORBIDDEN", {}).get(question, ()))
+
+
+def judge(lab: str, question: str, function: Any) -> Verdict:
+    """Run the public checks of ``question`` on ``function`` and return the verdict; shows nothing."""
+    importlib.import_module(f"coursekit.checks.c{lab}")
+    checks = _registry.get(lab, {}).get(question)
+    if not checks:
+        raise ValueError(f"lab {lab} has no question “{question}”")
+    marks = []
+    for public in checks:
+        title = " ".join((inspect.getdoc(public) or public.__name__).split())
+        try:
+            public(function)
+            marks.append(Mark(title, True))
+        except NotImplementedError:
+            return Verdict(question, (), written=False)
+        except Hint as hint:
+            marks.append(Mark(title, False, str(hint)))
+        except Exception as error:
+            marks.append(Mark(title, False, _where_it_raised(error)))
+    marks += _forbidden_marks(lab, question, function)
+    return Verdict(question, tuple(marks))
+
+
+def _forbidden_marks(lab: str, question: str, function: Any) -> list[Mark]:
+    names = forbidden_in(lab, question)
+    if not names:
+        return []
+    try:
+        source = inspect.getsource(function)
+    except (OSError, TypeError):
+        return []
+    found = used_in(source, names, getattr(function, "__globals__", {}))
+    title = "It is your own work: no library function does the job."
+    if not found:
+        return [Mark(title, True)]
+    return [
+        Mark(
+            title,
+            False,
+            f"this question asks you to write it yourself, so {', '.join(found)} may not be used",
+        )
+    ]
+
+
+def _where_it_raised(error: Exception) -> str:
+    """The error in words, with the student's own line: the last frame that is not the kit's or a library's."""
+    own = [f for f in traceback.extract_tb(error.__traceback__) if _is_notebook(f.filename)]
+    said = f"your function raised {type(error).__name__}: {_shortened(str(error))}"
+    if own:
+        line = own[-1].line or linecache.getline(own[-1].filename, own[-1].lineno or 0).strip()
+        said += f" (line {own[-1].lineno} of its cell: {line})"
+    return said
+
+
+def _is_notebook(filename: str) -> bool:
+    return "ipykernel" in filename or filename.startswith(("<", "/tmp/ipy")) or "ipython-input" in filename
+
+
+def _shortened(text: str, limit: int = 200) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def check(question: str, function: Any) -> cards.Card:
+    """Run the public checks of ``question`` and show a card: what holds, what does not, and why.
+
+    The returned card's plain text is the share of checks that hold; nbgrader's Validate reads it.
+    """
+    lab = _lab or _lab_of(question)
+    verdict = judge(lab, question, function)
+    _verdicts[question] = verdict
+    done = sum(known.passed for known in _verdicts.values())
+    return cards.present(cards.checked(verdict, done, len(_registry[lab])))
+
+
+def _lab_of(question: str) -> str:
+    for lab, questions in _registry.items():
+        if question in questions:
+            return lab
+    raise ValueError("run the first cell of the lab (start) before you check a function")
+
+
+def progress() -> cards.Card:
+    """A card with every question of the lab: which are done, begun and still to do."""
+    if _lab is None:
+        raise ValueError("run the first cell of the lab (start) first")
+    return cards.present(cards.overview(_lab, list(_registry[_lab]), _verdicts))
+
+
+# ------------------------------------------------------------------------------------- what checks are made of
+
+
+def ensure(condition: Any, hint: str) -> None:
+    """Raise ``Hint(hint)`` unless ``condition`` holds."""
+    if not condition:
+        raise Hint(hint)
+
+
+def _numbers(value: Any) -> np.ndarray:
+    if value is None:
+        raise Hint("your function returns None: does it end with a return?")
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().numpy()
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise Hint("the result is not a regular array of numbers") from None
+    if array.dtype.kind not in "biufc":
+        raise Hint(f"the result should be numbers, but it is a {type(value).__name__}")
+    return array
+
+
+def close(actual: Any, expected: Any, hint: str, *, rtol: float = 1e-5, atol: float = 1e-6) -> None:
+    """Raise a ``Hint`` unless ``actual`` has the shape and (nearly) the values of ``expected``."""
+    a, e = _numbers(actual), np.asarray(expected)
+    ensure(a.shape == e.shape, f"the result has shape {a.shape}, but {e.shape} is expected")
+    ensure(np.allclose(a, e, rtol=rtol, atol=atol, equal_nan=True), hint)
+
+
+def equal(actual: Any, expected: Any, hint: str) -> None:
+    """Raise a ``Hint`` unless ``actual`` equals ``expected`` (lists and tuples of the same items are equal)."""
+    if actual is None and expected is not None:
+        raise Hint("your function returns None: does it end with a return?")
+    ensure(_plain(actual) == _plain(expected), hint)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _plain(value.tolist())
+    if hasattr(value, "detach"):
+        return _plain(value.detach().tolist())
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple, range)) else value

@@ -1,0 +1,1 @@
+"""Public checks, one file a lab."""

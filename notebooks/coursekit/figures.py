@@ -1,0 +1,100 @@
+"""One style for every figure: readable in print, on a projector, and without colour vision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+#: Okabe and Ito's colours, which stay apart under the common kinds of colour blindness.
+BLUE, ORANGE, GREEN, RED, SKY, PURPLE, YELLOW, INK = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#D55E00",
+    "#56B4E9",
+    "#CC79A7",
+    "#F0E442",
+    "#1f2933",
+)
+PALETTE = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW)
+#: For probabilities and weights (one direction) and for signed values.
+SEQUENTIAL, DIVERGING = "cividis", "PuOr"
+
+
+def use_style() -> None:
+    """Set matplotlib's defaults for the course."""
+    import matplotlib as mpl
+    from cycler import cycler
+
+    mpl.rcParams.update(
+        {
+            "figure.figsize": (7.2, 3.6),
+            "figure.dpi": 110,
+            "savefig.bbox": "tight",
+            "figure.constrained_layout.use": True,
+            "figure.facecolor": "white",
+            "axes.prop_cycle": cycler(color=PALETTE),
+            "axes.titlesize": 12,
+            "axes.titlelocation": "left",
+            "axes.titleweight": "bold",
+            "axes.labelsize": 10.5,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.edgecolor": "#8a97a3",
+            "axes.grid": False,
+            "font.size": 10.5,
+            "legend.frameon": False,
+            "image.cmap": SEQUENTIAL,
+            "lines.linewidth": 2,
+        }
+    )
+
+
+def heatmap(
+    values: Any,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    *,
+    ax: Any = None,
+    title: str = "",
+    xlabel: str = "",
+    ylabel: str = "",
+    numbers: bool | str = False,
+    colorbar: str = "",
+    **imshow: Any,
+) -> Any:
+    """Draw a matrix with labelled rows and columns and return its axes.
+
+    ``numbers`` writes each value (a format such as ``".2f"``, or True for ``.2f``) in ink that contrasts;
+    ``colorbar`` is the label of the colour scale ("" for none). Further arguments go to ``imshow``.
+    """
+    import matplotlib.pyplot as plt
+
+    values = np.asarray(values, dtype=float)
+    if ax is None:
+        height, width = values.shape
+        _, ax = plt.subplots(figsize=(min(9, 1.8 + 0.42 * width), min(8, 1.2 + 0.36 * height)))
+    image = ax.imshow(values, aspect=imshow.pop("aspect", "equal"), **imshow)
+    if columns is not None:
+        ax.set_xticks(
+            range(len(columns)), list(columns), rotation=45 if max(map(len, columns), default=0) > 3 else 0
+        )
+    if rows is not None:
+        ax.set_yticks(range(len(rows)), list(rows))
+    ax.tick_params(length=0)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    ax.set_title(title)
+    for side in ax.spines.values():
+        side.set_visible(False)
+    if numbers:
+        form = numbers if isinstance(numbers, str) else ".2f"
+        for (i, j), value in np.ndenumerate(values):
+            red, green, blue, _ = image.cmap(image.norm(value))
+            light = 0.299 * red + 0.587 * green + 0.114 * blue > 0.55
+            text = "−∞" if np.isneginf(value) else format(value, form)
+            ax.text(j, i, text, ha="center", va="center", fontsize=9, color=INK if light else "white")
+    if colorbar:
+        ax.figure.colorbar(image, ax=ax, label=colorbar, shrink=0.85)
+    return ax
