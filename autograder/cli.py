@@ -1,0 +1,101 @@
+"""The command ``autograder``: one function a verb, errors of a person as one sentence and exit status 2."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from autograder.errors import UserError
+
+app = typer.Typer(
+    help="Build labs, make classes, grade them safely, and say what each student misunderstood.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+console = Console(highlight=False, soft_wrap=False)
+
+LabArgument = Annotated[str, typer.Argument(metavar="LAB", help="A lab's number (07) or full name.")]
+LabsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[LAB]...", help="Labs by number or name; all when none is given."),
+]
+JsonOption = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Also write the results as JSON.")
+]
+
+
+def _labs(labs: list[str] | None) -> list[str]:
+    from autograder.masters import all_labs, lab_name
+
+    return [lab_name(lab) for lab in labs] if labs else all_labs()
+
+
+def _write_json(path: Path | None, data: object) -> None:
+    if path is not None:
+        from autograder.layout import write_atomically
+
+        write_atomically(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+
+
+@app.command()
+def build(
+    labs: LabsArgument = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only report drift; exit status 1 when there is any.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Execute again even when nothing changed.")] = False,
+) -> None:
+    """Make the instructor's and the students' notebooks from the masters."""
+    from autograder import build as building
+
+    drifted = False
+    for lab in _labs(labs):
+        if check:
+            result = building.check(lab)
+            drifted |= bool(result.drift)
+            console.print(f"{'✗' if result.drift else '✓'} {lab}  {result.drift}")
+            continue
+        with console.status(f"building {lab} …"):
+            result = building.build(lab, force=force)
+        console.print(f"✓ {lab}  {'executed' if result.executed else 'unchanged'}")
+    if drifted:
+        console.print("Run `autograder build` and commit what it writes.")
+        raise typer.Exit(1)
+
+
+@app.command()
+def audit(
+    labs: LabsArgument = None,
+    mutants: Annotated[
+        bool, typer.Option("--mutants", help="Also run generic mutants of each solution.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show which test catches what.")] = False,
+    json_file: JsonOption = None,
+) -> None:
+    """Prove that the hidden tests catch every misconception and accept every correct answer."""
+    from autograder.audit_report import run_and_show
+
+    report, good = run_and_show(_labs(labs), mutants=mutants, verbose=verbose, console=console)
+    _write_json(json_file, report)
+    if not good:
+        raise typer.Exit(1)
+
+
+def main() -> None:
+    """Run the command; a ``UserError`` is one sentence and exit status 2."""
+    try:
+        app()
+    except UserError as error:
+        Console(stderr=True, highlight=False).print(f"[bold red]✗[/] {error}", markup=True)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()
