@@ -1,0 +1,101 @@
+"""What a class's scores say about the class and about the questions."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autograder.results import SubmissionResult
+
+#: With fewer submissions a correlation says little, and the report says so.
+FEW = 12
+
+
+@dataclass(frozen=True)
+class QuestionStatistics:
+    """How one question worked; shares lie between 0 and 1."""
+
+    name: str
+    max_points: float
+    #: Mean share of the points earned, "difficulty" in classical test theory (high means easy).
+    mean_share: float
+    full_share: float
+    zero_share: float
+    #: Correlation of the question's points with the points of all other questions; None when undefined.
+    discrimination: float | None
+
+    @property
+    def verdict(self) -> str:
+        """What to do about the question, in words."""
+        if self.discrimination is None:
+            return "everybody earned the same"
+        if self.discrimination >= 0.4:
+            return "separates well"
+        if self.discrimination >= 0.2:
+            return "separates fairly"
+        if self.discrimination >= 0.0:
+            return "tells little about the rest: look at its tests"
+        return "strong students lose points here: look at its tests"
+
+
+def correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """Pearson's correlation, or None when there are fewer than three pairs or no spread."""
+    if len(one) < 3:
+        return None
+    try:
+        return statistics.correlation(one, other)
+    except statistics.StatisticsError:
+        return None
+
+
+def question_statistics(
+    results: Sequence[SubmissionResult], questions: Sequence[tuple[str, float]]
+) -> list[QuestionStatistics]:
+    """Difficulty and discrimination of each question over the given submissions.
+
+    The discrimination is the corrected item-total correlation: the question itself is left out of the
+    total, or a question would correlate with itself (Henrysson, 1963).
+    """
+    points = [{q.name: float(q.points) for q in result.questions} for result in results]
+    if not points:
+        return []
+    found = []
+    for name, most in questions:
+        own = [row.get(name, 0.0) for row in points]
+        rest = [sum(row.values()) - mine for row, mine in zip(points, own, strict=True)]
+        shares = [mine / most if most else 0.0 for mine in own]
+        found.append(
+            QuestionStatistics(
+                name,
+                most,
+                mean_share=statistics.fmean(shares),
+                full_share=sum(share >= 1 - 1e-9 for share in shares) / len(shares),
+                zero_share=sum(share <= 1e-9 for share in shares) / len(shares),
+                discrimination=correlation(own, rest),
+            )
+        )
+    return found
+
+
+def histogram(values: Sequence[float], edges: Sequence[float]) -> list[int]:
+    """How many values fall between neighbouring edges; the last bin includes its upper edge."""
+    counts = [0] * (len(edges) - 1)
+    for value in values:
+        position = sum(value >= edge for edge in edges) - 1
+        counts[min(max(position, 0), len(counts) - 1)] += 1
+    return counts
+
+
+def round_edges(largest: float, at_most: int = 10) -> list[float]:
+    """Bin edges from 0 to at least ``largest`` in steps of 1, 2, 2.5 or 5 times a power of ten."""
+    if largest <= 0:
+        return [0.0, 1.0]
+    power = 10.0**-6
+    while True:
+        for step in (1.0, 2.0, 2.5, 5.0):
+            count = -(-largest // (step * power))
+            if count <= at_most:
+                # A value on the last edge belongs to the last bin.
+                return [round(index * step * power, 9) for index in range(int(count) + 1)]
+        power *= 10

@@ -1,0 +1,100 @@
+"""The pages in Chromium: nothing is fetched or blocked, phones need no sideways scrolling, tables sort."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from autograder.feedback import FeedbackWriter
+from autograder.labspec import LabSpec
+from autograder.report import build_report
+from autograder.results import QuestionResult, SubmissionResult, TestResult
+
+Make = Callable[..., SubmissionResult]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    assert program, "the browser tests need Debian's Chromium: apt-get install chromium"
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def pages(tmp_path: Path, spec: LabSpec, make_result: Make) -> dict[str, Path]:
+    wide = "x" * 300
+    tests = (TestResult(wide, False, f"`{wide}`"),)
+    softmax = QuestionResult("softmax", 1, 6, tests, "softmax over queries", "Use `axis=-1`.", error=wide * 3)
+    ada = make_result("ada", questions=(QuestionResult("one_hot", 4, 4), softmax), score=5.0)
+    rows = [ada, make_result("bo", 4, 6), make_result("cy " + wide, 0, 2.5)]
+    return {
+        "feedback": FeedbackWriter(spec, tmp_path).write(ada),
+        "report": build_report(rows, spec, tmp_path),
+    }
+
+
+@pytest.mark.parametrize("name", ["feedback", "report"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_page_fits_reads_well_and_loads_nothing(
+    browser: Browser, pages: dict[str, Path], name: str, scheme: str, width: int
+) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
+    complaints: list[str] = []
+    requests: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(pages[name].as_uri())
+    assert complaints == []
+    assert requests == [pages[name].as_uri()]
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate(LOWEST_CONTRAST) >= 4.5, "WCAG AA for ordinary text"
+    page.close()
+
+
+def test_a_press_on_a_heading_sorts_and_a_second_press_turns_the_order(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
+    page = browser.new_page()
+    page.goto(pages["report"].as_uri())
+    table = page.locator("table.sortable").last
+    points = table.locator("tbody td:nth-child(2)")
+    table.get_by_role("button", name="Points").click()
+    assert points.all_inner_texts() == ["2.5", "5", "10"]
+    table.get_by_role("button", name="Points").click()
+    assert points.all_inner_texts() == ["10", "5", "2.5"]
+    assert table.locator("th").nth(1).get_attribute("aria-sort") == "descending"
+    page.close()
+
+
+#: The lowest contrast between a text and the background it lies on (WCAG 2.2, 1.4.3).
+LOWEST_CONTRAST = """() => {
+  const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const luminance = ([r, g, b]) => {
+    const [x, y, z] = [r, g, b].map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+  };
+  const background = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const found = channels(getComputedStyle(at).backgroundColor);
+      if (found.length === 3 || found[3] > 0) return found;
+    }
+    return [255, 255, 255];
+  };
+  let lowest = 21;
+  for (const element of document.querySelectorAll("body *")) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    if (!own || element.closest("script, svg") || !element.getClientRects().length) continue;
+    const one = luminance(channels(getComputedStyle(element).color)), other = luminance(background(element));
+    lowest = Math.min(lowest, (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05));
+  }
+  return lowest;
+}"""

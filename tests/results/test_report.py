@@ -1,0 +1,225 @@
+"""The class report counts what happened, measures the questions and accuses nobody without reason."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.feedback import FeedbackWriter
+from autograder.labspec import LabSpec
+from autograder.report import build_report
+from autograder.report.charts import histogram_chart
+from autograder.report.similarity import Answers, alike_groups, answers, code_lines
+from autograder.report.statistics import correlation, histogram, question_statistics, round_edges
+from autograder.results import QuestionResult, SubmissionResult
+
+Make = Callable[..., SubmissionResult]
+Submit = Callable[..., str]
+
+
+def scored(make_result: Make, *points: tuple[float, float]) -> list[SubmissionResult]:
+    return [make_result(f"s{index:02}", *pair) for index, pair in enumerate(points)]
+
+
+def text_of(path: Path) -> str:
+    page = re.sub(r"<(style|script)>.*?</\1>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))
+
+
+def test_difficulty_and_discrimination_are_those_of_the_definition(make_result: Make) -> None:
+    rows = scored(make_result, (4, 6), (4, 3), (2, 3), (0, 0), (1, 6))
+    one_hot, softmax = question_statistics(rows, (("one_hot", 4.0), ("softmax", 6.0)))
+    assert one_hot.mean_share == pytest.approx((4 + 4 + 2 + 0 + 1) / 20)
+    assert (one_hot.full_share, one_hot.zero_share) == (0.4, 0.2)
+    expected = np.corrcoef([4, 4, 2, 0, 1], [6, 3, 3, 0, 6])[0, 1]
+    assert one_hot.discrimination == pytest.approx(expected)
+    assert softmax.discrimination == pytest.approx(expected)
+
+
+def test_the_question_itself_is_not_in_the_total_it_is_compared_with(make_result: Make) -> None:
+    alternating = scored(make_result, (4, 0), (0, 6), (4, 0), (0, 6))
+    assert question_statistics(alternating, (("one_hot", 4.0), ("softmax", 6.0)))[
+        0
+    ].discrimination == pytest.approx(-1)
+
+
+def test_no_spread_means_no_discrimination(make_result: Make) -> None:
+    found = question_statistics(
+        scored(make_result, (4, 6), (4, 3), (4, 0)), (("one_hot", 4.0), ("softmax", 6.0))
+    )
+    assert found[0].discrimination is None
+    assert correlation([1, 2], [1, 2]) is None
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1), st.floats(1e-3, 1e6))
+def test_every_value_is_in_exactly_one_bin(values: list[float], largest: float) -> None:
+    edges = round_edges(max(largest, *values))
+    assert edges[0] == 0 and edges[-1] >= max(values) * (1 - 1e-9) and len(edges) <= 11
+    assert sum(histogram(values, edges)) == len(values)
+
+
+def test_a_value_on_an_edge_belongs_to_the_bin_above_and_the_largest_to_the_last() -> None:
+    assert histogram([0, 5, 10], [0, 5, 10]) == [1, 2]
+
+
+def test_the_chart_is_well_formed_and_escapes_its_words() -> None:
+    chart = histogram_chart([1, 2], [0, 1, 2], x_label="<b>", y_label="&", description='"<x>', mean=1.0)
+    root = ElementTree.fromstring(str(chart))
+    heights = [float(bar.attrib["height"]) for bar in root.iter("rect")]
+    assert heights[1] == pytest.approx(2 * heights[0])
+
+
+def test_the_report_counts_statuses_and_misconceptions(
+    tmp_path: Path, spec: LabSpec, make_result: Make
+) -> None:
+    wrong = QuestionResult(
+        "softmax", 0, 6, misconception="softmax over queries", hint="Use the **last** axis."
+    )
+    rows = [
+        make_result("ada"),
+        make_result("bo", questions=(wrong,), score=0),
+        make_result("cy", questions=(wrong,), score=0, status="timed-out"),
+        make_result("di", status="missing", questions=(), notebook="", score=0),
+    ]
+    FeedbackWriter(spec, tmp_path).write(rows[0])
+    path = build_report(iter(rows), spec, tmp_path, {"softmax over queries": "demos/07 softmax.ipynb"})
+    page, text = path.read_text(encoding="utf-8"), text_of(path)
+    assert path == tmp_path / "report/00_warm_up.html"
+    assert "3 submissions read, of 4 students" in text
+    assert 'href="../demos/07%20softmax.ipynb"' in page
+    assert re.search(
+        r"2 softmax over queries hint and students Use the last axis. bo , cy softmax show it", text
+    )
+    assert "timed-out : a cell ran out of time and was stopped who cy 1" in text
+    assert 'href="../feedback/ada/00_warm_up/00_warm_up.html"' in page
+    assert "graded without isolation" not in text
+
+
+def test_the_report_says_when_submissions_ran_without_isolation(
+    tmp_path: Path, spec: LabSpec, make_result: Make
+) -> None:
+    path = build_report([make_result("ada", unsandboxed=True), make_result("bo")], spec, tmp_path)
+    assert "1 of 2 submissions were graded without isolation" in text_of(path)
+
+
+def test_an_empty_class_still_has_a_report(tmp_path: Path, spec: LabSpec) -> None:
+    assert "0 submissions read" in text_of(build_report([], spec, tmp_path))
+
+
+def test_names_titles_and_demos_cannot_become_markup(
+    tmp_path: Path, spec: LabSpec, make_result: Make
+) -> None:
+    hostile = '<script>alert(1)</script>"><img src=x onerror=alert(2)>'
+    wrong = QuestionResult("softmax", 0, 6, misconception=hostile, hint=hostile)
+    path = build_report(
+        [make_result(hostile, questions=(wrong,))], spec, tmp_path, {hostile: "javascript:alert(3)"}
+    )
+
+    class Tags(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            seen.append((tag, dict(attrs)))
+
+    seen: list[tuple[str, dict[str, str | None]]] = []
+    reader = Tags()
+    reader.feed(path.read_text(encoding="utf-8"))
+    assert [tag for tag, _ in seen].count("script") == 1
+    assert "img" not in {tag for tag, _ in seen}
+    assert not any("javascript" in str(a.get("href")) or "onerror" in a for _, a in seen)
+
+
+# Likeness
+
+
+def function(seed: int, name: str = "softmax", prefix: str = "value") -> str:
+    """A long function that nobody else writes: random operations in a random order."""
+    rng = random.Random(seed)
+    lines = [f"def {name}(x):"]
+    for index in range(12):
+        operation = rng.choice(["sorted", "list", "set", "tuple", "sum", "max", "min", "len"])
+        numbers = ", ".join(str(rng.randrange(1000)) for _ in range(3))
+        lines.append(f"    {prefix}_{index} = {operation}([{numbers}])  # step {index}")
+    return "\n".join([*lines, f"    return {prefix}_0"])
+
+
+def class_of(
+    spec: LabSpec, submit: Submit, make_result: Make, sources: dict[str, dict[str, str]]
+) -> list[Answers]:
+    found = [
+        answers(make_result(name, notebook=submit(spec, cells)), spec) for name, cells in sources.items()
+    ]
+    return [one for one in found if one is not None]
+
+
+def test_renaming_and_comments_do_not_hide_a_shared_function(
+    spec: LabSpec, submit: Submit, make_result: Make
+) -> None:
+    sources = {f"honest{i}": {"softmax": function(i)} for i in range(20)}
+    sources["ada"] = {"softmax": function(99)}
+    sources["bo"] = {"softmax": re.sub(r"#.*", "# mine", function(99, prefix="renamed"))}
+    groups = alike_groups(class_of(spec, submit, make_result, sources), spec)
+    assert [(group.students, group.what) for group in groups] == [(("ada", "bo"), "code")]
+    assert groups[0].lowest == 1.0
+
+
+def test_short_right_answers_that_must_look_alike_accuse_nobody(
+    spec: LabSpec, submit: Submit, make_result: Make
+) -> None:
+    short = "def softmax(x):\n    e = np.exp(x - x.max(-1, keepdims=True))\n    return e / e.sum(-1, keepdims=True)"
+    sources = {f"s{i}": {"softmax": short} for i in range(3)}
+    assert alike_groups(class_of(spec, submit, make_result, sources), spec) == []
+
+
+def test_the_known_answer_accuses_nobody(spec: LabSpec, submit: Submit, make_result: Make) -> None:
+    sources = {"ada": {"softmax": function(5)}, "bo": {"softmax": function(5)}}
+    submissions = class_of(spec, submit, make_result, sources)
+    assert len(alike_groups(submissions, spec)) == 1
+    assert alike_groups(submissions, spec, known_answers=[function(5)]) == []
+
+
+def test_what_many_wrote_is_common_property(spec: LabSpec, submit: Submit, make_result: Make) -> None:
+    sources = {f"s{i}": {"softmax": function(7)} for i in range(6)}
+    assert alike_groups(class_of(spec, submit, make_result, sources), spec) == []
+
+
+def test_the_same_long_prose_is_a_group_and_a_short_sentence_is_none(
+    spec: LabSpec, submit: Submit, make_result: Make
+) -> None:
+    long_text = " ".join(f"thought{index}" for index in range(40))
+    sources = {
+        "ada": {"why_softmax": long_text},
+        "bo": {"why_softmax": long_text + " indeed"},
+        "cy": {"why_softmax": "Rows sum to one."},
+        "di": {"why_softmax": "Rows sum to one."},
+    }
+    [group] = alike_groups(class_of(spec, submit, make_result, sources), spec)
+    assert (group.students, group.what) == (("ada", "bo"), "prose")
+
+
+def test_a_submission_without_a_notebook_or_with_broken_code_does_not_stop_the_report(
+    tmp_path: Path, spec: LabSpec, submit: Submit, make_result: Make
+) -> None:
+    broken = make_result("bo", notebook=submit(spec, {"softmax": "def softmax(x:\n  '''\n\x0c $$ \t"}))
+    build_report([make_result("ada", notebook=""), broken], spec, tmp_path)
+    assert code_lines("x = 1 # c\n'doc'\ny = (2,\n 3)") == (
+        ("x", "=", "1"),
+        ("y", "=", "(", "2", ",", "3", ")"),
+    )
+
+
+def test_the_group_is_worded_with_care(
+    tmp_path: Path, spec: LabSpec, submit: Submit, make_result: Make
+) -> None:
+    shared = submit(spec, {"softmax": function(3)})
+    path = build_report([make_result(name, notebook=shared) for name in ("ada", "bo")], spec, tmp_path)
+    assert "Alike does not mean copied." in text_of(path)
+    alone = build_report([make_result("ada", notebook=shared)], spec, tmp_path)
+    assert "No two submissions are more alike" in text_of(alone)
