@@ -1,0 +1,89 @@
+"""Finds the class's notebooks in nbgrader's layout: ``<submitted>/<student>/<lab>/<lab>.ipynb``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from autograder.errors import UserError
+
+#: A notebook larger than this is not read.
+MAX_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One student's notebook. ``path`` is None when there is none; ``notes`` say what was odd about finding it."""
+
+    student: str
+    path: Path | None
+    submitted_at: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class Unreadable(Exception):
+    """A submission that cannot be read; the text is the sentence for its notes."""
+
+
+def collect(submitted: Path, lab: str, roster: Iterable[str] = ()) -> list[Submission]:
+    """One submission for each student folder and for each name on the roster, sorted by name."""
+    if not submitted.is_dir():
+        raise UserError(
+            f"The folder {submitted} does not exist: give the folder that holds one folder a student."
+        )
+    names = {
+        entry.name for entry in os.scandir(submitted) if entry.is_dir() and not entry.name.startswith(".")
+    }
+    if not names:
+        raise UserError(f"The folder {submitted} holds no student folders: nothing to grade.")
+    found = [_find(submitted / name / lab, name, lab) for name in sorted(names)]
+    if not any(submission.path or submission.notes for submission in found):
+        raise UserError(f"No student folder in {submitted} holds a submission of {lab}.")
+    return found + [Submission(name, None) for name in sorted(set(roster) - names)]
+
+
+def _find(folder: Path, student: str, lab: str) -> Submission:
+    notes: list[str] = []
+    notebooks = sorted(folder.glob("*.ipynb")) if folder.is_dir() else []
+    path = folder / f"{lab}.ipynb"
+    if path not in notebooks:
+        if not notebooks:
+            return Submission(student, None)
+        path = max(notebooks, key=lambda p: p.lstat().st_mtime)
+        notes.append(f"There was no {lab}.ipynb; {path.name} was graded in its place.")
+    others = [p.name for p in notebooks if p != path]
+    if others:
+        notes.append(f"The folder held more notebooks, which were not graded: {', '.join(others)}.")
+    return Submission(student, path, _submitted_at(path), tuple(notes))
+
+
+def _submitted_at(path: Path) -> str:
+    """The first line of timestamp.txt, as nbgrader writes it, or else the file's own time."""
+    stamp = path.with_name("timestamp.txt")
+    try:
+        if stamp.is_file() and not stamp.is_symlink():
+            with stamp.open(encoding="utf-8", errors="replace") as file:
+                return file.readline(100).strip()
+        return datetime.fromtimestamp(path.lstat().st_mtime, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except (OSError, ValueError, OverflowError):
+        return ""
+
+
+def read(submission: Submission) -> bytes:
+    """The notebook's bytes. Raises ``Unreadable`` with a sentence."""
+    path = submission.path
+    assert path is not None
+    try:
+        if path.is_symlink() or not path.is_file():
+            raise Unreadable("The notebook is not a plain file.")
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise Unreadable(
+                f"The notebook is {size / 2**20:,.0f} MB; at most {MAX_BYTES // 2**20} MB are read."
+            )
+        return path.read_bytes()
+    except OSError as error:
+        raise Unreadable(f"The notebook could not be read: {error.strerror}.") from None
