@@ -88,6 +88,99 @@ def audit(
         raise typer.Exit(1)
 
 
+@app.command()
+def release(
+    lab: LabArgument,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the bundle goes.")],
+) -> None:
+    """Write a student's bundle: the notebook, the kit, the data; no solution, no hidden test."""
+    from autograder.masters import lab_name
+    from autograder.release import release as write
+
+    console.print(f"✓ {write(lab_name(lab), out)}")
+
+
+@app.command()
+def simulate(
+    lab: LabArgument,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where the class goes (an empty folder).")
+    ],
+    students: Annotated[int, typer.Option("--students", metavar="N", help="The size of the class.")] = 30,
+    seed: Annotated[int, typer.Option("--seed", help="Another class with another seed.")] = 0,
+    hostile: Annotated[bool, typer.Option(help="With submissions that break or attack a grader.")] = True,
+) -> None:
+    """Make a class of submissions: honest, wrong in named ways, unlucky, broken, hostile."""
+    from collections import Counter
+
+    from autograder.masters import lab_name
+    from autograder.simulate import simulate as write
+
+    kinds = Counter(write(lab_name(lab), students, out, seed, hostile).values())
+    console.print(
+        f"✓ {students} submissions in {out}: " + ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+    )
+
+
+SubmittedOption = Annotated[
+    Path,
+    typer.Option("--submitted", metavar="DIR", help="One folder a student: DIR/<student>/<lab>/<lab>.ipynb."),
+]
+OutOption = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="Gradebook, feedback and results go here.")
+]
+JobsOption = Annotated[
+    int | None, typer.Option("--jobs", metavar="N", min=1, help="Workers (default: cores).")
+]
+EngineOption = Annotated[
+    str, typer.Option("--engine", metavar="E", help="local, dask or dask:tcp://HOST:PORT.")
+]
+SandboxOption = Annotated[
+    bool,
+    typer.Option(
+        "--sandbox/--no-sandbox", help="--no-sandbox runs without isolation and marks every result so."
+    ),
+]
+
+
+@app.command()
+def grade(
+    lab: LabArgument,
+    submitted: SubmittedOption,
+    out: OutOption,
+    jobs: JobsOption = None,
+    engine: EngineOption = "local",
+    sandbox: SandboxOption = True,
+    json_file: JsonOption = None,
+) -> None:
+    """Grade a class; what is already graded and unchanged is kept."""
+    from autograder.grade_report import grade_and_show
+
+    grade_and_show(
+        lab, submitted, out, jobs=jobs, engine=engine, sandbox=sandbox, json_file=json_file, console=console
+    )
+
+
+@app.command()
+def regrade(
+    lab: LabArgument,
+    submitted: SubmittedOption,
+    out: OutOption,
+    jobs: JobsOption = None,
+    engine: EngineOption = "local",
+    sandbox: SandboxOption = True,
+    all_again: Annotated[bool, typer.Option("--all", help="Grade everything again.")] = False,
+    json_file: JsonOption = None,
+) -> None:
+    """Grade again what changed, and say what was redone and why."""
+    from autograder.grade_report import grade_and_show
+
+    grade_and_show(
+        lab, submitted, out, jobs=jobs, engine=engine, sandbox=sandbox, json_file=json_file, console=console,
+        force=all_again, say_why=True,
+    )  # fmt: skip
+
+
 def main() -> None:
     """Run the command; a ``UserError`` is one sentence and exit status 2."""
     try:

@@ -1,0 +1,133 @@
+"""What a question's result depends on, as one digest: the ground of incremental grading."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.metadata
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+from autograder.course import settings
+from autograder.masters import course_root, spec
+from autograder.release import data_files, digest_of, kit_folder
+from autograder.sandbox.policy import Limits
+
+_LIBRARIES = ("numpy", "torch", "matplotlib", "ipython")
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Context:
+    """Digests of everything that is not the submission, in named parts so that a regrade can say why.
+
+    ``shared`` holds for the whole lab: limits, libraries, harness, kit, data, salt. ``questions`` is each
+    question's own: its points, hidden tests and misconceptions.
+    """
+
+    lab: str
+    shared: dict[str, str]
+    questions: dict[str, str]
+
+    @property
+    def whole(self) -> str:
+        """One digest of all of it: when it and the notebook's bytes are as before, nothing has to be done."""
+        return _digest(json.dumps([self.shared, self.questions], sort_keys=True))
+
+    def question_keys(self, executed: Sequence[str]) -> dict[str, str]:
+        """The key of each question for a submission that executes these sources."""
+        code = _digest(*executed)
+        shared = _digest(json.dumps(self.shared, sort_keys=True))
+        keys = {name: _digest(code, shared, own) for name, own in self.questions.items()}
+        return {**keys, "code": code, "context": self.whole}
+
+
+def context_of(lab: str, limits: Limits, sandbox: bool) -> Context:
+    """The context of a lab (full name) as it stands on disk now."""
+    from autograder.sanitise import Template
+
+    shared = {
+        "limits": json.dumps([asdict(limits), sandbox]),
+        "library versions": _libraries(),
+        "harness": _harness(),
+        "student kit": digest_of([kit_folder()]),
+        "data": digest_of(data_files(lab)),
+        "salt": _digest(settings().salt),
+        "given cells": _digest(*(cell.source for cell in Template.of(lab).cells if cell.cell_type == "code")),
+    }
+    return Context(lab, shared, {name: _question(lab, name, points) for name, points in spec(lab).questions})
+
+
+@cache
+def _libraries() -> str:
+    import sys
+
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in _LIBRARIES]
+    return ", ".join([f"python {sys.version_info.major}.{sys.version_info.minor}", *versions])
+
+
+@cache
+def _harness() -> str:
+    """The code that runs and judges; not the code that writes pages and tables."""
+    package = Path(__file__).parent
+    files = [
+        package / name
+        for name in (
+            "grading.py",
+            "sanitise.py",
+            "testing.py",
+            "student.py",
+            "trace.py",
+            "diagnosis.py",
+            "offlimits.py",
+        )
+    ]
+    return digest_of([*files, package / "sandbox"])
+
+
+def _question(lab: str, question: str, points: float) -> str:
+    package = course_root() / "autograder"
+    tests = _relevant(package / "hidden_tests" / f"test_{lab}.py", "hidden_test", question)
+    answers = _relevant(package / "misconceptions" / f"m{lab}.py", "misconception", question)
+    return _digest(tests, answers, repr(points))
+
+
+def _relevant(path: Path, mark: str, question: str) -> str:
+    """The file's source without what belongs to other questions only."""
+    if not path.exists():
+        return ""
+    marks = {"hidden_test", "misconception", "alternative"}
+    kept = []
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        owner = _owner(node, marks)
+        if owner is None or (owner[1] == question and owner[0] == mark):
+            kept.append(ast.dump(node))
+    return "\n".join(kept)
+
+
+def _owner(node: ast.stmt, marks: set[str]) -> tuple[str, str] | None:
+    """(mark, question) of a marked function or class; None for everything else."""
+    for decorator in getattr(node, "decorator_list", []):
+        if (
+            isinstance(decorator, ast.Call)
+            and isinstance(decorator.func, ast.Name)
+            and decorator.func.id in marks
+        ):
+            first = decorator.args[0] if decorator.args else None
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                return decorator.func.id, first.value
+    return None
+
+
+def changed_parts(before: Context, after: Context) -> list[str]:
+    """What differs between two contexts, in words."""
+    words = [name for name in after.shared if before.shared.get(name) != after.shared[name]]
+    return words + [
+        f"tests of {name}" for name in after.questions if before.questions.get(name) != after.questions[name]
+    ]

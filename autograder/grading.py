@@ -1,0 +1,249 @@
+"""Grades one submission: repair, run in the sandbox, test from outside, diagnose, and put it into a result."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import nbformat
+
+from autograder import fingerprints
+from autograder.diagnosis import diagnose
+from autograder.masters import spec
+from autograder.offlimits import forbidden_used
+from autograder.results import CellOutcome, QuestionResult, SubmissionResult, TestResult
+from autograder.sandbox.session import Session, Zygote
+from autograder.sanitise import Cell, Repaired, Template, kept_name, repair
+from autograder.student import Student, StudentError, StudentGone
+from autograder.submissions import Submission, Unreadable, read
+from autograder.testing import HiddenTest, TestRun, earned, numbers_masked, run_test, tests_of
+
+CHECK_MIME = "application/vnd.coursekit.check+json"
+GONE = {
+    "timed-out": "your function took too long",
+    "out-of-memory": "your function took too much memory",
+    "crashed": "your function ended the process it ran in",
+}
+
+
+@dataclass(frozen=True)
+class Grader:
+    """Grades submissions of one lab with one warm zygote. ``context`` digests all that is not the submission."""
+
+    lab: str
+    zygote: Zygote
+    template: Template
+    context: fingerprints.Context
+
+    def grade(self, submission: Submission, earlier: SubmissionResult | None = None) -> SubmissionResult:
+        """Grade one submission; questions whose key is unchanged are taken over from ``earlier``."""
+        began = time.perf_counter()
+        if submission.path is None:
+            return self._nothing(submission, "missing", ())
+        raw_digest = ""
+        try:
+            raw = read(submission)
+            raw_digest = hashlib.sha256(raw).hexdigest()
+            repaired = repair(raw, self.template)
+        except Unreadable as reason:
+            result = self._nothing(submission, "unreadable", (*submission.notes, str(reason)))
+            keys = {"raw": raw_digest, "context": self.context.whole}
+            return replace(result, seconds=time.perf_counter() - began, keys=keys)
+        keys = self.context.question_keys(repaired.executed_source())
+        kept = _unchanged(earlier, keys)
+        sources = [
+            (cell.grade_id or f"cell {i + 1}", cell.run) for i, cell in enumerate(repaired.cells) if cell.run
+        ]
+        with self.zygote.session() as session:
+            outcomes = session.run_cells(sources)
+            questions = tuple(
+                kept.get(name) or self._question(session, name, points, repaired)
+                for name, points in spec(self.lab).questions
+            )
+            status, note = session.status, session.note
+        if status is None:
+            status = "partly-run" if any(outcome.status == "error" for outcome in outcomes) else "graded"
+        result = SubmissionResult(
+            student=submission.student,
+            lab=self.lab,
+            status=status,
+            score=round(sum(question.points for question in questions), 2),
+            max_score=spec(self.lab).max_score,
+            seconds=time.perf_counter() - began,
+            questions=questions,
+            notes=(*submission.notes, *repaired.notes, *([note] if note else [])),
+            notebook=_executed(repaired, outcomes),
+            submitted_at=submission.submitted_at,
+            unsandboxed=not self.zygote.sandbox,
+            keys={**keys, "raw": raw_digest},
+            public_checks=_public_checks(outcomes),
+        )
+        return result
+
+    def _nothing(self, submission: Submission, status: str, notes: tuple[str, ...]) -> SubmissionResult:
+        message = "nothing was handed in" if status == "missing" else "the notebook could not be read"
+        questions = tuple(
+            QuestionResult(
+                name,
+                0.0,
+                points,
+                tuple(TestResult(test.title, False, message) for test in tests_of(self.lab)[name]),
+            )
+            for name, points in spec(self.lab).questions
+        )
+        return SubmissionResult(
+            submission.student,
+            self.lab,
+            status,
+            0.0,
+            spec(self.lab).max_score,
+            0.0,
+            questions,
+            notes or submission.notes,
+            submitted_at=submission.submitted_at,
+            unsandboxed=not self.zygote.sandbox,
+        )
+
+    def _question(self, session: Session, name: str, points: float, repaired: Repaired) -> QuestionResult:
+        """Run a question's hidden tests; a call that ends the sandbox fails its test, and the rest go on."""
+        runs = [_run_in(session, name, test) for test in tests_of(self.lab)[name]]
+        forbidden = forbidden_used(self.lab, name, repaired.executed_source())
+        score = 0.0 if forbidden else earned(points, [(run.test.weight, run.result.passed) for run in runs])
+        found = diagnose(self.lab, name, runs)
+        error = next(
+            (
+                run.error
+                for run in runs
+                if run.error is not None and run.error.type_name != "NotImplementedError"
+            ),
+            None,
+        )
+        return QuestionResult(
+            name,
+            score,
+            points,
+            tuple(run.result for run in runs),
+            found.title if found else None,
+            found.hint if found else None,
+            _own_error(error),
+            forbidden,
+        )
+
+
+def _run_in(session: Session, question: str, test: HiddenTest) -> TestRun:
+    student: Student | None = None
+    try:
+        if not session.revive():
+            return TestRun(test, TestResult(test.title, False, "this could not be run any more"), ())
+        student = _graded_function(session, question)
+        return run_test(test, student)
+    except StudentGone as gone:
+        trace = tuple(student.trace) if student is not None else ()
+        return TestRun(test, TestResult(test.title, False, GONE.get(gone.reason, GONE["crashed"])), trace)
+
+
+def _graded_function(session: Session, question: str) -> Student:
+    """The answer as it stood when its test cell ran, or else as it is now."""
+    kept = session.student(kept_name(question))
+    return kept if kept.exists else session.student(question)
+
+
+def _unchanged(earlier: SubmissionResult | None, keys: Mapping[str, str]) -> dict[str, QuestionResult]:
+    if earlier is None:
+        return {}
+    return {q.name: q for q in earlier.questions if earlier.keys.get(q.name) == keys[q.name]}
+
+
+def _own_error(error: StudentError | None) -> str:
+    """The student's error in the student's own lines. The message loses its numbers and quoted values.
+
+    A message can repeat a hidden input; which function failed, where, and how is what a student needs.
+    """
+    if error is None:
+        return ""
+    lines = [f"in {frame.cell}, line {frame.line}: {frame.source.strip()}" for frame in error.frames[-3:]]
+    said = _harmless(error.message, " ".join(frame.source for frame in error.frames))
+    return "\n".join([*lines, f"{error.type_name}: {said}" if said else error.type_name])
+
+
+def _harmless(message: str, own_code: str) -> str:
+    """At most one line, without numbers, and without words that do not stand in the student's own lines."""
+    import re
+
+    line = " ".join(message.split())[:200]
+    line = re.sub(
+        r"'([^']*)'|\"([^\"]*)\"", lambda m: m[0] if (m[1] or m[2] or "") in own_code else "'…'", line
+    )
+    return numbers_masked(line) if _is_a_librarys(line) else ""
+
+
+#: Beginnings of messages that Python, NumPy and PyTorch write. Any other text may be the student's own.
+_LIBRARY_MESSAGES = (
+    "unsupported operand", "name ", "matmul", "operands could not be broadcast", "shapes ", "index ", "list index",
+    "tuple index", "too many indices", "cannot reshape", "setting an array element", "division by zero", "all the input",
+    "object of type", "only integer", "only length", "float division", "can only", "'", "module ", "mat1 and mat2",
+    "The size of tensor", "Expected ", "expected ", "shape ", "einsum", "axis ", "invalid index", "boolean index",
+    "local variable", "cannot access local variable", "not enough values", "too many values", "missing ", "maximum recursion",
+)  # fmt: skip
+
+
+def _is_a_librarys(line: str) -> bool:
+    return (
+        line.startswith(_LIBRARY_MESSAGES)
+        or "() missing " in line
+        or "() takes " in line
+        or "() got " in line
+    )
+
+
+def _public_checks(outcomes: Sequence[CellOutcome]) -> dict[str, list[tuple[bool, str]]]:
+    """What the public checks' cards said. They ran beside the student's code, so this is their word, no more."""
+    said: dict[str, list[tuple[bool, str]]] = {}
+    for outcome in outcomes:
+        for output in outcome.outputs:
+            record = output.get("data", {}).get(CHECK_MIME) if isinstance(output.get("data"), dict) else None
+            if isinstance(record, dict) and isinstance(record.get("question"), str):
+                marks = record.get("marks")
+                rows = (
+                    [m for m in marks if isinstance(m, list) and len(m) == 3]
+                    if isinstance(marks, list)
+                    else []
+                )
+                said[record["question"][:100]] = [
+                    (m[1] is True, f"{m[0]} {m[2]}".strip()[:500] if m[1] is not True else str(m[0])[:500])
+                    for m in rows[:50]
+                ]
+    return said
+
+
+def _executed(repaired: Repaired, outcomes: Sequence[CellOutcome]) -> str:
+    """The repaired notebook with this run's outputs, as nbformat JSON."""
+    notebook = nbformat.v4.new_notebook(
+        metadata={
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        }
+    )
+    waiting = iter(outcomes)
+    count = 0
+    for position, cell in enumerate(repaired.cells):
+        node = _copied(cell, position)
+        if cell.run and (outcome := next(waiting, None)) is not None and node.cell_type == "code":
+            count += 1
+            node.execution_count = count
+            node.outputs = [nbformat.from_dict(_counted(output, count)) for output in outcome.outputs]
+        notebook.cells.append(node)
+    return nbformat.v4.writes(notebook)
+
+
+def _copied(cell: Cell, position: int) -> nbformat.NotebookNode:
+    node = nbformat.from_dict({**cell.node, "id": f"c{position}"})
+    if node.cell_type == "code":
+        node.update(outputs=[], execution_count=None)
+    return node
+
+
+def _counted(output: dict, count: int) -> dict:
+    return {**output, "execution_count": count} if output.get("output_type") == "execute_result" else output
