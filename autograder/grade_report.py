@@ -85,18 +85,10 @@ def grade_and_show(
         _show_reasons(console, done.plan)
     _show_table(console, done)
     _show_summary(console, done, seconds)
-    _write_report(done)
     console.print(f"  gradebook  {out / 'gradebook.db'}")
     console.print(f"  feedback   {out / 'feedback'}")
-    console.print(f"  report     {out / 'report.html'}")
+    console.print(f"  report     {done.report}")
     console.print(f"  results    {json_file or out / 'results.json'}")
-
-
-def _write_report(done: ClassResult) -> None:
-    from autograder.masters import spec
-    from autograder.report import write_report
-
-    write_report(done.results, spec(done.lab), done.out)
 
 
 def _show_table(console: Console, done: ClassResult) -> None:

@@ -91,10 +91,8 @@ class _Worker:
 
     def give(self, task: Task) -> None:
         self.task = task
-        try:
+        with contextlib.suppress(OSError):  # it has died: its connection reads as ended
             self.connection.send(task)
-        except OSError:
-            pass  # it has died: its connection reads as ended
 
     def stop(self) -> None:
         with contextlib.suppress(OSError):

@@ -6,9 +6,10 @@ import hashlib
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from autograder.answers import answers_of
 from autograder.course import settings
 from autograder.errors import UserError
 from autograder.feedback import FeedbackWriter
@@ -18,6 +19,7 @@ from autograder.layout import write_autograded
 from autograder.local_engine import Assignment, Task, cores
 from autograder.masters import spec
 from autograder.release import data_files, write_kit
+from autograder.report import build_report
 from autograder.results import SubmissionResult
 from autograder.sandbox.policy import Limits
 from autograder.store import ResultStore
@@ -43,6 +45,7 @@ class ClassResult:
     results: tuple[SubmissionResult, ...]
     plan: Plan
     out: Path
+    report: Path
 
 
 def limits_of(lab: str) -> Limits:
@@ -139,7 +142,9 @@ def run(
                 _record(result, gradebook, feedback, store, out)
                 graded(result)
             store.forget_others(lab, {submission.student for submission in submissions})
-            return ClassResult(lab, tuple(store.all(lab)), todo, out)
+            report = build_report(store.all(lab), spec(lab), out, known_answers=known_answers(lab))
+            results = tuple(replace(result, notebook="") for result in store.all(lab))
+            return ClassResult(lab, results, todo, out, report)
     finally:
         shutil.rmtree(kit_home, ignore_errors=True)
 
@@ -156,6 +161,16 @@ def _record(
     write_autograded(result, out)
     feedback.write(result, gradebook.marks(result.student))
     store.put(result)
+
+
+def known_answers(lab: str) -> list[str]:
+    """Sources that two students may share without having shared them: the catalogue of answers and the master's."""
+    from autograder.simulate import solved, source_of
+
+    sources = [
+        source_of(answer) for by in answers_of(lab).values() for answers in by.values() for answer in answers
+    ]
+    return [source for source in sources if source] + list(solved(lab).values())
 
 
 def _make_writable(out: Path) -> None:

@@ -22,14 +22,88 @@ from autograder.errors import UserError
 from autograder.layout import write_atomically
 from autograder.masters import solution_source, spec
 
-_FIRST = (
-    "Ada Alan Amina Anna Ben Carla Chen Dmitri Elif Emma Fatima Felix Grace Hanna Ines Ivan Jonas Jun Kofi Lars Lea "
-    "Lina Luis Maja Marie Mei Mia Nils Noor Olga Omar Paul Priya Rosa Sami Sofia Tariq Tom Uma Vera Yuki Zoe"
-).split()
-_LAST = (
-    "Abe Arslan Bauer Becker Costa Diaz Diop Fischer Haddad Hansen Ito Jansen Khan Klein Kowalski Lang Lopez Maier "
-    "Mensah Meyer Moreau Nguyen Novak Okafor Park Patel Petrov Rossi Sato Schmidt Silva Singh Weber Wolf Yilmaz Zhang"
-).split()
+_FIRST = [
+    "Ada",
+    "Alan",
+    "Amina",
+    "Anna",
+    "Ben",
+    "Carla",
+    "Chen",
+    "Dmitri",
+    "Elif",
+    "Emma",
+    "Fatima",
+    "Felix",
+    "Grace",
+    "Hanna",
+    "Ines",
+    "Ivan",
+    "Jonas",
+    "Jun",
+    "Kofi",
+    "Lars",
+    "Lea",
+    "Lina",
+    "Luis",
+    "Maja",
+    "Marie",
+    "Mei",
+    "Mia",
+    "Nils",
+    "Noor",
+    "Olga",
+    "Omar",
+    "Paul",
+    "Priya",
+    "Rosa",
+    "Sami",
+    "Sofia",
+    "Tariq",
+    "Tom",
+    "Uma",
+    "Vera",
+    "Yuki",
+    "Zoe",
+]
+_LAST = [
+    "Abe",
+    "Arslan",
+    "Bauer",
+    "Becker",
+    "Costa",
+    "Diaz",
+    "Diop",
+    "Fischer",
+    "Haddad",
+    "Hansen",
+    "Ito",
+    "Jansen",
+    "Khan",
+    "Klein",
+    "Kowalski",
+    "Lang",
+    "Lopez",
+    "Maier",
+    "Mensah",
+    "Meyer",
+    "Moreau",
+    "Nguyen",
+    "Novak",
+    "Okafor",
+    "Park",
+    "Patel",
+    "Petrov",
+    "Rossi",
+    "Sato",
+    "Schmidt",
+    "Silva",
+    "Singh",
+    "Weber",
+    "Wolf",
+    "Yilmaz",
+    "Zhang",
+]
 
 
 @dataclass(frozen=True)
@@ -167,7 +241,7 @@ def kinds_of(lab: str) -> list[Kind]:
         )
 
     def unlucky(_: str, rng: random.Random) -> str:
-        name, source = rng.choice(list(_UNLUCKY.items()))
+        _name, source = rng.choice(list(_UNLUCKY.items()))
         last = list(right)[-1]
         return _with_cell(lab, source or f"{last} = 'overwritten'", None if source else f"test_{last}")
 

@@ -57,6 +57,7 @@ def build(config: dict[str, Any]) -> None:
 def seal() -> None:
     """Take the harness's modules out of sight and make the root read-only."""
     ns.unmount(HARNESS)
+    os.rmdir(HARNESS)
     ns.mount("none", "/", None, ns.MS_REMOUNT | ns.MS_BIND | ns.MS_RDONLY | ns.MS_NOSUID | ns.MS_NODEV)
 
 

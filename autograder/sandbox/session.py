@@ -97,14 +97,17 @@ class Zygote:
             self._workplace = self._make_workplace()
             environment = {**environment, "HOME": self._workplace, "TMPDIR": self._workplace}
             environment |= {"MPLCONFIGDIR": self._workplace, "IPYTHONDIR": self._workplace}
+        # The program is a descriptor, so that no path of the harness stands in the children's command line.
+        program = os.open(here / "zygote.py", os.O_RDONLY)
         self._process = subprocess.Popen(
-            [sys.executable, "-s", "-P", str(here / "zygote.py"), str(theirs.fileno())],
+            [sys.executable, "-s", "-P", f"/dev/fd/{program}", str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
             env=environment,
             cwd="/",
-            pass_fds=[theirs.fileno()],
+            pass_fds=[program, theirs.fileno()],
             start_new_session=True,
         )
+        os.close(program)
         theirs.close()
         self._control, self._buffer = ours, b""
         self._send(
@@ -134,9 +137,9 @@ class Zygote:
             os.symlink(path, f"{folder}/data/{path.name}")
         return folder
 
-    def session(self) -> Session:
-        """A fresh session. The child starts at its first use."""
-        return Session(self)
+    def session(self, limits: Limits | None = None) -> Session:
+        """A fresh session, with limits of its own if need be. The child starts at its first use."""
+        return Session(self, limits or self.limits)
 
     def close(self) -> None:
         """End the process, and with it every child that is left."""
@@ -153,12 +156,12 @@ class Zygote:
             shutil.rmtree(self._workplace, ignore_errors=True)
             self._workplace = ""
 
-    def spawn(self) -> tuple[socket.socket, Child]:
+    def spawn(self, limits: Limits) -> tuple[socket.socket, Child]:
         """Fork a jailed child; the socket to it and the child itself, ready to serve."""
         self.start()
         ours, theirs = socket.socketpair()
         try:
-            self._send({"spawn": 1}, theirs.fileno())
+            self._send({"spawn": limits.as_dict()}, theirs.fileno())
             answer, descriptors = self._receive(SPAWN_SECONDS)
         except (OSError, SandboxUnavailable):
             ours.close()
@@ -226,9 +229,9 @@ class Session:
     that takes its place has run the other cells, so that what works still counts.
     """
 
-    def __init__(self, zygote: Zygote):
+    def __init__(self, zygote: Zygote, limits: Limits):
         self.zygote = zygote
-        self.limits = zygote.limits
+        self.limits = limits
         self.status: str | None = None
         #: A sentence about the end, for the notes: what was running and what happened.
         self.note = ""
@@ -330,7 +333,7 @@ class Session:
 
     def _start(self) -> None:
         self.close()
-        link, child = self.zygote.spawn()
+        link, child = self.zygote.spawn(self.limits)
         transport = RemoteTransport(link, child, self.limits.memory_bytes, self._end)
         self._transport, self._gone = transport, None
         self._conversation = Conversation(transport)

@@ -23,6 +23,7 @@ from IPython.core.compilerop import CachingCompiler
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from traitlets.config import Config
 
 from .ops import own_frames
@@ -35,8 +36,9 @@ _DROPPED = "\n[more output was dropped]\n"
 class Collector:
     """The outputs of the cell that runs, up to the limits on their number and size."""
 
-    def __init__(self, text_bytes: int, picture_bytes: int, outputs: int):
-        self.limits = (text_bytes, picture_bytes, outputs)
+    def __init__(self) -> None:
+        #: Bytes of text, bytes of pictures, number of outputs.
+        self.limits = (10_000, 0, 100)
         self.begin()
 
     def begin(self) -> None:
@@ -46,7 +48,7 @@ class Collector:
 
     def stream(self, name: str, text: str) -> None:
         """Add text to ``stdout`` or ``stderr``; what is over the limit is dropped."""
-        if self.text_left <= 0:
+        if self.text_left <= 0 or not text:
             return
         if len(text) > self.text_left:
             text = text[: self.text_left] + _DROPPED
@@ -178,6 +180,10 @@ class LabShell(InteractiveShell):
         """The same for an error in the cell's indentation."""
         self.showtraceback()
 
+    def _format_exception_for_storage(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """IPython would format every error once more for its history, slowly."""
+        return {}
+
     def system_piped(self, cmd: str) -> None:
         """``!command``: its output is the cell's."""
         command = self.var_expand(cmd, depth=1)
@@ -221,7 +227,7 @@ def label_of(filename: str) -> str | None:
     return "a timed cell" if filename == "<timed exec>" else None
 
 
-def make_shell(limits: dict[str, Any], render_figures: bool) -> LabShell:
+def make_shell(render_figures: bool) -> LabShell:
     """The shell. Call it before pyplot is imported, so that the inline backend finds it."""
     config = Config()
     config.HistoryManager.enabled = False
@@ -229,11 +235,40 @@ def make_shell(limits: dict[str, Any], render_figures: bool) -> LabShell:
     config.InteractiveShell.ast_node_interactivity = "last_expr"
     if not render_figures:
         IPython.core.pylabtools.select_figure_formats = lambda *args, **kwargs: None
-    collector = Collector(limits["output_bytes"], limits["picture_bytes"], limits["outputs"])
-    LabShell.collector = collector
+    LabShell.collector = Collector()
     shell = LabShell.instance(config=config)
     builtins.input = _no_input
     return shell
+
+
+#: Each does something whose first time is slow: figures, tables of formats, warnings, errors, magics.
+_WARM_UP = (
+    "import matplotlib.pyplot as plt, numpy, torch\nfig, ax = plt.subplots(); ax.plot([1, 2]); ax.set_title('x')",
+    "numpy.zeros((2, 2))",
+    "torch.zeros(2, 2)",
+    "print('x')\nimport warnings\nwarnings.warn('x')",
+    "1 / 0",
+    "%matplotlib inline",
+    "%%time\n1 + 1",
+    "display({'x': [1.0, 'y']})",
+)
+
+
+def warm_up(shell: LabShell, render_figures: bool) -> None:
+    """Do once what many notebooks do, and leave no trace of it."""
+    if not render_figures:  # a picture that nobody sees need not be drawn at the end of each cell
+        FigureCanvasAgg.draw_idle = lambda *args, **kwargs: None  # type: ignore[method-assign]
+    saved = sys.stdout, sys.stderr
+    sys.stdout = Stream(shell.collector, "stdout", 1)  # type: ignore[assignment]
+    sys.stderr = Stream(shell.collector, "stderr", 2)  # type: ignore[assignment]
+    for source in _WARM_UP:
+        shell.run_cell(source, store_history=False)
+    sys.modules["matplotlib.pyplot"].close("all")
+    shell.collector.begin()
+    shell.reset(new_session=True)
+    shell.execution_count = 1
+    linecache.clearcache()
+    sys.stdout, sys.stderr = saved
 
 
 def _no_input(prompt: object = "") -> str:
@@ -243,10 +278,11 @@ def _no_input(prompt: object = "") -> str:
 class Runner:
     """Runs cells one by one."""
 
-    def __init__(self, shell: LabShell):
+    def __init__(self, shell: LabShell, limits: dict[str, Any]):
         self.shell = shell
         self.compiler: Any = shell.compile
         self.collector = shell.collector
+        self.collector.limits = limits["output_bytes"], limits["picture_bytes"], limits["outputs"]
         self.capture = tempfile.TemporaryFile("ab+", buffering=0)  # noqa: SIM115
         for descriptor in (1, 2):
             os.dup2(self.capture.fileno(), descriptor)

@@ -173,7 +173,8 @@ def type_name(value: object) -> str:
     name = type.__dict__["__name__"].__get__(kind)
     module = type.__dict__["__module__"].__get__(kind)
     full = name if module in ("builtins", "__main__") or type(module) is not str else f"{module}.{name}"
-    return str.__str__(full)[:80].encode("ascii", "replace").decode("ascii")
+    ascii_name = str.__str__(full)[:80].encode("ascii", "replace").decode("ascii")
+    return "".join(character if character.isprintable() else "?" for character in ascii_name)
 
 
 _dump = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
@@ -322,7 +323,10 @@ class _Writer:
             if reference is not None:
                 return ["ref", reference.kind, reference.key]
         if issubclass(kind, _ITERATORS) and not self.arguments:
-            drained = list(itertools.islice(value, self.limits.items - self.items + 1))
+            most = max(0, self.limits.items - self.items)
+            drained = list(itertools.islice(value, most + 1))
+            if len(drained) > most:
+                raise WireError("the iterator does not end")
             return self.of_list(drained, depth)
         return self.of_opaque(type_name(value))
 
@@ -340,7 +344,11 @@ class _Writer:
         return None
 
     def of_tensor(self, torch: Any, value: Any) -> Any:
-        plain = value.detach() if type(value) is torch.Tensor else value.detach().as_subclass(torch.Tensor)
+        if type(value) is torch.Tensor:
+            plain = value.detach()
+        else:  # a subclass may have redefined every method
+            with torch._C.DisableTorchFunctionSubclass():
+                plain = torch.Tensor.as_subclass(torch.Tensor.detach(value), torch.Tensor)
         name = str(plain.dtype).removeprefix("torch.")
         if plain.layout is not torch.strided or plain.device.type != "cpu" or name not in TORCH_DTYPES:
             return self.of_opaque(f"{plain.layout} tensor of {plain.dtype} on {plain.device}")

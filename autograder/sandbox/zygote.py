@@ -3,8 +3,8 @@
 It is started as a fresh interpreter (``python zygote.py DESCRIPTOR``) that never held a secret, reads its
 configuration from the control socket, and never runs a student's code or reads anything from a student.
 
-Control messages are JSON lines. In: the configuration, then ``{"spawn": 1}`` with the descriptor of the
-session's socket, or ``{"reap": pid}``. Out: ``{"ready": true}`` or ``{"error": sentence}``; ``{"pid": pid}``
+Control messages are JSON lines. In: the configuration, then ``{"spawn": limits}`` with the descriptor of
+the session's socket, or ``{"reap": pid}``. Out: ``{"ready": true}`` or ``{"error": sentence}``; ``{"pid": pid}``
 with the child's pidfd; ``{"status": wait status, "cpu": seconds, "peak": bytes above birth}``.
 """
 
@@ -96,21 +96,21 @@ def import_libraries(config: dict[str, Any]) -> Any:
     torch.set_num_threads(1)
     from sandbox import ops, seccomp, shell  # noqa: F401 (children need them when the folder is gone)
 
-    lab_shell = shell.make_shell(config["limits"], config["render_figures"])
-    import matplotlib.pyplot
+    lab_shell = shell.make_shell(config["render_figures"])
+    import matplotlib.pyplot  # noqa: F401
 
-    # A figure is made once, so that what the first one loads is there.
-    matplotlib.pyplot.close(matplotlib.pyplot.figure())
     for name in config["modules"]:
         try:
             importlib.import_module(name)
         except ImportError as error:
             raise RuntimeError(f"the module {name} cannot be imported: {error}") from None
+    shell.warm_up(lab_shell, config["render_figures"])
     warm = torch.nn.Linear(2, 2)
     warm(torch.ones(1, 2)).sum().backward()
+    for optimizer in (torch.optim.SGD, torch.optim.Adam):
+        optimizer(warm.parameters(), lr=0.1).step()
     numpy.random.seed(0)
     torch.manual_seed(0)
-    lab_shell.run_cell("pass", store_history=False)
     return lab_shell
 
 
@@ -123,7 +123,7 @@ class Jail:
     """Turns a forked child into a jailed one."""
 
     def __init__(self, config: dict[str, Any]):
-        self.limits = config["limits"]
+        self.limits: dict[str, Any] = config["limits"]
         self.sandboxed = config["sandbox"]
         self.outer_id = config["outer_id"]
         self.workplace = config["workplace"]
@@ -203,7 +203,7 @@ def be_child(descriptor: int, jail: Jail, lab_shell: Any) -> None:
         os.closerange(3, descriptor)
         os.closerange(descriptor + 1, 1024)
         jail.enter()
-        runner = Runner(lab_shell)
+        runner = Runner(lab_shell, jail.limits)
     except BaseException as error:
         link.sendall(wire.encode(("failed", f"{type(error).__name__}: {error}")))
         os._exit(70)
@@ -244,6 +244,7 @@ def serve(control: Control, jail: Jail, lab_shell: Any) -> None:
             continue
         collect_dead()
         descriptor = control.descriptors.pop(0)
+        jail.limits = message["spawn"]
         jail.before_fork()
         child = os.fork()
         if child == 0:

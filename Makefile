@@ -1,0 +1,53 @@
+# Every target sets up .venv by itself; a second call is quick.
+# Python 3.11 to 3.13; `make PYTHON=python3.12 test` chooses another.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+DEMO := build/demo
+TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
+
+.PHONY: help setup demo test lint lab lecture slides formgrader bench clean
+
+help:
+	@echo "make setup | demo | test | lab | lecture | slides | formgrader | bench | clean"
+
+$(STAMP): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "Python 3.11 to 3.13 with venv is needed: make PYTHON=/path/to/python3.11"; exit 2; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+setup: $(STAMP)
+
+demo: setup
+	@rm -rf $(DEMO)
+	@$(BIN)/autograder simulate 07 --students 30 --out $(DEMO)/submitted
+	@$(BIN)/autograder grade 07 --submitted $(DEMO)/submitted --out $(DEMO)
+	@echo "See the gradebook in the browser: make formgrader"
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check autograder notebooks/coursekit tests benchmarks data
+	$(BIN)/mypy
+
+test: setup lint
+	$(BIN)/autograder build --check
+	$(BIN)/python tests/install_browser.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
+
+lab: setup
+	cd notebooks && ../$(BIN)/jupyter lab
+
+lecture: setup
+	cd notebooks/demos && ../../$(BIN)/jupyter lab
+
+formgrader: setup
+	@test -f $(DEMO)/gradebook.db || $(MAKE) demo
+	$(BIN)/autograder formgrader --out $(DEMO)
+
+bench: setup
+	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf build .pytest_cache .mypy_cache .ruff_cache

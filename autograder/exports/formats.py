@@ -1,0 +1,49 @@
+"""One entry for each export format, and the values that all of them are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from autograder.errors import GradingError
+from autograder.exports import canvas, classroom, gradescope, moodle
+from autograder.exports.rows import Exported, Grades, graded
+from autograder.exports.tables import Roster, read_roster
+from autograder.gradebook import TeacherMarks
+from autograder.labspec import LabSpec
+from autograder.results import SubmissionResult
+
+__all__ = ["FORMATS", "Exported", "export"]
+
+#: Format -> (what it is, the function that writes it).
+FORMATS: dict[str, tuple[str, Callable[[Grades, Path], Exported]]] = {
+    "canvas": ("a gradebook CSV for Canvas's import", canvas.write),
+    "moodle": ("a CSV for Moodle's grade import", moodle.write_grades),
+    "moodle-worksheet": ("Moodle's offline grading worksheet, filled in", moodle.write_worksheet),
+    "gradescope": ("Gradescope's results.json, one a student", gradescope.write_results),
+    "github-classroom": ("GitHub Classroom's autograding results, one a student", classroom.write),
+}
+
+
+def export(
+    format: str,
+    results: Iterable[SubmissionResult],
+    spec: LabSpec,
+    out: Path,
+    *,
+    marks: Mapping[str, TeacherMarks] | None = None,
+    roster: Path | None = None,
+) -> Exported:
+    """Write ``results`` in one of ``FORMATS`` under the folder ``out``.
+
+    ``marks`` (student -> what people entered in the gradebook) make the exported points final: manual
+    scores, written answers, extra credit and late penalties included. Without them only the functions'
+    automatic points count. ``roster`` is a CSV that the learning system itself exported (Canvas's
+    gradebook, Moodle's grades or worksheet): its columns are kept and its students matched, so that the
+    import finds everybody. Raises GradingError for an unknown format, or a file that cannot be used.
+    """
+    if format not in FORMATS:
+        raise GradingError(f"There is no export format “{format}”: choose one of {', '.join(FORMATS)}.")
+    table = read_roster(roster) if roster is not None else Roster()
+    rows = [graded(result, spec, marks) for result in results]
+    return FORMATS[format][1](Grades(spec, tuple(rows), table, with_written=marks is not None), out)

@@ -1,0 +1,87 @@
+"""Gradescope's ``results.json`` (gradescope-autograders.readthedocs.io, "Autograder Specifications")."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from autograder.exports.rows import Exported, Graded, Grades, graded
+from autograder.feedback import STATUS_SENTENCES
+from autograder.labspec import LabSpec
+from autograder.layout import folder_name, write_atomically
+from autograder.pages import plain, points
+from autograder.results import QuestionResult, SubmissionResult
+
+
+def write_results(grades: Grades, out: Path) -> Exported:
+    """Write ``out/gradescope/<student>/results.json`` for every student."""
+    paths = []
+    for row in grades.rows:
+        path = out / "gradescope" / folder_name(row.student) / "results.json"
+        write_atomically(path, json.dumps(results_json(row), indent=2, ensure_ascii=False) + "\n")
+        paths.append(path)
+    return Exported(tuple(paths))
+
+
+def results_of(result: SubmissionResult, spec: LabSpec) -> dict[str, Any]:
+    """The documented object for a result as the tests scored it."""
+    return results_json(graded(result, spec, None))
+
+
+def results_json(row: Graded) -> dict[str, Any]:
+    """The documented object: the whole submission's score and words, and one test a question.
+
+    The grader's own output stays hidden from students (``stdout_visibility``): it is about the machine,
+    not about their work. There is no leaderboard: grades are nobody else's business.
+    """
+    result = row.result
+    notes = "\n".join(f"- {note}" for note in result.notes)
+    unsandboxed = "Graded without isolation (--no-sandbox)." if result.unsandboxed else ""
+    return {
+        "score": round(row.points, 4),
+        "execution_time": round(result.seconds, 3),
+        "output": plain("\n".join(filter(None, [STATUS_SENTENCES[result.status], notes, unsandboxed]))),
+        "output_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "extra_data": {"lab": result.lab, "status": result.status, "unsandboxed": result.unsandboxed},
+        "tests": [
+            _test(question, row.by_question.get(question.name, question.points), number)
+            for number, question in enumerate(result.questions, start=1)
+        ],
+    }
+
+
+def _test(question: QuestionResult, earned: float, number: int) -> dict[str, Any]:
+    full = earned >= question.max_points - 1e-9
+    return {
+        "score": round(earned, 4),
+        "max_score": question.max_points,
+        "status": "passed" if full else "failed",
+        "name": question.name,
+        "name_format": "text",
+        "number": str(number),
+        "output": plain(in_words(question)),
+        "output_format": "text",
+        "tags": ["function"],
+        "visibility": "visible",
+    }
+
+
+def in_words(question: QuestionResult) -> str:
+    """A question's tests, misconception, hint and error as plain text."""
+    lines = []
+    for test in question.tests:
+        lines.append(f"{'✓ passed' if test.passed else '✗ not yet'}: {test.name}")
+        if test.message and not test.passed:
+            lines.append(f"    {test.message}")
+    if question.misconception:
+        lines.append(f"This looks like: {question.misconception}")
+    if question.hint:
+        lines.append(question.hint)
+    if question.forbidden:
+        lines.append(f"This exercise asks you to work without {', '.join(question.forbidden)}.")
+    if question.error:
+        lines.append(f"The error in your code:\n{question.error}")
+    return "\n".join(lines) or f"{points(question.points)} of {points(question.max_points)} points."

@@ -1,0 +1,101 @@
+"""A student's final points: the tests', or where people entered something, theirs."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from autograder.exports.tables import Roster
+from autograder.feedback import STATUS_SENTENCES
+from autograder.gradebook import TeacherMarks
+from autograder.gradebook_cells import lab_cells
+from autograder.labspec import LabSpec
+from autograder.pages import plain, points
+from autograder.results import SubmissionResult
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What an export wrote, and sentences about what it noticed."""
+
+    paths: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One student's result and final points."""
+
+    result: SubmissionResult
+    points: float
+    #: Question -> points, changes made by people included.
+    by_question: dict[str, float]
+
+    @property
+    def student(self) -> str:
+        """The student's name as the folder had it."""
+        return self.result.student
+
+    @property
+    def summary(self) -> str:
+        """Points by question and named misconceptions as lines of plain text."""
+        lines = [STATUS_SENTENCES[self.result.status]]
+        for question in self.result.questions:
+            earned = points(self.by_question.get(question.name, question.points))
+            line = f"{question.name}: {earned} of {points(question.max_points)}"
+            lines.append(f"{line} (looks like: {question.misconception})" if question.misconception else line)
+        return plain("\n".join(lines), 4000)
+
+    @property
+    def summary_html(self) -> str:
+        """The summary as HTML, for systems that show comments as such."""
+        return html.escape(self.summary).replace("\n", "<br>")
+
+
+@dataclass(frozen=True)
+class Grades:
+    """What a writer of a format gets: the lab, its graded students, and the learning system's own list."""
+
+    spec: LabSpec
+    rows: tuple[Graded, ...]
+    roster: Roster
+    with_written: bool
+
+    @property
+    def max_points(self) -> float:
+        """The points that can be reached: written answers count when people's marks were given."""
+        written = sum(most for _, most in self.spec.written) if self.with_written else 0.0
+        return self.spec.max_score + written
+
+    @cached_property
+    def by_student(self) -> dict[str, Graded]:
+        """The rows by the student's name."""
+        return {row.student: row for row in self.rows}
+
+
+def graded(result: SubmissionResult, spec: LabSpec, marks: Mapping[str, TeacherMarks] | None) -> Graded:
+    """Combine a result with what people entered, by the gradebook's rules: a manual score wins."""
+    mine = (marks or {}).get(result.student, TeacherMarks())
+    test_cell = _test_cells(spec)
+    by_question = {}
+    for question in result.questions:
+        cell = test_cell.get(question.name, question.name)
+        by_question[question.name] = mine.scores.get(cell, question.points) + mine.extra_credit.get(cell, 0.0)
+    written = sum(mine.scores.get(name, 0.0) + mine.extra_credit.get(name, 0.0) for name, _ in spec.written)
+    total = max(0.0, sum(by_question.values()) + written - mine.late_penalty)
+    return Graded(result, total, by_question)
+
+
+def _test_cells(spec: LabSpec) -> dict[str, str]:
+    cached = _CELLS.get(id(spec))
+    if cached is None or cached[0] is not spec:
+        cached = (spec, {question: cell for cell, question in lab_cells(spec).question_of.items()})
+        _CELLS.clear()
+        _CELLS[id(spec)] = cached
+    return cached[1]
+
+
+_CELLS: dict[int, tuple[LabSpec, dict[str, str]]] = {}
