@@ -181,6 +181,56 @@ def regrade(
     )  # fmt: skip
 
 
+GradedOption = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="The folder that a class was graded into.")
+]
+
+
+@app.command()
+def report(lab: LabArgument, out: GradedOption) -> None:
+    """Write the class report again from the stored results."""
+    from autograder.masters import lab_name
+    from autograder.stored import rewrite_report
+
+    console.print(f"✓ {rewrite_report(lab_name(lab), out)}")
+
+
+@app.command()
+def feedback(lab: LabArgument, out: GradedOption) -> None:
+    """Write every feedback page again, with the scores and comments that people entered in Formgrader."""
+    from autograder.masters import lab_name
+    from autograder.stored import rewrite_feedback
+
+    console.print(f"✓ {rewrite_feedback(lab_name(lab), out, console)} pages in {out / 'feedback'}")
+
+
+@app.command()
+def export(
+    form: Annotated[str, typer.Argument(metavar="FORMAT", help="canvas, moodle, gradescope, github …")],
+    lab: LabArgument,
+    out: GradedOption,
+    to: Annotated[Path | None, typer.Option("--to", metavar="PATH", help="Where the export goes.")] = None,
+) -> None:
+    """Write the results for another system."""
+    from autograder.masters import lab_name
+    from autograder.stored import export_results
+
+    for path in export_results(form, lab_name(lab), out, to):
+        console.print(f"✓ {path}")
+
+
+@app.command()
+def formgrader(
+    out: GradedOption,
+    port: Annotated[int, typer.Option("--port")] = 8888,
+    browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True,
+) -> None:
+    """Open nbgrader's Formgrader on a graded class."""
+    from autograder.formgrader import serve
+
+    raise typer.Exit(serve(out, port, browser))
+
+
 def main() -> None:
     """Run the command; a ``UserError`` is one sentence and exit status 2."""
     try:

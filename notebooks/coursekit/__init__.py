@@ -2,5 +2,7 @@
 
 from coursekit.checking import check, progress, start
 from coursekit.data import path
+from coursekit.own import mine
+from coursekit.teaching import track, until_written
 
-__all__ = ["check", "path", "progress", "start"]
+__all__ = ["check", "mine", "path", "progress", "start", "track", "until_written"]
