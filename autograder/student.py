@@ -118,6 +118,9 @@ class Transport(Protocol):
         Ends when ``answer`` returns ``None``. Raises ``StudentGone``.
         """
 
+    def end(self, reason: str) -> object:
+        """Have no more to do with the other side, which has sent nonsense."""
+
 
 class LocalTransport:
     """Runs the sandbox's executor in this process; every value still goes through the wire format."""
@@ -136,6 +139,9 @@ class LocalTransport:
             return reply
 
         answer(self.executor.handle(request, round_trip))
+
+    def end(self, reason: str) -> None:
+        """In this process there is nothing to end."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +188,7 @@ class Conversation:
         try:
             self.transport.exchange(frame, answer)
         except WireError as error:
-            raise StudentGone("crashed", str(error)) from None
+            raise self.crashed(str(error)) from None
         if troubles:
             raise troubles[0]
         return self._judge(replies[0])
@@ -193,7 +199,7 @@ class Conversation:
             case ("value", result, tuple(mutated), generator) if all(type(m) is str for m in mutated):
                 return result, tuple(name[:200] for name in mutated), generator
             case ("error", str(name), str(message), tuple(frames)):
-                own = tuple(_frame(frame) for frame in frames[:20])
+                own = tuple(self._frame(frame) for frame in frames[:20])
                 self.trace.append(TraceEntry("error", "", name[:80]))
                 raise StudentError(name[:80], message[:2000], own)
             case ("refused", str(sentence)):
@@ -202,7 +208,18 @@ class Conversation:
             case ("opaque", str(kind)):
                 self.trace.append(TraceEntry("error", "", "BadReply"))
                 raise BadReply(kind, f"returned a value of type {kind}")
-        raise StudentGone("crashed", "the sandbox sent a malformed reply")
+        raise self.crashed("the sandbox sent a malformed reply")
+
+    def _frame(self, frame: Any) -> StudentFrame:
+        match frame:
+            case (str(cell), int(line), str(source)):
+                return StudentFrame(cell[:100], line, source[:300])
+        raise self.crashed("the sandbox sent a malformed reply")
+
+    def crashed(self, detail: str) -> StudentGone:
+        """The error to raise when the sandbox has sent what the executor never sends."""
+        self.transport.end("crashed")
+        return StudentGone("crashed", detail)
 
     def _call_back(self, message: tuple, troubles: list[BaseException]) -> bytes:
         """Run the test's own function for the student.
@@ -213,7 +230,7 @@ class Conversation:
         _, key, args, kwargs = message
         function = self.callbacks.get(key) if type(key) is int else None
         if function is None or type(args) is not tuple or type(kwargs) is not dict:
-            raise StudentGone("crashed", "the sandbox asked for a function that it was not given")
+            raise self.crashed("the sandbox asked for a function that it was not given")
         self._callbacks_left -= 1
         if self._callbacks_left < 0:
             troubles.append(StudentGone("timed-out", "the test's function was called without end"))
@@ -301,9 +318,9 @@ class _Callable:
         parts = ("output", "inputs", "keywords", "parameters")
         good = type(found) is dict and tuple(found) == parts and type(found["inputs"]) is list
         if not good or not all(type(found[part]) is dict for part in parts[2:]):
-            raise StudentGone("crashed", "the sandbox sent malformed gradients")
+            raise self._conversation.crashed("the sandbox sent malformed gradients")
         if len(found["inputs"]) != len(args):
-            raise StudentGone("crashed", "the sandbox sent malformed gradients")
+            raise self._conversation.crashed("the sandbox sent malformed gradients")
         self._conversation.record(found)
         return Gradients(**found)
 
@@ -355,7 +372,7 @@ class Student(_Callable):
         match found:
             case {self.name: (str(kind), tuple(names))} if all(type(n) is str for n in names):
                 return kind, names
-        raise StudentGone("crashed", "the sandbox sent a malformed reply")
+        raise self._conversation.crashed("the sandbox sent a malformed reply")
 
     def scene(self, source: str, **bindings: Any) -> Scene:
         """Run the harness's own ``source`` in the sandbox, in a fresh namespace with ``bindings``.
@@ -364,7 +381,7 @@ class Student(_Callable):
         """
         key, _, _ = self._conversation.request("scene", source, bindings)
         if type(key) is not int:
-            raise StudentGone("crashed", "the sandbox sent a malformed reply")
+            raise self._conversation.crashed("the sandbox sent a malformed reply")
         return Scene(self._conversation, key)
 
     @property
@@ -448,10 +465,3 @@ class Scene:
     def run(self, source: str, **bindings: Any) -> None:
         """Run more of the harness's own code in the scene."""
         self._conversation.request("scene_run", self._key, source, bindings)
-
-
-def _frame(frame: Any) -> StudentFrame:
-    match frame:
-        case (str(cell), int(line), str(source)):
-            return StudentFrame(cell[:100], line, source[:300])
-    raise StudentGone("crashed", "the sandbox sent a malformed reply")

@@ -1,5 +1,81 @@
-"""Shared by the sandbox's tests."""
+"""A warm zygote for all of the sandbox's tests, with a student kit and data of their own."""
 
 import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from dataclasses import replace
+
+import pytest
+
+from autograder.sandbox.policy import MEBIBYTE, Limits
+from autograder.sandbox.session import Zygote
+
+#: Small, so that running into them takes little time.
+LIMITS = Limits(
+    cell_seconds=10.0,
+    call_seconds=10.0,
+    total_seconds=60.0,
+    memory_bytes=300 * MEBIBYTE,
+    scratch_bytes=16 * MEBIBYTE,
+    file_bytes=8 * MEBIBYTE,
+    output_bytes=20_000,
+)
+
+KIT = """
+from IPython.display import display
+
+def check(name, passed):
+    display({"application/vnd.coursekit.check+json": {"question": name, "passed": passed}}, raw=True)
+"""
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """A course folder with the kit, data, and things that are no submission's business."""
+    folder = tmp_path_factory.mktemp("course")
+    (folder / "coursekit").mkdir()
+    (folder / "coursekit" / "__init__.py").write_text(KIT)
+    (folder / "data").mkdir()
+    (folder / "data" / "names.txt").write_text("emma\n")
+    (folder / "solutions").mkdir()
+    (folder / "solutions" / "00.py").write_text("answer = 42\n")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def zygote(folder):
+    os.environ["COURSE_SALT"] = "SALT-in-the-environment"
+    with Zygote(folder / "coursekit", [folder / "data" / "names.txt"], LIMITS) as zygote:
+        yield zygote
+
+
+@pytest.fixture
+def session(zygote):
+    with zygote.session() as session:
+        yield session
+
+
+@pytest.fixture
+def hasty(zygote):
+    """A session with little patience."""
+    with zygote.session(replace(LIMITS, cell_seconds=0.5, call_seconds=0.5)) as session:
+        yield session
+
+
+@pytest.fixture
+def run(session):
+    """Run one cell and return its outcome."""
+    return lambda source: session.run_cells([("cell", source)])[0]
+
+
+@pytest.fixture
+def say(run):
+    """Run a cell that must succeed, and return what it printed."""
+
+    def say(source):
+        outcome = run(source)
+        assert outcome.status == "ok", outcome.error
+        return "".join(o["text"] for o in outcome.outputs if o["output_type"] == "stream").strip()
+
+    return say

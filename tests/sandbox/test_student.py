@@ -1,4 +1,4 @@
-"""What a hidden test can ask of a student's function, in this process through the wire format."""
+"""What a hidden test can ask of a student's function: the same in this process and in the sandbox."""
 
 import numpy as np
 import pytest
@@ -94,9 +94,15 @@ def library(tmp_path_factory):
     return namespace
 
 
-@pytest.fixture
-def student(library):
-    return lambda name: Student.local_namespace(library, name)
+@pytest.fixture(params=["in this process", "in the sandbox"])
+def student(request, library):
+    if request.param == "in this process":
+        yield lambda name: Student.local_namespace(library, name)
+    else:
+        with request.getfixturevalue("zygote").session() as session:
+            [outcome] = session.run_cells([("notebook", LIBRARY)])
+            assert outcome.status == "ok", outcome.error
+            yield session.student
 
 
 def test_a_call_returns_the_value(student):
@@ -197,7 +203,7 @@ def test_a_missing_function_is_a_name_error_and_does_not_exist(student):
 
 
 def test_a_result_of_another_type_is_a_bad_reply_that_names_it(student):
-    with pytest.raises(BadReply, match=r"returned a value of type notebook\.Foo"):
+    with pytest.raises(BadReply, match=r"returned a value of type (notebook\.)?Foo"):
         student("stranger")()
 
 

@@ -1,0 +1,202 @@
+"""Honest notebooks: what works in JupyterLab works here."""
+
+import base64
+import os
+
+import nbformat
+import pytest
+
+from autograder.sandbox.session import Session, Zygote
+
+
+def texts(outcome):
+    return [
+        output.get("text") or output.get("data", {}).get("text/plain") or output["ename"]
+        for output in outcome.outputs
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("!echo hello", ["hello\n"]),
+        ("files = !echo a b\nfiles", ["['a b']"]),
+        ("%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]);", ["<Figure size 640x480 with 1 Axes>"]),
+        ("%matplotlib widget\n1", ["1"]),
+        ("import matplotlib.pyplot as plt\nplt.plot([1])\nplt.show()\nplt.get_fignums()", None),
+        ("%%time\nx = 2\nx", None),
+        ("%timeit -n1 -r1 1", None),
+        ("%%capture out\nprint(1)", []),
+        ("import asyncio\nawait asyncio.sleep(0.001)\n3", ["3"]),
+        ("1;", []),
+        ("a = 5\na\na + 1", ["6"]),
+        ("print(1)\nprint(2)\n3", ["1\n2\n", "3"]),
+        ("import sys\nprint('w', file=sys.stderr)", ["w\n"]),
+        ("import warnings\nwarnings.warn('careful')", None),
+        ("import subprocess\nsubprocess.run(['echo', 'x'], capture_output=True, text=True).stdout", ["'x\\n'"]),
+        ("import os\nos.system('echo out')\nNone", ["out\n"]),
+        ("import tempfile\nwith tempfile.NamedTemporaryFile('w+') as f:\n    f.write('x')\nNone", []),
+        ("import threading\nt = threading.Thread(target=print, args=('t',)); t.start(); t.join()", ["t\n"]),
+        ("from concurrent.futures import ThreadPoolExecutor as T\nwith T(4) as t: print(sum(t.map(abs, range(9))))", ["36\n"]),
+        ("import multiprocessing as m\nwith m.get_context('fork').Pool(2) as p: print(p.map(abs, [-1]))", ["[1]\n"]),
+        ("import torch\nx = torch.randn(50, 50, requires_grad=True)\n(x @ x).sum().backward()\nx.grad.shape", ["torch.Size([50, 50])"]),
+        ("import torch\nfrom torch.utils.data import DataLoader\nlen(list(DataLoader(torch.arange(8), batch_size=2)))", ["4"]),
+        ("import sqlite3, json, csv, re, collections, dataclasses, typing, functools\n1", ["1"]),
+        ("import pathlib\npathlib.Path('data/names.txt').read_text()", ["'emma\\n'"]),
+        ("import numpy as np\nnp.savez('x.npz', a=np.ones(2)); np.load('x.npz')['a']", ["array([1., 1.])"]),
+        ("import time, os\nos.getlogin if False else os.cpu_count() > 0", ["True"]),
+        ("import pickle\nclass A: pass\ntype(pickle.loads(pickle.dumps(A()))).__name__", ["'A'"]),
+        ("from IPython.display import clear_output\nprint(1)\nclear_output()\nprint(2)", ["2\n"]),
+        ("import ipywidgets\nipywidgets.interact(lambda x: x, x=3);", None),
+        ("_ih[-1][:4], get_ipython().__class__.__name__", None),
+        ("import random\nrandom.random() == random.Random(0).random()", ["True"]),
+        ("import logging\nlogging.warning('log')", ["WARNING:root:log\n"]),
+        ("from tqdm.auto import tqdm\nsum(tqdm(range(3)))", None),
+    ],
+)  # fmt: skip
+def test_what_notebooks_do_works(run, source, said):
+    outcome = run(source)
+    assert outcome.status == "ok", outcome.error
+    if said is not None:
+        assert texts(outcome) == said
+
+
+def test_cells_share_a_namespace_and_an_error_does_not_stop_the_next(session):
+    outcomes = session.run_cells([("a", "x = 1"), ("b", "y = x / 0"), ("c", "z = x + 1\nz")])
+    assert [outcome.status for outcome in outcomes] == ["ok", "error", "ok"]
+    assert [(outcome.grade_id, outcome.index) for outcome in outcomes] == [("a", 0), ("b", 1), ("c", 2)]
+    assert texts(outcomes[2]) == ["2"]
+    assert session.status is None
+
+
+def test_an_error_tells_where_in_the_students_own_frames(run):
+    outcome = run("import numpy as np\ndef mean(x):\n    return np.linalg.norm(x, axis=7)\nmean([1])")
+    assert outcome.error.startswith("AxisError: axis 7 is out of bounds")
+    assert outcome.error.endswith("(line 3: return np.linalg.norm(x, axis=7))")
+    trace = outcome.outputs[-1]["traceback"]
+    assert trace[:4] == [
+        "cell, line 4:",
+        "    mean([1])",
+        "cell, line 3:",
+        "    return np.linalg.norm(x, axis=7)",
+    ]
+    assert not any("site-packages" in line for line in trace)
+
+
+@pytest.mark.parametrize("source", ["def f(:", "  x = 1", "x = 'abc", "!echo 'x", "%nomagic", "%%nomagic\nx"])
+def test_a_cell_that_is_not_python_is_an_error(session, source):
+    outcomes = session.run_cells([("a", source), ("b", "1")])
+    assert outcomes[1].status == "ok"
+    assert outcomes[0].status == "error" or source.startswith(("!", "%"))
+
+
+def test_input_is_refused_in_words(run):
+    assert "input() cannot be answered when a notebook is graded" in run("name = input('name? ')").error
+
+
+def test_rich_outputs_are_valid_notebook_outputs(session):
+    cells = [
+        ("html", "from IPython.display import HTML, display\ndisplay(HTML('<b>x</b>'))"),
+        ("png", "from IPython.display import Image\nImage(b'\\x89PNG\\r\\n\\x1a\\n' + bytes(100))"),
+        ("svg", "from IPython.display import SVG\nSVG('<svg xmlns=\"http://www.w3.org/2000/svg\"/>')"),
+        ("check", "from coursekit import check\ncheck('softmax', True)"),
+        ("error", "1 / 0"),
+        ("surrogate", "print('\\ud800')"),
+        (
+            "frame",
+            "class T:\n    def _repr_mimebundle_(self, **k):\n        return {'text/plain': 't', 'x/y': {'a': 1}}\nT()",
+        ),
+    ]
+    outcomes = session.run_cells(cells)
+    notebook = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_code_cell(
+                "", outputs=[nbformat.from_dict(dict(output)) for output in outcome.outputs]
+            )
+            for outcome in outcomes
+        ]
+    )
+    nbformat.validate(notebook)
+    nbformat.writes(notebook).encode()
+    data = [outcome.outputs[0].get("data") for outcome in outcomes]
+    assert data[0]["text/html"] == "<b>x</b>"
+    assert base64.b64decode(data[1]["image/png"]).startswith(b"\x89PNG")
+    assert "<svg" in data[2]["image/svg+xml"]
+    assert data[3] == {"application/vnd.coursekit.check+json": {"question": "softmax", "passed": True}}
+    assert data[6] == {"text/plain": "t"}
+
+
+def test_the_same_cells_give_the_same_results_in_every_session(zygote):
+    source = (
+        "import random, numpy, torch\n"
+        "print(random.random(), numpy.random.rand(), torch.rand(1).item(), list({'a', 'b', 'c', 'd'}), hash('x'))"
+    )
+    said = []
+    for _ in range(2):
+        with zygote.session() as session:
+            said.append(texts(session.run_cells([("a", source)])[0]))
+    assert said[0] == said[1]
+
+
+def test_a_name_in_the_namespace_is_not_the_harness(session):
+    [outcome] = session.run_cells([("a", "sorted(n for n in globals() if not n.startswith('_'))")])
+    assert texts(outcome) == ["['In', 'Out', 'exit', 'get_ipython', 'open', 'quit']"]
+
+
+@pytest.fixture(scope="module")
+def open_zygote(folder):
+    data = [folder / "data" / "names.txt"]
+    with Zygote(folder / "coursekit", data, sandbox=False, render_figures=True) as zygote:
+        yield zygote
+
+
+def test_without_the_sandbox_the_same_things_work_in_a_separate_process(open_zygote):
+    with open_zygote.session() as session:
+        outcomes = session.run_cells(
+            [
+                ("a", "import os\npid = os.getpid()\nopen('data/names.txt').read()"),
+                ("b", "from coursekit import check\ndef f(x):\n    return x + 1"),
+                ("c", "while True: os._exit(1)"),
+            ]
+        )
+        assert [outcome.status for outcome in outcomes] == ["ok", "ok", "error"]
+        assert session.status == "crashed"
+        assert session.student("f")(1) == 2
+
+
+def test_processes_end_with_an_open_session_too(open_zygote):
+    with open_zygote.session() as session:
+        [outcome] = session.run_cells(
+            [("a", "import subprocess\np = subprocess.Popen(['sleep', '77'])\np.pid")]
+        )
+        pid = int(texts(outcome)[0])
+        os.kill(pid, 0)
+    for _ in range(200):
+        try:
+            with open(f"/proc/{pid}/stat") as stat:
+                if ") Z " in stat.read():
+                    break
+        except OSError:
+            break
+        __import__("time").sleep(0.02)
+    else:
+        raise AssertionError("the process still runs")
+
+
+@pytest.mark.parametrize(
+    "source", ["plt.plot([1, 2]);", "fig, ax = plt.subplots()\nplt.show()", "fig = plt.figure()\nfig"]
+)
+def test_figures_are_rendered_on_demand(open_zygote, source):
+    with open_zygote.session() as session:
+        outcomes = session.run_cells(
+            [("a", "%matplotlib inline\nimport matplotlib.pyplot as plt"), ("b", source)]
+        )
+        pictures = [
+            output["data"]["image/png"] for output in outcomes[1].outputs if "image/png" in output["data"]
+        ]
+        assert pictures and all(base64.b64decode(picture).startswith(b"\x89PNG") for picture in pictures)
+
+
+def test_a_session_that_was_never_used_costs_nothing(zygote):
+    with zygote.session() as session:
+        assert isinstance(session, Session) and session.status is None

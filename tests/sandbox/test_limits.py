@@ -1,0 +1,304 @@
+"""What happens when a submission takes too much, ends itself, or attacks the line to the harness."""
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from autograder.sandbox.policy import MEBIBYTE
+from autograder.student import StudentError, StudentGone
+
+from .conftest import LIMITS
+
+GOOD = ("good", "def good():\n    return 1")
+LAST = ("last", "def last():\n    return 2")
+
+
+def between(source):
+    return [GOOD, ("bad", source), LAST]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "while True: pass",
+        "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+        "import itertools\nsum(itertools.repeat(0))",
+        "import re\nre.match('(a+)+$', 'a' * 40 + 'b')",
+        "class R:\n    def __repr__(self):\n        while True: pass\nR()",
+        "class D:\n    def __del__(self):\n        while True: pass\nD(); None",
+        "import time\ntime.sleep(100)",
+        "!sleep 100",
+        "import threading\nlock = threading.Lock(); lock.acquire(); lock.acquire()",
+        "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\nsignal.pause()",
+    ],
+    ids=["loop", "catch-all", "in C", "regex", "repr", "del", "sleep", "shell", "deadlock", "signals"],
+)
+def test_a_cell_without_end_is_left_out_and_the_others_count(hasty, source):
+    outcomes = hasty.run_cells(between(source))
+    assert [outcome.status for outcome in outcomes] == ["ok", "error", "ok"]
+    assert hasty.status == "timed-out"
+    assert (hasty.student("good")(), hasty.student("last")()) == (1, 2)
+
+
+def test_after_too_many_such_cells_what_stands_before_the_last_one_counts(hasty):
+    loop = "while True: pass"
+    outcomes = hasty.run_cells([GOOD, ("a", loop), LAST, ("b", loop), ("c", "def never(): pass")])
+    assert [outcome.status for outcome in outcomes] == ["ok", "error", "ok", "error", "not-run"]
+    assert hasty.student("last")() == 2
+    assert not hasty.student("never").exists
+
+
+def test_a_call_without_end_is_ended_and_the_next_question_can_go_on(hasty):
+    hasty.run_cells([GOOD, ("loop", "def loop():\n    while True: pass")])
+    with pytest.raises(StudentGone, match="timed-out"):
+        hasty.student("loop")()
+    with pytest.raises(StudentGone, match="timed-out"):
+        hasty.student("good")()
+    assert hasty.revive()
+    assert hasty.student("good")() == 1
+    assert hasty.status == "timed-out"
+
+
+def test_a_call_that_calls_back_without_end_is_ended(hasty):
+    hasty.run_cells([("ask", "def ask(step):\n    while True: step()")])
+    with pytest.raises(StudentGone, match="timed-out"):
+        hasty.student("ask")(lambda: 1)
+
+
+def test_the_time_for_the_whole_submission_is_limited(zygote):
+    with zygote.session(replace(LIMITS, total_seconds=0.6)) as session:
+        start = time.monotonic()
+        outcomes = session.run_cells([(str(i), "import time\ntime.sleep(0.25)") for i in range(20)])
+        assert time.monotonic() - start < 5
+        assert session.status == "timed-out"
+        assert outcomes[-1].status == "not-run" and outcomes[0].status == "ok"
+        assert not session.revive()
+
+
+def test_cpu_time_is_limited_by_the_kernel_too(zygote):
+    with zygote.session(replace(LIMITS, cpu_seconds=1)) as session:
+        session.run_cells(between("while True: pass"))
+        assert session.status == "timed-out"
+        assert session.student("good")() == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "b = bytearray(10 ** 9)",
+        "import numpy\na = numpy.ones(10 ** 9)",
+        "import torch\nt = torch.ones(10 ** 9)",
+    ],
+)
+def test_an_allocation_over_the_limit_is_an_ordinary_error(session, source):
+    outcomes = session.run_cells(between(source))
+    assert [outcome.status for outcome in outcomes] == ["ok", "error", "ok"]
+    assert session.status is None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import mmap\nm = mmap.mmap(-1, 2 << 30)\nfor i in range(0, 2 << 30, 4096): m[i] = 1",
+        "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n        b = b'x' * (100 << 20)\n"
+        "        time.sleep(30)\ntime.sleep(30)",
+    ],
+    ids=["shared memory", "many processes"],
+)
+def test_memory_that_the_kernel_does_not_count_is_watched(session, source):
+    outcomes = session.run_cells(between(source))
+    assert [outcome.status for outcome in outcomes] == ["ok", "error", "ok"]
+    assert session.status == "out-of-memory"
+
+
+def test_memory_that_processes_share_counts_once(zygote):
+    with zygote.session(replace(LIMITS, memory_bytes=500 * MEBIBYTE)) as session:
+        session.run_cells(
+            [("share", "import os, time\nb = b'x' * (150 << 20)\nfor _ in range(5):\n    if os.fork() == 0:\n"
+                       "        time.sleep(0.6); os._exit(0)\ntime.sleep(0.6)")]
+        )  # fmt: skip
+        assert session.status is None
+
+
+@pytest.mark.parametrize("place", [".", "/tmp", "/dev/shm"])
+def test_the_disk_is_small(run, place):
+    outcome = run(
+        "written = 0\n"
+        "try:\n"
+        "    for i in range(100):\n"
+        f"        open(f'{place}/{{i}}', 'wb').write(bytes(1 << 20)); written += 1\n"
+        "except OSError:\n    pass\n"
+        "assert 8 <= written <= 16, written"
+    )
+    assert outcome.error == ""
+
+
+def test_a_file_is_limited_in_size(run):
+    outcome = run("open('x', 'wb').write(bytes(12 << 20))")
+    assert outcome.status == "error" and "OSError" in outcome.error
+
+
+def test_a_fork_bomb_is_contained(zygote, hasty):
+    hasty.run_cells(
+        between("import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass")
+    )
+    assert hasty.status in ("timed-out", "crashed", "out-of-memory")
+    assert hasty.student("good")() == 1
+    with zygote.session() as after:
+        assert after.run_cells([GOOD])[0].status == "ok"
+
+
+def test_threads_are_limited(run):
+    assert run("import threading, time\ntry:\n    for _ in range(200):\n"
+               "        threading.Thread(target=time.sleep, args=(5,), daemon=True).start()\n"
+               "except RuntimeError:\n    pass\nelse:\n    raise AssertionError").error == ""  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "for i in range(10 ** 5): print('line', i)",
+        "print('x' * (200 << 20))",
+        "!yes | head -c 6000000",
+        "import os\nos.write(1, b'x' * 4_000_000)",
+        "from IPython.display import display, HTML\nfor i in range(1000): display(HTML('x' * 1000))",
+        "from IPython.display import display\ndisplay({'image/png': 'A' * (10 << 20)}, raw=True)",
+        "1 / 0" + " " * 50_000,
+        "raise ValueError('x' * (50 << 20))",
+    ],
+    ids=["lines", "one line", "shell", "descriptor", "display", "picture", "source", "message"],
+)
+def test_output_is_capped(session, source):
+    [outcome, after] = session.run_cells([("loud", source), GOOD])
+    size = len(str(outcome.outputs)) + len(outcome.error)
+    assert size < 3 * LIMITS.output_bytes + 10_000
+    assert len(outcome.outputs) <= LIMITS.outputs
+    assert after.status == "ok" and session.status is None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import os\nos._exit(0)",
+        "import ctypes\nctypes.string_at(0)",
+        "import os\nos.abort()",
+        "import os\nos.closerange(0, 1000)",
+        "import os\nos.execv('/bin/true', ['true'])",
+    ],
+    ids=["exit", "segfault", "abort", "close", "exec"],
+)
+def test_a_cell_that_ends_the_process_is_a_crash_and_the_others_count(session, source):
+    outcomes = session.run_cells(between(source))
+    assert [outcome.status for outcome in outcomes] == ["ok", "error", "ok"]
+    assert session.status == "crashed"
+    assert (session.student("good")(), session.student("last")()) == (1, 2)
+
+
+@pytest.mark.parametrize("source", ["import sys\nsys.exit()", "exit()", "quit()", "raise KeyboardInterrupt",
+                                    "raise GeneratorExit", "class E(BaseException): pass\nraise E"])  # fmt: skip
+def test_a_cell_that_asks_to_end_is_an_ordinary_error_or_nothing(session, source):
+    outcomes = session.run_cells(between(source))
+    assert outcomes[1].status in ("ok", "error") and outcomes[2].status == "ok"
+    assert session.status is None
+
+
+#: Finds the line to the harness among the descriptors.
+LINE = (
+    "import os, socket, struct\n"
+    "[line] = [int(fd) for fd in os.listdir('/proc/self/fd')\n"
+    "          if os.path.exists(f'/proc/self/fd/{fd}') and os.readlink(f'/proc/self/fd/{fd}').startswith('socket')]\n"
+)
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "os.write(line, b'garbage' * 100)",
+        "os.write(line, b'CKW1' + struct.pack('<IQ', 2, 1 << 60))",
+        "os.write(line, b'CKW1' + struct.pack('<IQ', 1 << 31, 0))",
+        "os.write(line, b'CKW1' + struct.pack('<IQ', 7, 0) + b'[5,[]] ')",
+        "os.write(line, b'CKW1' + struct.pack('<IQ', 6, 0) + b'[[[[[[')",
+        "socket.socket(fileno=line).shutdown(socket.SHUT_RDWR)",
+        "os.close(line)",
+    ],
+)
+def test_bytes_straight_to_the_harness_are_a_crash(session, attack):
+    session.run_cells([GOOD, ("attack", f"def attack():\n    {attack}\n"), ("line", LINE)])
+    with pytest.raises(StudentGone, match="crashed"):
+        session.student("attack")()
+    assert session.status == "crashed"
+
+
+def test_an_answer_before_the_question_changes_only_the_submissions_own_values(session):
+    forged = (
+        "import gc\n"
+        "[executor] = [o for o in gc.get_objects() if type(o).__name__ == 'Executor']\n"
+        "import sys\n"
+        "wire = sys.modules['sandbox.wire']\n"
+        "def prepare():\n"
+        "    os.write(line, wire.encode(('value', 'forged', (), None)))\n"
+        "    return 'honest'\n"
+    )
+    session.run_cells([GOOD, ("line", LINE), ("forge", forged)])
+    prepare = session.student("prepare")
+    assert prepare() == "forged"
+    assert prepare.other("good")() == "honest"  # one behind from now on, to the submission's own harm
+    assert session.status is None
+
+
+def test_patching_the_executor_changes_only_values(session):
+    patch = (
+        "import sys\n"
+        "sys.modules['sandbox.ops'].Executor.handle = lambda *args: sys.modules['sandbox.wire'].encode(\n"
+        "    ('value', True, (), None))\n"
+        "sys.modules['sandbox.shell'].Runner.run = None\n"
+    )
+    session.run_cells([("patch", patch)])
+    assert session.student("anything")(3) is True
+    with pytest.raises(StudentGone):
+        session.student("anything").gradients([])
+
+
+def test_a_line_that_drips_does_not_extend_the_deadline(hasty):
+    drip = (
+        "import time\n"
+        "def drip():\n"
+        "    for byte in b'CKW1' + struct.pack('<IQ', 4000, 0) + b'[' * 4000:\n"
+        "        os.write(line, bytes([byte])); time.sleep(0.02)\n"
+    )
+    hasty.run_cells([("line", LINE), ("drip", drip)])
+    start = time.monotonic()
+    with pytest.raises(StudentGone, match="timed-out"):
+        hasty.student("drip")()
+    assert time.monotonic() - start < 5
+
+
+def test_a_line_that_is_not_read_does_not_hold_the_harness_up(hasty):
+    stall = "import threading, time\ndef stall(x, step):\n    step()\n    return 1\n"
+    hasty.run_cells(
+        [
+            ("stall", stall),
+            ("deaf", "import sys\nsys.modules['socket'].socket.recv = lambda *a: time.sleep(99)"),
+        ]
+    )
+    with pytest.raises(StudentGone):
+        hasty.student("stall")(bytes(10 << 20), lambda: bytes(10 << 20))
+
+
+def test_errors_of_a_submission_cannot_pass_for_ours(session):
+    source = (
+        "class StudentGone(Exception): pass\n"
+        "def fail(): raise StudentGone('timed-out')\n"
+        "class Evil(Exception):\n"
+        "    def __str__(self): raise SystemExit\n"
+        "def evil(): raise Evil\n"
+    )
+    session.run_cells([("errors", source)])
+    with pytest.raises(StudentError) as caught:
+        session.student("fail")()
+    assert caught.value.type_name == "StudentGone"
+    with pytest.raises(StudentError) as caught:
+        session.student("evil")()
+    assert (caught.value.type_name, caught.value.message) == ("Evil", "")
+    assert session.status is None

@@ -1,0 +1,392 @@
+"""The wire format carries plain values unchanged, refuses the rest, and survives any bytes."""
+
+import collections
+import contextlib
+import enum
+import itertools
+import json
+import math
+import struct
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from autograder.sandbox import wire
+from autograder.sandbox.wire import Opaque, OpaqueError, Reference, WireError, WireLimits
+
+SMALL = WireLimits(header_bytes=4000, total_bytes=20_000, items=500, depth=10, integer_bits=500)
+
+scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**40), 10**40),
+    st.floats(),
+    st.complex_numbers(),
+    st.text(st.characters(codec=None), max_size=20),
+    st.binary(max_size=20),
+    st.builds(range, st.integers(-50, 50), st.integers(-50, 50), st.integers(1, 5)),
+    st.builds(slice, st.none() | st.integers(), st.none() | st.integers(), st.none() | st.integers()),
+    st.just(...),
+)
+keys = st.recursive(scalars.filter(lambda v: type(v) is not slice), st.tuples, max_leaves=3)
+values = st.recursive(
+    scalars,
+    lambda part: st.one_of(
+        st.lists(part, max_size=5),
+        st.tuples(part, part),
+        st.dictionaries(keys, part, max_size=4),
+        st.sets(keys, max_size=4),
+        st.frozensets(keys, max_size=4),
+    ),
+    max_leaves=15,
+)
+dtypes = st.one_of(
+    hnp.boolean_dtypes(),
+    hnp.integer_dtypes(endianness="?"),
+    hnp.floating_dtypes(endianness="?"),
+    hnp.complex_number_dtypes(),
+    hnp.unicode_string_dtypes(max_len=5),
+    hnp.byte_string_dtypes(max_len=5),
+)
+arrays = hnp.arrays(dtypes, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4))
+
+
+def trip(value, **options):
+    return wire.decode(wire.encode(value, **options))
+
+
+def same(a, b):
+    """Equal in type and value, where NaN equals NaN and the order of a dict counts."""
+    if type(a) is not type(b):
+        return False
+    if type(a) is float:
+        return struct.pack("d", a) == struct.pack("d", b) or (math.isnan(a) and math.isnan(b))
+    if type(a) is complex:
+        return same(a.real, b.real) and same(a.imag, b.imag)
+    if type(a) in (list, tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    if type(a) is dict:
+        return same(list(a.items()), list(b.items()))
+    if type(a) in (set, frozenset):
+        return same(sorted(map(repr, a)), sorted(map(repr, b)))
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    return a == b
+
+
+@settings(max_examples=150, deadline=None)
+@given(values)
+def test_plain_values_arrive_as_they_were(value):
+    assert same(trip(value), value)
+
+
+@settings(max_examples=150, deadline=None)
+@given(arrays, st.booleans())
+def test_arrays_arrive_with_their_type_shape_and_elements(array, argument):
+    arrived = trip(array, for_arguments=argument)
+    assert same(arrived, np.ascontiguousarray(array).reshape(array.shape))
+    assert arrived.flags.writeable
+
+
+@pytest.mark.parametrize("name", wire.TORCH_DTYPES)
+def test_tensors_of_every_type_arrive(name):
+    for shape in ((), (3,), (2, 0), (2, 3, 2)):
+        tensor = (torch.rand(shape, dtype=torch.float64) * 3).to(getattr(torch, name))
+        arrived = trip(tensor)
+        assert arrived.dtype is tensor.dtype and torch.equal(arrived, tensor)
+
+
+def test_a_tensor_keeps_requires_grad_as_an_argument_only():
+    parameter = torch.nn.Parameter(torch.ones(2))
+    assert trip(parameter, for_arguments=True).requires_grad
+    assert not trip(parameter).requires_grad
+    assert type(trip(parameter)) is torch.Tensor
+
+
+@pytest.mark.parametrize("order", ["C", "F", "S"])
+def test_the_layout_of_an_argument_is_kept_and_of_a_result_is_not(order):
+    array = np.arange(24.0).reshape(2, 3, 4)
+    array = {"C": array, "F": np.asfortranarray(array), "S": np.repeat(array, 2, -1)[..., ::2]}[order]
+    flags = trip(array, for_arguments=True).flags
+    assert (flags.c_contiguous, flags.f_contiguous) == (order == "C", order == "F")
+    assert trip(array).flags.c_contiguous
+    tensor = torch.from_numpy(array)
+    assert trip(tensor, for_arguments=True).is_contiguous() is (order == "C")
+    assert torch.equal(trip(tensor, for_arguments=True), tensor) and trip(tensor).is_contiguous()
+
+
+@pytest.mark.parametrize("name", wire.BIT_GENERATORS)
+def test_a_generator_travels_as_its_state(name):
+    rng = np.random.Generator(getattr(np.random, name)(5))
+    rng.integers(10, size=7, dtype=np.int32)
+    arrived, again = trip(rng), trip(rng)
+    assert (arrived.random(9) == rng.random(9)).all()
+    assert (arrived.spawn(1)[0].random(3) == again.spawn(1)[0].random(3)).all()
+
+
+def test_a_torch_generator_travels_as_its_state():
+    generator = torch.Generator().manual_seed(7)
+    torch.rand(3, generator=generator)
+    arrived = trip(generator)
+    assert torch.equal(torch.rand(5, generator=arrived), torch.rand(5, generator=generator))
+
+
+class Colour(enum.IntEnum):
+    RED = 3
+
+
+class Words(str):
+    pass
+
+
+class Hostile(np.ndarray):
+    def __array_ufunc__(self, *args, **kwargs):
+        return True
+
+
+class HostileTensor(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, *args, **kwargs):
+        return True
+
+
+Point = collections.namedtuple("Point", "x y")
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (Colour.RED, 3),
+        (Words("a"), "a"),
+        (Point(1, 2), (1, 2)),
+        (collections.Counter("aab"), {"a": 2, "b": 1}),
+        (collections.defaultdict(list, b=[1], a=[2]), {"b": [1], "a": [2]}),
+        (collections.OrderedDict(b=1, a=2), {"b": 1, "a": 2}),
+        (torch.Size([2, 3]), (2, 3)),
+        (collections.deque([1, 2]), [1, 2]),
+        (zip("ab", [1, 2], strict=True), [("a", 1), ("b", 2)]),
+        ({"a": 1}.keys(), ["a"]),
+        (map(abs, [-1, 2]), [1, 2]),
+        (bytearray(b"ab"), b"ab"),
+        (np.ones(2).view(Hostile), np.ones(2)),
+        (np.ma.masked_array([1, 2], [True, False]), np.array([1, 2])),
+        (np.float32(1.5), np.float32(1.5)),
+        (np.float64(1.5), np.float64(1.5)),
+        (np.str_("a"), np.str_("a")),
+        (np.bool_(True), np.bool_(True)),
+        (np.dtype("f4"), np.dtype("f4")),
+        ([0.5] * 100, [0.5] * 100),
+        (list(range(100)), list(range(100))),
+        ([True] * 100, [True] * 100),
+        ([2**70] * 100, [2**70] * 100),
+    ],
+)
+def test_subclasses_and_relatives_arrive_as_plain_data(value, plain):
+    assert same(trip(value), plain)
+
+
+def test_a_hostile_tensor_subclass_arrives_as_a_plain_tensor():
+    arrived = trip(torch.ones(2).as_subclass(HostileTensor))
+    assert type(arrived) is torch.Tensor and arrived.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("kind", [bool, int, float, complex, str, np.float64, np.int32, torch.float32])
+def test_types_of_numbers_travel_by_name(kind):
+    assert trip(kind) is kind
+
+
+class Unknown:
+    def __repr__(self):
+        raise AssertionError("nobody may ask for my repr")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Unknown(),
+        [Unknown()],
+        np.array([None]),
+        object,
+        lambda: 1,
+        torch.ones(2).to_sparse(),
+        np.array("2020", "M8[Y]"),
+    ],
+)
+def test_other_types_arrive_as_opaque_and_are_refused_unless_allowed(value):
+    frame = wire.encode(value)
+    with pytest.raises(OpaqueError):
+        wire.decode(frame)
+    arrived = wire.decode(frame, allow_opaque=True)
+    assert isinstance(arrived[0] if isinstance(arrived, list) else arrived, Opaque)
+
+
+def test_references_are_made_and_resolved_by_the_two_ends():
+    unknown = Unknown()
+    frame = wire.encode({"a": [unknown]}, refer=lambda value: Reference("handle", 7))
+    assert wire.decode(frame, resolve=lambda reference: reference) == {"a": [Reference("handle", 7)]}
+    with pytest.raises(WireError):
+        wire.decode(frame)
+
+
+def nested(depth):
+    return [nested(depth - 1)] if depth else []
+
+
+def cyclic():
+    value = []
+    value.append(value)
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        cyclic(),
+        nested(100_000 // 1000),
+        itertools.count(),
+        [None] * 1_000_001,
+        1 << 20_000,
+        np.zeros(20_000_000),
+        [np.zeros(9_000_000), np.zeros(9_000_000)],
+    ],
+    ids=["cyclic", "deep", "endless", "long", "digits", "large", "large together"],
+)
+def test_what_is_too_large_is_refused_before_it_is_sent(value):
+    with pytest.raises(WireError):
+        wire.encode(value)
+
+
+def test_an_error_in_an_iterator_is_its_own():
+    def broken():
+        yield 1
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        wire.encode(broken())
+
+
+def frame_of(tree, lengths=(), body=b""):
+    """A frame with a header of the attacker's choice."""
+    header = tree if isinstance(tree, bytes) else json.dumps([tree, list(lengths)]).encode()
+    return wire.PREFIX.pack(wire.MAGIC, len(header), len(body)) + header + body
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.binary(max_size=300))
+def test_random_bytes_are_refused(data):
+    for frame in (data, wire.MAGIC + data, frame_of(data)):
+        with pytest.raises(WireError):
+            wire.decode(frame, SMALL)
+
+
+json_trees = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(["<f8", "|b1", "<U1", "C", "F", "S", "float32", "PCG64", "handle", "ff", "int"])
+    | st.text(max_size=3),
+    lambda part: st.one_of(
+        st.builds(lambda tag, parts: [tag, *parts], st.sampled_from(sorted(wire._READERS)), st.lists(part)),
+        st.lists(part, max_size=4),
+        st.dictionaries(st.text(max_size=2), part, max_size=2),
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=600, deadline=None)
+@given(json_trees, st.lists(st.integers(0, 40), max_size=3))
+def test_a_well_formed_header_with_any_content_gives_a_value_or_a_wire_error(tree, lengths):
+    with contextlib.suppress(WireError):
+        wire.decode(frame_of(tree, lengths, bytes(sum(lengths))), SMALL)
+
+
+@settings(max_examples=300, deadline=None)
+@given(values | arrays, st.data())
+def test_a_frame_with_one_byte_changed_gives_a_value_or_a_wire_error(value, data):
+    frame = bytearray(wire.encode(value))
+    position = data.draw(st.integers(0, len(frame) - 1))
+    frame[position] = data.draw(st.integers(0, 255))
+    with contextlib.suppress(WireError):
+        wire.decode(bytes(frame), SMALL, resolve=lambda reference: reference)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        frame_of(["a", "<f8", [3], "C"], [16], bytes(16)),
+        frame_of(["a", "<f8", [-2], "C"], [16], bytes(16)),
+        frame_of(["a", "<f8", [2**40, 2**40], "C"], [0]),
+        frame_of(["a", "<f8", [100_000, 100_000, 0], "C"], [0]),
+        frame_of(["a", "<f8", [True], "C"], [8], bytes(8)),
+        frame_of(["a", "|O8", [1], "C"], [8], bytes(8)),
+        frame_of(["a", "<U0", [5], "C"], [0]),
+        frame_of(["a", "<V8", [1], "C"], [8], bytes(8)),
+        frame_of(["a", "<U1", [1], "C"], [4], b"\xff" * 4),
+        frame_of(["a", "<f8", [1] * 40, "C"], [8], bytes(8)),
+        frame_of(["a", "<f8", [1], "Z"], [8], bytes(8)),
+        frame_of(["l", ["b"], ["b"]], [8], bytes(8)),
+        frame_of(1, [8], bytes(8)),
+        frame_of(["b"], [-8]),
+        frame_of(["b"], [10**9]),
+        frame_of(["d", ["l"], 1]),
+        frame_of(["s", ["d"]]),
+        frame_of(["r", 0, 10**15, 1]),
+        frame_of(["r", 0, 1, 0]),
+        frame_of(["I", "f" * 100_000]),
+        frame_of(b"[" * 100_000),
+        frame_of(b'{"a":' * 100_000),
+        frame_of(b"[" + b"9" * 5000 + b",[]]"),
+        frame_of(["T", "float32", [1], "C", 1], [4], bytes(4)),
+        frame_of(["T", "qint8", [1], "C", False], [1], bytes(1)),
+        frame_of(["G"], [10], bytes(10)),
+        frame_of(["k", "object"]),
+        frame_of(["g", "PCG64", ["d"]]),
+        frame_of(["o", "a" * 200]),
+        wire.PREFIX.pack(wire.MAGIC, 1 << 31, 1 << 62),
+        wire.PREFIX.pack(wire.MAGIC, 0, 0),
+    ],
+)
+def test_lies_are_refused(frame):
+    with pytest.raises(WireError):
+        wire.decode(frame)
+
+
+def test_an_index_in_a_generators_state_is_checked_before_c_code_sees_it():
+    state = np.random.MT19937(0).state
+    for position in (625, 10**6, -1):
+        state["state"]["pos"] = position
+        tree = [
+            "d",
+            "bit_generator",
+            "MT19937",
+            "state",
+            ["d", "key", ["a", "<u4", [624], "C"], "pos", position],
+        ]
+        frame = frame_of(["g", "MT19937", tree], [624 * 4], state["state"]["key"].tobytes())
+        with pytest.raises(WireError):
+            wire.decode(frame)
+
+
+def test_booleans_hold_only_two_values():
+    for tree in (["a", "|b1", [4], "C"], ["T", "bool", [4], "C", False]):
+        value = wire.decode(frame_of(tree, [4], b"\x00\x01\x02\xff"))
+        assert value.sum() == 3
+
+
+def test_keys_made_to_collide_are_refused():
+    modulus = (1 << 61) - 1
+    tree = ["s", *[["I", format(modulus * (2**60 + i), "x")] for i in range(100)]]
+    with pytest.raises(WireError, match="collide"):
+        wire.decode(frame_of(tree))
+
+
+def test_a_type_with_a_hostile_name_is_named_in_plain_text():
+    kind = type("\n<b>é" + "x" * 500, (), {"__module__": 5})
+    arrived = wire.decode(wire.encode(kind()), allow_opaque=True)
+    assert arrived == Opaque("?<b>?" + "x" * 75)
