@@ -19,7 +19,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-console = Console(highlight=False, soft_wrap=False)
+# A pipe or a log file has no width of its own: 80 columns would break paths.
+console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 
 LabArgument = Annotated[str, typer.Argument(metavar="LAB", help="A lab's number (07) or full name.")]
 LabsArgument = Annotated[

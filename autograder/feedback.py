@@ -8,7 +8,7 @@ from pathlib import Path
 from nbgrader.utils import parse_utc
 
 from autograder.gradebook import TeacherMarks
-from autograder.gradebook_cells import lab_cells
+from autograder.gradebook_cells import test_cells
 from autograder.labspec import LabSpec
 from autograder.layout import feedback_page, write_atomically
 from autograder.pages import counted_points, duration, plain, points, render
@@ -100,7 +100,7 @@ class FeedbackWriter:
     def __init__(self, spec: LabSpec, out: Path) -> None:
         self.spec = spec
         self.out = out
-        self._test_cell = {question: cell for cell, question in lab_cells(spec).question_of.items()}
+        self._test_cell = test_cells(spec)
 
     def write(self, result: SubmissionResult, marks: TeacherMarks | None = None) -> Path:
         """Write the page (whole or not at all) and return its path. Raises GradingError."""

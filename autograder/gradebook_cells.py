@@ -10,8 +10,8 @@ from typing import Any
 import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbgrader import api
-from nbgrader.preprocessors import ClearSolutions, ComputeChecksums
-from nbgrader.utils import is_grade, is_locked, is_solution, is_task
+from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, ClearSolutions, ComputeChecksums
+from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution, is_task
 from sqlalchemy import delete, insert, or_, select, update
 from sqlalchemy.orm import Session
 
@@ -59,7 +59,6 @@ def lab_cells(spec: LabSpec) -> LabCells:
     graded: dict[str, tuple[float, str, type]] = {}
     answers: dict[str, type] = {}
     sources: dict[str, dict[str, Any]] = {}
-    checksums: dict[str, str] = {}
     for cell in master.cells:
         if not (is_grade(cell) or is_solution(cell) or is_locked(cell) or is_task(cell)):
             continue
@@ -69,7 +68,6 @@ def lab_cells(spec: LabSpec) -> LabCells:
             graded[grade_id] = (float(metadata["points"]), cell.cell_type, api.GradeCell)
         if is_solution(cell):
             answers[grade_id] = api.SolutionCell
-            checksums[grade_id] = checksum
         if is_task(cell):
             graded[grade_id] = (float(metadata["points"]), cell.cell_type, api.TaskCell)
             answers[grade_id] = api.TaskCell
@@ -79,7 +77,16 @@ def lab_cells(spec: LabSpec) -> LabCells:
             "source": cell.source,
             "checksum": checksum,
         }
-    return LabCells(spec.name, graded, answers, sources, _question_of(spec, master.cells), checksums)
+    question_of = _question_of(spec, master.cells)
+    return LabCells(spec.name, graded, answers, sources, question_of, _received_checksums(master))
+
+
+def _received_checksums(saved: NotebookNode) -> dict[str, str]:
+    """Checksums of the answer cells as students receive them: what only graders see is gone by then."""
+    received, resources = copy.deepcopy(saved), dict[str, Any](nbgrader={})
+    for step in (ClearHiddenTests(), ClearMarkScheme()):
+        received, resources = step.preprocess(received, resources)
+    return {c.metadata.nbgrader["grade_id"]: compute_checksum(c) for c in received.cells if is_solution(c)}
 
 
 def _question_of(spec: LabSpec, cells: list[NotebookNode]) -> dict[str, str]:
@@ -101,6 +108,11 @@ def _question_of(spec: LabSpec, cells: list[NotebookNode]) -> dict[str, str]:
             "correct its master and build it again."
         )
     return matched
+
+
+def test_cells(spec: LabSpec) -> dict[str, str]:
+    """Question -> the ``grade_id`` of the cell that carries its points."""
+    return {question: cell for cell, question in lab_cells(spec).question_of.items()}
 
 
 def save_lab(session: Session, lab: LabCells, course_id: str) -> SavedLab:

@@ -17,13 +17,15 @@ from autograder.fingerprints import Context, changed_parts, context_of
 from autograder.gradebook import GradebookWriter
 from autograder.layout import write_autograded
 from autograder.local_engine import Assignment, Task, cores
-from autograder.masters import spec
+from autograder.masters import solution, spec
 from autograder.release import data_files, write_kit
 from autograder.report import build_report
 from autograder.results import SubmissionResult
 from autograder.sandbox.policy import Limits
 from autograder.store import ResultStore
+from autograder.student import Student
 from autograder.submissions import MAX_BYTES, Submission, collect
+from autograder.testing import run_test, set_salt, tests_of
 
 STORE = ".results.db"
 
@@ -122,6 +124,7 @@ def run(
     ``UserError`` in one sentence; what was recorded before stays recorded.
     """
     submissions = collect(submitted, lab)
+    _validate(lab)
     limits = limits or limits_of(lab)
     _make_writable(out)
     context = context_of(lab, limits, sandbox)
@@ -171,6 +174,22 @@ def known_answers(lab: str) -> list[str]:
         source_of(answer) for by in answers_of(lab).values() for answers in by.values() for answer in answers
     ]
     return [source for source in sources if source] + list(solved(lab).values())
+
+
+def _validate(lab: str) -> None:
+    """Refuse to grade with tests that the master itself does not pass."""
+    set_salt(settings().salt)
+    for question, tests in tests_of(lab).items():
+        student = Student.local_namespace(solution(lab), question)
+        for test in tests:
+            if not run_test(test, student).result.passed:
+                raise UserError(
+                    f"The master of {lab} fails its own hidden test {test.name}: nothing was graded "
+                    f"(see `autograder audit {lab[:2]}`)."
+                )
+    missing = [question for question, _ in spec(lab).questions if question not in tests_of(lab)]
+    if missing:
+        raise UserError(f"Lab {lab} has no hidden tests for {', '.join(missing)}: nothing was graded.")
 
 
 def _make_writable(out: Path) -> None:

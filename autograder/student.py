@@ -68,6 +68,8 @@ __all__ = [
 
 #: How often one call may call back before it counts as endless.
 MAX_CALLBACKS = 200_000
+#: A trace keeps values of this many bytes in all.
+MAX_TRACE_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,7 @@ class Conversation:
         self.callbacks: dict[int, Callable[..., Any]] = {}
         self._callback_keys: dict[int, int] = {}  # id of a function -> its key
         self.trace: list[TraceEntry] = []
+        self._bytes_received = 0  # since the trace began
 
     def request(self, *message: Any) -> tuple[Any, tuple[str, ...], Any]:
         """Result, mutated arguments and generator of one request; raises what the student's code raised."""
@@ -175,6 +178,7 @@ class Conversation:
         troubles: list[BaseException] = []
 
         def answer(frame: bytes) -> bytes | None:
+            self._bytes_received += len(frame)
             try:
                 reply = wire.decode(frame, self.limits, self._resolve)
             except wire.OpaqueError as error:
@@ -197,23 +201,23 @@ class Conversation:
         """Check that a reply has the form that the executor gives it, and unpack it."""
         match reply:
             case ("value", result, tuple(mutated), generator) if all(type(m) is str for m in mutated):
-                return result, tuple(name[:200] for name in mutated), generator
+                return result, tuple(wire.readable(name, 200) for name in mutated), generator
             case ("error", str(name), str(message), tuple(frames)):
                 own = tuple(self._frame(frame) for frame in frames[:20])
-                self.trace.append(TraceEntry("error", "", name[:80]))
-                raise StudentError(name[:80], message[:2000], own)
+                self.record("error", wire.readable(name, 80))
+                raise StudentError(wire.readable(name, 80), wire.readable(message, 2000), own)
             case ("refused", str(sentence)):
-                self.trace.append(TraceEntry("error", "", "BadReply"))
-                raise BadReply("", sentence[:200])
+                self.record("error", "BadReply")
+                raise BadReply("", wire.readable(sentence, 200))
             case ("opaque", str(kind)):
-                self.trace.append(TraceEntry("error", "", "BadReply"))
+                self.record("error", "BadReply")
                 raise BadReply(kind, f"returned a value of type {kind}")
         raise self.crashed("the sandbox sent a malformed reply")
 
     def _frame(self, frame: Any) -> StudentFrame:
         match frame:
             case (str(cell), int(line), str(source)):
-                return StudentFrame(cell[:100], line, source[:300])
+                return StudentFrame(wire.readable(cell, 100), line, wire.readable(source, 300))
         raise self.crashed("the sandbox sent a malformed reply")
 
     def crashed(self, detail: str) -> StudentGone:
@@ -234,7 +238,7 @@ class Conversation:
         self._callbacks_left -= 1
         if self._callbacks_left < 0:
             troubles.append(StudentGone("timed-out", "the test's function was called without end"))
-        self.trace.append(TraceEntry("callback", str(key), (args, kwargs)))
+        self.record("callback", (args, kwargs), str(key))
         try:
             if troubles:
                 raise RuntimeError("the test is over")
@@ -265,9 +269,15 @@ class Conversation:
             return self.callbacks[int(reference.key)]
         raise WireError("a reference to something that was never given")
 
-    def record(self, value: Any) -> None:
-        """Add a result to the trace."""
-        self.trace.append(TraceEntry("result", "", value))
+    def record(self, kind: str, value: Any, name: str = "") -> None:
+        """Add to the trace; when too much was received to be kept, only that something was."""
+        kept = value if self._bytes_received <= MAX_TRACE_BYTES else wire.Opaque("too much to keep")
+        self.trace.append(TraceEntry(kind, name, kept))
+
+    def start_trace(self) -> None:
+        """Forget what came back so far."""
+        self.trace = []
+        self._bytes_received = 0
 
 
 class _Callable:
@@ -287,7 +297,7 @@ class _Callable:
         self.mutated, self.rng_after = (), None
         message = ("call", self._reference, method, list(args), kwargs, keep, times)
         result, self.mutated, self.rng_after = self._conversation.request(*message)
-        self._conversation.record(result)
+        self._conversation.record("result", result)
         return result
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -321,7 +331,7 @@ class _Callable:
             raise self._conversation.crashed("the sandbox sent malformed gradients")
         if len(found["inputs"]) != len(args):
             raise self._conversation.crashed("the sandbox sent malformed gradients")
-        self._conversation.record(found)
+        self._conversation.record("result", found)
         return Gradients(**found)
 
 
@@ -393,7 +403,7 @@ class Student(_Callable):
 
     def start_trace(self) -> None:
         """Forget what came back so far."""
-        self._conversation.trace = []
+        self._conversation.start_trace()
 
     def observe(self, name: str, value: Any, rtol: float | None = None, atol: float | None = None) -> None:
         """Record ``value`` as the evidence that a diagnosis compares, instead of every result.
@@ -413,7 +423,7 @@ class Handle(_Callable):
     def get(self, attribute: str) -> Any:
         """The value of an attribute (a dotted path is allowed); a module comes as a ``Handle``."""
         value, _, _ = self._conversation.request("get", self._reference, attribute)
-        self._conversation.record(value)
+        self._conversation.record("result", value)
         return value
 
     def state_dict(self) -> dict[str, Any]:
@@ -459,7 +469,7 @@ class Scene:
     def get(self, name: str) -> Any:
         """The same as ``scene[name]``, recorded as evidence."""
         value = self[name]
-        self._conversation.record(value)
+        self._conversation.record("result", value)
         return value
 
     def run(self, source: str, **bindings: Any) -> None:

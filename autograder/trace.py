@@ -56,7 +56,7 @@ def values_match(first: Any, second: Any, rtol: float | None = None, atol: float
         return len(first) == len(second) and all(
             values_match(x, y, rtol, atol) for x, y in zip(first, second, strict=True)
         )
-    if type(first) is not type(second):
+    if type(first) is not type(second) or type(first).__name__ == "Opaque":
         return False
     if type(first).__name__ == "Handle":
         return True

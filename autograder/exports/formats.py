@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from autograder.errors import GradingError
-from autograder.exports import canvas, classroom, gradescope, moodle
+from autograder.exports import canvas, classroom, gradescope, gradescope_zip, moodle
 from autograder.exports.rows import Exported, Grades, graded
 from autograder.exports.tables import Roster, read_roster
 from autograder.gradebook import TeacherMarks
+from autograder.gradebook_cells import test_cells
 from autograder.labspec import LabSpec
 from autograder.results import SubmissionResult
 
@@ -21,6 +22,7 @@ FORMATS: dict[str, tuple[str, Callable[[Grades, Path], Exported]]] = {
     "moodle": ("a CSV for Moodle's grade import", moodle.write_grades),
     "moodle-worksheet": ("Moodle's offline grading worksheet, filled in", moodle.write_worksheet),
     "gradescope": ("Gradescope's results.json, one a student", gradescope.write_results),
+    "gradescope-zip": ("an autograder to upload to Gradescope", gradescope_zip.write_zip),
     "github-classroom": ("GitHub Classroom's autograding results, one a student", classroom.write),
 }
 
@@ -33,6 +35,7 @@ def export(
     *,
     marks: Mapping[str, TeacherMarks] | None = None,
     roster: Path | None = None,
+    no_sandbox: bool = False,
 ) -> Exported:
     """Write ``results`` in one of ``FORMATS`` under the folder ``out``.
 
@@ -40,10 +43,11 @@ def export(
     scores, written answers, extra credit and late penalties included. Without them only the functions'
     automatic points count. ``roster`` is a CSV that the learning system itself exported (Canvas's
     gradebook, Moodle's grades or worksheet): its columns are kept and its students matched, so that the
-    import finds everybody. Raises GradingError for an unknown format, or a file that cannot be used.
+    import finds everybody. ``no_sandbox`` concerns ``gradescope-zip`` only (see there). Raises GradingError for an unknown format, or a file that cannot be used.
     """
     if format not in FORMATS:
         raise GradingError(f"There is no export format “{format}”: choose one of {', '.join(FORMATS)}.")
     table = read_roster(roster) if roster is not None else Roster()
-    rows = [graded(result, spec, marks) for result in results]
-    return FORMATS[format][1](Grades(spec, tuple(rows), table, with_written=marks is not None), out)
+    cells = test_cells(spec)
+    rows = tuple(graded(result, spec, marks, cells) for result in results)
+    return FORMATS[format][1](Grades(spec, rows, table, marks is not None, no_sandbox), out)

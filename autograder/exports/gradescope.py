@@ -8,6 +8,7 @@ from typing import Any
 
 from autograder.exports.rows import Exported, Graded, Grades, graded
 from autograder.feedback import STATUS_SENTENCES
+from autograder.gradebook_cells import test_cells
 from autograder.labspec import LabSpec
 from autograder.layout import folder_name, write_atomically
 from autograder.pages import plain, points
@@ -26,7 +27,7 @@ def write_results(grades: Grades, out: Path) -> Exported:
 
 def results_of(result: SubmissionResult, spec: LabSpec) -> dict[str, Any]:
     """The documented object for a result as the tests scored it."""
-    return results_json(graded(result, spec, None))
+    return results_json(graded(result, spec, None, test_cells(spec)))
 
 
 def results_json(row: Graded) -> dict[str, Any]:

@@ -57,12 +57,19 @@ def write_worksheet(grades: Grades, out: Path) -> Exported:
     if not grades.roster.rows:
         rows, lost = [], []
         for row in grades.rows:
-            number = lms_number(row.student)
-            if not number:
+            participant = lms_number(row.student)
+            if not participant:
                 lost.append(row.student)
                 continue
-            name = row.student.removesuffix(f"_{number}")
-            cells = [f"Participant {number}", name, "", "Submitted for grading", points(row.points), most]
+            name = row.student.removesuffix(f"_{participant}")
+            cells = [
+                f"Participant {participant}",
+                name,
+                "",
+                "Submitted for grading",
+                points(row.points),
+                most,
+            ]
             rows.append([*cells, "Yes", row.result.submitted_at, "-", row.summary_html])
         write_table(path, WORKSHEET, rows)
         return Exported((path,), unmatched_note(lost, path.name))

@@ -11,7 +11,6 @@ from pathlib import Path
 from autograder.exports.tables import Roster
 from autograder.feedback import STATUS_SENTENCES
 from autograder.gradebook import TeacherMarks
-from autograder.gradebook_cells import lab_cells
 from autograder.labspec import LabSpec
 from autograder.pages import plain, points
 from autograder.results import SubmissionResult
@@ -63,6 +62,8 @@ class Grades:
     rows: tuple[Graded, ...]
     roster: Roster
     with_written: bool
+    #: For Gradescope's zip: grade there without isolation, and say so in every result.
+    no_sandbox: bool = False
 
     @property
     def max_points(self) -> float:
@@ -76,26 +77,21 @@ class Grades:
         return {row.student: row for row in self.rows}
 
 
-def graded(result: SubmissionResult, spec: LabSpec, marks: Mapping[str, TeacherMarks] | None) -> Graded:
-    """Combine a result with what people entered, by the gradebook's rules: a manual score wins."""
+def graded(
+    result: SubmissionResult,
+    spec: LabSpec,
+    marks: Mapping[str, TeacherMarks] | None,
+    test_cells: Mapping[str, str],
+) -> Graded:
+    """Combine a result with what people entered, by the gradebook's rules: a manual score wins.
+
+    ``test_cells`` maps a question to the cell that carries its points in the gradebook.
+    """
     mine = (marks or {}).get(result.student, TeacherMarks())
-    test_cell = _test_cells(spec)
     by_question = {}
     for question in result.questions:
-        cell = test_cell.get(question.name, question.name)
+        cell = test_cells.get(question.name, question.name)
         by_question[question.name] = mine.scores.get(cell, question.points) + mine.extra_credit.get(cell, 0.0)
     written = sum(mine.scores.get(name, 0.0) + mine.extra_credit.get(name, 0.0) for name, _ in spec.written)
     total = max(0.0, sum(by_question.values()) + written - mine.late_penalty)
     return Graded(result, total, by_question)
-
-
-def _test_cells(spec: LabSpec) -> dict[str, str]:
-    cached = _CELLS.get(id(spec))
-    if cached is None or cached[0] is not spec:
-        cached = (spec, {question: cell for cell, question in lab_cells(spec).question_of.items()})
-        _CELLS.clear()
-        _CELLS[id(spec)] = cached
-    return cached[1]
-
-
-_CELLS: dict[int, tuple[LabSpec, dict[str, str]]] = {}

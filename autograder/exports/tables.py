@@ -43,8 +43,8 @@ class Roster:
         for student in students:
             number_at_end = lms_number(student)
             candidates = known.get(student.casefold()) or known.get(number_at_end) or set()
-            if len(candidates) == 1 and (row := next(iter(candidates))) not in matched:
-                matched[row] = student
+            if len(candidates) == 1 and not candidates & matched.keys():
+                matched[min(candidates)] = student
             else:
                 lost.append(student)
         return matched, lost

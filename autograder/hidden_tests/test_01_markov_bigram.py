@@ -1,0 +1,412 @@
+"""Hidden tests of lab 01: Markov chains of words and letters, sampled and scored."""
+
+from __future__ import annotations
+
+import string
+from functools import cache
+
+import numpy as np
+
+from autograder.masters import course_root
+from autograder.testing import as_array, expect, expect_close, expect_equal, hidden_test
+
+ALPHABET = ["<S>", *string.ascii_lowercase, "<E>"]
+COMMANDS = ["show me my directories please", "show me my files please", "show me my photos please"]
+REPORTS = ["check whether the battery ran down please", "check whether the program ran please"]
+
+
+# ------------------------------------------------------------------------------------------------- references
+
+
+def _normalised(N):
+    """Each row by its own sum, one number at a time; an empty row stays zero."""
+    return np.array([[cell / sum(row) if sum(row) > 0 else 0.0 for cell in row] for row in np.asarray(N).tolist()])
+
+
+def _steps(word):
+    tokens = ["<S>", *word, "<E>"]
+    return [(ALPHABET.index(a), ALPHABET.index(b)) for a, b in zip(tokens, tokens[1:], strict=False)]
+
+
+def _counts(words):
+    N = np.zeros((28, 28))
+    for word in words:
+        for i, j in _steps(word):
+            N[i, j] += 1
+    return N
+
+
+def _chain_of(sentences, weights, memory):
+    """Vocabulary, contexts (tuples of ``memory`` words that something follows) and their rows."""
+    vocabulary = sorted({word for sentence in sentences for word in sentence.split()})
+    seen = {}
+    for sentence, weight in zip(sentences, weights, strict=True):
+        words = sentence.split()
+        for at in range(memory, len(words)):
+            key = tuple(words[at - memory : at]), words[at]
+            seen[key] = seen.get(key, 0.0) + weight
+    contexts = sorted({context for context, _ in seen})
+    N = [[seen.get((context, word), 0.0) for word in vocabulary] for context in contexts]
+    return vocabulary, contexts, _normalised(np.array(N).reshape(len(contexts), len(vocabulary)))
+
+
+def _first_order(sentences, weights):
+    vocabulary, contexts, rows = _chain_of(sentences, weights, 1)
+    P = np.zeros((len(vocabulary), len(vocabulary)))
+    for (word,), row in zip(contexts, rows, strict=True):
+        P[vocabulary.index(word)] = row
+    return vocabulary, P
+
+
+def _parts(result, count, what):
+    expect(result is not None, "the result is None: does your function return its result?")
+    several = isinstance(result, (tuple, list)) and len(result) == count
+    expect(several, f"your function should return {count} things: {what}")
+    return result
+
+
+def _names(rng, count, letters=string.ascii_lowercase, longest=9):
+    return ["".join(rng.choice(list(letters), size=rng.integers(1, longest + 1))) for _ in range(count)]
+
+
+def _sentences(rng, count):
+    """Sentences of different lengths from few words, so that words repeat, end and go on."""
+    vocabulary = ["zebra", "owl", "a", "the", "I", "mole", "and"]
+    return [" ".join(rng.choice(vocabulary, size=rng.integers(3, 9))) for _ in range(count)]
+
+
+@cache
+def _makemore_counts():
+    return np.loadtxt(course_root() / "data/01_markov_bigram/makemore_counts.csv", delimiter=",", dtype=int)
+
+
+@cache
+def _words_with_makemores_counts():
+    """32,033 words whose bigrams are counted exactly as those of makemore's names.
+
+    The counts are a walk's steps: from <S> along them, from <E> back to <S>, every step used once. Such a
+    walk is an Eulerian circuit (Hierholzer's algorithm finds one), and cut at <E> it is a list of words.
+    """
+    rng = np.random.default_rng(32_033)
+    ahead = []
+    for row in _makemore_counts():
+        following = np.repeat(np.arange(28), row)
+        rng.shuffle(following)
+        ahead.append([0 if token == 27 else int(token) for token in following])
+    stack, circuit = [0], []
+    while stack:
+        if ahead[stack[-1]]:
+            stack.append(ahead[stack[-1]].pop())
+        else:
+            circuit.append(stack.pop())
+    text = "".join("." if token == 0 else ALPHABET[token] for token in reversed(circuit))
+    return text.strip(".").split(".")
+
+
+def _entropy(P):
+    return -sum(p * np.log(p) for p in P.ravel().tolist() if p > 0)
+
+
+# ---------------------------------------------------------------------------------------------- normalise_rows
+
+
+@hidden_test("normalise_rows", weight=2)
+def test_each_row_is_divided_by_its_own_sum(student, rng):
+    """Each row is divided by its own sum, whatever the table's shape."""
+    for shape in ((4, 7), (7, 4), (5, 5), (1, 6), (6, 1)):
+        N = rng.integers(1, 30, size=shape).astype(float)
+        expect_close(student(N), _normalised(N), "the table of probabilities")
+    expect_close(student(N), _normalised(N), "the table of probabilities")
+
+
+@hidden_test("normalise_rows")
+def test_an_empty_row_stays_zero_among_others(student, rng):
+    """Rows that were never seen stay zero, and the others are exact."""
+    N = rng.integers(0, 9, size=(6, 9)).astype(float)
+    N[[1, 4]], N[:, 3], N[0, 0] = 0, 0, 2
+    expect_close(student(N), _normalised(N), "a table with empty rows", rtol=1e-9, atol=1e-12)
+    expect_close(student(np.zeros((3, 5))), np.zeros((3, 5)), "a table without any counts")
+
+
+@hidden_test("normalise_rows")
+def test_whole_numbers_fractions_and_views_work_alike(student, rng):
+    """Integer counts, fractional counts and a transposed view work, and the input is left alone."""
+    whole = rng.integers(1, 50, size=(5, 3))
+    expect_close(student(whole), _normalised(whole), "the result for integer counts")
+    expect("N" not in student.mutated and not student.mutated, "your function changes the table it was given")
+    fractions = rng.random((4, 6)) + 0.01
+    expect_close(student(fractions.T), _normalised(fractions.T), "the result for fractional counts")
+    expect(not student.mutated, "your function changes the table it was given")
+    small = rng.random((3, 4)) * 1e-6
+    expect_close(student(small), _normalised(small), "the result for very small counts")
+
+
+@hidden_test("normalise_rows")
+def test_the_lectures_entropy_of_makemores_table(student):
+    """On makemore's counts the rows hold 59.82 nats, of 28 ln 28 = 93.30."""
+    P = as_array(student(_makemore_counts()), "the table of probabilities")
+    expect(P.shape == (28, 28), "a (28, 28) table of counts should give a (28, 28) table")
+    expect_close(round(_entropy(P), 2), 59.82, "the entropy of the table")
+    even = as_array(student(np.ones((28, 28))), "the table of probabilities")
+    expect_close(_entropy(even), 28 * np.log(28), "the entropy of an even table")
+
+
+# ------------------------------------------------------------------------------------------- transition_matrix
+
+
+def _expect_first_order(student, sentences, weights):
+    vocabulary, P = _parts(student(sentences, weights), 2, "vocabulary, P")
+    expected_vocabulary, expected = _first_order(sentences, weights)
+    expect_equal(vocabulary, expected_vocabulary, "the vocabulary")
+    expect_close(P, expected, "the transition matrix")
+
+
+@hidden_test("transition_matrix")
+def test_the_lectures_three_commands(student):
+    """After “my” come directories, files and photos with .2, .3 and .5; all else is certain."""
+    vocabulary, P = _parts(student(COMMANDS, [0.2, 0.3, 0.5]), 2, "vocabulary, P")
+    expect_equal(vocabulary, ["directories", "files", "me", "my", "photos", "please", "show"], "the vocabulary")
+    expected = np.zeros((7, 7))
+    for i, j, p in ((0, 5, 1), (1, 5, 1), (2, 3, 1), (3, 0, 0.2), (3, 1, 0.3), (3, 4, 0.5), (4, 5, 1), (6, 2, 1)):
+        expected[i, j] = p
+    expect_close(P, expected, "the transition matrix")
+
+
+@hidden_test("transition_matrix")
+def test_the_first_order_branches_after_the_and_after_ran(student):
+    """At 40 to 60 the first order has two rows with fractions: “the” and “ran”."""
+    vocabulary, P = _parts(student(REPORTS, [40, 60]), 2, "vocabulary, P")
+    expect_equal(vocabulary, _first_order(REPORTS, [40, 60])[0], "the vocabulary")
+    P = as_array(P, "the transition matrix")
+    expect(P.shape == (8, 8), "the transition matrix should have a row and a column for each word")
+    guessing = {vocabulary[i]: sorted(p for p in P[i].round(9).tolist() if p > 0) for i in np.nonzero(P.max(1) < 1)[0]}
+    expect_equal(guessing, {"please": [], "ran": [0.4, 0.6], "the": [0.4, 0.6]}, "the rows that have to guess")
+
+
+@hidden_test("transition_matrix", weight=2)
+def test_weighted_counts_of_sentences_that_share_words(student, rng):
+    """Sentences that share and repeat words are counted with their weights."""
+    for count in (2, 5, 12):
+        _expect_first_order(student, _sentences(rng, count), (rng.random(count) + 0.1).tolist())
+    expect(not student.mutated, "your function changes the sentences or the weights it was given")
+
+
+@hidden_test("transition_matrix")
+def test_pairs_stay_inside_a_sentence(student, rng):
+    """No pair reaches from one sentence into the next, and one-word sentences only add to the vocabulary."""
+    _expect_first_order(student, ["b c", "d", "a b", "c a b", "d"], rng.integers(1, 9, size=5).tolist())
+    _expect_first_order(student, ["hello"], [2.5])
+
+
+@hidden_test("transition_matrix")
+def test_a_pair_counts_each_time_it_occurs(student, rng):
+    """A pair that occurs twice in a sentence counts twice, a word may follow itself."""
+    weights = rng.integers(2, 9, size=3).tolist()
+    _expect_first_order(student, ["to be or not to be", "to do or to be", "no no no yes no"], weights)
+
+
+# ------------------------------------------------------------------------------------------------ second_order
+
+
+def _expect_second_order(student, sentences, weights):
+    contexts, vocabulary, P = _parts(student(sentences, weights), 3, "contexts, vocabulary, P")
+    expected_vocabulary, expected_contexts, expected = _chain_of(sentences, weights, 2)
+    expect_equal(contexts, expected_contexts, "the list of contexts")
+    expect_equal(vocabulary, expected_vocabulary, "the vocabulary")
+    expect_close(P, expected, "the second-order table")
+
+
+@hidden_test("second_order")
+def test_the_lectures_two_reports_leave_one_row_with_fractions(student):
+    """Of the second-order rows only “whether the” has fractions; the subject decides after “ran”."""
+    contexts, vocabulary, P = _parts(student(REPORTS, [0.4, 0.6]), 3, "contexts, vocabulary, P")
+    _, expected_contexts, expected = _chain_of(REPORTS, [0.4, 0.6], 2)
+    expect_equal(contexts, expected_contexts, "the list of contexts")
+    expect_close(P, expected, "the second-order table")
+    guessing = [expected_contexts[i] for i in np.nonzero(as_array(P).max(axis=1) < 1 - 1e-6)[0]]
+    expect_equal(guessing, [("whether", "the")], "the contexts that have to guess")
+    row = dict(zip(vocabulary, as_array(P)[expected_contexts.index(("battery", "ran"))].tolist(), strict=True))
+    expect(row.get("down", 0) > 0.999, "after “battery ran” only “down” should come")
+
+
+@hidden_test("second_order", weight=2)
+def test_weighted_second_order_counts(student, rng):
+    """Sentences that share and repeat words are counted with their weights."""
+    for count in (2, 6, 15):
+        _expect_second_order(student, _sentences(rng, count), (rng.random(count) + 0.1).tolist())
+    expect(not student.mutated, "your function changes the sentences or the weights it was given")
+
+
+@hidden_test("second_order")
+def test_contexts_stay_inside_a_sentence(student, rng):
+    """No context reaches into the next sentence, and short sentences only add to the vocabulary."""
+    weights = rng.integers(1, 9, size=5).tolist()
+    _expect_second_order(student, ["c b a", "b a", "a", "a b c b", "d e"], weights)
+
+
+@hidden_test("second_order")
+def test_the_order_of_the_two_words_matters(student, rng):
+    """(a, b) and (b, a) are different contexts, and a repeated context keeps adding up."""
+    weights = (rng.random(4) + 0.5).tolist()
+    _expect_second_order(student, ["b a c", "a b d", "a b c a b e a b c", "a a a a b"], weights)
+
+
+# ----------------------------------------------------------------------------------------------- bigram_counts
+
+
+@hidden_test("bigram_counts", weight=2)
+def test_counts_of_many_names(student, rng):
+    """The table of a list of names is counted right, the start and the end included."""
+    words = _names(rng, 300)
+    expect_close(student(words), _counts(words), "the table of counts")
+    expect(not student.mutated, "your function changes the list of names")
+
+
+@hidden_test("bigram_counts")
+def test_single_letters_and_repeated_names(student, rng):
+    """One-letter names, double letters and repeated names are counted."""
+    words = [*_names(rng, 6, longest=1), "anna", "zz", "anna", "anna", *_names(rng, 12, "ab", 5)]
+    expect_close(student(words), _counts(words), "the table of counts")
+    expect_close(student([words[0]]), _counts(words[:1]), "the table of a single one-letter name")
+
+
+@hidden_test("bigram_counts")
+def test_no_name_leaves_an_empty_table_and_the_markers_stay_apart(student, rng):
+    """The row of <E> and the column of <S> are empty, the row of <S> counts the names."""
+    words = _names(rng, 50, "aez")
+    N = as_array(student(words), "the table of counts")
+    expect(N.shape == (28, 28), "the table should have shape (28, 28)")
+    expect_close(N[27], np.zeros(28), "the row of <E>")
+    expect_close(N[:, 0], np.zeros(28), "the column of <S>")
+    expect_close(N[0], _counts(words)[0], "the row of <S>")
+    expect_close(N[:, 27], _counts(words)[:, 27], "the column of <E>")
+
+
+# ------------------------------------------------------------------------------------------------- sample_name
+
+
+def _table(steps):
+    P = np.zeros((28, 28))
+    for current, following, probability in steps:
+        P[ALPHABET.index(current), ALPHABET.index(following)] = probability
+    return P
+
+
+def _small_chain(rng):
+    """A chain on three letters in which every name ends soon."""
+    letters = rng.choice(list(string.ascii_lowercase), size=3, replace=False).tolist()
+    P = np.zeros((28, 28))
+    columns = [ALPHABET.index(letter) for letter in letters]
+    P[0, columns] = rng.dirichlet([4, 4, 4])
+    for column in columns:
+        P[column, [*columns, 27]] = rng.dirichlet([3, 3, 3, 3]) * 0.7 + [0, 0, 0, 0.3]
+    return P
+
+
+def _sampled(student, times, P, rng):
+    names = student.repeat(times, P, rng)
+    expect(isinstance(names, list) and len(names) == times, "the names could not be drawn")
+    expect(all(isinstance(name, str) for name in names), "each name should be one string")
+    expect(not any("<" in name for name in names), "a name should hold neither <S> nor <E>")
+    expect(all(set(name) <= set(string.ascii_lowercase) for name in names), "a name should hold letters only")
+    return names
+
+
+def _furthest(counts, P):
+    """The largest distance, in standard deviations, of a step's count from what its row of P lets expect."""
+    visits = counts.sum(axis=1, keepdims=True)
+    spread = np.sqrt(visits * P * (1 - P))
+    return float((np.abs(counts - visits * P) / np.where(spread > 0, spread, 1)).max())
+
+
+@hidden_test("sample_name", weight=2)
+def test_names_follow_the_tables_probabilities(student, rng):
+    """Among many names each step occurs as often as the table says."""
+    P = _small_chain(rng)
+    counts = _counts(_sampled(student, 1500, P, rng))
+    student.observe("frequencies", _normalised(counts), rtol=0, atol=0.08)
+    expect(counts[P == 0].sum() == 0, "a name takes a step that the table rules out")
+    expect(_furthest(counts, P) < 6, "the steps do not come up with the probabilities of the table")
+
+
+@hidden_test("sample_name")
+def test_each_step_depends_on_the_token_before(student, rng):
+    """After each letter the next one comes from that letter's own row."""
+    letters = rng.choice(list(string.ascii_lowercase), size=6, replace=False).tolist()
+    P = _table([(a, b, 1.0) for a, b in zip(["<S>", *letters], [*letters, "<E>"], strict=True)])
+    names = student.repeat(3, P, rng)
+    student.observe("lengths", [len(name) if isinstance(name, str) else -1 for name in names])
+    expect_equal(names, ["".join(letters)] * 3, "the only name that this chain can spell")
+
+
+@hidden_test("sample_name")
+def test_the_generator_decides_the_name(student, rng):
+    """The same generator state gives the same names, another state gives other ones."""
+    P = np.zeros((28, 28))
+    P[:27, 1:27], P[1:27, 27] = 0.9 / 26, 0.1
+    P[0] /= P[0].sum()
+    seed = int(rng.integers(1 << 30))
+    runs = [_sampled(student, 12, P, np.random.default_rng(s)) for s in (seed, seed, seed + 1)]
+    student.observe("same and different", [runs[0] == runs[1], runs[0] == runs[2]])
+    expect(runs[0] == runs[1], "the same generator state should give the same names")
+    expect(runs[0] != runs[2], "another generator state should give other names")
+    lengths = [len(name) for name in _sampled(student, 400, P, rng)]
+    expect(abs(np.mean(lengths) - 10) < 6 * np.sqrt(90 / 400), "the names are too long or too short on average")
+
+
+# ------------------------------------------------------------------------------------------------- average_nll
+
+
+def _nll(P, words):
+    costs = [-np.log(P[i, j]) for word in words for i, j in _steps(word)]
+    return sum(costs) / len(costs)
+
+
+def _full_table(rng):
+    P = rng.random((28, 28)) + 0.05
+    P[:, 0], P[27] = 0, 0
+    return _normalised(P)
+
+
+def _expect_number(value, expected, what):
+    value = as_array(value, what)
+    expect(value.size == 1, f"{what} should be one number, but has shape {value.shape}")
+    expect_close(value.reshape(()), expected, what)
+
+
+@hidden_test("average_nll", weight=2)
+def test_the_average_surprise_of_a_step(student, rng):
+    """The average is over all steps of all names, the start and the end included."""
+    P = _full_table(rng)
+    for words in (_names(rng, 40), _names(rng, 7, longest=2), _names(rng, 1), ["a"]):
+        _expect_number(student(P, words), _nll(P, words), "the average negative log-likelihood")
+    expect(not student.mutated, "your function changes the table or the list of names")
+
+
+@hidden_test("average_nll")
+def test_names_of_very_different_lengths(student, rng):
+    """Short and long names together are averaged over steps, not over names, also when names repeat."""
+    P = _full_table(rng)
+    words = [*_names(rng, 5, longest=1), "".join(rng.choice(list("abcxyz"), size=120)), *(["eve"] * 4)]
+    _expect_number(student(P, words), _nll(P, words), "the average negative log-likelihood")
+
+
+@hidden_test("average_nll")
+def test_an_impossible_step_makes_the_average_infinite(student, rng):
+    """A single impossible step makes the average infinite; without it the average is exact."""
+    P, words = _full_table(rng), _names(rng, 20, "abc", 4)
+    P[ALPHABET.index("q"), ALPHABET.index("x")] = 0
+    _expect_number(student(P, words), _nll(P, words), "the average over possible steps")
+    _expect_number(student(P, [*words, "aqxb"]), np.inf, "the average with an impossible step")
+    P[ALPHABET.index("b"), 27] = 0
+    _expect_number(student(P, ["a", "ab", "c"]), np.inf, "the average with a letter that cannot end a name")
+
+
+@hidden_test("average_nll")
+def test_the_lectures_2_45401_on_makemores_counts(student):
+    """On words with makemore's bigram counts the maximum-likelihood table costs 2.45401 nats a step."""
+    words = _words_with_makemores_counts()
+    value = as_array(student(_normalised(_makemore_counts()), words), "the average")
+    expect(value.size == 1, "the average should be one number")
+    expect(round(float(value.reshape(())), 4) == 2.4540, "the average over makemore's counts is not 2.45401")
+    _expect_number(value, 2.4540144891548743, "the average over makemore's counts")
