@@ -54,7 +54,7 @@ class Grader:
         keys = self.context.question_keys(repaired.executed_source())
         kept = _unchanged(earlier, keys)
         sources = [
-            (cell.grade_id or f"cell {i + 1}", cell.run) for i, cell in enumerate(repaired.cells) if cell.run
+            (cell.grade_id or f"number {i + 1}", cell.run) for i, cell in enumerate(repaired.cells) if cell.run
         ]
         with self.zygote.session() as session:
             outcomes = session.run_cells(sources)

@@ -17,7 +17,9 @@ The header's ``course`` entry names the data files that the lab needs and its de
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
 import os
 import re
 from functools import cache
@@ -160,7 +162,8 @@ def solution(lab: str) -> dict[str, Any]:
         if cell.cell_type != "code" or is_skipped(cell) or cell.metadata.get("nbgrader", {}).get("grade"):
             continue
         label = cell["id"]
-        exec(compile(cell.source, f"<master {lab} {label}>", "exec"), namespace)
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(cell.source, f"<master {lab} {label}>", "exec"), namespace)
     return namespace
 
 
