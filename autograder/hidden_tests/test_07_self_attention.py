@@ -1,0 +1,461 @@
+"""Hidden tests of lab 07: attention against loops that a reader can check, its gradient against autograd."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+
+from autograder.testing import as_array, expect, expect_close, expect_equal, hidden_test
+
+# ------------------------------------------------------------------------------------- slow, obvious references
+
+
+def _softmax_row(scores):
+    """Softmax of a list in plain Python; a score of −∞ gets weight 0."""
+    largest = max(scores)
+    exponentials = [math.exp(score - largest) for score in scores]
+    return [e / math.fsum(exponentials) for e in exponentials]
+
+
+def _smoothed(x, y, query, sigma):
+    heights = []
+    for place in query:
+        weights = _softmax_row([-((float(place) - float(dot)) ** 2) / (2 * sigma**2) for dot in x])
+        heights.append(math.fsum(w * float(height) for w, height in zip(weights, y, strict=True)))
+    return np.array(heights)
+
+
+def _dot_product_score(query, key):
+    return float(sum(float(a) * float(b) for a, b in zip(query, key, strict=True))) / math.sqrt(len(query))
+
+
+def _attention(q, k, v, mask=None, score=_dot_product_score):
+    """Output and weights, one query and one key at a time, for any number of leading axes."""
+    lead = q.shape[:-2]
+    mask = np.broadcast_to(True if mask is None else mask, (*lead, q.shape[-2], k.shape[-2]))
+    weights = np.zeros(mask.shape)
+    for place in np.ndindex(*lead, q.shape[-2]):
+        scores = [
+            score(q[place], key) if allowed else -math.inf
+            for key, allowed in zip(k[place[:-1]], mask[place], strict=True)
+        ]
+        weights[place] = _softmax_row(scores)
+    output = np.zeros((*lead, q.shape[-2], v.shape[-1]))
+    for place in np.ndindex(weights.shape):
+        output[place[:-1]] += weights[place] * v[(*place[:-2], place[-1])]
+    return output, weights
+
+
+def _gradients(q, k, v, d_output, mask=None):
+    """Weights and gradients for q, k and v, by automatic differentiation."""
+    parts = [torch.tensor(part, dtype=torch.float64, requires_grad=True) for part in (q, k, v)]
+    scores = parts[0] @ parts[1].transpose(-2, -1) / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scores = scores.masked_fill(~torch.tensor(mask), -math.inf)
+    weights = torch.softmax(scores, dim=-1)
+    loss = ((weights @ parts[2]) * torch.tensor(d_output)).sum()
+    return weights.detach().numpy(), [g.numpy() for g in torch.autograd.grad(loss, parts)]
+
+
+def _two(result):
+    """The two things an attention function returns."""
+    expect(result is not None, "your function returns None: does it end with a return?")
+    expect(
+        isinstance(result, (tuple, list)) and len(result) == 2,
+        "two things should be returned: output, weights",
+    )
+    return result
+
+
+def _expect_attention(result, expected):
+    output, weights = _two(result)
+    expect_close(weights, expected[1], "the weights (the second result)")
+    expect_close(output, expected[0], "the output (the first result)")
+
+
+def _expect_unchanged(student):
+    expect(
+        not student.mutated,
+        f"your function changes its argument {', '.join(student.mutated)}: work on a new array",
+    )
+
+
+def _some_mask(rng, *shape):
+    """A random mask in which every query may attend to something, and something is hidden."""
+    mask = rng.random(shape) < 0.5
+    mask[..., 0] |= ~mask.any(axis=-1)
+    return mask
+
+
+# ------------------------------------------------------------------------------------------------ kernel_smooth
+
+
+@hidden_test("kernel_smooth")
+def test_the_case_by_hand(student):
+    """The case computed by hand in the text."""
+    expect_close(
+        student(np.array([0.0, 1, 2]), np.array([0.0, 10, 40]), np.array([1.0]), 1.0),
+        [15.48137],
+        "the height",
+        rtol=1e-5,
+    )
+
+
+@hidden_test("kernel_smooth")
+def test_many_dots_and_queries(student, rng):
+    """Other dots, other queries and other widths; arguments are left alone."""
+    for n, m, sigma in ((7, 4, 0.8), (3, 9, 2.5)):
+        x, y, query = rng.normal(0, 3, n), rng.normal(0, 5, n), rng.normal(0, 3, m)
+        expect_close(student(x, y, query, sigma), _smoothed(x, y, query, sigma), "the heights")
+        _expect_unchanged(student)
+
+
+@hidden_test("kernel_smooth")
+def test_a_narrow_bell_takes_the_nearest_dot_and_a_wide_one_the_mean(student, rng):
+    """A very narrow bell gives the nearest dot's height, a very wide one the mean of all."""
+    x, y = np.arange(6.0) * 2, rng.normal(size=6)
+    query = x[[4, 0, 3, 1]] + rng.uniform(-0.5, 0.5, 4)
+    expect_close(student(x, y, query, 0.1), y[[4, 0, 3, 1]], "the heights with a narrow bell")
+    expect_close(student(x, y, query, 1e8), np.full(4, y.mean()), "the heights with a wide bell")
+
+
+@hidden_test("kernel_smooth", weight=3)
+def test_far_from_every_dot_there_is_an_answer(student, rng):
+    """Far away from every dot the answer is still a number, and the right one."""
+    x, y, query = rng.normal(size=5), rng.normal(size=5), np.array([900.0, -1200.0, 0.3])
+    expect_close(student(x, y, query, 0.7), _smoothed(x, y, query, 0.7), "the heights far from the dots")
+
+
+@hidden_test("kernel_smooth")
+def test_single_dots_integers_and_views(student, rng):
+    """One dot, one query, whole numbers, and every other entry of an array."""
+    expect_close(
+        student(np.array([2.0]), np.array([7.5]), np.array([1.0, 9.0]), 1.5),
+        [7.5, 7.5],
+        "the height with a single dot",
+    )
+    x, y, query = np.array([0, 3, 4, 8]), np.array([1, 5, -2, 6]), np.array([2])
+    expect_close(student(x, y, query, 2), _smoothed(x, y, query, 2), "the height for whole numbers")
+    x, y, query = rng.normal(size=(6, 2))[:, 0], rng.normal(size=12)[::2], rng.normal(size=9)[::-3]
+    expect_close(student(x, y, query, 1.1), _smoothed(x, y, query, 1.1), "the heights")
+
+
+# --------------------------------------------------------------------------------- scaled_dot_product_attention
+
+_KEYS = np.array(
+    [[1.0, 0, 0, 1, 1, 0, 1, 0, 1, 0], [0.0, 1, 0, 0, 1, 0, 1, 0, 0, 1], [0.0, 0, 1, 0, 0, 1, 0, 1, 0, 1]]
+)
+_QUERIES = np.array([[0.0, 0, 1, 0, 0, 1, 0, 1, 0, 1], [0.0, 0, 1, 0, 0, 1, 1, 0, 0, 0]])
+
+
+@hidden_test("scaled_dot_product_attention", weight=0.5)
+def test_the_film_night(student):
+    """The film night: 0.17, 0.23 and 0.60 for the first query, 164 minutes."""
+    output, weights = _two(student(_QUERIES, _KEYS, np.array([[117.0], [121.0], [194.0]])))
+    expect_close(
+        weights, [[0.169070, 0.231954, 0.598976], [0.296565, 0.296565, 0.406870]], "the weights", atol=1e-6
+    )
+    expect_close(output, [[164.048995], [149.515258]], "the output", rtol=1e-6)
+
+
+@hidden_test("scaled_dot_product_attention", weight=0.5)
+def test_one_sentence_of_odd_sizes(student, rng):
+    """A sentence with different numbers of queries, keys and entries; arguments are left alone."""
+    q, k, v = rng.normal(size=(5, 7)), rng.normal(size=(4, 7)), rng.normal(size=(4, 3))
+    _expect_attention(student(q, k, v), _attention(q, k, v))
+    _expect_unchanged(student)
+
+
+@hidden_test("scaled_dot_product_attention", weight=2)
+def test_batches_and_heads(student, rng):
+    """A batch, a batch with heads, and sequences of length one."""
+    for lead, tq, tk, d_k, d_v in (((3,), 5, 4, 6, 2), ((2, 3), 1, 5, 4, 7), ((2,), 3, 1, 1, 2)):
+        q, k, v = (
+            rng.normal(size=(*lead, tq, d_k)),
+            rng.normal(size=(*lead, tk, d_k)),
+            rng.normal(size=(*lead, tk, d_v)),
+        )
+        _expect_attention(student(q, k, v), _attention(q, k, v))
+
+
+@hidden_test("scaled_dot_product_attention", weight=4)
+def test_masks_of_every_shape(student, rng):
+    """Masks for each sentence, for all sentences, and with one row for all queries."""
+    q, k, v = rng.normal(size=(3, 4, 6)), rng.normal(size=(3, 5, 6)), rng.normal(size=(3, 5, 2))
+    for shape in ((4, 5), (3, 4, 5), (3, 1, 5)):
+        mask = _some_mask(rng, *shape)
+        _expect_attention(student(q, k, v, mask), _attention(q, k, v, mask))
+        _expect_unchanged(student)
+
+
+@hidden_test("scaled_dot_product_attention", weight=1.5)
+def test_a_masked_key_is_silent_however_loud_it_is(student, rng):
+    """What a masked position holds makes no difference at all, even when its score is enormous."""
+    q, k, v = rng.normal(size=(3, 4)), rng.normal(size=(5, 4)), rng.normal(size=(5, 2))
+    mask = np.array([True, True, False, True, False])
+    loud_k, loud_v = k.copy(), v.copy()
+    loud_k[[2, 4]] = 1000 * q[1]
+    loud_v[[2, 4]] = 1e6
+    _expect_attention(student(q, loud_k, loud_v, np.tile(mask, (3, 1))), _attention(q, k, v, mask))
+
+
+@hidden_test("scaled_dot_product_attention", weight=3)
+def test_large_scores_do_not_overflow(student, rng):
+    """Scores in the thousands still give weights, and a shift of all scores changes nothing."""
+    q, k, v = rng.normal(size=(4, 3)), rng.normal(size=(6, 3)), rng.normal(size=(6, 2))
+    shifted_q, shifted_k = np.c_[q, np.full(4, 1000.0)], np.c_[k, np.full(6, 2.0)]  # every score + 1000
+    _expect_attention(student(shifted_q, shifted_k, v), _attention(shifted_q, shifted_k, v))
+    _expect_attention(student(500 * q, k, v), _attention(500 * q, k, v))
+
+
+@hidden_test("scaled_dot_product_attention")
+def test_the_orders_are_found_when_it_is_cold(student, rng):
+    """Order 104 gives e1 and order 106 gives g1 as the temperature goes to 0; warmer, a blend."""
+    angle = np.outer(np.arange(100, 111), [1, 0.5, 0.25, 0.125])
+    keys = np.concatenate([np.sin(angle), np.cos(angle)], axis=1)
+    for tau in (1.0, 0.1):
+        _expect_attention(
+            student(keys[[4, 6]] / tau, keys, np.eye(11)), _attention(keys[[4, 6]] / tau, keys, np.eye(11))
+        )
+    _, weights = _two(student(keys[[4, 6]] / 1e-3, keys, np.eye(11)))
+    expect_close(weights, np.eye(11)[[4, 6]], "the weights when it is cold")
+
+
+@hidden_test("scaled_dot_product_attention", weight=0.5)
+def test_the_spread_of_the_scores_does_not_grow_with_d(student, rng):
+    """The spread of the log weights, that is of the scores, stays near 1 for every size."""
+    for d_k in (4, 900):
+        q, k = rng.normal(size=(40, d_k)), rng.normal(size=(60, d_k))
+        weights = as_array(_two(student(q, k, np.ones((60, 1))))[1], "the weights")
+        expect(
+            weights.shape == (40, 60),
+            "the weights should have one row for each query and one column for each key",
+        )
+        expect(
+            bool((weights > 0).all()),
+            "for long vectors the softmax gives some keys no weight at all: are the scores scaled?",
+        )
+        logs = np.log(weights)
+        spread = float((logs - logs.mean(axis=1, keepdims=True)).var())
+        scores = q @ k.T / math.sqrt(d_k)
+        expect_close(
+            spread,
+            (scores - scores.mean(axis=1, keepdims=True)).var(),
+            "the variance of the scores",
+            rtol=1e-6,
+        )
+
+
+@hidden_test("scaled_dot_product_attention", weight=0.5)
+def test_shuffling_shuffles(student, rng):
+    """Shuffled words give the same vectors, shuffled; the sentence is a view with its axes swapped."""
+    X = rng.normal(size=(4, 6)).T[:, ::2]  # (6, 2), not contiguous
+    order = rng.permutation(6)
+    expected = _attention(X, X, X)
+    _expect_attention(student(X, X, X), expected)
+    output, _ = _two(student(X[order], X[order], X[order]))
+    expect_close(output, expected[0][order], "the output for the shuffled sentence")
+
+
+# -------------------------------------------------------------------------------------------------- causal_mask
+
+
+def _expect_booleans(mask, what):
+    expect(as_array(mask, what).dtype == bool, f"{what} should hold booleans (True and False)")
+
+
+@hidden_test("causal_mask")
+def test_seven_tokens_hide_21_scores(student):
+    """The German sentence of seven tokens: 21 of 49 scores are hidden, and the right ones."""
+    mask = student(7)
+    _expect_booleans(mask, "the mask")
+    expect_equal(mask, [[j <= i for j in range(7)] for i in range(7)], "the mask for seven tokens")
+    expect(int(49 - np.asarray(mask).sum()) == 21, "21 of the 49 scores should be hidden")
+
+
+@hidden_test("causal_mask")
+def test_other_lengths_and_length_one(student):
+    """Other lengths, and a sentence of a single token."""
+    for length in (1, 2, 12):
+        mask = student(length)
+        expect_equal(
+            mask, [[j <= i for j in range(length)] for i in range(length)], "the mask for another length"
+        )
+
+
+# ------------------------------------------------------------------------------------------------- padding_mask
+
+
+def _real(lengths, T):
+    return [[[position < length for position in range(T)]] for length in lengths]
+
+
+@hidden_test("padding_mask")
+def test_three_sentences_of_the_lecture(student):
+    """Let there be light, Es werde Licht, Fiat lux."""
+    mask = student([4, 3, 2], 4)
+    _expect_booleans(mask, "the mask")
+    expect_equal(mask, _real([4, 3, 2], 4), "the mask for the three sentences")
+
+
+@hidden_test("padding_mask")
+def test_other_batches(student, rng):
+    """Other batches: arrays of lengths, an empty and a full sentence, one sentence, padding everywhere."""
+    for lengths, T in (
+        (rng.integers(0, 10, 6), 9),
+        ([0, 5, 1], 5),
+        (np.array([3]), 8),
+        ([2, 2], 7),
+        ([1], 1),
+    ):
+        expect_equal(student(lengths, T), _real(lengths, T), "the mask for another batch")
+        _expect_unchanged(student)
+
+
+# ------------------------------------------------------------------------------------------- additive_attention
+
+
+def _additive(q, k, v, W_q, W_k, w, mask=None):
+    def score(query, key):
+        hidden = [math.tanh(float(query @ W_q[:, a] + key @ W_k[:, a])) for a in range(len(w))]
+        return math.fsum(h * float(weight) for h, weight in zip(hidden, w, strict=True))
+
+    return _attention(q, k, v, mask, score)
+
+
+@hidden_test("additive_attention", weight=0.5)
+def test_the_additive_case_by_hand(student):
+    """The case computed by hand in the text: 0.179 and 0.821."""
+    one = np.ones((1, 1))
+    output, weights = _two(
+        student(
+            np.zeros((1, 1)), np.array([[0.0], [1.0]]), np.array([[0.0], [1.0]]), one, one, np.array([2.0])
+        )
+    )
+    expect_close(weights, [[0.178993, 0.821007]], "the weights", atol=1e-6)
+    expect_close(output, [[0.821007]], "the output", atol=1e-6)
+
+
+@hidden_test("additive_attention")
+def test_queries_and_keys_of_different_sizes(student, rng):
+    """Queries, keys, values and hidden layer all of different sizes; arguments are left alone."""
+    q, k, v = rng.normal(size=(4, 3)), rng.normal(size=(6, 5)), rng.normal(size=(6, 2))
+    W_q, W_k, w = rng.normal(size=(3, 7)), rng.normal(size=(5, 7)), rng.normal(size=7)
+    _expect_attention(student(q, k, v, W_q, W_k, w), _additive(q, k, v, W_q, W_k, w))
+    _expect_unchanged(student)
+
+
+@hidden_test("additive_attention")
+def test_additive_attention_in_batches(student, rng):
+    """Batches, heads and sequences of length one."""
+    for lead, tq, tk in (((3,), 2, 4), ((2, 3), 1, 5), ((2,), 3, 1)):
+        q, k, v = (
+            rng.normal(size=(*lead, tq, 4)),
+            rng.normal(size=(*lead, tk, 3)),
+            rng.normal(size=(*lead, tk, 2)),
+        )
+        W_q, W_k, w = rng.normal(size=(4, 5)), rng.normal(size=(3, 5)), rng.normal(size=5)
+        _expect_attention(student(q, k, v, W_q, W_k, w), _additive(q, k, v, W_q, W_k, w))
+
+
+@hidden_test("additive_attention", weight=2.5)
+def test_additive_attention_with_masks(student, rng):
+    """Masks for each sentence, for all sentences, and with one row for all queries."""
+    q, k, v = rng.normal(size=(3, 2, 4)), rng.normal(size=(3, 5, 3)), rng.normal(size=(3, 5, 2))
+    W_q, W_k, w = rng.normal(size=(4, 6)), rng.normal(size=(3, 6)), rng.normal(size=6)
+    for shape in ((2, 5), (3, 2, 5), (3, 1, 5)):
+        mask = _some_mask(rng, *shape)
+        _expect_attention(student(q, k, v, W_q, W_k, w, mask), _additive(q, k, v, W_q, W_k, w, mask))
+
+
+@hidden_test("additive_attention")
+def test_additive_attention_with_large_numbers(student, rng):
+    """Large scores do not overflow, and very long queries and keys run into the ceiling of the tanh."""
+    q, k, v = 300 * rng.normal(size=(3, 4)), 300 * rng.normal(size=(5, 2)), rng.normal(size=(5, 2))
+    W_q, W_k, w = rng.normal(size=(4, 3)), rng.normal(size=(2, 3)), np.array([1.5, -900.0, 0.7])
+    _expect_attention(student(q, k, v, W_q, W_k, w), _additive(q, k, v, W_q, W_k, w))
+
+
+# ------------------------------------------------------------------------------------------- attention_backward
+
+
+def _expect_gradients(student, q, k, v, d_output, mask=None):
+    weights, expected = _gradients(q, k, v, d_output, mask)
+    result = student(q, k, v, weights, d_output)
+    expect(result is not None, "your function returns None: does it end with a return?")
+    expect(
+        isinstance(result, (tuple, list)) and len(result) == 3,
+        "three things should be returned: d_q, d_k, d_v",
+    )
+    wrong = []
+    for name, actual, gradient in zip(("d_q", "d_k", "d_v"), result, expected, strict=True):
+        try:
+            expect_close(actual, gradient, name, rtol=1e-7, atol=1e-10)
+        except AssertionError as failure:
+            wrong.append(str(failure))
+    expect(not wrong, "; ".join(wrong))
+    _expect_unchanged(student)
+
+
+@hidden_test("attention_backward", weight=2)
+def test_gradients_of_one_sentence(student, rng):
+    """One sentence with different numbers of queries, keys and entries; arguments are left alone."""
+    _expect_gradients(
+        student,
+        rng.normal(size=(5, 3)),
+        rng.normal(size=(4, 3)),
+        rng.normal(size=(4, 6)),
+        rng.normal(size=(5, 6)),
+    )
+
+
+@hidden_test("attention_backward")
+def test_gradient_of_the_values(student, rng):
+    """The gradient of the values, in a case where nothing else has one."""
+    q, k, v, d_output = rng.normal(size=(4, 3)), np.zeros((5, 3)), np.ones((5, 2)), rng.normal(size=(4, 2))
+    _, expected = _gradients(q, k, v, d_output)
+    weights = np.full((4, 5), 0.2)
+    result = student(q, k, v, weights, d_output)
+    expect(
+        isinstance(result, (tuple, list)) and len(result) == 3,
+        "three things should be returned: d_q, d_k, d_v",
+    )
+    expect_close(result[2], expected[2], "d_v")
+    expect_close(result[0], np.zeros((4, 3)), "d_q, when all values are equal,", atol=1e-12)
+    expect_close(result[1], np.zeros((5, 3)), "d_k, when all values are equal,", atol=1e-12)
+
+
+@hidden_test("attention_backward")
+def test_gradients_in_batches(student, rng):
+    """Batches, heads, and sequences of length one."""
+    for lead, tq, tk, d_k, d_v in (
+        ((3,), 2, 5, 4, 6),
+        ((2, 3), 4, 3, 5, 2),
+        ((2,), 1, 4, 3, 1),
+        ((2,), 3, 1, 2, 2),
+    ):
+        _expect_gradients(
+            student,
+            *(rng.normal(size=(*lead, *shape)) for shape in ((tq, d_k), (tk, d_k), (tk, d_v), (tq, d_v))),
+        )
+
+
+@hidden_test("attention_backward")
+def test_a_masked_key_gets_no_gradient(student, rng):
+    """With a mask, gradients flow only to what was heard."""
+    mask = np.tril(np.ones((6, 6), dtype=bool)) & (np.arange(6) != 4)
+    mask[4, 4] = False
+    _expect_gradients(
+        student,
+        *(rng.normal(size=(6, size)) for size in (3, 3, 2, 2)),
+        mask=mask,
+    )
+
+
+@hidden_test("attention_backward")
+def test_gradients_of_views_and_sharp_weights(student, rng):
+    """Arrays with swapped axes, and weights that are nearly all on one key."""
+    q, k, v = rng.normal(size=(3, 5)).T, rng.normal(size=(8, 3))[::2], rng.normal(size=(4, 4))[:, ::2]
+    _expect_gradients(student, 12 * q, k, v, rng.normal(size=(5, 2)))

@@ -1,0 +1,412 @@
+"""Public checks of lab 07: worked numbers of the text, and hints that say which slip makes what came out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from coursekit.checking import close, ensure, equal, public_check
+
+_READY_MADE = ("torch.nn.functional.scaled_dot_product_attention", "torch.nn.MultiheadAttention")
+FORBIDDEN = {
+    "scaled_dot_product_attention": _READY_MADE,
+    "attention_backward": (
+        "torch.autograd.grad",
+        "torch.autograd.backward",
+        "torch.func.grad",
+        "Tensor.backward",
+    ),
+}
+
+_KEYS = np.array(
+    [
+        [1.0, 0, 0, 1, 1, 0, 1, 0, 1, 0],
+        [0.0, 1, 0, 0, 1, 0, 1, 0, 0, 1],
+        [0.0, 0, 1, 0, 0, 1, 0, 1, 0, 1],
+    ]
+)
+_VALUES = np.array([[117.0], [121.0], [194.0]])
+_QUERIES = np.array([[0.0, 0, 1, 0, 0, 1, 0, 1, 0, 1], [0.0, 0, 1, 0, 0, 1, 1, 0, 0, 0]])
+_SIZES_DIFFER = [[0.65490, 0.07929, 0.26581], [0.45605, 0.16155, 0.38240]]
+_FILM_WEIGHTS = [[0.16907, 0.23195, 0.59898], [0.29657, 0.29657, 0.40687]]
+
+
+# ------------------------------------------------------------------------------------------- kernel_smooth
+
+
+@public_check("kernel_smooth")
+def the_case_by_hand(kernel_smooth: Any) -> None:
+    """Three dots, one query: 15.48, as computed by hand."""
+    height = kernel_smooth(np.array([0.0, 1, 2]), np.array([0.0, 10, 40]), np.array([1.0]), 1.0)
+    ensure(height is not None, "your function returns None: does it end with a return?")
+    got = float(np.ravel(height)[0]) if np.size(height) else np.nan
+    ensure(
+        abs(got - 34.261) > 0.01,
+        "you got 34.26: the weighted sum is there, but not divided by the sum of the weights",
+    )
+    ensure(abs(got - 14.239) > 0.01, "you got 14.24: that is exp(−d²/σ); the exponent needs −d²/(2σ²)")
+    close(height, [15.4814], f"the height should be 15.48, but yours is {got:.4g}", rtol=1e-4)
+
+
+@public_check("kernel_smooth")
+def one_height_for_each_query(kernel_smooth: Any) -> None:
+    """Five queries give five heights, and a narrow bell gives back the dots themselves."""
+    x, y = np.array([0.0, 1, 2]), np.array([0.0, 10, 40])
+    heights = kernel_smooth(x, y, np.array([2.0, 1, 0, 1, 2]), 0.05)
+    close(
+        heights,
+        [40, 10, 0, 10, 40],
+        "with a very narrow bell each query at a dot should get that dot's height",
+    )
+
+
+@public_check("kernel_smooth")
+def a_wide_bell_gives_the_mean(kernel_smooth: Any) -> None:
+    """With a very wide bell every dot counts the same."""
+    height = kernel_smooth(np.array([0.0, 1, 2, 3]), np.array([4.0, 0, 0, 8]), np.array([1.5, 7.0]), 1e5)
+    close(height, [3, 3], "with σ = 100000 all weights are equal, so every height should be the mean of y: 3")
+
+
+@public_check("kernel_smooth")
+def far_away_there_is_still_an_answer(kernel_smooth: Any) -> None:
+    """Far away from all the dots the nearest one answers."""
+    height = kernel_smooth(np.array([0.0, 1]), np.array([5.0, 7]), np.array([500.0, -500.0]), 1.0)
+    ensure(
+        np.isfinite(np.asarray(height, dtype=float)).all(),
+        "far from the dots you get 0/0: use softmax, which is safe there",
+    )
+    close(
+        height,
+        [7, 5],
+        "a query at 500 should get the height of the dot at 1, the nearest: is anything added to the sum of weights?",
+    )
+
+
+# ---------------------------------------------------------------------------- scaled_dot_product_attention
+
+
+def _pair(result: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Output and weights as arrays, or a hint."""
+    ensure(result is not None, "your function returns None: does it end with a return?")
+    ensure(
+        isinstance(result, (tuple, list)) and len(result) == 2,
+        "return two things, the output and the weights: return output, weights",
+    )
+    output, weights = (np.asarray(part.detach() if hasattr(part, "detach") else part) for part in result)
+    return output, weights
+
+
+def _over_the_keys(weights: np.ndarray, why: str = "") -> None:
+    """A hint when the rows of the weights do not sum to one."""
+    rows, columns = weights.sum(axis=-1), weights.sum(axis=-2)
+    if np.allclose(rows, 1):
+        return
+    ensure(
+        not np.allclose(columns, 1),
+        "the columns of your weights sum to 1, not the rows: the softmax must run over the keys, the last axis",
+    )
+    first = int(np.argmax(np.abs(rows.ravel() - 1)))
+    ensure(
+        False,
+        f"row {first} of your weights sums to {rows.ravel()[first]:.3g}: each query hands out exactly 1{why}",
+    )
+
+
+@public_check("scaled_dot_product_attention")
+def the_film_night(scaled_dot_product_attention: Any) -> None:
+    """The film night: 0.17, 0.23 and 0.60 for the first query, and 164 minutes."""
+    output, weights = _pair(scaled_dot_product_attention(_QUERIES, _KEYS, _VALUES))
+    ensure(
+        (output.shape, weights.shape) != ((2, 3), (2, 1)),
+        "the output comes first and the weights second: return output, weights",
+    )
+    ensure(
+        weights.shape == (2, 3),
+        f"two queries and three keys make weights of shape (2, 3), not {weights.shape}",
+    )
+    _over_the_keys(weights)
+    ensure(
+        not np.allclose(weights[0], [0.01715, 0.04661, 0.93624], atol=1e-4),
+        "these are the weights of the plain dot products: divide them by √d_k before the softmax",
+    )
+    ensure(
+        not np.allclose(weights[0], [0.27801, 0.30725, 0.41474], atol=1e-4),
+        "your scores are too small: divide by the square root of d_k, not by d_k",
+    )
+    close(weights, _FILM_WEIGHTS, "the first query should give the weights 0.169, 0.232 and 0.599", atol=1e-4)
+    close(
+        output,
+        [[164.049], [149.515]],
+        "the weights are right; the output is weights times values, a matrix product",
+        atol=1e-2,
+    )
+
+
+@public_check("scaled_dot_product_attention")
+def a_mask_silences_before_the_softmax(scaled_dot_product_attention: Any) -> None:
+    """A masked key has weight 0, and the others share what is left."""
+    mask = np.array([[True, True, False], [True, False, True]])
+    _, weights = _pair(scaled_dot_product_attention(_QUERIES, _KEYS, _VALUES, mask))
+    ensure(weights.shape == (2, 3), f"the weights should have shape (2, 3), not {weights.shape}")
+    ensure(
+        not np.allclose(weights, [[0, 0, 1], [0, 1, 0]], atol=1e-6),
+        "the wrong keys are silent: True means “may attend”, so fill where the mask is False",
+    )
+    blocked = weights[~mask]
+    ensure(
+        np.allclose(blocked, 0, atol=1e-6),
+        f"a masked key still has weight {blocked.max():.2g}: set its score to −∞ (a score of 0 is not enough)",
+    )
+    _over_the_keys(weights, ", so mask the scores before the softmax, not the weights after it")
+    close(
+        weights,
+        [[0.42160, 0.57840, 0], [0.42160, 0, 0.57840]],
+        "the weights of the keys that may be heard are wrong",
+        atol=1e-4,
+    )
+
+
+@public_check("scaled_dot_product_attention")
+def a_batch_is_many_sentences(scaled_dot_product_attention: Any) -> None:
+    """A batch gives what its sentences give one by one, also with one mask row for all queries."""
+    q, k, v = np.stack([_QUERIES, _QUERIES[::-1]]), np.stack([_KEYS, _KEYS]), np.stack([_VALUES, _VALUES])
+    output, weights = _pair(scaled_dot_product_attention(q, k, v))
+    close(
+        weights,
+        [_FILM_WEIGHTS, _FILM_WEIGHTS[::-1]],
+        "the weights of a batch are wrong: transpose the last two axes of k only",
+        atol=1e-4,
+    )
+    close(
+        output[:, :, 0], [[164.049, 149.515], [149.515, 164.049]], "the output of a batch is wrong", atol=1e-2
+    )
+    mask = np.array([[[True, True, True]], [[False, False, True]]])  # (2, 1, 3), as padding_mask makes it
+    _, weights = _pair(scaled_dot_product_attention(q, k, v, mask))
+    close(
+        weights[1],
+        [[0, 0, 1], [0, 0, 1]],
+        "a mask of shape (B, 1, T_k) should hold for all queries: np.where broadcasts it",
+    )
+
+
+# --------------------------------------------------------------------------------------------- causal_mask
+
+
+@public_check("causal_mask")
+def three_positions(causal_mask: Any) -> None:
+    """Three positions: the triangle of the text."""
+    mask = causal_mask(3)
+    ensure(mask is not None, "your function returns None: does it end with a return?")
+    array = np.asarray(mask)
+    ensure(array.shape == (3, 3), f"T = 3 makes a mask of shape (3, 3), not {array.shape}")
+    ensure(
+        array.dtype == bool,
+        f"the entries should be booleans (True, False), but they are of type {array.dtype}: try dtype=bool",
+    )
+    ensure(array.diagonal().all(), "a position may attend to itself: the diagonal should be True")
+    ensure(
+        not (array[0].all() and not array[2, 0]),
+        "your mask lets a position hear the future only: row i is the listener, True up to column i",
+    )
+    ensure(
+        not array[0, 1], "position 0 may attend to position 1, which is the future: one diagonal too many?"
+    )
+    equal(
+        mask,
+        [[True, False, False], [True, True, False], [True, True, True]],
+        "it should be the triangle in the text",
+    )
+
+
+@public_check("causal_mask")
+def seven_tokens_hide_21_scores(causal_mask: Any) -> None:
+    """The German sentence with its seven tokens hides 21 of 49 scores."""
+    hidden = int((~np.asarray(causal_mask(7), dtype=bool)).sum())
+    ensure(hidden == 21, f"of 49 scores 21 should be hidden, but your mask hides {hidden}")
+
+
+# -------------------------------------------------------------------------------------------- padding_mask
+
+
+@public_check("padding_mask")
+def three_sentences(padding_mask: Any) -> None:
+    """Let there be light, Es werde Licht, Fiat lux: 4, 3 and 2 words."""
+    mask = padding_mask([4, 3, 2], 4)
+    ensure(mask is not None, "your function returns None: does it end with a return?")
+    array = np.asarray(mask)
+    ensure(
+        array.shape != (3, 4),
+        "the shape is (3, 4), but (3, 1, 4) is wanted: an axis of length 1 in the middle, for the queries",
+    )
+    ensure(
+        array.shape == (3, 1, 4),
+        f"three sentences and T = 4 make a mask of shape (3, 1, 4), not {array.shape}",
+    )
+    ensure(
+        array.dtype == bool,
+        f"the entries should be booleans (True, False), but they are of type {array.dtype}",
+    )
+    counts = array.sum(axis=-1).ravel().tolist()
+    ensure(counts != [0, 1, 2], "True should mark the real words, not the padding")
+    equal(counts, [4, 3, 2], f"the sentences have 4, 3 and 2 words, but your rows have {counts} times True")
+    equal(
+        mask,
+        [[[True] * 4], [[True] * 3 + [False]], [[True] * 2 + [False] * 2]],
+        "the real words come first, the padding behind",
+    )
+
+
+@public_check("padding_mask")
+def full_and_empty(padding_mask: Any) -> None:
+    """Lengths may be an array, and a length may be 0 or T."""
+    equal(
+        padding_mask(np.array([0, 2]), 2),
+        [[[False, False]], [[True, True]]],
+        "lengths 0 and 2 with T = 2 should be all False and all True",
+    )
+
+
+# -------------------------------------------------------------------------------------- additive_attention
+
+
+@public_check("additive_attention")
+def the_hand_computed_scores(additive_attention: Any) -> None:
+    """One query, two keys: the weights 0.179 and 0.821 of the text."""
+    one = np.ones((1, 1))
+    output, weights = _pair(
+        additive_attention(
+            np.zeros((1, 1)), np.array([[0.0], [1.0]]), np.array([[10.0], [20.0]]), one, one, np.array([2.0])
+        )
+    )
+    ensure(
+        weights.shape == (1, 2), f"one query and two keys make weights of shape (1, 2), not {weights.shape}"
+    )
+    _over_the_keys(weights)
+    ensure(
+        not np.allclose(weights, [[0.1192, 0.8808]], atol=1e-3),
+        "you got 0.119 and 0.881: the tanh is missing",
+    )
+    ensure(
+        not np.allclose(weights, [[0.2761, 0.7239]], atol=1e-3),
+        "you got 0.276 and 0.724: apply the tanh first, then multiply by w",
+    )
+    ensure(
+        not np.allclose(weights, [[0.5, 0.5]]),
+        "both weights are 0.5: add the projected query and key (do not multiply them)",
+    )
+    close(weights, [[0.17901, 0.82099]], "the weights should be 0.179 and 0.821", atol=1e-4)
+    close(output, [[18.2099]], "the weights are right; the output is weights times values", atol=1e-3)
+
+
+@public_check("additive_attention")
+def sizes_may_differ(additive_attention: Any) -> None:
+    """Queries of size 3 meet keys of size 2 in a hidden layer of size 4."""
+    q, k = np.array([[1.0, 0, -1], [0, 2, 0]]), np.array([[1.0, 1], [0, -1], [2, 0]])
+    W_q, W_k = np.arange(12.0).reshape(3, 4) / 10, np.arange(8.0).reshape(2, 4) / 10
+    output, weights = _pair(additive_attention(q, k, np.eye(3), W_q, W_k, np.array([1.0, -1, 2, 0.5])))
+    ensure(
+        weights.shape == (2, 3),
+        f"two queries and three keys make weights of shape (2, 3), not {weights.shape}",
+    )
+    _over_the_keys(weights)
+    close(
+        weights,
+        _SIZES_DIFFER,
+        "the weights are wrong when the sizes differ: no division by √d_k here",
+        atol=1e-4,
+    )
+    close(output, _SIZES_DIFFER, "the output is weights times values", atol=1e-4)
+
+
+@public_check("additive_attention")
+def batches_and_masks(additive_attention: Any) -> None:
+    """A batch and a mask work as in question 2."""
+    q, k, v = np.zeros((2, 1, 1)), np.array([[[0.0], [1.0]]] * 2), np.array([[[10.0], [20.0]]] * 2)
+    mask = np.array([[[True, True]], [[True, False]]])
+    output, weights = _pair(
+        additive_attention(q, k, v, np.ones((1, 1)), np.ones((1, 1)), np.array([2.0]), mask)
+    )
+    close(
+        weights, [[[0.17901, 0.82099]], [[1, 0]]], "where the mask is False the weight should be 0", atol=1e-4
+    )
+    close(output, [[[18.2099]], [[10]]], "the output should be the weighted mean of the values", atol=1e-3)
+
+
+# -------------------------------------------------------------------------------------- attention_backward
+
+
+def _triple(result: Any, *shapes: tuple[int, ...]) -> list[np.ndarray]:
+    ensure(result is not None, "your function returns None: does it end with a return?")
+    ensure(isinstance(result, (tuple, list)) and len(result) == 3, "return three things: d_q, d_k, d_v")
+    arrays = [np.asarray(part) for part in result]
+    for name, array, shape in zip(("d_q", "d_k", "d_v"), arrays, shapes, strict=True):
+        ensure(array.shape == shape, f"{name} has shape {array.shape}, but {name[2:]} has shape {shape}")
+    return arrays
+
+
+@public_check("attention_backward")
+def the_row_by_hand(attention_backward: Any) -> None:
+    """Weights ½ and ½ with dA = (1, 0): the row of the text."""
+    q, k, v = np.array([[2.0]]), np.array([[1.0], [3.0]]), np.array([[1.0], [0.0]])
+    d_q, d_k, d_v = _triple(
+        attention_backward(q, k, v, np.array([[0.5, 0.5]]), np.array([[1.0]])), (1, 1), (2, 1), (2, 1)
+    )
+    close(d_v, [[0.5], [0.5]], "dV is the transposed weights times d_output: here 0.5 and 0.5")
+    ensure(
+        not np.allclose(d_k, [[1.0], [0.0]]),
+        "dS is not just A · dA: first subtract the weighted mean of dA over the row",
+    )
+    close(d_k, [[0.5], [-0.5]], "dS is (0.25, −0.25) here, and the query is 2, so dK should be 0.5 and −0.5")
+    close(
+        d_q, [[-0.5]], "dS is (0.25, −0.25) and the keys are 1 and 3, so dQ should be 0.25·1 − 0.25·3 = −0.5"
+    )
+
+
+@public_check("attention_backward")
+def it_agrees_with_small_steps(attention_backward: Any) -> None:
+    """Each gradient agrees with the change that a tiny step really makes."""
+    draw = np.random.default_rng(0)
+    q, k, v = draw.normal(size=(2, 3, 4)), draw.normal(size=(2, 5, 4)), draw.normal(size=(2, 5, 2))
+    d_output = draw.normal(size=(2, 3, 2))
+    _, weights = _forward(q, k, v)
+    found = _triple(attention_backward(q, k, v, weights, d_output), q.shape, k.shape, v.shape)
+    for name, gradient, measured in zip(
+        ("d_v", "d_q", "d_k"), found[2:] + found[:2], _measured(q, k, v, d_output), strict=True
+    ):
+        ensure(
+            name == "d_v" or not np.allclose(gradient, 2 * measured, atol=1e-4),
+            f"{name} is twice as large as it should be, and √d_k is 2 here: divide by it",
+        )
+        close(
+            gradient,
+            measured,
+            f"{name} does not agree with the change that small steps of {name[2:]} make",
+            atol=1e-5,
+        )
+
+
+def _forward(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The output and the weights of one batch of attention, in loops, to measure small steps with."""
+    weights = np.empty((len(q), q.shape[1], k.shape[1]))
+    for b, i in np.ndindex(q.shape[:2]):
+        row = np.exp([sum(q[b, i] * key) / q.shape[-1] ** 0.5 for key in k[b]])
+        weights[b, i] = row / row.sum()
+    return np.array([a @ one for a, one in zip(weights, v, strict=True)]), weights
+
+
+def _measured(q: np.ndarray, k: np.ndarray, v: np.ndarray, d_output: np.ndarray) -> list[np.ndarray]:
+    """Gradients for v, q and k, by a small step of every entry in both directions."""
+    step, gradients = 1e-5, []
+    for which in (2, 0, 1):
+        parts = [q.copy(), k.copy(), v.copy()]
+        gradient = np.empty(parts[which].shape)
+        for place in np.ndindex(gradient.shape):
+            losses = []
+            for sign in (1, -1):
+                parts[which][place] += sign * step
+                losses.append((_forward(*parts)[0] * d_output).sum())
+                parts[which][place] -= sign * step
+            gradient[place] = (losses[0] - losses[1]) / (2 * step)
+        gradients.append(gradient)
+    return gradients

@@ -1,0 +1,657 @@
+# ---
+# jupyter:
+#   course:
+#     data: []
+#     minutes: 100
+#     demo: 07_self_attention
+# ---
+
+# %% [markdown]
+# # 07 · Self-attention: who should I listen to?
+#
+# **What you already have.** In lab 03 a word far back could decide what comes next, if a *mask* silenced all
+# the words that don't matter. You looked the right mask up in a table that somebody had filled by hand. In
+# labs 05 and 06 you gave each word a vector and each position a vector.
+#
+# **What is missing.** Nobody can fill that table for 50,000 words. The words themselves must work out who
+# should listen to whom.
+#
+# **In this lab** you build the function at the heart of every transformer, in about five lines of NumPy, and
+# its gradient, in about five more. You will be able to
+#
+# * draw a smooth curve through dots without a formula for the curve, and see that this is already attention;
+# * look things up in a *soft* dictionary, many queries at once;
+# * say why the scores are divided by $\sqrt{d_k}$, and show it;
+# * hide the future and the padding with a mask;
+# * compute the gradients by hand, and use them to *teach* a head whom to listen to.
+#
+# Everything is NumPy. Your functions return new arrays and never change their arguments.
+
+# %% locked="setup"
+import numpy as np
+from coursekit import check, progress, start
+
+start("07_self_attention")
+
+# %% [markdown]
+# One tool from lab 00, so that you have it at hand. It may be used everywhere in this lab. Scores of $-\infty$
+# get weight 0.
+
+# %% locked="softmax_given"
+def softmax(scores, axis=-1):
+    """exp(scores) / sum of exp(scores) along ``axis``, safe for large scores (you wrote it in lab 00)."""
+    exponentials = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)
+
+# %% [markdown]
+# ## 1 · A curve without a formula
+#
+# Eleven dots. What is the height *between* them? You could fit a line or a polynomial. Or you could ask the
+# dots: each one answers with its own height, and **the nearer a dot, the more its answer counts**. The result
+# is a weighted mean.
+#
+# Three words for the rest of your life with transformers:
+#
+# * the place you ask about is the **query**,
+# * the place of each dot is its **key**: it decides how much the dot counts,
+# * the height of each dot is its **value**: it is what the dot has to say.
+#
+# How much does a dot at distance $d$ count? A popular choice is the Gaussian kernel, a bell of width σ
+# (say *sigma*):
+#
+# $$w_i = \frac{e^{-d_i^2/2\sigma^2}}{\sum_j e^{-d_j^2/2\sigma^2}} \qquad\qquad \hat{y} = \sum_i w_i\,y_i$$
+#
+# **By hand.** Dots at $x = 0, 1, 2$ with heights $0, 10, 40$. Query at 1, σ = 1:
+#
+# | dot | distance | $e^{-d^2/2}$ | weight |
+# |---|---|---|---|
+# | 0 | 1 | 0.607 | 0.274 |
+# | 1 | 0 | 1 | 0.452 |
+# | 2 | 1 | 0.607 | 0.274 |
+#
+# The sum of the third column is 2.213, so $\hat y = 0.452 \cdot 10 + 0.274 \cdot 40 = 15.48$.
+#
+# > **A note on the lecture.** The slide's code has `exp(-(D**2)/(sigma))`, a kernel whose σ is not a length.
+# > We use the usual $e^{-d^2/2\sigma^2}$: σ is then the width of the bell, in the units of $x$.
+
+# %% [markdown]
+# ### Question 1 · `kernel_smooth` ●○○ (10 minutes, 3 points)
+#
+# `kernel_smooth(x, y, query, sigma)` returns the smoothed height at every query.
+#
+# * `x`, `y`: arrays of shape `(n,)`, the places and heights of the dots;
+# * `query`: array of shape `(m,)`, the places you ask about;
+# * `sigma`: a number above 0;
+# * returns an array of shape `(m,)`.
+#
+# Far away from every dot all the exponentials round to 0, and 0/0 is *not a number*. Your function should still
+# answer there (with the nearest dot, nearly). Look at the formula for the weights again: exponentials, divided by
+# their sum. Which function that you already have does exactly this, and safely?
+
+# %% question="kernel_smooth"
+def kernel_smooth(x, y, query, sigma):
+    """Gaussian-weighted mean of ``y`` at each query.  x, y: (n,), query: (m,), sigma > 0 → (m,)."""
+    ### BEGIN SOLUTION
+    distance = query[:, None] - x[None, :]  # (m, n)
+    weights = softmax(-(distance**2) / (2 * sigma**2), axis=1)
+    return weights @ y
+    ### END SOLUTION
+
+# %% test="kernel_smooth" points=3
+check("kernel_smooth", kernel_smooth)
+
+# %% [markdown]
+# σ is a knob. Turn it to the left, and only the nearest dot speaks. Turn it to the right, and everyone
+# speaks at once.
+
+# %% tags=["skip-grading"]
+import matplotlib.pyplot as plt
+from coursekit.figures import BLUE, GREEN, INK, ORANGE, heatmap
+from coursekit.teaching import until_written
+
+dots = np.linspace(0, 10, 11)
+heights = np.sin(dots) + 0.1 * dots + np.random.default_rng(3).normal(0, 0.2, 11)
+grid = np.linspace(0, 10, 400)
+
+with until_written():
+    fig, axes = plt.subplots(1, 3, figsize=(9, 2.9), sharey=True)
+    for ax, sigma, finding in zip(axes, (0.1, 0.6, 5), ("the nearest dot wins", "a smooth curve", "nearly the mean")):
+        ax.plot(grid, kernel_smooth(dots, heights, grid, sigma), color=BLUE)
+        ax.plot(dots, heights, "o", color=ORANGE)
+        ax.set_title(f"σ = {sigma:g}: {finding}")
+        ax.set_xlabel("place (key, query)")
+    axes[0].set_ylabel("height (value)")
+    plt.show()
+
+# %% [markdown]
+# ## 2 · From distance to dot product
+#
+# Words are not points on a line; they are vectors. The distance still makes sense, but there is something cheaper.
+# Multiply out the squared distance between a query $q$ and a key $k$:
+#
+# $$-\frac{|q-k|^2}{2\sigma^2} \;=\; \frac{q\cdot k}{\sigma^2} \;-\; \frac{|q|^2}{2\sigma^2} \;-\; \frac{|k|^2}{2\sigma^2}$$
+#
+# The middle term is the same for all keys, so the softmax does not see it. If all keys have the same length, the
+# same holds for the last term. What remains is the **dot product**, divided by a temperature. So attention is
+# kernel smoothing, with the dot product in place of the distance:
+
+# %% tags=["skip-grading"]
+draw = np.random.default_rng(0)
+keys = draw.normal(size=(5, 3))
+keys /= np.linalg.norm(keys, axis=1, keepdims=True)  # all keys have length 1
+query, sigma = draw.normal(size=3), 0.7
+
+print("by distance:   ", softmax(-((query - keys) ** 2).sum(axis=1) / (2 * sigma**2)).round(4))
+print("by dot product:", softmax(keys @ query / sigma**2).round(4))
+
+# %% [markdown]
+# ### A film night, by hand
+#
+# Three films. The **key** of a film is what its description says, the **value** is what we want to know about it:
+# how long it is.
+#
+# * *Alien*: thrilling horror, science fiction, in space, in the future. 117 minutes.
+# * *Star Wars*: entertaining science fiction, in space, in the past. 121 minutes.
+# * *Titanic*: boring love story, on a ship, in the past. 194 minutes. (The lecturer's verdict, not ours.)
+#
+# Each vector has ten entries, one for each word. Somebody asks for a **"boring love story, on a ship, in the past"**:
+
+# %% locked="films"
+words = "thrilling entertaining boring horror science-fiction love-story space ship future past".split()
+
+
+def describe(text):
+    """One number for each of the ten words: 1 if the text has it."""
+    return np.array([float(word in text.split()) for word in words])
+
+
+film_keys = np.array([
+    describe("thrilling horror science-fiction space future"),  # Alien
+    describe("entertaining science-fiction space past"),  # Star Wars
+    describe("boring love-story ship past"),  # Titanic
+])  # (3, 10)
+film_values = np.array([[117.0], [121.0], [194.0]])  # (3, 1), minutes
+film_queries = np.array([describe("boring love-story ship past"), describe("boring love-story space")])  # (2, 10)
+
+# %% tags=["skip-grading"]
+one_query = film_queries[0]
+scores = film_keys @ one_query  # how many words agree
+weights = softmax(scores / np.sqrt(10))  # √10: in a moment
+print("words in common:", scores)
+print("weights:        ", weights.round(3))
+print("answer:         ", (weights @ film_values).round(1), "minutes")
+
+# %% [markdown]
+# *Titanic* agrees in 4 words, *Star Wars* in 1 (*past*), *Alien* in none. The weights are 0.60, 0.23 and 0.17, and the
+# answer is a blend of the three values: 164 minutes.
+#
+# That was one query. Now all queries at once: put the queries in the rows of $Q$, the keys in the rows of $K$, and
+# the values in the rows of $V$. Then $QK^\top$ holds *all* the dot products, one row for each query:
+#
+# $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right) V$$
+#
+# | | shape | row $i$ is |
+# |---|---|---|
+# | $Q$ | $(T_q, d_k)$ | what position $i$ is looking for |
+# | $K$ | $(T_k, d_k)$ | what position $i$ offers |
+# | $V$ | $(T_k, d_v)$ | what position $i$ says if it is listened to |
+# | weights | $(T_q, T_k)$ | how position $i$ shares out its attention; sums to 1 |
+# | output | $(T_q, d_v)$ | what position $i$ hears |
+#
+# It is called *self*-attention when queries, keys and values are all made from the same sentence $X$:
+# $Q = XW^Q$, $K = XW^K$, $V = XW^V$, with three matrices that are learned.
+#
+# > **A note on the lectures.** One slide swaps $Q$ and $K$ inside the weights and sums over the queries. Remember it
+# > like this: *each query hands out one unit of attention*, so the softmax runs over the **keys**. The same slide
+# > divides by $\sqrt E$, the size of the embedding, and one formula elsewhere has no root at all. What is meant
+# > is $\sqrt{d_k}$, the length of a query and a key.
+
+# %% [markdown]
+# ### Question 2 · `scaled_dot_product_attention` ●●○ (20 minutes, 5 points)
+#
+# `scaled_dot_product_attention(q, k, v, mask=None)` returns the pair `(output, weights)`, in this order.
+#
+# * `q`: `(…, T_q, d_k)`, `k`: `(…, T_k, d_k)`, `v`: `(…, T_k, d_v)`. The dots stand for any number of leading axes
+#   (none, or a batch, or a batch and heads), the same for all three;
+# * `mask`: `None`, or an array of booleans that broadcasts to `(…, T_q, T_k)`. **True means "may attend"**. Where it is
+#   False the score becomes $-\infty$ *before* the softmax (`np.where` does it). Every query may attend to at least one key;
+# * `output`: `(…, T_q, d_v)`, `weights`: `(…, T_q, T_k)`.
+#
+# To transpose only the last two axes of `k`, whatever comes before them, use `np.swapaxes(k, -1, -2)`.
+# (PyTorch has this whole function ready-made. Not here: you write it.)
+
+# %% question="scaled_dot_product_attention"
+def scaled_dot_product_attention(q, k, v, mask=None):
+    """q (…, Tq, d_k), k (…, Tk, d_k), v (…, Tk, d_v), mask True = may attend → output (…, Tq, d_v), weights."""
+    ### BEGIN SOLUTION
+    scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])  # (…, Tq, Tk)
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    weights = softmax(scores, axis=-1)
+    return weights @ v, weights
+    ### END SOLUTION
+
+# %% test="scaled_dot_product_attention" points=5
+check("scaled_dot_product_attention", scaled_dot_product_attention)
+
+# %% [markdown]
+# A matrix product is only a fast way to write two loops. If that is not obvious yet, compare your function with the
+# slow version, one query and one key at a time:
+
+# %% tags=["skip-grading"]
+def attention_one_by_one(q, k, v):
+    """The same in loops: slow, and easy to read."""
+    output = np.zeros((len(q), v.shape[1]))
+    for i in range(len(q)):
+        scores = np.array([q[i] @ k[j] for j in range(len(k))]) / np.sqrt(q.shape[1])
+        for weight, value in zip(softmax(scores), v):
+            output[i] += weight * value
+    return output
+
+
+with until_written():
+    quick, film_weights = scaled_dot_product_attention(film_queries, film_keys, film_values)
+    print("all at once:", quick.ravel().round(2), "  one by one:",
+          attention_one_by_one(film_queries, film_keys, film_values).ravel().round(2))
+    heatmap(film_weights, ["boring love story, ship, past", "boring love story, space"], ["Alien", "Star Wars", "Titanic"],
+            title="Both queries are answered in one product", numbers=True, vmin=0, vmax=1)
+    plt.show()
+
+# %% [markdown]
+# ## 3 · Why divide by $\sqrt{d_k}$?
+#
+# Take a query and a key with $d_k$ independent entries of mean 0 and variance 1. Each product $q_i k_i$ has mean 0 and
+# variance 1 too, and variances add up: **the dot product has variance $d_k$**. Long vectors make large scores, large scores
+# make a softmax that puts everything on one key, and such a softmax has almost no gradient left. Dividing by the standard
+# deviation, $\sqrt{d_k}$, keeps the scores at variance 1 for every size.
+
+# %% tags=["skip-grading"]
+sizes = [2**n for n in range(1, 11)]
+draw = np.random.default_rng(1)
+pairs = [(draw.normal(size=(2000, d)), draw.normal(size=(2000, d))) for d in sizes]
+variance = [(a * b).sum(axis=1).var() for a, b in pairs]
+# 200 queries with 10 keys each: how much does the favourite key get?
+favourite = {
+    label: [softmax(np.einsum("nd,nmd->nm", a[:200], b.reshape(200, 10, d)) / scale(d)).max(axis=1).mean()
+            for d, (a, b) in zip(sizes, pairs)]
+    for label, scale in (("without scaling", lambda d: 1), ("divided by √d", np.sqrt))
+}
+fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2))
+left.loglog(sizes, variance, "o", color=BLUE, label="measured")
+left.loglog(sizes, sizes, color=INK, lw=1, label="variance = d")
+left.set(xlabel="size d of query and key", ylabel="variance of q · k")
+left.set_title("The variance of q · k is d")
+left.legend()
+for (label, line), colour in zip(favourite.items(), (ORANGE, GREEN)):
+    right.semilogx(sizes, line, "o-", color=colour, label=label)
+right.set(xlabel="size d of query and key", ylabel="largest of 10 weights", ylim=(0, 1))
+right.set_title("Unscaled, one key takes it all")
+right.legend()
+plt.show()
+
+# %% [markdown]
+# ## 4 · A dictionary that can be asked approximately
+#
+# A shop keeps its orders as a dictionary, `{"order_100": "a1", "order_101": "b1", …, "order_110": "k1"}`. A Python dictionary
+# answers only exact keys. Attention answers with a blend, and how sharp the blend is depends on the **temperature**
+# τ (say *tau*): the scores are divided by it. Your function has no argument for it, and needs none: **whoever wants a sharp
+# answer makes a longer query.** Dividing the query by τ divides all its scores.
+#
+# Here the keys are the clock vectors of lab 06, one for each order number, all of the same length. We ask for
+# `order_104` and `order_106` at the same time.
+
+# %% tags=["skip-grading"]
+orders = np.arange(100, 111)
+items = [f"{letter}1" for letter in "abcdefghijk"]
+
+
+def clocks(number):
+    """Four clock hands for each number, of four speeds (lab 06)."""
+    angle = np.outer(number, [1, 0.5, 0.25, 0.125])
+    return np.concatenate([np.sin(angle), np.cos(angle)], axis=1)
+
+
+with until_written():
+    fig, axes = plt.subplots(1, 2, figsize=(9, 3), sharey=True)
+    for tau, colour in ((1, GREEN), (0.1, ORANGE), (0.01, BLUE)):
+        _, weights = scaled_dot_product_attention(clocks([104, 106]) / tau, clocks(orders), np.eye(11))
+        for ax, row in zip(axes, weights):
+            ax.plot(orders, row, "o-", color=colour, label=f"τ = {tau:g}")
+        print(f"τ = {tau:<5g} order_104 → {items[weights[0].argmax()]} ({weights[0].max():.4f})"
+              f"   order_106 → {items[weights[1].argmax()]} ({weights[1].max():.4f})")
+    axes[0].set_title("Warm: a kernel")
+    axes[1].set_title("Cold: a dictionary")
+    for ax, number in zip(axes, (104, 106)):
+        ax.set(xlabel=f"key (we asked for order_{number})", xticks=orders[::2])
+    axes[0].set_ylabel("attention weight")
+    axes[1].legend()
+    plt.show()
+
+# %% [markdown]
+# As τ → 0 the weight of the right order goes to 1: order_104 gives *e1*, order_106 gives *g1*, exactly what the dictionary
+# says. Unlike the dictionary, the soft version has a derivative everywhere. That is why it can be *learned*.
+#
+# ## 5 · Attention does not know the order of words
+#
+# Which word comes first appears nowhere in the formula. If you shuffle the words, every word hears the same voices as before,
+# with the same weights:
+
+# %% tags=["skip-grading"]
+draw = np.random.default_rng(8)
+vector = {word: draw.normal(size=4) for word in ("dog", "bites", "man")}
+W_Q, W_K, W_V = draw.normal(size=(3, 4, 4))
+
+with until_written():
+    fig, axes = plt.subplots(1, 2, figsize=(9, 2.2))
+    for ax, sentence in zip(axes, (["dog", "bites", "man"], ["man", "bites", "dog"])):
+        X = np.array([vector[word] for word in sentence])
+        heard, _ = scaled_dot_product_attention(X @ W_Q, X @ W_K, X @ W_V)
+        heatmap(heard, sentence, ax=ax, numbers=True, cmap="PuOr", vmin=-6, vmax=6, aspect="auto", xlabel="entry of the output")
+        ax.set_xticks([])
+    axes[0].set_title("Dog bites man …")
+    axes[1].set_title("… or man bites dog: the same rows")
+    plt.show()
+
+# %% [markdown]
+# Shuffle the input, and the output is shuffled in the same way, nothing more. (The word for it: attention is *equivariant*
+# to permutations.) So it matters a great deal that lab 06's positions are added to the vectors first.
+#
+# ## 6 · Masks: what may not be heard
+#
+# **The future.** A decoder learns to predict the next word. In training the whole sentence is there at once, so a word could
+# simply look at the word it is supposed to predict. The **causal mask** lets position $i$ attend to positions
+# $0, 1, \dots, i$: to everything before it **and to itself**.
+#
+# > **A note on the lectures.** One slide prints the mask as 1 and 0 and then *adds* it to the scores; another text *multiplies*
+# > by a mask that holds $-\infty$; a third lets the output sum only to $i-1$ although its softmax includes $i$. The safe
+# > recipe is the one you programmed: a mask of True and False, scores filled with $-\infty$ where it is False,
+# > **position $i$ included**. The slides also say that masked attention can't run in parallel. In training it can: all
+# > positions at once, which is the whole point. Only *writing* a new sentence goes word by word.
+
+# %% [markdown]
+# ### Question 3 · `causal_mask` ●○○ (5 minutes, 2 points)
+#
+# `causal_mask(T)` returns an array of **booleans** of shape `(T, T)`: entry `[i, j]` says whether position `i` may attend to
+# position `j`. For `T = 3`:
+#
+# ```
+# [[ True, False, False],
+#  [ True,  True, False],
+#  [ True,  True,  True]]
+# ```
+
+# %% question="causal_mask"
+def causal_mask(T):
+    """(T, T) booleans: row i is True at positions 0 to i."""
+    ### BEGIN SOLUTION
+    return np.tril(np.ones((T, T), dtype=bool))
+    ### END SOLUTION
+
+# %% test="causal_mask" points=2
+check("causal_mask", causal_mask)
+
+# %% [markdown]
+# The lecture's German sentence has seven tokens. Of its 49 scores, 21 are in the future:
+
+# %% tags=["skip-grading"]
+german = "<sos> Ich habe einen Apfel gegessen <eos>".split()
+
+with until_written():
+    mask = causal_mask(7)
+    print("scores set to −∞:", (~mask).sum())
+    draw = np.random.default_rng(4)
+    q, k = draw.normal(size=(2, 7, 16))
+    scores = np.where(mask, q @ k.T / 4, -np.inf)
+    _, weights = scaled_dot_product_attention(q, k, np.eye(7), mask)
+    fig, axes = plt.subplots(1, 2, figsize=(9.4, 4.2))
+    heatmap(np.where(mask, scores, np.nan), german, german, ax=axes[0], numbers=".1f", cmap="PuOr", vmin=-3, vmax=3,
+            title="Before the softmax: 21 scores are −∞", xlabel="key: heard", ylabel="query: listening")
+    for i, j in np.argwhere(~mask):
+        axes[0].texts[7 * i + j].set(text="−∞", color=INK)
+    heatmap(weights, german, german, ax=axes[1], numbers=".2f", vmin=0, vmax=1,
+            title="After it: the future has weight 0", xlabel="key: heard")
+    plt.show()
+
+# %% [markdown]
+# The first token can only listen to itself, so its single weight is 1. The last may listen to all.
+#
+# **The padding.** A batch is a rectangle, sentences are not. Short ones are filled up with a padding token, and nobody should
+# listen to that.
+#
+# ### Question 4 · `padding_mask` ●○○ (5 minutes, 2 points)
+#
+# `padding_mask(lengths, T)` returns **booleans** of shape `(B, 1, T)`: for each sentence of the batch, True at its real
+# positions (the first `lengths[b]`) and False at the padding behind them.
+#
+# * `lengths`: `B` whole numbers between 0 and `T`, as a list or an array.
+#
+# The 1 in the middle stands for the queries: all queries of a sentence share one row, and NumPy's broadcasting copies it.
+# For `lengths = [4, 3, 2]` (*Let there be light* / *Es werde Licht* / *Fiat lux*) and `T = 4`:
+#
+# ```
+# [[[ True,  True,  True,  True]],
+#  [[ True,  True,  True, False]],
+#  [[ True,  True, False, False]]]
+# ```
+
+# %% question="padding_mask"
+def padding_mask(lengths, T):
+    """lengths: B whole numbers → (B, 1, T) booleans, True at the first lengths[b] positions."""
+    ### BEGIN SOLUTION
+    return np.arange(T)[None, None, :] < np.asarray(lengths)[:, None, None]
+    ### END SOLUTION
+
+# %% test="padding_mask" points=2
+check("padding_mask", padding_mask)
+
+# %% [markdown]
+# Both masks are True where one *may* attend, so "this **and** that" is simply `&`. Does it work? A sentence must
+# get the same output in a padded batch as it gets alone:
+
+# %% tags=["skip-grading"]
+with until_written():
+    draw = np.random.default_rng(5)
+    batch = draw.normal(size=(3, 4, 8))  # the padding is filled with rubbish, on purpose
+    both = causal_mask(4) & padding_mask([4, 3, 2], 4)  # (4, 4) & (3, 1, 4) → (3, 4, 4)
+    alone, _ = scaled_dot_product_attention(batch[2:, :2], batch[2:, :2], batch[2:, :2])
+    for name, mask in (("without a mask", None), ("with the mask", padding_mask([4, 3, 2], 4))):
+        together, _ = scaled_dot_product_attention(batch, batch, batch, mask)
+        print(f"Fiat lux, {name}: differs from itself alone by {np.abs(together[2:, :2] - alone).max():.2g}")
+    fig, axes = plt.subplots(1, 3, figsize=(9, 3.1))
+    for ax, allowed, sentence in zip(axes, both, ("Let there be light", "Es werde Licht ·", "Fiat lux · ·")):
+        heatmap(allowed, sentence.split(), sentence.split(), ax=ax, vmin=0, vmax=1, xlabel="key")
+        ax.set_title(sentence.replace(" ·", ""), fontsize=11)
+    axes[0].set_ylabel("query")
+    fig.suptitle("Yellow may be heard: not the future, not the padding (·)", x=0.02, ha="left", weight="bold")
+    plt.show()
+
+# %% [markdown]
+# (The rows of the padding itself compute something too. Nobody reads it; in lab 10 the loss will skip it.)
+#
+# ## 7 · The older sister: additive attention
+#
+# Attention was invented two years before the transformer, to help a recurrent network translate: while the decoder writes
+# word after word, an *alignment model* $a$ says how well each source word matches what it needs now. That model was a small
+# feed-forward network with one hidden layer:
+#
+# $$e_{ij} = w \cdot \tanh\!\left(q_i W_q + k_j W_k\right)$$
+#
+# The rest is as before: softmax over the keys, weighted mean of the values. There are no dot products between queries and keys,
+# so the two may have **different sizes**. And because $|\tanh| < 1$, a score is never larger than $\sum|w|$: **no
+# $\sqrt{d_k}$ is needed.** The price is that every pair $(i, j)$ gets a hidden layer of its own.
+#
+# **By hand.** One query, two keys, all of size 1, a hidden layer of size 1; $W_q = W_k = 1$, $w = 2$. The query is 0, the
+# keys are 0 and 1. The scores are $2\tanh(0) = 0$ and $2\tanh(1) = 1.523$, the weights 0.179 and 0.821.
+
+# %% [markdown]
+# ### Question 5 · `additive_attention` ●●○ (15 minutes, 4 points)
+#
+# `additive_attention(q, k, v, W_q, W_k, w, mask=None)` returns the pair `(output, weights)`.
+#
+# * `q`: `(…, T_q, d_q)`, `k`: `(…, T_k, d_k)`, `v`: `(…, T_k, d_v)`, leading axes as in question 2;
+# * `W_q`: `(d_q, d_a)`, `W_k`: `(d_k, d_a)`, `w`: `(d_a,)`, where `d_a` is the size of the hidden layer;
+# * `mask` and the results as in question 2.
+#
+# Each query must meet each key. Give the queries an extra axis where the keys have theirs, and the keys one where the
+# queries have theirs: shapes `(…, T_q, 1, d_a)` and `(…, 1, T_k, d_a)` add up to `(…, T_q, T_k, d_a)`.
+
+# %% question="additive_attention"
+def additive_attention(q, k, v, W_q, W_k, w, mask=None):
+    """Scores w · tanh(q W_q + k W_k), softmax over keys → output (…, Tq, d_v), weights (…, Tq, Tk)."""
+    ### BEGIN SOLUTION
+    queries = (q @ W_q)[..., :, None, :]  # (…, Tq, 1, d_a)
+    keys = (k @ W_k)[..., None, :, :]  # (…, 1, Tk, d_a)
+    scores = np.tanh(queries + keys) @ w  # (…, Tq, Tk)
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    weights = softmax(scores, axis=-1)
+    return weights @ v, weights
+    ### END SOLUTION
+
+# %% test="additive_attention" points=4
+check("additive_attention", additive_attention)
+
+# %% [markdown]
+# In section 4 a longer query gave a sharper answer. Additive attention can't be shouted at: the tanh has a ceiling.
+
+# %% tags=["skip-grading"]
+with until_written():
+    draw = np.random.default_rng(6)
+    q, k, v = draw.normal(size=(200, 1, 16)), draw.normal(size=(200, 10, 16)), np.ones((200, 10, 1))
+    W_q, W_k, w = draw.normal(size=(16, 16)) / 4, draw.normal(size=(16, 16)) / 4, draw.normal(size=16) / 4
+    loudness = np.geomspace(0.1, 100, 25)
+    dot = [scaled_dot_product_attention(q * s, k, v)[1].max(axis=-1).mean() for s in loudness]
+    additive = [additive_attention(q * s, k, v, W_q, W_k, w)[1].max(axis=-1).mean() for s in loudness]
+    fig, ax = plt.subplots()
+    ax.semilogx(loudness, dot, color=BLUE, label="dot product")
+    ax.semilogx(loudness, additive, color=ORANGE, label="additive")
+    ax.set(xlabel="length of the query (times)", ylabel="largest of 10 weights", ylim=(0, 1.02))
+    ax.set_title("Shouting sharpens the dot product, not the tanh")
+    ax.legend()
+    plt.show()
+
+# %% [markdown]
+# Why then did the dot product win? It is one matrix product, and those are what computers do best.
+#
+# ## 8 · Learning whom to listen to
+#
+# Nobody fills in a table of masks now: the matrices $W^Q$ and $W^K$ decide who listens to whom, and they are learned by
+# gradient descent. For that we need the gradients. You know $\partial L/\partial\,\mathrm{output}$, called `d_output`, and walk
+# back through the three steps of the forward pass, with $A$ for the weights and $S$ for the scaled scores:
+#
+# **1 · The output** was $O = AV$, a plain matrix product. So
+#
+# $$dV = A^\top\, dO \qquad\qquad dA = dO\; V^\top$$
+#
+# **2 · The softmax.** All weights of a row share one unit of attention: raise one, and the others fall. So each entry is
+# compared with the *weighted mean* of its row:
+#
+# $$dS_{ij} = A_{ij}\,\Big(dA_{ij} - \sum_m A_{im}\, dA_{im}\Big)$$
+#
+# By hand: weights $(\tfrac12, \tfrac12)$ and $dA = (1, 0)$ give the mean $\tfrac12$ and $dS = (\tfrac14, -\tfrac14)$. A row of
+# $dS$ always sums to 0, and a masked key, with weight 0, gets gradient 0.
+#
+# **3 · The scores** were $S = QK^\top/\sqrt{d_k}$, so
+#
+# $$dQ = \frac{dS\; K}{\sqrt{d_k}} \qquad\qquad dK = \frac{dS^\top\, Q}{\sqrt{d_k}}$$
+
+# %% [markdown]
+# ### Question 6 · `attention_backward` ●●● (20 minutes, 4 points)
+#
+# `attention_backward(q, k, v, weights, d_output)` returns the triple `(d_q, d_k, d_v)`, each with the shape of its namesake.
+#
+# * `q`, `k`, `v`: as in question 2; `weights`: what the forward pass returned, so that nothing needs to be computed twice;
+# * `d_output`: `(…, T_q, d_v)`.
+#
+# All leading axes are equal. A mask needs no attention (!) here: its zeros are in the weights already. By hand, please:
+# no automatic differentiation.
+
+# %% question="attention_backward"
+def attention_backward(q, k, v, weights, d_output):
+    """Gradients of the loss with respect to q, k and v, given d_output (…, Tq, d_v) and the forward pass's weights."""
+    ### BEGIN SOLUTION
+    d_v = np.swapaxes(weights, -1, -2) @ d_output
+    d_weights = d_output @ np.swapaxes(v, -1, -2)
+    mean = (weights * d_weights).sum(axis=-1, keepdims=True)
+    d_scores = weights * (d_weights - mean) / np.sqrt(q.shape[-1])
+    return d_scores @ k, np.swapaxes(d_scores, -1, -2) @ q, d_v
+    ### END SOLUTION
+
+# %% test="attention_backward" points=4
+check("attention_backward", attention_backward)
+
+# %% [markdown]
+# Now the payoff. Eight positions, known only by their clock vectors. We want a head that **listens to the word just
+# before**, and we don't say how: we only say that the loss is $-\log$ of the weight on the word before. Your gradient does
+# the rest. (With $V$ the identity, the output *is* the weights.)
+
+# %% tags=["skip-grading"]
+with until_written():
+    X = clocks(np.arange(8))  # (8, 8)
+    draw = np.random.default_rng(7)
+    W_Q, W_K = draw.normal(size=(2, 8, 8)) * 0.3
+    rows, before = np.arange(8), np.maximum(np.arange(8) - 1, 0)  # the first word has only itself
+    losses, maps = [], []
+    for step in range(400):
+        q, k = X @ W_Q, X @ W_K
+        output, weights = scaled_dot_product_attention(q, k, np.eye(8), causal_mask(8))
+        d_output = np.zeros((8, 8))
+        d_output[rows, before] = -1 / output[rows, before] / 8
+        d_q, d_k, _ = attention_backward(q, k, np.eye(8), weights, d_output)
+        W_Q, W_K = W_Q - X.T @ d_q, W_K - X.T @ d_k
+        losses.append(-np.log(output[rows, before]).mean())
+        maps.append(weights)
+
+    fig, axes = plt.subplots(1, 3, figsize=(9.4, 3.1))
+    axes[0].semilogy(losses, color=BLUE)
+    axes[0].set(xlabel="step", ylabel="loss")
+    axes[0].set_title("The loss falls")
+    heatmap(maps[0], ax=axes[1], vmin=0, vmax=1, title="Before: vague", xlabel="key", ylabel="query")
+    heatmap(maps[-1], ax=axes[2], vmin=0, vmax=1, title="After: one word back", xlabel="key")
+    plt.show()
+    print(f"weight on the word before: {maps[0][rows, before].mean():.2f} at first, {maps[-1][rows, before].mean():.2f} at the end")
+
+# %% [markdown]
+# Lab 03's mask table has filled itself in.
+#
+# ## 9 · In your own words
+#
+# **(a)** A friend leaves out the division by $\sqrt{d_k}$ and finds that a model with $d_k = 4$ trains well but one with
+# $d_k = 512$ hardly learns at all. Explain what happens, from the variance of the scores to the gradient. Two to four sentences.
+
+# %% [markdown] written="why_scale" points=2
+# ### BEGIN SOLUTION
+# With independent entries of variance 1 the dot product has variance $d_k$: scores of about ±2 for $d_k = 4$, but about ±23 for
+# $d_k = 512$. A softmax of such scores gives nearly all the weight to one key, whichever happens to be ahead. There the factor
+# $A_{ij}(dA_{ij} - \text{mean})$ is nearly zero: the losing weights are about 0, and for the winner $dA$ equals the row's mean. So almost
+# no gradient reaches $q$ and $k$. Dividing by $\sqrt{d_k}$ brings the variance back to 1 for every size.
+# ### END SOLUTION
+
+# %% [markdown]
+# **(b)** A causal mask is used, but no positions are added. Does *dog bites man* still give each word the same output as *man
+# bites dog*? Say why, or why not.
+
+# %% [markdown] written="order_and_masks" points=2
+# ### BEGIN SOLUTION
+# No. The mask is tied to positions, not to words: in *dog bites man* the dog hears only itself and the man hears all three; in *man
+# bites dog* it is the other way round. The set of keys that a word may hear now depends on where it stands, so the
+# output does as well. (A causal mask tells a model something about order, even without positions.)
+# ### END SOLUTION
+
+# %% [markdown]
+# ## What you can do now
+
+# %% tags=["skip-grading"]
+progress()
+
+# %% [markdown]
+# * You know attention from three sides: as a smooth curve through dots, as a soft dictionary, and as lab 03's mask that is
+#   now computed instead of looked up.
+# * You can say what is divided by $\sqrt{d_k}$ and why, which axis the softmax runs along and why, and what a mask does and when.
+# * You have computed the gradient of attention yourself, and taught a head to look one word back.
+#
+# ## What is still missing
+#
+# The head you trained can look one word back, and nothing else. In *the animal did not cross the street because it was too tired*,
+# the word *it* needs to find its noun, its verb, and what follows from *tired*, all at once. But each query hands out **one** unit of
+# attention, in **one** way. Why not ask in several ways at the same time? That is lab 08.
