@@ -23,7 +23,7 @@ FORMATS: dict[str, tuple[str, Callable[[Grades, Path], Exported]]] = {
     "moodle-worksheet": ("Moodle's offline grading worksheet, filled in", moodle.write_worksheet),
     "gradescope": ("Gradescope's results.json, one a student", gradescope.write_results),
     "gradescope-zip": ("an autograder to upload to Gradescope", gradescope_zip.write_zip),
-    "github-classroom": ("GitHub Classroom's autograding results, one a student", classroom.write),
+    "github": ("GitHub Classroom's autograding results, one a student", classroom.write),
 }
 
 

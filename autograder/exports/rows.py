@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,10 @@ class Exported:
 
     paths: tuple[Path, ...]
     notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Path]:
+        """The paths, for whoever only wants those."""
+        return iter(self.paths)
 
 
 @dataclass(frozen=True)

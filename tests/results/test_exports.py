@@ -1,0 +1,312 @@
+"""Exports have the documented shape, carry the final points, and run no formula in anybody's spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.errors import GradingError
+from autograder.exports import FORMATS, export
+from autograder.exports.json_rows import result_from_json
+from autograder.exports.tables import safe_cell, write_table
+from autograder.gradebook import TeacherMarks
+from autograder.labspec import LabSpec
+from autograder.results import QuestionResult, SubmissionResult, TestResult
+
+Make = Callable[..., SubmissionResult]
+LAB = "00_warm_up"
+
+
+def table(path: Path) -> list[list[str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def test_canvas_has_its_columns_and_the_points_possible(
+    tmp_path: Path, spec: LabSpec, make_result: Make
+) -> None:
+    made = export(
+        "canvas", [make_result("lovelaceada_4711", 4, 2.5), make_result("bo", 1, 1)], spec, tmp_path
+    )
+    rows = table(made.paths[0])
+    assert rows == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", LAB],
+        ["    Points Possible", "", "", "", "", "10"],
+        ["lovelaceada_4711", "4711", "", "", "", "6.5"],
+        ["bo", "", "", "bo", "", "2"],
+    ]
+    assert list(made) == list(made.paths)
+
+
+def test_canvas_keeps_its_own_students_and_its_own_assignment_number(
+    tmp_path: Path, spec: LabSpec, make_result: Make
+) -> None:
+    roster = tmp_path / "grades.csv"
+    roster.write_text(
+        "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,00_warm_up (991),Final Score\n"
+        "    Points Possible,,,,,10,(read only)\n"
+        '"Lovelace, Ada",4711,S1,ada@uni.edu,A,,\n"Bohr, Niels",4712,S2,bohr,B,,\n"Curie, Marie",4713,S3,mc,B,3,\n',
+        encoding="utf-8",
+    )
+    results = [make_result("lovelaceada_4711", 4, 2.5), make_result("bohr", 0, 1), make_result("stranger")]
+    made = export("canvas", results, spec, tmp_path, roster=roster)
+    assert table(made.paths[0])[1:] == [
+        ["    Points Possible", "", "", "", "", "10"],
+        ["Lovelace, Ada", "4711", "S1", "ada@uni.edu", "A", "6.5"],
+        ["Bohr, Niels", "4712", "S2", "bohr", "B", "1"],
+    ], "a student without a result keeps the grade Canvas has"
+    assert table(made.paths[0])[0][-1] == "00_warm_up (991)"
+    assert made.notes == ("Not found on the list, and so not in canvas-00_warm_up.csv: stranger.",)
+
+
+def test_what_people_entered_is_in_the_exported_points(
+    tmp_path: Path, spec: LabSpec, make_result: Make
+) -> None:
+    marks = {
+        "ada": TeacherMarks(
+            scores={"test_softmax": 5.0, "why_softmax": 4.5},
+            extra_credit={"test_one_hot": 0.5},
+            late_penalty=2.0,
+        )
+    }
+    made = export("canvas", [make_result("ada", 4, 1), make_result("bo", 4, 1)], spec, tmp_path, marks=marks)
+    rows = table(made.paths[0])
+    assert [row[-1] for row in rows[1:]] == ["15", "12", "5"]
+
+
+def test_moodle_import_and_worksheet(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
+    made = export("moodle", [make_result("ada@uni.edu", 4, 2.5)], spec, tmp_path)
+    header, row = table(made.paths[0])
+    assert header == ["Username", "ID number", "Email address", LAB, f"{LAB} feedback"]
+    assert row[:4] == ["ada@uni.edu", "", "ada@uni.edu", "6.5"]
+    assert "softmax: 2.5 of 6" in row[4]
+
+    made = export(
+        "moodle-worksheet", [make_result("Ada Lovelace_77", 4, 2.5), make_result("bo")], spec, tmp_path
+    )
+    header, row = table(made.paths[0])
+    assert header[0] == "Identifier" and row[0] == "Participant 77" and row[1] == "Ada Lovelace"
+    assert (row[header.index("Grade")], row[header.index("Maximum grade")]) == ("6.5", "10")
+    assert "bo" in made.notes[0]
+
+
+def test_moodles_own_worksheet_is_filled_in_and_closed_rows_stay(
+    tmp_path: Path, spec: LabSpec, make_result: Make
+) -> None:
+    sheet = tmp_path / "worksheet.csv"
+    sheet.write_text(
+        "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,Feedback comments\n"
+        "Participant 77,Ada Lovelace,ada@uni.edu,Submitted,,10,Yes,\n"
+        "Participant 78,Niels Bohr,bohr@uni.edu,Submitted,9,10,No,well done\n"
+        "Participant 79,Marie Curie,mc@uni.edu,No submission,,10,Yes,\n"
+    )
+    results = [make_result("Ada Lovelace_77", 4, 2.5), make_result("bohr@uni.edu", 0, 0)]
+    made = export("moodle-worksheet", results, spec, tmp_path, roster=sheet)
+    rows = table(made.paths[0])
+    assert rows[1][4] == "6.5" and "one_hot: 4 of 4" in rows[1][7]
+    assert rows[2][4:] == ["9", "10", "No", "well done"]
+    assert rows[3][4] == ""
+    assert any("allows no change for bohr@uni.edu" in note for note in made.notes)
+
+
+def test_comments_for_moodle_are_escaped(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
+    wrong = QuestionResult("softmax", 0, 6, misconception="<script>alert(1)</script>")
+    made = export("moodle", [make_result("ada", questions=(wrong,))], spec, tmp_path)
+    assert "&lt;script&gt;" in made.paths[0].read_text() and "<script>" not in made.paths[0].read_text()
+
+
+def test_gradescope_results_have_the_documented_fields(
+    tmp_path: Path, spec: LabSpec, make_result: Make
+) -> None:
+    tests = (TestResult("Each row sums to one.", False, "Row 2 sums to 1.7."), TestResult("Is finite.", True))
+    wrong = QuestionResult(
+        "softmax", 2, 6, tests, "softmax over queries", "Use the last axis.", "ValueError: no"
+    )
+    result = make_result(
+        "ada", questions=(QuestionResult("one_hot", 4, 4), wrong), notes=("Cell 3 was put back.",)
+    )
+    made = export("gradescope", [result], spec, tmp_path)
+    assert made.paths[0] == tmp_path / "gradescope/ada/results.json"
+    content = json.loads(made.paths[0].read_text(encoding="utf-8"))
+    assert content["score"] == 6.0 and content["execution_time"] == 0.08
+    assert content["stdout_visibility"] == "hidden" and content["visibility"] == "visible"
+    assert "Cell 3 was put back." in content["output"]
+    assert "leaderboard" not in content
+    first, second = content["tests"]
+    assert first["status"] == "passed" and (first["score"], first["max_score"]) == (4, 4)
+    assert (second["name"], second["number"], second["status"]) == ("softmax", "2", "failed")
+    for words in (
+        "✗ not yet: Each row sums to one.",
+        "Row 2 sums to 1.7.",
+        "softmax over queries",
+        "ValueError",
+    ):
+        assert words in second["output"]
+    assert content["score"] == sum(test["score"] for test in content["tests"])
+
+
+def test_github_scores_add_up_to_the_final_points(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
+    marks = {"ada": TeacherMarks(scores={"why_softmax": 3.0}, late_penalty=1.0)}
+    [path] = export("github", [make_result("ada", 4, 2.5)], spec, tmp_path, marks=marks)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    assert content["version"] == 1 and content["status"] == "fail" and content["max_score"] == 15.0
+    assert sum(test["score"] for test in content["tests"]) == pytest.approx(8.5)
+    assert {"name", "status", "score", "message", "test_code", "filename", "line_no", "duration"} == set(
+        content["tests"][0]
+    )
+    assert [test["status"] for test in content["tests"]] == ["pass", "fail", "pass"]
+
+
+def test_github_says_error_when_nothing_could_run(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
+    [path] = export("github", [make_result("ada", status="missing", questions=())], spec, tmp_path)
+    assert json.loads(path.read_text())["status"] == "error"
+
+
+@pytest.mark.parametrize("form", ["canvas", "moodle", "moodle-worksheet", "gradescope", "github"])
+def test_no_hostile_name_becomes_a_formula_or_leaves_the_folder(
+    tmp_path: Path, spec: LabSpec, make_result: Make, form: str
+) -> None:
+    names = [
+        "=cmd|'/C calc'!A0",
+        "+1+1",
+        "-2+3",
+        "@SUM(A1)",
+        "\t=1",
+        " =1_9",
+        "../../x",
+        'a"b,c\nd',
+        "\udcff",
+        "＝1",
+    ]
+    made = export(form, [make_result(name) for name in names], spec, tmp_path / "out")
+    for path in made.paths:
+        assert path.resolve().is_relative_to(tmp_path / "out")
+        if path.suffix == ".csv":
+            for row in table(path):
+                assert not any(
+                    cell.lstrip()[:1] in ("=", "+", "-", "@", "＝") and cell != "-" for cell in row
+                )
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]
+
+
+@given(st.text())
+def test_a_safe_cell_never_starts_a_formula(text: str) -> None:
+    cell = safe_cell(text)
+    assert cell.lstrip("\ufeff \t\r\n")[:1] not in ("=", "+", "@", "＝") or cell.startswith("'")
+    cell.encode("utf-8")
+
+
+def test_numbers_stay_numbers(tmp_path: Path) -> None:
+    assert table(write_table(tmp_path / "t.csv", ["a"], [["-1.5"], ["10"]])) == [["a"], ["-1.5"], ["10"]]
+
+
+def test_what_a_person_can_get_wrong_is_a_sentence(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
+    with pytest.raises(GradingError, match="no export format “word”: choose one of canvas"):
+        export("word", [], spec, tmp_path)
+    with pytest.raises(GradingError, match="could not be read"):
+        export("canvas", [], spec, tmp_path, roster=tmp_path / "none.csv")
+    (tmp_path / "odd.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(GradingError, match="no column that says who"):
+        export("canvas", [], spec, tmp_path, roster=tmp_path / "odd.csv")
+    (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(GradingError, match="not a CSV file"):
+        export("canvas", [], spec, tmp_path, roster=tmp_path / "binary.csv")
+
+
+def test_the_documented_json_reads_back(make_result: Make) -> None:
+    result = make_result("ada", 4, 2.5, notes=("n",), notebook="", submitted_at="")
+    assert result_from_json(json.loads(json.dumps(result.as_json()))) == result
+
+
+def test_every_format_says_what_it_is() -> None:
+    assert all(words and words[0] in "abcdefghijklmnopqrstuvwxyzMGC" for words, _ in FORMATS.values())
+
+
+# Gradescope's zip, with the real harness and a real lab
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bare folder as Gradescope lays it out, the zip unpacked into ``source``."""
+    from autograder.masters import spec as real_spec
+
+    root = tmp_path_factory.mktemp("autograder")
+    made = export("gradescope-zip", [], real_spec(LAB), root)
+    with zipfile.ZipFile(made.paths[0]) as archive:
+        archive.extractall(root / "source")
+    (root / "submission").mkdir()
+    (root / "results").mkdir()
+    assert "give it to nobody" in made.notes[0]
+    return root
+
+
+def run_bundle(root: Path) -> subprocess.CompletedProcess[str]:
+    """Start the zip's own script in its bare folder, far from the repository."""
+    environment = {"GRADESCOPE_ROOT": str(root), "COURSE_PYTHON": sys.executable, "PATH": os.environ["PATH"]}
+    return subprocess.run(
+        ["bash", str(root / "source/run_autograder")],
+        cwd=root,
+        env={**environment, "HOME": str(root), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def test_the_zip_holds_the_lab_and_nothing_of_later_ones(unpacked: Path) -> None:
+    files = {path.relative_to(unpacked / "source").as_posix() for path in (unpacked / "source").rglob("*.*")}
+    assert {"setup.sh", "run.py", "requirements.txt", "gradescope.json"} <= files
+    assert f"course/autograder/hidden_tests/test_{LAB}.py" in files
+    assert f"course/solutions/{LAB}/{LAB}.py" in files
+    assert "course/autograder/templates/style.css" in files
+    assert not any("01_" in file or "__pycache__" in file for file in files)
+    assert any(
+        line.startswith("torch==") for line in (unpacked / "source/requirements.txt").read_text().split()
+    )
+
+
+def test_the_unpacked_zip_grades_a_submission_in_a_bare_folder(unpacked: Path) -> None:
+    from autograder.build import released_notebook
+    from autograder.masters import read_master
+
+    solutions = {cell["id"]: cell.source for cell in read_master(LAB).cells}
+    notebook = released_notebook(LAB)
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("solution") and cell.cell_type == "code":
+            cell.source = solutions[cell["id"]]
+    nbformat.write(notebook, unpacked / "submission/my work.ipynb")
+    (unpacked / "submission_metadata.json").write_text('{"created_at": "2026-03-02T10:00:00.000000-05:00"}')
+
+    done = run_bundle(unpacked)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    content = json.loads((unpacked / "results/results.json").read_text(encoding="utf-8"))
+    assert content["extra_data"] == {"lab": LAB, "status": "graded", "unsandboxed": False}
+    assert content["score"] == sum(test["max_score"] for test in content["tests"]) > 0
+    assert all(test["status"] == "passed" for test in content["tests"])
+
+
+def test_a_grader_that_cannot_run_writes_no_zero(unpacked: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "autograder"
+    (broken / "source").mkdir(parents=True)
+    for name in ("run_autograder", "run.py"):
+        (broken / "source" / name).write_bytes((unpacked / "source" / name).read_bytes())
+    settings = {"lab": "99_no_such_lab", "options": [], "salt": "s"}
+    (broken / "source/gradescope.json").write_text(json.dumps(settings))
+    (broken / "source/course").symlink_to(unpacked / "source/course")
+    (broken / "submission").mkdir()
+    done = run_bundle(broken)
+    assert done.returncode != 0
+    assert "no result was written" in done.stderr
+    assert not (broken / "results/results.json").exists()
