@@ -1,0 +1,40 @@
+"""Library functions that a question asks to write are found, and honest code is not accused."""
+
+from __future__ import annotations
+
+import pytest
+from coursekit.forbidden import used_in
+
+NAMES = ("torch.softmax", "torch.nn.functional.softmax", "Tensor.softmax", "scipy.special.softmax")
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import torch\ndef f(x): return torch.softmax(x, -1)", "torch.softmax"),
+        ("import torch.nn.functional as F\ndef f(x): return F.softmax(x, -1)", "torch.nn.functional.softmax"),
+        (
+            "from torch.nn import functional as fun\nf = lambda x: fun.softmax(x)",
+            "torch.nn.functional.softmax",
+        ),
+        ("from torch.nn.functional import softmax as s\nf = s", "torch.nn.functional.softmax"),
+        ("import torch as t\ndef f(x): return t.nn.functional.softmax(x)", "torch.nn.functional.softmax"),
+        ("def f(x): return x.softmax(-1)", "Tensor.softmax"),
+        ("from scipy import special\ndef f(x): return special.softmax(x)", "scipy.special.softmax"),
+    ],
+)
+def test_a_forbidden_function_is_found_however_it_is_imported(source, found):
+    assert found in used_in(source, NAMES)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import numpy as np\ndef softmax(x):\n    e = np.exp(x - x.max())\n    return e / e.sum()",
+        "def g(x): return softmax(x)",
+        "# torch.softmax would do it\n'torch.softmax'",
+        "def f(:",
+    ],
+)
+def test_own_work_is_not_accused(source):
+    assert used_in(source, NAMES) == ()

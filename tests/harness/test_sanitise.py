@@ -1,0 +1,165 @@
+"""A student's notebook, whatever state it is in, becomes the cells that are run."""
+
+from __future__ import annotations
+
+import json
+
+import nbformat
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.sanitise import Template, definitions_of, kept_name, repair
+from autograder.simulate import answered, solved
+from autograder.submissions import Unreadable
+
+LAB = "01_markov_bigram"
+
+
+@pytest.fixture(scope="module")
+def template() -> Template:
+    return Template.of(LAB)
+
+
+@pytest.fixture
+def notebook():
+    return answered(LAB, solved(LAB))
+
+
+def raw(notebook) -> bytes:
+    return nbformat.writes(notebook).encode()
+
+
+def position(notebook, grade_id: str) -> int:
+    return next(
+        i for i, c in enumerate(notebook.cells) if c.metadata.get("nbgrader", {}).get("grade_id") == grade_id
+    )
+
+
+def order(repaired) -> list[str]:
+    return [cell.grade_id for cell in repaired.cells if cell.grade_id]
+
+
+def test_an_honest_notebook_passes_without_a_note(notebook, template):
+    repaired = repair(raw(notebook), template)
+    assert repaired.notes == []
+    assert order(repaired) == [
+        c.metadata.nbgrader.grade_id for c in template.cells if "nbgrader" in c.metadata
+    ]
+
+
+def test_skip_grading_cells_are_not_run_and_everything_else_is(notebook, template):
+    executed = repair(raw(notebook), template).executed_source()
+    assert template.skipped and not any(source in executed for source in template.skipped.values())
+    assert any("def normalise_rows" in source for source in executed)
+
+
+def test_an_edited_test_cell_is_restored(notebook, template):
+    notebook.cells[position(notebook, "test_normalise_rows")].source = "20.0"
+    repaired = repair(raw(notebook), template)
+    assert "20.0" not in repaired.executed_source()
+    assert any("test_normalise_rows" in note and "restored" in note for note in repaired.notes)
+
+
+def test_a_missing_test_cell_comes_back_right_after_its_answer(notebook, template):
+    del notebook.cells[position(notebook, "test_normalise_rows")]
+    names = order(repair(raw(notebook), template))
+    assert names[names.index("normalise_rows") + 1] == "test_normalise_rows"
+
+
+def test_a_doubled_answer_runs_twice_and_its_test_comes_after_the_second(notebook, template):
+    copy = nbformat.from_dict(dict(notebook.cells[position(notebook, "normalise_rows")]))
+    notebook.cells.append(copy)
+    repaired = repair(raw(notebook), template)
+    names = order(repaired)
+    assert names.count("normalise_rows") == 2
+    assert names.index("test_normalise_rows") > max(i for i, n in enumerate(names) if n == "normalise_rows")
+
+
+def test_an_answer_turned_into_markdown_is_read_as_code(notebook, template):
+    cell = notebook.cells[position(notebook, "normalise_rows")]
+    cell["cell_type"] = "markdown"
+    del cell["outputs"], cell["execution_count"]
+    assert any("def normalise_rows" in source for source in repair(raw(notebook), template).executed_source())
+
+
+def test_an_answer_without_nbgraders_metadata_is_known_by_its_cell_id(notebook, template):
+    notebook.cells[position(notebook, "normalise_rows")].metadata = {}
+    repaired = repair(raw(notebook), template)
+    assert not any("missing" in note for note in repaired.notes)
+
+
+def test_a_tag_that_a_student_adds_keeps_nothing_from_running(notebook, template):
+    cell = notebook.cells[position(notebook, "normalise_rows")]
+    cell.metadata["tags"] = ["skip-grading"]
+    assert any("def normalise_rows" in source for source in repair(raw(notebook), template).executed_source())
+
+
+def test_a_helper_in_a_changed_figure_cell_is_still_defined(notebook, template):
+    index = next(i for i, cell in enumerate(notebook.cells) if cell["id"] in template.skipped)
+    notebook.cells[index].source = "def helper(x):\n    return x\nprint('a long training')"
+    executed = repair(raw(notebook), template).executed_source()
+    assert any("def helper" in source for source in executed)
+    assert not any("a long training" in source for source in executed)
+
+
+def test_the_answer_is_kept_under_a_name_that_a_later_cell_does_not_reuse(notebook, template):
+    executed = repair(raw(notebook), template).executed_source()
+    assert any(source.startswith(kept_name("normalise_rows")) for source in executed)
+
+
+def test_a_future_schema_version_and_foreign_metadata_do_not_matter(notebook, template):
+    for cell in notebook.cells:
+        cell.metadata["nbgrader"] = {
+            **cell.metadata.get("nbgrader", {}),
+            "schema_version": 99,
+            "points": 10_000,
+        }
+        cell.metadata["colab"] = {"x": [1, {"y": None}]}
+    assert repair(raw(notebook), template).notes == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b"null", b"{}", b'{"cells": []}', b'{"cells": 3}', b"\xff\xfe\x00", b"[" * 100_000],
+)
+def test_what_is_no_notebook_is_unreadable_in_one_sentence(content, template):
+    with pytest.raises(Unreadable) as caught:
+        repair(content, template)
+    assert str(caught.value).endswith(".") and "\n" not in str(caught.value)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
+    max_leaves=12,
+)
+cells = st.fixed_dictionaries(
+    {},
+    optional={
+        "cell_type": st.sampled_from(["code", "markdown", "raw", "heading"]) | json_values,
+        "source": st.text(max_size=40) | st.lists(st.text(max_size=10), max_size=4) | json_values,
+        "id": st.sampled_from(["normalise_rows", "test_normalise_rows", "setup"]) | json_values,
+        "metadata": json_values
+        | st.fixed_dictionaries({"nbgrader": json_values})
+        | st.fixed_dictionaries(
+            {"nbgrader": st.fixed_dictionaries({"grade_id": st.sampled_from(["setup", "second_order", "x"])})}
+        ),
+    },
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.fixed_dictionaries({"cells": st.lists(cells | json_values, max_size=6)}))
+def test_any_json_is_repaired_or_unreadable_and_every_question_keeps_its_test(data, template):
+    try:
+        repaired = repair(json.dumps(data).encode(), template)
+    except Unreadable:
+        return
+    for test_id in template.test_of.values():
+        assert order(repaired).count(test_id) == 1
+
+
+def test_definitions_of_keeps_imports_functions_and_classes_only():
+    source = "import os\nx = train()\ndef f():\n    return 1\nclass A: pass\nf()"
+    assert definitions_of(source) == "import os\n\ndef f():\n    return 1\n\nclass A:\n    pass"
