@@ -6,9 +6,11 @@ Nothing is unpacked. An entry is read when it was chosen, and never beyond a cap
 from __future__ import annotations
 
 import io
+import lzma
 import os
 import re
 import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -23,6 +25,21 @@ from autograder.submissions import MAX_BYTES
 MAX_ENTRIES = 200_000
 
 _IGNORED = re.compile(r"^(__MACOSX|\.ipynb_checkpoints|\.git|\._.*|\.DS_Store|__pycache__)$")
+
+
+#: Everything that the zip library raises on bytes that somebody damaged or forged.
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    OSError,
+    EOFError,
+    ValueError,
+    LookupError,
+    RuntimeError,
+    OverflowError,
+)
 
 
 class Refused(Exception):
@@ -72,13 +89,13 @@ def _in_zip(source: Path | io.BytesIO, where: str, notes: list[str]) -> Iterator
     try:
         # Stays open as long as an entry may be read, and closes when the last entry is forgotten.
         archive = zipfile.ZipFile(source)
-    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+    except _DAMAGED as error:
         raise Refused(f"{where}the zip is damaged ({error}).") from None
     listed = archive.infolist()
     if len(listed) > MAX_ENTRIES:
         raise Refused(f"{where}the zip lists {len(listed)} files; at most {MAX_ENTRIES} are looked at.")
     for info in listed:
-        if info.is_dir():
+        if info.filename.endswith("/"):
             continue
         try:
             parts = _parts(info.filename)

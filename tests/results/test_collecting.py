@@ -1,0 +1,300 @@
+"""Downloads become nbgrader's layout, and nothing in them is trusted."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import stat
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nbgrader.utils import parse_utc
+
+from autograder.collecting import collect, collect_folder
+from autograder.collecting import entries as reading
+from autograder.errors import GradingError
+
+LAB = "07_self_attention"
+EARLY, LATER = (2026, 3, 1, 9, 0, 0), (2026, 3, 2, 9, 30, 0)
+
+
+def zip_of(
+    path: Path, files: dict[str, str | bytes], times: dict[str, tuple[int, ...]] | None = None
+) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            time = (times or {}).get(name, EARLY)
+            archive.writestr(zipfile.ZipInfo(name, date_time=time), content)  # type: ignore[arg-type]
+    return path
+
+
+def folder_of(path: Path, files: dict[str, str]) -> Path:
+    for name, content in files.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_text(content)
+    return path
+
+
+def submitted(root: Path) -> dict[str, str]:
+    """Student -> content of the collected notebook."""
+    return {p.parent.parent.name: p.read_text() for p in root.glob(f"*/{LAB}/{LAB}.ipynb")}
+
+
+def everything(root: Path) -> set[str]:
+    return {path.relative_to(root).as_posix() for path in root.rglob("*") if not path.is_dir()}
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out" / "submitted"
+
+
+def test_a_canvas_download(tmp_path: Path, out: Path) -> None:
+    source = zip_of(
+        tmp_path / "submissions.zip",
+        {
+            f"lovelaceada_4711_900_{LAB}.ipynb": "ada",
+            f"bohrniels_LATE_4712_901_{LAB}-1.ipynb": "niels again",
+            "curiemarie_4713_902_my notebook.ipynb": "marie",
+            "curiemarie_4713_903_photo.png": "x",
+        },
+        {f"bohrniels_LATE_4712_901_{LAB}-1.ipynb": LATER},
+    )
+    done = collect(source, out, LAB)
+    assert done.kind == "canvas"
+    assert submitted(out) == {
+        "lovelaceada_4711": "ada",
+        "bohrniels_4712": "niels again",
+        "curiemarie_4713": "marie",
+    }
+    stamp = (out / "bohrniels_4712" / LAB / "timestamp.txt").read_text().strip()
+    assert stamp == "2026-03-02 09:30:00 UTC" and parse_utc(stamp).hour == 9
+    assert any("bohrniels_4712: Canvas marks the submission as late." in note for note in done.notes)
+    assert any("my notebook.ipynb was taken" in note for note in done.notes)
+
+
+def test_a_canvas_resubmission_wins_over_the_first_one(tmp_path: Path, out: Path) -> None:
+    files = {
+        f"adaada_1_2_{LAB}.ipynb": "first",
+        f"adaada_1_3_{LAB}-1.ipynb": "second",
+        f"bo_2_9_{LAB}.ipynb": "b",
+    }
+    collect(zip_of(tmp_path / "c.zip", files), out, LAB)
+    assert submitted(out)["adaada_1"] == "second"
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_a_moodle_download(tmp_path: Path, out: Path, flat: bool) -> None:
+    join = "_" if flat else "_/"
+    files = {
+        f"Ada Lovelace_77_assignsubmission_file{join}{LAB}.ipynb": "ada",
+        f"Łukasz Nowak_78_assignsubmission_file{join}{LAB}.ipynb": "lukasz",
+        "Ada Lovelace_77_assignsubmission_onlinetext_/onlinetext.html": "text",
+    }
+    done = collect(zip_of(tmp_path / "m.zip", files), out, LAB)
+    assert done.kind == "moodle"
+    assert submitted(out) == {"Ada Lovelace_77": "ada", "Łukasz Nowak_78": "lukasz"}
+
+
+def test_github_classrooms_repositories(tmp_path: Path, out: Path) -> None:
+    source = folder_of(
+        tmp_path / "lab-07-submissions",
+        {
+            f"lab-07-ada/{LAB}/{LAB}.ipynb": "ada",
+            "lab-07-ada/.github/workflows/classroom.yml": "",
+            f"lab-07-bo-b/{LAB}/{LAB}.ipynb": "bo",
+            "lab-07-bo-b/.github/workflows/classroom.yml": "",
+            f"lab-07-bo-b/.git/{LAB}.ipynb": "not this one",
+        },
+    )
+    done = collect(source, out, LAB)
+    assert done.kind == "classroom"
+    assert submitted(out) == {"ada": "ada", "bo-b": "bo"}
+
+
+def test_plain_folders_files_zips_and_nbgraders_own_layout(tmp_path: Path, out: Path) -> None:
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as archive:
+        archive.writestr(f"anything/{LAB}.ipynb", "cy")
+    source = folder_of(
+        tmp_path / "class",
+        {
+            f"student-1/{LAB}/{LAB}.ipynb": "one",
+            f"student-1/{LAB}/timestamp.txt": "2026-02-01 08:00:00 UTC\n",
+            "student-1/06_positions/06_positions.ipynb": "another lab",
+            "student-1/.ipynb_checkpoints/x.ipynb": "old",
+            "bo.ipynb": "bo",
+            "dee/06_positions/06_positions.ipynb": "another lab only",
+        },
+    )
+    (source / "cy.zip").write_bytes(inner.getvalue())
+    done = collect(source, out, LAB)
+    assert submitted(out) == {"student-1": "one", "bo": "bo", "cy": "cy"}
+    assert (out / "student-1" / LAB / "timestamp.txt").read_text() == "2026-02-01 08:00:00 UTC\n"
+    assert not any("06_positions" in note for note in done.notes)
+
+
+def test_one_folder_around_everything_is_no_student(tmp_path: Path, out: Path) -> None:
+    collect(
+        zip_of(tmp_path / "z.zip", {f"download/ada/{LAB}.ipynb": "a", "download/bo/x.ipynb": "b"}), out, LAB
+    )
+    assert set(submitted(out)) == {"ada", "bo"}
+
+
+def test_a_single_student_in_nbgraders_layout_stays_a_student(tmp_path: Path, out: Path) -> None:
+    collect(zip_of(tmp_path / "z.zip", {f"ada/{LAB}/{LAB}.ipynb": "a"}), out, LAB)
+    assert submitted(out) == {"ada": "a"}
+
+
+def test_the_right_name_wins_and_otherwise_the_newest(tmp_path: Path, out: Path) -> None:
+    files = {
+        f"ada/{LAB}.ipynb": "right",
+        "ada/newer.ipynb": "newer",
+        "bo/a.ipynb": "newest",
+        "bo/z.ipynb": "old",
+    }
+    done = collect(
+        zip_of(tmp_path / "z.zip", files, {"ada/newer.ipynb": LATER, "bo/a.ipynb": LATER}), out, LAB
+    )
+    assert submitted(out) == {"ada": "right", "bo": "newest"}
+    assert any("ada handed in 2 notebooks" in n and "the one with the right name" in n for n in done.notes)
+    assert any("bo handed in 2 notebooks" in n and "the newest" in n for n in done.notes)
+
+
+def test_names_that_lead_out_of_the_folder_are_refused_one_by_one(tmp_path: Path, out: Path) -> None:
+    evil = [
+        f"../../{LAB}.ipynb",
+        f"/etc/{LAB}.ipynb",
+        f"C:\\x\\{LAB}.ipynb",
+        f"ada/../../{LAB}.ipynb",
+        f"..\\{LAB}.ipynb",
+    ]
+    done = collect(
+        zip_of(tmp_path / "z.zip", {**dict.fromkeys(evil, "evil"), f"ada/{LAB}.ipynb": "good"}), out, LAB
+    )
+    assert submitted(out) == {"ada": "good"}
+    assert sum("outside its folder" in note for note in done.notes) == len(evil)
+    assert everything(tmp_path / "out") == {
+        f"submitted/ada/{LAB}/{LAB}.ipynb",
+        f"submitted/ada/{LAB}/timestamp.txt",
+    }
+
+
+def test_links_are_refused_in_zips_and_folders(tmp_path: Path, out: Path) -> None:
+    link = zipfile.ZipInfo(f"bo/{LAB}.ipynb", date_time=EARLY)
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(tmp_path / "z.zip", "w") as archive:
+        archive.writestr(link, "/etc/passwd")
+        archive.writestr(f"ada/{LAB}.ipynb", "good")
+    done = collect(tmp_path / "z.zip", out, LAB)
+    assert submitted(out) == {"ada": "good"} and any("is a link" in note for note in done.notes)
+
+    (tmp_path / "secret.ipynb").write_text("secret")
+    source = folder_of(tmp_path / "class", {f"cy/{LAB}.ipynb": "cy", "dee/readme.txt": ""})
+    (source / "dee" / f"{LAB}.ipynb").symlink_to(tmp_path / "secret.ipynb")
+    (source / "eve").symlink_to(tmp_path)
+    os.mkfifo(source / "cy" / "pipe.ipynb")
+    done = collect(source, out, LAB)
+    assert submitted(out) == {"ada": "good", "cy": "cy"}
+    assert sum("is a link" in n or "no plain file" in n for n in done.notes) == 3
+
+
+def test_a_bomb_is_read_up_to_the_cap_only(
+    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "MAX_BYTES", 1 << 20)
+    source = zip_of(tmp_path / "z.zip", {f"bomb/{LAB}.ipynb": b"\0" * (3 << 20), f"ada/{LAB}.ipynb": "good"})
+    data = bytearray(source.read_bytes())
+    # The listing claims that the bomb unpacks to 10 bytes.
+    at = data.index(b"PK\x01\x02")
+    data[at + 24 : at + 28] = (10).to_bytes(4, "little")
+    source.write_bytes(bytes(data))
+    done = collect(source, out, LAB)
+    assert submitted(out) == {"ada": "good"}
+    assert any(note.startswith("bomb:") for note in done.notes)
+
+    honest = zip_of(tmp_path / "y.zip", {f"big/{LAB}.ipynb": b"\0" * (3 << 20), f"bo/{LAB}.ipynb": "good"})
+    assert any("more than 1 MB" in note for note in collect(honest, out, LAB).notes)
+
+
+def test_a_damaged_zip_of_one_student_does_not_stop_the_others(tmp_path: Path, out: Path) -> None:
+    source = folder_of(
+        tmp_path / "class", {f"ada/{LAB}.ipynb": "good", "bo.zip": "PK\x03\x04 this is no zip"}
+    )
+    done = collect(source, out, LAB)
+    assert submitted(out) == {"ada": "good"} and any("bo.zip" in note for note in done.notes)
+
+
+@pytest.mark.parametrize("name", ['q"uote', "学生", "a'b; rm -rf", ".hidden", "x" * 240])
+def test_any_name_stays_inside_the_folder(tmp_path: Path, out: Path, name: str) -> None:
+    collect(zip_of(tmp_path / "z.zip", {f"{name}/{LAB}.ipynb": "mine", f"bo/{LAB}.ipynb": "bo"}), out, LAB)
+    assert sorted(submitted(out).values()) == ["bo", "mine"]
+    assert all(path.startswith("submitted/") for path in everything(tmp_path / "out"))
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=5, unique=True))
+def test_no_entry_name_makes_the_listing_fail(names: list[str]) -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name in names:
+            try:
+                archive.writestr(zipfile.ZipInfo(name), "x")
+            except (UnicodeEncodeError, ValueError):
+                continue
+    notes: list[str] = []
+    for entry in reading._in_zip(io.BytesIO(content.getvalue()), "", notes):
+        assert ".." not in entry.parts and not any("/" in part or "\\" in part for part in entry.parts)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), min_size=1, max_size=8),
+    st.integers(0, 400),
+)
+def test_forged_zip_bytes_are_refused_and_never_crash(changes: list[tuple[int, int]], cut: int) -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("ada/x.ipynb", "one " * 50)
+        archive.writestr("bo/y.ipynb", "two " * 50)
+    data = bytearray(content.getvalue())
+    for at, value in changes:
+        data[at % len(data)] = value
+    try:
+        for entry in reading._in_zip(io.BytesIO(bytes(data[: len(data) - cut])), "", []):
+            with contextlib.suppress(reading.Refused):
+                entry.read()
+    except reading.Refused:
+        pass
+
+
+def test_collecting_again_keeps_the_newer_notebook(tmp_path: Path, out: Path) -> None:
+    name = f"ada/{LAB}.ipynb"
+    collect(zip_of(tmp_path / "new.zip", {name: "new"}, {name: LATER}), out, LAB)
+    done = collect(zip_of(tmp_path / "old.zip", {name: "old"}), out, LAB)
+    assert submitted(out) == {"ada": "new"} and any("is newer and stays" in note for note in done.notes)
+    newest = (2026, 3, 9, 9, 0, 0)
+    done = collect(zip_of(tmp_path / "newest.zip", {name: "newest"}, {name: newest}), out, LAB)
+    assert submitted(out) == {"ada": "newest"} and any("replaced" in note for note in done.notes)
+
+
+def test_one_folder_of_one_student(tmp_path: Path, out: Path) -> None:
+    folder = folder_of(tmp_path / "submission", {"my work.ipynb": "mine", "data/x.csv": ""})
+    done = collect_folder(folder, out, LAB, student="student", submitted_at="2026-03-02T10:00:00-05:00")
+    assert done.students == ("student",) and submitted(out) == {"student": "mine"}
+    assert parse_utc((out / "student" / LAB / "timestamp.txt").read_text().strip()).hour == 15
+
+
+def test_nothing_to_collect_is_a_sentence(tmp_path: Path, out: Path) -> None:
+    with pytest.raises(GradingError, match="does not exist"):
+        collect(tmp_path / "none.zip", out, LAB)
+    (tmp_path / "text.zip").write_text("hello")
+    with pytest.raises(GradingError, match="no zip that can be read"):
+        collect(tmp_path / "text.zip", out, LAB)
+    with pytest.raises(GradingError, match="holds no notebook"):
+        collect(folder_of(tmp_path / "empty", {"readme.txt": ""}), out, LAB)
+    with pytest.raises(GradingError, match="no kind of download"):
+        collect(tmp_path, out, LAB, kind="fax")
