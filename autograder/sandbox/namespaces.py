@@ -136,7 +136,7 @@ def _setting(path: str) -> str:
         return ""
 
 
-def missing() -> str | None:
+def probe() -> str | None:
     """What this system obviously lacks for the sandbox, with the way to get it, in one sentence.
 
     ``None`` does not promise that it works: only starting a zygote tells.
@@ -170,7 +170,7 @@ def missing() -> str | None:
 
 def explain(error: OSError) -> str:
     """Why the sandbox could not be set up, in one sentence with what to do about it."""
-    known = missing()
+    known = probe()
     if known is not None:
         return known
     what = error.strerror or str(error)

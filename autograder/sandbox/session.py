@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -45,7 +46,8 @@ class Zygote:
     """A warm process that forks a jailed child for each session, and is started again if it should die.
 
     ``kit`` is the folder of the package ``coursekit``; each of ``data`` appears as ``data/<its name>`` in
-    the working folder, and beside the kit; ``modules`` are imported once, before any submission.
+    the working folder, and beside the kit; ``modules`` are imported once, before any submission, as are NumPy,
+    matplotlib and IPython.
     ``sandbox=False`` is the explicit ``--no-sandbox``: separate processes without any isolation.
     """
 
@@ -54,7 +56,7 @@ class Zygote:
         kit: Path,
         data: Sequence[Path] = (),
         limits: Limits | None = None,
-        modules: Sequence[str] = ("coursekit",),
+        modules: Sequence[str] = ("torch", "coursekit"),
         sandbox: bool = True,
         render_figures: bool = False,
     ):
@@ -83,7 +85,7 @@ class Zygote:
         if self._process is not None and self._process.poll() is None:
             return
         self.close()
-        if self.sandbox and (problem := namespaces.missing()) is not None:
+        if self.sandbox and (problem := namespaces.probe()) is not None:
             raise SandboxUnavailable(problem)
         if not hasattr(os, "fork"):
             raise SandboxUnavailable("grading needs Linux or macOS: on Windows use WSL2")
@@ -123,6 +125,7 @@ class Zygote:
                 "render_figures": self.render_figures,
                 "outer_id": outer_id(),
                 "workplace": self._workplace,
+                "fonts": known_fonts(),
             }
         )
         answer, _ = self._receive(START_SECONDS)
@@ -207,6 +210,18 @@ class Zygote:
         return json.loads(line), descriptors
 
 
+def known_fonts() -> dict[str, str]:
+    """matplotlib's list of the fonts here, by file name: making one takes seconds where there are many."""
+    import matplotlib
+    from matplotlib.font_manager import FontManager
+
+    path = Path(matplotlib.get_cachedir()) / f"fontlist-v{FontManager.__version__}.json"
+    try:
+        return {path.name: path.read_text()}
+    except OSError:
+        return {}
+
+
 def outer_id() -> int:
     """The unprivileged id that children get when this process is root, or 0 when it must use its own."""
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
@@ -282,7 +297,8 @@ class Session:
         for index, label, source in cells:
             start = time.monotonic()
             try:
-                outcomes[index] = self._run_cell(index, label, source)
+                outcome = self._run_cell(index, label, source)
+                outcomes[index] = replace(outcome, seconds=time.monotonic() - start)
             except StudentGone as gone:
                 self.note = self.note or f"The cell {label} ended the run: {gone.detail or gone.reason}."
                 seconds = time.monotonic() - start
@@ -295,16 +311,15 @@ class Session:
         try:
             found, _, _ = conversation.request("cell", index, label, source)
         except StudentError as error:  # the runner itself was broken by the student's code
-            return CellOutcome(label, index, "error", 0.0, (), f"{error.type_name}: {error.message}"[:2000])
+            return CellOutcome(label, index, "error", 0.0, (), f"{error}"[:2000])
         match found:
             case {
                 "status": ("ok" | "error") as status,
-                "seconds": float(seconds),
                 "outputs": list(outputs),
                 "error": str(text),
             }:
                 clean = clean_outputs(outputs, self.limits)
-                return CellOutcome(label, index, status, max(0.0, seconds), clean, text[:2000])
+                return CellOutcome(label, index, status, 0.0, clean, wire.readable(text, 2000))
         raise self._end("crashed")
 
     def student(self, name: str) -> Student:
@@ -352,7 +367,8 @@ class Session:
 
     def _live(self, seconds: float) -> Conversation:
         if self._gone is not None or self._conversation is None or self._transport is None:
-            raise self._gone or StudentGone("crashed", "the session is closed")
+            gone = self._gone or StudentGone("crashed", "the session is closed")
+            raise StudentGone(gone.reason, gone.detail)
         self._transport.seconds = seconds
         return self._conversation
 
@@ -363,8 +379,8 @@ class Session:
         transport = self._transport
         assert transport is not None
         transport.child.kill()
-        if reason is None:
-            reason = self._why(self.zygote.reap(transport.child))
+        ended = self.zygote.reap(transport.child)  # also: nothing of it competes with what comes next
+        reason = reason or self._why(ended)
         self._gone = StudentGone(reason, _SENTENCES[reason])
         self.status = self.status or reason
         return self._gone

@@ -14,7 +14,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 import traceback
 from typing import Any
 
@@ -245,7 +244,6 @@ def make_shell(render_figures: bool) -> LabShell:
 _WARM_UP = (
     "import matplotlib.pyplot as plt, numpy, torch\nfig, ax = plt.subplots(); ax.plot([1, 2]); ax.set_title('x')",
     "numpy.zeros((2, 2))",
-    "torch.zeros(2, 2)",
     "print('x')\nimport warnings\nwarnings.warn('x')",
     "1 / 0",
     "%matplotlib inline",
@@ -290,18 +288,15 @@ class Runner:
         sys.stderr = Stream(self.collector, "stderr", 2)  # type: ignore[assignment]
 
     def run(self, index: int, label: str, source: str) -> dict[str, Any]:
-        """Run a cell: ``{"status", "seconds", "outputs", "error"}``; the error is one line of text."""
+        """Run a cell: ``{"status", "outputs", "error"}``; the error is one line of text."""
         self.collector.begin()
         self.compiler.cell = f"<cell {label} #{index}>"
-        start = time.perf_counter()
         result = self.shell.run_cell(source, store_history=True)
         self._close_figures()
-        seconds = time.perf_counter() - start
         self._take_written()
         error = result.error_before_exec or result.error_in_exec
         return {
             "status": "ok" if error is None else "error",
-            "seconds": seconds,
             "outputs": self.collector.finished(),
             "error": "" if error is None else _one_line(error),
         }

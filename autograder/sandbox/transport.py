@@ -17,6 +17,8 @@ from pathlib import Path
 from ..student import StudentGone
 from . import wire
 
+#: All that a session may send: a test that keeps every result must not fill the harness's memory.
+MAX_RECEIVED = 1 << 30
 #: How often memory is looked at, and the longest wait for the socket, in seconds.
 TICK = 0.1
 
@@ -27,6 +29,7 @@ class Child:
     def __init__(self, inner_pid: int, pidfd: int | None, group: bool):
         self.inner_pid = inner_pid
         self.pidfd = pidfd
+        self.killed = False
         self.group = group  # without namespaces: the processes of its group are its descendants
         self.pid = self._host_pid()
         self.baseline = _memory_of(self.pid) or 0
@@ -42,6 +45,9 @@ class Child:
 
     def kill(self) -> None:
         """End the child and everything in its process namespace (or its process group)."""
+        if self.killed:  # its number may be somebody else's by now
+            return
+        self.killed = True
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if self.group:
                 os.killpg(self.pid, signal.SIGKILL)
@@ -131,6 +137,7 @@ class RemoteTransport:
         self.until = float("inf")
         self._deadline: float | None = None
         self._next_look = 0.0
+        self._received = 0
         link.setblocking(False)
         self._poll = select.poll()
 
@@ -174,6 +181,9 @@ class RemoteTransport:
         data = bytearray()
         self._fill(data, wire.PREFIX.size)
         header, body = wire.frame_lengths(bytes(data), self.limits)
+        self._received += header + body
+        if self._received > MAX_RECEIVED:
+            raise wire.WireError("the submission sent too much")
         self._fill(data, wire.PREFIX.size + header + body)
         return bytes(data)
 

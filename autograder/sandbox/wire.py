@@ -87,7 +87,7 @@ class WireLimits:
     """How much one frame may hold."""
 
     header_bytes: int = 8 << 20
-    total_bytes: int = 128 << 20
+    total_bytes: int = 64 << 20
     items: int = 1_000_000
     depth: int = 48
     integer_bits: int = 14_000
@@ -175,6 +175,11 @@ def type_name(value: object) -> str:
     full = name if module in ("builtins", "__main__") or type(module) is not str else f"{module}.{name}"
     ascii_name = str.__str__(full)[:80].encode("ascii", "replace").decode("ascii")
     return "".join(character if character.isprintable() else "?" for character in ascii_name)
+
+
+def readable(text: str, most: int) -> str:
+    """At most ``most`` characters of a stranger's text, such that it can be written as UTF-8."""
+    return text[:most].encode("utf-8", "replace").decode("utf-8")
 
 
 _dump = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode

@@ -19,6 +19,7 @@ import resource
 import signal
 import socket
 import sys
+import time
 import types
 from pathlib import Path
 from typing import Any
@@ -90,33 +91,47 @@ def enter_own_world(config: dict[str, Any]) -> None:
 
 def import_libraries(config: dict[str, Any]) -> Any:
     """Import what submissions use, and return the shell that every child inherits."""
-    import numpy
-    import torch
-
-    torch.set_num_threads(1)
+    fonts = Path(os.environ["MPLCONFIGDIR"])
+    fonts.mkdir(exist_ok=True)
+    for name, text in config["fonts"].items():
+        (fonts / name).write_text(text)
     from sandbox import ops, seccomp, shell  # noqa: F401 (children need them when the folder is gone)
 
     lab_shell = shell.make_shell(config["render_figures"])
     import matplotlib.pyplot  # noqa: F401
+    import numpy
 
     for name in config["modules"]:
         try:
             importlib.import_module(name)
         except ImportError as error:
             raise RuntimeError(f"the module {name} cannot be imported: {error}") from None
+    if "torch" in sys.modules:
+        warm_up_torch(sys.modules["torch"])
     shell.warm_up(lab_shell, config["render_figures"])
-    warm = torch.nn.Linear(2, 2)
-    warm(torch.ones(1, 2)).sum().backward()
-    for optimizer in (torch.optim.SGD, torch.optim.Adam):
-        optimizer(warm.parameters(), lr=0.1).step()
     numpy.random.seed(0)
-    torch.manual_seed(0)
     return lab_shell
 
 
+def warm_up_torch(torch: Any) -> None:
+    """Have PyTorch load what it loads at the first gradient and the first optimizer."""
+    torch.set_num_threads(1)
+    layer = torch.nn.Linear(2, 2)
+    layer(torch.ones(1, 2)).sum().backward()
+    for optimizer in (torch.optim.SGD, torch.optim.Adam):
+        optimizer(layer.parameters(), lr=0.1).step()
+    str(torch.zeros(2, 2))
+    torch.manual_seed(0)
+
+
 def threads() -> int:
-    """How many threads this process has."""
-    return len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
+    """How many threads this process has, when those that are about to end have ended."""
+    if not os.path.isdir("/proc/self/task"):
+        return 1
+    deadline = time.monotonic() + 2.0
+    while (count := len(os.listdir("/proc/self/task"))) > 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return count
 
 
 class Jail:
@@ -192,7 +207,7 @@ def data_size() -> int:
 
 def be_child(descriptor: int, jail: Jail, lab_shell: Any) -> None:
     """The child's life: enter the jail, say so, and serve requests until the socket closes."""
-    from sandbox import wire
+    from sandbox import namespaces, wire
     from sandbox.ops import Executor
     from sandbox.shell import Runner, label_of
 
@@ -205,7 +220,8 @@ def be_child(descriptor: int, jail: Jail, lab_shell: Any) -> None:
         jail.enter()
         runner = Runner(lab_shell, jail.limits)
     except BaseException as error:
-        link.sendall(wire.encode(("failed", f"{type(error).__name__}: {error}")))
+        why = namespaces.explain(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+        link.sendall(wire.encode(("failed", why)))
         os._exit(70)
     random.seed(0)
     executor = Executor(lab_shell.user_ns, label_of)

@@ -59,7 +59,7 @@ def session(zygote):
 @pytest.fixture
 def hasty(zygote):
     """A session with little patience."""
-    with zygote.session(replace(LIMITS, cell_seconds=0.5, call_seconds=0.5)) as session:
+    with zygote.session(replace(LIMITS, cell_seconds=1.0, call_seconds=1.0)) as session:
         yield session
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import os
+import time
 
 import nbformat
 import pytest
@@ -83,7 +84,9 @@ def test_an_error_tells_where_in_the_students_own_frames(run):
     assert not any("site-packages" in line for line in trace)
 
 
-@pytest.mark.parametrize("source", ["def f(:", "  x = 1", "x = 'abc", "!echo 'x", "%nomagic", "%%nomagic\nx"])
+@pytest.mark.parametrize(
+    "source", ["def f(:", "x = 1\n  y = 2", "x = 'abc", "!echo 'x", "%nomagic", "%%nomagic\nx"]
+)
 def test_a_cell_that_is_not_python_is_an_error(session, source):
     outcomes = session.run_cells([("a", source), ("b", "1")])
     assert outcomes[1].status == "ok"
@@ -146,7 +149,9 @@ def test_a_name_in_the_namespace_is_not_the_harness(session):
 @pytest.fixture(scope="module")
 def open_zygote(folder):
     data = [folder / "data" / "names.txt"]
-    with Zygote(folder / "coursekit", data, sandbox=False, render_figures=True) as zygote:
+    with Zygote(
+        folder / "coursekit", data, modules=["coursekit"], sandbox=False, render_figures=True
+    ) as zygote:
         yield zygote
 
 
@@ -178,13 +183,13 @@ def test_processes_end_with_an_open_session_too(open_zygote):
                     break
         except OSError:
             break
-        __import__("time").sleep(0.02)
+        time.sleep(0.02)
     else:
         raise AssertionError("the process still runs")
 
 
 @pytest.mark.parametrize(
-    "source", ["plt.plot([1, 2]);", "fig, ax = plt.subplots()\nplt.show()", "fig = plt.figure()\nfig"]
+    "source", ["plt.plot([1, 2]);", "fig, ax = plt.subplots()\nplt.show()", "fig, ax = plt.subplots()\nfig"]
 )
 def test_figures_are_rendered_on_demand(open_zygote, source):
     with open_zygote.session() as session:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from autograder.sandbox import policy, rootfs
-from autograder.sandbox.session import SandboxUnavailable, Zygote
+from autograder.sandbox.session import Zygote
 from autograder.sandbox.transport import _family
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -293,7 +293,7 @@ def test_a_hidden_folder_is_empty_in_the_jail(folder, tmp_path, monkeypatch):
     hidden = str(Path(os.path.realpath(os.__file__)).parent / "idlelib")
     assert os.listdir(hidden)
     monkeypatch.setattr(policy, "hidden_folders", lambda: [hidden])
-    with Zygote(kit) as zygote, zygote.session() as session:
+    with Zygote(kit, modules=()) as zygote, zygote.session() as session:
         [outcome] = session.run_cells([("a", f"import os\nassert os.listdir({hidden!r}) == []")])
         assert outcome.error == ""
 
@@ -306,7 +306,7 @@ ns.unshare(ns.CLONE_NEWUSER)
 ns.map_user(0, 0, 0)
 from autograder.sandbox.session import Zygote, outer_id
 assert outer_id() == 0
-with Zygote(Path(sys.argv[1])) as zygote, zygote.session() as session:
+with Zygote(Path(sys.argv[1]), modules=()) as zygote, zygote.session() as session:
     for outcome in session.run_cells([("a", "import os\\ndef look():\\n    return os.getuid(), os.listdir('/proc')"),
                                       ("b", "open('/course/x', 'w')"), ("c", "!ls /")]):
         print(outcome.status)
@@ -322,15 +322,37 @@ def test_without_privileges_the_same_jail_is_built_from_a_user_namespace(folder)
     assert done.stdout.split() == ["ok", "error", "ok", "1000", "0"], done.stderr
 
 
-def test_where_the_kernel_forbids_namespaces_the_sandbox_says_so_and_does_not_start(folder, monkeypatch):
-    monkeypatch.setattr(policy, "python_folders", lambda: ["/nowhere/at/all"])
-    monkeypatch.setattr("autograder.sandbox.namespaces.missing", lambda: "user namespaces are forbidden")
-    with pytest.raises(SandboxUnavailable, match="user namespaces are forbidden"):
-        Zygote(folder / "coursekit").start()
+FORBIDDEN = """
+import sys
+from pathlib import Path
+from autograder.sandbox import namespaces as ns
+ns.unshare(ns.CLONE_NEWUSER)
+ns.map_user(0, 0, 0)
+from autograder.sandbox.session import SandboxUnavailable, Zygote
+for limit in ("net", "user"):
+    Path(f"/proc/sys/user/max_{limit}_namespaces").write_text("0")
+    try:
+        with Zygote(Path(sys.argv[1]), modules=()) as zygote, zygote.session() as session:
+            session.run_cells([("a", "1")])
+        print("it ran")
+    except SandboxUnavailable as error:
+        print(error)
+    Path(f"/proc/sys/user/max_{limit}_namespaces").write_text("1000")
+"""
+
+
+def test_where_namespaces_are_forbidden_nothing_runs_and_a_sentence_says_why(folder):
+    done = subprocess.run(
+        [sys.executable, "-c", FORBIDDEN, str(folder / "coursekit")],
+        capture_output=True, text=True, cwd=REPOSITORY, env={"PATH": os.environ["PATH"], "PYTHONPATH": str(REPOSITORY)},
+    )  # fmt: skip
+    net, user = done.stdout.splitlines()
+    assert net.startswith("a sandbox could not be set up: too many namespaces are in use")
+    assert user.startswith("user namespaces are switched off: `sudo sysctl")
 
 
 def test_a_zygote_that_died_takes_its_children_along_and_is_started_again(folder):
-    with Zygote(folder / "coursekit") as zygote:
+    with Zygote(folder / "coursekit", modules=()) as zygote:
         with zygote.session() as session:
             session.run_cells([("a", "1")])
             pid = session._transport.child.pid

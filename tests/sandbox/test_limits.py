@@ -21,18 +21,15 @@ def between(source):
 @pytest.mark.parametrize(
     "source",
     [
-        "while True: pass",
         "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
         "import itertools\nsum(itertools.repeat(0))",
-        "import re\nre.match('(a+)+$', 'a' * 40 + 'b')",
         "class R:\n    def __repr__(self):\n        while True: pass\nR()",
         "class D:\n    def __del__(self):\n        while True: pass\nD(); None",
-        "import time\ntime.sleep(100)",
         "!sleep 100",
         "import threading\nlock = threading.Lock(); lock.acquire(); lock.acquire()",
         "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\nsignal.pause()",
     ],
-    ids=["loop", "catch-all", "in C", "regex", "repr", "del", "sleep", "shell", "deadlock", "signals"],
+    ids=["catch-all", "in C", "repr", "del", "shell", "deadlock", "signals"],
 )
 def test_a_cell_without_end_is_left_out_and_the_others_count(hasty, source):
     outcomes = hasty.run_cells(between(source))

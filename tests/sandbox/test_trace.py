@@ -86,3 +86,15 @@ def trace_of_value(value):
     student = Student.local(lambda: value, name="constant")
     student()
     return student.trace
+
+
+def test_a_trace_keeps_a_bounded_amount():
+    student = Student.local(lambda: np.ones(1_000_000), name="large")
+    for _ in range(12):
+        student()
+    kept = sum(entry.value.nbytes for entry in student.trace if isinstance(entry.value, np.ndarray))
+    assert len(student.trace) == 12 and 0 < kept <= 64 << 20
+    assert not traces_match(student.trace, student.trace)
+    student.start_trace()
+    student()
+    assert traces_match(student.trace, student.trace)

@@ -250,8 +250,8 @@ def cyclic():
         itertools.count(),
         [None] * 1_000_001,
         1 << 20_000,
-        np.zeros(20_000_000),
-        [np.zeros(9_000_000), np.zeros(9_000_000)],
+        np.zeros(10_000_000),
+        [np.zeros(5_000_000), np.zeros(5_000_000)],
     ],
     ids=["cyclic", "deep", "endless", "long", "digits", "large", "large together"],
 )
