@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,12 +21,14 @@ REPORTS = ["check whether the battery ran down please", "check whether the progr
 
 def _normalised(N):
     """Each row by its own sum, one number at a time; an empty row stays zero."""
-    return np.array([[cell / sum(row) if sum(row) > 0 else 0.0 for cell in row] for row in np.asarray(N).tolist()])
+    return np.array(
+        [[cell / sum(row) if sum(row) > 0 else 0.0 for cell in row] for row in np.asarray(N).tolist()]
+    )
 
 
 def _steps(word):
     tokens = ["<S>", *word, "<E>"]
-    return [(ALPHABET.index(a), ALPHABET.index(b)) for a, b in zip(tokens, tokens[1:], strict=False)]
+    return [(ALPHABET.index(a), ALPHABET.index(b)) for a, b in pairwise(tokens)]
 
 
 def _counts(words):
@@ -116,7 +119,6 @@ def test_each_row_is_divided_by_its_own_sum(student, rng):
     for shape in ((4, 7), (7, 4), (5, 5), (1, 6), (6, 1)):
         N = rng.integers(1, 30, size=shape).astype(float)
         expect_close(student(N), _normalised(N), "the table of probabilities")
-    expect_close(student(N), _normalised(N), "the table of probabilities")
 
 
 @hidden_test("normalise_rows")
@@ -133,7 +135,7 @@ def test_whole_numbers_fractions_and_views_work_alike(student, rng):
     """Integer counts, fractional counts and a transposed view work, and the input is left alone."""
     whole = rng.integers(1, 50, size=(5, 3))
     expect_close(student(whole), _normalised(whole), "the result for integer counts")
-    expect("N" not in student.mutated and not student.mutated, "your function changes the table it was given")
+    expect(not student.mutated, "your function changes the table it was given")
     fractions = rng.random((4, 6)) + 0.01
     expect_close(student(fractions.T), _normalised(fractions.T), "the result for fractional counts")
     expect(not student.mutated, "your function changes the table it was given")
@@ -165,9 +167,20 @@ def _expect_first_order(student, sentences, weights):
 def test_the_lectures_three_commands(student):
     """After “my” come directories, files and photos with .2, .3 and .5; all else is certain."""
     vocabulary, P = _parts(student(COMMANDS, [0.2, 0.3, 0.5]), 2, "vocabulary, P")
-    expect_equal(vocabulary, ["directories", "files", "me", "my", "photos", "please", "show"], "the vocabulary")
+    expect_equal(
+        vocabulary, ["directories", "files", "me", "my", "photos", "please", "show"], "the vocabulary"
+    )
     expected = np.zeros((7, 7))
-    for i, j, p in ((0, 5, 1), (1, 5, 1), (2, 3, 1), (3, 0, 0.2), (3, 1, 0.3), (3, 4, 0.5), (4, 5, 1), (6, 2, 1)):
+    for i, j, p in (
+        (0, 5, 1),
+        (1, 5, 1),
+        (2, 3, 1),
+        (3, 0, 0.2),
+        (3, 1, 0.3),
+        (3, 4, 0.5),
+        (4, 5, 1),
+        (6, 2, 1),
+    ):
         expected[i, j] = p
     expect_close(P, expected, "the transition matrix")
 
@@ -176,11 +189,11 @@ def test_the_lectures_three_commands(student):
 def test_the_first_order_branches_after_the_and_after_ran(student):
     """At 40 to 60 the first order has two rows with fractions: “the” and “ran”."""
     vocabulary, P = _parts(student(REPORTS, [40, 60]), 2, "vocabulary, P")
-    expect_equal(vocabulary, _first_order(REPORTS, [40, 60])[0], "the vocabulary")
-    P = as_array(P, "the transition matrix")
-    expect(P.shape == (8, 8), "the transition matrix should have a row and a column for each word")
-    guessing = {vocabulary[i]: sorted(p for p in P[i].round(9).tolist() if p > 0) for i in np.nonzero(P.max(1) < 1)[0]}
-    expect_equal(guessing, {"please": [], "ran": [0.4, 0.6], "the": [0.4, 0.6]}, "the rows that have to guess")
+    expected_vocabulary, expected = _first_order(REPORTS, [40, 60])
+    expect_equal(vocabulary, expected_vocabulary, "the vocabulary")
+    expect_close(P, expected, "the transition matrix")
+    fractional = [word for word, row in zip(vocabulary, as_array(P), strict=True) if 0 < row.max() < 1 - 1e-6]
+    expect_equal(fractional, ["ran", "the"], "the list of words whose row has fractions")
 
 
 @hidden_test("transition_matrix", weight=2)
@@ -225,7 +238,9 @@ def test_the_lectures_two_reports_leave_one_row_with_fractions(student):
     expect_close(P, expected, "the second-order table")
     guessing = [expected_contexts[i] for i in np.nonzero(as_array(P).max(axis=1) < 1 - 1e-6)[0]]
     expect_equal(guessing, [("whether", "the")], "the contexts that have to guess")
-    row = dict(zip(vocabulary, as_array(P)[expected_contexts.index(("battery", "ran"))].tolist(), strict=True))
+    row = dict(
+        zip(vocabulary, as_array(P)[expected_contexts.index(("battery", "ran"))].tolist(), strict=True)
+    )
     expect(row.get("down", 0) > 0.999, "after “battery ran” only “down” should come")
 
 
@@ -257,7 +272,7 @@ def test_the_order_of_the_two_words_matters(student, rng):
 @hidden_test("bigram_counts", weight=2)
 def test_counts_of_many_names(student, rng):
     """The table of a list of names is counted right, the start and the end included."""
-    words = _names(rng, 300)
+    words = sorted(set(_names(rng, 300)))
     expect_close(student(words), _counts(words), "the table of counts")
     expect(not student.mutated, "your function changes the list of names")
 
@@ -273,7 +288,7 @@ def test_single_letters_and_repeated_names(student, rng):
 @hidden_test("bigram_counts")
 def test_no_name_leaves_an_empty_table_and_the_markers_stay_apart(student, rng):
     """The row of <E> and the column of <S> are empty, the row of <S> counts the names."""
-    words = _names(rng, 50, "aez")
+    words = sorted(set(_names(rng, 50, "aez")))
     N = as_array(student(words), "the table of counts")
     expect(N.shape == (28, 28), "the table should have shape (28, 28)")
     expect_close(N[27], np.zeros(28), "the row of <E>")
@@ -297,9 +312,9 @@ def _small_chain(rng):
     letters = rng.choice(list(string.ascii_lowercase), size=3, replace=False).tolist()
     P = np.zeros((28, 28))
     columns = [ALPHABET.index(letter) for letter in letters]
-    P[0, columns] = rng.dirichlet([4, 4, 4])
+    P[0, columns] = rng.dirichlet([4, 4, 4]) / 2 + 1 / 6
     for column in columns:
-        P[column, [*columns, 27]] = rng.dirichlet([3, 3, 3, 3]) * 0.7 + [0, 0, 0, 0.3]
+        P[column, [*columns, 27]] = rng.dirichlet([3, 3, 3, 3]) * 0.5 + [0.1, 0.1, 0.1, 0.2]
     return P
 
 
@@ -339,7 +354,7 @@ def test_each_step_depends_on_the_token_before(student, rng):
     expect_equal(names, ["".join(letters)] * 3, "the only name that this chain can spell")
 
 
-@hidden_test("sample_name")
+@hidden_test("sample_name", weight=2)
 def test_the_generator_decides_the_name(student, rng):
     """The same generator state gives the same names, another state gives other ones."""
     P = np.zeros((28, 28))
@@ -351,7 +366,9 @@ def test_the_generator_decides_the_name(student, rng):
     expect(runs[0] == runs[1], "the same generator state should give the same names")
     expect(runs[0] != runs[2], "another generator state should give other names")
     lengths = [len(name) for name in _sampled(student, 400, P, rng)]
-    expect(abs(np.mean(lengths) - 10) < 6 * np.sqrt(90 / 400), "the names are too long or too short on average")
+    expect(
+        abs(np.mean(lengths) - 10) < 6 * np.sqrt(90 / 400), "the names are too long or too short on average"
+    )
 
 
 # ------------------------------------------------------------------------------------------------- average_nll
@@ -391,7 +408,7 @@ def test_names_of_very_different_lengths(student, rng):
     _expect_number(student(P, words), _nll(P, words), "the average negative log-likelihood")
 
 
-@hidden_test("average_nll")
+@hidden_test("average_nll", weight=3)
 def test_an_impossible_step_makes_the_average_infinite(student, rng):
     """A single impossible step makes the average infinite; without it the average is exact."""
     P, words = _full_table(rng), _names(rng, 20, "abc", 4)
@@ -405,8 +422,11 @@ def test_an_impossible_step_makes_the_average_infinite(student, rng):
 @hidden_test("average_nll")
 def test_the_lectures_2_45401_on_makemores_counts(student):
     """On words with makemore's bigram counts the maximum-likelihood table costs 2.45401 nats a step."""
-    words = _words_with_makemores_counts()
-    value = as_array(student(_normalised(_makemore_counts()), words), "the average")
-    expect(value.size == 1, "the average should be one number")
-    expect(round(float(value.reshape(())), 4) == 2.4540, "the average over makemore's counts is not 2.45401")
-    _expect_number(value, 2.4540144891548743, "the average over makemore's counts")
+    N = _makemore_counts()
+    P = _normalised(N)
+    seen = N > 0
+    nll = -(N[seen] * np.log(P[seen])).sum() / N.sum()
+    expect(
+        abs(nll - 2.45401) < 1e-5, "the course's table of makemore's counts is damaged: tell your instructor"
+    )
+    _expect_number(student(P, _words_with_makemores_counts()), nll, "the average over makemore's counts")

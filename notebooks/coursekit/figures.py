@@ -78,9 +78,9 @@ def heatmap(
         _, ax = plt.subplots(figsize=(min(9, 1.8 + 0.42 * width), min(8, 1.2 + 0.36 * height)))
     image = ax.imshow(values, aspect=imshow.pop("aspect", "equal"), **imshow)
     if columns is not None:
-        ax.set_xticks(
-            range(len(columns)), list(columns), rotation=45 if max(map(len, columns), default=0) > 3 else 0
-        )
+        slanted = max(map(len, columns), default=0) > 3
+        turn = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
+        ax.set_xticks(range(len(columns)), list(columns), **turn)
     if rows is not None:
         ax.set_yticks(range(len(rows)), list(rows))
     ax.tick_params(length=0)
@@ -92,7 +92,8 @@ def heatmap(
         form = numbers if isinstance(numbers, str) else ".2f"
         for (i, j), value in np.ndenumerate(values):
             red, green, blue, _ = image.cmap(image.norm(value))
-            light = 0.299 * red + 0.587 * green + 0.114 * blue > 0.55
+            # imshow leaves −∞ and nan blank, so their text stands on white
+            light = not np.isfinite(value) or 0.299 * red + 0.587 * green + 0.114 * blue > 0.55
             text = "−∞" if np.isneginf(value) else format(value, form)
             ax.text(j, i, text, ha="center", va="center", fontsize=9, color=INK if light else "white")
     if colorbar:

@@ -1,0 +1,312 @@
+"""Public checks of lab 01: Markov chains of words and letters."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coursekit.checking import close, ensure, equal, public_check
+
+ALPHABET = ["<S>", *"abcdefghijklmnopqrstuvwxyz", "<E>"]
+COMMANDS = ["show me my directories please", "show me my files please", "show me my photos please"]
+REPORTS = ["check whether the battery ran down please", "check whether the program ran please"]
+
+
+# ---------------------------------------------------------------------------------------------- normalise_rows
+
+
+@public_check("normalise_rows")
+def counts_become_probabilities(normalise_rows):
+    """A row of counts becomes a row of probabilities."""
+    N = np.array([[2.0, 3.0, 5.0], [1.0, 0.0, 3.0]])
+    P = normalise_rows(N)
+    ensure(P is not None, "your function returns None: end it with a return")
+    ensure(
+        not np.allclose(P, N / N.sum(axis=0)),
+        "your columns sum to 1: a row stands for the current word, so divide each row by its own sum",
+    )
+    ensure(
+        not np.allclose(P, N / N.sum()),
+        "the whole table sums to 1: divide each row by its own sum, not by the sum of everything",
+    )
+    close(P, [[0.2, 0.3, 0.5], [0.25, 0, 0.75]], "the counts 2, 3, 5 should become 0.2, 0.3, 0.5")
+
+
+@public_check("normalise_rows")
+def an_empty_row_stays_zero(normalise_rows):
+    """A row that was never seen stays zero."""
+    with np.errstate(all="ignore"):
+        P = np.asarray(normalise_rows(np.array([[0, 0, 0], [1, 1, 2]])), dtype=float)
+    ensure(
+        not np.isnan(P).any(), "a row without counts became nan (0/0): divide only where the sum is not zero"
+    )
+    close(
+        P,
+        [[0, 0, 0], [0.25, 0.25, 0.5]],
+        "the row without counts should stay zero, and the other be 1/4, 1/4, 1/2",
+    )
+
+
+@public_check("normalise_rows")
+def the_counts_are_left_alone(normalise_rows):
+    """The counts that you were given are not changed."""
+    N = np.array([[1.0, 3.0], [2.0, 2.0]])
+    normalise_rows(N)
+    close(N, [[1, 3], [2, 2]], "your function changed N itself: make a new array (N / … instead of N /= …)")
+
+
+# ------------------------------------------------------------------------------------------- transition_matrix
+
+
+def _vocabulary_and_table(result, parts: str, count: int):
+    ensure(result is not None, "your function returns None: end it with a return")
+    ensure(
+        isinstance(result, (tuple, list)) and len(result) == count,
+        f"return {count} things, separated by commas: {parts}",
+    )
+    return result
+
+
+@public_check("transition_matrix")
+def the_vocabulary_is_sorted(transition_matrix):
+    """The vocabulary is the seven words in alphabetical order."""
+    words, _ = _vocabulary_and_table(transition_matrix(COMMANDS, [0.2, 0.3, 0.5]), "vocabulary, P", 2)
+    expected = ["directories", "files", "me", "my", "photos", "please", "show"]
+    ensure(sorted(set(words)) == expected, "the vocabulary should hold each word of the sentences once")
+    equal(list(words), expected, "the vocabulary should be in alphabetical order: sorted(…)")
+
+
+@public_check("transition_matrix")
+def my_branches(transition_matrix):
+    """After “my” come directories, files and photos with .2, .3 and .5."""
+    words, P = _vocabulary_and_table(transition_matrix(COMMANDS, [0.2, 0.3, 0.5]), "vocabulary, P", 2)
+    P, words = np.asarray(P, dtype=float), list(words)
+    ensure(P.shape == (7, 7), f"P should be (7, 7), one row and one column a word; yours is {P.shape}")
+    follow = [words.index(word) for word in ("directories", "files", "photos")]
+    row, column = P[words.index("my"), follow], P[follow, words.index("my")]
+    ensure(column.sum() == 0, "your table is turned around: the row is the current word, the column the next")
+    ensure(
+        not np.allclose(row, 1 / 3),
+        "the three come out equally likely: add the sentence's weight, not 1, for each pair",
+    )
+    close(row, [0.2, 0.3, 0.5], "the row of “my” should hold .2, .3 and .5")
+
+
+@public_check("transition_matrix")
+def rows_sum_to_one_or_zero(transition_matrix):
+    """Each row sums to one, and the row of “please” to zero."""
+    words, P = _vocabulary_and_table(transition_matrix(COMMANDS, [20, 30, 50]), "vocabulary, P", 2)
+    sums = dict(zip(words, np.asarray(P, dtype=float).sum(axis=1), strict=True))
+    ensure(
+        abs(sums.pop("please")) < 1e-9,
+        "something follows “please” in your table: pairs must not reach from one sentence into the next",
+    )
+    for word, total in sums.items():
+        ensure(
+            abs(total - 1) < 1e-9,
+            f"the row of “{word}” sums to {total:.3g}: normalise the rows after counting",
+        )
+
+
+@public_check("transition_matrix")
+def a_word_that_also_ends_a_sentence(transition_matrix):
+    """A word that sometimes ends a sentence still has a row that sums to one."""
+    words, P = _vocabulary_and_table(transition_matrix(["go on", "come go"], [1, 1]), "vocabulary, P", 2)
+    row = np.asarray(P, dtype=float)[list(words).index("go")]
+    close(
+        row, [0, 0, 1], "divide the row of “go” by how often something follows it, not by how often it occurs"
+    )
+
+
+# ------------------------------------------------------------------------------------------------ second_order
+
+
+@public_check("second_order")
+def the_contexts_are_pairs_in_order(second_order):
+    """The contexts are the pairs that some word follows, as spoken, sorted."""
+    result = second_order(REPORTS[1:], [1])
+    contexts, _, _ = _vocabulary_and_table(result, "contexts, vocabulary, P", 3)
+    got = [tuple(pair) for pair in contexts]
+    ensure(
+        ("whether", "check") not in got,
+        "your pairs are turned around: the earlier word comes first, (check, whether)",
+    )
+    ensure(
+        ("ran", "please") not in got,
+        "(ran, please) ends the sentence: a pair that nothing follows has no row",
+    )
+    expected = [("check", "whether"), ("program", "ran"), ("the", "program"), ("whether", "the")]
+    ensure(
+        set(got) == set(expected),
+        "the contexts should be exactly the pairs of neighbours that a word follows",
+    )
+    equal(got, expected, "sort the contexts, each once: sorted(…)")
+
+
+@public_check("second_order")
+def battery_ran_down(second_order):
+    """“battery ran” knows “down”, and “program ran” knows “please”."""
+    result = second_order(REPORTS, [0.4, 0.6])
+    contexts, words, P = _vocabulary_and_table(result, "contexts, vocabulary, P", 3)
+    contexts, words, P = [tuple(c) for c in contexts], list(words), np.asarray(P, dtype=float)
+    ensure(
+        P.shape == (7, 8),
+        f"P should be (7, 8), a row for each context and a column for each word; yours is {P.shape}",
+    )
+    ensure(
+        ("battery", "ran") in contexts and ("program", "ran") in contexts,
+        "(battery, ran) and (program, ran) should each be a context with a row of its own",
+    )
+    for pair, word in ((("battery", "ran"), "down"), (("program", "ran"), "please")):
+        row = P[contexts.index(pair)]
+        close(row, np.eye(8)[words.index(word)], f"after {' '.join(pair)} only “{word}” ever comes")
+
+
+@public_check("second_order")
+def one_row_has_to_guess(second_order):
+    """Only the row “whether the” has fractions, .4 and .6."""
+    result = second_order(REPORTS, [4, 6])
+    contexts, words, P = _vocabulary_and_table(result, "contexts, vocabulary, P", 3)
+    contexts, words, P = [tuple(c) for c in contexts], list(words), np.asarray(P, dtype=float)
+    row = P[contexts.index(("whether", "the"))] if ("whether", "the") in contexts else np.zeros(len(words))
+    got = [row[words.index("battery")], row[words.index("program")]]
+    close(
+        got,
+        [0.4, 0.6],
+        "after “whether the” battery has .4 and program .6: use the weights, then normalise each row",
+    )
+    others = [i for i, pair in enumerate(contexts) if pair != ("whether", "the")]
+    close(P[others].max(axis=1), np.ones(len(others)), "every other row should be certain")
+
+
+# ----------------------------------------------------------------------------------------------- bigram_counts
+
+
+@public_check("bigram_counts")
+def ava_has_four_pairs(bigram_counts):
+    """“ava” has four pairs, with the start and the end."""
+    N = bigram_counts(["ava"])
+    ensure(N is not None, "your function returns None: end it with a return")
+    N = np.asarray(N)
+    ensure(N.shape == (28, 28), f"the table should be (28, 28), one row a token; yours is {N.shape}")
+    ensure(N[0].sum() > 0, 'nothing follows <S> in your table: put "<S>" before each name')
+    ensure(N[:, 27].sum() > 0, 'nothing leads to <E> in your table: put "<E>" after each name')
+    ensure(N[1, 0] == 0 and N[27].sum() == 0, "your table is turned around: the row is the current token")
+    ensure(N.sum() == 4, f"“ava” has 4 pairs, but your table counts {N.sum()}")
+    expected = np.zeros((28, 28))
+    for pair in (("<S>", "a"), ("a", "v"), ("v", "a"), ("a", "<E>")):
+        expected[ALPHABET.index(pair[0]), ALPHABET.index(pair[1])] = 1
+    close(N, expected, "a pair lies in the wrong cell: N[INDEX[current], INDEX[following]]")
+
+
+@public_check("bigram_counts")
+def counts_add_up(bigram_counts):
+    """Counts of several names add up, and a name that stands there twice counts twice."""
+    N = np.asarray(bigram_counts(["anna", "hannah", "anna"]))
+    ensure(N.shape == (28, 28), "the table should be (28, 28)")
+    ensure(N[14, 14] != 2, "“nn” should count 3 here: a name that stands in the list twice counts twice")
+    close(N[14, 14], 3, "“nn” occurs three times: add 1 for each occurrence")
+    close(N.sum(), 17, "a name of n letters has n + 1 pairs, so 17 here in all")
+
+
+# ------------------------------------------------------------------------------------------------- sample_name
+
+
+def _chain(*steps):
+    """A (28, 28) table with the given (current, next, probability)."""
+    P = np.zeros((28, 28))
+    for current, following, probability in steps:
+        P[ALPHABET.index(current), ALPHABET.index(following)] = probability
+    return P
+
+
+@public_check("sample_name")
+def a_certain_chain(sample_name):
+    """A chain without choices spells its only name."""
+    P = _chain(("<S>", "m", 1), ("m", "i", 1), ("i", "a", 1), ("a", "<E>", 1))
+    name = sample_name(P, np.random.default_rng(1))
+    ensure(isinstance(name, str), 'return the name as one string: "".join(letters)')
+    ensure("<" not in name, "leave <S> and <E> out of the name")
+    equal(
+        name,
+        "mia",
+        f"a chain that can only spell “mia” gave “{name[:20]}”: after each draw, go on from the token drawn",
+    )
+
+
+@public_check("sample_name")
+def a_fair_choice_is_fair(sample_name):
+    """A choice of 3 to 1 comes out about 3 to 1."""
+    P = _chain(("<S>", "a", 0.75), ("<S>", "b", 0.25), ("a", "<E>", 1), ("b", "<E>", 1))
+    rng = np.random.default_rng(2)
+    names = [sample_name(P, rng) for _ in range(400)]
+    share = names.count("a") / 400
+    ensure(
+        set(names) == {"a", "b"},
+        "with two possible names both should come up, and nothing else: draw, do not take the largest",
+    )
+    ensure(
+        0.65 < share < 0.85,
+        f"a letter with probability .75 came up in {share:.0%} of the names: draw with p=P[current]",
+    )
+
+
+@public_check("sample_name")
+def randomness_comes_from_rng(sample_name):
+    """The same generator state gives the same name."""
+    P = np.full((28, 28), 1 / 27)
+    P[:, 0] = 0
+    first, again = (sample_name(P, np.random.default_rng(5)) for _ in range(2))
+    equal(first, again, "two generators in the same state gave two names: draw from rng, not from np.random")
+
+
+# ------------------------------------------------------------------------------------------------- average_nll
+
+
+@public_check("average_nll")
+def one_letter_by_hand(average_nll):
+    """The list [“a”] costs (ln 2 + ln 4)/2 = 1.04 a step."""
+    P = _chain(("<S>", "a", 0.5), ("<S>", "b", 0.5), ("a", "<E>", 0.25), ("a", "b", 0.75), ("b", "<E>", 1))
+    nll = average_nll(P, ["a"])
+    ensure(nll is not None, "your function returns None: end it with a return")
+    nll = float(np.asarray(nll).reshape(-1)[0])
+    ensure(nll >= 0, "the result is negative: mind the minus sign before the sum")
+    ensure(
+        not np.isclose(nll, 3 * np.log(2)),
+        "that is the sum over the steps: divide by the number of steps, 2 here",
+    )
+    ensure(not np.isclose(nll, 1.5), "that is in bits: use the natural logarithm, np.log")
+    ensure(not np.isclose(nll, np.log(2)), "that is the first step alone: the step to <E> counts as well")
+    ensure(not np.isclose(nll, np.log(4)), "that is the last step alone: the step from <S> counts as well")
+    close(nll, 1.5 * np.log(2), "it should be (ln 2 + ln 4)/2 = 1.0397")
+
+
+@public_check("average_nll")
+def the_average_is_over_steps(average_nll):
+    """The average is over all steps of all names, not over names."""
+    P = _chain(("<S>", "a", 0.5), ("<S>", "b", 0.5), ("a", "<E>", 0.25), ("a", "b", 0.75), ("b", "<E>", 1))
+    nll = float(average_nll(P, ["a", "ab"]))
+    costs = -np.log([0.5, 0.25]), -np.log([0.5, 0.75, 1])
+    ensure(
+        not np.isclose(nll, (costs[0].mean() + costs[1].mean()) / 2),
+        "that is an average of the names' averages: add up all steps, then divide once, by 5 here",
+    )
+    close(
+        nll,
+        np.concatenate(costs).mean(),
+        "the list [“a”, “ab”] has 2 + 3 steps: add all their costs and divide by 5",
+    )
+
+
+@public_check("average_nll")
+def an_impossible_step_is_infinite(average_nll):
+    """A name with an impossible step makes the result infinite."""
+    P = _chain(("<S>", "a", 1), ("a", "<E>", 1))
+    with np.errstate(all="ignore"):
+        nll = float(average_nll(P, ["a", "b"]))
+    ensure(
+        not np.isnan(nll), "the result is nan: an impossible step costs −ln 0 = ∞, and the average with it"
+    )
+    ensure(
+        np.isinf(nll) and nll > 0,
+        "a step with probability 0 makes the result np.inf: add no small number in the log",
+    )
