@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nbgrader.utils import parse_utc
@@ -158,7 +158,7 @@ class FeedbackWriter:
             name=question.name,
             points=(question.points if by_hand is None else by_hand) + extra,
             max_points=question.max_points,
-            tests=question.tests,
+            tests=_without_repeats(question.tests),
             misconception=question.misconception or "",
             hint=question.hint or "",
             error=plain(question.error),
@@ -167,6 +167,16 @@ class FeedbackWriter:
             by_hand=" ".join(words),
             comment=plain(marks.comments.get(question.name, "")),
         )
+
+
+def _without_repeats(tests: tuple[TestResult, ...]) -> tuple[TestResult, ...]:
+    """The tests, a message that several give ("not written yet") kept at the first of them only."""
+    seen: set[str] = set()
+    kept = []
+    for test in tests:
+        kept.append(replace(test, message="") if test.message in seen else test)
+        seen.add(test.message)
+    return tuple(kept)
 
 
 def _written(name: str, maximum: float, marks: TeacherMarks, *, read: bool, nothing: bool) -> WrittenView:

@@ -148,7 +148,7 @@ def source_of(answer: Answer) -> str | None:
         if node is None or node in needed:
             continue
         needed.append(node)
-        waiting += [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
+        waiting += [n.id for n in ast.walk(_as_written(node, answer)) if isinstance(n, ast.Name)]
     parts = []
     for node in sorted(needed, key=lambda node: node.lineno):
         text = ast.unparse(_as_written(node, answer))

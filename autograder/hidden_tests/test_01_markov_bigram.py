@@ -15,6 +15,11 @@ ALPHABET = ["<S>", *string.ascii_lowercase, "<E>"]
 COMMANDS = ["show me my directories please", "show me my files please", "show me my photos please"]
 REPORTS = ["check whether the battery ran down please", "check whether the program ran please"]
 
+EQUIVALENT_MUTANTS = {
+    "normalise_rows: return np.divide(N, total, out=np.zeros(N.shape), where=total != 0)": "counts are not negative",
+    'sample_name: if current >= INDEX["<E>"]:': "<E> is the last token",
+}
+
 
 # ------------------------------------------------------------------------------------------------- references
 
@@ -42,7 +47,7 @@ def _counts(words):
 def _chain_of(sentences, weights, memory):
     """Vocabulary, contexts (tuples of ``memory`` words that something follows) and their rows."""
     vocabulary = sorted({word for sentence in sentences for word in sentence.split()})
-    seen = {}
+    seen: dict[tuple, float] = {}
     for sentence, weight in zip(sentences, weights, strict=True):
         words = sentence.split()
         for at in range(memory, len(words)):

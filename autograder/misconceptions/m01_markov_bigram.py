@@ -140,7 +140,7 @@ def divided_by_occurrences(sentences, weights):
     """Some of your rows sum to less than one: those of words that also end a sentence. Divide by how often the
     word is *followed* by something, which is the row's own sum, and not by how often it occurs."""
     vocabulary, N = _table(sentences, _pairs(sentences, weights))
-    occurs = Counter()
+    occurs: Counter[str] = Counter()
     for sentence, weight in zip(sentences, weights, strict=True):
         for word in sentence.split():
             occurs[word] += weight
@@ -175,7 +175,7 @@ def order_of_appearance(sentences, weights):
 
 @alternative("transition_matrix")
 def with_counters(sentences, weights):
-    follow = defaultdict(Counter)
+    follow: defaultdict[str, Counter] = defaultdict(Counter)
     for a, b, w in _pairs(sentences, weights):
         follow[a][b] += w
     vocabulary = tuple(sorted(set(" ".join(sentences).split())))
@@ -189,7 +189,7 @@ def with_counters(sentences, weights):
 @alternative("transition_matrix")
 def with_one_hot_products(sentences, weights):
     vocabulary = np.unique([word for sentence in sentences for word in sentence.split()])
-    N = 0
+    N = np.zeros((len(vocabulary), len(vocabulary)), dtype=np.float32)
     for sentence, weight in zip(sentences, weights, strict=True):
         hot = (np.array(sentence.split())[:, None] == vocabulary).astype(np.float32)
         N = N + weight * hot[:-1].T @ hot[1:]
@@ -271,7 +271,7 @@ def second_order_not_normalised(sentences, weights):
     """Your second-order rows hold summed weights. Each row should be divided by its own sum, as in the first
     order."""
     contexts, vocabulary, P = _context_table(sentences, _triples(sentences, weights))
-    totals = Counter()
+    totals: Counter[tuple] = Counter()
     for context, _, weight in _triples(sentences, weights):
         totals[context] += weight
     return contexts, vocabulary, P * np.array([[totals[c]] for c in contexts]).reshape(-1, 1)
@@ -279,7 +279,7 @@ def second_order_not_normalised(sentences, weights):
 
 @alternative("second_order")
 def by_dictionaries(sentences, weights):
-    follow = defaultdict(lambda: defaultdict(float))
+    follow: defaultdict[tuple, defaultdict] = defaultdict(lambda: defaultdict(float))
     for pair, c, w in _triples(sentences, weights):
         follow[pair][c] += w
     vocabulary = sorted(set(" ".join(sentences).split()))
@@ -391,7 +391,8 @@ def with_bincount_in_float32(words):
 
 
 def _walk(draw, limit=200):
-    letters, current = [], 0
+    letters: list[int] = []
+    current = 0
     while len(letters) < limit:
         current = int(draw(current))
         if current == 27:
@@ -411,7 +412,7 @@ def takes_the_largest(P, rng):
 def never_leaves_the_start(P, rng):
     """Every letter of your names comes from the row of <S>: the chain never moves on. After a draw, the token
     drawn becomes the current one, and the next draw uses its row."""
-    letters = []
+    letters: list[int] = []
     while len(letters) < 20 and rng.random() < 0.8:
         letters.append(int(rng.choice(28, p=P[0])))
     return "".join(ALPHABET[i] for i in letters if i != 27)

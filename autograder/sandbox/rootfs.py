@@ -37,6 +37,9 @@ def build(config: dict[str, Any]) -> None:
     ns.mount("none", "/", None, ns.MS_REC | ns.MS_PRIVATE)
     ns.mount("tmpfs", _WORKSHOP, "tmpfs", ns.MS_NOSUID | ns.MS_NODEV, "mode=755,size=4m")
     root = Path(_WORKSHOP)
+    for folder in ("proc", "tmp", HOME.lstrip("/")):
+        (root / folder).mkdir(parents=True)
+    ns.mount("tmpfs", str(root / "tmp"), "tmpfs", ns.MS_NOSUID | ns.MS_NODEV, "mode=777,size=64m")
     plan = _plan(config)
     for target, source in plan:
         _place(root, target, source)
@@ -47,10 +50,7 @@ def build(config: dict[str, Any]) -> None:
     (root / "etc").mkdir(exist_ok=True)
     for name, text in _ETC.items():
         (root / "etc" / name).write_text(text)
-    for folder in ("proc", "tmp", HOME.lstrip("/")):
-        (root / folder).mkdir(parents=True, exist_ok=True)
     ns.mount("proc", str(root / "proc"), "proc", ns.MS_NOSUID | ns.MS_NODEV | ns.MS_NOEXEC)
-    ns.mount("tmpfs", str(root / "tmp"), "tmpfs", ns.MS_NOSUID | ns.MS_NODEV, "mode=777,size=64m")
     ns.enter_root(_WORKSHOP)
 
 
@@ -113,14 +113,28 @@ def _make_dev(root: Path) -> None:
     (dev / "shm").symlink_to("/tmp")
 
 
-def mount_scratch(scratch_bytes: int) -> None:
-    """In a child's own mount namespace: a fresh /proc, and one small scratch space for home and /tmp."""
+def covered_by_scratch(config: dict[str, Any]) -> list[str]:
+    """The visible folders that lie where each child gets its scratch space: an environment in /tmp."""
+    inside = [path for path, source in _plan(config) if source and path.startswith(("/tmp/", f"{HOME}/"))]
+    return [path for path in inside if not any(path.startswith(f"{other}/") for other in inside)]
+
+
+def mount_scratch(scratch_bytes: int, covered: list[str]) -> None:
+    """In a child's own mount namespace: a fresh /proc, and one small scratch space for home and /tmp.
+
+    The ``covered`` folders are shown again on top of it.
+    """
+    folders = [os.open(path, os.O_PATH) for path in covered]
     flags = ns.MS_NOSUID | ns.MS_NODEV
     ns.mount("proc", "/proc", "proc", flags | ns.MS_NOEXEC)
     ns.mount("tmpfs", HOME, "tmpfs", flags, f"mode=777,size={scratch_bytes},nr_inodes=20000")
     os.mkdir(f"{HOME}/.tmp")
     os.chmod(f"{HOME}/.tmp", 0o1777)
     ns.mount(f"{HOME}/.tmp", "/tmp", None, ns.MS_BIND)
+    for path, folder in zip(covered, folders, strict=True):
+        os.makedirs(path)
+        ns.mount(f"/proc/self/fd/{folder}", path, None, ns.MS_BIND | ns.MS_REC)
+        os.close(folder)
     os.mkdir(WORKING_FOLDER)
     os.chmod(WORKING_FOLDER, 0o777)
     if os.path.isdir(f"{COURSE}/data"):

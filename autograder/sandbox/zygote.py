@@ -145,6 +145,9 @@ class Jail:
         if self.sandboxed:
             self.own_processes = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
             self.data_size = data_size()
+            from sandbox import rootfs
+
+            self.covered = rootfs.covered_by_scratch(config)
 
     def before_fork(self) -> None:
         """Let the next child be the first process of a fresh process namespace."""
@@ -165,7 +168,7 @@ class Jail:
         from sandbox import policy, rootfs, seccomp
 
         ns.unshare(ns.CLONE_NEWNS | ns.CLONE_NEWNET | ns.CLONE_NEWIPC | ns.CLONE_NEWUTS | ns.CLONE_NEWCGROUP)
-        rootfs.mount_scratch(self.limits["scratch_bytes"])
+        rootfs.mount_scratch(self.limits["scratch_bytes"], self.covered)
         socket.sethostname("course")
         uid, gid = os.getuid(), os.getgid()
         if self.outer_id:

@@ -26,7 +26,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from coursekit import check, progress, start
 from coursekit.chains import draw_chain
-from coursekit.figures import BLUE, INK, ORANGE, heatmap
+from coursekit.figures import BLUE, ORANGE, heatmap
 from coursekit.names import makemore_counts, makemore_names, names
 from coursekit.teaching import until_written
 from matplotlib.colors import PowerNorm
@@ -176,11 +176,11 @@ with until_written():
 #
 # `second_order(sentences, weights)`: same arguments as before; returns **three** things, `contexts, vocabulary, P`:
 #
-# * `contexts`: the list of all pairs `(a, b)` of neighbours, **in the order they are spoken**, that some word
-#   follows at least once. Each pair stands there once; the list is sorted (`sorted` does the right thing with tuples).
+# * `contexts`: a sorted list of all pairs `(a, b)` of neighbours that some word follows at least once. In a pair the
+#   earlier word comes first, and each pair stands in the list once (`sorted` does the right thing with tuples).
 # * `vocabulary`: all distinct words, sorted, as before.
-# * `P`: an array `(C, V)`, a row for each context. Each row adds up to one, for a pair that nothing follows, such as
-#   *(down, please)*, has no row.
+# * `P`: an array `(C, V)`, a row for each context. Every row adds up to one, because a pair that nothing follows,
+#   such as *(down, please)*, gets no row at all.
 #
 # A sentence of one or two words has no context, but its words belong to the vocabulary.
 
@@ -399,7 +399,7 @@ with until_written():
 #
 # The probability of a name is a product, one factor a step:
 #
-# $$P(\textit{ava}) = P(\text{a} \mid \texttt{<S>}) \cdot P(\text{v} \mid \text{a}) \cdot P(\text{a} \mid \text{v}) \cdot P(\texttt{<E>} \mid \text{a})$$
+# $$P(\textit{ava}) = P(\text{a} \mid \langle S\rangle) \cdot P(\text{v} \mid \text{a}) \cdot P(\text{a} \mid \text{v}) \cdot P(\langle E\rangle \mid \text{a})$$
 #
 # Thousands of factors below one soon make a number too small for any computer, so we add logarithms instead. With a
 # minus sign, so that a surprise counts upwards; and divided by **the number of steps**, so that long lists and short
@@ -407,7 +407,7 @@ with until_written():
 #
 # $$\mathrm{NLL} = -\frac{1}{\text{steps}} \sum_{\text{steps } i \to j} \ln P_{ij}$$
 #
-# *By hand.* Let $P(\text{a} \mid \texttt{<S>}) = \tfrac12$ and $P(\texttt{<E>} \mid \text{a}) = \tfrac14$. The list `["a"]` has two
+# *By hand.* Let $P(\text{a} \mid \langle S\rangle) = \tfrac12$ and $P(\langle E\rangle \mid \text{a}) = \tfrac14$. The list `["a"]` has two
 # steps, so its NLL is $(\ln 2 + \ln 4)/2 = 1.04$.
 #
 # `average_nll(P, words)`: a `(28, 28)` table and a list of names (at least one) → one float. The end counts as a
@@ -441,7 +441,8 @@ with until_written():
         costs = [-np.log(P[INDEX[a], INDEX[b]]) for a, b in zip(tokens, tokens[1:])]
         ax.bar(range(len(costs)), costs, color=BLUE)
         ax.axhline(np.log(27), color=ORANGE, label="blind guessing: ln 27")
-        ax.set_xticks(range(len(costs)), [f"{a}→{b}" for a, b in zip(tokens, tokens[1:])], rotation=45, fontsize=9)
+        steps = [f"{a}→{b}" for a, b in zip(tokens, tokens[1:])]
+        ax.set_xticks(range(len(costs)), steps, rotation=45, fontsize=9)
         ax.set(title=f"{name}: {average_nll(P, [name]):.2f} nats a step", xlabel="step", ylim=(0, 8.5))
     axes[0].set(ylabel="surprise −ln P (nats)")
     axes[0].legend(loc="upper left")

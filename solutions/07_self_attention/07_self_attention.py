@@ -114,8 +114,9 @@ heights = np.sin(dots) + 0.1 * dots + np.random.default_rng(3).normal(0, 0.2, 11
 grid = np.linspace(0, 10, 400)
 
 with until_written():
-    fig, axes = plt.subplots(1, 3, figsize=(9, 2.9), sharey=True)
-    for ax, sigma, finding in zip(axes, (0.1, 0.6, 5), ("the nearest dot wins", "a smooth curve", "nearly the mean")):
+    fig, axes = plt.subplots(1, 3, figsize=(10, 2.9), sharey=True)
+    findings = ("the nearest dot wins", "a smooth curve", "nearly the mean")
+    for ax, sigma, finding in zip(axes, (0.1, 0.6, 5), findings):
         ax.plot(grid, kernel_smooth(dots, heights, grid, sigma), color=BLUE)
         ax.plot(dots, heights, "o", color=ORANGE)
         ax.set_title(f"σ = {sigma:g}: {finding}")
@@ -171,7 +172,10 @@ film_keys = np.array([
     describe("boring love-story ship past"),  # Titanic
 ])  # (3, 10)
 film_values = np.array([[117.0], [121.0], [194.0]])  # (3, 1), minutes
-film_queries = np.array([describe("boring love-story ship past"), describe("boring love-story space")])  # (2, 10)
+film_queries = np.array([
+    describe("boring love-story ship past"),
+    describe("boring love-story space"),
+])  # (2, 10)
 
 # %% tags=["skip-grading"]
 one_query = film_queries[0]
@@ -222,7 +226,7 @@ print("answer:         ", (weights @ film_values).round(1), "minutes")
 
 # %% question="scaled_dot_product_attention"
 def scaled_dot_product_attention(q, k, v, mask=None):
-    """q (…, Tq, d_k), k (…, Tk, d_k), v (…, Tk, d_v), mask True = may attend → output (…, Tq, d_v), weights."""
+    """q (…, Tq, d_k), k (…, Tk, d_k), v (…, Tk, d_v) → output (…, Tq, d_v), weights (…, Tq, Tk)."""
     ### BEGIN SOLUTION
     scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])  # (…, Tq, Tk)
     if mask is not None:
@@ -251,10 +255,13 @@ def attention_one_by_one(q, k, v):
 
 with until_written():
     quick, film_weights = scaled_dot_product_attention(film_queries, film_keys, film_values)
-    print("all at once:", quick.ravel().round(2), "  one by one:",
-          attention_one_by_one(film_queries, film_keys, film_values).ravel().round(2))
-    heatmap(film_weights, ["boring love story, ship, past", "boring love story, space"], ["Alien", "Star Wars", "Titanic"],
-            title="Both queries are answered in one product", numbers=True, vmin=0, vmax=1)
+    slow = attention_one_by_one(film_queries, film_keys, film_values)
+    print("all at once:", quick.ravel().round(2), "  one by one:", slow.ravel().round(2))
+    fig, ax = plt.subplots(figsize=(7.2, 2.2))
+    heatmap(film_weights, ["… ship, past", "… space"], ["Alien", "Star Wars", "Titanic"], ax=ax,
+            title="Both queries are answered in one product", ylabel="boring love story",
+            numbers=True, vmin=0, vmax=1, aspect="auto")
+    plt.setp(ax.get_xticklabels(), rotation=0, ha="center")
     plt.show()
 
 # %% [markdown]
@@ -268,25 +275,34 @@ with until_written():
 # %% tags=["skip-grading"]
 sizes = [2**n for n in range(1, 11)]
 draw = np.random.default_rng(1)
-pairs = [(draw.normal(size=(2000, d)), draw.normal(size=(2000, d))) for d in sizes]
-variance = [(a * b).sum(axis=1).var() for a, b in pairs]
-# 200 queries with 10 keys each: how much does the favourite key get?
-favourite = {
-    label: [softmax(np.einsum("nd,nmd->nm", a[:200], b.reshape(200, 10, d)) / scale(d)).max(axis=1).mean()
-            for d, (a, b) in zip(sizes, pairs)]
-    for label, scale in (("without scaling", lambda d: 1), ("divided by √d", np.sqrt))
-}
-fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2))
-left.loglog(sizes, variance, "o", color=BLUE, label="measured")
-left.loglog(sizes, sizes, color=INK, lw=1, label="variance = d")
-left.set(xlabel="size d of query and key", ylabel="variance of q · k")
-left.set_title("The variance of q · k is d")
-left.legend()
-for (label, line), colour in zip(favourite.items(), (ORANGE, GREEN)):
-    right.semilogx(sizes, line, "o-", color=colour, label=label)
-right.set(xlabel="size d of query and key", ylabel="largest of 10 weights", ylim=(0, 1))
-right.set_title("Unscaled, one key takes it all")
-right.legend()
+variance = [(draw.normal(size=(2000, d)) * draw.normal(size=(2000, d))).sum(axis=1).var() for d in sizes]
+
+fig, ax = plt.subplots(figsize=(5.4, 3.2))
+ax.loglog(sizes, variance, "o", color=BLUE, label="measured")
+ax.loglog(sizes, sizes, color=INK, lw=1, label="variance = d")
+ax.set(xlabel="size d of query and key", ylabel="variance of q · k")
+ax.set_title("The variance of q · k is d")
+ax.legend()
+plt.show()
+
+# %% [markdown]
+# And what a softmax makes of such scores: ten keys for each of 200 queries, all of them random, so that no key
+# deserves to be preferred.
+
+# %% tags=["skip-grading"]
+plain, scaled = [], []
+for d in sizes:
+    q, k = draw.normal(size=(200, 1, d)), draw.normal(size=(200, 10, d))
+    scores = (q * k).sum(axis=-1)  # (200, 10)
+    plain.append(softmax(scores).max(axis=1).mean())
+    scaled.append(softmax(scores / np.sqrt(d)).max(axis=1).mean())
+
+fig, ax = plt.subplots(figsize=(5.4, 3.2))
+ax.semilogx(sizes, plain, "o-", color=ORANGE, label="plain scores")
+ax.semilogx(sizes, scaled, "o-", color=BLUE, label="divided by √d")
+ax.set(xlabel="size d of query and key", ylabel="largest of 10 weights", ylim=(0, 1))
+ax.set_title("Without scaling, one key takes it all")
+ax.legend()
 plt.show()
 
 # %% [markdown]
@@ -312,19 +328,16 @@ def clocks(number):
 
 
 with until_written():
-    fig, axes = plt.subplots(1, 2, figsize=(9, 3), sharey=True)
+    fig, axes = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True)
     for tau, colour in ((1, GREEN), (0.1, ORANGE), (0.01, BLUE)):
         _, weights = scaled_dot_product_attention(clocks([104, 106]) / tau, clocks(orders), np.eye(11))
-        for ax, row in zip(axes, weights):
+        for ax, row, number in zip(axes, weights, (104, 106)):
             ax.plot(orders, row, "o-", color=colour, label=f"τ = {tau:g}")
-        print(f"τ = {tau:<5g} order_104 → {items[weights[0].argmax()]} ({weights[0].max():.4f})"
-              f"   order_106 → {items[weights[1].argmax()]} ({weights[1].max():.4f})")
-    axes[0].set_title("Warm: a kernel")
-    axes[1].set_title("Cold: a dictionary")
-    for ax, number in zip(axes, (104, 106)):
-        ax.set(xlabel=f"key (we asked for order_{number})", xticks=orders[::2])
+            ax.set(xlabel="key: number of the order", xticks=orders[::2])
+            ax.set_title(f"order_{number} → {items[row.argmax()]}")
+            print(f"τ = {tau:<5g} order_{number} → {items[row.argmax()]} with weight {row.max():.4f}")
     axes[0].set_ylabel("attention weight")
-    axes[1].legend()
+    axes[1].legend(title="warm: a kernel\ncold: a dictionary")
     plt.show()
 
 # %% [markdown]
@@ -337,16 +350,17 @@ with until_written():
 # with the same weights:
 
 # %% tags=["skip-grading"]
-draw = np.random.default_rng(8)
+draw = np.random.default_rng(23)
 vector = {word: draw.normal(size=4) for word in ("dog", "bites", "man")}
-W_Q, W_K, W_V = draw.normal(size=(3, 4, 4))
+W_Q, W_K, W_V = draw.normal(size=(3, 4, 4)) / 2
 
 with until_written():
     fig, axes = plt.subplots(1, 2, figsize=(9, 2.2))
     for ax, sentence in zip(axes, (["dog", "bites", "man"], ["man", "bites", "dog"])):
         X = np.array([vector[word] for word in sentence])
         heard, _ = scaled_dot_product_attention(X @ W_Q, X @ W_K, X @ W_V)
-        heatmap(heard, sentence, ax=ax, numbers=True, cmap="PuOr", vmin=-6, vmax=6, aspect="auto", xlabel="entry of the output")
+        heatmap(heard, sentence, ax=ax, numbers=True, cmap="PuOr", vmin=-2, vmax=2, aspect="auto",
+                xlabel="entry of the output")
         ax.set_xticks([])
     axes[0].set_title("Dog bites man …")
     axes[1].set_title("… or man bites dog: the same rows")
@@ -399,17 +413,14 @@ german = "<sos> Ich habe einen Apfel gegessen <eos>".split()
 with until_written():
     mask = causal_mask(7)
     print("scores set to −∞:", (~mask).sum())
-    draw = np.random.default_rng(4)
-    q, k = draw.normal(size=(2, 7, 16))
-    scores = np.where(mask, q @ k.T / 4, -np.inf)
+    q, k = np.random.default_rng(4).normal(size=(2, 7, 16))
     _, weights = scaled_dot_product_attention(q, k, np.eye(7), mask)
     fig, axes = plt.subplots(1, 2, figsize=(9.4, 4.2))
-    heatmap(np.where(mask, scores, np.nan), german, german, ax=axes[0], numbers=".1f", cmap="PuOr", vmin=-3, vmax=3,
-            title="Before the softmax: 21 scores are −∞", xlabel="key: heard", ylabel="query: listening")
-    for i, j in np.argwhere(~mask):
-        axes[0].texts[7 * i + j].set(text="−∞", color=INK)
-    heatmap(weights, german, german, ax=axes[1], numbers=".2f", vmin=0, vmax=1,
-            title="After it: the future has weight 0", xlabel="key: heard")
+    heatmap(np.where(mask, q @ k.T / 4, -np.inf), german, german, ax=axes[0], numbers=".1f",
+            cmap="PuOr", vmin=-3, vmax=3, xlabel="key: heard", ylabel="query: listening",
+            title="Before the softmax: 21 scores are −∞")
+    heatmap(weights, german, german, ax=axes[1], numbers=".2f", vmin=0, vmax=1, xlabel="key: heard",
+            title="After it: the future has weight 0")
     plt.show()
 
 # %% [markdown]
@@ -450,17 +461,21 @@ check("padding_mask", padding_mask)
 
 # %% tags=["skip-grading"]
 with until_written():
-    draw = np.random.default_rng(5)
-    batch = draw.normal(size=(3, 4, 8))  # the padding is filled with rubbish, on purpose
-    both = causal_mask(4) & padding_mask([4, 3, 2], 4)  # (4, 4) & (3, 1, 4) → (3, 4, 4)
-    alone, _ = scaled_dot_product_attention(batch[2:, :2], batch[2:, :2], batch[2:, :2])
+    batch = np.random.default_rng(5).normal(size=(3, 4, 8))  # the padding holds rubbish, on purpose
+    lux = batch[2:, :2]  # the two words of Fiat lux
+    alone, _ = scaled_dot_product_attention(lux, lux, lux)
     for name, mask in (("without a mask", None), ("with the mask", padding_mask([4, 3, 2], 4))):
         together, _ = scaled_dot_product_attention(batch, batch, batch, mask)
-        print(f"Fiat lux, {name}: differs from itself alone by {np.abs(together[2:, :2] - alone).max():.2g}")
+        gap = np.abs(together[2:, :2] - alone).max()
+        print(f"Fiat lux in the batch, {name}, differs from Fiat lux alone by {gap:.2g}")
+
+# %% tags=["skip-grading"]
+with until_written():
+    both = causal_mask(4) & padding_mask([4, 3, 2], 4)  # (4, 4) & (3, 1, 4) → (3, 4, 4)
     fig, axes = plt.subplots(1, 3, figsize=(9, 3.1))
-    for ax, allowed, sentence in zip(axes, both, ("Let there be light", "Es werde Licht ·", "Fiat lux · ·")):
-        heatmap(allowed, sentence.split(), sentence.split(), ax=ax, vmin=0, vmax=1, xlabel="key")
-        ax.set_title(sentence.replace(" ·", ""), fontsize=11)
+    for ax, allowed, line in zip(axes, both, ("Let there be light", "Es werde Licht ·", "Fiat lux · ·")):
+        heatmap(allowed, line.split(), line.split(), ax=ax, vmin=0, vmax=1, xlabel="key")
+        ax.set_title(line.replace(" ·", ""), fontsize=11)
     axes[0].set_ylabel("query")
     fig.suptitle("Yellow may be heard: not the future, not the padding (·)", x=0.02, ha="left", weight="bold")
     plt.show()
@@ -512,7 +527,8 @@ def additive_attention(q, k, v, W_q, W_k, w, mask=None):
 check("additive_attention", additive_attention)
 
 # %% [markdown]
-# In section 4 a longer query gave a sharper answer. Additive attention can't be shouted at: the tanh has a ceiling.
+# In section 4 a longer query gave a sharper answer. Additive attention can't be shouted at: query and key share one tanh, and a
+# loud query pushes it to its ceiling, where the key makes no difference any more.
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -521,10 +537,11 @@ with until_written():
     W_q, W_k, w = draw.normal(size=(16, 16)) / 4, draw.normal(size=(16, 16)) / 4, draw.normal(size=16) / 4
     loudness = np.geomspace(0.1, 100, 25)
     dot = [scaled_dot_product_attention(q * s, k, v)[1].max(axis=-1).mean() for s in loudness]
-    additive = [additive_attention(q * s, k, v, W_q, W_k, w)[1].max(axis=-1).mean() for s in loudness]
-    fig, ax = plt.subplots()
+    tanh = [additive_attention(q * s, k, v, W_q, W_k, w)[1].max(axis=-1).mean() for s in loudness]
+
+    fig, ax = plt.subplots(figsize=(6.4, 3.2))
     ax.semilogx(loudness, dot, color=BLUE, label="dot product")
-    ax.semilogx(loudness, additive, color=ORANGE, label="additive")
+    ax.semilogx(loudness, tanh, color=ORANGE, label="additive")
     ax.set(xlabel="length of the query (times)", ylabel="largest of 10 weights", ylim=(0, 1.02))
     ax.set_title("Shouting sharpens the dot product, not the tanh")
     ax.legend()
@@ -568,7 +585,7 @@ with until_written():
 
 # %% question="attention_backward"
 def attention_backward(q, k, v, weights, d_output):
-    """Gradients of the loss with respect to q, k and v, given d_output (…, Tq, d_v) and the forward pass's weights."""
+    """From d_output (…, Tq, d_v) and the forward pass's weights to (d_q, d_k, d_v)."""
     ### BEGIN SOLUTION
     d_v = np.swapaxes(weights, -1, -2) @ d_output
     d_weights = d_output @ np.swapaxes(v, -1, -2)
@@ -586,30 +603,37 @@ check("attention_backward", attention_backward)
 # the rest. (With $V$ the identity, the output *is* the weights.)
 
 # %% tags=["skip-grading"]
-with until_written():
-    X = clocks(np.arange(8))  # (8, 8)
-    draw = np.random.default_rng(7)
-    W_Q, W_K = draw.normal(size=(2, 8, 8)) * 0.3
-    rows, before = np.arange(8), np.maximum(np.arange(8) - 1, 0)  # the first word has only itself
-    losses, maps = [], []
-    for step in range(400):
-        q, k = X @ W_Q, X @ W_K
-        output, weights = scaled_dot_product_attention(q, k, np.eye(8), causal_mask(8))
-        d_output = np.zeros((8, 8))
-        d_output[rows, before] = -1 / output[rows, before] / 8
-        d_q, d_k, _ = attention_backward(q, k, np.eye(8), weights, d_output)
-        W_Q, W_K = W_Q - X.T @ d_q, W_K - X.T @ d_k
-        losses.append(-np.log(output[rows, before]).mean())
-        maps.append(weights)
+row, before = np.arange(8), np.maximum(np.arange(8) - 1, 0)  # the first word has only itself
 
+
+def learn(steps):
+    """Gradient descent on W_Q and W_K; the losses and the attention maps on the way."""
+    X = clocks(np.arange(8))  # (8, 8): all that a position knows about itself
+    W_Q, W_K = np.random.default_rng(7).normal(size=(2, 8, 8)) * 0.3
+    losses, maps = [], []
+    for step in range(steps):
+        q, k, v = X @ W_Q, X @ W_K, np.eye(8)
+        output, weights = scaled_dot_product_attention(q, k, v, causal_mask(8))
+        d_output = np.zeros((8, 8))
+        d_output[row, before] = -1 / output[row, before] / 8
+        d_q, d_k, _ = attention_backward(q, k, v, weights, d_output)
+        W_Q, W_K = W_Q - X.T @ d_q, W_K - X.T @ d_k
+        losses.append(-np.log(output[row, before]).mean())
+        maps.append(weights)
+    return losses, maps
+
+# %% tags=["skip-grading"]
+with until_written():
+    losses, maps = learn(400)
     fig, axes = plt.subplots(1, 3, figsize=(9.4, 3.1))
     axes[0].semilogy(losses, color=BLUE)
     axes[0].set(xlabel="step", ylabel="loss")
     axes[0].set_title("The loss falls")
-    heatmap(maps[0], ax=axes[1], vmin=0, vmax=1, title="Before: vague", xlabel="key", ylabel="query")
-    heatmap(maps[-1], ax=axes[2], vmin=0, vmax=1, title="After: one word back", xlabel="key")
+    for ax, weights, title in zip(axes[1:], (maps[0], maps[-1]), ("Before: vague", "After: one word back")):
+        heatmap(weights, "01234567", "01234567", ax=ax, vmin=0, vmax=1, title=title, xlabel="key", ylabel="query")
     plt.show()
-    print(f"weight on the word before: {maps[0][rows, before].mean():.2f} at first, {maps[-1][rows, before].mean():.2f} at the end")
+    first, last = (weights[row, before].mean() for weights in (maps[0], maps[-1]))
+    print(f"weight on the word before: {first:.2f} at first, {last:.2f} at the end")
 
 # %% [markdown]
 # Lab 03's mask table has filled itself in.

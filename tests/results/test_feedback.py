@@ -88,6 +88,12 @@ def test_the_page_says_what_failed_why_and_what_to_try(writer: FeedbackWriter, m
     assert "<strong>last</strong>" in page
 
 
+def test_a_message_that_every_test_gives_is_said_once(writer: FeedbackWriter, make_result: Make) -> None:
+    tests = tuple(TestResult(f"Title {number}.", False, "not written yet") for number in range(3))
+    text = read(writer.page(make_result("ada", questions=(QuestionResult("softmax", 0, 6, tests),)))).text
+    assert text.count("not written yet") == 1 and text.count("✗ not yet") == 3
+
+
 def test_nothing_a_student_wrote_becomes_markup(writer: FeedbackWriter, make_result: Make) -> None:
     question = QuestionResult(
         "softmax", 0, 6, (TestResult("t", False, HOSTILE),), error=HOSTILE, hint=HOSTILE

@@ -111,6 +111,16 @@ def test_the_report_says_when_submissions_ran_without_isolation(
     assert "1 of 2 submissions were graded without isolation" in text_of(path)
 
 
+def test_the_headline_tells_when_half_of_the_class_has_everything(
+    tmp_path: Path, spec: LabSpec, make_result: Make
+) -> None:
+    assert "half of the class has all 10 points" in text_of(
+        build_report([make_result("ada")], spec, tmp_path)
+    )
+    lower = [make_result("ada"), make_result("bo", 1, 1)]
+    assert "Half of the class has 6 points or more" in text_of(build_report(lower, spec, tmp_path))
+
+
 def test_an_empty_class_still_has_a_report(tmp_path: Path, spec: LabSpec) -> None:
     assert "0 submissions read" in text_of(build_report([], spec, tmp_path))
 

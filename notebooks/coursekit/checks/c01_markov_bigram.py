@@ -262,13 +262,18 @@ def randomness_comes_from_rng(sample_name):
 # ------------------------------------------------------------------------------------------------- average_nll
 
 
+def _number(value):
+    ensure(value is not None, "your function returns None: end it with a return")
+    array = np.asarray(value, dtype=float)
+    ensure(array.size == 1, f"the result should be one number; yours has shape {array.shape}")
+    return float(array.reshape(()))
+
+
 @public_check("average_nll")
 def one_letter_by_hand(average_nll):
     """The list [“a”] costs (ln 2 + ln 4)/2 = 1.04 a step."""
     P = _chain(("<S>", "a", 0.5), ("<S>", "b", 0.5), ("a", "<E>", 0.25), ("a", "b", 0.75), ("b", "<E>", 1))
-    nll = average_nll(P, ["a"])
-    ensure(nll is not None, "your function returns None: end it with a return")
-    nll = float(np.asarray(nll).reshape(-1)[0])
+    nll = _number(average_nll(P, ["a"]))
     ensure(nll >= 0, "the result is negative: mind the minus sign before the sum")
     ensure(
         not np.isclose(nll, 3 * np.log(2)),
@@ -284,7 +289,7 @@ def one_letter_by_hand(average_nll):
 def the_average_is_over_steps(average_nll):
     """The average is over all steps of all names, not over names."""
     P = _chain(("<S>", "a", 0.5), ("<S>", "b", 0.5), ("a", "<E>", 0.25), ("a", "b", 0.75), ("b", "<E>", 1))
-    nll = float(average_nll(P, ["a", "ab"]))
+    nll = _number(average_nll(P, ["a", "ab"]))
     costs = -np.log([0.5, 0.25]), -np.log([0.5, 0.75, 1])
     ensure(
         not np.isclose(nll, (costs[0].mean() + costs[1].mean()) / 2),
@@ -302,7 +307,7 @@ def an_impossible_step_is_infinite(average_nll):
     """A name with an impossible step makes the result infinite."""
     P = _chain(("<S>", "a", 1), ("a", "<E>", 1))
     with np.errstate(all="ignore"):
-        nll = float(average_nll(P, ["a", "b"]))
+        nll = _number(average_nll(P, ["a", "b"]))
     ensure(
         not np.isnan(nll), "the result is nan: an impossible step costs −ln 0 = ∞, and the average with it"
     )
