@@ -10,6 +10,10 @@ import numpy as np
 
 from coursekit.data import lines, path
 
+#: The tokens of a name in the order of every table: start, a to z, end; and each token's index.
+ALPHABET = ["<S>", *"abcdefghijklmnopqrstuvwxyz", "<E>"]
+INDEX = {token: i for i, token in enumerate(ALPHABET)}
+
 MAKEMORE_SHA256 = "0a30b5557f192f32ab962680889aac5f6fda0f4cecf40a6d0b5694f58ea8cc4d"
 
 

@@ -241,7 +241,7 @@ with until_written():
 # %% [markdown]
 # ## Part C · A machine that invents names
 #
-# The same idea works on letters, and there it gets lively: with only 26 of them every pair is seen, and often. Our
+# The same idea works on letters, and there it gets lively: with only 26 of them most pairs are seen, and often. Our
 # examples are the 29,910 different first names that were given to at least five children in the United States in
 # 2017, the most frequent first.
 
@@ -256,11 +256,14 @@ print("and the rarest:", ", ".join(words[-6:]))
 #
 # `<S>` a v a `<E>`
 #
-# and the alphabet has 28 tokens. Their order is pinned here, and every table of this lab uses it:
+# and the alphabet has 28 tokens. Every table of this lab keeps them in one order: `ALPHABET` is the list
+# `["<S>", "a", …, "z", "<E>"]`, and `INDEX` says where a token stands in it.
 
 # %% locked="alphabet"
-ALPHABET = ["<S>", *"abcdefghijklmnopqrstuvwxyz", "<E>"]
-INDEX = {token: i for i, token in enumerate(ALPHABET)}  # "<S>" → 0, "a" → 1, …, "z" → 26, "<E>" → 27
+from coursekit.names import ALPHABET, INDEX
+
+print(len(ALPHABET), "tokens:", " ".join(ALPHABET))
+print("INDEX:", {token: INDEX[token] for token in ("<S>", "a", "b", "z", "<E>")})
 
 # %% [markdown]
 # ### 4 · `bigram_counts` ●○○ (10 minutes, 3 points)
