@@ -447,11 +447,9 @@ def test_a_masked_key_gets_no_gradient(student, rng):
     """With a mask, gradients flow only to what was heard."""
     mask = np.tril(np.ones((6, 6), dtype=bool)) & (np.arange(6) != 4)
     mask[4, 4] = False
-    _expect_gradients(
-        student,
-        *(rng.normal(size=(6, size)) for size in (3, 3, 2, 2)),
-        mask=mask,
-    )
+    q, k = rng.normal(size=(6, 3)), rng.normal(size=(6, 3))
+    v, d_output = rng.normal(size=(6, 2)), rng.normal(size=(6, 2))
+    _expect_gradients(student, q, k, v, d_output, mask)
 
 
 @hidden_test("attention_backward")

@@ -46,7 +46,27 @@ def the_case_by_hand(kernel_smooth: Any) -> None:
         "you got 34.26: the weighted sum is there, but not divided by the sum of the weights",
     )
     ensure(abs(got - 14.239) > 0.01, "you got 14.24: that is exp(−d²/σ); the exponent needs −d²/(2σ²)")
+    ensure(abs(got - 50) > 0.01, "you got 50, the sum of the heights: let the weights of one query sum to 1")
+    ensure(
+        abs(got - 17.674) > 0.01,
+        "you got 17.67: far dots count more than near ones; is there a minus sign in the exponent?",
+    )
     close(height, [15.4814], f"the height should be 15.48, but yours is {got:.4g}", rtol=1e-4)
+
+
+@public_check("kernel_smooth")
+def twice_as_far(kernel_smooth: Any) -> None:
+    """With σ = 2, a dot at distance 1 and one at distance 2 get the weights 0.59 and 0.41."""
+    height = kernel_smooth(np.array([0.0, 3]), np.array([0.0, 1]), np.array([1.0]), 2.0)
+    got = float(np.ravel(height)[0]) if np.size(height) else np.nan
+    ensure(abs(got - 0.3208) > 1e-3, f"the far dot gets {got:.3f}: σ must be squared, too")
+    ensure(abs(got - 0.4688) > 1e-3, f"the far dot gets {got:.3f}: the distance must be squared")
+    ensure(
+        abs(got - 0.1824) > 1e-3, f"the far dot gets {got:.3f}: divide the squared distance by 2σ², not by σ"
+    )
+    close(
+        height, [0.40733], f"the far dot should get the weight 0.407, but its share is {got:.3f}", rtol=1e-4
+    )
 
 
 @public_check("kernel_smooth")
@@ -156,15 +176,12 @@ def a_mask_silences_before_the_softmax(scaled_dot_product_attention: Any) -> Non
     blocked = weights[~mask]
     ensure(
         np.allclose(blocked, 0, atol=1e-6),
-        f"a masked key still has weight {blocked.max():.2g}: set its score to −∞ (a score of 0 is not enough)",
+        f"a masked key still has weight {blocked.max():.2g}: its score must be −∞ (0 is not enough)",
     )
     _over_the_keys(weights, ", so mask the scores before the softmax, not the weights after it")
-    close(
-        weights,
-        [[0.42160, 0.57840, 0], [0.42160, 0, 0.57840]],
-        "the weights of the keys that may be heard are wrong",
-        atol=1e-4,
-    )
+    _, heard = _pair(scaled_dot_product_attention(_QUERIES, _KEYS, _VALUES))
+    shares = heard * mask / (heard * mask).sum(axis=-1, keepdims=True)
+    close(weights, shares, "the keys that may be heard should keep their proportions", atol=1e-4)
 
 
 @public_check("scaled_dot_product_attention")
@@ -172,15 +189,14 @@ def a_batch_is_many_sentences(scaled_dot_product_attention: Any) -> None:
     """A batch gives what its sentences give one by one, also with one mask row for all queries."""
     q, k, v = np.stack([_QUERIES, _QUERIES[::-1]]), np.stack([_KEYS, _KEYS]), np.stack([_VALUES, _VALUES])
     output, weights = _pair(scaled_dot_product_attention(q, k, v))
-    close(
-        weights,
-        [_FILM_WEIGHTS, _FILM_WEIGHTS[::-1]],
-        "the weights of a batch are wrong: transpose the last two axes of k only",
-        atol=1e-4,
-    )
-    close(
-        output[:, :, 0], [[164.049, 149.515], [149.515, 164.049]], "the output of a batch is wrong", atol=1e-2
-    )
+    alone = _pair(scaled_dot_product_attention(_QUERIES, _KEYS, _VALUES))
+    for what, together, one in (("weights", weights, alone[1]), ("output", output, alone[0])):
+        close(
+            together,
+            [one, one[::-1]],
+            f"the {what} of a sentence should be the same in a batch as alone: transpose only the last two axes of k",
+            atol=1e-4,
+        )
     mask = np.array([[[True, True, True]], [[False, False, True]]])  # (2, 1, 3), as padding_mask makes it
     _, weights = _pair(scaled_dot_product_attention(q, k, v, mask))
     close(
@@ -313,7 +329,7 @@ def sizes_may_differ(additive_attention: Any) -> None:
     close(
         weights,
         _SIZES_DIFFER,
-        "the weights are wrong when the sizes differ: no division by √d_k here",
+        "the weights are wrong: take one tanh of the sum q W_q + k W_k, and divide by no √d_k",
         atol=1e-4,
     )
     close(output, _SIZES_DIFFER, "the output is weights times values", atol=1e-4)
