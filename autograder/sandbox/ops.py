@@ -15,19 +15,17 @@ Nothing here is trusted: whatever a student does to this code, all it can change
 
 from __future__ import annotations
 
-import inspect
-import linecache
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Any
 
 from . import wire
+from .callbacks import Callback
+from .frames import describe_error
+from .snapshots import Snapshots, parameters_of
 from .wire import Reference, WireError
 
-MAX_MESSAGE = 2000
-MAX_LINE = 300
-MAX_FRAMES = 12
 MAX_NAMES = 10_000
 
 #: What a callback of the harness may raise in the student's code; anything else arrives as RuntimeError.
@@ -100,7 +98,7 @@ class Executor:
         if reference.kind == "handle":
             return self.handles[int(reference.key)]
         if reference.kind == "callback":
-            return Callback(self, int(reference.key))
+            return Callback(self.call_back, int(reference.key))
         if reference.key not in self.namespace:
             raise MissingName(f"name '{reference.key}' is not defined")
         return self.namespace[str(reference.key)]
@@ -211,20 +209,6 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-class Callback:
-    """Stands, in the student's process, for a function of the harness's."""
-
-    def __init__(self, executor: Executor, key: int):
-        self._executor = executor
-        self.key = key
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._executor.call_back(self.key, args, kwargs)
-
-    def __repr__(self) -> str:
-        return f"<function given by the test, number {self.key}>"
-
-
 class _Reply:
     """A result with what there is to say about the arguments."""
 
@@ -232,78 +216,6 @@ class _Reply:
         self.result = result
         self.mutated = mutated
         self.generator = generator
-
-
-class Snapshots:
-    """What the arguments were before a call, to tell afterwards which of them changed."""
-
-    def __init__(self, function: Any, args: list, kwargs: dict[str, Any]):
-        self.function = function
-        self.generator = None
-        self.taken: list[tuple[int | str, Any, Any]] = []
-        items: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
-        for key, value in items:
-            if is_generator(value):
-                self.generator = value if self.generator is None else self.generator
-            elif value is not None and type(value) not in _IMMUTABLE:
-                self.taken.append((key, value, _snapshot(value)))
-
-    def changed(self) -> tuple[str, ...]:
-        """The names of the arguments that are no longer what they were: ``("x", "words[2]")``."""
-        return tuple(
-            _changed_place(self._name(key), before, value)
-            for key, value, before in self.taken
-            if _snapshot(value) != before
-        )
-
-    def _name(self, key: int | str) -> str:
-        if isinstance(key, str):
-            return key
-        names = _parameters(self.function)
-        return names[key] if key < len(names) else f"argument {key + 1}"
-
-
-_IMMUTABLE = frozenset({bool, int, float, complex, str, bytes, range, slice, Callback, type(...)})
-
-
-def is_generator(value: Any) -> bool:
-    """Whether ``value`` is a random generator of NumPy's or PyTorch's."""
-    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-    return (numpy is not None and isinstance(value, numpy.random.Generator)) or (
-        torch is not None and isinstance(value, torch.Generator)
-    )
-
-
-def _snapshot(value: Any) -> Any:
-    numpy = sys.modules["numpy"]
-    if type(value) is numpy.ndarray:
-        return value.shape, value.dtype.str, value.tobytes()
-    try:
-        return wire.encode(value, refer=_by_identity)
-    except WireError:
-        return None
-
-
-def _by_identity(value: Any) -> Reference:
-    return Reference("identity", id(value))
-
-
-def _changed_place(name: str, before: Any, now: Any) -> str:
-    """``name`` with the index of the first part of a list, tuple or dict that changed."""
-    if not isinstance(before, bytes):
-        return name
-    old = wire.decode(before, resolve=lambda reference: reference, allow_opaque=True)
-    if type(old) is dict and type(now) is dict and old.keys() == now.keys():
-        pairs = [(f"{name}[{key!r}]", old[key], now[key]) for key in old]
-    elif type(old) in (list, tuple) and type(now) in (list, tuple) and len(old) == len(now):
-        pairs = [(f"{name}[{i}]", a, b) for i, (a, b) in enumerate(zip(old, now, strict=True))]
-    else:
-        return name
-    for place, a, b in pairs:
-        encoded = wire.encode(a, refer=_by_identity)
-        if encoded != wire.encode(b, refer=_by_identity):
-            return _changed_place(place, encoded, b)
-    return name
 
 
 def _drained(value: Any, limits: wire.WireLimits) -> Any:
@@ -324,21 +236,14 @@ def _attribute(target: Any, path: str) -> Any:
     return target
 
 
-def _parameters(function: Any) -> tuple[str, ...]:
-    try:
-        return tuple(name[:100] for name in inspect.signature(function).parameters)[:100]
-    except (TypeError, ValueError):
-        return ()
-
-
 def _kind(namespace: Mapping[str, Any], name: str) -> tuple[str, tuple[str, ...]]:
     if name not in namespace:
         return "missing", ()
     value = namespace[name]
     if isinstance(value, type):
-        return "class", _parameters(value)
+        return "class", parameters_of(value)
     if callable(value):
-        return "function", _parameters(value)
+        return "function", parameters_of(value)
     return "value", ()
 
 
@@ -353,7 +258,7 @@ def differentiate(function: Any, args: list, kwargs: dict[str, Any], cotangent: 
     for value in (*args, *kwargs.values()):
         if isinstance(value, torch.Tensor) and value.is_floating_point():
             value.requires_grad_(True)
-    owner = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
+    owner: Any = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
     parameters = dict(owner.named_parameters()) if isinstance(owner, torch.nn.Module) else {}
     output = function(*args, **kwargs)
     outputs = _float_tensors(output)
@@ -364,7 +269,7 @@ def differentiate(function: Any, args: list, kwargs: dict[str, Any], cotangent: 
     found: dict[int, Any] = {}
     terms = [(o * w).sum() for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
     if terms and wanted:
-        gradients = torch.autograd.grad(torch.stack(terms).sum(), wanted, allow_unused=True)
+        gradients = torch.autograd.grad(sum(terms), wanted, allow_unused=True)
         found = {id(v): gradient for v, gradient in zip(wanted, gradients, strict=True)}
     return {
         "output": output,
@@ -387,31 +292,3 @@ def _requires_grad(value: Any) -> bool:
     import torch
 
     return isinstance(value, torch.Tensor) and value.requires_grad
-
-
-def describe_error(
-    error: BaseException, label_of: Callable[[str], str | None]
-) -> tuple[str, str, tuple[tuple[str, int, str], ...]]:
-    """Type name, message and the student's own frames ``(cell, line number, source line)`` of an error."""
-    try:
-        message = str(error)[:MAX_MESSAGE]
-    except BaseException:  # an exception's own __str__ is the student's code too
-        message = ""
-    name = type(error).__name__
-    return str(name)[:80], message, own_frames(error.__traceback__, label_of)
-
-
-def own_frames(
-    traceback: TracebackType | None, label_of: Callable[[str], str | None]
-) -> tuple[tuple[str, int, str], ...]:
-    """The frames of the student's own code, outermost first, at most ``MAX_FRAMES`` of the innermost."""
-    frames: list[tuple[str, int, str]] = []
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        label = label_of(code.co_filename)
-        if label is not None:
-            line = linecache.getline(code.co_filename, traceback.tb_lineno)
-            frames.append((label, traceback.tb_lineno, line.rstrip()[:MAX_LINE]))
-            del frames[:-MAX_FRAMES]
-        traceback = traceback.tb_next
-    return tuple(frames)

@@ -25,7 +25,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from traitlets.config import Config
 
-from .ops import own_frames
+from .frames import own_frames
 
 MAX_ERROR = 2000
 _PICTURES = ("image/png", "image/jpeg", "image/svg+xml", "application/pdf")

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from ..student import StudentGone
+from ..conversation import StudentGone
 from . import wire
 
 #: All that a session may send: a test that keeps every result must not fill the harness's memory.
@@ -117,24 +117,30 @@ def _family(root: int) -> list[int]:
 
 
 class RemoteTransport:
-    """Frames to and from a jailed child. ``end`` is told why, once, when it is over with the child."""
+    """Frames to and from a jailed child.
+
+    ``ended`` is told once, when the child was killed and for what reason if it is known here, and says what
+    to raise from then on.
+    """
 
     def __init__(
         self,
         link: socket.socket,
         child: Child,
         memory_bytes: int,
-        end: Callable[[str | None], StudentGone],
+        ended: Callable[[str | None], StudentGone],
         limits: wire.WireLimits = wire.LIMITS,
     ):
         self.link = link
         self.child = child
         self.memory_bytes = memory_bytes
-        self.end = end
+        self.ended = ended
         self.limits = limits
         #: How long one exchange may take, and until when all of them (monotonic time).
         self.seconds = 60.0
         self.until = float("inf")
+        #: Why there is nobody at the other end any more.
+        self.gone: StudentGone | None = None
         self._deadline: float | None = None
         self._next_look = 0.0
         self._received = 0
@@ -142,7 +148,9 @@ class RemoteTransport:
         self._poll = select.poll()
 
     def exchange(self, request: bytes, answer: Callable[[bytes], bytes | None]) -> None:
-        """See ``student.Transport``. An exchange within a callback shares its outer one's deadline."""
+        """See ``conversation.Transport``. An exchange within a callback shares its outer one's deadline."""
+        if self.gone is not None:
+            raise self._over(None)
         outer = self._deadline
         now = time.monotonic()
         self._next_look = now + TICK
@@ -160,6 +168,29 @@ class RemoteTransport:
             raise
         finally:
             self._deadline = outer
+
+    def first(self, seconds: float) -> bytes:
+        """The frame that the child sends of itself when it is ready."""
+        self._deadline = time.monotonic() + seconds
+        try:
+            return self.receive()
+        finally:
+            self._deadline = None
+
+    def end(self, reason: str | None) -> StudentGone:
+        """Kill the child, for ``reason``, unless that has happened."""
+        if self.gone is None:
+            self.gone = StudentGone(reason or "crashed")
+            self.child.kill()
+            self.gone = self.ended(reason)
+        return self.gone
+
+    def close(self) -> None:
+        """Kill the child without asking how it ended, and let go of it."""
+        self.gone = self.gone or StudentGone("crashed", "the session is closed")
+        self.child.kill()
+        self.child.close()
+        self.link.close()
 
     def _over(self, reason: str | None, detail: str = "") -> StudentGone:
         gone = self.end(reason)

@@ -286,25 +286,14 @@ def test_a_hidden_folder_inside_a_visible_one_is_covered_and_what_it_contains_ma
     assert list(plan).index(f"{prefix}/course") < list(plan).index(f"{prefix}/course/venv")
 
 
-def test_a_hidden_folder_is_empty_in_the_jail(folder, tmp_path, monkeypatch):
-    kit = tmp_path / "coursekit"
-    kit.mkdir()
-    (kit / "__init__.py").write_text("")
-    hidden = str(Path(os.path.realpath(os.__file__)).parent / "idlelib")
-    assert os.listdir(hidden)
-    monkeypatch.setattr(policy, "hidden_folders", lambda: [hidden])
-    with Zygote(kit, modules=()) as zygote, zygote.session() as session:
-        [outcome] = session.run_cells([("a", f"import os\nassert os.listdir({hidden!r}) == []")])
-        assert outcome.error == ""
-
-
 ORDINARY_USER = """
 import sys
 from pathlib import Path
 from autograder.sandbox import namespaces as ns
 ns.unshare(ns.CLONE_NEWUSER)
 ns.map_user(0, 0, 0)
-from autograder.sandbox.session import Zygote, outer_id
+from autograder.sandbox.launcher import outer_id
+from autograder.sandbox.session import Zygote
 assert outer_id() == 0
 with Zygote(Path(sys.argv[1]), modules=()) as zygote, zygote.session() as session:
     for outcome in session.run_cells([("a", "import os\\ndef look():\\n    return os.getuid(), os.listdir('/proc')"),
@@ -365,3 +354,26 @@ def test_a_zygote_that_died_takes_its_children_along_and_is_started_again(folder
             assert not runs(pid)
         with zygote.session() as session:
             assert session.run_cells([("a", "1 + 1")])[0].status == "ok"
+
+
+def test_an_environment_in_the_temporary_folder_is_seen_but_the_rest_of_it_is_not(
+    folder, tmp_path, monkeypatch
+):
+    assert str(tmp_path).startswith("/tmp/")
+    for name in ("env/lib/tool", "env/lib/autograder", "grades"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "x.py").write_text("x = 1\n")
+    visible = [*policy.python_folders(), str(tmp_path / "env")]
+    monkeypatch.setattr(policy, "python_folders", lambda: visible)
+    monkeypatch.setattr(policy, "hidden_folders", lambda: [str(tmp_path / "env/lib/autograder")])
+    with Zygote(folder / "coursekit", modules=()) as zygote, zygote.session() as session:
+        source = (
+            f"import os\nroot = {str(tmp_path)!r}\n"
+            "assert os.listdir(root) == ['env'] and os.listdir(root + '/env/lib/tool') == ['x.py']\n"
+            "assert os.listdir(root + '/env/lib/autograder') == []\n"
+            "open('/tmp/free', 'w').write('x')\n"
+            "try:\n    open(root + '/env/lib/tool/y', 'w')\n"
+            "except OSError:\n    pass\nelse:\n    raise AssertionError\n"
+        )
+        [outcome] = session.run_cells([("a", source)])
+        assert outcome.error == ""

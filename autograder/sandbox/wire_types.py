@@ -1,0 +1,103 @@
+"""What both directions of the wire format share: its limits, its allowlists and its errors."""
+
+from __future__ import annotations
+
+import collections
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+MAGIC = b"CKW1"
+PREFIX = struct.Struct("<4sIQ")
+
+#: Strings up to this many characters travel inside the header, longer ones as buffers.
+INLINE_STRING = 512
+#: Lists of numbers from this length on are packed into a buffer.
+PACK_FROM = 32
+#: As many keys of a decoded dict or set may share a hash (more is an attack on the hash table).
+HASH_COLLISIONS = 64
+
+BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+TORCH_DTYPES = (
+    *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
+    *("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
+)
+SCALAR_TYPES: dict[str, type] = {
+    **{kind.__name__: kind for kind in (bool, int, float, complex, str, bytes)},
+    **{
+        f"numpy.{name}": getattr(np, name)
+        for name in (
+            *("bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+            *("float16", "float32", "float64", "complex64", "complex128", "str_", "bytes_"),
+        )
+    },
+}
+SCALAR_NAMES = {kind: name for name, kind in SCALAR_TYPES.items()}
+DTYPE = re.compile(r"[<>|][biufcSU][0-9]{1,9}")
+MAX_DIMENSIONS = 32
+ITERATORS: tuple[type, ...] = (
+    Iterator,
+    collections.deque,
+    type({}.keys()),
+    type({}.values()),
+    type({}.items()),
+)
+
+
+class WireError(Exception):
+    """A value that may not travel, or a frame that is not what ``encode`` writes."""
+
+
+class OpaqueError(WireError):
+    """A frame holds a value of a type that does not travel; ``type_name`` says which."""
+
+    def __init__(self, type_name: str):
+        super().__init__(f"a value of type {type_name} does not travel")
+        self.type_name = type_name
+
+
+@dataclass(frozen=True)
+class WireLimits:
+    """How much one frame may hold."""
+
+    header_bytes: int = 8 << 20
+    total_bytes: int = 64 << 20
+    items: int = 1_000_000
+    depth: int = 48
+    integer_bits: int = 14_000
+
+
+LIMITS = WireLimits()
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Stands for something that stays on its own side: a ``callback``, a ``handle`` or a ``name``."""
+
+    kind: str
+    key: int | str
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """Stands for a value of a type that does not travel."""
+
+    type_name: str
+
+
+def type_name(value: object) -> str:
+    """The name of a value's type, read without running any of the type's own code, at most 80 characters."""
+    kind = type(value)
+    name = type.__dict__["__name__"].__get__(kind)
+    module = type.__dict__["__module__"].__get__(kind)
+    full = name if module in ("builtins", "__main__") or type(module) is not str else f"{module}.{name}"
+    ascii_name = str.__str__(full)[:80].encode("ascii", "replace").decode("ascii")
+    return "".join(character if character.isprintable() else "?" for character in ascii_name)
+
+
+def readable(text: str, most: int) -> str:
+    """At most ``most`` characters of a stranger's text, such that it can be written as UTF-8."""
+    return text[:most].encode("utf-8", "replace").decode("utf-8")
