@@ -227,6 +227,11 @@ def test_the_late_penalty_follows_the_rule_and_stays_within_the_score(
         assert asked == [("ada", 6.0, 3600.0)]
         assert writer.marks("ada").late_penalty == 6.0
         assert writer.marks("ada").seconds_late == 3600.0
+    with Gradebook(f"sqlite:///{book}") as nbgrader:
+        nbgrader.grant_extension(LAB, "ada", hours=2)
+    with GradebookWriter(book, spec, late_penalty=rule) as writer:
+        writer.write(make_result("ada", 4, 2))
+        assert (writer.marks("ada").late_penalty, writer.marks("ada").seconds_late) == (0.0, 0.0)
 
 
 def test_a_failure_halfway_leaves_nothing_of_the_submission(

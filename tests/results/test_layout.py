@@ -29,6 +29,15 @@ def test_no_name_leaves_its_folder(name: str) -> None:
     assert "\x00" not in folder and not folder.startswith(".")
 
 
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", ".hidden", "...", "../..", "/etc/passwd", "..\\x", "CON", "a\u202egpj"]
+)
+def test_hostile_names_get_an_ordinary_folder(name: str) -> None:
+    folder = folder_name(name)
+    assert not folder.startswith(".") and folder != name
+    assert not set(folder) & set("/\\\u202e")
+
+
 @given(st.text(), st.text())
 def test_different_students_have_different_folders(one: str, other: str) -> None:
     assert (folder_name(one) == folder_name(other)) == (one == other)
