@@ -56,12 +56,19 @@ def context_of(lab: str, limits: Limits, sandbox: bool) -> Context:
         "limits": json.dumps([asdict(limits), sandbox]),
         "library versions": _libraries(),
         "harness": _harness(),
-        "student kit": digest_of([kit_folder()]),
+        "student kit": digest_of(_kit_files(lab)),
         "data": digest_of(data_files(lab)),
         "salt": _digest(settings().salt),
         "given cells": _digest(*(cell.source for cell in Template.of(lab).cells if cell.cell_type == "code")),
     }
     return Context(lab, shared, {name: _question(lab, name, points) for name, points in spec(lab).questions})
+
+
+def _kit_files(lab: str) -> list[Path]:
+    """What of the kit this lab's notebook uses: the kit itself, its own checks, what earlier labs provide."""
+    kit = kit_folder()
+    provided = [path for path in kit.glob("provided/p*.py") if path.stem[1:3] < lab[:2]]
+    return sorted([*kit.glob("*.py"), *kit.glob(f"checks/c{lab}.py"), *provided])
 
 
 @cache

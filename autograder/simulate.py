@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import json
 import random
@@ -172,10 +173,13 @@ def _as_written(node: ast.stmt, answer: Answer) -> ast.stmt:
     """The definition under the question's name, without decorator and hint."""
     if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or node.name != answer.function.__name__:
         return node
-    body = node.body[1:] if ast.get_docstring(node) else node.body
-    copy: Any = type(node)(**{field: getattr(node, field) for field in node._fields})
-    copy.name, copy.decorator_list, copy.body = answer.question, [], body or [ast.Pass()]
-    return ast.fix_missing_locations(ast.copy_location(copy, node))
+    copied: Any = copy.deepcopy(node)
+    copied.name, copied.decorator_list = answer.question, []
+    copied.body = (copied.body[1:] if ast.get_docstring(node) else copied.body) or [ast.Pass()]
+    for part in ast.walk(copied):
+        if isinstance(part, ast.Name) and part.id == answer.function.__name__:  # it calls itself
+            part.id = answer.question
+    return copied
 
 
 def _named(lab: str, kind: str) -> list[tuple[Answer, str]]:

@@ -11,6 +11,8 @@ from typing import Any
 
 def score(lab: str, question: str, namespace: dict[str, Any]) -> float:
     """Run the hidden tests of ``question`` on the live namespace, print what failed, return the points."""
+    from coursekit import checking
+
     from autograder.course import settings
     from autograder.masters import spec
     from autograder.student import Student
@@ -18,6 +20,7 @@ def score(lab: str, question: str, namespace: dict[str, Any]) -> float:
 
     set_salt(settings().salt)
     points = dict(spec(lab).questions)[question]
+    checking.show_last_card()
     student = Student.local_namespace(namespace, question)
     verdicts = []
     for test in tests_of(lab)[question]:

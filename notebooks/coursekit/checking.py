@@ -69,6 +69,7 @@ class Verdict:
 _registry: dict[str, dict[str, list[Callable[[Any], None]]]] = {}
 _verdicts: dict[str, Verdict] = {}
 _lab: str | None = None
+_last_card: cards.Card | None = None
 
 
 def public_check(question: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
@@ -172,7 +173,15 @@ def check(question: str, function: Any) -> cards.Card:
     verdict = judge(lab, question, function)
     _verdicts[question] = verdict
     done = sum(known.passed for known in _verdicts.values())
-    return cards.present(cards.checked(verdict, done, len(_registry[lab])))
+    global _last_card
+    _last_card = cards.checked(verdict, done, len(_registry[lab]))
+    return cards.present(_last_card)
+
+
+def show_last_card() -> None:
+    """Display the card of the last check, for a cell in which the check is not the last line."""
+    if _last_card is not None and cards.in_notebook():
+        cards.show(_last_card)
 
 
 def _lab_of(question: str) -> str:

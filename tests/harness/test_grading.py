@@ -1,0 +1,144 @@
+"""A class of every kind of submission, graded once: honest work keeps its points, nobody gets what they did not earn."""
+
+from __future__ import annotations
+
+import json
+import random
+import sqlite3
+
+import pytest
+
+from autograder.answers import answers_of
+from autograder.fingerprints import context_of
+from autograder.masters import lab_name, spec
+from autograder.pipeline import STORE, limits_of, plan, run
+from autograder.sandbox.namespaces import probe
+from autograder.sandbox.policy import Limits
+from autograder.simulate import _HOSTILE, _UNLUCKY, _with_cell, kinds_of, solved
+from autograder.store import ResultStore
+from autograder.submissions import collect
+
+pytestmark = [
+    pytest.mark.skipif(probe() is not None, reason=str(probe())),
+    pytest.mark.xdist_group("grading"),
+]
+
+LAB = lab_name("07")
+LIMITS = Limits(cell_seconds=4, call_seconds=4, total_seconds=60, cpu_seconds=60, memory_bytes=1 << 30)
+
+
+@pytest.fixture(scope="module")
+def class_folder(tmp_path_factory):
+    """One submission of each kind; the student is named after the kind."""
+    folder = tmp_path_factory.mktemp("class")
+    rng = random.Random(1)
+
+    def hand_in(student: str, text: str) -> None:
+        path = folder / "submitted" / student / LAB / f"{LAB}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(text, encoding="utf-8")
+
+    for kind in kinds_of(LAB):
+        if kind.name != "unlucky":
+            hand_in(kind.name, kind.write(kind.name, rng))
+    last = list(solved(LAB))[-1]
+    for name, source in _UNLUCKY.items():
+        hand_in(
+            name, _with_cell(LAB, source or f"{last} = 'overwritten'", None if source else f"test_{last}")
+        )
+    (folder / "submitted" / "nothing handed in" / LAB).mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def graded(class_folder):
+    """The class, graded."""
+    return run(LAB, class_folder / "submitted", class_folder / "out", jobs=2, limits=LIMITS)
+
+
+@pytest.fixture(scope="module")
+def by_student(graded):
+    return {result.student: result for result in graded.results}
+
+
+@pytest.mark.parametrize("student", ["honest", "another style", "test cell edited", *_UNLUCKY, *_HOSTILE])
+def test_right_answers_get_full_points_whatever_stands_beside_them(by_student, student):
+    result = by_student[student]
+    assert result.score == result.max_score == 20, [q for q in result.questions if q.points < q.max_points]
+
+
+@pytest.mark.parametrize(
+    ("student", "status"),
+    [
+        ("honest", "graded"),
+        ("a cell that raises", "partly-run"),
+        ("spins for ever", "timed-out"),
+        ("exits", "crashed"),
+        ("opens a socket", "partly-run"),
+        ("reads the repository", "partly-run"),
+        ("cut off", "unreadable"),
+        ("nothing handed in", "missing"),
+    ],
+)
+def test_every_submission_ends_in_its_status(by_student, student, status):
+    assert by_student[student].status == status
+
+
+def test_a_misconception_loses_points_and_is_named(by_student):
+    result = by_student["one misconception"]
+    titles = {a.title for answers in answers_of(LAB)["misconception"].values() for a in answers}
+    wrong = [question for question in result.questions if question.points < question.max_points]
+    assert len(wrong) == 1 and wrong[0].misconception in titles and wrong[0].hint
+
+
+@pytest.mark.parametrize("student", ["untouched", "cut off", "nothing handed in"])
+def test_nothing_earns_nothing_and_still_has_a_row_for_each_question(by_student, student):
+    result = by_student[student]
+    assert result.score == 0
+    assert [(q.name, q.max_points) for q in result.questions] == list(spec(LAB).questions)
+
+
+def test_the_json_has_the_documented_shape(by_student):
+    row = json.loads(json.dumps(by_student["one misconception"].as_json()))
+    assert {"student", "lab", "status", "score", "max_score", "seconds", "questions"} <= row.keys()
+    for question in row["questions"]:
+        assert {"name", "points", "max_points", "tests", "misconception", "hint"} <= question.keys()
+        assert all({"name", "passed", "message"} <= test.keys() for test in question["tests"])
+
+
+def test_the_gradebook_holds_the_same_scores(class_folder, by_student):
+    with sqlite3.connect(class_folder / "out" / "gradebook.db") as database:
+        rows = database.execute(
+            "SELECT s.student_id, SUM(g.auto_score) FROM submitted_assignment s "
+            "JOIN submitted_notebook n ON n.assignment_id = s.id JOIN grade g ON g.notebook_id = n.id "
+            "WHERE g.auto_score IS NOT NULL GROUP BY s.student_id"
+        ).fetchall()
+    assert {student: pytest.approx(score, abs=0.011) for student, score in rows} == {
+        student: result.score for student, result in by_student.items()
+    }
+
+
+def test_a_feedback_page_names_the_misconception_and_holds_no_hidden_test(class_folder, by_student):
+    from autograder.layout import feedback_page
+
+    page = feedback_page(class_folder / "out", "one misconception", LAB).read_text(encoding="utf-8")
+    title = next(q.misconception for q in by_student["one misconception"].questions if q.misconception)
+    assert title.split("’")[0].split("'")[0] in page
+    assert "expect_close" not in page and "BEGIN HIDDEN" not in page
+
+
+def test_an_unchanged_class_is_not_graded_again(class_folder, graded):
+    again = run(LAB, class_folder / "submitted", class_folder / "out", jobs=2, limits=LIMITS)
+    assert {task.submission.student for task in again.plan.tasks} <= {"nothing handed in"}
+    strip = [(r.student, r.status, r.score, r.questions) for r in again.results]
+    assert strip == [(r.student, r.status, r.score, r.questions) for r in graded.results]
+
+
+def test_a_change_of_limits_is_the_reason_that_a_regrade_gives(class_folder, graded):
+    with ResultStore(class_folder / "out" / STORE) as store:
+        from autograder.fingerprints import Context
+
+        before = Context(**store.context(LAB))
+        after = context_of(LAB, limits_of(LAB), True)
+        todo = plan(collect(class_folder / "submitted", LAB), store, after, before)
+    assert todo.reasons["honest"].startswith("changed: limits")
