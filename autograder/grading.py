@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-
-import nbformat
+from typing import Any
 
 from autograder import fingerprints
 from autograder.diagnosis import diagnose
@@ -15,7 +16,7 @@ from autograder.masters import spec
 from autograder.offlimits import forbidden_used
 from autograder.results import CellOutcome, QuestionResult, SubmissionResult, TestResult
 from autograder.sandbox.session import Session, Zygote
-from autograder.sanitise import Cell, Repaired, Template, kept_name, repair
+from autograder.sanitise import Repaired, Template, kept_name, repair
 from autograder.student import Student, StudentError, StudentGone
 from autograder.submissions import Submission, Unreadable, read
 from autograder.testing import HiddenTest, TestRun, earned, numbers_masked, run_test, tests_of
@@ -54,7 +55,9 @@ class Grader:
         keys = self.context.question_keys(repaired.executed_source())
         kept = _unchanged(earlier, keys)
         sources = [
-            (cell.grade_id or f"number {i + 1}", cell.run) for i, cell in enumerate(repaired.cells) if cell.run
+            (cell.grade_id or f"number {i + 1}", cell.run)
+            for i, cell in enumerate(repaired.cells)
+            if cell.run
         ]
         with self.zygote.session() as session:
             outcomes = session.run_cells(sources)
@@ -108,7 +111,8 @@ class Grader:
 
     def _question(self, session: Session, name: str, points: float, repaired: Repaired) -> QuestionResult:
         """Run a question's hidden tests; a call that ends the sandbox fails its test, and the rest go on."""
-        runs = [_run_in(session, name, test) for test in tests_of(self.lab)[name]]
+        function = _graded_name(session, name)
+        runs = [_run_in(session, function, test) for test in tests_of(self.lab)[name]]
         forbidden = forbidden_used(self.lab, name, repaired.executed_source())
         score = 0.0 if forbidden else earned(points, [(run.test.weight, run.result.passed) for run in runs])
         found = diagnose(self.lab, name, runs)
@@ -132,22 +136,25 @@ class Grader:
         )
 
 
-def _run_in(session: Session, question: str, test: HiddenTest) -> TestRun:
+def _run_in(session: Session, function: str, test: HiddenTest) -> TestRun:
     student: Student | None = None
     try:
         if not session.revive():
             return TestRun(test, TestResult(test.title, False, "this could not be run any more"), ())
-        student = _graded_function(session, question)
+        student = session.student(function)
         return run_test(test, student)
     except StudentGone as gone:
         trace = tuple(student.trace) if student is not None else ()
         return TestRun(test, TestResult(test.title, False, GONE.get(gone.reason, GONE["crashed"])), trace)
 
 
-def _graded_function(session: Session, question: str) -> Student:
-    """The answer as it stood when its test cell ran, or else as it is now."""
-    kept = session.student(kept_name(question))
-    return kept if kept.exists else session.student(question)
+def _graded_name(session: Session, question: str) -> str:
+    """The name of the answer as it stood when its test cell ran, or else as it is now."""
+    kept = kept_name(question)
+    try:
+        return kept if session.revive() and session.student(kept).exists else question
+    except StudentGone:
+        return question
 
 
 def _unchanged(earlier: SubmissionResult | None, keys: Mapping[str, str]) -> dict[str, QuestionResult]:
@@ -170,8 +177,6 @@ def _own_error(error: StudentError | None) -> str:
 
 def _harmless(message: str, own_code: str) -> str:
     """At most one line, without numbers, and without words that do not stand in the student's own lines."""
-    import re
-
     line = " ".join(message.split())[:200]
     line = re.sub(
         r"'([^']*)'|\"([^\"]*)\"", lambda m: m[0] if (m[1] or m[2] or "") in own_code else "'…'", line
@@ -220,30 +225,25 @@ def _public_checks(outcomes: Sequence[CellOutcome]) -> dict[str, list[tuple[bool
 
 def _executed(repaired: Repaired, outcomes: Sequence[CellOutcome]) -> str:
     """The repaired notebook with this run's outputs, as nbformat JSON."""
-    notebook = nbformat.v4.new_notebook(
-        metadata={
-            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-            "language_info": {"name": "python"},
-        }
-    )
+    cells: list[dict[str, Any]] = []
     waiting = iter(outcomes)
     count = 0
     for position, cell in enumerate(repaired.cells):
-        node = _copied(cell, position)
-        if cell.run and (outcome := next(waiting, None)) is not None and node.cell_type == "code":
+        node: dict[str, Any] = {**cell.node, "id": f"c{position}"}
+        if node["cell_type"] == "code":
+            node |= {"outputs": [], "execution_count": None}
+        if cell.run and (outcome := next(waiting, None)) is not None and node["cell_type"] == "code":
             count += 1
-            node.execution_count = count
-            node.outputs = [nbformat.from_dict(_counted(output, count)) for output in outcome.outputs]
-        notebook.cells.append(node)
-    return nbformat.v4.writes(notebook)
+            node |= {
+                "execution_count": count,
+                "outputs": [_counted(output, count) for output in outcome.outputs],
+            }
+        cells.append(node)
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    notebook = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(notebook, indent=1, ensure_ascii=False)
 
 
-def _copied(cell: Cell, position: int) -> nbformat.NotebookNode:
-    node = nbformat.from_dict({**cell.node, "id": f"c{position}"})
-    if node.cell_type == "code":
-        node.update(outputs=[], execution_count=None)
-    return node
-
-
-def _counted(output: dict, count: int) -> dict:
+def _counted(output: dict[str, Any], count: int) -> dict[str, Any]:
     return {**output, "execution_count": count} if output.get("output_type") == "execute_result" else output

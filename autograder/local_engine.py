@@ -119,6 +119,8 @@ def grade_all(tasks: Sequence[Task], assignment: Assignment, jobs: int) -> Itera
     """Grade ``tasks`` and yield each result as it comes. A task whose worker dies is tried once more."""
     if not tasks:
         return
+    # One thread a worker: two workers on two cores with two threads each stand in each other's way.
+    os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"})
     context = multiprocessing.get_context("spawn")
     waiting = list(reversed(tasks))
     tried: dict[str, int] = {}

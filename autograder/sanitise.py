@@ -202,12 +202,10 @@ def _own(
             )
         else:
             metadata = dict(master.metadata)
-    make = {
-        "code": nbformat.v4.new_code_cell,
-        "markdown": nbformat.v4.new_markdown_cell,
-        "raw": nbformat.v4.new_raw_cell,
-    }
-    node = make[kind](source, metadata=nbformat.from_dict(metadata))
+    # Built by hand: nbformat validates every new cell, which costs more than running most of them.
+    node = nbformat.from_dict({"cell_type": kind, "metadata": metadata, "source": source})
+    if kind == "code":
+        node.update(outputs=[], execution_count=None)
     run = source if kind == "code" else ""
     original = template.skipped.get(cell["id"])
     if run and (original is not None or run.strip() in _texts(template)):
