@@ -108,14 +108,16 @@ def test_any_weights_mix_the_rows(student, rng):
     expected = [
         [math.fsum(w * e for w, e in zip(row, column, strict=True)) for column in table.T] for row in weights
     ]
-    expect_close(student(weights, table), expected, "the weighted sums of rows")
+    expect_close(student(weights, table), expected, "the weighted sums of rows", atol=1e-6)
     expect(not student.mutated, UNCHANGED)
     square = rng.normal(size=(3, 3))
     expected = [
         [math.fsum(w * e for w, e in zip(row, column, strict=True)) for column in square.T]
         for row in weights[:, :3]
     ]
-    expect_close(student(weights[:, :3], square), expected, "the weighted sums from a square table")
+    expect_close(
+        student(weights[:, :3], square), expected, "the weighted sums from a square table", atol=1e-6
+    )
 
 
 @hidden_test("lookup")
@@ -126,8 +128,10 @@ def test_a_single_row_and_a_batch_work(student, rng):
     expected = np.array(
         [[sum(w * row for w, row in zip(line, table, strict=True)) for line in part] for part in batch]
     )
-    expect_close(student(batch, table), expected, "the weighted sums of a batch")
-    expect_close(student(batch[1, 2], table), expected[1, 2], "the weighted sum of a single row of weights")
+    expect_close(student(batch, table), expected, "the weighted sums of a batch", atol=1e-6)
+    expect_close(
+        student(batch[1, 2], table), expected[1, 2], "the weighted sum of a single row of weights", atol=1e-6
+    )
 
 
 @hidden_test("lookup")
