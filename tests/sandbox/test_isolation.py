@@ -156,6 +156,14 @@ def test_nothing_outside_the_scratch_space_can_be_written(say, path):
     assert say(f"try:\n    open({path!r}, 'a').write('x')\nexcept OSError:\n    print('no')") == "no"
 
 
+def test_everything_shown_is_mounted_read_only(say):
+    mounts = [line.split() for line in say("print(open('/proc/self/mountinfo').read())").splitlines()]
+    writable = {fields[4] for fields in mounts if "ro" not in fields[5].split(",")}
+    devices = {f"/dev/{name}" for name in policy.DEVICES}
+    assert writable == {"/proc", "/tmp", policy.HOME} | devices
+    assert all("nosuid" in fields[5] for fields in mounts if fields[4] not in devices)
+
+
 def test_the_scratch_space_can_be_written(say):
     assert (
         say(
@@ -225,8 +233,10 @@ def runs(pid):
 
 def test_there_are_no_privileges_and_no_way_to_get_them(say):
     status = say("print(open('/proc/self/status').read())")
-    for field in ("CapPrm:\t0", "CapEff:\t0", "CapBnd:\t0", "CapInh:\t0", "NoNewPrivs:\t1", "Seccomp:\t2"):
+    none = "\t" + "0" * 16 + "\n"
+    for field in (f"CapPrm:{none}", f"CapEff:{none}", f"CapBnd:{none}", f"CapInh:{none}", f"CapAmb:{none}"):
         assert field in status
+    assert "NoNewPrivs:\t1\n" in status and "Seccomp:\t2\n" in status
     assert say(
         "import os\n"
         "for attempt in (lambda: os.setuid(0), lambda: os.setgroups([0]), lambda: os.chroot('/tmp'),\n"

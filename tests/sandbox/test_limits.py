@@ -147,7 +147,7 @@ def test_a_fork_bomb_is_contained(zygote, hasty):
 
 
 def test_threads_are_limited(run):
-    assert run("import threading, time\ntry:\n    for _ in range(200):\n"
+    assert run("import threading, time\nthreading.stack_size(1 << 16)\ntry:\n    for _ in range(200):\n"
                "        threading.Thread(target=time.sleep, args=(5,), daemon=True).start()\n"
                "except RuntimeError:\n    pass\nelse:\n    raise AssertionError").error == ""  # fmt: skip
 

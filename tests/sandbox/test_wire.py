@@ -321,6 +321,7 @@ def test_a_frame_with_one_byte_changed_gives_a_value_or_a_wire_error(value, data
     "frame",
     [
         frame_of(["a", "<f8", [3], "C"], [16], bytes(16)),
+        frame_of(["a", "<f8", [1], "C"], [16], bytes(16)),
         frame_of(["a", "<f8", [-2], "C"], [16], bytes(16)),
         frame_of(["a", "<f8", [2**40, 2**40], "C"], [0]),
         frame_of(["a", "<f8", [100_000, 100_000, 0], "C"], [0]),
