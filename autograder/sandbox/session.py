@@ -153,7 +153,7 @@ class Session:
     def _start(self) -> None:
         self.close()
         link, child = self.zygote.spawn(self.limits)
-        transport = RemoteTransport(link, child, self.limits.memory_bytes, partial(self._ended, child))
+        transport = RemoteTransport(link, child, self.limits, partial(self._ended, child))
         try:
             message = wire.decode(transport.first(SPAWN_SECONDS))
         except (StudentGone, wire.WireError):

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ..conversation import StudentGone
 from . import wire
+from .policy import Limits
 
 #: All that a session may send: a test that keeps every result must not fill the harness's memory.
 MAX_RECEIVED = 1 << 30
@@ -57,16 +58,20 @@ class Child:
             else:
                 os.kill(self.pid, signal.SIGKILL)
 
-    def memory(self) -> int:
-        """Bytes that the child and its descendants hold beyond what it was born with.
+    def family(self) -> list[int]:
+        """The child and its descendants."""
+        return _family(self.pid)
+
+    def memory(self, family: list[int]) -> int:
+        """Bytes that the family holds beyond what the child was born with.
 
         Shared pages count once for each process, so this can be too much, never too little.
         """
-        return max(0, sum(_memory_of(pid) or 0 for pid in _family(self.pid)) - self.baseline)
+        return max(0, sum(_memory_of(pid) or 0 for pid in family) - self.baseline)
 
-    def exact_memory(self) -> int:
+    def exact_memory(self, family: list[int]) -> int:
         """The same with shared pages divided among their holders, where the kernel says so (it is slow)."""
-        return max(0, sum(_proportional(pid) for pid in _family(self.pid)) - self.baseline)
+        return max(0, sum(_proportional(pid) for pid in family) - self.baseline)
 
     def close(self) -> None:
         """Let go of the pidfd."""
@@ -127,13 +132,13 @@ class RemoteTransport:
         self,
         link: socket.socket,
         child: Child,
-        memory_bytes: int,
+        budget: Limits,
         ended: Callable[[str | None], StudentGone],
         limits: wire.WireLimits = wire.LIMITS,
     ):
         self.link = link
         self.child = child
-        self.memory_bytes = memory_bytes
+        self.budget = budget
         self.ended = ended
         self.limits = limits
         #: How long one exchange may take, and until when all of them (monotonic time).
@@ -239,11 +244,14 @@ class RemoteTransport:
             self._look()
 
     def _look(self) -> None:
-        """End the child when it is over its time or its memory."""
+        """End the child when it is over its time, its memory, or its number of processes."""
         now = time.monotonic()
         self._next_look = now + TICK
         if self._deadline is not None and now > self._deadline:
             raise self._over("timed-out", "it took too long")
-        memory = self.child.memory()
-        if memory > self.memory_bytes and self.child.exact_memory() > self.memory_bytes:
+        family = self.child.family()
+        if len(family) > self.budget.processes:  # where the kernel's own limit is not in force
+            raise self._over("crashed", "it started too many processes")
+        most = self.budget.memory_bytes
+        if self.child.memory(family) > most and self.child.exact_memory(family) > most:
             raise self._over("out-of-memory", "it took too much memory")

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from autograder.sandbox.policy import MEBIBYTE
+from autograder.sandbox.session import Zygote
 from autograder.student import StudentError, StudentGone
 
 from .conftest import LIMITS
@@ -136,14 +137,59 @@ def test_a_file_is_limited_in_size(run):
     assert outcome.status == "error" and "OSError" in outcome.error
 
 
+#: Stops by itself at process 400 of its namespace, should the limits ever fail to stop it.
+FORK_BOMB = (
+    "import os\n"
+    "while os.getpid() < 400:\n"
+    "    try:\n"
+    "        os.fork()\n"
+    "    except OSError:\n"
+    "        open('/tmp/refused', 'w').close()\n"
+)
+
+
 def test_a_fork_bomb_is_contained(zygote, hasty):
-    hasty.run_cells(
-        between("import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass")
-    )
+    hasty.run_cells(between(FORK_BOMB))
     assert hasty.status in ("timed-out", "crashed", "out-of-memory")
     assert hasty.student("good")() == 1
     with zygote.session() as after:
         assert after.run_cells([GOOD])[0].status == "ok"
+
+
+def test_processes_are_limited_by_the_kernel(run):
+    outcome = run(
+        "import os, signal\n"
+        "children = []\n"
+        "try:\n"
+        "    for _ in range(100):\n"
+        "        child = os.fork()\n"
+        "        if child == 0:\n"
+        "            signal.pause()\n"
+        "        children.append(child)\n"
+        "except BlockingIOError:\n"
+        "    pass\n"
+        "for child in children:\n"
+        "    os.kill(child, signal.SIGKILL)\n"
+        "assert 10 < len(children) < 64, len(children)"
+    )
+    assert outcome.error == ""
+
+
+def test_the_watchdog_counts_processes_where_the_kernel_does_not(folder):
+    limits = replace(LIMITS, processes=5)
+    with (
+        Zygote(folder / "coursekit", [], limits, modules=(), sandbox=False) as zygote,
+        zygote.session() as session,
+    ):
+        session.run_cells(
+            [
+                (
+                    "many",
+                    "import subprocess, time\nfor _ in range(9): subprocess.Popen(['sleep', '9'])\ntime.sleep(9)",
+                )
+            ]
+        )
+        assert session.status == "crashed" and "too many processes" in session.note
 
 
 def test_threads_are_limited(run):
