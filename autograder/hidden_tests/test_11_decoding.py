@@ -1,0 +1,461 @@
+"""Hidden tests of lab 11. The references are slow and obvious: sorted lists of Python numbers, every sentence tried."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+from autograder.testing import as_array, expect, expect_close, expect_equal, hidden_test
+
+#: Mutants of the master's solutions that compute the same.
+EQUIVALENT_MUTANTS = {
+    "greedy: while len(tokens) != max_length and tokens[-1:] != [eos]:": "the length grows by one and stops there",
+    "greedy: log_probabilities = step([[bos, *tokens]])[ -1]  # (V,)": "there is only one row",
+    "top_p: kept = order[before <= p]": "differs only when a sum equals p exactly, which the text leaves open",
+    "beam_search: if row[word] != -np.inf:": "nothing is below −∞",
+    "beam_search: continue": "once all have ended, the loop has nothing left to do",
+}
+
+
+# ---------------------------------------------------------------------------------------------- models to decode
+
+
+class _Model:
+    """A ``step`` that minds its manners: it refuses prefixes that the text does not promise, and counts calls."""
+
+    def __init__(self, row_after, bos, eos):
+        self.row_after, self.bos, self.eos = row_after, bos, eos
+        self.calls = self.largest = 0
+
+    def __call__(self, prefixes):
+        expect(isinstance(prefixes, (list, tuple, np.ndarray)), "step takes a list of prefixes")
+        rows = []
+        for prefix in prefixes:
+            expect(
+                np.ndim(prefix) == 1, "step takes a list of prefixes, and each prefix is a list of numbers"
+            )
+            rows.append([int(token) for token in prefix])
+        expect(
+            all(row and row[0] == self.bos for row in rows), "each prefix given to step should begin with bos"
+        )
+        expect(len({len(row) for row in rows}) <= 1, "all prefixes of one call of step have the same length")
+        expect(not any(self.eos in row[1:] for row in rows), "step was asked what comes after eos")
+        self.calls += 1
+        self.largest = max(self.largest, len(rows))
+        with np.errstate(divide="ignore"):
+            return np.log(np.array([self.row_after(tuple(row[1:])) for row in rows], dtype=float))
+
+
+def _random_model(rng, V, bos, eos, sharpness=1.5, never_ends=False, forbidden=()):
+    """A model with its own random distribution after every prefix, always the same one after the same prefix."""
+    known = {}
+
+    def row_after(said):
+        if said not in known:
+            weights = np.exp(sharpness * rng.normal(size=V))
+            weights[list(forbidden)] = 0
+            if never_ends:
+                weights[eos] = 0
+            known[said] = weights / weights.sum()
+        return known[said]
+
+    return _Model(row_after, bos, eos)
+
+
+def _small_tree():
+    after = {(): [0.1, 0.4, 0.5], (2,): [0.3, 0.3, 0.4], (1,): [0.1, 0.7, 0.2]}
+    return _Model(lambda said: after.get(said, [1.0, 0, 0]), 3, 0)
+
+
+def _lecture_tree():
+    """The lecture's log-probabilities: −.92 and −1.6 first, then −.69, −1.2 and −.69, −2.3."""
+    rest = [0.05, 0.08, 0.08, 0.08, 0.06, 0.05]
+    after = {
+        (): [0.05, 0.4, 0.2, *rest[1:5], 0.1],
+        (1,): [0.02, 0.01, 0.01, 0.5, 0.3, 0.12, 0.02, 0.02],
+        (2,): [0.05, 0.05, 0.04, 0.1, 0.5, 0.09, 0.09, 0.08],
+    }
+    return _Model(lambda said: after.get(said, [0.93] + 7 * [0.01]), 8, 0)
+
+
+def _log(model, said):
+    return [math.log(p) if p > 0 else -math.inf for p in model.row_after(tuple(said))]
+
+
+def _greedy(model, max_length):
+    said: list[int] = []
+    total = 0.0
+    while len(said) < max_length and (not said or said[-1] != model.eos):
+        row = _log(model, said)
+        best = row.index(max(row))
+        said.append(best)
+        total += row[best]
+    return said, total
+
+
+def _beam(model, k, alpha, max_length):
+    """The recipe of the text, word for word: all V candidates of every live hypothesis, sorted."""
+    beam: list[tuple[tuple[int, ...], float]] = [((), 0.0)]
+    for length in range(1, max_length + 1):
+        if all(said and said[-1] == model.eos for said, _ in beam):
+            break
+        candidates: list[tuple[tuple[int, ...], float]] = []
+        for said, log_p in beam:
+            if said and said[-1] == model.eos:
+                candidates.append((said, log_p))
+            else:
+                candidates += [((*said, word), log_p + p) for word, p in enumerate(_log(model, said))]
+        candidates = [c for c in candidates if c[1] > -math.inf and len(c[0]) <= length]
+        beam = sorted(candidates, key=lambda c: -c[1] / len(c[0]) ** alpha)[:k]
+    return [(list(said), log_p / len(said) ** alpha) for said, log_p in beam]
+
+
+def _every_sentence(model, V, alpha, max_length):
+    """All that the model can say within ``max_length`` tokens, best first."""
+    found = []
+    for length in range(1, max_length + 1):
+        for said in itertools.product(range(V), repeat=length):
+            ends = said[-1] == model.eos
+            if model.eos in said[:-1] or (not ends and length < max_length):
+                continue
+            log_p = math.fsum(_log(model, said[:i])[word] for i, word in enumerate(said))
+            if log_p > -math.inf:
+                found.append((list(said), log_p / length**alpha))
+    return sorted(found, key=lambda one: -one[1])
+
+
+# ------------------------------------------------------------------------------------------------- expectations
+
+
+def _tokens(value):
+    expect(value is not None and np.ndim(value) == 1, "the tokens should be a list of word numbers")
+    array = as_array(value, "the tokens")
+    expect(
+        array.size == 0 or bool(np.all(array == np.round(array.astype(float)))),
+        "the tokens should be whole numbers",
+    )
+    return [int(token) for token in array]
+
+
+def _expect_pair(result, expected, what="the result"):
+    expect(result is not None, "your function returns None: does it end with a return?")
+    expect(
+        isinstance(result, (tuple, list)) and len(result) == 2,
+        f"{what} should be two things: tokens and a number",
+    )
+    expect_equal(_tokens(result[0]), expected[0], f"the list of tokens in {what}")
+    expect_close(
+        np.reshape(as_array(result[1], "the number"), ()), expected[1], f"the number in {what}", atol=1e-9
+    )
+
+
+def _expect_beam(result, expected):
+    expect(result is not None, "your function returns None: does it end with a return?")
+    expect(isinstance(result, (tuple, list)), "a list of pairs (tokens, score) should be returned")
+    expect(
+        len(result) == len(expected),
+        f"{len(expected)} hypotheses should be returned here, but there are {len(result)}",
+    )
+    for rank, (one, wanted) in enumerate(zip(result, expected, strict=True), start=1):
+        _expect_pair(one, wanted, f"hypothesis {rank}")
+
+
+# ------------------------------------------------------------------------------------------------------- greedy
+
+
+@hidden_test("greedy", weight=0.5)
+def test_yes_yes_has_probability_one_fifth(student):
+    """The lecture's tree: yes, yes, the end, with .5 · .4 · 1 = .20."""
+    _expect_pair(student(_small_tree(), 3, 0, 10), ([2, 2, 0], math.log(0.5 * 0.4 * 1.0)))
+
+
+@hidden_test("greedy", weight=1.5)
+def test_greedy_follows_other_models(student, rng):
+    """Other models, of other sizes, with other numbers for the first and the last word."""
+    for V, bos, eos in ((5, 0, 3), (9, 8, 2), (4, 17, 1), (2, 1, 0)):
+        model = _random_model(rng, V, bos, eos, forbidden=[bos] if bos < V and V > 2 else [])
+        _expect_pair(student(model, bos, eos, 12), _greedy(model, 12))
+
+
+@hidden_test("greedy")
+def test_greedy_stops_after_max_length(student, rng):
+    """A model that never ends is stopped after the words allowed, be it one or many."""
+    for max_length in (1, 2, 7):
+        model = _random_model(rng, 6, 6, 2, never_ends=True)
+        _expect_pair(student(model, 6, 2, max_length), _greedy(model, max_length))
+        expect(model.calls <= max_length, "step is called more often than there are words")
+
+
+@hidden_test("greedy", weight=2)
+def test_greedy_may_end_at_once_and_ties_go_to_the_lower_number(student, rng):
+    """The end may come first, or with the very last word allowed; of equal words the lower number is taken."""
+    model = _Model(lambda said: [0.1, 0.2, 0.7], 0, 2)
+    _expect_pair(student(model, 0, 2, 5), ([2], math.log(0.7)))
+    model = _Model(lambda said: [0.1, 0.2, 0.7] if len(said) == 2 else [0.2, 0.4, 0.4], 3, 2)
+    _expect_pair(student(model, 3, 2, 3), ([1, 1, 2], math.log(0.4 * 0.4 * 0.7)))
+
+
+# -------------------------------------------------------------------------------------------- temperature_probs
+
+
+def _softened(logits, T):
+    scaled = [float(z) / T for z in logits]
+    largest = max(scaled)
+    bells = [math.exp(z - largest) for z in scaled]
+    return np.array([bell / math.fsum(bells) for bell in bells])
+
+
+def _expect_unchanged(student):
+    expect(not student.mutated, f"your function changes its argument {', '.join(student.mutated)}")
+
+
+@hidden_test("temperature_probs")
+def test_the_table_of_temperatures(student):
+    """The table of the text: .5, .3 and .2 at three temperatures."""
+    logits = np.log([0.5, 0.3, 0.2])
+    expect_close(student(logits, 0.5), np.array([0.25, 0.09, 0.04]) / 0.38, "the probabilities at T = ½")
+    expect_close(student(logits, 1), [0.5, 0.3, 0.2], "the probabilities at T = 1")
+    roots = np.sqrt([0.5, 0.3, 0.2])
+    expect_close(student(logits, 2.0), roots / roots.sum(), "the probabilities at T = 2")
+
+
+@hidden_test("temperature_probs", weight=1.5)
+def test_other_logits_and_temperatures(student, rng):
+    """Other logits, views and whole numbers, at cold and hot temperatures; arguments are left alone."""
+    for T in (0.3, 0.9, 1.7, 40.0):
+        logits = 3 * rng.normal(size=22)[::2]
+        expect_close(student(logits, T), _softened(logits, T), "the probabilities")
+        _expect_unchanged(student)
+    expect_close(
+        student(np.array([3, 0, 1, 1]), 2), _softened([3, 0, 1, 1], 2), "the probabilities of whole numbers"
+    )
+    expect_close(student(np.array([0.7]), 3.0), [1.0], "the probability of a single word")
+
+
+@hidden_test("temperature_probs", weight=2)
+def test_large_logits_and_frozen_dice(student, rng):
+    """Logits in the thousands, a temperature near zero, and impossible words."""
+    logits = rng.normal(size=6)
+    expect_close(
+        student(logits + 1000, 1.3), _softened(logits, 1.3), "the probabilities when all logits are shifted"
+    )
+    logits = np.array([5.0, -np.inf, 5.5, 4.0])
+    expect_close(student(logits, 0.7), _softened(logits, 0.7), "the probabilities with an impossible word")
+    expect_close(student(logits, 1e-4), [0, 0, 1, 0], "the probabilities when it is nearly frozen")
+
+
+# -------------------------------------------------------------------------------------------------- top_k, top_p
+
+
+def _cut(probabilities, keep):
+    """``keep`` counts how many of the sorted probabilities stay."""
+    order = sorted(range(len(probabilities)), key=lambda i: (-probabilities[i], i))
+    kept = order[: keep([probabilities[i] for i in order])]
+    total = math.fsum(probabilities[i] for i in kept)
+    return np.array([p / total if i in kept else 0.0 for i, p in enumerate(probabilities)])
+
+
+def _top_k(logits, k, T=1.0):
+    return _cut(list(_softened(logits, T)), lambda ps: k)
+
+
+def _top_p(logits, p, T=1.0):
+    def keep(ps):
+        return next((n for n in range(1, len(ps) + 1) if math.fsum(ps[:n]) >= p), len(ps))
+
+    return _cut(list(_softened(logits, T)), keep)
+
+
+@hidden_test("top_k", weight=0.5)
+def test_renormalised_logits_not_probabilities(student):
+    """The lecture's .5, .3, .2 stay as they are with k = 3; .391, .320, .289 would be its slip."""
+    logits = np.log([0.5, 0.3, 0.2])
+    expect_close(student(logits, 3), [0.5, 0.3, 0.2], "the probabilities with k = 3 of 3")
+    expect_close(student(logits, 2), [0.625, 0.375, 0], "the probabilities with k = 2 of 3")
+
+
+@hidden_test("top_k", weight=1.5)
+def test_top_k_of_other_logits(student, rng):
+    """Other logits in any order, several k; each word keeps its place and arguments are left alone."""
+    for V, k in ((9, 3), (12, 5), (7, 1), (5, 4)):
+        logits = 2 * rng.normal(size=V) + 3
+        expect_close(student(logits, k), _top_k(logits, k), "the probabilities")
+        _expect_unchanged(student)
+
+
+@hidden_test("top_k", weight=1.5)
+def test_top_k_with_a_temperature(student, rng):
+    """The temperature acts before the renormalising."""
+    for T in (0.4, 2.5):
+        logits = rng.normal(size=13)
+        expect_close(student(logits, 4, T), _top_k(logits, 4, T), "the probabilities")
+    expect_close(student(logits, k=3, T=1.5), _top_k(logits, 3, 1.5), "the probabilities")
+
+
+@hidden_test("top_k", weight=2)
+def test_top_k_with_ties(student):
+    """Exactly k words stay, and of equal ones those with the lower numbers."""
+    logits = np.array([0.0, 2.0, 1.0, 2.0, 1.0, 1.0])
+    for k in (1, 3, 4):
+        expect_close(student(logits, k), _top_k(logits, k), "the probabilities when some logits are equal")
+
+
+@hidden_test("top_k", weight=0.75)
+def test_top_k_at_the_edges(student, rng):
+    """k larger than V, large and negative logits, impossible words."""
+    logits = rng.normal(size=4)
+    expect_close(student(logits, 50), _softened(logits, 1), "the probabilities when k is larger than V")
+    expect_close(
+        student(logits - 1000, 2), _top_k(logits, 2), "the probabilities when all logits are shifted"
+    )
+    expect_close(student(1000 + logits, 2, 0.5), _top_k(logits, 2, 0.5), "the probabilities of large logits")
+    logits = np.array([-np.inf, -3.0, -np.inf, -2.0, -np.inf])
+    expect_close(student(logits, 3), _softened(logits, 1), "the probabilities with impossible words")
+
+
+@hidden_test("top_p", weight=0.5)
+def test_the_nucleus_by_hand(student):
+    """The case of the text: .4, .3, .2, .1 with p = .6 and p = .8."""
+    logits = np.log([0.4, 0.3, 0.2, 0.1])
+    expect_close(student(logits, 0.6), [4 / 7, 3 / 7, 0, 0], "the probabilities for p = .6")
+    expect_close(student(logits, 0.8), [4 / 9, 3 / 9, 2 / 9, 0], "the probabilities for p = .8")
+
+
+@hidden_test("top_p", weight=1.5)
+def test_top_p_of_other_logits(student, rng):
+    """Other logits in any order, several p; each word keeps its place and arguments are left alone."""
+    for V, p in ((11, 0.5), (8, 0.75), (15, 0.93), (6, 0.31)):
+        logits = 1.5 * rng.normal(size=V) - 2
+        expect_close(student(logits, p), _top_p(logits, p), "the probabilities")
+        _expect_unchanged(student)
+
+
+@hidden_test("top_p", weight=2.5)
+def test_top_p_with_a_temperature(student, rng):
+    """The temperature acts first, and decides with it how many words are in."""
+    for T in (0.35, 3.0):
+        logits = 2 * rng.normal(size=10)
+        expect_close(student(logits, 0.8, T), _top_p(logits, 0.8, T), "the probabilities")
+
+
+@hidden_test("top_p", weight=0.5)
+def test_top_p_with_ties(student):
+    """Of equally probable words those with the lower numbers are in."""
+    logits = np.log([0.05, 0.2, 0.05, 0.2, 0.3, 0.2])
+    expect_close(
+        student(logits, 0.6), [0, 2 / 7, 0, 2 / 7, 3 / 7, 0], "the probabilities when some are equal"
+    )
+
+
+@hidden_test("top_p", weight=1.5)
+def test_top_p_at_the_edges(student, rng):
+    """A tiny p keeps the best word, p = 1 all of them; large logits, impossible words, one sure word."""
+    logits = rng.normal(size=7)
+    expect_close(student(logits, 1e-6), np.eye(7)[int(np.argmax(logits))], "the probabilities for a tiny p")
+    expect_close(student(logits, 1.0), _softened(logits, 1), "the probabilities for p = 1")
+    expect_close(student(logits + 1000, 0.7), _top_p(logits, 0.7), "the probabilities of large logits")
+    logits = np.array([-np.inf, 1.0, -np.inf, 0.0])
+    expect_close(
+        student(logits, 1.0), _softened(logits, 1), "the probabilities with impossible words and p = 1"
+    )
+    expect_close(student(logits, 0.5), [0, 1, 0, 0], "the probabilities with impossible words")
+    expect_close(student(np.array([-80.0, 80.0, -90.0]), 0.9), [0, 1, 0], "the probabilities of a sure word")
+
+
+# -------------------------------------------------------------------------------------------------- beam_search
+
+
+@hidden_test("beam_search", weight=0.5)
+def test_a_beam_finds_what_greedy_missed(student):
+    """The lecture's small tree: .28 with two beams, .20 with one."""
+    model = _small_tree()
+    _expect_beam(
+        student(model, 2, 0.0, 3, 0, 10), [([1, 1, 0], math.log(0.4 * 0.7)), ([2, 2, 0], math.log(0.5 * 0.4))]
+    )
+    _expect_beam(student(model, 1, 0.0, 3, 0, 10), [([2, 2, 0], math.log(0.2))])
+
+
+@hidden_test("beam_search", weight=0.5)
+def test_the_lectures_four_sums(student):
+    """The lecture's sums after two words: −1.6 and −2.1 stay, −2.3 and −3.9 go; with four beams all are there."""
+    two = [math.log(0.4 * p) for p in (0.5, 0.3)]
+    _expect_beam(student(_lecture_tree(), 2, 0.0, 8, 0, 2), [([1, 3], two[0]), ([1, 4], two[1])])
+    wide = student(_lecture_tree(), 60, 0.0, 8, 0, 2)
+    _expect_beam(wide, _beam(_lecture_tree(), 60, 0.0, 2))
+    scores = {tuple(_tokens(tokens)): round(float(score), 1) for tokens, score in wide}
+    sums = [scores.get(said) for said in ((2, 4), (2, 3), (1, 3), (1, 4))]
+    expect_equal(sums, [-2.3, -3.9, -1.6, -2.1], "the list of the four sums")
+
+
+@hidden_test("beam_search", weight=2.5)
+def test_beams_in_other_models(student, rng):
+    """Other models, of other sizes, with other numbers for the first and the last word, without a penalty."""
+    for V, bos, eos, k in ((5, 0, 3, 2), (9, 8, 2, 3), (4, 17, 1, 5), (7, 7, 6, 4)):
+        model = _random_model(rng, V, bos, eos, forbidden=[bos] if bos < V else [])
+        _expect_beam(student(model, k, 0.0, bos, eos, 9), _beam(model, k, 0.0, 9))
+
+
+@hidden_test("beam_search", weight=4)
+def test_beams_with_a_length_penalty(student, rng):
+    """The same with a length penalty, which counts in every pruning and in the order of the list."""
+    for V, k, alpha in ((5, 3, 1.0), (6, 4, 0.6), (4, 2, 2.0), (8, 5, 1)):
+        model = _random_model(rng, V, V, 1)
+        _expect_beam(student(model, k, alpha, V, 1, 8), _beam(model, k, alpha, 8))
+
+
+@hidden_test("beam_search", weight=1.5)
+def test_a_wide_beam_tries_everything(student, rng):
+    """A beam of V to the power L − 1 or more finds what trying every sentence finds, with any penalty."""
+    for V, length, alpha in ((3, 3, 0.0), (3, 4, 1.0), (4, 3, 0.7)):
+        model = _random_model(rng, V, V, 0)
+        width = V ** (length - 1)
+        best = _every_sentence(model, V, alpha, length)
+        _expect_beam(student(model, width, alpha, V, 0, length), best[:width])
+
+
+@hidden_test("beam_search", weight=1)
+def test_one_beam_is_greedy(student, rng):
+    """A beam of width 1 does what greedy does, and a model that never ends is stopped."""
+    for max_length in (1, 3, 6):
+        model = _random_model(rng, 5, 5, 4, never_ends=max_length == 3)
+        _expect_beam(student(model, 1, 0.0, 5, 4, max_length), [_greedy(model, max_length)])
+    model = _random_model(rng, 5, 5, 4, never_ends=True)
+    _expect_beam(student(model, 3, 0.5, 5, 4, 4), _beam(model, 3, 0.5, 4))
+
+
+@hidden_test("beam_search", weight=3)
+def test_nothing_impossible_is_kept(student, rng):
+    """Words of probability zero never appear, even if fewer than k hypotheses remain."""
+    _expect_beam(student(_small_tree(), 12, 0.0, 3, 0, 10)[:1], [([1, 1, 0], math.log(0.28))])
+    model = _random_model(rng, 6, 6, 0, forbidden=[1, 3, 4])
+    result = student(model, 20, 0.0, 6, 0, 2)
+    _expect_beam(result, _beam(model, 20, 0.0, 2))
+    model = _Model(lambda said: [0.0, 1.0, 0.0] if len(said) < 2 else [1.0, 0.0, 0.0], 9, 0)
+    _expect_beam(student(model, 4, 1.0, 9, 0, 7), [([1, 1, 0], 0.0)])
+
+
+@hidden_test("beam_search", weight=0.5)
+def test_one_call_of_the_model_for_each_word(student, rng):
+    """The model is asked once for each position, about at most k prefixes, and no more when all have ended."""
+    model = _random_model(rng, 6, 6, 1)
+    _expect_beam(student(model, 4, 0.0, 6, 1, 7), _beam(model, 4, 0.0, 7))
+    expect(
+        model.calls <= 7, "step should be called once for each position, with all the live prefixes together"
+    )
+    expect(model.largest <= 4, "step was asked about more than k prefixes at once")
+    model = _small_tree()
+    _expect_beam(student(model, 2, 0.0, 3, 0, 50)[:1], [([1, 1, 0], math.log(0.28))])
+    expect(model.calls <= 3, "step is still called after every hypothesis has ended")
+
+
+@hidden_test("beam_search", weight=0.5)
+def test_ties_keep_their_order(student):
+    """Of equal scores the one that came first stays first: earlier hypothesis, then lower number."""
+    model = _Model(lambda said: [0.0, 0.5, 0.5] if len(said) < 2 else [1.0, 0.0, 0.0], 3, 0)
+    half, quarter = math.log(0.5), 2 * math.log(0.5)
+    _expect_beam(student(model, 2, 0.0, 3, 0, 1), [([1], half), ([2], half)])
+    _expect_beam(
+        student(model, 3, 0.0, 3, 0, 5), [([1, 1, 0], quarter), ([1, 2, 0], quarter), ([2, 1, 0], quarter)]
+    )

@@ -1,0 +1,126 @@
+"""Watches a decoder at work and draws its search as a tree: what was looked at, what was kept, what won."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.figures import BLUE, INK, ORANGE
+
+Step = Callable[[Sequence[Sequence[int]]], np.ndarray]
+_PALE = "#b8c2cc"
+
+
+class Watched:
+    """A ``step`` that remembers which prefixes it was asked about, one list for each call."""
+
+    def __init__(self, step: Step):
+        self.step = step
+        self.calls: list[list[tuple[int, ...]]] = []
+
+    def __call__(self, prefixes: Sequence[Sequence[int]]) -> np.ndarray:
+        """The step's answer; the prefixes are remembered."""
+        self.calls.append([tuple(int(token) for token in prefix) for prefix in prefixes])
+        return self.step(prefixes)
+
+    @property
+    def asked(self) -> list[tuple[int, ...]]:
+        """All prefixes, in the order in which they were asked about."""
+        return [prefix for call in self.calls for prefix in call]
+
+
+def draw_search(
+    watched: Watched,
+    words: Sequence[str],
+    found: Sequence[Sequence[int]],
+    *,
+    ax: Any,
+    title: str = "",
+    at_least: float = 0.0,
+    logs: bool = False,
+) -> None:
+    """Draw the tree that a decoder looked at.
+
+    ``found`` holds the sentences that came out (tokens without ``<bos>``), the best first: its path is orange.
+    Every prefix that ``watched`` was asked about, and the other sentences found, are blue; words that were seen but
+    not pursued are pale. Words less probable than ``at_least`` are left out; ``logs`` writes log-probabilities on
+    the branches instead of probabilities.
+    """
+    root = watched.asked[0]
+    paths = [{(*root, *tokens[:length]) for length in range(len(tokens) + 1)} for tokens in found]
+    kept = {*watched.asked}.union(*paths)
+    children = _children(watched, at_least, kept)
+    places = _places(root, children)
+    won = paths[0]
+    for parent in children:
+        for child, log_probability in children[parent]:
+            colour = ORANGE if child in won else BLUE if child in kept else _PALE
+            _branch(ax, places[parent], places[child], colour, log_probability, logs)
+    for node, (x, y) in places.items():
+        colour = ORANGE if node in won else BLUE if node in kept else _PALE
+        label = words[node[-1]] if node != root else "start"
+        ax.text(
+            *(x, y, label),
+            ha="center",
+            va="center",
+            fontsize=9.5,
+            color=INK if colour != _PALE else "#6b7785",
+            bbox={"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": colour, "linewidth": 1.4},
+            zorder=3,
+        )
+    across, up = np.array(list(places.values())).T
+    ax.set(xlim=(across.min() - 0.3, across.max() + 0.35), ylim=(up.min() - 0.7, up.max() + 0.7))
+    ax.set_axis_off()
+    ax.set_title(title)
+
+
+def _children(
+    watched: Watched, at_least: float, kept: set[tuple[int, ...]]
+) -> dict[tuple[int, ...], list[tuple[tuple[int, ...], float]]]:
+    """For each prefix that was asked about, the following prefixes with the log-probability of their last word."""
+    asked = list(dict.fromkeys(watched.asked))
+    children = {}
+    for prefix in asked:
+        row = np.asarray(watched.step([list(prefix)]))[0]
+        children[prefix] = [
+            ((*prefix, token), float(value))
+            for token, value in enumerate(row)
+            if np.exp(value) > max(at_least, 0) or ((*prefix, token) in kept and value > -np.inf)
+        ]
+    return children
+
+
+def _places(root: tuple[int, ...], children: dict) -> dict[tuple[int, ...], tuple[float, float]]:
+    """Depth to the right, leaves evenly spaced from the top down, a parent midway between its children."""
+    places: dict[tuple[int, ...], tuple[float, float]] = {}
+    rows = iter(range(100_000))
+
+    def put(node: tuple[int, ...], depth: int) -> float:
+        below = [put(child, depth + 1) for child, _ in children.get(node, [])]
+        height = (below[0] + below[-1]) / 2 if below else -float(next(rows))
+        places[node] = (float(depth), height)
+        return height
+
+    put(root, 0)
+    return places
+
+
+def _branch(ax: Any, start: Any, end: Any, colour: str, log_probability: float, logs: bool) -> None:
+    ax.plot(
+        [start[0], end[0]], [start[1], end[1]], color=colour, linewidth=2 if colour != _PALE else 1, zorder=1
+    )
+    said = (
+        f"{log_probability:.2f}".replace("-", "−") if logs else f"{np.exp(log_probability):.2f}".lstrip("0")
+    )
+    share = 0.55
+    ax.text(
+        *(start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1]), said),
+        ha="center",
+        va="center",
+        fontsize=8.5,
+        color=INK if colour != _PALE else "#6b7785",
+        bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"},
+        zorder=2,
+    )

@@ -1,0 +1,303 @@
+"""Public checks of lab 11: the worked cases of the text, and hints that say which slip makes what came out."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from coursekit.checking import close, ensure, equal, public_check
+
+_EOS, _BOS = 0, 3
+_AFTER = {(): [0.1, 0.4, 0.5], (2,): [0.3, 0.3, 0.4], (1,): [0.1, 0.7, 0.2]}
+#: A model that says 1 or 2 with these probabilities, whatever came before, and never ends.
+_ENDLESS = [0.0, 0.4, 0.6]
+
+
+class _Model:
+    """The small tree (or the endless model) as a ``step`` that looks at what it is asked."""
+
+    def __init__(self, after: dict | None = None, otherwise: tuple[float, ...] = (1.0, 0.0, 0.0)):
+        self.after = _AFTER if after is None else after
+        self.otherwise = otherwise
+        self.calls = 0
+
+    def __call__(self, prefixes: Any) -> np.ndarray:
+        self.calls += 1
+        prefixes = [[int(token) for token in prefix] for prefix in prefixes]
+        ensure(
+            all(prefix and prefix[0] == _BOS for prefix in prefixes),
+            "step was given a prefix that does not begin with bos: each prefix is [bos, *tokens]",
+        )
+        ensure(
+            len({len(prefix) for prefix in prefixes}) <= 1,
+            "step was given prefixes of different lengths in one call: has a finished one been extended?",
+        )
+        ensure(
+            all(_EOS not in prefix for prefix in prefixes),
+            "step was asked what comes after eos: a sentence that has ended is not extended",
+        )
+        rows = [self.after.get(tuple(prefix[1:]), self.otherwise) for prefix in prefixes]
+        with np.errstate(divide="ignore"):
+            return np.log(np.array(rows, dtype=float).reshape(len(prefixes), 3))
+
+
+def _hypothesis(result: Any, what: str) -> tuple[list[int], float]:
+    """Tokens as integers and the number that goes with them, or a hint."""
+    ensure(result is not None, "your function returns None: does it end with a return?")
+    ensure(
+        isinstance(result, (tuple, list)) and len(result) == 2,
+        f"{what} should be a pair: the tokens, and a number",
+    )
+    tokens, number = result
+    ensure(np.ndim(tokens) == 1, f"the first part of {what} should be the list of tokens")
+    ensure(np.ndim(number) == 0, f"the second part of {what} should be a single number")
+    return [int(token) for token in tokens], float(number)
+
+
+# ------------------------------------------------------------------------------------------------------ greedy
+
+
+@public_check("greedy")
+def yes_yes(greedy: Any) -> None:
+    """The small model: yes, yes, the end, with probability .5 · .4 · 1 = .20."""
+    tokens, number = _hypothesis(greedy(_Model(), _BOS, _EOS, 10), "the result")
+    ensure(tokens[:1] != [_BOS], "your tokens begin with bos: it belongs to the prefix, not to the result")
+    ensure(
+        tokens != [2, 2], "eos is missing at the end of your tokens: it was chosen too, so it belongs there"
+    )
+    equal(tokens, [2, 2, 0], f"the tokens should be [2, 2, 0], but yours are {tokens}")
+    ensure(not math.isclose(number, 0.2, rel_tol=1e-6), "0.2 is the probability; its logarithm is asked for")
+    close(number, math.log(0.2), f"the log-probability should be log 0.2 = −1.609, but yours is {number:.4g}")
+
+
+@public_check("greedy")
+def it_stops_in_time(greedy: Any) -> None:
+    """A model that never says eos is stopped after max_length words."""
+    tokens, number = _hypothesis(greedy(_Model({}, tuple(_ENDLESS)), _BOS, _EOS, 4), "the result")
+    ensure(
+        len(tokens) == 4,
+        f"with max_length = 4 there should be 4 tokens, but there are {len(tokens)}: bos does not count",
+    )
+    equal(tokens, [2, 2, 2, 2], "the best word is 2 every time")
+    close(number, 4 * math.log(0.6), "the log-probability is the sum over all the chosen words")
+
+
+@public_check("greedy")
+def the_end_at_once(greedy: Any) -> None:
+    """A model that wants to end at once gives [eos]; the lower number wins a tie."""
+    tokens, number = _hypothesis(greedy(_Model({(): [0.8, 0.1, 0.1]}), _BOS, _EOS, 5), "the result")
+    equal(tokens, [0], f"the tokens should be just [eos], but they are {tokens}")
+    close(number, math.log(0.8), "the log-probability of eos counts")
+    tokens, _ = _hypothesis(greedy(_Model({(): [0.2, 0.4, 0.4]}), _BOS, _EOS, 5), "the result")
+    ensure(tokens[:1] == [1], "of two equally probable words the one with the lower number is taken")
+
+
+# ------------------------------------------------------------------------------------------- temperature_probs
+
+_THREE = np.log([0.5, 0.3, 0.2])
+
+
+@public_check("temperature_probs")
+def three_temperatures(temperature_probs: Any) -> None:
+    """The table of the text: T = ½, 1 and 2."""
+    cold = temperature_probs(_THREE, 0.5)
+    ensure(cold is not None, "your function returns None: does it end with a return?")
+    ensure(
+        not np.allclose(np.ravel(cold)[:1], 0.415, atol=1e-3),
+        "T = ½ gave what T = 2 should give: divide the logits by T, do not multiply",
+    )
+    close(cold, [0.6579, 0.2368, 0.1053], "T = ½ should give .658, .237, .105", atol=1e-4)
+    close(temperature_probs(_THREE, 1.0), [0.5, 0.3, 0.2], "T = 1 should change nothing", atol=1e-6)
+    close(
+        temperature_probs(_THREE, 2.0),
+        [0.4154, 0.3218, 0.2628],
+        "T = 2 should give .415, .322, .263",
+        atol=1e-4,
+    )
+
+
+@public_check("temperature_probs")
+def freezing(temperature_probs: Any) -> None:
+    """Nearly frozen, with large logits: the best word gets everything."""
+    probabilities = temperature_probs(np.array([990.0, 1000.0, -np.inf]), 0.001)
+    ensure(
+        np.isfinite(np.asarray(probabilities, dtype=float)).all(),
+        "large logits, or a small T, make nan: use the safe softmax",
+    )
+    close(probabilities, [0, 1, 0], "at T = 0.001 the largest logit should get probability 1")
+
+
+# ------------------------------------------------------------------------------------------------------- top_k
+
+_FOUR = np.log([0.4, 0.3, 0.2, 0.1])
+
+
+@public_check("top_k")
+def the_two_best(top_k: Any) -> None:
+    """Of .4, .3, .2, .1 the two best become .571 and .429; with T = ½ they become .64 and .36."""
+    kept = top_k(_FOUR, 2)
+    ensure(kept is not None, "your function returns None: does it end with a return?")
+    ensure(
+        np.shape(kept) != (2,),
+        "you return only the k kept probabilities: all V words keep their place, the others with 0",
+    )
+    ensure(
+        not np.allclose(kept, [0.4, 0.3, 0, 0]),
+        "the kept probabilities should sum to 1: divide them by their sum",
+    )
+    ensure(
+        not np.allclose(np.ravel(kept)[:1], 0.525, atol=1e-3),
+        "you take the softmax of probabilities (the lecture's slip): it belongs on the logits",
+    )
+    close(kept, [0.5714, 0.4286, 0, 0], "the result should be .571, .429, 0, 0", atol=1e-4)
+    close(top_k(_FOUR, 2, 0.5), [0.64, 0.36, 0, 0], "with T = ½ it should be .64, .36, 0, 0", atol=1e-4)
+
+
+@public_check("top_k")
+def places_and_ties(top_k: Any) -> None:
+    """Words keep their places; of equal logits the first ones stay; a large k keeps all."""
+    close(
+        top_k(np.log([0.1, 0.2, 0.4, 0.3]), 2),
+        [0, 0, 0.5714, 0.4286],
+        "the words should stay in their places, not be sorted",
+        atol=1e-4,
+    )
+    tied = top_k(np.array([1.0, 2.0, 1.0, 1.0]), 2)
+    ensure(
+        int((np.asarray(tied) > 0).sum()) == 2,
+        "exactly k words stay, also when the k-th and the next are equal",
+    )
+    close(tied, [0.2689, 0.7311, 0, 0], "of equal logits the one with the lower number stays", atol=1e-4)
+    close(top_k(_FOUR, 99), [0.4, 0.3, 0.2, 0.1], "with k larger than V every word stays", atol=1e-6)
+
+
+# ------------------------------------------------------------------------------------------------------- top_p
+
+
+@public_check("top_p")
+def the_nucleus(top_p: Any) -> None:
+    """Of .4, .3, .2, .1: two words for p = .6, three for p = .8."""
+    kept = top_p(_FOUR, 0.6)
+    ensure(kept is not None, "your function returns None: does it end with a return?")
+    ensure(np.shape(kept) == (4,), f"the result should have shape (4,), not {np.shape(kept)}")
+    ensure(
+        not np.allclose(kept, [1, 0, 0, 0]),
+        "only .4 is left, which is less than p = .6: the word that carries the sum over p stays",
+    )
+    ensure(not np.allclose(kept, [0.4, 0.3, 0, 0]), "divide the kept probabilities by their sum")
+    close(kept, [0.5714, 0.4286, 0, 0], "for p = .6 it should be .571, .429, 0, 0", atol=1e-4)
+    close(
+        top_p(_FOUR, 0.8),
+        [0.4444, 0.3333, 0.2222, 0],
+        "for p = .8 it should be .444, .333, .222, 0",
+        atol=1e-4,
+    )
+
+
+@public_check("top_p")
+def at_least_one_at_most_all(top_p: Any) -> None:
+    """A tiny p keeps the best word, p = 1 keeps all, and the temperature comes first."""
+    close(top_p(_FOUR[::-1], 0.01), [0, 0, 0, 1], "for p = .01 the best word alone should stay", atol=1e-6)
+    close(top_p(_FOUR, 1.0), [0.4, 0.3, 0.2, 0.1], "for p = 1 all the words should stay", atol=1e-6)
+    close(
+        top_p(_FOUR, 0.6, 0.25),
+        [1, 0, 0, 0],
+        "at T = ¼ the first word alone has .72, so it alone should stay: temperature first, then the cut",
+        atol=1e-6,
+    )
+
+
+# ------------------------------------------------------------------------------------------------- beam_search
+
+
+def _beam(result: Any) -> list[tuple[list[int], float]]:
+    ensure(result is not None, "your function returns None: does it end with a return?")
+    ensure(isinstance(result, (list, tuple)), "the result should be a list of pairs (tokens, score)")
+    return [_hypothesis(one, "each hypothesis") for one in result]
+
+
+def _matches(beam: list[tuple[list[int], float]], expected: list[tuple[list[int], float]], hint: str) -> None:
+    equal([tokens for tokens, _ in beam], [tokens for tokens, _ in expected], hint)
+    for (tokens, got), (_, wanted) in zip(beam, expected, strict=True):
+        ensure(
+            math.isclose(got, wanted, rel_tol=1e-5),
+            f"the score of {tokens} should be {wanted:.4f}, but yours is {got:.4f}",
+        )
+
+
+@public_check("beam_search")
+def the_best_is_found(beam_search: Any) -> None:
+    """Two beginnings in play find .28, which greedy missed."""
+    beam = _beam(beam_search(_Model(), 2, 0.0, _BOS, _EOS, 10))
+    ensure(len(beam) <= 2, f"at most k = 2 hypotheses are kept, but there are {len(beam)}")
+    ensure(beam and beam[0][0][:1] != [_BOS], "your tokens begin with bos: it belongs to the prefix only")
+    _matches(
+        beam,
+        [([1, 1, 0], math.log(0.28)), ([2, 2, 0], math.log(0.2))],
+        "k = 2 should give [1, 1, 0] and then [2, 2, 0]",
+    )
+
+
+@public_check("beam_search")
+def one_beam_is_greedy(beam_search: Any) -> None:
+    """A beam of width 1 is greedy, and stops in time."""
+    _matches(
+        _beam(beam_search(_Model(), 1, 0.0, _BOS, _EOS, 10)),
+        [([2, 2, 0], math.log(0.2))],
+        "k = 1 should give what greedy gives: [2, 2, 0]",
+    )
+    _matches(
+        _beam(beam_search(_Model({}, tuple(_ENDLESS)), 1, 0.0, _BOS, _EOS, 3)),
+        [([2, 2, 2], 3 * math.log(0.6))],
+        "after max_length = 3 tokens the hypotheses are returned as they are",
+    )
+
+
+@public_check("beam_search")
+def nine_beams_try_everything(beam_search: Any) -> None:
+    """Nine beams find all the seven sentences, and nothing impossible."""
+    model = _Model()
+    beam = _beam(beam_search(model, 9, 0.0, _BOS, _EOS, 10))
+    ensure(
+        all(math.isfinite(score) for _, score in beam),
+        "a hypothesis of probability 0 (score −∞) is in your list: such candidates are never kept",
+    )
+    equal(len(beam), 7, f"the small model can say 7 sentences, but your list has {len(beam)}")
+    close(
+        sorted(math.exp(score) for _, score in beam),
+        [0.04, 0.08, 0.1, 0.15, 0.15, 0.2, 0.28],
+        "the probabilities of the seven sentences are wrong: does a finished one keep its score?",
+    )
+    ensure(
+        all(a[1] >= b[1] - 1e-12 for a, b in itertools.pairwise(beam)),
+        "the best hypothesis should come first",
+    )
+    ensure(
+        model.calls <= 3,
+        f"step was called {model.calls} times; one call for each position, with all the live prefixes, makes 3",
+    )
+
+
+@public_check("beam_search")
+def length_is_paid_for(beam_search: Any) -> None:
+    """With α = 1 the score is the mean log-probability of a token."""
+    beam = _beam(beam_search(_Model(), 9, 1.0, _BOS, _EOS, 10))
+    ensure(
+        beam[0][0] == [1, 1, 0] and len(beam) == 7,
+        "with α = 1 the best sentence is still [1, 1, 0], of seven",
+    )
+    ensure(
+        not math.isclose(beam[0][1], math.log(0.28), rel_tol=1e-6),
+        "your score is the plain log-probability: divide it by n to the power α",
+    )
+    close(
+        beam[0][1], math.log(0.28) / 3, "its score should be log(.28)/3: eos counts as a token, bos does not"
+    )
+    equal(
+        beam[-1][0],
+        [0],
+        "with α = 1 the empty sentence [0] comes last: rank by the score, not by the log-probability",
+    )
