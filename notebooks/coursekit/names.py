@@ -14,6 +14,9 @@ from coursekit.data import lines, path
 ALPHABET = ["<S>", *"abcdefghijklmnopqrstuvwxyz", "<E>"]
 INDEX = {token: i for i, token in enumerate(ALPHABET)}
 
+#: Makemore's 27 tokens: one dot for both ends of a name, then a to z.
+TOKENS = ".abcdefghijklmnopqrstuvwxyz"
+
 MAKEMORE_SHA256 = "0a30b5557f192f32ab962680889aac5f6fda0f4cecf40a6d0b5694f58ea8cc4d"
 
 
@@ -30,7 +33,7 @@ def makemore_names() -> list[str] | None:
     """
     for folder in _places():
         file = folder / "names" / "names.txt"
-        if file.is_file() and hashlib.sha256(file.read_bytes()).hexdigest() == MAKEMORE_SHA256:
+        if file.is_file() and same_content(file, MAKEMORE_SHA256):
             return file.read_text(encoding="ascii").split()
     print(
         "makemore's names are not on this computer (an optional download): this part uses what is built in."
@@ -41,6 +44,35 @@ def makemore_names() -> list[str] | None:
 def makemore_counts() -> np.ndarray:
     """(28, 28) integers: how often each token follows each other one in makemore's names (row: current token)."""
     return np.loadtxt(path("01_markov_bigram/makemore_counts.csv"), delimiter=",", dtype=int)
+
+
+def makemore_trigrams() -> dict[str, np.ndarray]:
+    """Counts (27, 27, 27) over ``.abc…z`` of parts of makemore's shuffled names: two tokens, then the next.
+
+    The keys are ``first_200`` and ``first_1000`` (to learn from) and ``last_3203`` (to test on).
+    """
+    return _counts("02_dirichlet_map/makemore_trigrams.csv")
+
+
+def makemore_bigrams() -> dict[str, np.ndarray]:
+    """Counts (27, 27) over ``.abc…z`` of makemore's shuffled names: ``train_25626`` and ``dev_3203``."""
+    return _counts("02_dirichlet_map/makemore_bigrams.csv")
+
+
+def _counts(file: str) -> dict[str, np.ndarray]:
+    """The columns of a table whose first column spells the cell: ``abc,1,5`` adds to cell (1, 2, 3)."""
+    (_, *keys), *rows = [line.split(",") for line in lines(file)]
+    tables = {key: np.zeros((27,) * len(rows[0][0]), dtype=int) for key in keys}
+    for text, *counts in rows:
+        cell = tuple(TOKENS.index(token) for token in text)
+        for key, count in zip(keys, counts, strict=True):
+            tables[key][cell] = int(count)
+    return tables
+
+
+def same_content(file: Path, sha256: str) -> bool:
+    """Whether a file has exactly the content with this checksum."""
+    return hashlib.sha256(file.read_bytes()).hexdigest() == sha256
 
 
 def _places() -> list[Path]:

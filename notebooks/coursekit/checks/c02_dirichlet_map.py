@@ -1,0 +1,270 @@
+"""Public checks of lab 02: Beta and Dirichlet posteriors, smoothing, interpolation and a motif finder."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coursekit.checking import close, ensure, equal, public_check
+
+# ---------------------------------------------------------------------------------------------- beta_posterior
+
+
+def _parts(result, names: str, count: int):
+    ensure(result is not None, "your function returns None: end it with a return")
+    several = isinstance(result, (tuple, list, np.ndarray)) and len(result) == count
+    ensure(several, f"return {count} things, separated by commas: {names}")
+    return result
+
+
+def _posterior(beta_posterior, *arguments):
+    with np.errstate(all="ignore"):
+        parts = _parts(beta_posterior(*arguments), "a_new, b_new, mode, mean", 4)
+    return [float(np.asarray(part)) for part in parts]
+
+
+@public_check("beta_posterior")
+def tosses_add_to_the_prior(beta_posterior):
+    """Heads add to a, tails add to b."""
+    a, b, _, _ = _posterior(beta_posterior, 3, 4, 2, 5)
+    ensure((a, b) != (3, 8), "heads and tails are exchanged: k heads add to a, the n − k tails to b")
+    ensure((a, b) != (5, 9), "b grew by all n tosses: only the n − k tails add to b")
+    equal([a, b], [5.0, 6.0], "3 heads in 4 tosses turn a = 2, b = 5 into a' = 5, b' = 6")
+
+
+@public_check("beta_posterior")
+def three_heads_by_hand(beta_posterior):
+    """Three heads in three tosses: mode 4/5 and mean 5/7 with the prior 2, 2."""
+    _, _, mode, mean = _posterior(beta_posterior, 3, 3, 2, 2)
+    ensure(
+        not np.isclose(mode, 5 / 7),
+        "the mode came out as the mean: it has a' − 1 above and a' + b' − 2 below",
+    )
+    ensure(not np.isclose(mode, 1), "the mode came out as k/n: use a' and b', which know the prior, too")
+    close(mode, 4 / 5, "the mode should be (5 − 1)/(5 + 2 − 2) = 4/5")
+    ensure(
+        not np.isclose(mean, 4 / 5),
+        "mode and mean are exchanged, or the mean uses a' − 1: it is a'/(a' + b')",
+    )
+    close(mean, 5 / 7, "the mean should be 5/(5 + 2) = 5/7")
+
+
+@public_check("beta_posterior")
+def the_flat_prior_counts(beta_posterior):
+    """With the flat prior the mode is k/n, and without tosses 0.5."""
+    close(_posterior(beta_posterior, 3, 3, 1, 1)[2:], [1, 4 / 5], "three heads of three: mode 1, mean 4/5")
+    try:
+        _, _, mode, mean = _posterior(beta_posterior, 0, 0, 1, 1)
+    except ZeroDivisionError:
+        ensure(False, "no tosses and a flat prior divide 0 by 0: return 0.5 as the mode then")
+    close([mode, mean], [0.5, 0.5], "no tosses and a flat prior: mode 0.5 (by agreement), mean 1/2")
+
+
+# ----------------------------------------------------------------------------------------------- dirichlet_map
+
+
+@public_check("dirichlet_map")
+def map_by_hand(dirichlet_map):
+    """Counts 2, 3, 5 with α = 2 become 3/13, 4/13, 6/13."""
+    P = dirichlet_map(np.array([2, 3, 5]), 2)
+    ensure(P is not None, "your function returns None: end it with a return")
+    P = np.asarray(P, dtype=float)
+    ensure(not np.allclose(P, np.array([4, 5, 7]) / 16), "you added α: the MAP adds α − 1 to each count")
+    ensure(
+        abs(P.sum() - 1) < 1e-6,
+        f"the row sums to {P.sum():.3g}: divide by the sum of all N + α − 1, V of them",
+    )
+    close(P, np.array([3, 4, 6]) / 13, "it should be (N + α − 1) divided by its own sum: 3/13, 4/13, 6/13")
+
+
+@public_check("dirichlet_map")
+def map_row_by_row(dirichlet_map):
+    """Rows are treated by themselves, whatever the shape."""
+    N = np.arange(12).reshape(2, 2, 3)
+    P = np.asarray(dirichlet_map(N, 3), dtype=float)
+    ensure(P.shape == N.shape, f"the result should have the shape of N, {N.shape}; yours has {P.shape}")
+    close(P.sum(axis=-1), np.ones((2, 2)), "the rows do not sum to one: sum over the last axis, axis=-1")
+    close(P[1, 0], np.array([8, 9, 10]) / 27, "counts 6, 7, 8 with α = 3 should become 8/27, 9/27, 10/27")
+
+
+@public_check("dirichlet_map")
+def flat_map_is_counting(dirichlet_map):
+    """With α = 1 it is plain counting, and a row without counts stays zero."""
+    with np.errstate(all="ignore"):
+        P = np.asarray(dirichlet_map(np.array([[1, 3], [0, 0]]), 1), dtype=float)
+    ensure(
+        not np.isnan(P).any(),
+        "a row without counts became nan (0/0): divide only where the sum is above zero",
+    )
+    close(P, [[0.25, 0.75], [0, 0]], "α = 1 adds nothing: 1, 3 become .25, .75, and an empty row stays zero")
+
+
+@public_check("dirichlet_map")
+def map_with_a_knob_each(dirichlet_map):
+    """α may be an array with a knob for each outcome."""
+    P = dirichlet_map(np.array([[4.0, 0, 1], [0, 0, 0]]), np.array([1.0, 2.0, 3.0]))
+    close(
+        P,
+        [[4 / 8, 1 / 8, 3 / 8], [0, 1 / 3, 2 / 3]],
+        "with α = (1, 2, 3) the rows gain 0, 1, 2, three in all",
+    )
+
+
+# ---------------------------------------------------------------------------------------------- dirichlet_mean
+
+
+@public_check("dirichlet_mean")
+def mean_by_hand(dirichlet_mean):
+    """Counts 2, 3, 5 with α = 1 become 3/13, 4/13, 6/13."""
+    P = dirichlet_mean(np.array([2, 3, 5]), 1)
+    ensure(P is not None, "your function returns None: end it with a return")
+    P = np.asarray(P, dtype=float)
+    ensure(not np.allclose(P, [0.2, 0.3, 0.5]), "α changed nothing: the mean adds α itself, not α − 1")
+    ensure(
+        abs(P.sum() - 1) < 1e-6,
+        f"the row sums to {P.sum():.3g}: all V outcomes gain α, so V·α joins below the line",
+    )
+    close(P, np.array([3, 4, 6]) / 13, "it should be (N + α) divided by its own sum: 3/13, 4/13, 6/13")
+
+
+@public_check("dirichlet_mean")
+def a_small_alpha(dirichlet_mean):
+    """α = 0.1 works, and a row without counts is even."""
+    P = np.asarray(dirichlet_mean(np.array([[3, 0, 0, 1], [0, 0, 0, 0]]), 0.1), dtype=float)
+    close(P[1], np.full(4, 0.25), "without any counts all four should be equally likely")
+    close(
+        P[0], np.array([3.1, 0.1, 0.1, 1.1]) / 4.4, "counts 3, 0, 0, 1 become 3.1, .1, .1, 1.1, all over 4.4"
+    )
+
+
+@public_check("dirichlet_mean")
+def mean_row_by_row(dirichlet_mean):
+    """Rows are treated by themselves; α may be an array."""
+    N = np.arange(12).reshape(2, 2, 3)
+    P = np.asarray(dirichlet_mean(N, np.array([1.0, 2.0, 3.0])), dtype=float)
+    ensure(P.shape == N.shape, f"the result should have the shape of N, {N.shape}; yours has {P.shape}")
+    close(P.sum(axis=-1), np.ones((2, 2)), "the rows do not sum to one: sum over the last axis, axis=-1")
+    close(P[0, 0], np.array([1, 3, 5]) / 9, "counts 0, 1, 2 with α = (1, 2, 3) should become 1/9, 3/9, 5/9")
+
+
+# ------------------------------------------------------------------------------------------------ choose_alpha
+
+TRAIN, DEV = np.array([[8, 0, 0], [0, 2, 2]]), np.array([[3, 1, 0], [0, 1, 1]])
+GRID = [0.01, 0.5, 20.0]
+
+
+def _nll(alpha):
+    P = (TRAIN + alpha) / (TRAIN + alpha).sum(axis=1, keepdims=True)
+    return -(DEV * np.log(P)).sum() / DEV.sum()
+
+
+@public_check("choose_alpha")
+def the_costs_are_nlls(choose_alpha):
+    """Each number of the grid gets its NLL on the unseen counts."""
+    _, costs = _parts(choose_alpha(TRAIN, DEV, GRID), "best, costs", 2)
+    costs, expected = np.asarray(costs, dtype=float), np.array([_nll(alpha) for alpha in GRID])
+    ensure(
+        costs.shape == (3,),
+        f"costs should hold one number for each α of the grid; yours has shape {costs.shape}",
+    )
+    ensure(
+        not np.allclose(costs, 6 * expected),
+        "those are sums: divide by the number of unseen tokens, dev.sum()",
+    )
+    ensure(not np.allclose(costs, -expected), "the costs are negative: mind the minus sign")
+    close(costs, expected, "a cost is −Σ dev·ln P / Σ dev with P = dirichlet_mean(train, alpha)")
+
+
+@public_check("choose_alpha")
+def the_best_is_a_number_of_the_grid(choose_alpha):
+    """The α with the lowest cost is returned."""
+    best, _ = _parts(choose_alpha(TRAIN, DEV, GRID), "best, costs", 2)
+    best = float(np.asarray(best))
+    ensure(best != 1, "you returned the place in the grid, not the number that stands there")
+    ensure(
+        best != 0.01,
+        "that is the best α for the counts the model learned from, or the worst for the unseen ones",
+    )
+    equal(best, 0.5, "the lowest cost on dev belongs to α = 0.5 here")
+    equal(float(np.asarray(choose_alpha(TRAIN, DEV, [20.0, 5.0])[0])), 5.0, "5.0 is better than 20.0 here")
+
+
+# ------------------------------------------------------------------------------------------------- interpolate
+
+
+@public_check("interpolate")
+def interpolate_by_hand(interpolate):
+    """Counts 3, 1, 0 and Q = (.2, .3, .5) with α = 4 become .475, .275, .25."""
+    P = interpolate(np.array([3, 1, 0]), np.array([0.2, 0.3, 0.5]), 4)
+    ensure(P is not None, "your function returns None: end it with a return")
+    P = np.asarray(P, dtype=float)
+    ensure(
+        abs(P.sum() - 1) < 1e-6,
+        f"the row sums to {P.sum():.3g}: Q sums to one, so α alone joins the sum below the line",
+    )
+    close(P, [0.475, 0.275, 0.25], "it should be (N + α·Q)/(ΣN + α)")
+
+
+@public_check("interpolate")
+def an_unseen_context_trusts_the_shorter(interpolate):
+    """A context never seen gets the shorter model's row; one seen often its own."""
+    Q = np.array([0.2, 0.3, 0.5])
+    P = np.asarray(interpolate(np.array([[0, 0, 0], [3000, 1000, 0]]), Q, 4), dtype=float)
+    ensure(P.shape == (2, 3), f"the result should have the shape of the counts, (2, 3); yours has {P.shape}")
+    close(P[0], Q, "without any counts the row should be exactly Q")
+    close(P[1], [0.75, 0.25, 0], "4,000 observations should outweigh α = 4 nearly completely", atol=2e-3)
+
+
+@public_check("interpolate")
+def the_oldest_token_is_forgotten(interpolate):
+    """Trigram counts (2, 3, 4) meet the bigram's (3, 4)."""
+    counts, Q = (
+        np.arange(24).reshape(2, 3, 4) % 5,
+        np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0.25] * 4], dtype=float),
+    )
+    P = np.asarray(interpolate(counts, Q, 2), dtype=float)
+    ensure(
+        P.shape == (2, 3, 4),
+        f"the result should have the shape of the counts, (2, 3, 4); yours has {P.shape}",
+    )
+    for i, j in ((0, 1), (1, 0), (1, 2)):
+        expected = (counts[i, j] + 2 * Q[j]) / (counts[i, j].sum() + 2)
+        close(P[i, j], expected, "row (i, j) of the counts should meet row j of the shorter model")
+
+
+# -------------------------------------------------------------------------------------------------- pwm_scores
+
+
+@public_check("pwm_scores")
+def one_window_by_hand(pwm_scores):
+    """Sites AC and AG: the window AC scores ln(3/6 ÷ 1/4) + ln(2/6 ÷ 1/4) with α = 1."""
+    scores = pwm_scores(["AC", "AG"], "AC", 1)
+    ensure(scores is not None, "your function returns None: end it with a return")
+    scores = np.asarray(scores, dtype=float)
+    ensure(
+        scores.shape == (1,),
+        f"one window fits, so the result should have shape (1,); yours has {scores.shape}",
+    )
+    ensure(not np.isclose(scores[0], np.log(3 / 6 * 2 / 6)), "divide each probability by the background, 1/4")
+    ensure(
+        not np.isclose(scores[0], np.log2(3 / 6 * 2 / 6 * 16)),
+        "that is in bits: use the natural logarithm, np.log",
+    )
+    close(
+        scores[0], np.log(2) + np.log(4 / 3), "P(A) = (2+1)/(2+4) in column 0, P(C) = (1+1)/(2+4) in column 1"
+    )
+
+
+@public_check("pwm_scores")
+def every_window_has_a_score(pwm_scores):
+    """Every window has a score, the last one too, and the site itself scores best."""
+    scores = np.asarray(pwm_scores(["TGTGA", "TGTGA", "TGCGA"], "ACTGTGACCGTTGCGA", 0.5), dtype=float)
+    ensure(scores.shape == (12,), f"16 − 5 + 1 = 12 windows fit; your result has shape {scores.shape}")
+    equal(int(scores.argmax()), 2, "the window TGTGA that starts at 2 should score best")
+    ensure(scores[11] == np.sort(scores)[-2], "the last window, TGCGA, should score second best")
+
+
+@public_check("pwm_scores")
+def a_short_sequence_has_no_window(pwm_scores):
+    """A sequence shorter than the sites has no window."""
+    scores = np.asarray(pwm_scores(["ACGT"], "ACG", 1))
+    equal(scores.shape, (0,), "no window fits, so the result should be an empty array")
