@@ -13,6 +13,7 @@ import json
 import os
 import resource
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -59,10 +60,13 @@ def stock(lab: str, submitted: Path, folder: Path) -> tuple[float, dict[str, flo
     (course / "nbgrader_config.py").write_text("c = get_config()\nc.ExecutePreprocessor.timeout = 120\n")
     command("nbgrader", "generate_assignment", lab, "--create", cwd=course)
     seconds = command("nbgrader", "autograde", lab, "--create", cwd=course)
-    from nbgrader.api import Gradebook
-
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
-        return seconds, {row.student.id: row.auto_score for row in gradebook.assignment_submissions(lab)}
+    with sqlite3.connect(course / "gradebook.db") as database:
+        rows = database.execute(
+            "SELECT s.student_id, SUM(g.auto_score) FROM submitted_assignment s "
+            "JOIN submitted_notebook n ON n.assignment_id = s.id JOIN grade g ON g.notebook_id = n.id "
+            "GROUP BY s.student_id"
+        ).fetchall()
+    return seconds, {student: score or 0.0 for student, score in rows}
 
 
 def floor(lab: str, submitted: Path) -> float:
