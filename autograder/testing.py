@@ -220,7 +220,7 @@ def expect_close(
     if a.size == 0:
         return
     if a.dtype.kind in "fc" and not np.isnan(e).any() and np.isnan(a).any():
-        raise Failed(f"{what} contains nan (not a number)")
+        raise Failed(f"nan (not a number) in {what}")
     if a.dtype.kind in "fc":
         width = a.dtype.itemsize // (2 if a.dtype.kind == "c" else 1)
         coarse = _TOLERANCE.get(width)
@@ -229,7 +229,7 @@ def expect_close(
     wrong = ~np.isclose(a, e, rtol=rtol, atol=atol, equal_nan=True)
     if wrong.any():
         share = "" if a.size == 1 else f" ({int(wrong.sum())} of {a.size} values differ)"
-        raise Failed(f"{what} has wrong values{share}")
+        raise Failed(f"wrong values in {what}{share}")
 
 
 def _shape(array: np.ndarray) -> str:
