@@ -1,0 +1,213 @@
+"""Public checks of lab 06: binary codes, sinusoidal positions, the shift matrix and rotary positions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coursekit.checking import close, ensure, public_check
+
+FORBIDDEN = {
+    "binary_code": ("numpy.unpackbits", "numpy.binary_repr"),
+}
+
+_SIN1, _COS1 = 0.8414709848, 0.5403023059
+
+
+def _shape(value, expected, hint):
+    """The value as an array of the expected shape, or the hint with both shapes."""
+    ensure(value is not None, "your function returns None: does it end with a return?")
+    shape = np.shape(value)
+    ensure(shape == expected, f"the result has shape {shape}, but {expected} is expected: {hint}")
+    return np.asarray(value)
+
+
+@public_check("binary_code")
+def five_is_0101(binary_code):
+    """5 is 0101 and 8 is 1000, the highest bit first."""
+    code = _shape(binary_code(5, 4), (4,), "one number for each bit")
+    ensure(code.dtype.kind in "biuf", "the digits should be the numbers 0 and 1, not text")
+    close(code, [0, 1, 0, 1], "5 = 4 + 1, so it should be 0101")
+    code = np.asarray(binary_code(8, 4))
+    ensure(
+        not np.array_equal(code, [0, 0, 0, 1]), "the bits are in reverse order: the highest one comes first"
+    )
+    close(code, [1, 0, 0, 0], "8 should be 1000")
+
+
+@public_check("binary_code")
+def leading_zeros_fill_the_width(binary_code):
+    """With 8 bits, 1 and 16 have leading zeros; a list gives one row a number."""
+    codes = binary_code([1, 16], 8)
+    ensure(np.shape(codes) != (8, 2), "rows and columns are swapped: the bits are the last axis")
+    codes = _shape(codes, (2, 8), "one row for each number, one column for each bit")
+    close(codes, [[0, 0, 0, 0, 0, 0, 0, 1], [0, 0, 0, 1, 0, 0, 0, 0]], "1 is 00000001 and 16 is 00010000")
+
+
+@public_check("binary_code")
+def any_shape_of_positions_works(binary_code):
+    """An array of any shape gets one more axis."""
+    codes = _shape(binary_code(np.array([[0, 3], [2, 1]]), 2), (2, 2, 2), "the shape of p, then the bits")
+    close(codes, [[[0, 0], [1, 1]], [[1, 0], [0, 1]]], "0, 3, 2 and 1 are 00, 11, 10 and 01")
+
+
+@public_check("sinusoidal")
+def am_in_i_am_a_robot(sinusoidal):
+    """“I am a robot” (D = 4, base 100): the word at place 1 gets 0.84, 0.54, 0.10, 1.00."""
+    P = _shape(sinusoidal(4, 4, base=100), (4, 4), "T rows, D columns")
+    ensure(
+        not np.allclose(P[0], [_SIN1, _COS1, np.sin(0.1), np.cos(0.1)]),
+        "the first row is already that of place 1: positions start at 0",
+    )
+    ensure(
+        not np.allclose(P[1], [_SIN1, np.sin(0.1), _COS1, np.cos(0.1)]),
+        "all sines come first and all cosines last: they should stand in turn, sine, cosine, sine, cosine",
+    )
+    close(P[0], [0, 1, 0, 1], "at place 0 every hand points to 12: sine 0, cosine 1, in turn")
+
+    ensure(abs(P[1, 0] - _SIN1) < 1e-6, "the first clock should turn by 1 radian a step: sin 1 = 0.84")
+    ensure(
+        abs(P[1, 1] - _COS1) < 1e-6,
+        "the cosine beside it should be cos 1 = 0.54: both columns of a clock have the same frequency",
+    )
+    ensure(
+        abs(P[1, 2] - np.sin(0.01)) > 1e-6,
+        "the second clock turns by 1/100, but 100^(−2/4) is 1/10: is base used as it is given, and is i in 2i/D the "
+        "number of the pair?",
+    )
+    close(
+        P[1],
+        [_SIN1, _COS1, 0.0998334166, 0.9950041653],
+        "the second clock should turn by 100^(−2/4) = 1/10 a step",
+    )
+    close(P[3, 2], 0.2955202067, "at place 3 the second clock should show sin 0.3")
+
+
+@public_check("sinusoidal")
+def an_odd_number_of_columns_ends_with_a_sine(sinusoidal):
+    """With D = 5 the last column is a sine without its cosine."""
+    try:
+        P = sinusoidal(3, 5)
+    except ValueError:
+        P = None
+        ensure(False, "an odd D does not work yet: there is one cosine column less than sines")
+    P = _shape(P, (3, 5), "T rows, and all D columns although D is odd")
+    close(
+        P[:, :2],
+        [[0, 1], [_SIN1, _COS1], [0.9092974268, -0.4161468365]],
+        "columns 0 and 1 should be the sine and cosine of 1 a step",
+    )
+    ensure(
+        abs(P[2, 2] - np.sin(2 / 10000 ** (2 / 6))) > 1e-6,
+        "D in the exponent should be 5 and not 6, although there are three clocks",
+    )
+    close(
+        P[2, 2:],
+        [0.0502165921, 0.9987383514, 0.0012619143],
+        "the clocks turn by 10000^(−2/5) and 10000^(−4/5) a step",
+    )
+
+
+@public_check("sinusoidal")
+def a_longer_sentence_begins_like_a_shorter_one(sinusoidal):
+    """A position looks the same in a short and in a long sentence."""
+    short, long = _shape(sinusoidal(3, 6), (3, 6), "T rows"), _shape(sinusoidal(8, 6), (8, 6), "T rows")
+    close(long[:3], short, "the first three rows should not depend on the length of the sentence")
+    close(
+        (long**2).sum(axis=1),
+        np.full(8, 3.0),
+        "each clock should add sin² + cos² = 1, so every row has length √3",
+    )
+
+
+@public_check("shift_matrix")
+def a_quarter_turn_of_a_single_clock(shift_matrix):
+    """A quarter turn moves a hand from 12 to 3, and from 3 to 6 o'clock."""
+    M = _shape(shift_matrix(np.pi / 2, 2), (2, 2), "D rows and D columns")
+    moved = M @ np.array([0.0, 1.0])
+    ensure(
+        not np.allclose(moved, [-1, 0], atol=1e-6),
+        "the hand turned backwards, from 12 to 9 o'clock: look at the signs of the two sines",
+    )
+    close(moved, [1, 0], "(sin, cos) = (0, 1) should move to (1, 0)")
+    close(M @ np.array([1.0, 0.0]), [0, -1], "(sin, cos) = (1, 0) should move to (0, −1)")
+
+
+@public_check("shift_matrix")
+def it_moves_every_position(shift_matrix):
+    """It moves position t to t + 3, with two clocks of different speed."""
+    M = _shape(shift_matrix(3, 4, base=100), (4, 4), "D rows and D columns")
+    row = lambda t: np.array([np.sin(t), np.cos(t), np.sin(t / 10), np.cos(t / 10)])  # noqa: E731
+    close(M[:2, 2:], np.zeros((2, 2)), "the clocks should not mix: zero outside the 2 × 2 blocks")
+    ensure(
+        not np.allclose(M[:2, :2], M[2:, 2:]),
+        "both clocks turn by the same angle: the second one is slower (ω = 1/10 here)",
+    )
+    for t in (0, 5):
+        close((M @ row(t))[:2], row(t + 3)[:2], "the first clock should move on by the angle 3")
+        close((M @ row(t))[2:], row(t + 3)[2:], "the second clock should move on by the angle 3/10")
+
+
+@public_check("shift_matrix")
+def back_and_forth_is_the_identity(shift_matrix):
+    """Moving on by 2 and back by 2 changes nothing, and neither does moving by 0."""
+    there, back = shift_matrix(2, 6), shift_matrix(-2, 6)
+    close(shift_matrix(0, 6), np.eye(6), "moving by 0 should be the identity matrix")
+    close(
+        np.asarray(there) @ np.asarray(back),
+        np.eye(6),
+        "M for 2 times M for −2 should be the identity matrix",
+    )
+
+
+@public_check("rope")
+def a_quarter_turn_of_an_arrow(rope):
+    """The arrow (1, 0) turned by a quarter is (0, 1)."""
+    turned = _shape(
+        rope(np.array([[1.0, 0.0], [0.0, 1.0]]), [np.pi / 2, np.pi / 2]), (2, 2), "the shape of x"
+    )
+    ensure(
+        np.allclose((turned**2).sum(axis=1), 1),
+        "the arrows changed their length: nothing is added, and both new entries come from the two old ones",
+    )
+    ensure(
+        not np.allclose(turned[0], [0, -1], atol=1e-6),
+        "the arrow turned clockwise: look at the signs of the sines",
+    )
+    close(turned, [[0, 1], [-1, 0]], "(1, 0) should become (0, 1), and (0, 1) should become (−1, 0)")
+
+
+@public_check("rope")
+def neighbours_are_pairs(rope):
+    """Neighbouring entries are a pair, and the second pair turns more slowly."""
+    turned = rope(np.array([[1.0, 0.0, 1.0, 0.0]]), [1], base=100)
+    turned = _shape(turned, (1, 4), "the shape of x")
+    ensure(
+        not np.allclose(turned[0, [0, 2]], [_COS1 - _SIN1, _SIN1 + _COS1]),
+        "entries 0 and 2 were paired: here neighbours are pairs, 0 with 1 and 2 with 3",
+    )
+    ensure(
+        not np.allclose(turned, [[_COS1, _SIN1, _COS1, _SIN1]]),
+        "both pairs turned by the same angle: the second one is slower (ω = 1/10 here)",
+    )
+    close(turned, [[_COS1, _SIN1, np.cos(0.1), np.sin(0.1)]], "the pairs should be turned by 1 and by 1/10")
+
+
+@public_check("rope")
+def only_the_distance_counts(rope):
+    """Two words at places 5 and 2 fit as well as at 105 and 102; a batch works too."""
+    q, k = np.array([[0.5, -1.0, 2.0, 0.3]]), np.array([[1.0, 0.7, -0.4, 1.5]])
+    near = (np.asarray(rope(q, [5])) * np.asarray(rope(k, [2]))).sum()
+    far = (np.asarray(rope(q, [105])) * np.asarray(rope(k, [102]))).sum()
+    close(
+        far,
+        near,
+        "the dot product should depend on the distance only",
+    )
+    ensure(
+        abs(near - (q * k).sum()) > 1e-3,
+        "nothing was turned: use the positions that are given, not the order of the rows",
+    )
+    batch = np.ones((2, 3, 4))
+    turned = _shape(rope(batch, [0, 1, 7]), (2, 3, 4), "the shape of x")
+    close(turned[:, 0], batch[:, 0], "at position 0 nothing should turn")
+    close((turned**2).sum(axis=-1), np.full((2, 3), 4.0), "turning should not change the length of a vector")

@@ -1,0 +1,480 @@
+# ---
+# jupyter:
+#   course:
+#     data: []
+#     minutes: 90
+# ---
+
+# %% [markdown]
+# # 06 · Positions: where is a word?
+#
+# **What you already have.** Tokens (lab 04), and for each token a vector that says what it means (lab 05). In lab 03
+# every earlier word cast a vote, and you saw that a voter's place in the sentence made no difference.
+#
+# **The question of this lab.** Order carries meaning. How do we tell a model *where* a word stands, with numbers that
+# stay small, that work in sentences of any length, and that make "three words further on" look the same everywhere?
+#
+# When you are through you can
+#
+# * say why the position's number itself is a bad answer, and why its binary digits are nearly a good one;
+# * build the sinusoidal positions of the first transformer, clock by clock;
+# * write down the matrix that moves every position three words on;
+# * rotate vectors so that their dot product knows distances (RoPE, as in today's large models).
+
+# %% locked="setup"
+import matplotlib.pyplot as plt
+import numpy as np
+from coursekit import check, progress, start
+from coursekit.figures import BLUE, GREEN, INK, ORANGE, PURPLE, heatmap
+from coursekit.teaching import until_written
+
+start("06_positions")
+
+# %% [markdown]
+# ## Nine words, two meanings
+
+# %%
+first = "I do not like apples and you like oranges".split()
+second = "you like apples and I do not like oranges".split()
+print("the same nine words:", sorted(first) == sorted(second))
+
+# %% [markdown]
+# Who likes apples? The two sentences disagree, and only the order of their words says so. But whatever merely *adds up*
+# word vectors, as the votes of lab 03 do, cannot see it. (The vectors here are random; yours of lab 05 would fare no better.)
+
+# %%
+rng = np.random.default_rng(0)
+vector = {word: rng.normal(size=8) for word in sorted(set(first))}  # 8 numbers a word
+X_first = np.array([vector[word] for word in first])  # (9, 8)
+X_second = np.array([vector[word] for word in second])
+print("largest difference of the two sums:", np.abs(X_first.sum(axis=0) - X_second.sum(axis=0)).max().round(12))
+
+# %% [markdown]
+# ## Why not simply the number of the place?
+#
+# The word at place *t* could carry the number *t* along. Or, so that it does not grow, the fraction *t*/(T − 1), which
+# runs from 0 to 1. Look at both in a short and in a longer sentence:
+
+# %% tags=["skip-grading"]
+fig, axes = plt.subplots(1, 2, figsize=(7.6, 3))
+for T, style, colour in [(21, "o-", ORANGE), (6, "s-", BLUE)]:
+    t = np.arange(T)
+    axes[0].plot(t, t, style, color=colour, ms=4, label=f"{T} words")
+    axes[1].plot(t, t / (T - 1), style, color=colour, ms=4, label=f"{T} words")
+axes[0].axhspan(-2, 2, color=GREEN, alpha=0.25, lw=0)
+axes[0].text(20, 2.3, "size of a word vector's numbers", ha="right", va="bottom", fontsize=9)
+axes[0].set_title("The number runs away …"), axes[0].set_ylabel("t")
+axes[1].set_title("… the fraction changes its step"), axes[1].set_ylabel("t / (T − 1)")
+for ax in axes:
+    ax.set_xlabel("place t"), ax.legend(loc="center right")
+plt.show()
+
+# %% [markdown]
+# The number grows without bound: at place 200 it drowns the word that it is added to. The fraction stays small, but one word
+# further on means +0.2 in the short sentence and +0.05 in the long one, so a model cannot learn what "the next word" looks
+# like. From the failures we learn what we want:
+#
+# 1. **Unique**: no two places look the same.
+# 2. **Bounded**: the numbers stay small, however long the sentence is.
+# 3. **The same step everywhere**: the way from *t* to *t* + 3 does not depend on *t*, nor on the length of the sentence.
+# 4. **No end**: a sentence longer than all before is no problem.
+#
+# > **A note on the lecture.** One lecture tries $P_{t+1} = P_t + \Delta c$, then $P_t \cdot c$, then powers. All three run away (or
+# > shrink to nothing): adding, multiplying and raising to powers move in one direction only. What moves for ever and stays where
+# > it is? Something that *turns*.
+
+# %% [markdown]
+# ## The binary clock
+#
+# There is a well-known way to write large numbers with small ones: **digits**. Binary digits (bits) are only 0 and 1:
+#
+# | t | code | | t | code | | t | code | | t | code |
+# |---|---|---|---|---|---|---|---|---|---|---|
+# | 0 | 0000 | | 4 | 0100 | | 8 | 1000 | | 12 | 1100 |
+# | 1 | 0001 | | 5 | 0101 | | 9 | 1001 | | 13 | 1101 |
+# | 2 | 0010 | | 6 | 0110 | | 10 | 1010 | | 14 | 1110 |
+# | 3 | 0011 | | 7 | 0111 | | 11 | 1011 | | 15 | 1111 |
+#
+# Read down the columns. The last bit flips at every step, the one before it every two steps, then every four, every
+# eight. The bit with the value $2^k$ is the remainder of $\lfloor t / 2^k \rfloor$ when divided by 2. For t = 5: 5/1 → 5, odd, 1; 5/2 → 2, even,
+# 0; 5/4 → 1, odd, 1; 5/8 → 0, even, 0. From high to low: 0101.
+
+# %% [markdown]
+# ### 1 · `binary_code` ●○○ (8 minutes, 4 points)
+#
+# `binary_code(p, bits)` writes positions in binary, one number for each bit.
+#
+# * `p`: whole numbers from 0 to $2^{\text{bits}} - 1$. A list or an array of any shape, or one single number.
+# * `bits`: how many bits to write, at least 1.
+# * It returns an array with the shape of `p` and one more axis of length `bits` at the end, filled with the numbers 0
+#   and 1. The **highest bit comes first**, as on paper.
+#
+# By hand: `binary_code(5, 4)` is `[0, 1, 0, 1]`, and `binary_code([1, 16], 8)` has the rows `[0, 0, 0, 0, 0, 0, 0, 1]` and
+# `[0, 0, 0, 1, 0, 0, 0, 0]`.
+#
+# `//` and `%` are whole-number division and remainder; they work on whole arrays. `np.unpackbits` and `np.binary_repr` are not
+# allowed.
+
+# %% question="binary_code"
+def binary_code(p, bits):
+    """Binary digits, highest first.  p: any shape (...) of whole numbers below 2**bits → (..., bits)."""
+    ### BEGIN SOLUTION
+    values = 2 ** np.arange(bits)[::-1]  # (bits,), from high to low
+    return np.asarray(p)[..., None] // values % 2
+    ### END SOLUTION
+
+
+# %% test="binary_code" points=4
+check("binary_code", binary_code)
+
+# %% tags=["skip-grading"]
+with until_written():
+    codes = binary_code(np.arange(16), 4)  # (16, 4)
+    fig, axes = plt.subplots(1, 2, figsize=(7.6, 3.2))
+    heatmap(codes.T, ["8s", "4s", "2s", "1s"], [str(t) if t % 3 == 0 else "" for t in range(16)], ax=axes[0], numbers=".0f",
+            aspect="auto", title="Each bit flips half as often", xlabel="place t", ylabel="bit")
+    axes[1].bar(range(15), np.abs(codes[1:] - codes[:-1]).sum(axis=1), color=BLUE)
+    axes[1].set_title("Neighbours 7 and 8 differ in every bit")
+    axes[1].set_xlabel("from t to t + 1, t = …"), axes[1].set_ylabel("bits that flip")
+    axes[1].set_yticks(range(5)), axes[1].set_xticks(range(0, 15, 2))
+    plt.show()
+
+# %% [markdown]
+# Bits are unique and bounded. But look at the right picture: some steps flip one bit, the step from 7 to 8 flips all four.
+# Place 8 looks as far from 7 as it can be. **The same step everywhere** fails, because bits jump.
+
+# %% [markdown]
+# ## Round off the corners
+#
+# Each bit is a wave with corners: for the 4s, four steps low, four steps high. It repeats every 8 steps, so its frequency is
+# 1/8; the 1s have 1/2, the 2s 1/4, and so on. Replace the wave with corners by a smooth one of the same frequency:
+
+# %% tags=["skip-grading"]
+fine = np.linspace(0, 16, 801)
+fig, axes = plt.subplots(3, 1, figsize=(7.2, 3.8), sharex=True)
+for ax, value in zip(axes, (1, 2, 4)):
+    period = 2 * value
+    ax.plot(fine, (fine // value) % 2, color=INK, lw=1.2)
+    ax.plot(fine, 0.5 - 0.5 * np.sin(2 * np.pi * fine / period), color=ORANGE)
+    ax.set_ylabel(f"{value}s"), ax.set_yticks([0, 1])
+axes[0].set_title("Every bit is a wave with corners, and waves can be smooth")
+axes[2].set_xlabel("place t")
+plt.show()
+
+# %% [markdown]
+# A smooth wave is a **turning hand**, seen from the side. One look from the side is not enough: a hand that points to 2 o'clock is
+# as high as one that points to 10. Two looks are: how far *right* the tip is, and how far *up*. For a hand that starts at 12 and turns
+# clockwise by an angle $a$, these are $\sin a$ and $\cos a$. So each clock takes two columns: a sine and a cosine.
+#
+# And as with bits, we take several clocks, each slower than the one before by the same factor. If there are $D$ columns, clock
+# number $i = 0, 1, 2, \dots$ turns by the angle $\omega_i$ at each step:
+#
+# $$\omega_i = \frac{1}{\text{base}^{\,2i/D}}, \qquad P_{t,\,2i} = \sin(\omega_i\, t), \qquad P_{t,\,2i+1} = \cos(\omega_i\, t).$$
+#
+# The first clock turns by 1 radian a step, a full turn in 6.28 steps. With many columns the last one needs nearly $6.28 \cdot \text{base}$
+# steps; the transformer of 2017 has base = 10,000.
+#
+# By hand for *I am a robot*, with D = 4 and base 100: the clocks turn by $\omega_0 = 1$ and $\omega_1 = 1/100^{2/4} = 1/10$. The word *am* at
+# place 1 gets sin 1 = 0.84, cos 1 = 0.54, sin 0.1 = 0.10, cos 0.1 = 1.00.
+
+# %% [markdown]
+# ### 2 · `sinusoidal` ●●○ (15 minutes, 6 points)
+#
+# `sinusoidal(T, D, base=10000.0)` gives the positions 0 to T − 1, one row each.
+#
+# * It returns an array `(T, D)`. Columns 0 and 1 are the sine and cosine of clock 0, columns 2 and 3 those of clock 1, and so on, with
+#   the angles above. The two columns of a clock share **one** frequency: its exponent is $2i/D$ for both.
+# * D may be **odd**. Then the last column is a sine whose cosine has no room; $D$ in the exponent stays the odd number.
+# * T and D are whole numbers of at least 1; `base` is a positive number.
+#
+# `np.outer(a, b)` makes a table of all products; `P[:, 0::2]` are the columns 0, 2, 4, … of `P`, and you may assign to them.
+
+# %% question="sinusoidal"
+def sinusoidal(T, D, base=10000.0):
+    """Sinusoidal positions (Vaswani et al., 2017): sine and cosine columns in turn.  → (T, D)."""
+    ### BEGIN SOLUTION
+    even = np.arange(0, D, 2)  # the column where each clock starts: 2i
+    angles = np.outer(np.arange(T), 1 / base ** (even / D))  # (T, clocks)
+    P = np.zeros((T, D))
+    P[:, 0::2] = np.sin(angles)
+    P[:, 1::2] = np.cos(angles[:, : D // 2])
+    return P
+    ### END SOLUTION
+
+
+# %% test="sinusoidal" points=6
+check("sinusoidal", sinusoidal)
+
+# %% [markdown]
+# Two tables stand in the lectures. Do you get the same numbers? The first is *I am a robot*, the second has D = 5 and the
+# usual base; it is printed with one column for each position.
+
+# %% tags=["skip-grading"]
+with until_written():
+    robot, five = sinusoidal(4, 4, base=100), sinusoidal(5, 5)
+    print("D = 4, base 100: one row for each word of I am a robot")
+    print(robot.round(2), "\n")
+    print("D = 5, base 10,000: one column for each of the positions 0 to 4")
+    print(np.array2string(five.T, formatter={"float": lambda v: f"{v:6.3f}"}))
+
+# %% [markdown]
+# > **A note on the lectures.** Three slips, so that you are not held up by them. One lecture calls $i$ the dimension; it is the number of the
+# > *pair* of dimensions. One writes the last pair as $\sin(\omega_d t/2)$; it is $\sin(\omega_{d/2}\,t)$, the clock number $d/2$ (counted from
+# > one). And one adds $P \in \mathbb{R}^{T \times d}$ to $x \in \mathbb{R}^{d \times T}$; one of the two must be turned over. Here both are (T, D).
+#
+# Now watch the clocks. With D = 8 and base 16 each is half as fast as the one before, just like bits:
+
+# %% tags=["skip-grading"]
+with until_written():
+    P = sinusoidal(9, 8, base=16)
+    fig, ax = plt.subplots(figsize=(8, 3.7))
+    for i, colour in enumerate([BLUE, ORANGE, GREEN, PURPLE]):
+        for t in range(9):
+            right, up = P[t, 2 * i], P[t, 2 * i + 1]
+            ax.add_patch(plt.Circle((t, -i), 0.4, fill=False, color="#c3cad1"))
+            ax.plot([t, t + 0.4 * right], [-i, -i + 0.4 * up], color=colour, lw=2.5)
+    ax.set_aspect("equal"), ax.set_xlim(-0.6, 8.6), ax.set_ylim(-3.6, 0.6)
+    ax.set_xticks(range(9)), ax.set_yticks([0, -1, -2, -3], [f"clock {i}" for i in range(4)])
+    ax.set_xlabel("place t"), ax.set_title("Four clocks tell the place, each half as fast as the one before")
+    plt.show()
+
+# %% tags=["skip-grading"]
+with until_written():
+    P = sinusoidal(100, 32)
+    fig, axes = plt.subplots(1, 2, figsize=(7.8, 3.2), sharey=True)
+    for ax, columns, title in zip(axes, (P[:, 0::2], P[:, 1::2]), ("sines", "cosines")):
+        heatmap(columns.T, ax=ax, aspect="auto", cmap="PuOr", vmin=-1, vmax=1, xlabel="place t")
+        ax.set_title(title, fontsize=10.5, weight="normal")
+    axes[0].set_ylabel("clock"), axes[0].set_yticks(range(0, 16, 5)), fig.colorbar(axes[1].images[0], ax=axes, label="value")
+    fig.suptitle("Fast clocks at the top, slow ones at the bottom", x=0.01, ha="left", weight="bold")
+    plt.show()
+
+# %% [markdown]
+# ### Check the four wishes
+#
+# **Bounded**: every number lies between −1 and 1, and since $\sin^2 + \cos^2 = 1$ for each clock, every row has the same length,
+# $\sqrt{D/2}$. **No end**: you can compute a row for any *t*. **Unique**: one clock alone comes back to almost the same angle after 44 steps,
+# because that is very nearly seven full turns. Sixteen clocks at different speeds never agree to be back at the same time:
+
+# %% tags=["skip-grading"]
+with until_written():
+    one, sixteen = sinusoidal(2001, 2), sinusoidal(2001, 32)
+    print("one clock, place 0 against place 44:", np.linalg.norm(one[44] - one[0]).round(4))
+    nearest = np.linalg.norm(sixteen[1:] - sixteen[0], axis=1)
+    print(f"sixteen clocks, 2,000 places against place 0: the nearest is place {nearest.argmin() + 1},", end=" ")
+    print("at a distance of", nearest.min().round(2), "where the length of a row is", np.linalg.norm(sixteen[0]))
+
+# %% [markdown]
+# The fourth wish, **the same step everywhere**, gets a section of its own. First the answer to our two sentences. The position is
+# *added* to the word's vector. Think of the word's meaning as a point; at each place it is moved by the same amount in another direction:
+
+# %% tags=["skip-grading"]
+with until_written():
+    word, P = np.array([2.0, 1.0]), sinusoidal(6, 2)
+    _, ax = plt.subplots(figsize=(4.4, 4))
+    ax.add_patch(plt.Circle(word, 1, fill=False, color="#c3cad1"))
+    ax.plot(*word, "o", color=INK), ax.annotate("the word", word, (6, -12), textcoords="offset points")
+    ax.plot(*(word + P).T, "o", color=ORANGE)
+    for t, tip in enumerate(word + P):
+        ax.annotate(f"at place {t}", tip, 15 * P[t] - [22, 4], textcoords="offset points", fontsize=9)
+    ax.set_title("The same word at six places"), ax.set_aspect("equal")
+    ax.set_xlim(0.3, 3.7), ax.set_ylim(-0.5, 2.5), ax.set_xlabel("dimension 0"), ax.set_ylabel("dimension 1")
+    plt.show()
+
+# %% [markdown]
+# Is the order visible now? Careful: if we only *add up* again, it is not. The sum of (word + position) is the sum of the words plus
+# the sum of the positions, and both are the same in the two sentences. It takes a step that is not a mere sum, such as the ReLU of lab
+# 03, or the softmax that comes in lab 07:
+
+# %% tags=["skip-grading"]
+with until_written():
+    W = np.random.default_rng(1).normal(size=(8, 5))  # any matrix will do
+    P = sinusoidal(9, 8)
+    for what, a, b in [("words alone      ", X_first, X_second), ("words + positions", X_first + P, X_second + P)]:
+        plain = np.abs(a.sum(axis=0) - b.sum(axis=0)).max()
+        bent = np.abs(np.maximum(0, a @ W).sum(axis=0) - np.maximum(0, b @ W).sum(axis=0)).max()
+        print(f"{what}: the sums differ by {plain:.2f}, the sums after a ReLU by {bent:.2f}")
+
+# %% [markdown]
+# ## Three words further on
+#
+# When a clock's hand moves on by *c* steps, it turns by the angle $\omega c$, **wherever it stood before**. School mathematics has the
+# formulas for the tip of a hand that is turned (the addition theorems):
+#
+# $$\sin(\omega t + \omega c) = \cos(\omega c)\,\sin(\omega t) + \sin(\omega c)\,\cos(\omega t)$$
+# $$\cos(\omega t + \omega c) = -\sin(\omega c)\,\sin(\omega t) + \cos(\omega c)\,\cos(\omega t)$$
+#
+# Look at the right-hand sides: fixed numbers (they depend on *c* only), times the old sine and cosine. That is a matrix with two rows
+# and two columns, applied to the old pair. And with several clocks, each pair of columns has such a matrix of its own:
+#
+# $$P_{t+c} = M_c\,P_t \quad\text{for every } t.$$
+
+# %% [markdown]
+# ### 3 · `shift_matrix` ●●○ (15 minutes, 5 points)
+#
+# `shift_matrix(c, D, base=10000.0)` is the matrix that moves every position on by *c*.
+#
+# * `c`: any number: negative (move back), zero, or not whole. `D`: an **even** number of columns. `base`: as before.
+# * It returns an array $M$ of shape `(D, D)`, with `M @ P[t]` equal to `P[t + c]` for the rows `P[t]` of `sinusoidal(T, D, base)`: position
+#   vectors are columns here, and the matrix stands on their left.
+# * It does not depend on *t*. It is zero except for 2 × 2 blocks along the diagonal: one for each clock, with the clock's $\omega_i$.
+#
+# By hand, for D = 2 (a single clock with ω = 1) and c = π/2, a quarter turn: a hand at 12, (sin, cos) = (0, 1), moves to 3 o'clock,
+# (1, 0); and from there to 6 o'clock, (0, −1). Check your matrix against both.
+
+# %% question="shift_matrix"
+def shift_matrix(c, D, base=10000.0):
+    """The matrix M with M @ P[t] = P[t + c] for all t.  D even → (D, D)."""
+    ### BEGIN SOLUTION
+    M = np.zeros((D, D))
+    for column in range(0, D, 2):
+        angle = c / base ** (column / D)
+        M[column : column + 2, column : column + 2] = [
+            [np.cos(angle), np.sin(angle)],
+            [-np.sin(angle), np.cos(angle)],
+        ]
+    return M
+    ### END SOLUTION
+
+
+# %% test="shift_matrix" points=5
+check("shift_matrix", shift_matrix)
+
+# %% tags=["skip-grading"]
+with until_written():
+    M, P = shift_matrix(3, 8, base=100), sinusoidal(100, 8, base=100)
+    error = np.abs(P[:-3] @ M.T - P[3:]).max()
+    _, ax = plt.subplots(figsize=(4.8, 3.9))
+    heatmap(M, list("01234567"), list("01234567"), ax=ax, numbers=".2f", cmap="PuOr", vmin=-1.3, vmax=1.3,
+            aspect="auto", title="One matrix moves all positions on by 3")
+    plt.show()
+    print(f"largest error over 97 positions: {error:.1e}")
+    print(f"M Mᵀ differs from the identity by {np.abs(M @ M.T - np.eye(8)).max():.1e}")
+
+# %% [markdown]
+# One fixed matrix, valid at every place: a network that has to look "three words back" can learn it. $M M^{\mathsf T}$ is the identity
+# matrix, so $M$ is **orthogonal**: it turns, and neither stretches nor squeezes. That is what one lecture asks for when it says that M should be unitary.
+#
+# A consequence: the dot product of two positions knows only their distance, $P_t \cdot P_{t+c} = \sum_i \cos(\omega_i c)$.
+
+# %% tags=["skip-grading"]
+with until_written():
+    P, c = sinusoidal(400, 64), np.arange(-60, 61)
+    for t, width, colour in [(70, 7, "#c3cad1"), (200, 3.5, ORANGE), (330, 1.2, BLUE)]:
+        plt.plot(c, P[t + c] @ P[t], color=colour, lw=width, label=f"from place {t}")
+    plt.title("How alike two places are depends on their distance only")
+    plt.xlabel("distance c"), plt.ylabel("dot product"), plt.legend()
+    plt.show()
+
+# %% [markdown]
+# The three curves lie on top of each other. Near places are alike, far ones less so, in the same way everywhere. All four wishes are granted.
+#
+# > **A note on the lecture.** One lecture explains the relative positions by the period: sin(x + 2π) = sin(x). Period is not what does it
+# > (with a whole period gone, two places would even be confused). What does it is the addition theorem, that is, the matrix $M_c$.
+
+# %% [markdown]
+# ## Turn instead of adding: RoPE
+#
+# In lab 07 words will be compared by dot products. If positions are *added*, with words $x$, $y$ and positions $p$, $q$, that gives
+#
+# $$(x + p)\cdot(y + q) = x\cdot y + x\cdot q + p\cdot y + p\cdot q.$$
+#
+# Only the last term knows the distance and nothing else; the two in the middle mix meaning with place. In 2021 the authors of RoFormer had a better
+# idea: do not add the position, **turn the word by it**. Cut the vector into pairs of numbers, take each pair for an arrow, and turn the arrow
+# by as many steps of its clock as the word's position says. Two arrows that are turned by the same angle keep the angle between them. So if both words
+# move on by three, nothing changes: the dot product depends on the *distance* of the words. This is called **RoPE**, rotary position embedding, and today's
+# large language models use it.
+#
+# An arrow $(a, b)$ that is turned (anticlockwise now, as is usual for arrows) by the angle $\varphi$ becomes
+#
+# $$(a\cos\varphi - b\sin\varphi,\;\; a\sin\varphi + b\cos\varphi).$$
+#
+# By hand: (1, 0) turned by a quarter, $\varphi = \pi/2$, is (0, 1); and (0, 1) becomes (−1, 0).
+
+# %% [markdown]
+# ### 4 · `rope` ●●○ (15 minutes, 5 points)
+#
+# `rope(x, positions, base=10000.0)` turns each vector by its position.
+#
+# * `x`: an array `(…, T, D)` of vectors, with any axes (or none) before the last two; D is even.
+# * `positions`: T numbers, a list or an array: the position of each of the T vectors. They need not be 0, 1, 2, …; negative ones
+#   and fractions are allowed too.
+# * It returns an array of the shape of `x`. In the vector at position *m*, the **neighbouring** entries $x_{2i}$ and $x_{2i+1}$ form pair *i* and are
+#   turned by $\varphi = m\,\omega_i$, with the same $\omega_i = 1/\text{base}^{\,2i/D}$ as before.
+#
+# (Some libraries pair entry *i* with entry *i* + D/2 instead. It is the same idea with the columns in another order. Here neighbours are pairs, as in
+# the paper.)
+
+# %% question="rope"
+def rope(x, positions, base=10000.0):
+    """Rotary positions (Su et al., 2021).  x: (..., T, D), positions: (T,) → (..., T, D)."""
+    ### BEGIN SOLUTION
+    D = x.shape[-1]
+    angles = np.outer(positions, 1 / base ** (np.arange(0, D, 2) / D))  # (T, D/2)
+    cos, sin = np.cos(angles), np.sin(angles)
+    a, b = x[..., 0::2], x[..., 1::2]  # (..., T, D/2)
+    turned = np.stack([a * cos - b * sin, a * sin + b * cos], axis=-1)  # (..., T, D/2, 2)
+    return turned.reshape(x.shape)
+    ### END SOLUTION
+
+
+# %% test="rope" points=5
+check("rope", rope)
+
+# %% [markdown]
+# Take two words and let them stand at many pairs of places. How well do they fit, by the dot product? On the left positions are added, on the right
+# the same two vectors are turned:
+
+# %% tags=["skip-grading"]
+with until_written():
+    q, k = np.random.default_rng(4).normal(size=(2, 16))
+    places, P = np.arange(24), sinusoidal(24, 16)
+    added = (q + P) @ (k + P).T  # (24, 24)
+    turned = rope(np.tile(q, (24, 1)), places) @ rope(np.tile(k, (24, 1)), places).T
+    fig, axes = plt.subplots(1, 2, figsize=(7.6, 3.5))
+    titles = ("Added: no rule to be seen", "Turned: one colour a diagonal")
+    for ax, scores, title in zip(axes, (added, turned), titles):
+        heatmap(scores, ax=ax, title=title, xlabel="place of word 2", ylabel="place of word 1")
+    plt.show()
+
+# %% tags=["skip-grading"]
+with until_written():
+    for m, n in [(5, 2), (6, 3), (105, 102), (2, 5)]:
+        score = rope(q[None], [m])[0] @ rope(k[None], [n])[0]
+        print(f"places {m} and {n}: {score:.6f}")
+    print("length before and after:", np.linalg.norm(q).round(6), np.linalg.norm(rope(q[None], [7])).round(6))
+
+# %% [markdown]
+# Same distance, same score, even a hundred words later. The last line of the four has the words the other way round, a distance of −3, and another score:
+# before is not after. The length of the vector stays as it is, so turning never drowns the word.
+
+# %% [markdown]
+# ### 5 · In your own words (6 minutes, 3 points)
+#
+# A model was trained on sentences of up to 50 words. Now it meets one of 60. What happens at place 55 if positions are given (a) as the plain
+# number, (b) as the fraction *t*/(T − 1), (c) in binary with 6 bits, (d) as sinusoids? One sentence for each, in the cell below. A person reads and
+# grades this answer.
+
+# %% [markdown] written="sixty_words" points=3
+# ### BEGIN SOLUTION
+# (a) The number 55 is larger than any it has seen, and it keeps growing with the sentence, so it lies outside everything that was learned. (b) The
+# value is an ordinary number between 0 and 1, but it means something else: one step is now 1/59 instead of at least 1/49, so "the next word" and
+# "three words back" look different than in training. (c) 55 still fits into six bits (they end at 63), but the steps are of very different sizes, and from place
+# 64 on there is no code at all. (d) The values stay between −1 and 1, neighbours are exactly as far apart as always, and "three words back" is the same matrix
+# $M_{-3}$; only the slowest clocks show angles not met before, so it may work less well there, but nothing breaks.
+# ### END SOLUTION
+
+# %% tags=["skip-grading"]
+progress()
+
+# %% [markdown]
+# ## What you can do now
+#
+# * give every position a vector: unique, bounded, without an end, and with the same step everywhere;
+# * move positions by one fixed, orthogonal matrix, and show that their dot product knows only the distance;
+# * turn vectors by their positions, so that comparing two words takes their distance into account.
+#
+# ## What is still missing
+#
+# A word now says what it means and where it stands. But each still stands there alone: no word knows of the others. In lab 03 we wrote the list of
+# who should listen to whom by hand. *How can the words find out themselves?* That is **lab 07**, and it is the heart of the course.
