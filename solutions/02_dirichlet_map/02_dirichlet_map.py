@@ -140,6 +140,7 @@ for ax, counts in zip(axes, ([0, 0, 0], [2, 3, 5], [20, 30, 50])):
     draw_dirichlet(np.array(counts) + prior, outcomes, ax=ax, title=f"after {sum(counts)} requests")
     ax.plot(*place([0.2, 0.3, 0.5]), "x", color=RED, markersize=8, markeredgewidth=2)
 figure.suptitle("Requests pull the belief from the middle to 2 : 3 : 5 (red cross)", fontweight="bold")
+plt.show()
 
 # %% [markdown]
 # ### 2 · `dirichlet_map` ●●○ (10 minutes, 3 points)

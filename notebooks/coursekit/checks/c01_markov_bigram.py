@@ -102,7 +102,7 @@ def rows_sum_to_one_or_zero(transition_matrix):
     )
     for word, total in sums.items():
         ensure(
-            abs(total - 1) < 1e-9,
+            abs(total - 1) < 1e-5,
             f"the row of “{word}” sums to {total:.3g}: normalise the rows after counting",
         )
 
