@@ -1,7 +1,8 @@
 """Finds calls of library functions that a question asks the student to write, by reading the code.
 
 Names are written as a student would import them: ``torch.softmax``, ``torch.nn.functional.softmax``,
-``numpy.linalg.solve``; ``Tensor.softmax`` means a method call ``x.softmax(...)`` on anything.
+``numpy.linalg.solve``; ``Tensor.softmax`` means a method call ``x.softmax(...)`` on anything, and so does
+``str.encode``.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ def used_in(
 
 
 def _is_used(name: str, dotted: set[str], methods: set[str]) -> bool:
-    if name.startswith("Tensor."):
-        return name.removeprefix("Tensor.") in methods
+    if name.startswith(("Tensor.", "str.")):
+        return name.partition(".")[2] in methods
     return name in dotted
 
 
