@@ -1,0 +1,519 @@
+"""Hidden tests of lab 04: UTF-8, chunks, and byte-pair encoding.
+
+The references work on strings: bits as text, and a token as one character of a large alphabet, so that a
+merge is ``str.replace`` (from the left, without overlap). They share nothing with a solution on tuples.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+
+import numpy as np
+
+from autograder.testing import StudentError, as_array, expect, expect_equal, hidden_test
+
+EQUIVALENT_MUTANTS = {
+    "train_bpe: while len(learned) != merges:": "one merge more each time, so equality comes first"
+}
+
+LINES = [
+    "a sailor went to sea sea sea",
+    "to see what he could see see see",
+    "but all that he could see see see",
+    "was the bottom of the deep blue sea sea sea",
+]
+TOY = {(97, 97): 256, (256, 97): 257, (257, 98): 258}
+MARKERS = {1: ["0"], 2: ["110", "10"], 3: ["1110", "10", "10"], 4: ["11110", "10", "10", "10"]}
+
+
+# ------------------------------------------------------------------------------------------------- references
+
+
+def _utf8(codepoint: int) -> list[int]:
+    """The bytes of a code point, from its bits as text."""
+    length = 1 + sum(codepoint > limit for limit in (0x7F, 0x7FF, 0xFFFF))
+    markers = MARKERS[length]
+    bits = format(codepoint, "b").zfill(sum(8 - len(marker) for marker in markers))
+    found = []
+    for marker in markers:
+        own, bits = bits[: 8 - len(marker)], bits[8 - len(marker) :]
+        found.append(int(marker + own, 2))
+    return found
+
+
+def _kind(character: str) -> str:
+    if character.isspace():
+        return "space"
+    return {"L": "letter", "N": "number"}.get(unicodedata.category(character)[0], "sign")
+
+
+def _chunk_length(text: str) -> int:
+    """How many characters the first chunk of a text takes, by the six rules."""
+    for ending in ("'s", "'d", "'m", "'t", "'ll", "'ve", "'re"):
+        if text.startswith(ending):
+            return len(ending)
+    start = 1 if text[0] == " " and len(text) > 1 and _kind(text[1]) != "space" else 0
+    kind, length = _kind(text[start]), start
+    while length < len(text) and _kind(text[length]) == kind:
+        length += 1
+    if kind == "space" and length > 1 and length < len(text):
+        length -= 1
+    return length
+
+
+def _chunks(text: str) -> list[str]:
+    found = []
+    while text:
+        length = _chunk_length(text)
+        found.append(text[:length])
+        text = text[length:]
+    return found
+
+
+def _letter(token: int) -> str:
+    return chr(0x10000 + token)
+
+
+def _text_of(word) -> str:
+    return "".join(map(_letter, word))
+
+
+def _count(words: dict[str, int]) -> dict[str, int]:
+    """Pairs (two letters) and their counts, in the order first met."""
+    counts: dict[str, int] = {}
+    for word, count in words.items():
+        for place in range(len(word) - 1):
+            pair = word[place : place + 2]
+            counts[pair] = counts.get(pair, 0) + count
+    return counts
+
+
+def _train(words, merges: int) -> tuple[dict, bool, dict[str, int]]:
+    """The merges, whether any of them was decided by a tie, and the words as they are in the end."""
+    spelled = {_text_of(word): count for word, count in words.items()}
+    learned, tied = {}, False
+    for new in range(256, 256 + merges):
+        counts = _count(spelled)
+        if not counts:
+            break
+        highest = max(counts.values())
+        leaders = [pair for pair, count in counts.items() if count == highest]
+        tied |= len(leaders) > 1
+        best = leaders[0]
+        learned[ord(best[0]) - 0x10000, ord(best[1]) - 0x10000] = new
+        spelled = {word.replace(best, _letter(new)): count for word, count in spelled.items()}
+    return learned, tied, spelled
+
+
+def _encode_chunk(chunk: str, merges) -> list[int]:
+    word = _text_of(chunk.encode("utf-8"))
+    for (left, right), new in merges.items():
+        word = word.replace(_letter(left) + _letter(right), _letter(new))
+    return [ord(letter) - 0x10000 for letter in word]
+
+
+def _encode(text: str, merges) -> list[int]:
+    return [token for chunk in _chunks(text) for token in _encode_chunk(chunk, merges)]
+
+
+def _words_of(chunks) -> dict[tuple[int, ...], int]:
+    words: dict[tuple[int, ...], int] = {}
+    for chunk in chunks:
+        words[tuple(chunk.encode("utf-8"))] = words.get(tuple(chunk.encode("utf-8")), 0) + 1
+    return words
+
+
+def _random_words(rng, count: int, letters: str = "abcde", longest: int = 8, most: int = 100_000) -> dict:
+    """Different words of few letters, each with a large count of its own, so that ties are rare."""
+    words: dict[tuple[int, ...], int] = {}
+    while len(words) < count:
+        word = "".join(rng.choice(list(letters), size=rng.integers(1, longest + 1)))
+        words.setdefault(tuple(word.encode("ascii")), int(rng.integers(1, most)))
+    return words
+
+
+def _rhyme() -> dict[tuple[int, ...], int]:
+    return _words_of(word + "_" for line in LINES for word in line.split())
+
+
+@cache
+def _syllable_merges() -> dict[tuple[int, int], int]:
+    """Merges learned from made-up words of syllables."""
+    rng = np.random.default_rng(4)
+    syllables = ["sea", "sai", "lor", "see", "ship", "the", "tho", "ing", "ü", "é", "лод", "ка", "海"]
+    chunks = ["".join(rng.choice(syllables, size=rng.integers(1, 5))) for _ in range(400)]
+    return _train(_words_of(chunks), 70)[0]
+
+
+# ------------------------------------------------------------------------------------------------- utf8_encode
+
+
+def _bytes(result, what="the list of bytes"):
+    if isinstance(result, (bytes, bytearray)):
+        return list(result)
+    array = as_array(result, what)
+    expect(array.ndim == 1, f"{what} should be a list, also when there is only one byte")
+    return array.tolist()
+
+
+@hidden_test("utf8_encode", weight=3)
+def test_the_limits_of_one_two_three_and_four_bytes(student):
+    """7F, 7FF, FFFF and 10FFFF are the last that take one, two, three and four bytes."""
+    for limit in (0, 0x7F, 0x80, 0x7FF, 0x800, 0xFFFF, 0x10000, 17 * 2**16 - 1):
+        expect_equal(_bytes(student(limit)), _utf8(limit), "the encoding at a limit of the table")
+
+
+@hidden_test("utf8_encode", weight=2)
+def test_characters_of_all_lengths(student, rng):
+    """Characters of one, two, three and four bytes are written bit by bit as the table says."""
+    for low, high in ((0x20, 0x7F), (0x80, 0x100), (0x100, 0x800), (0x800, 0xD800), (0x10000, 17 * 2**16)):
+        for codepoint in rng.integers(low, high, size=12).tolist():
+            expect_equal(
+                _bytes(student(codepoint)), _utf8(codepoint), f"a character of {len(_utf8(codepoint))} bytes"
+            )
+
+
+@hidden_test("utf8_encode")
+def test_there_are_17_times_2_to_the_16_code_points(student, rng):
+    """The last code point is 17·2¹⁶ − 1; what lies outside raises a ValueError."""
+    last = 17 * 2**16 - 1
+    for codepoint in (0, last, int(rng.integers(0xE000, last))):
+        expect_equal(_bytes(student(codepoint)), _utf8(codepoint), "the encoding of a code point")
+    for number in (17 * 2**16, last + int(rng.integers(2, 10**6)), -1, -int(rng.integers(2, 300))):
+        raised = ""
+        try:
+            student(number)
+        except StudentError as error:
+            raised = error.type_name
+        expect(raised == "ValueError", "a number that is no code point should raise a ValueError")
+
+
+# ------------------------------------------------------------------------------------------------ pre_tokenize
+
+LETTERS = [*"abstmdlvrexyzSTM", "é", "ß", "Ж", "я", "θ", "海", "क", "한"]
+NUMBERS = [*"0123456789", "½", "²", "٣", "Ⅳ"]
+SIGNS = [*'.,;:!?()-_#@$+="“”’…€°', "😀", "🌊", "\u0301"]
+SPACES = [" ", " ", " ", "\n", "\t", "\r\n", "\u00a0", "\u3000"]
+
+
+def _random_text(rng, length: int, *alphabets, runs: int = 3) -> str:
+    """Runs of characters of one alphabet after another."""
+    pieces = []
+    for _ in range(length):
+        alphabet = alphabets[rng.integers(len(alphabets))]
+        pieces += [alphabet[i] for i in rng.integers(len(alphabet), size=rng.integers(1, runs + 1))]
+    return "".join(pieces)
+
+
+def _expect_chunks(student, text: str, what: str) -> None:
+    result = student(text)
+    expect(isinstance(result, (list, tuple)), "the result should be a list of strings")
+    expect(all(isinstance(chunk, str) for chunk in result), "every chunk should be a string")
+    expect("".join(result) == text, f"{what}: joined, the chunks are not the text")
+    expect_equal(result, _chunks(text), what)
+
+
+@hidden_test("pre_tokenize", weight=2)
+def test_words_numbers_and_signs_take_the_blank_before_them(student, rng):
+    """Words, numbers and signs of any script are chunks, each with the one blank before it."""
+    for _ in range(6):
+        text = _random_text(rng, 40, [" "], LETTERS, [" "], NUMBERS, SIGNS, runs=2)
+        _expect_chunks(student, text, "a text of words, numbers and signs")
+
+
+@hidden_test("pre_tokenize", weight=2)
+def test_english_endings(student, rng):
+    """'s, 't, 'll and the other endings are cut off, in small letters and with a straight apostrophe only."""
+    endings = ["'s", "'t", "'d", "'m", "'ll", "'ve", "'re", "'S", "'LL", "’s", "'x", "'", "'lo", "''s", " 's"]
+    for _ in range(3):
+        order = rng.permutation(len(endings))
+        text = "".join(f"{rng.choice(['it', 'We', 'X9', 'naïve'])}{endings[i]} " for i in order)
+        _expect_chunks(student, text, "a text with endings")
+        _expect_chunks(student, "".join(endings[i] for i in order), "a text of endings alone")
+
+
+@hidden_test("pre_tokenize")
+def test_white_space_keeps_one_for_the_next_word(student, rng):
+    """Runs of blanks, tabs and line ends are cut before their last character, at the end of the text not."""
+    for _ in range(4):
+        text = _random_text(rng, 30, SPACES, LETTERS, SPACES, NUMBERS, SPACES, runs=4)
+        _expect_chunks(student, text + "  x \n ", "a text with much white space")
+        _expect_chunks(student, text + "?", "a text with much white space")
+
+
+@hidden_test("pre_tokenize", weight=2)
+def test_nothing_is_ever_lost(student, rng):
+    """Joined, the chunks of any text are the text, and the cuts are where the rules put them."""
+    for _ in range(4):
+        _expect_chunks(
+            student,
+            _random_text(rng, 50, SIGNS, LETTERS, SPACES, ["'", "'s", "'ll", "_", "’"], NUMBERS),
+            "any text",
+        )
+    _expect_chunks(student, "a", "a single letter")
+    _expect_chunks(student, "", "the empty text")
+
+
+# ------------------------------------------------------------------------------------------------------ decode
+
+
+def _spelled(token: int, parts: dict[int, tuple[int, int]]) -> bytes:
+    if token < 256:
+        return bytes([token])
+    return b"".join(_spelled(part, parts) for part in parts[token])
+
+
+def _decode(ids, merges) -> str:
+    parts = {new: pair for pair, new in merges.items()}
+    return b"".join(_spelled(token, parts) for token in ids).decode("utf-8", errors="replace")
+
+
+def _random_merges(rng, count: int, bytes_allowed) -> dict[tuple[int, int], int]:
+    merges: dict[tuple[int, int], int] = {}
+    tokens = list(bytes_allowed)
+    while len(merges) < count:
+        left, right = (
+            tokens[-int(i)] if i <= 3 else tokens[int(i) % len(tokens)] for i in rng.integers(1, 99, size=2)
+        )
+        if (left, right) not in merges and len(_spelled(left, {n: p for p, n in merges.items()})) < 40:
+            merges[left, right] = 256 + len(merges)
+            tokens.append(merges[left, right])
+    return merges
+
+
+@hidden_test("decode")
+def test_merged_tokens_are_spelled_out(student, rng):
+    """Tokens made of merged tokens are spelled out to their bytes, left part first."""
+    for count in (1, 9, 40):
+        merges = _random_merges(rng, count, b"abcdefgh ")
+        ids = rng.integers(256 - 8, 256 + count, size=30).tolist()
+        ids = [token if token >= 256 else b"abcdefgh"[token - 248] for token in ids]
+        expect_equal(student(ids, merges), _decode(ids, merges), "the text of the tokens")
+        expect(not student.mutated, "your function changes the list of ids or the merges")
+
+
+@hidden_test("decode", weight=2)
+def test_a_character_may_lie_in_two_tokens(student, rng):
+    """The bytes of all tokens are joined before they are read as UTF-8."""
+    text = "".join(rng.permutation(list("naïve Übung: 3 € für θάλασσα, 海 und 😀!")))
+    expect_equal(student(list(text.encode("utf-8")), {}), text, "a text from its bytes")
+    merges = _train(_words_of([text, text[3:20], text[7:30]]), 25)[0]
+    ids = _encode_chunk(text, merges)
+    expect_equal(student(ids, merges), text, "a text from its tokens")
+
+
+@hidden_test("decode", weight=3)
+def test_broken_utf8_becomes_the_replacement_character(student, rng):
+    """Bytes that are no valid UTF-8 become �, and no token at all becomes the empty text."""
+    whole = list("see 😀 sea".encode())
+    for cut in (5, 6, 7):
+        expect_equal(
+            student(whole[:cut], {}), _decode(whole[:cut], {}), "a text that ends in half a character"
+        )
+    ids = rng.permutation(256).tolist()
+    expect_equal(student(ids, {}), _decode(ids, {}), "a text of all bytes in a random order")
+    expect_equal(student([], TOY), "", "the text of no token")
+
+
+@hidden_test("decode")
+def test_the_lectures_five_tokens(student):
+    """[258, 100, 258, 97, 99] is aaabdaaabac."""
+    expect_equal(student([258, 100, 258, 97, 99], TOY), "aaabdaaabac", "the text of the five tokens")
+    expect_equal(student([257, 256], TOY), "aaaaa", "the text of two merged tokens")
+
+
+# ------------------------------------------------------------------------------------------------- count_pairs
+
+
+def _expect_pairs(student, words, what, order: bool = False) -> None:
+    result = student(words)
+    expect(isinstance(result, dict), "the result should be a dictionary {(left, right): count}")
+    spelled = {_text_of(word): count for word, count in words.items()}
+    expected = {(ord(pair[0]) - 0x10000, ord(pair[1]) - 0x10000): n for pair, n in _count(spelled).items()}
+    if order:
+        expect_equal(list(result), list(expected), f"{what}, in the order in which they are first met,")
+    expect_equal(result, expected, what)
+    expect(not student.mutated, "your function changes the words it was given")
+
+
+@hidden_test("count_pairs", weight=2)
+def test_pairs_are_counted_with_their_words(student, rng):
+    """Each pair counts as often as the words that hold it occur."""
+    for count in (1, 7, 40):
+        _expect_pairs(student, _random_words(rng, count), "the counts of the pairs")
+    merged = {
+        tuple(rng.integers(250, 300, size=rng.integers(2, 9)).tolist()): int(rng.integers(1, 50))
+        for _ in range(20)
+    }
+    _expect_pairs(student, merged, "the counts of pairs of merged tokens")
+
+
+@hidden_test("count_pairs")
+def test_overlaps_count_and_single_tokens_have_no_pair(student, rng):
+    """A run of equal tokens holds a pair at every place; a word of one token holds none."""
+    token = int(rng.integers(0, 256))
+    words = {(token,) * length: int(rng.integers(1, 30)) for length in (1, 2, 3, 6)}
+    _expect_pairs(student, words, "the counts in runs of equal tokens")
+    _expect_pairs(student, {(5, 6, 5, 6, 5): 3, (6,): 9}, "the counts of pairs that take turns")
+    expect_equal(student({}), {}, "the counts without any word")
+    expect_equal(student({(token,): 4}), {}, "the counts of a single token")
+
+
+@hidden_test("count_pairs")
+def test_the_rhymes_pairs_come_in_the_order_first_met(student, rng):
+    """In the rhyme se occurs 13 times, and the pairs stand in the order in which they are met."""
+    counts = student(_rhyme())
+    expect(isinstance(counts, dict), "the result should be a dictionary {(left, right): count}")
+    expect_equal(counts.get((115, 101)), 13, "the count of the pair se in the rhyme")
+    _expect_pairs(student, _rhyme(), "the pairs of the rhyme", order=True)
+    _expect_pairs(student, _random_words(rng, 12, "zyxab"), "the pairs", order=True)
+
+
+# --------------------------------------------------------------------------------------------------- train_bpe
+
+
+def _expect_merges(student, words, merges: int, what: str):
+    result = student(words, merges)
+    expect(isinstance(result, dict), "the result should be a dictionary {(left, right): new id}")
+    expect_equal(result, _train(words, merges)[0], what)
+    expect(not student.mutated, "your function changes the words it was given")
+
+
+@hidden_test("train_bpe", weight=3)
+def test_the_most_frequent_pair_is_merged_again_and_again(student, rng):
+    """Where no tie has to be decided, the merges are those of the most frequent pairs, counted anew each time."""
+    done = 0
+    while done < 4:
+        words, merges = _random_words(rng, 30), int(rng.integers(6, 16))
+        if not _train(words, merges)[1]:
+            _expect_merges(student, words, merges, "the list of merges")
+            done += 1
+
+
+@hidden_test("train_bpe", weight=3)
+def test_a_tie_goes_to_the_pair_that_is_met_first(student, rng):
+    """Among pairs that occur equally often the one in the earliest word wins, there the leftmost."""
+    for letters in ("zyxwv", "abcde", "badc"):
+        words = _random_words(rng, 9, letters, longest=6, most=3)
+        _expect_merges(student, words, 12, "the list of merges with ties")
+
+
+@hidden_test("train_bpe", weight=2)
+def test_the_lectures_rhyme(student):
+    """In the rhyme se comes first, then e_; after 50 merges every word is a token: 18 types."""
+    result = student(_rhyme(), 50)
+    expect(isinstance(result, dict), "the result should be a dictionary {(left, right): new id}")
+    expected, _, spelled = _train(_rhyme(), 50)
+    pairs = sorted(result, key=result.get)
+    expect_equal(pairs[:2], [(115, 101), (101, 95)], "the rhyme's first two merges")
+    expect_equal(result, expected, "the rhyme's list of 50 merges")
+    student.observe("types in use", len(set("".join(spelled))))
+    expect_equal(len(set("".join(spelled))), 18, "the number of types in use")
+
+
+def _after_training(student, words, merges: int, what: str) -> list[list[int]]:
+    """The words as the student's own merges leave them, whatever way ties were decided."""
+    result = student(words, merges)
+    expect(isinstance(result, dict), "the result should be a dictionary {(left, right): new id}")
+    pairs = all(isinstance(pair, tuple) and len(pair) == 2 for pair in result)
+    expect(pairs, "each key of the result should be a pair (left, right) of ids")
+    expect_equal(sorted(result.values()), list(range(256, 256 + len(result))), f"{what}: the list of new ids")
+    spelled = list(map(_text_of, words))
+    for left, right in sorted(result, key=result.get):
+        expect(0 <= left < 2**16 and 0 <= right < 2**16, f"{what}: a pair holds a number that is no id")
+        spelled = [
+            word.replace(_letter(left) + _letter(right), _letter(result[left, right])) for word in spelled
+        ]
+    return [[ord(letter) - 0x10000 for letter in word] for word in spelled]
+
+
+@hidden_test("train_bpe", weight=2)
+def test_it_stops_when_no_pair_is_left(student, rng):
+    """Pairs that occur once are merged too; without pairs it stops early; 0 merges learn nothing."""
+    after = _after_training(student, {tuple(b"fabecd"): 1}, 50, "a single word")
+    expect_equal(after, [[260]], "a single word of six letters after its five merges")
+    after = _after_training(student, _rhyme(), 80, "the rhyme")
+    expect_equal(
+        sorted(map(len, after)), [1] * 18, "the number of tokens in each word of the rhyme in the end"
+    )
+    run = {tuple(b"aaaaaaaa"): int(rng.integers(2, 9))}
+    expect_equal(
+        student(run, 50), {(97, 97): 256, (256, 256): 257, (257, 257): 258}, "the list of merges of a run"
+    )
+    expect_equal(student(_random_words(rng, 5), 0), {}, "the list of merges when none is wanted")
+    expect_equal(student({(97,): 3}, 2), {}, "the list of merges without pairs")
+
+
+@hidden_test("train_bpe")
+def test_the_toy_text_and_longer_words(student, rng):
+    """aaabdaaabac shrinks to five tokens, and long words with repeats are merged without overlap."""
+    after = _after_training(student, {tuple(b"aaabdaaabac"): 1}, 3, "aaabdaaabac")
+    expect_equal(after, [[258, 100, 258, 97, 99]], "aaabdaaabac after three merges")
+    done = 0
+    while done < 3:
+        words = _random_words(rng, 6, "ab", longest=60)
+        if not _train(words, 7)[1]:
+            _expect_merges(student, words, 7, "the list of merges of long words")
+            done += 1
+
+
+# ------------------------------------------------------------------------------------------------------ encode
+
+
+def _expect_ids(student, text, merges, what) -> None:
+    result = student(text, merges)
+    expect(isinstance(result, (list, tuple, np.ndarray)), "the result should be a list of token ids")
+    expect_equal(result, _encode(text, merges), what)
+    expect(not student.mutated, "your function changes the merges it was given")
+
+
+@hidden_test("encode", weight=3)
+def test_merges_are_applied_in_the_order_learned(student, rng):
+    """In a new word the merge that was learned earliest is applied first."""
+    for letters, count in (("ab", 8), ("abc", 20), ("abcde", 30)):
+        merges = _train(_random_words(rng, 25, letters, longest=12), count)[0]
+        for _ in range(4):
+            text = "".join(rng.choice(list(letters), size=rng.integers(5, 30)))
+            _expect_ids(student, text, merges, "the list of ids of a word")
+
+
+@hidden_test("encode", weight=2)
+def test_neither_the_longest_token_nor_the_leftmost_pair_goes_first(student, rng):
+    """An earlier merge wins over a longer token and over a pair further left."""
+    a, b, c, d = rng.permutation(list(b"abcdwxyz"))[:4].tolist()
+    merges = {(b, c): 256, (a, b): 257, (257, c): 258, (c, d): 259, (258, d): 260, (256, d): 261}
+    for word in (
+        [a, b, c],
+        [a, b, c, d],
+        [a, b, a, b, c, c, d],
+        [c, d, b, c, d],
+        [a, b, c, b, c, a, b],
+        [d, c],
+    ):
+        _expect_ids(student, bytes(word).decode(), merges, "the list of ids of a word")
+
+
+@hidden_test("encode", weight=4)
+def test_any_text_in_chunks(student, rng):
+    """Every chunk is encoded by itself, as UTF-8 bytes, and nothing is lost."""
+    merges = _syllable_merges()
+    for _ in range(4):
+        text = _random_text(
+            rng, 30, ["sea", "sailor", "ship", "thing"], [" "], ["лодка", "海", "ü", "é"], [" the", "!"]
+        )
+        _expect_ids(student, text, merges, "the list of ids of a text")
+    spaced = {(115, 32): 256, (32, 115): 257, (257, 101): 258, (97, 258): 259, (101, 33): 260}
+    _expect_ids(student, "as sea seas se! s", spaced, "the list of ids of a text with blanks")
+
+
+@hidden_test("encode")
+def test_the_lectures_eleven_letters(student):
+    """aaabdaaabac is [258, 100, 258, 97, 99]; without merges a text is its bytes, and no text is no token."""
+    expect_equal(student("aaabdaaabac", TOY), [258, 100, 258, 97, 99], "the list of ids of aaabdaaabac")
+    expect_equal(student("baab", TOY), [98, 256, 98], "the list of ids of baab")
+    expect_equal(student("größer", {}), list("größer".encode()), "the list of ids without merges")
+    expect_equal(student("", TOY), [], "the list of ids of the empty text")
+    merges, _, spelled = _train(_rhyme(), 50)
+    expect_equal(student("sea", merges), _encode("sea", merges), "the list of ids of a word of the rhyme")
+    expect(len(spelled) == 18, "the course's rhyme is damaged: tell your instructor")

@@ -1,0 +1,338 @@
+"""Public checks of lab 04: UTF-8, chunks, and byte-pair encoding."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coursekit.checking import ensure, equal, public_check
+
+FORBIDDEN = {
+    "utf8_encode": ("str.encode", "codecs.encode", "codecs.utf_8_encode"),
+    "train_bpe": (
+        "tokenizers.Tokenizer",
+        "tokenizers.ByteLevelBPETokenizer",
+        "tokenizers.trainers.BpeTrainer",
+    ),
+    "encode": ("tokenizers.Tokenizer", "tokenizers.ByteLevelBPETokenizer", "tiktoken.get_encoding"),
+}
+
+TOY = {(97, 97): 256, (256, 97): 257, (257, 98): 258}
+NOTHING = "your function returns None: end it with a return"
+
+
+# ------------------------------------------------------------------------------------------------- utf8_encode
+
+
+def _bytes(result):
+    ensure(result is not None, NOTHING)
+    if isinstance(result, (bytes, bytearray)):
+        return list(result)
+    ensure(
+        isinstance(result, (list, tuple, np.ndarray)),
+        f"return a list of numbers, also when there is only one byte; yours is of type {type(result).__name__}",
+    )
+    return [int(byte) for byte in result]
+
+
+@public_check("utf8_encode")
+def one_byte_up_to_7f(utf8_encode):
+    """The letter A (65) is a single byte, and so is 7F."""
+    equal(
+        _bytes(utf8_encode(65)), [65], "65 is below 80 hexadecimal: it is written as it is, in one byte, [65]"
+    )
+    equal(_bytes(utf8_encode(0x7F)), [0x7F], "7F is the last number that takes one byte: mind the limit")
+
+
+@public_check("utf8_encode")
+def two_bytes_for_e_acute(utf8_encode):
+    """é (E9) is the two bytes 195 and 169."""
+    got = _bytes(utf8_encode(0xE9))
+    ensure(
+        got != [0xE9], "E9 is more than 7F: it does not fit a byte that must begin with 0, so it takes two"
+    )
+    ensure(got != [169, 195], "the two bytes are in the wrong order: the one with the marker 110 comes first")
+    ensure(
+        got != [0b00011, 0b101001],
+        "those are the right groups of bits, but without their markers 110 and 10 in front",
+    )
+    ensure(len(got) == 2, f"é takes two bytes; you return {len(got)}")
+    equal(
+        got,
+        [195, 169],
+        f"é should be 195, 169, but is {got}: compare bit by bit, {[format(b, '08b') for b in got]}",
+    )
+
+
+@public_check("utf8_encode")
+def three_and_four_bytes(utf8_encode):
+    """The euro sign takes three bytes, an emoji four."""
+    euro, face = _bytes(utf8_encode(0x20AC)), _bytes(utf8_encode(0x1F600))
+    ensure(
+        len(euro) == 3, f"U+20AC lies between 800 and FFFF, so it takes three bytes; you return {len(euro)}"
+    )
+    equal(euro, [0xE2, 0x82, 0xAC], "the euro sign should be 226, 130, 172: four bits, then six, then six")
+    ensure(len(face) == 4, f"U+1F600 is above FFFF, so it takes four bytes; you return {len(face)}")
+    equal(
+        face,
+        [0xF0, 0x9F, 0x98, 0x80],
+        "U+1F600 should be 240, 159, 152, 128: three bits, then six, six and six",
+    )
+
+
+@public_check("utf8_encode")
+def there_is_nothing_above_10ffff(utf8_encode):
+    """What is no code point raises a ValueError."""
+    for number in (0x110000, -1):
+        try:
+            utf8_encode(number)
+        except ValueError:
+            continue
+        ensure(False, f"{number:#x} is no code point: raise ValueError(…) below 0 and above 10FFFF")
+
+
+# ------------------------------------------------------------------------------------------------ pre_tokenize
+
+
+def _chunks(result):
+    ensure(result is not None, NOTHING)
+    ensure(isinstance(result, (list, tuple)), "return a list of strings: regex.findall makes one")
+    ensure(
+        all(isinstance(chunk, str) for chunk in result),
+        "each chunk should be a string: with round brackets in the pattern findall returns tuples, use (?: … )",
+    )
+    return list(result)
+
+
+@public_check("pre_tokenize")
+def nothing_is_lost(pre_tokenize):
+    """Joined together, the chunks are the text again."""
+    text = "Wait, it's 3.50 (½ price)!\n\n  “Übung” macht\tden Meister_in…  "
+    got = "".join(_chunks(pre_tokenize(text)))
+    lost = [sign for sign in dict.fromkeys(text) if got.count(sign) < text.count(sign)]
+    ensure(not lost, f"these characters got lost: {lost}; which rule should take them?")
+    equal(got, text, "the chunks, joined, are not the text that was given")
+
+
+@public_check("pre_tokenize")
+def words_take_their_blank_along(pre_tokenize):
+    """Words, numbers and signs are chunks of their own, with the blank before them."""
+    got = _chunks(pre_tokenize("We sail at 7, (maybe) 12!"))
+    ensure(
+        " sail" in got,
+        f"“ sail” should be one chunk, blank and word together: begin the rule for letters with “ ?” (you have {got[:3]})",
+    )
+    equal(
+        got,
+        ["We", " sail", " at", " 7", ",", " (", "maybe", ")", " 12", "!"],
+        f"“We sail at 7, (maybe) 12!” became {got}",
+    )
+
+
+@public_check("pre_tokenize")
+def endings_are_apart(pre_tokenize):
+    """It's and they'll are cut before the apostrophe."""
+    got = _chunks(pre_tokenize("it's what they'll do"))
+    ensure(
+        "'" not in got,
+        "the apostrophe stands alone: the endings must come first in the pattern, before the rule for signs",
+    )
+    equal(got, ["it", "'s", " what", " they", "'ll", " do"], f"“it's what they'll do” became {got}")
+
+
+@public_check("pre_tokenize")
+def white_space_leaves_one_for_the_next_word(pre_tokenize):
+    """Of several blanks the last one belongs to the next word."""
+    got = _chunks(pre_tokenize("a   b \n"))
+    ensure(
+        got != ["a", "   ", "b", " \n"],
+        "three blanks before b: two are a chunk, the third belongs to “ b”. Rule 5 needs \\s+(?!\\S)",
+    )
+    equal(got, ["a", "  ", " b", " \n"], f"“a   b” and a line end became {got}")
+
+
+# ------------------------------------------------------------------------------------------------------ decode
+
+
+@public_check("decode")
+def the_worked_case_goes_back(decode):
+    """[258, 100, 258, 97, 99] is aaabdaaabac again."""
+    got = decode([258, 100, 258, 97, 99], TOY)
+    ensure(got is not None, NOTHING)
+    ensure(
+        isinstance(got, str),
+        f"return a string; yours is of type {type(got).__name__}: decode the joined bytes",
+    )
+    ensure(
+        "258" not in got,
+        "258 stands for the bytes of its two parts, and those for theirs: look them up in merges",
+    )
+    equal(got, "aaabdaaabac", f"it should be aaabdaaabac, but is {got[:30]}")
+
+
+@public_check("decode")
+def characters_of_several_bytes(decode):
+    """Bytes that make up one character are read together."""
+    got = decode([104, 195, 169, 256], {(240, 159): 256})
+    ensure(isinstance(got, str), "return a string")
+    ensure(
+        "Ã" not in got,
+        "é came out as two signs: join the bytes of all tokens first, then decode as UTF-8 once",
+    )
+    ensure("é" in got, "195, 169 is one é: join the bytes of all tokens first, then decode once")
+    equal(got, "hé\ufffd", 'half an emoji should become �: decode with errors="replace"')
+
+
+# ------------------------------------------------------------------------------------------------- count_pairs
+
+
+def _pairs(result):
+    ensure(result is not None, NOTHING)
+    ensure(isinstance(result, dict), f"return a dictionary; yours is of type {type(result).__name__}")
+    return {
+        key if not isinstance(key, np.ndarray) else tuple(key): int(count) for key, count in result.items()
+    }
+
+
+@public_check("count_pairs")
+def pairs_count_as_often_as_their_word(count_pairs):
+    """A pair counts as often as the word occurs that holds it."""
+    got = _pairs(count_pairs({(1, 2, 3): 5, (2, 3): 2}))
+    ensure(
+        got.get((2, 3)) != 2 or got.get((1, 2)) != 1,
+        "each word counted once: the dictionary's value says how often the word occurs, add that",
+    )
+    ensure((2, 1) not in got, "your pairs are turned around: the left token comes first")
+    ensure((3, 2) not in got, "a pair reaches from one word into the next: count inside each word only")
+    equal(got, {(1, 2): 5, (2, 3): 7}, f"(1, 2) occurs 5 times and (2, 3) 5 + 2 times, but you have {got}")
+
+
+@public_check("count_pairs")
+def overlapping_pairs_count(count_pairs):
+    """Three equal tokens hold their pair twice."""
+    got = _pairs(count_pairs({(7, 7, 7): 1, (9,): 4}))
+    ensure(got.get((7, 7)) != 1, "(7, 7, 7) holds the pair (7, 7) at two places: count both")
+    equal(got, {(7, 7): 2}, f"(7, 7) occurs twice and a single token has no pair, but you have {got}")
+
+
+@public_check("count_pairs")
+def se_is_the_most_frequent_pair(count_pairs):
+    """In “sea see sea” se occurs three times."""
+    words = {tuple(b"sea_"): 2, tuple(b"see_"): 1}
+    got = _pairs(count_pairs(words))
+    equal(got.get((115, 101)), 3, "se stands in sea (twice) and in see (once): three times in all")
+    equal(
+        list(got)[:3],
+        [(115, 101), (101, 97), (97, 95)],
+        "the pairs should stand in the order in which they are met",
+    )
+
+
+# --------------------------------------------------------------------------------------------------- train_bpe
+
+
+@public_check("train_bpe")
+def the_worked_case(train_bpe):
+    """{ab: 2, bab: 1} learns two merges and stops."""
+    words = {(97, 98): 2, (98, 97, 98): 1}
+    got = train_bpe(words, 9)
+    ensure(got is not None, NOTHING)
+    ensure(isinstance(got, dict), "return a dictionary {(left, right): new id}")
+    ensure(got, "nothing was learned: with 9 merges allowed there are two to learn here")
+    ensure(
+        min(got.values()) == 256, f"the first new id is 256, the next 257; your first is {min(got.values())}"
+    )
+    ensure(
+        got != {(97, 98): 256},
+        "you stop too early: after the first merge the word bab is (98, 256), and that pair can still be merged",
+    )
+    equal(
+        got,
+        {(97, 98): 256, (98, 256): 257},
+        f"it should learn (97, 98) → 256 and (98, 256) → 257, but learned {got}",
+    )
+
+
+@public_check("train_bpe")
+def pairs_are_counted_anew_after_each_merge(train_bpe):
+    """After a merge the pairs with the new token count, and the old ones no longer."""
+    got = train_bpe({tuple(b"aaabdaaabac"): 1}, 3)
+    ensure(got is not None, NOTHING)
+    ensure(
+        (97, 98) not in got,
+        "(97, 98) no longer leads after the first merge: count the pairs of the merged words, not of the old ones",
+    )
+    equal(got, TOY, f"on aaabdaaabac it should learn aa, then aaa, then aaab; it learned {got}")
+
+
+@public_check("train_bpe")
+def frequent_words_weigh_more(train_bpe):
+    """The words' counts decide, and a tie goes to the pair that is met first."""
+    got = train_bpe({(1, 2): 3, (3, 4, 5): 2, (3, 4): 2}, 1)
+    ensure(got is not None, NOTHING)
+    equal(got, {(3, 4): 256}, f"(3, 4) occurs four times and wins; you learned {got}")
+    got = train_bpe({(8, 9): 2, (3, 4): 2}, 1)
+    equal(got, {(8, 9): 256}, f"(8, 9) and (3, 4) tie: the one met first wins; you learned {got}")
+
+
+@public_check("train_bpe")
+def the_words_are_left_alone(train_bpe):
+    """The words that you were given are not changed, and no merges are fine too."""
+    words = {(97, 98): 2, (98, 97, 98): 1}
+    train_bpe(words, 2)
+    equal(
+        words,
+        {(97, 98): 2, (98, 97, 98): 1},
+        "your function changed the dictionary of words: build a new one",
+    )
+    equal(train_bpe(words, 0), {}, "with 0 merges to learn the result is an empty dictionary")
+
+
+# ------------------------------------------------------------------------------------------------------ encode
+
+
+def _ids(result):
+    ensure(result is not None, NOTHING)
+    ensure(isinstance(result, (list, tuple, np.ndarray)), "return a list of whole numbers")
+    return [int(token) for token in result]
+
+
+@public_check("encode")
+def the_worked_case_goes_forth(encode):
+    """aaabdaaabac becomes [258, 100, 258, 97, 99]."""
+    got = _ids(encode("aaabdaaabac", TOY))
+    ensure(max(got) < 259, "an id above 258 appeared: use the ids that stand in merges")
+    ensure(got != list(b"aaabdaaabac"), "nothing was merged: those are still the bytes")
+    ensure(256 not in got, "256 is still there: after a merge look for pairs again, (256, 97) has one too")
+    equal(got, [258, 100, 258, 97, 99], f"it should be [258, 100, 258, 97, 99], but is {got}")
+
+
+@public_check("encode")
+def the_earliest_merge_goes_first(encode):
+    """The merge learned earliest goes first, not the longest token and not the leftmost pair."""
+    merges = {(98, 99): 256, (97, 98): 257, (257, 99): 258}
+    got = _ids(encode("abc", merges))
+    ensure(
+        got != [258], "abc could be one token, but bc was learned before ab: apply the earliest merge first"
+    )
+    ensure(
+        got != [257, 99], "you merged the leftmost pair first: the smallest new id goes first, here (98, 99)"
+    )
+    equal(got, [97, 256], f"abc should become [97, 256], but is {got}")
+
+
+@public_check("encode")
+def merges_stay_inside_a_chunk(encode):
+    """Merges stay inside a chunk."""
+    got = _ids(encode("a b", {(97, 32): 256, (32, 98): 257}))
+    ensure(
+        256 not in got,
+        "a merge reached from one chunk into the next: encode each chunk of pre_tokenize by itself",
+    )
+    equal(got, [97, 257], f"“a b” has the chunks “a” and “ b” and should become [97, 257], but is {got}")
+
+
+@public_check("encode")
+def any_text_can_be_encoded(encode):
+    """Without merges any text becomes its UTF-8 bytes."""
+    equal(_ids(encode("é😀", {})), [195, 169, 240, 159, 152, 128], "é and 😀 should become their six bytes")
+    equal(_ids(encode("", TOY)), [], "the empty text has no tokens: return an empty list")
