@@ -1,0 +1,413 @@
+"""Hidden tests of lab 08: heads against loops over columns, the module against PyTorch's own."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from torch import nn
+
+from autograder.student import Handle
+from autograder.testing import as_array, expect, expect_close, expect_equal, hidden_test
+
+
+def _tensor(rng, *shape):
+    return torch.tensor(rng.normal(size=shape))
+
+
+def _expect_unchanged(student):
+    expect(
+        not student.mutated,
+        f"your function changes its argument {', '.join(student.mutated)}: work on a new tensor",
+    )
+
+
+def _two(result):
+    """The two things an attention returns."""
+    expect(result is not None, "your function returns None: does it end with a return?")
+    expect(
+        isinstance(result, (tuple, list)) and len(result) == 2,
+        "two things should be returned: output, weights",
+    )
+    return result
+
+
+# ---------------------------------------------------------------------------------- split_heads and merge_heads
+
+
+def _split(x, h):
+    """Heads cut from the columns, one number at a time."""
+    B, T, D = x.shape
+    d_h = D // h
+    heads = np.zeros((B, h, T, d_h))
+    for b, head, t, column in np.ndindex(B, h, T, d_h):
+        heads[b, head, t, column] = x[b, t, head * d_h + column]
+    return heads
+
+
+@hidden_test("split_heads")
+def test_the_two_words_of_the_text_are_cut(student):
+    """Two words of size 4 and two heads, as in the text."""
+    x = torch.tensor([[[0.0, 1, 2, 3], [10, 11, 12, 13]]])
+    expect_close(student(x, 2), [[[[0, 1], [10, 11]], [[2, 3], [12, 13]]]], "the heads")
+
+
+@hidden_test("split_heads", weight=2)
+def test_heads_are_cut_from_columns(student, rng):
+    """Other batches, lengths and numbers of heads; the argument is left alone."""
+    for B, T, h, d_h in ((2, 5, 3, 4), (3, 4, 2, 1), (1, 1, 4, 3), (2, 3, 1, 5), (4, 7, 5, 2)):
+        x = _tensor(rng, B, T, h * d_h)
+        expect_close(student(x, h), _split(x.numpy(), h), "the heads")
+        _expect_unchanged(student)
+
+
+@hidden_test("split_heads")
+def test_the_paper_splits_512_into_eight_heads_of_64(student, rng):
+    """A model of size 512 and eight heads: each gets 64 numbers of every word."""
+    x = torch.arange(3 * 512.0).reshape(1, 3, 512)
+    expect_close(student(x, 8), _split(x.numpy(), 8), "the eight heads")
+
+
+@hidden_test("split_heads")
+def test_a_transposed_view_is_cut(student, rng):
+    """A transposed view, which is not contiguous in memory."""
+    x = _tensor(rng, 2, 6, 5).transpose(1, 2)
+    expect_close(student(x, 3), _split(x.numpy(), 3), "the heads of a transposed view")
+
+
+def _merged(x):
+    """Heads side by side, one number at a time."""
+    B, h, T, d_h = x.shape
+    words = np.zeros((B, T, h * d_h))
+    for b, head, t, column in np.ndindex(B, h, T, d_h):
+        words[b, t, head * d_h + column] = x[b, head, t, column]
+    return words
+
+
+@hidden_test("merge_heads", weight=2)
+def test_heads_are_put_side_by_side(student, rng):
+    """Other batches, lengths and numbers of heads; the argument is left alone."""
+    for shape in ((2, 3, 5, 4), (3, 2, 4, 1), (1, 4, 1, 3), (2, 1, 3, 5), (4, 5, 7, 2)):
+        x = _tensor(rng, *shape)
+        expect_close(student(x), _merged(x.numpy()), "the merged heads")
+        _expect_unchanged(student)
+
+
+@hidden_test("merge_heads")
+def test_merging_undoes_splitting(student, rng):
+    """What was cut into heads comes back, also when the heads are a view."""
+    x = _tensor(rng, 2, 7, 12)
+    expect_close(student(torch.tensor(_split(x.numpy(), 4))), x, "the sentence, cut and merged again")
+    view = _tensor(rng, 2, 4, 3, 5).transpose(1, 2)  # (2, 3, 4, 5), not contiguous
+    expect_close(student(view), _merged(view.numpy()), "the merged heads of a view")
+
+
+# -------------------------------------------------------------------------------------- multi_head_attention
+
+
+def _softmax(scores):
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def _multi_head(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    """One sentence and one head at a time, each with its own slices of the matrices."""
+    x, memory, W_Q, W_K, W_V, W_O = (
+        np.asarray(part, dtype=float) for part in (x, memory, W_Q, W_K, W_V, W_O)
+    )
+    d_k, d_v = W_Q.shape[1] // h, W_V.shape[1] // h
+    shape = (len(x), x.shape[1], memory.shape[1])
+    allowed = np.broadcast_to(True if mask is None else np.asarray(mask), shape)
+    outputs, maps = [], []
+    for sentence, source, may in zip(x, memory, allowed, strict=True):
+        heard, weights = [], []
+        for i in range(h):
+            q, k = sentence @ W_Q[:, i * d_k : (i + 1) * d_k], source @ W_K[:, i * d_k : (i + 1) * d_k]
+            weights.append(_softmax(np.where(may, q @ k.T / math.sqrt(d_k), -np.inf)))
+            heard.append(weights[-1] @ source @ W_V[:, i * d_v : (i + 1) * d_v])
+        outputs.append(np.concatenate(heard, axis=1) @ W_O)
+        maps.append(weights)
+    return np.array(outputs), np.array(maps)
+
+
+def _expect_heads(student, *arguments):
+    output, weights = _two(student(*arguments))
+    expected = _multi_head(*arguments)
+    expect_close(weights, expected[1], "the weights (the second result)")
+    expect_close(output, expected[0], "the output (the first result)")
+
+
+def _matrices(rng, d_model, h, d_k, d_v):
+    shapes = ((d_model, h * d_k), (d_model, h * d_k), (d_model, h * d_v), (h * d_v, d_model))
+    return [_tensor(rng, *shape) for shape in shapes]
+
+
+@hidden_test("multi_head_attention")
+def test_one_head_is_lab_07(student, rng):
+    """With one head and an identity for the last matrix it is the attention of lab 07."""
+    x = _tensor(rng, 2, 5, 6)
+    W_Q, W_K, W_V, _ = _matrices(rng, 6, 1, 6, 6)
+    output, weights = _two(student(x, x, W_Q, W_K, W_V, torch.eye(6, dtype=torch.double), 1))
+    expected = _softmax(((x @ W_Q) @ (x @ W_K).transpose(1, 2) / math.sqrt(6)).numpy())
+    expect_close(weights, expected[:, None], "the weights of the only head")
+    expect_close(output, expected @ (x @ W_V).numpy(), "the output")
+
+
+@hidden_test("multi_head_attention", weight=2)
+def test_a_sentence_listens_to_itself(student, rng):
+    """Self-attention with other sizes and numbers of heads; arguments are left alone."""
+    for B, T, d_model, h in ((2, 5, 12, 3), (3, 4, 6, 2), (1, 1, 8, 4)):
+        x = _tensor(rng, B, T, d_model)
+        _expect_heads(student, x, x, *_matrices(rng, d_model, h, d_model // h, d_model // h), h)
+        _expect_unchanged(student)
+
+
+@hidden_test("multi_head_attention", weight=2)
+def test_a_sentence_listens_to_another(student, rng):
+    """Cross-attention: the listener and the memory have different lengths."""
+    for tq, tk in ((3, 4), (5, 2), (1, 3), (4, 1)):
+        x, memory = _tensor(rng, 2, tq, 6), _tensor(rng, 2, tk, 6)
+        _expect_heads(student, x, memory, *_matrices(rng, 6, 3, 2, 2), 3)
+
+
+@hidden_test("multi_head_attention")
+def test_sizes_of_keys_and_values_differ(student, rng):
+    """Keys and values of different sizes, neither of them d_model / h."""
+    x, memory = _tensor(rng, 2, 3, 5), _tensor(rng, 2, 4, 5)
+    for d_k, d_v in ((7, 2), (1, 4)):
+        _expect_heads(student, x, memory, *_matrices(rng, 5, 3, d_k, d_v), 3)
+
+
+@hidden_test("multi_head_attention", weight=5)
+def test_masks_hold_for_every_head(student, rng):
+    """Masks for all sentences, for each sentence, and with one row for all queries, also when B equals h."""
+    for B, h in ((2, 3), (3, 3), (4, 2)):
+        x, memory = _tensor(rng, B, 3, 6), _tensor(rng, B, 4, 6)
+        matrices = _matrices(rng, 6, h, 2, 2)
+        for shape in ((3, 4), (B, 3, 4), (B, 1, 4)):
+            mask = rng.random(shape) < 0.5
+            mask[..., 1] |= ~mask.any(axis=-1)
+            _expect_heads(student, x, memory, *matrices, h, torch.tensor(mask))
+            _expect_unchanged(student)
+
+
+# ---------------------------------------------------------------------------------------- MultiHeadAttention
+
+_LAYERS = ("W_Q", "W_K", "W_V", "W_O")
+
+
+def _build(student, d_model, h):
+    """The student's module in double precision, once its parameters are known to be the four layers."""
+    module = student(d_model, h)
+    expect(isinstance(module, Handle), "MultiHeadAttention should be a class that derives from nn.Module")
+    wanted: dict[str, tuple[int, ...]] = {f"{name}.weight": (d_model, d_model) for name in _LAYERS}
+    wanted.update({f"{name}.bias": (d_model,) for name in _LAYERS})
+    expect_equal(
+        module.parameters(),
+        wanted,
+        "the names or shapes of what is learned (W_Q, W_K, W_V, W_O, each nn.Linear)",
+    )
+    module.call("double")
+    return module
+
+
+def _twins(student, rng, d_model, h):
+    """The student's module and PyTorch's with the same weights, drawn anew."""
+    module = _build(student, d_model, h)
+    theirs = nn.MultiheadAttention(d_model, h, batch_first=True, dtype=torch.double)
+    weights = {f"{name}.weight": _tensor(rng, d_model, d_model) / math.sqrt(d_model) for name in _LAYERS}
+    weights |= {f"{name}.bias": _tensor(rng, d_model) for name in _LAYERS}
+    module.load_state_dict(weights)
+    theirs.load_state_dict(
+        {
+            "in_proj_weight": torch.cat([weights[f"{name}.weight"] for name in _LAYERS[:3]]),
+            "in_proj_bias": torch.cat([weights[f"{name}.bias"] for name in _LAYERS[:3]]),
+            "out_proj.weight": weights["W_O.weight"],
+            "out_proj.bias": weights["W_O.bias"],
+        }
+    )
+    return module, theirs
+
+
+def _expect_agreement(module, theirs, x, memory=None, mask=None):
+    """The same output and the same map for each head. ``mask`` (…, T_q, T_k) is True where attention is allowed."""
+    source = x if memory is None else memory
+    forbidden = None
+    if mask is not None:
+        forbidden = ~mask.expand(len(x), x.shape[1], source.shape[1]).repeat_interleave(
+            theirs.num_heads, dim=0
+        )
+    expected, maps = theirs(x, source, source, attn_mask=forbidden, average_attn_weights=False)
+    options = {name: value for name, value in (("memory", memory), ("mask", mask)) if value is not None}
+    output, weights = _two(module(x, **options))
+    expect_close(weights, maps, "the weights (the second result)")
+    expect_close(output, expected, "the output (the first result)")
+    expect(
+        not module.mutated,
+        f"your module changes its argument {', '.join(module.mutated)}: work on a new tensor",
+    )
+
+
+@hidden_test("MultiHeadAttention")
+def test_the_module_agrees_with_pytorch(student, rng):
+    """Self-attention equals nn.MultiheadAttention with the same weights."""
+    for B, T, d_model, h in ((2, 5, 12, 3), (3, 1, 4, 2), (2, 4, 6, 1), (1, 3, 10, 5)):
+        module, theirs = _twins(student, rng, d_model, h)
+        _expect_agreement(module, theirs, _tensor(rng, B, T, d_model))
+
+
+@hidden_test("MultiHeadAttention", weight=2)
+def test_the_module_listens_to_a_memory(student, rng):
+    """Cross-attention equals nn.MultiheadAttention; the memory may come in second place or by its name."""
+    module, theirs = _twins(student, rng, 12, 3)
+    for tq, tk in ((3, 4), (5, 2), (1, 3)):
+        _expect_agreement(module, theirs, _tensor(rng, 2, tq, 12), _tensor(rng, 2, tk, 12))
+    x, memory = _tensor(rng, 2, 3, 12), _tensor(rng, 2, 4, 12)
+    expect_close(
+        _two(module(x, memory))[0], theirs(x, memory, memory)[0], "the output, memory in second place"
+    )
+
+
+@hidden_test("MultiHeadAttention", weight=5)
+def test_the_module_obeys_masks(student, rng):
+    """Causal masks, padding masks and masks for each sentence, with and without a memory."""
+    for B, h in ((2, 3), (3, 3)):
+        module, theirs = _twins(student, rng, 12, h)
+        x, memory = _tensor(rng, B, 4, 12), _tensor(rng, B, 5, 12)
+        _expect_agreement(module, theirs, x, mask=torch.ones(4, 4, dtype=torch.bool).tril())
+        padding = torch.arange(5) < torch.tensor([5, 2, 3][:B])[:, None, None]
+        _expect_agreement(module, theirs, x, memory, padding)
+        mask = torch.tensor(rng.random((B, 4, 5)) < 0.5)
+        mask[..., 2] = True
+        _expect_agreement(module, theirs, x, memory, mask)
+
+
+@hidden_test("MultiHeadAttention")
+def test_the_numbers_of_the_paper(student, rng):
+    """Size 512, eight heads; three words listen to four: eight maps of three by four, and two for Fiat lux."""
+    module, theirs = _twins(student, rng, 512, 8)
+    english = _tensor(rng, 1, 4, 512)
+    for length in (3, 2):
+        x = _tensor(rng, 1, length, 512)
+        output, weights = _two(module(x, memory=english))
+        expect(
+            as_array(weights, "the weights").shape == (1, 8, length, 4),
+            "the weights should have shape (1, 8, T_q, T_k)",
+        )
+        expect_close(output, theirs(x, english, english)[0], "the output")
+
+
+@hidden_test("MultiHeadAttention", weight=4)
+def test_gradients_reach_everything(student, rng):
+    """Gradients reach the input, the memory and every weight, and equal those of PyTorch's module."""
+    module, theirs = _twins(student, rng, 6, 2)
+    x, memory, cotangent = _tensor(rng, 2, 3, 6), _tensor(rng, 2, 4, 6), _tensor(rng, 2, 3, 6)
+    found = module.gradients([x, memory], cotangent=[cotangent, torch.zeros(2, 2, 3, 4, dtype=torch.double)])
+    inputs = [x.clone().requires_grad_(), memory.clone().requires_grad_()]
+    output, _ = theirs(inputs[0], inputs[1], inputs[1])
+    (output * cotangent).sum().backward()
+    W, b = theirs.in_proj_weight.grad, theirs.in_proj_bias.grad
+    expected = {"x": inputs[0].grad, "the memory": inputs[1].grad, "W_O.weight": theirs.out_proj.weight.grad}
+    for i, name in enumerate(_LAYERS[:3]):
+        expected |= {f"{name}.weight": W[6 * i : 6 * i + 6], f"{name}.bias": b[6 * i : 6 * i + 6]}
+    actual = {"x": found.inputs[0], "the memory": found.inputs[1], **found.parameters}
+    for name, gradient in expected.items():
+        expect(actual.get(name) is not None, f"no gradient reaches {name}: is something detached?")
+        expect_close(actual[name], gradient, f"the gradient of {name}", atol=1e-9)
+
+
+# -------------------------------------------------------------------------------------------- attention_maps
+
+_MODELS = """
+import torch
+from torch import nn
+
+MultiHeadAttention = student_namespace["MultiHeadAttention"]
+torch.manual_seed(seed)
+
+
+class Block(nn.Module):
+    def __init__(self, h):
+        super().__init__()
+        self.norm, self.attention, self.linear = nn.LayerNorm(12), MultiHeadAttention(12, h), nn.Linear(12, 12)
+
+    def forward(self, x, memory=None, mask=None):
+        heard, self.expected = self.attention(self.norm(x), memory, mask)
+        return x + self.linear(heard)
+
+
+class Stack(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks, self.cross = nn.ModuleList([Block(2), Block(3), Block(2)]), Block(4)
+
+    def forward(self, x, memory, mask):
+        for block in self.blocks:
+            x = block(x, mask=mask)
+        return self.cross(x, memory)
+
+
+def hooks_left():
+    return sum(len(module._forward_hooks) for module in model.modules())
+
+
+model = Stack().double()
+"""
+
+
+def _scene(student, rng):
+    return student.scene(_MODELS, seed=int(rng.integers(2**31)))
+
+
+def _expected_maps(scene):
+    """What the attention layers themselves computed in the last run, by their names."""
+    scene.run(
+        "expected = {name + '.attention': m.expected.detach() for name, m in model.named_modules() if type(m) is Block}"
+    )
+    return {name: value.numpy() for name, value in scene["expected"].items()}
+
+
+def _expect_maps(maps, expected):
+    expect(maps is not None, "your function returns None: does it end with a return?")
+    expect(isinstance(maps, dict), "the result should be a dictionary: {name: weights}")
+    expect_equal(sorted(map(str, maps)), sorted(expected), "the set of names in the result")
+    for name, weights in expected.items():
+        expect_close(maps[name], weights, "a map")
+
+
+@hidden_test("attention_maps", weight=2)
+def test_every_layer_is_found_and_mapped(student, rng):
+    """Four layers deep inside a model, with masks and a memory: each under its name, with its own map."""
+    scene = _scene(student, rng)
+    mask = torch.ones(5, 5, dtype=torch.bool).tril()
+    maps = student(scene["model"], _tensor(rng, 2, 5, 12), _tensor(rng, 2, 3, 12), mask)
+    _expect_maps(maps, _expected_maps(scene))
+
+
+@hidden_test("attention_maps")
+def test_a_single_layer_is_its_own_model(student, rng):
+    """The model may be a single layer of attention, whose name is empty."""
+    scene = _scene(student, rng)
+    x = _tensor(rng, 2, 4, 12)
+    scene.run("layer = MultiHeadAttention(12, 3).double()\nexpected = layer(x)[1].detach()", x=x)
+    _expect_maps(student(scene["layer"], x), {"": scene["expected"].numpy()})
+
+
+@hidden_test("attention_maps", weight=3)
+def test_the_model_is_left_as_it_was(student, rng):
+    """Afterwards no hook is left, the maps are cut off from the gradient, and a second run gives its own maps."""
+    scene = _scene(student, rng)
+    inputs = [(_tensor(rng, 1, 3, 12), _tensor(rng, 1, 2, 12), None) for _ in range(2)]
+    for x, memory, mask in inputs:
+        maps = student(scene["model"], x, memory, mask)
+        _expect_maps(maps, _expected_maps(scene))
+    scene.run("left = hooks_left()")
+    expect(scene.get("left") == 0, "hooks are left on the model: remove each of them")
+    scene.run(
+        "maps = student_namespace['attention_maps'](model, x, memory, None)\n"
+        "hang = sum(bool(weights.requires_grad) for weights in maps.values())",
+        x=inputs[0][0],
+        memory=inputs[0][1],
+    )
+    expect(scene.get("hang") == 0, "the maps still hang on the gradient: detach them")

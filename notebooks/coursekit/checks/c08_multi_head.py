@@ -1,0 +1,366 @@
+"""Public checks of lab 08: tiny tensors whose numbers say where they came from, and PyTorch's own module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from coursekit.checking import Hint, close, ensure, public_check
+
+_READY_MADE = (
+    "torch.nn.MultiheadAttention",
+    "torch.nn.modules.activation.MultiheadAttention",
+    "torch.nn.functional.multi_head_attention_forward",
+)
+FORBIDDEN = {"multi_head_attention": _READY_MADE, "MultiHeadAttention": _READY_MADE}
+
+
+def _words(T: int, D: int) -> Tensor:
+    """(1, T, D): column c of word t holds 10 t + c, so that a number says where it came from."""
+    return (10 * torch.arange(T)[:, None] + torch.arange(D))[None]
+
+
+def _tensor(value: Any, what: str) -> Tensor:
+    """What the student returned as a tensor: an array and nested lists are welcome, too."""
+    ensure(value is not None, "your function returns None: does it end with a return?")
+    try:
+        return value.detach() if isinstance(value, Tensor) else torch.as_tensor(np.array(value))
+    except (TypeError, ValueError):
+        raise Hint(f"{what} should be a tensor, but it is a {type(value).__name__}") from None
+
+
+def _shape(value: Any, wanted: tuple[int, ...], what: str, hint: str = "") -> Tensor:
+    """``value`` as a tensor of the shape ``wanted``, or a hint."""
+    tensor = _tensor(value, what)
+    found = tuple(tensor.shape)
+    ensure(found == wanted, f"{what} should have shape {wanted}, but has shape {found}{hint}")
+    return tensor
+
+
+def _pair(result: Any) -> tuple[Any, Any]:
+    ensure(result is not None, "your function returns None: does it end with a return?")
+    good = isinstance(result, (tuple, list)) and len(result) == 2
+    ensure(good, "return two things, the output and the weights: return output, weights")
+    return result[0], result[1]
+
+
+# --------------------------------------------------------------------------------------------- split_heads
+
+
+@public_check("split_heads")
+def two_words_two_heads(split_heads: Any) -> None:
+    """Two words of size 4, two heads: the case of the text."""
+    heads = split_heads(_words(2, 4), 2)
+    heads = _shape(heads, (1, 2, 2, 2), "the result")
+    ensure(
+        heads[0, 0].tolist() != [[0, 1], [2, 3]],
+        "head 0 got word 0, cut in two: split the last axis first, then exchange the axes of words and heads",
+    )
+    ensure(
+        heads[0, 0].tolist() != [[0, 2], [10, 12]],
+        "head 0 got every second column; it should get the first ones: the head axis comes before d_h",
+    )
+    close(
+        heads[0, 0],
+        [[0, 1], [10, 11]],
+        "head 0 should hold columns 0 and 1 of both words: [[0, 1], [10, 11]]",
+    )
+    close(
+        heads[0, 1],
+        [[2, 3], [12, 13]],
+        "head 1 should hold columns 2 and 3 of both words: [[2, 3], [12, 13]]",
+    )
+
+
+@public_check("split_heads")
+def three_heads_of_two(split_heads: Any) -> None:
+    """Two sentences of five words of size 6 make three heads of size 2."""
+    x = torch.stack([_words(5, 6)[0], 100 + _words(5, 6)[0]])
+    heads = split_heads(x, 3)
+    heads = _shape(heads, (2, 3, 5, 2), "the result", ": (B, h, T, D / h)")
+    close(
+        heads[1, 2, 4], [144, 145], "sentence 1, head 2, word 4 should hold 144 and 145, its last two columns"
+    )
+
+
+@public_check("split_heads")
+def a_transposed_view(split_heads: Any) -> None:
+    """It also works on a transposed view."""
+    view = _words(4, 3).transpose(1, 2)  # (1, 3, 4)
+    heads = _shape(split_heads(view, 2), (1, 2, 3, 2), "the result")
+    close(heads[0, 1], [[20, 30], [21, 31], [22, 32]], "head 1 of the transposed sentence is wrong")
+
+
+# --------------------------------------------------------------------------------------------- merge_heads
+
+
+@public_check("merge_heads")
+def heads_side_by_side(merge_heads: Any) -> None:
+    """Two heads of two words: side by side again."""
+    heads = torch.tensor([[[[0, 1], [10, 11]], [[2, 3], [12, 13]]]])  # (1, 2, 2, 2)
+    merged = merge_heads(heads)
+    merged = _shape(merged, (1, 2, 4), "the result")
+    ensure(
+        merged[0, 0].tolist() != [0, 1, 10, 11],
+        "word 0 got parts of word 1: exchange the axes of heads and words before you join the last two",
+    )
+    ensure(merged[0, 0].tolist() != [0, 2, 1, 3], "the heads are interleaved: all of head 0 comes first")
+    close(merged, _words(2, 4), "the result should be [[0, 1, 2, 3], [10, 11, 12, 13]]")
+
+
+@public_check("merge_heads")
+def three_heads_of_five(merge_heads: Any) -> None:
+    """Heads, words and sizes that all differ."""
+    heads = torch.arange(2 * 3 * 4 * 5).reshape(2, 3, 4, 5)
+    merged = merge_heads(heads)
+    merged = _shape(merged, (2, 4, 15), "the result", ": (B, T, h · d_h)")
+    close(merged[1, 2, 5:10], heads[1, 1, 2], "columns 5 to 9 should be what head 1 says")
+
+
+# ------------------------------------------------------------------------------------ multi_head_attention
+
+
+def _loud(numbers: list[list[float]]) -> Tensor:
+    return torch.tensor([numbers], dtype=torch.float32)
+
+
+@public_check("multi_head_attention")
+def two_heads_two_words(multi_head_attention: Any) -> None:
+    """Two heads listen to different words, and what they hear stays apart."""
+    x = _loud([[1, 1], [1, -1]])
+    memory = _loud([[5, 0], [0, 7], [1, 1]])  # a head likes a large number in its column
+    eye = torch.eye(2)
+    output, weights = _pair(multi_head_attention(x, memory, 9 * eye, eye, eye, eye, 2))
+    weights = _shape(weights, (1, 2, 2, 3), "the weights", ": (B, h, T_q, T_k)")
+    output = _shape(output, (1, 2, 2), "the output")
+    close(
+        weights[0],
+        [[[1, 0, 0], [1, 0, 0]], [[0, 1, 0], [1, 0, 0]]],
+        "head 0 should hear word 0, and head 1 word 1 and word 0: are the heads cut by split_heads?",
+        atol=5e-3,
+    )
+    hint = "the weights are right; what the heads heard is (5, 7) and (5, 0): are the heads merged by merge_heads?"
+    close(output, [[[5, 7], [5, 0]]], hint, atol=1e-2)
+
+
+@public_check("multi_head_attention")
+def the_last_matrix_mixes(multi_head_attention: Any) -> None:
+    """The last matrix mixes what the heads bring home."""
+    eye, W_O = torch.eye(2), torch.tensor([[0.0, 1.0], [1.0, 10.0]])
+    output, _ = _pair(multi_head_attention(_loud([[1, 1]]), _loud([[5, 7]]), eye, eye, eye, W_O, 2))
+    output = _shape(output, (1, 1, 2), "the output")
+    ensure(output.ravel().tolist() != [5, 7], "W_O is missing: multiply the merged heads by it")
+    close(output, [[[7, 75]]], "merged heads (5, 7) times W_O should be (7, 75)", atol=1e-3)
+
+
+@public_check("multi_head_attention")
+def sizes_of_keys_and_values(multi_head_attention: Any) -> None:
+    """Keys and values of different sizes, and the root of the head's own size."""
+    x = _loud([[1.0, 0, 0]])
+    memory = _loud([[1.0, 0, 0], [0, 1, 0]])
+    W_Q = torch.eye(3, 8)  # two heads with d_k = 4
+    W_K, W_V, W_O = 4 * torch.eye(3, 8), torch.eye(3, 2), torch.eye(2, 3)  # d_v = 1
+    output, weights = _pair(multi_head_attention(x, memory, W_Q, W_K, W_V, W_O, 2))
+    output = _shape(output, (1, 1, 3), "the output")
+    weights = _shape(weights, (1, 2, 1, 2), "the weights")
+    first = float(weights[0, 0, 0, 0])
+    ensure(
+        abs(first - 0.8044) > 1e-3,
+        "head 0 gives word 0 the weight 0.804: divide by the root of the head's size, not the model's",
+    )
+    ensure(
+        abs(first - 0.9097) > 1e-3,
+        "head 0 gives word 0 the weight 0.910: divide by the root of the head's size, not the model's",
+    )
+    close(
+        weights[0, 0, 0],
+        [0.88080, 0.11920],
+        "head 0 should give word 0 the weight 0.881: the score is 4 / √4",
+        atol=1e-4,
+    )
+
+
+@public_check("multi_head_attention")
+def masks_get_a_head_axis(multi_head_attention: Any) -> None:
+    """A mask for each sentence holds for all its heads."""
+    torch.manual_seed(0)
+    x, eye = torch.randn(2, 2, 2), torch.eye(2)
+    mask = torch.tensor([[[True, True]], [[True, False]]])  # the last word of sentence 1 is padding
+    _, weights = _pair(multi_head_attention(x, x, eye, eye, eye, eye, 2, mask))
+    weights = _shape(weights, (2, 2, 2, 2), "the weights")
+    ensure(
+        not bool((weights[0, 1, :, 1] == 0).all()),
+        "the mask of sentence 1 was applied to head 1 of every sentence: give it an axis for the heads, mask.unsqueeze(-3)",
+    )
+    close(weights[1, :, :, 1], [[0, 0], [0, 0]], "no head of sentence 1 may listen to its last word")
+    causal = torch.tensor([[True, False], [True, True]])
+    _, weights = _pair(multi_head_attention(x, x, eye, eye, eye, eye, 2, causal))
+    weights = _shape(weights, (2, 2, 2, 2), "the weights")
+    close(weights[:, :, 0], [[[1, 0], [1, 0]]] * 2, "with the causal mask word 0 may listen to itself only")
+
+
+# -------------------------------------------------------------------------------------- MultiHeadAttention
+
+_LAYERS = ("W_Q", "W_K", "W_V", "W_O")
+
+
+def _built(MultiHeadAttention: Any, d_model: int, h: int) -> Any:
+    """The student's module, with its four layers in place."""
+    module = MultiHeadAttention(d_model, h)
+    ensure(isinstance(module, nn.Module), "the class should derive from nn.Module, as the stub does")
+    for name in _LAYERS:
+        layer: Any = getattr(module, name, None)
+        ensure(
+            layer is not None,
+            f"the module has no attribute {name}: self.{name} = nn.Linear(d_model, d_model)",
+        )
+        good = isinstance(layer, nn.Linear) and tuple(layer.weight.shape) == (d_model, d_model)
+        ensure(good, f"{name} should be nn.Linear(d_model, d_model)")
+        ensure(layer.bias is not None, f"{name} should have a bias")
+    wanted = {f"{name}.{part}" for name in _LAYERS for part in ("weight", "bias")}
+    extra = sorted(set(dict(module.named_parameters())) - wanted)
+    ensure(not extra, f"the module learns more than the four layers: {', '.join(extra)}")
+    return module
+
+
+def _twins(MultiHeadAttention: Any, d_model: int, h: int) -> tuple[Any, nn.MultiheadAttention]:
+    """The student's module and PyTorch's, with the same weights, in double precision."""
+    torch.manual_seed(0)
+    ours, theirs = _built(MultiHeadAttention, d_model, h), nn.MultiheadAttention(d_model, h, batch_first=True)
+    with torch.no_grad():
+        nn.init.normal_(theirs.in_proj_bias)
+        nn.init.normal_(theirs.out_proj.bias)
+        pieces = zip(theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3), strict=True)
+        for name, (weight, bias) in zip(_LAYERS, pieces, strict=False):
+            getattr(ours, name).weight.copy_(weight)
+            getattr(ours, name).bias.copy_(bias)
+        ours.W_O.load_state_dict(theirs.out_proj.state_dict())
+    return ours.double(), theirs.double()
+
+
+def _agree(
+    ours: Any, theirs: nn.MultiheadAttention, x: Tensor, memory: Tensor | None, mask: Tensor | None
+) -> None:
+    """Compare output and weights; ``mask`` is True where attention is allowed."""
+    source = x if memory is None else memory
+    forbidden, headed = None, None
+    if mask is not None:
+        mask_of_all = mask.expand(len(x), x.shape[1], source.shape[1])
+        forbidden, headed = ~mask_of_all.repeat_interleave(theirs.num_heads, dim=0), mask_of_all[:, None]
+    with torch.no_grad():
+        output, weights = _pair(ours(x, memory, mask))
+        expected, maps = theirs(x, source, source, attn_mask=forbidden, average_attn_weights=False)
+    weights = _shape(weights, tuple(maps.shape), "the weights", ": (B, h, T_q, T_k), one map for each head")
+    output = _shape(output, tuple(expected.shape), "the output")
+    if headed is not None:
+        heard = weights[~headed.expand_as(weights)]
+        ensure(
+            bool((heard == 0).all()),
+            "a masked key gets weight: True means “may attend”, and unsqueeze(-3) the mask",
+        )
+    hint = "the weights differ from PyTorch's: queries from x, keys from the memory, √ of the head's size, split_heads"
+    close(weights, maps, hint)
+    close(
+        output,
+        expected,
+        "the weights are right, the output is not: values from the memory, merge_heads, then W_O",
+    )
+
+
+@public_check("MultiHeadAttention")
+def the_four_layers(MultiHeadAttention: Any) -> None:
+    """Four linear layers with the names of the text, and nothing else that is learned."""
+    _built(MultiHeadAttention, 12, 3)
+
+
+@public_check("MultiHeadAttention")
+def self_attention_as_pytorch(MultiHeadAttention: Any) -> None:
+    """Self-attention agrees with PyTorch's module, with and without a mask."""
+    ours, theirs = _twins(MultiHeadAttention, 12, 3)
+    x = torch.randn(2, 5, 12, dtype=torch.double)
+    _agree(ours, theirs, x, None, None)
+    _agree(ours, theirs, x, None, torch.ones(5, 5, dtype=torch.bool).tril())
+
+
+@public_check("MultiHeadAttention")
+def cross_attention_as_pytorch(MultiHeadAttention: Any) -> None:
+    """Three German words listen to four English ones, as in PyTorch's module."""
+    ours, theirs = _twins(MultiHeadAttention, 8, 2)
+    x, memory = torch.randn(2, 3, 8, dtype=torch.double), torch.randn(2, 4, 8, dtype=torch.double)
+    _agree(ours, theirs, x, memory, None)
+    _agree(ours, theirs, x, memory, torch.tensor([[[True] * 4], [[True, True, False, False]]]))
+
+
+@public_check("MultiHeadAttention")
+def every_layer_learns(MultiHeadAttention: Any) -> None:
+    """A gradient reaches each of the four layers."""
+    torch.manual_seed(0)
+    module = _built(MultiHeadAttention, 6, 3)
+    output, _ = _pair(module(torch.randn(1, 4, 6)))
+    ensure(isinstance(output, Tensor) and output.requires_grad, "no gradient flows through the output")
+    (output * torch.randn(1, 4, 6)).sum().backward()
+    for name in _LAYERS:
+        gradient = getattr(module, name).weight.grad
+        reached = gradient is not None and bool((gradient != 0).any())
+        ensure(reached, f"no gradient reaches {name}: is it used, and is nothing detached on the way?")
+
+
+# ------------------------------------------------------------------------------------------ attention_maps
+
+
+def _attention_class(attention_maps: Any) -> Any:
+    """The student's own MultiHeadAttention, from the notebook that the function lives in."""
+    found = getattr(attention_maps, "__globals__", {}).get("MultiHeadAttention")
+    ensure(found is not None, "write and run MultiHeadAttention first: this function looks for such layers")
+    return found
+
+
+class _TwoLayers(nn.Module):
+    """A small model: x listens to itself, then to a memory."""
+
+    def __init__(self, attention: Any):
+        super().__init__()
+        self.first, self.norm = attention(4, 2), nn.LayerNorm(4)
+        self.deep = nn.ModuleList([attention(4, 4)])
+        self.runs = 0
+
+    def forward(self, x: Tensor, memory: Tensor) -> Tensor:
+        self.runs += 1
+        return self.deep[0](self.norm(self.first(x)[0]), memory)[0]
+
+
+@public_check("attention_maps")
+def both_layers_are_found(attention_maps: Any) -> None:
+    """A model with two layers of attention: two maps, under their names."""
+    model = _TwoLayers(_attention_class(attention_maps))
+    x, memory = torch.randn(1, 3, 4), torch.randn(1, 5, 4)
+    maps = attention_maps(model, x, memory)
+    ensure(isinstance(maps, dict), "return a dictionary: {name: weights}")
+    names = sorted(map(str, maps))
+    ensure(
+        names == ["deep.0", "first"],
+        f"the names should be first and deep.0, as named_modules() gives them, but they are {names}",
+    )
+    first = _shape(
+        maps["first"], (1, 2, 3, 3), "the map of the first layer", ": is it the second part of the output?"
+    )
+    _shape(maps["deep.0"], (1, 4, 3, 5), "the map of the second layer")
+    ensure(model.runs == 1, f"the model ran {model.runs} times: once is enough")
+    with torch.no_grad():
+        close(first, model.first(x)[1], "the map of the first layer is not what that layer computes")
+
+
+@public_check("attention_maps")
+def the_model_is_left_as_it_was(attention_maps: Any) -> None:
+    """Afterwards no hook is left, and the maps are cut off from the gradient."""
+    model = _TwoLayers(_attention_class(attention_maps))
+    maps = attention_maps(model, torch.randn(1, 3, 4), torch.randn(1, 5, 4))
+    left = sum(len(module._forward_hooks) for module in model.modules())
+    ensure(left == 0, f"{left} hooks are left on the model: keep the handles and call remove() on each")
+    ensure(
+        not any(weights.requires_grad for weights in maps.values()),
+        "the maps still hang on the gradient: .detach()",
+    )
