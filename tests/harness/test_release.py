@@ -1,0 +1,75 @@
+"""A student's bundle holds what a student needs, and no answer to this lab or a later one."""
+
+from __future__ import annotations
+
+import ast
+
+import nbformat
+import pytest
+
+from autograder import testing
+from autograder.build import check
+from autograder.masters import all_labs, solution_source, spec
+from autograder.release import release
+from autograder.sanitise import Template
+
+
+@pytest.fixture(scope="module", params=all_labs())
+def bundle(request, tmp_path_factory):
+    """The lab and its bundle's folder."""
+    out = tmp_path_factory.mktemp("bundle")
+    release(request.param, out)
+    return request.param, out
+
+
+def test_a_bundle_holds_no_hidden_test_no_misconception_and_no_solution_region(bundle):
+    _lab, out = bundle
+    assert not list(out.rglob("test_*.py")) and not list(out.rglob("m[0-9][0-9]_*.py"))
+    for file in [*out.rglob("*.py"), *out.rglob("*.ipynb")]:
+        text = file.read_text(encoding="utf-8")
+        for mark in ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "autograder.stock", "hidden_test("):
+            assert mark not in text, f"{file.relative_to(out)} holds {mark}"
+
+
+def test_a_bundle_provides_only_what_earlier_labs_taught(bundle):
+    lab, out = bundle
+    provided = [path.stem[1:3] for path in out.rglob("provided/p*.py")]
+    assert all(number < lab[:2] for number in provided)
+    checks = [path.stem[1:3] for path in out.rglob("checks/c*.py")]
+    assert lab[:2] in checks and all(number <= lab[:2] for number in checks)
+
+
+def test_no_line_of_an_answer_longer_than_forty_characters_stands_in_the_bundle(bundle):
+    lab, out = bundle
+    kit = "\n".join(path.read_text(encoding="utf-8") for path in out.rglob("*.py"))
+    notebook = "\n".join(
+        cell.source
+        for cell in nbformat.read(out / lab / f"{lab}.ipynb", as_version=4).cells
+        if cell.cell_type == "code"
+    )
+    for question, _ in spec(lab).questions:
+        source = solution_source(lab, question)
+        inside = source.split("### BEGIN SOLUTION")[1].split("### END SOLUTION")[0]
+        for line in (line.split("#")[0].strip() for line in inside.splitlines()):
+            if len(line) > 40:
+                assert line not in kit and line not in notebook, f"{question}: {line}"
+
+
+def test_every_question_of_the_released_notebook_is_a_stub_that_parses(bundle):
+    lab, _ = bundle
+    template = Template.of(lab)
+    for question, _points in spec(lab).questions:
+        source = template.named[question].source
+        assert "NotImplementedError" in source
+        ast.parse(source)
+
+
+def test_the_points_of_the_functions_add_up_to_twenty_and_each_has_hidden_tests(bundle):
+    lab, _ = bundle
+    assert sum(points for _, points in spec(lab).questions) == 20
+    assert set(testing.tests_of(lab)) == {question for question, _ in spec(lab).questions}
+
+
+@pytest.mark.parametrize("lab", all_labs())
+def test_the_built_notebooks_are_what_the_master_says(lab):
+    assert check(lab).drift == ""
