@@ -131,10 +131,10 @@ from coursekit.figures import BLUE, GREEN, INK, ORANGE, RED, heatmap
 
 with until_written():
     _, ax = plt.subplots(figsize=(4.2, 2.6))
-    heatmap(one_hot(ids, 3), ["find", "my", "files"], vocabulary, ax=ax, numbers=".0f",
+    heatmap(one_hot(ids, 3), ["find", "my", "files"], ax=ax, numbers=".0f",
             title="Every word lights exactly one place",
             xlabel="place in the vocabulary", ylabel="sentence", aspect="auto")
-    ax.tick_params(axis="x", rotation=0)
+    ax.set_xticks(range(3), vocabulary)
     plt.show()
 
 # %% [markdown]
@@ -145,7 +145,8 @@ with until_written():
 #
 # * They try what the text promises, and nothing else. The text says "any shape", so they will try shapes that
 #   are not in the table. They like odd sizes, length one, and very large numbers.
-# * They look at what your function *returns*. How you wrote it and what it prints makes no difference.
+# * They look at what your function *returns*. How you wrote it and what it prints makes no difference (except that
+#   ready-made functions which the text rules out stay ruled out).
 # * Your function must leave its inputs as they were. `x = x - 1` makes a new array; `x -= 1` changes the array of
 #   the person who called you, and the tests notice.
 # * Each test carries a share of the points, so an answer that is right in part keeps part of them.
@@ -170,10 +171,10 @@ print("find · my   =", find @ my)
 with until_written():
     rows = one_hot([0, 1, 2], 3)
     _, ax = plt.subplots(figsize=(4.2, 2.6))
-    heatmap([[one @ other for other in rows] for one in rows], vocabulary, vocabulary, ax=ax,
+    heatmap([[one @ other for other in rows] for one in rows], vocabulary, ax=ax,
             numbers=".0f", title="Different words have nothing in common", aspect="auto",
             xlabel="dot product with …", ylabel="word")
-    ax.tick_params(axis="x", rotation=0)
+    ax.set_xticks(range(3), vocabulary)
     plt.show()
 
 # %% [markdown]
@@ -441,10 +442,10 @@ with until_written():
     logits = lookup(one_hot([1, 2], 3), by_hand)  # after "find", and after "my"
     price = cross_entropy(logits, [2, 0])  # the truth: "my", then "files"
     _, ax = plt.subplots(figsize=(5.5, 2.3))
-    heatmap(softmax(logits), ["after find", "after my"], vocabulary, ax=ax, numbers=True,
+    heatmap(softmax(logits), ["after find", "after my"], ax=ax, numbers=True,
             vmin=0, vmax=1, aspect="auto", xlabel="next word",
             title=f"A good table pays {price:.2f}; a blind guess pays {np.log(3):.2f}")
-    ax.tick_params(axis="x", rotation=0)
+    ax.set_xticks(range(3), vocabulary)
     plt.show()
 
 # %% [markdown]

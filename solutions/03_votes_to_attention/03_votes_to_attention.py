@@ -112,7 +112,7 @@ print(f"50,000 words: {50_000.0**8:.1e} rows")
 
 # %% question="count_features"
 def count_features(sentences, V):
-    """Shares of the next word for each pair (earlier, current).  → (V, V, V), [earlier, current, next]."""
+    """Shares of the next word for each pair.  → (V, V, V), [earlier, current, next]."""
     ### BEGIN SOLUTION
     counts = np.zeros((V, V, V))
     for sentence in sentences:
@@ -161,7 +161,7 @@ with until_written():
 
 # %% question="skip_votes"
 def skip_votes(history, features):
-    """The votes of all earlier words for the next word.  history: (T,), features: (V, V, V) → (T - 1, V)."""
+    """One row of votes for each earlier word.  history: (T,), features: (V, V, V) → (T - 1, V)."""
     ### BEGIN SOLUTION
     history = np.asarray(history)
     return features[history[:-1], history[-1]]
@@ -182,10 +182,11 @@ with until_written():
         history = ids[:10]  # up to and including "ran"
         votes = skip_votes(history, features)
         voters = [vocabulary[i] for i in history[:-1]]
-        heatmap(votes[:, candidates], voters, ["down", "please"], ax=ax, numbers=".1f", aspect="auto", vmin=0, vmax=1)
+        heatmap(votes[:, candidates], voters, ax=ax, numbers=".1f", aspect="auto", vmin=0, vmax=1)
+        ax.set_xticks([0, 1], ["down", "please"])
         down, please = votes.sum(axis=0)[candidates]
         ax.set_title(f"{voters[2]}: {down:g} to {please:g}")
-        ax.tick_params(axis="x", rotation=0)
+        
     fig.suptitle("Eight voters cannot make up their minds, one decides", x=0.01, ha="left", weight="bold")
     plt.show()
 
@@ -212,7 +213,7 @@ for voters, colour in [(9, BLUE), (33, ORANGE), (1, GREEN)]:
     for size in noise:
         totals = (truth + rng.normal(0, size, size=(2000, voters, 2))).sum(axis=1)
         wrong.append(np.mean(totals[:, 0] > totals[:, 1]))
-    plt.plot(noise, wrong, color=colour, label=f"{voters} voters" if voters > 1 else "only the voter that knows")
+    plt.plot(noise, wrong, color=colour, label=f"{voters} voters" if voters > 1 else "only the one")
 plt.title("The undecided drown the voice of the one that knows")
 plt.xlabel("noise in each vote (standard deviation)"), plt.ylabel("how often the wrong word wins")
 plt.ylim(0, 0.5), plt.legend()
@@ -259,7 +260,8 @@ with until_written():
     for ax, ids in zip(axes, as_ids):
         votes = skip_votes(ids[:10], features)
         knows = [vocabulary[i] in ("battery", "program") for i in ids[:9]]  # a mask made by hand
-        for shift, mask, label, colour in [(-0.2, np.ones(9), "all vote", BLUE), (0.2, knows, "masked", ORANGE)]:
+        series = [(-0.2, np.ones(9), "all vote", BLUE), (0.2, knows, "masked", ORANGE)]
+        for shift, mask, label, colour in series:
             total = mask_votes(votes, mask)[candidates]
             bars = ax.bar(np.arange(2) + shift, total, 0.38, color=colour, label=label)
             ax.bar_label(bars, fmt="%g")
@@ -292,7 +294,7 @@ with until_written():
 
 # %% question="mask_lookup"
 def mask_lookup(query, masks):
-    """Fetch the masks that the queries ask for.  query: (V,) or (T, V), masks: (V, M) → (M,) or (T, M)."""
+    """Fetch the masks that queries ask for.  query: (..., V), masks: (V, M) → (..., M)."""
     ### BEGIN SOLUTION
     return query @ masks
     ### END SOLUTION
@@ -307,7 +309,8 @@ check("mask_lookup", mask_lookup)
 
 # %% tags=["skip-grading"]
 masks = np.zeros((13, 13))
-masks[number["ran"], [number[word] for word in ("battery", "program", "ran")]] = 1  # who matters to "ran"
+who_matters = [number[word] for word in ("battery", "program", "ran")]
+masks[number["ran"], who_matters] = 1
 
 with until_written():
     for ids in as_ids:
@@ -315,7 +318,7 @@ with until_written():
         query, keys = one_hot(history[-1], 13), one_hot(history[:-1], 13)  # (13,), (9, 13)
         mask = mask_lookup(query, masks) @ keys.T  # (9,): one entry a voter
         total = mask_votes(skip_votes(history, features), mask)
-        print(vocabulary[history[2]], "log: mask", mask.astype(int), " down, please:", total[candidates])
+        print(vocabulary[history[2]], "log: mask", mask.astype(int), " votes", total[candidates])
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -341,7 +344,7 @@ print(f"that is {50_000**3 * 4 / 1e12:.0f} terabytes, at four bytes a number")
 
 # %% tags=["skip-grading"]
 looks = ["first order\n(lab 01)", "pairs with skips\n(this lab)", "all of the last\neight words"]
-powers = [np.log10(50_000) * places for places in (2, 3, 9)]  # words in the row label, and the next word
+powers = [np.log10(50_000) * places for places in (2, 3, 9)]  # words of a row, and the next
 bars = plt.barh(looks[::-1], powers[::-1], color=[ORANGE, BLUE, GREEN])
 labels = [f"$10^{{{power:.1f}}}$" for power in powers[::-1]]
 plt.bar_label(bars, labels, label_type="center", color="white", weight="bold")
@@ -393,7 +396,7 @@ np.array([1.0, 0.0, 1.0, 1.0]) @ W_pairs
 
 # %% question="pair_features"
 def pair_features(x, W):
-    """Features from a matrix and a ReLU: max(0, x W), entry by entry.  x: (..., D), W: (D, F) → (..., F)."""
+    """Features from a matrix and a ReLU: max(0, x W).  x: (..., D), W: (D, F) → (..., F)."""
     ### BEGIN SOLUTION
     return np.maximum(0, x @ W)
     ### END SOLUTION
@@ -408,10 +411,11 @@ with until_written():
     names = ["battery", "program", "ran"]
     rows = [" + ".join(n for n, there in zip(names, x) if there) or "none of them" for x in seen]
     fig, axes = plt.subplots(1, 2, figsize=(7.6, 3.4), sharey=True)
-    for ax, values, title in zip(axes, [seen @ W_pairs, pair_features(seen, W_pairs)], ["before the ReLU", "after it"]):
+    panels = [(seen @ W_pairs, "before the ReLU"), (pair_features(seen, W_pairs), "after it")]
+    for ax, (values, title) in zip(axes, panels):
         heatmap(values, rows, ax=ax, numbers=".0f", aspect="auto",
                 cmap="PuOr", vmin=-2.5, vmax=2.5, title=title)
-        ax.set_xticks([0, 1], ["battery\n& ran", "program\n& ran"], rotation=0)
+        ax.set_xticks([0, 1], ["battery\n& ran", "program\n& ran"])
     fig.suptitle("A feature lights up for its own pair only", x=0.01, ha="left", weight="bold")
     plt.show()
 
@@ -449,15 +453,14 @@ check("feed_forward", feed_forward)
 # Now everything in a row, from the words so far to the vote. No table of all pairs is needed any more:
 
 # %% tags=["skip-grading"]
-W_votes = np.array([[1.0, 0.0], [0.0, 1.0]])  # battery & ran votes for down, program & ran for please
-attended = [number[word] for word in ("battery", "program", "ran")]
+W_votes = np.array([[1.0, 0.0], [0.0, 1.0]])  # a row for each pair, columns: down, please
 
 with until_written():
     for ids in as_ids:
         history = ids[:10]
         seen = one_hot(history, 13).max(axis=0)  # (13,): which words have been seen
         kept = seen * mask_lookup(one_hot(history[-1], 13), masks)  # (13,): which of them matter
-        x = np.append(kept[attended], 1)  # (4,): three words and the bias
+        x = np.append(kept[who_matters], 1)  # (4,): three words and the bias
         votes = feed_forward(x, W_pairs, W_votes)  # (2,): down, please
         print(vocabulary[history[2]], "log:", x, "→", pair_features(x, W_pairs), "→", votes)
 
@@ -499,6 +502,17 @@ with until_written():
 #
 # > **A note on the lecture.** It gives this formula once as it stands here and once with $\sqrt{d_k}$ below the product.
 # > The second one is complete. Lab 07 shows what the root is for, and where our table `masks` has gone in $Q K^{\mathsf T}$.
+#
+# One more experiment before you go. Shuffle the earlier words and count the votes again:
+
+# %% tags=["skip-grading"]
+with until_written():
+    shuffled = np.random.default_rng(2).permutation(history[:-1]).tolist()
+    votes = skip_votes([*shuffled, history[-1]], features)
+    print(*[vocabulary[i] for i in shuffled], "ran →", votes.sum(axis=0)[candidates])
+
+# %% [markdown]
+# Still 4 : 5. A voter says *what* it is and never *where* it stands; to this model a sentence is a bag of words.
 
 # %% [markdown]
 # ### 7 · In your own words (5 minutes, 3 points)
@@ -533,5 +547,5 @@ progress()
 # * We spoke of "words" and of 50,000 of them. What about *batteries*, *rechargeable*, or a typing error? *What is a
 #   word, anyway?* That is **lab 04**, the next one.
 # * *Battery* and *accumulator* share nothing: their one-hot rows have dot product 0. Words need meaning (**lab 05**).
-# * A voter's *place* in the sentence played no role: shuffle the earlier words, and the votes stay the same (**lab 06**).
+# * A voter's *place* in the sentence played no role. *Dog bites man* is not *man bites dog* (**lab 06**).
 # * Who filled in the table of masks? We did, by hand. In **lab 07** the words find out by themselves whom to listen to.

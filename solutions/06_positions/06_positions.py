@@ -47,7 +47,8 @@ rng = np.random.default_rng(0)
 vector = {word: rng.normal(size=8) for word in sorted(set(first))}  # 8 numbers a word
 X_first = np.array([vector[word] for word in first])  # (9, 8)
 X_second = np.array([vector[word] for word in second])
-print("largest difference of the two sums:", np.abs(X_first.sum(axis=0) - X_second.sum(axis=0)).max().round(12))
+difference = X_first.sum(axis=0) - X_second.sum(axis=0)
+print("largest difference of the two sums:", np.abs(difference).max().round(12))
 
 # %% [markdown]
 # ## Why not simply the number of the place?
@@ -117,7 +118,7 @@ plt.show()
 
 # %% question="binary_code"
 def binary_code(p, bits):
-    """Binary digits, highest first.  p: any shape (...) of whole numbers below 2**bits → (..., bits)."""
+    """Binary digits, highest first.  p: (...) whole numbers below 2**bits → (..., bits)."""
     ### BEGIN SOLUTION
     values = 2 ** np.arange(bits)[::-1]  # (bits,), from high to low
     return np.asarray(p)[..., None] // values % 2
@@ -131,8 +132,9 @@ check("binary_code", binary_code)
 with until_written():
     codes = binary_code(np.arange(16), 4)  # (16, 4)
     fig, axes = plt.subplots(1, 2, figsize=(7.6, 3.2))
-    heatmap(codes.T, ["8s", "4s", "2s", "1s"], [str(t) if t % 3 == 0 else "" for t in range(16)], ax=axes[0], numbers=".0f",
-            aspect="auto", title="Each bit flips half as often", xlabel="place t", ylabel="bit")
+    heatmap(codes.T, ["8s", "4s", "2s", "1s"], ax=axes[0], numbers=".0f", aspect="auto",
+            title="Each bit flips half as often", xlabel="place t", ylabel="bit")
+    axes[0].set_xticks(range(0, 16, 3))
     axes[1].bar(range(15), np.abs(codes[1:] - codes[:-1]).sum(axis=1), color=BLUE)
     axes[1].set_title("Neighbours 7 and 8 differ in every bit")
     axes[1].set_xlabel("from t to t + 1, t = …"), axes[1].set_ylabel("bits that flip")
@@ -245,7 +247,8 @@ with until_written():
     for ax, columns, title in zip(axes, (P[:, 0::2], P[:, 1::2]), ("sines", "cosines")):
         heatmap(columns.T, ax=ax, aspect="auto", cmap="PuOr", vmin=-1, vmax=1, xlabel="place t")
         ax.set_title(title, fontsize=10.5, weight="normal")
-    axes[0].set_ylabel("clock"), axes[0].set_yticks(range(0, 16, 5)), fig.colorbar(axes[1].images[0], ax=axes, label="value")
+    axes[0].set_ylabel("clock"), axes[0].set_yticks(range(0, 16, 5))
+    fig.colorbar(axes[1].images[0], ax=axes, label="value")
     fig.suptitle("Fast clocks at the top, slow ones at the bottom", x=0.01, ha="left", weight="bold")
     plt.show()
 
@@ -254,18 +257,18 @@ with until_written():
 #
 # **Bounded**: every number lies between −1 and 1, and since $\sin^2 + \cos^2 = 1$ for each clock, every row has the same length,
 # $\sqrt{D/2}$. **No end**: you can compute a row for any *t*. **Unique**: one clock alone comes back to almost the same angle after 44 steps,
-# because that is very nearly seven full turns. Sixteen clocks at different speeds never agree to be back at the same time:
+# because that is very nearly seven full turns. Sixteen clocks at different speeds do not all come back together, not in thousands of steps:
 
 # %% tags=["skip-grading"]
 with until_written():
     one, sixteen = sinusoidal(2001, 2), sinusoidal(2001, 32)
     print("one clock, place 0 against place 44:", np.linalg.norm(one[44] - one[0]).round(4))
     nearest = np.linalg.norm(sixteen[1:] - sixteen[0], axis=1)
-    print(f"sixteen clocks, 2,000 places against place 0: the nearest is place {nearest.argmin() + 1},", end=" ")
-    print("at a distance of", nearest.min().round(2), "where the length of a row is", np.linalg.norm(sixteen[0]))
+    print(f"sixteen clocks: of 2,000 places, number {nearest.argmin() + 1} is nearest to place 0,")
+    print(f"at a distance of {nearest.min():.2f} (a row has the length {np.linalg.norm(sixteen[0]):g})")
 
 # %% [markdown]
-# The fourth wish, **the same step everywhere**, gets a section of its own. First the answer to our two sentences. The position is
+# The wish that remains, **the same step everywhere**, gets a section of its own. First the answer to our two sentences. The position is
 # *added* to the word's vector. Think of the word's meaning as a point; at each place it is moved by the same amount in another direction:
 
 # %% tags=["skip-grading"]
@@ -277,7 +280,7 @@ with until_written():
     ax.plot(*(word + P).T, "o", color=ORANGE)
     for t, tip in enumerate(word + P):
         ax.annotate(f"at place {t}", tip, 15 * P[t] - [22, 4], textcoords="offset points", fontsize=9)
-    ax.set_title("The same word at six places"), ax.set_aspect("equal")
+    ax.set_title("Each place moves the word another way"), ax.set_aspect("equal")
     ax.set_xlim(0.3, 3.7), ax.set_ylim(-0.5, 2.5), ax.set_xlabel("dimension 0"), ax.set_ylabel("dimension 1")
     plt.show()
 
@@ -290,7 +293,8 @@ with until_written():
 with until_written():
     W = np.random.default_rng(1).normal(size=(8, 5))  # any matrix will do
     P = sinusoidal(9, 8)
-    for what, a, b in [("words alone      ", X_first, X_second), ("words + positions", X_first + P, X_second + P)]:
+    pairs = {"words alone      ": (X_first, X_second), "words + positions": (X_first + P, X_second + P)}
+    for what, (a, b) in pairs.items():
         plain = np.abs(a.sum(axis=0) - b.sum(axis=0)).max()
         bent = np.abs(np.maximum(0, a @ W).sum(axis=0) - np.maximum(0, b @ W).sum(axis=0)).max()
         print(f"{what}: the sums differ by {plain:.2f}, the sums after a ReLU by {bent:.2f}")
@@ -442,7 +446,8 @@ with until_written():
     for m, n in [(5, 2), (6, 3), (105, 102), (2, 5)]:
         score = rope(q[None], [m])[0] @ rope(k[None], [n])[0]
         print(f"places {m} and {n}: {score:.6f}")
-    print("length before and after:", np.linalg.norm(q).round(6), np.linalg.norm(rope(q[None], [7])).round(6))
+    before, after = np.linalg.norm(q), np.linalg.norm(rope(q[None], [7]))
+    print(f"length before and after: {before:.6f}, {after:.6f}")
 
 # %% [markdown]
 # Same distance, same score, even a hundred words later. The last line of the four has the words the other way round, a distance of −3, and another score:
