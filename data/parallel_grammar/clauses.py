@@ -98,8 +98,11 @@ def sensible(clause: Clause) -> bool:
         clause.object or clause.subject, clause.recipient
     ):
         return False
-    if clause.object and clause.recipient and clause.object.pronoun:
-        return False
+    if clause.object and clause.recipient:
+        # "bring her good coffee" could be coffee for her, or her coffee.
+        unclear = clause.recipient.pronoun == "she" and not clause.object.det
+        if clause.object.pronoun or unclear:
+            return False
     heads = [
         phrase.noun for phrase in (clause.subject, clause.subject.also, *others) if phrase and phrase.noun
     ]

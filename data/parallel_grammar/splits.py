@@ -71,12 +71,9 @@ def _possible() -> list[Relation]:
 def _protected() -> set[tuple[str, str]]:
     """Word pairs that other promises need in training: the frames of *it* and the lectures' sentences."""
     kept: set[tuple[str, str]] = set()
-    for frame in frames()["coreference"]:
-        action = lemma(verbs()[frame["verb"]])
-        for subject in frame["subjects"]:
-            kept |= {(word, subject) for word in (*frame["subject_adjectives"], action)}
-        for thing, words in frame["objects"].items():
-            kept |= {(word, thing) for word in (*words, action)}
+    for item in coreference.combinations():
+        action = lemma(verbs()[frames()["coreference"][item.frame]["verb"]])
+        kept |= {(word, noun) for word in (item.adjective, action) for noun in (item.subject, item.object)}
     for frame in frames()["person_or_thing"]:
         for thing, words in frame["adjectives"].items():
             kept |= {(word, thing) for word in (*words, lemma(verbs()[frame["verb"]]))}
@@ -116,24 +113,33 @@ def _choose_coreference(rng: random.Random) -> tuple[frozenset[tuple[str, str]],
     for number in range(len(frames()["coreference"])):
         possible = sorted({(item.subject, item.object) for item in everything if item.frame == number})
         pairs |= set(rng.sample(possible, round(HELD_OUT_PAIRS_SHARE * len(possible))))
-    picks = sorted({(item.antecedent, item.adjective) for item in everything})
-    lecture = {("animal", "tired"), ("street", "wide")}
+    return frozenset(pairs), _choose_antecedents(rng, everything)
+
+
+def _choose_antecedents(rng: random.Random, everything: list[Combination]) -> frozenset[tuple[str, str]]:
+    """Nouns, one adjective each, that *it* never stands for together in training."""
     fixed = {word for entry in frames()["lecture"] for word in words_in(entry["en"])}
-    free = [pick for pick in picks if pick not in lecture and pick[0] not in fixed]
-    antecedents: set[tuple[str, str]] = set()
-    rng.shuffle(free)
-    for noun, adjective in free:
-        others = [pick for pick in picks if pick[0] == noun and pick[1] != adjective]
-        elsewhere = [pick for pick in picks if pick[1] == adjective and pick[0] != noun]
-        alone = all(noun != known for known, _ in antecedents)
-        if (
-            alone
-            and len(others) >= 2
-            and len(elsewhere) >= 4
-            and len(antecedents) < HELD_OUT_COREFERENCE_ADJECTIVES
-        ):
-            antecedents.add((noun, adjective))
-    return frozenset(pairs), frozenset(antecedents)
+    picks = sorted({(item.antecedent, item.adjective) for item in everything})
+    rng.shuffle(picks)
+    chosen: dict[str, str] = {}
+    for noun, adjective in picks:
+        if noun in chosen or noun in fixed or len(chosen) == HELD_OUT_COREFERENCE_ADJECTIVES:
+            continue
+        others = {pick[0] for pick in picks if pick[1] == adjective and pick[0] != noun}
+        if len(others) >= 4 and _teaches_both_readings(everything, {**chosen, noun: adjective}):
+            chosen[noun] = adjective
+    return frozenset(chosen.items())
+
+
+def _teaches_both_readings(everything: list[Combination], chosen: dict[str, str]) -> bool:
+    """Whether each two nouns keep both readings when no noun stands in a sentence with its held-out adjective."""
+    wanted = {(item.frame, item.subject, item.object, item.about_subject) for item in everything}
+    left = {
+        (item.frame, item.subject, item.object, item.about_subject)
+        for item in everything
+        if item.adjective not in (chosen.get(item.subject), chosen.get(item.object))
+    }
+    return wanted == left
 
 
 def tokens(text: str) -> list[str]:
@@ -238,14 +244,15 @@ def build() -> tuple[dict[str, list[Pair]], HeldOut]:
     corpus = Corpus()
     for entry in frames()["lecture"][:-2]:
         corpus.add("train", entry["en"], entry["de"])
-    # Each frame's share does not depend on how many nouns it has.
-    by_frame = [
-        [item for item in coreference.combinations() if item.frame == number]
+    # A frame's share does not depend on how many nouns it has, nor a reading's on how many adjectives.
+    groups = [
+        [item for item in coreference.combinations() if (item.frame, item.about_subject) == (number, reading)]
         for number in range(len(frames()["coreference"]))
+        for reading in (True, False)
     ]
     for split in ("train", "valid", "test_sentences"):
         while len(corpus.splits[split]) < SIZES[split]:
-            english, german = pair(_draw(rng, rng.choice(by_frame)))
+            english, german = pair(_draw(rng, rng.choice(groups)))
             if not held_out.touches(english):
                 corpus.add(split, english, german)
         if split == "train":
