@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import autograder.quick_start  # noqa: F401 (before what it makes quick)
+
+# isort: split
 import json
 import sys
 from pathlib import Path
@@ -9,6 +12,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from autograder.errors import UserError
 
@@ -189,11 +193,11 @@ GradedOption = Annotated[
 
 @app.command()
 def report(lab: LabArgument, out: GradedOption) -> None:
-    """Write the class report again from the stored results."""
+    """Write the class report again, with the points that people entered in Formgrader."""
     from autograder.masters import lab_name
     from autograder.stored import rewrite_report
 
-    console.print(f"✓ {rewrite_report(lab_name(lab), out)}")
+    console.print(f"✓ {rewrite_report(lab_name(lab), out)}", markup=False)
 
 
 @app.command()
@@ -207,17 +211,68 @@ def feedback(lab: LabArgument, out: GradedOption) -> None:
 
 @app.command()
 def export(
-    form: Annotated[str, typer.Argument(metavar="FORMAT", help="canvas, moodle, gradescope, github …")],
+    form: Annotated[
+        str,
+        typer.Argument(
+            metavar="FORMAT", help="canvas, moodle, moodle-worksheet, gradescope, gradescope-zip or github."
+        ),
+    ],
     lab: LabArgument,
     out: GradedOption,
-    to: Annotated[Path | None, typer.Option("--to", metavar="PATH", help="Where the export goes.")] = None,
+    to: Annotated[
+        Path | None, typer.Option("--to", metavar="DIR", help="Where the export goes (default: OUT/exports).")
+    ] = None,
+    roster: Annotated[
+        Path | None,
+        typer.Option(
+            "--roster",
+            metavar="CSV",
+            help="The learning system's own list: its students and columns are kept.",
+        ),
+    ] = None,
+    sandbox: Annotated[
+        bool,
+        typer.Option(
+            "--sandbox/--no-sandbox", help="gradescope-zip only: grade there without isolation, marked so."
+        ),
+    ] = True,
 ) -> None:
-    """Write the results for another system."""
+    """Write the results, with what people entered in Formgrader, for another system."""
     from autograder.masters import lab_name
     from autograder.stored import export_results
 
-    for path in export_results(form, lab_name(lab), out, to):
-        console.print(f"✓ {path}")
+    made = export_results(form, lab_name(lab), out, to, roster=roster, no_sandbox=not sandbox)
+    for path in made.paths:
+        console.print(f"✓ {path}", markup=False)
+    for note in made.notes:
+        console.print(f"  {note}", markup=False)
+
+
+@app.command()
+def collect(
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A bulk download: a zip or a folder.")],
+    lab: LabArgument,
+    submitted: SubmittedOption,
+    kind: Annotated[
+        str, typer.Option("--kind", help="canvas, moodle, classroom, plain, or auto to tell from the names.")
+    ] = "auto",
+) -> None:
+    """Put the notebooks of a bulk download (Canvas, Moodle, GitHub Classroom) where grading looks for them."""
+    from autograder.collecting import collect as gather
+    from autograder.masters import lab_name
+
+    done = gather(source, submitted, lab_name(lab), kind=kind)
+    for note in done.notes:
+        console.print(f"  {note}", markup=False)
+    console.print(f"✓ {len(done.students)} submissions ({done.kind}) in {submitted}", markup=False)
+
+
+@app.command("check-course")
+def check_course() -> None:
+    """Check the course's policy (course.toml) and show what follows from it for each lab."""
+    from autograder.course_report import show
+
+    show(console)
 
 
 @app.command()
@@ -237,7 +292,7 @@ def main() -> None:
     try:
         app()
     except UserError as error:
-        Console(stderr=True, highlight=False).print(f"[bold red]✗[/] {error}", markup=True)
+        Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]✗[/] {escape(str(error))}")
         sys.exit(2)
 
 

@@ -28,6 +28,9 @@ STATUS_SENTENCES = {
     "missing": "We have no notebook from you for this lab. If you did hand one in, please tell your teacher.",
 }
 
+#: When the grader itself failed: the status would blame the student.
+FAULT_SENTENCE = "Our grader had trouble with your notebook, which is not your fault. A person will look at it; the points below are not final."
+
 
 @dataclass(frozen=True)
 class QuestionView:
@@ -123,7 +126,7 @@ class FeedbackWriter:
             title=self.spec.title,
             lab=result.lab,
             submitted=_when(result.submitted_at),
-            status=STATUS_SENTENCES[result.status],
+            status=FAULT_SENTENCE if result.fault else STATUS_SENTENCES[result.status],
             all_ran=result.status == "graded",
             notes=result.notes,
             readable=not nothing_to_read,

@@ -90,6 +90,7 @@ def _harness() -> str:
             "sanitise.py",
             "testing.py",
             "student.py",
+            "conversation.py",
             "trace.py",
             "diagnosis.py",
             "offlimits.py",
@@ -102,7 +103,8 @@ def _question(lab: str, question: str, points: float) -> str:
     package = course_root() / "autograder"
     tests = _relevant(package / "hidden_tests" / f"test_{lab}.py", "hidden_test", question)
     answers = _relevant(package / "misconceptions" / f"m{lab}.py", "misconception", question)
-    return _digest(tests, answers, repr(points))
+    forbidden = settings().lab(lab).forbid.get(question, ())
+    return _digest(tests, answers, repr(float(points)), *forbidden)
 
 
 def _relevant(path: Path, mark: str, question: str) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
@@ -42,7 +43,7 @@ def grade_and_show(
     force: bool = False,
     say_why: bool = False,
 ) -> None:
-    """Grade, show, and write ``results.json`` (and ``json_file``)."""
+    """Grade, show, and write ``results.json`` (and ``json_file``); exit status 1 when the grader itself failed."""
     name = lab_name(lab)
     if not sandbox:
         console.print(
@@ -60,7 +61,7 @@ def grade_and_show(
         bar = progress.add_task(f"grading {name}", total=None)
 
         def planned(plan: Plan) -> None:
-            progress.update(bar, total=len(plan.tasks) or 1)
+            progress.update(bar, total=len(plan.todo) or 1)
 
         def graded(result: SubmissionResult) -> None:
             progress.advance(bar)
@@ -82,13 +83,19 @@ def grade_and_show(
         if path is not None:
             write_atomically(path, rows)
     if say_why:
-        _show_reasons(console, done.plan)
+        _show_reasons(console, done)
     _show_table(console, done)
     _show_summary(console, done, seconds)
-    console.print(f"  gradebook  {out / 'gradebook.db'}")
-    console.print(f"  feedback   {out / 'feedback'}")
-    console.print(f"  report     {done.report}")
-    console.print(f"  results    {json_file or out / 'results.json'}")
+    for what, path in (
+        ("gradebook", out / "gradebook.db"),
+        ("feedback", out / "feedback"),
+        ("report", done.report),
+        ("results", json_file or out / "results.json"),
+    ):
+        console.print(f"  {what:<10} {path}", markup=False)
+    if done.faults:
+        _show_faults(console, done)
+        raise typer.Exit(1)
 
 
 def _show_table(console: Console, done: ClassResult) -> None:
@@ -118,7 +125,7 @@ def _show_summary(console: Console, done: ClassResult, seconds: float) -> None:
     count = len(done.results)
     statuses = Counter(result.status for result in done.results)
     mean = sum(result.score for result in done.results) / count if count else 0.0
-    redone = len(done.plan.tasks)
+    redone = len(done.plan.todo)
     pace = f"{seconds:.1f} s" + (f", {redone / seconds:.1f} submissions a second" if redone else "")
     console.print(
         f"\n[bold]{done.lab}[/]: {count} submissions, mean {mean:.1f} of {done.results[0].max_score:g} points; "
@@ -127,7 +134,36 @@ def _show_summary(console: Console, done: ClassResult, seconds: float) -> None:
     console.print("  " + ", ".join(f"{n} {status}" for status, n in statuses.most_common()))
 
 
-def _show_reasons(console: Console, plan: Plan) -> None:
-    console.print(f"{len(plan.unchanged)} unchanged")
-    for reason, count in Counter(plan.reasons.values()).most_common():
-        console.print(f"{count} graded again: {escape(reason)}")
+def _show_reasons(console: Console, done: ClassResult) -> None:
+    """What was done again, how much of it, and why."""
+    console.print(f"{len(done.plan.unchanged)} unchanged")
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for student, reason in done.plan.reasons.items():
+        by_reason[reason].append(student)
+    for reason, students in sorted(by_reason.items(), key=lambda item: -len(item[1])):
+        tested = Counter(question for student in students for question in done.redone.get(student, ()))
+        if not tested:
+            what = "no question had to be tested again"
+        elif len(tested) == len(done.results[0].questions) and len(set(tested.values())) == 1:
+            what = "all questions tested"
+        else:
+            what = "tested: " + ", ".join(
+                name if count == len(students) else f"{name} ({count} of them)"
+                for name, count in tested.items()
+            )
+        console.print(f"{len(students)} graded again, {reason}: {what}", markup=False)
+
+
+def _show_faults(console: Console, done: ClassResult) -> None:
+    """Our own failures, where nobody can overlook them."""
+    names = ", ".join(result.student for result in done.faults[:5])
+    more = f" and {len(done.faults) - 5} more" if len(done.faults) > 5 else ""
+    console.print(
+        f"\n[bold red]! The grader itself failed on {len(done.faults)} of {len(done.results)} submissions:[/] "
+        + escape(f"{names}{more}")
+    )
+    console.print(
+        "[red]  They got no grade from it, and it is not their authors' fault. The error: "
+        + escape(done.faults[0].fault.splitlines()[-1])
+        + f"\n  In full in {escape(str(done.out / 'faults' / done.lab))}; `autograder regrade` tries them again.[/]"
+    )

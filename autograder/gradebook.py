@@ -8,7 +8,7 @@ is never overwritten.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,7 @@ from alembic.script import ScriptDirectory
 from nbgrader import api
 from nbgrader.dbutil import ALEMBIC_DIR
 from nbgrader.utils import compute_checksum, parse_utc
-from sqlalchemy import create_engine, event, insert, inspect, select, text, update
+from sqlalchemy import create_engine, event, func, insert, inspect, select, text, update
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DatabaseError
@@ -33,6 +33,9 @@ from autograder.results import SubmissionResult
 
 #: The signature of nbgrader's ``late_submission_penalty``: (student, score, seconds late) -> points or None.
 LatePenalty = Callable[[str, float, float], float | None]
+
+#: A student -> how much longer than the others they have; None when the course does not say.
+Extension = Callable[[str], datetime.timedelta | None]
 
 #: Nothing could be read, so nobody can be asked to grade a written answer by hand.
 _NOTHING_TO_READ = ("missing", "unreadable")
@@ -54,8 +57,10 @@ class TeacherMarks:
 class GradebookWriter:
     """The one writer of a ``gradebook.db``. Use it as a context manager, one for each lab and run.
 
-    ``late_penalty`` is the course's rule (nbgrader's plugin method fits). Without one, a penalty
-    already in the gradebook stays as it is. Raises GradingError for what a user can put right.
+    ``due`` (UTC, without a zone) and ``extension`` (student -> how much longer) are the course's; where
+    they say nothing, what is in the gradebook stays. ``late_penalty`` is the course's rule (nbgrader's
+    plugin method fits). Without one, a penalty already in the gradebook stays as it is. Raises
+    GradingError for what a user can put right.
     """
 
     def __init__(
@@ -64,17 +69,23 @@ class GradebookWriter:
         lab_spec: LabSpec,
         *,
         course_id: str = "default_course",
+        due: datetime.datetime | None = None,
+        extension: Extension = lambda student: None,
         late_penalty: LatePenalty | None = None,
         busy_seconds: float = 20.0,
     ) -> None:
         self.path = Path(path)
         self.lab = lab_cells(lab_spec)
+        self._extension = extension
         self._late_penalty = late_penalty
         self._engine = _engine(self.path, busy_seconds)
         try:
             with self._transaction() as session:
                 _prepare_schema(session, self.path)
                 self._saved = save_lab(session, self.lab, course_id)
+                if due is not None:
+                    row = {"id": self._saved.assignment_id, "duedate": due}
+                    session.execute(update(api.Assignment), [row])
         except BaseException:
             self.close()
             raise
@@ -98,15 +109,17 @@ class GradebookWriter:
             with self._transaction() as session:
                 session.execute(sqlite_insert(api.Student).on_conflict_do_nothing(), rows)
 
-    def write(self, result: SubmissionResult, *, regraded: bool = True) -> None:
+    def write(self, result: SubmissionResult, *, regraded: bool | Collection[str] = True) -> None:
         """Record one submission: all of it or, when anything fails, nothing.
 
-        ``regraded=False`` says that the result came unchanged from an earlier run. nbgrader asks a
-        person to look again at every manually graded cell whenever it grades; a result that was not
-        graded again gives no reason to.
+        nbgrader asks a person to look again at every manually graded cell whenever it grades. A cell that
+        was not graded again gives no reason to: ``regraded`` names the questions and written answers that
+        were (True for all, False for none). Where the grader itself failed, every cell waits for a person.
         """
         with self._transaction() as session:
             submission_id, notebook_id = self._find_or_create(session, result)
+            if (longer := self._extension(result.student)) is not None:
+                session.execute(update(api.SubmittedAssignment), [{"id": submission_id, "extension": longer}])
             untouched = _untouched(self.lab, result)
             scores = _auto_scores(self.lab, result, untouched)
             total = self._write_grades(session, notebook_id, scores, regraded)
@@ -117,16 +130,59 @@ class GradebookWriter:
     def marks(self, student: str) -> TeacherMarks:
         """What people entered for this student's submission of the lab (empty when nothing)."""
         with self._transaction() as session:
-            found = session.execute(
-                select(api.SubmittedAssignment.id, api.SubmittedNotebook.id)
-                .join(
-                    api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id
-                )
-                .where(api.SubmittedAssignment.assignment_id == self._saved.assignment_id)
-                .where(api.SubmittedAssignment.student_id == _storable(student))
-                .where(api.SubmittedNotebook.notebook_id == self._saved.notebook_id)
-            ).one_or_none()
-            return TeacherMarks() if found is None else self._read_marks(session, *found)
+            query = self._submissions().where(api.SubmittedAssignment.student_id == _storable(student))
+            found = session.execute(query).one_or_none()
+            if found is None:
+                return TeacherMarks()
+            return self._read_marks(session, found.id, found.notebook_id)
+
+    def all_marks(self) -> dict[str, TeacherMarks]:
+        """``marks`` of every student with a submission of the lab, by the student's name as stored."""
+        with self._transaction() as session:
+            found = session.execute(self._submissions()).all()
+            return {row.student_id: self._read_marks(session, row.id, row.notebook_id) for row in found}
+
+    def apply_policy(self) -> list[str]:
+        """Bring extensions and late penalties of all submissions up to date; the students for whom that changed."""
+        changed = []
+        with self._transaction() as session:
+            grade = api.Grade
+            points = func.coalesce(grade.manual_score, grade.auto_score, 0.0)
+            earned = func.sum(points + func.coalesce(grade.extra_credit, 0.0))
+            totals = dict(
+                session.execute(select(grade.notebook_id, earned).group_by(grade.notebook_id)).all()
+            )
+            for row in session.execute(self._submissions()).all():
+                longer = self._extension(row.student_id)
+                before = row.extension, row.late_submission_penalty
+                if longer is not None and longer != row.extension:
+                    session.execute(update(api.SubmittedAssignment), [{"id": row.id, "extension": longer}])
+                if self._late_penalty is not None:
+                    total = totals.get(row.notebook_id, 0.0)
+                    penalty = self._write_late_penalty(
+                        session, row.id, row.notebook_id, row.student_id, total
+                    )
+                else:
+                    penalty = row.late_submission_penalty
+                if before != (longer if longer is not None else row.extension, penalty):
+                    changed.append(row.student_id)
+        return changed
+
+    def _submissions(self) -> Any:
+        """The query for all submissions of the lab: ids, student, extension and late penalty."""
+        submitted, notebook = api.SubmittedAssignment, api.SubmittedNotebook
+        return (
+            select(
+                submitted.id,
+                submitted.student_id,
+                submitted.extension,
+                notebook.id.label("notebook_id"),
+                notebook.late_submission_penalty,
+            )
+            .join(notebook, notebook.assignment_id == submitted.id)
+            .where(submitted.assignment_id == self._saved.assignment_id)
+            .where(notebook.notebook_id == self._saved.notebook_id)
+        )
 
     # One submission's rows
 
@@ -155,7 +211,11 @@ class GradebookWriter:
         return submission_id, notebook_id
 
     def _write_grades(
-        self, session: Session, notebook_id: str, scores: dict[str, float | None], regraded: bool
+        self,
+        session: Session,
+        notebook_id: str,
+        scores: dict[str, float | None],
+        regraded: bool | Collection[str],
     ) -> float:
         """Write a Grade for every graded cell; returns the notebook's score, manual ones included."""
         grade = api.Grade
@@ -176,7 +236,10 @@ class GradebookWriter:
                 row = {"cell_id": cell_id, "notebook_id": notebook_id, "auto_score": auto_score}
                 new_rows.append({**row, "needs_manual_grade": needs_person})
                 continue
-            if not regraded and old.auto_score == auto_score:
+            again = (
+                regraded if isinstance(regraded, bool) else self.lab.question_of.get(name, name) in regraded
+            )
+            if not again and old.auto_score == auto_score:
                 needs_person = old.needs_manual_grade
             if (old.auto_score, old.needs_manual_grade) != (auto_score, needs_person):
                 row = {"id": old.id, "auto_score": auto_score, "needs_manual_grade": needs_person}
@@ -203,8 +266,8 @@ class GradebookWriter:
 
     def _write_late_penalty(
         self, session: Session, submission_id: str, notebook_id: str, student: str, total: float
-    ) -> None:
-        """Assign the course's late penalty as nbgrader does: between 0 and the score, else none."""
+    ) -> float | None:
+        """Assign the course's late penalty as nbgrader does: between 0 and the score, else none. Returns it."""
         assert self._late_penalty is not None
         seconds_late = self._seconds_late(session, submission_id)
         penalty = self._late_penalty(student, total, seconds_late) if seconds_late > 0 else None
@@ -213,6 +276,7 @@ class GradebookWriter:
         session.execute(
             update(api.SubmittedNotebook), [{"id": notebook_id, "late_submission_penalty": penalty}]
         )
+        return penalty
 
     # Reading back
 
@@ -281,7 +345,9 @@ def _auto_scores(
     points = {question.name: float(question.points) for question in result.questions}
     scores: dict[str, float | None] = {}
     for name in lab.graded:
-        if name in lab.question_of:
+        if result.fault:
+            scores[name] = None
+        elif name in lab.question_of:
             scores[name] = points.get(lab.question_of[name], 0.0)
         elif result.status in _NOTHING_TO_READ or untouched.get(name):
             scores[name] = 0.0

@@ -18,8 +18,9 @@ from autograder.results import CellOutcome, QuestionResult, SubmissionResult, Te
 from autograder.sandbox.session import Session, Zygote
 from autograder.sanitise import Repaired, Template, kept_name, repair
 from autograder.student import Student, StudentError, StudentGone
-from autograder.submissions import Submission, Unreadable, read
+from autograder.submissions import Submission, Unreadable
 from autograder.testing import HiddenTest, TestRun, earned, numbers_masked, run_test, tests_of
+from autograder.work import Task
 
 CHECK_MIME = "application/vnd.coursekit.check+json"
 GONE = {
@@ -27,6 +28,18 @@ GONE = {
     "out-of-memory": "your function took too much memory",
     "crashed": "your function ended the process it ran in",
 }
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of running a notebook: its cells' outcomes, its questions' results, how it ended, in sentences too."""
+
+    outcomes: tuple[CellOutcome, ...]
+    questions: tuple[QuestionResult, ...]
+    status: str
+    notes: tuple[str, ...]
+    #: How long it took when it was run, for one that is taken over.
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -38,52 +51,62 @@ class Grader:
     template: Template
     context: fingerprints.Context
 
-    def grade(self, submission: Submission, earlier: SubmissionResult | None = None) -> SubmissionResult:
-        """Grade one submission; questions whose key is unchanged are taken over from ``earlier``."""
+    def grade(self, task: Task) -> SubmissionResult:
+        """Grade one submission; questions whose key is unchanged are taken over from its earlier result."""
         began = time.perf_counter()
+        submission = task.submission
         if submission.path is None:
             return self._nothing(submission, "missing", ())
-        raw_digest = ""
+        raw_digest = hashlib.sha256(task.raw).hexdigest() if task.raw is not None else ""
         try:
-            raw = read(submission)
-            raw_digest = hashlib.sha256(raw).hexdigest()
-            repaired = repair(raw, self.template)
+            if task.raw is None:
+                raise Unreadable(task.trouble)
+            repaired = repair(task.raw, self.template)
         except Unreadable as reason:
             result = self._nothing(submission, "unreadable", (*submission.notes, str(reason)))
             keys = {"raw": raw_digest, "context": self.context.whole}
             return replace(result, seconds=time.perf_counter() - began, keys=keys)
         keys = self.context.question_keys(repaired.executed_source())
-        kept = _unchanged(earlier, keys)
+        kept = _unchanged(task.earlier, keys)
+        run = _taken_over(task.earlier, repaired, kept, spec(self.lab).questions)
+        run = run or self._run(repaired, kept)
+        return SubmissionResult(
+            student=submission.student,
+            lab=self.lab,
+            status=run.status,
+            score=round(sum(question.points for question in run.questions), 2),
+            max_score=spec(self.lab).max_score,
+            seconds=run.seconds or time.perf_counter() - began,
+            questions=run.questions,
+            notes=(*submission.notes, *repaired.notes, *run.notes),
+            notebook=_executed(repaired, run.outcomes),
+            submitted_at=submission.submitted_at,
+            unsandboxed=not self.zygote.sandbox,
+            keys={**keys, "raw": raw_digest},
+            public_checks=_public_checks(run.outcomes),
+            run_notes=run.notes,
+        )
+
+    def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult]) -> Run:
+        """Run the notebook's cells, then test the questions that are not ``kept``."""
         sources = [
             (cell.grade_id or f"number {i + 1}", cell.run)
             for i, cell in enumerate(repaired.cells)
             if cell.run
         ]
+        notes: list[str] = []
         with self.zygote.session() as session:
             outcomes = session.run_cells(sources)
+            if session.note:
+                notes.append(_naming_the_question(session.note, self.template))
             questions = tuple(
-                kept.get(name) or self._question(session, name, points, repaired)
+                kept.get(name) or self._question(session, name, points, repaired, notes)
                 for name, points in spec(self.lab).questions
             )
-            status, note = session.status, session.note
+            status = session.status
         if status is None:
             status = "partly-run" if any(outcome.status == "error" for outcome in outcomes) else "graded"
-        result = SubmissionResult(
-            student=submission.student,
-            lab=self.lab,
-            status=status,
-            score=round(sum(question.points for question in questions), 2),
-            max_score=spec(self.lab).max_score,
-            seconds=time.perf_counter() - began,
-            questions=questions,
-            notes=(*submission.notes, *repaired.notes, *([note] if note else [])),
-            notebook=_executed(repaired, outcomes),
-            submitted_at=submission.submitted_at,
-            unsandboxed=not self.zygote.sandbox,
-            keys={**keys, "raw": raw_digest},
-            public_checks=_public_checks(outcomes),
-        )
-        return result
+        return Run(tuple(outcomes), questions, status, tuple(notes))
 
     def _nothing(self, submission: Submission, status: str, notes: tuple[str, ...]) -> SubmissionResult:
         message = "nothing was handed in" if status == "missing" else "the notebook could not be read"
@@ -109,21 +132,23 @@ class Grader:
             unsandboxed=not self.zygote.sandbox,
         )
 
-    def _question(self, session: Session, name: str, points: float, repaired: Repaired) -> QuestionResult:
+    def _question(
+        self, session: Session, name: str, points: float, repaired: Repaired, notes: list[str]
+    ) -> QuestionResult:
         """Run a question's hidden tests; a call that ends the sandbox fails its test, and the rest go on."""
         function = _graded_name(session, name)
-        runs = [_run_in(session, function, test) for test in tests_of(self.lab)[name]]
+        runs, ends = [], []
+        for test in tests_of(self.lab)[name]:
+            run, end = _run_in(session, function, test)
+            runs.append(run)
+            ends += [end] if end else []
+        if ends:
+            notes.append(f"While “{name}” was tested, {ends[0]}.")
         forbidden = forbidden_used(self.lab, name, repaired.executed_source())
         score = 0.0 if forbidden else earned(points, [(run.test.weight, run.result.passed) for run in runs])
         found = diagnose(self.lab, name, runs)
-        error = next(
-            (
-                run.error
-                for run in runs
-                if run.error is not None and run.error.type_name != "NotImplementedError"
-            ),
-            None,
-        )
+        errors = (run.error for run in runs if run.error is not None)
+        error = next((error for error in errors if error.type_name != "NotImplementedError"), None)
         return QuestionResult(
             name,
             score,
@@ -136,16 +161,28 @@ class Grader:
         )
 
 
-def _run_in(session: Session, function: str, test: HiddenTest) -> TestRun:
+def _run_in(session: Session, function: str, test: HiddenTest) -> tuple[TestRun, str]:
+    """The test's verdict, and what its call did to the sandbox if it ended it ("" if not)."""
     student: Student | None = None
     try:
         if not session.revive():
-            return TestRun(test, TestResult(test.title, False, "this could not be run any more"), ())
+            return TestRun(test, TestResult(test.title, False, "this could not be run any more"), ()), ""
         student = session.student(function)
-        return run_test(test, student)
+        return run_test(test, student), ""
     except StudentGone as gone:
         trace = tuple(student.trace) if student is not None else ()
-        return TestRun(test, TestResult(test.title, False, GONE.get(gone.reason, GONE["crashed"])), trace)
+        words = GONE.get(gone.reason, GONE["crashed"])
+        return TestRun(test, TestResult(test.title, False, words), trace), words
+
+
+def _naming_the_question(note: str, template: Template) -> str:
+    """The sandbox's sentence about a cell, with the question that the cell belongs to."""
+    for question, test_id in template.test_of.items():
+        if note.startswith(f"The cell {test_id} "):
+            return note.replace(f"The cell {test_id}", f"The public check of “{question}”", 1)
+        if note.startswith(f"The cell {question} "):
+            return note.replace(f"The cell {question}", f"The answer cell of “{question}”", 1)
+    return note
 
 
 def _graded_name(session: Session, question: str) -> str:
@@ -161,6 +198,27 @@ def _unchanged(earlier: SubmissionResult | None, keys: Mapping[str, str]) -> dic
     if earlier is None:
         return {}
     return {q.name: q for q in earlier.questions if earlier.keys.get(q.name) == keys[q.name]}
+
+
+def _taken_over(
+    earlier: SubmissionResult | None,
+    repaired: Repaired,
+    kept: Mapping[str, QuestionResult],
+    questions: Sequence[tuple[str, float]],
+) -> Run | None:
+    """The earlier run, when every question is kept and so nothing has to run; None when something has."""
+    if earlier is None or any(name not in kept for name, _ in questions):
+        return None
+    try:
+        cells = json.loads(earlier.notebook)["cells"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    outputs = [cell["outputs"] for cell in cells if cell.get("execution_count") is not None]
+    if len(outputs) != len(repaired.executed_source()):
+        return None
+    outcomes = tuple(CellOutcome(None, i, "ok", 0.0, tuple(made)) for i, made in enumerate(outputs))
+    in_order = tuple(kept[name] for name, _ in questions)
+    return Run(outcomes, in_order, earlier.status, earlier.run_notes, earlier.seconds)
 
 
 def _own_error(error: StudentError | None) -> str:

@@ -2,168 +2,101 @@
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
 import os
-import signal
-import traceback
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from multiprocessing.connection import wait
 from typing import Any
 
-from autograder.errors import GradingError, UserError
+from autograder.errors import GradingError
 from autograder.results import SubmissionResult
-from autograder.sandbox.policy import Limits
-from autograder.submissions import Submission
+from autograder.work import Assignment, Task
+from autograder.worker import Worker, fault
+
+#: How often a task is tried before the grader says that it cannot.
+TRIES = 2
+#: Workers that end before they were ever ready, one after another, mean that none ever will be.
+_STILLBORN = 3
 
 
-@dataclass(frozen=True)
-class Task:
-    """One unit of work: a submission and what is known of it from before."""
-
-    submission: Submission
-    earlier: SubmissionResult | None = None
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """What a worker needs to know once: the lab, its limits, the kit and the data, the salt."""
-
-    lab: str
-    limits: Limits
-    kit: Path
-    data: tuple[Path, ...]
-    sandbox: bool
-    salt: str
-
-
-def make_grader(assignment: Assignment) -> Any:
-    """A grader with a started zygote; close ``grader.zygote`` in the end."""
-    from autograder.fingerprints import context_of
-    from autograder.grading import Grader
-    from autograder.sandbox.session import Zygote
-    from autograder.sanitise import Template
-    from autograder.testing import set_salt
-
-    set_salt(assignment.salt)
-    zygote = Zygote(assignment.kit, assignment.data, assignment.limits, sandbox=assignment.sandbox)
-    zygote.start()
-    context = context_of(assignment.lab, assignment.limits, assignment.sandbox)
-    return Grader(assignment.lab, zygote, Template.of(assignment.lab), context)
-
-
-def _work(connection: Connection, assignment: Assignment) -> None:
-    """A worker's life: make a grader, then grade what comes until nothing more does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    import torch
-
-    torch.set_num_threads(1)
-    try:
-        grader = make_grader(assignment)
-    except UserError as error:
-        connection.send(("cannot", str(error)))
-        return
-    try:
-        while (task := connection.recv()) is not None:
-            try:
-                connection.send(("done", grader.grade(task.submission, task.earlier)))
-            except UserError as error:
-                connection.send(("cannot", str(error)))
-            except Exception:
-                connection.send(("fault", traceback.format_exc()))
-    except (EOFError, OSError):
-        pass
-    finally:
-        grader.zygote.close()
-
-
-class _Worker:
-    """A worker process and the task it has in hand."""
-
-    def __init__(self, context: Any, assignment: Assignment):
-        self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(theirs, assignment), daemon=False)
-        self.process.start()
-        theirs.close()
-        self.task: Task | None = None
-
-    def give(self, task: Task) -> None:
-        self.task = task
-        with contextlib.suppress(OSError):  # it has died: its connection reads as ended
-            self.connection.send(task)
-
-    def stop(self) -> None:
-        with contextlib.suppress(OSError):
-            self.connection.send(None)
-        self.connection.close()
-        self.process.join(5)
-        if self.process.is_alive():
-            self.process.kill()
-            self.process.join()
-
-
-def failed(task: Task, assignment: Assignment, note: str) -> SubmissionResult:
-    """The result of a submission that brought the harness itself down: ours to look into, not the student's fault."""
-    from autograder.masters import spec
-
-    lab = spec(assignment.lab)
-    return SubmissionResult(
-        task.submission.student, assignment.lab, "crashed", 0.0, lab.max_score, 0.0,
-        notes=(note,), submitted_at=task.submission.submitted_at, unsandboxed=not assignment.sandbox,
-    )  # fmt: skip
-
-
-def grade_all(tasks: Sequence[Task], assignment: Assignment, jobs: int) -> Iterator[SubmissionResult]:
+def grade_all(tasks: Iterable[Task], assignment: Assignment, jobs: int) -> Iterator[SubmissionResult]:
     """Grade ``tasks`` and yield each result as it comes. A task whose worker dies is tried once more."""
-    if not tasks:
-        return
-    # One thread a worker: two workers on two cores with two threads each stand in each other's way.
-    os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"})
-    context = multiprocessing.get_context("spawn")
-    waiting = list(reversed(tasks))
-    tried: dict[str, int] = {}
-    workers = [_Worker(context, assignment) for _ in range(min(jobs, len(tasks)))]
-    try:
-        for worker in workers:
-            worker.give(waiting.pop())
-        while any(worker.task for worker in workers):
-            ready = wait([worker.connection for worker in workers if worker.task])
-            for worker in [worker for worker in workers if worker.connection in ready]:
-                task = worker.task
-                assert task is not None
-                try:
-                    kind, value = worker.connection.recv()
-                except (EOFError, OSError):
-                    kind, value = "died", ""
-                worker.task = None
-                if kind == "cannot":
-                    raise GradingError(value)
-                if kind == "done":
-                    yield value
-                else:
-                    name = task.submission.student
-                    tried[name] = tried.get(name, 0) + 1
-                    if tried[name] < 2:
-                        waiting.append(task)
-                    else:
-                        yield failed(task, assignment, _fault_note(kind, value))
-                if kind == "died":
-                    worker.stop()
-                    workers[workers.index(worker)] = worker = _Worker(context, assignment)
-                if waiting:
-                    worker.give(waiting.pop())
-    finally:
-        for worker in workers:
+    return _Crew(iter(tasks), assignment).work(jobs)
+
+
+class _Crew:
+    """The workers, what they have in hand, and what has to be done again."""
+
+    def __init__(self, tasks: Iterator[Task], assignment: Assignment):
+        self.tasks = tasks
+        self.assignment = assignment
+        self.again: list[Task] = []
+        self.tried: dict[str, int] = {}
+        self.workers: list[Worker] = []
+        self.stillborn = 0
+
+    def next_task(self) -> Task | None:
+        return self.again.pop() if self.again else next(self.tasks, None)
+
+    def work(self, jobs: int) -> Iterator[SubmissionResult]:
+        try:
+            while len(self.workers) < jobs and (task := self.next_task()) is not None:
+                self.hire(task)
+            while busy := [worker for worker in self.workers if worker.task]:
+                ready: Any = wait([worker.connection for worker in busy])
+                for worker in [worker for worker in busy if worker.connection in ready]:
+                    yield from self.answer(worker)
+        finally:
+            for worker in self.workers:
+                worker.stop()
+
+    def hire(self, task: Task) -> None:
+        worker = Worker(self.assignment)
+        self.workers.append(worker)
+        worker.task = task
+
+    def answer(self, worker: Worker) -> Iterator[SubmissionResult]:
+        """Deal with a worker's message and give it the next task."""
+        was_ready = worker.ready
+        kind, value = worker.receive()
+        if kind == "ready":
+            assert worker.task is not None
+            worker.give(worker.task)  # not before: a large one would wait here for the worker to start
+            return
+        if kind == "cannot start":
+            raise GradingError(value)
+        task = worker.task
+        assert task is not None
+        worker.task = None
+        if kind == "died":
             worker.stop()
+            self.workers.remove(worker)
+            self.stillborn = 0 if was_ready else self.stillborn + 1
+            if self.stillborn == _STILLBORN:
+                raise GradingError("No worker can be started here: each one ended at once.")
+        if kind == "done":
+            yield value
+        elif kind == "died" and not was_ready:
+            self.again.append(task)
+        else:
+            yield from self.retry(task, kind, value)
+        if (following := self.next_task()) is None:
+            return
+        if kind == "died":
+            self.hire(following)
+        else:
+            worker.give(following)
 
-
-def _fault_note(kind: str, value: str) -> str:
-    if kind == "fault":
-        last = value.strip().splitlines()[-1]
-        return f"The grader failed on this submission and it has to be looked at by hand: {last}"
-    return "The grader's worker died on this submission twice; it has to be looked at by hand."
+    def retry(self, task: Task, kind: str, value: str) -> Iterator[SubmissionResult]:
+        """Put a task back once; after that the grader has failed on it, and the class goes on."""
+        name = task.submission.student
+        self.tried[name] = self.tried.get(name, 0) + 1
+        if self.tried[name] < TRIES:
+            self.again.append(task)
+        elif kind == "cannot":
+            raise GradingError(value)
+        else:
+            said = value if kind == "fault" else f"The worker that graded it died {TRIES} times: {value}."
+            yield fault(task, self.assignment, said)
 
 
 def cores() -> int:

@@ -1,7 +1,7 @@
 """Flags answers that call the library function which the question asks to write.
 
 The code is read, not run: the question's function, and what it reaches in the notebook by name (helpers,
-top-level assignments), is searched for the names that the question's public check declares off limits.
+top-level assignments), is searched for the names that the question's public check, or the course's policy, declares off limits.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from coursekit.checking import forbidden_in
 from coursekit.forbidden import used_in
 
+from autograder.course import settings
+
 
 def forbidden_used(lab: str, question: str, cells: Sequence[str]) -> tuple[str, ...]:
     """The forbidden names that the answer to ``question`` uses in the notebook made of ``cells``."""
-    names = forbidden_in(lab, question)
+    names = (*forbidden_in(lab, question), *settings().lab(lab).forbid.get(question, ()))
     if not names:
         return ()
     trees = [tree for tree in map(_parse, cells) if tree is not None]

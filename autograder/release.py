@@ -8,7 +8,6 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.build import released_notebook
 from autograder.errors import UserError
 from autograder.layout import write_atomically
 from autograder.masters import course_root, read_master
@@ -67,6 +66,8 @@ def data_files(lab: str) -> list[Path]:
 
 def release(lab: str, out: Path) -> Path:
     """Write the student's bundle of a lab to ``out`` and return the notebook's path."""
+    from autograder.build import released_notebook  # it loads nbgrader, which a worker can do without
+
     folder = out / lab
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty: choose another folder or remove it.")

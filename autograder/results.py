@@ -16,6 +16,9 @@ STATUSES = ("graded", "partly-run", "timed-out", "out-of-memory", "crashed", "un
 class TestResult:
     """One hidden test: its title in words, whether it passed, and what it tells the student if not."""
 
+    #: The name begins with "Test", but it is no test case for pytest to collect.
+    __test__ = False
+
     name: str
     passed: bool
     message: str = ""
@@ -72,6 +75,10 @@ class SubmissionResult:
     keys: dict[str, str] = field(default_factory=dict)
     #: What the public checks said in this run: question -> list of (passed, sentence).
     public_checks: dict[str, list[tuple[bool, str]]] = field(default_factory=dict)
+    #: What went wrong in the grader itself ("" when nothing did): never the student's fault, and no grade.
+    fault: str = ""
+    #: What the notes say about how the run went; the others are about the notebook's form.
+    run_notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The documented JSON shape of one row of ``grade --json``."""
@@ -116,4 +123,5 @@ class SubmissionResult:
             for q in data["questions"]
         )
         checks = {name: [(bool(p), str(s)) for p, s in rows] for name, rows in data["public_checks"].items()}
-        return cls(**{**data, "questions": questions, "notes": tuple(data["notes"]), "public_checks": checks})
+        notes = {name: tuple(data.get(name, ())) for name in ("notes", "run_notes")}
+        return cls(**{**data, **notes, "questions": questions, "public_checks": checks})

@@ -15,7 +15,6 @@ from typing import Any
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from autograder.build import released_notebook
 from autograder.masters import is_skipped
 from autograder.submissions import Unreadable
 
@@ -38,6 +37,8 @@ class Template:
     @classmethod
     def of(cls, lab: str) -> Template:
         """The template of a lab (full name)."""
+        from autograder.build import released_notebook  # it loads nbgrader, which a worker can do without
+
         cells = tuple(released_notebook(lab).cells)
         named = {c.metadata.nbgrader.grade_id: c for c in cells if "nbgrader" in c.metadata}
         tests = {

@@ -11,6 +11,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -140,9 +141,7 @@ def _without_marks(source: str) -> str:
 
 def source_of(answer: Answer) -> str | None:
     """The source of a named answer as a student would have written it, or None when it builds on the harness."""
-    module = sys.modules[answer.function.__module__]
-    tree = ast.parse(inspect.getsource(module))
-    defined = {name: node for node in tree.body for name in _bound(node)}
+    defined = _definitions(answer.function.__module__)
     needed, waiting = [], [answer.function.__name__]
     while waiting:
         node = defined.get(waiting.pop())
@@ -157,6 +156,13 @@ def source_of(answer: Answer) -> str | None:
             return None
         parts.append(text)
     return "\n\n".join(parts)
+
+
+@cache
+def _definitions(module: str) -> dict[str, ast.stmt]:
+    """What the top level of a loaded module defines, by name."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {name: node for node in tree.body for name in _bound(node)}
 
 
 def _bound(node: ast.stmt) -> list[str]:
@@ -216,7 +222,7 @@ _HOSTILE = {
     "exits": "import os\nos._exit(0)",
     "kills": "import os, signal\nos.kill(-1, signal.SIGKILL)",
     "floods its output": "for i in range(300_000):\n    print('flood', i)",
-    "reads the repository": "import pathlib\nfound = list(pathlib.Path('/').rglob('gradebook.db')) + list(pathlib.Path('/').rglob('test_0*.py'))\nopen('/etc/shadow').read()",
+    "reads the repository": "import pathlib\nfound = [p for top in ('/course', '/home', '/tmp', '/etc', '/root') for p in pathlib.Path(top).rglob('*')]\nopen('/etc/shadow').read()",
     "opens a socket": "import socket\nsocket.create_connection(('192.0.2.1', 80), timeout=1)",
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -20,18 +21,17 @@ CREATE TABLE IF NOT EXISTS contexts (lab TEXT PRIMARY KEY, context TEXT NOT NULL
 
 
 class ResultStore:
-    """The finished results of an output folder. A result is stored last, after everything made from it."""
+    """The finished results of an output folder. A result is stored last, after everything made from it.
 
-    def __init__(self, path: Path):
+    Raises GradingError, in one sentence, for what a person can put right.
+    """
+
+    def __init__(self, path: Path, busy_seconds: float = 20.0):
         self.path = path
-        try:
+        with self._in_words():
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, timeout=20, isolation_level=None)
+            self._db = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
             self._db.executescript(_SCHEMA)
-        except (sqlite3.Error, OSError) as error:
-            raise GradingError(
-                f"The results in {path} cannot be opened ({error}): check the folder, or move the file away."
-            ) from error
 
     def __enter__(self) -> ResultStore:
         return self
@@ -43,42 +43,76 @@ class ResultStore:
 
     def fingerprints(self, lab: str) -> dict[str, tuple[str, str]]:
         """student -> (digest of the notebook's bytes, digest of the context) of all finished results."""
-        rows = self._db.execute("SELECT student, raw, context FROM results WHERE lab = ?", (lab,))
-        return {student: (raw, context) for student, raw, context in rows}
+        with self._in_words():
+            rows = self._db.execute("SELECT student, raw, context FROM results WHERE lab = ?", (lab,))
+            return {_given(student): (raw, context) for student, raw, context in rows}
 
     def get(self, lab: str, student: str) -> SubmissionResult | None:
         """The finished result of a student, if there is one."""
-        row = self._db.execute(
-            "SELECT result FROM results WHERE lab = ? AND student = ?", (lab, student)
-        ).fetchone()
+        with self._in_words():
+            row = self._db.execute(
+                "SELECT result FROM results WHERE lab = ? AND student = ?", (lab, _stored(student))
+            ).fetchone()
         return SubmissionResult.from_dict(json.loads(row[0])) if row else None
 
     def all(self, lab: str) -> Iterator[SubmissionResult]:
         """All finished results of a lab, by student."""
-        for (text,) in self._db.execute("SELECT result FROM results WHERE lab = ? ORDER BY student", (lab,)):
-            yield SubmissionResult.from_dict(json.loads(text))
+        with self._in_words():
+            for (text,) in self._db.execute(
+                "SELECT result FROM results WHERE lab = ? ORDER BY student", (lab,)
+            ):
+                yield SubmissionResult.from_dict(json.loads(text))
 
     def put(self, result: SubmissionResult) -> None:
         """Keep a finished result."""
         text = json.dumps(result.as_dict())
-        row = (result.lab, result.student, result.keys.get("raw", ""), result.keys.get("context", ""), text)
-        try:
-            self._db.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?)", row)
-        except sqlite3.Error as error:
-            raise GradingError(
-                f"The results in {self.path} cannot be written ({error}): make room and try again."
-            ) from error
+        keys = (result.keys.get("raw", ""), result.keys.get("context", ""))
+        with self._in_words():
+            self._db.execute(
+                "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?)",
+                (result.lab, _stored(result.student), *keys, text),
+            )
 
     def forget_others(self, lab: str, students: set[str]) -> None:
         """Drop results of students who are not in the class any more."""
-        gone = [(lab, student) for student in self.fingerprints(lab) if student not in students]
-        self._db.executemany("DELETE FROM results WHERE lab = ? AND student = ?", gone)
+        gone = [(lab, _stored(student)) for student in self.fingerprints(lab) if student not in students]
+        with self._in_words():
+            self._db.executemany("DELETE FROM results WHERE lab = ? AND student = ?", gone)
 
     def context(self, lab: str) -> dict | None:
         """The context of the last run, to say what changed."""
-        row = self._db.execute("SELECT context FROM contexts WHERE lab = ?", (lab,)).fetchone()
+        with self._in_words():
+            row = self._db.execute("SELECT context FROM contexts WHERE lab = ?", (lab,)).fetchone()
         return json.loads(row[0]) if row else None
 
     def put_context(self, lab: str, context: dict) -> None:
         """Keep the context of this run."""
-        self._db.execute("INSERT OR REPLACE INTO contexts VALUES (?, ?)", (lab, json.dumps(context)))
+        with self._in_words():
+            self._db.execute("INSERT OR REPLACE INTO contexts VALUES (?, ?)", (lab, json.dumps(context)))
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """What the database refuses, as a sentence that says what to do."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            said = str(error).lower()
+            if "locked" in said or "busy" in said:
+                words = "are in use by another program: let it finish and try again"
+            elif "full" in said:
+                words = "cannot be written, the disk is full: make room and try again"
+            elif "not a database" in said or "malformed" in said:
+                words = "are damaged: move the file away and grade again"
+            else:
+                words = f"cannot be read or written ({error}): check the folder and the disk, and try again"
+            raise GradingError(f"The results in {self.path} {words}.") from error
+
+
+def _stored(student: str) -> str:
+    """The name as SQLite can hold it: a folder's name that is not UTF-8 has lone surrogates."""
+    plain = student.isprintable() and not student.startswith('"')
+    return student if plain else json.dumps(student)
+
+
+def _given(stored: str) -> str:
+    return json.loads(stored) if stored.startswith('"') else stored

@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.progress import track
 
 from autograder.errors import UserError
+from autograder.exports import Exported, export
 from autograder.feedback import FeedbackWriter
-from autograder.gradebook import GradebookWriter
 from autograder.masters import spec
-from autograder.pipeline import STORE, known_answers
-from autograder.report import build_report
+from autograder.pipeline import STORE
+from autograder.recording import open_gradebook, write_report
 from autograder.store import ResultStore
 
 
@@ -27,27 +27,48 @@ def open_store(lab: str, out: Path) -> ResultStore:
 
 
 def rewrite_report(lab: str, out: Path) -> Path:
-    """Write the class report and return its path."""
-    with open_store(lab, out) as store:
-        return build_report(store.all(lab), spec(lab), out, known_answers=known_answers(lab))
+    """Write the class report, with the points that people entered in the gradebook, and return its path."""
+    with open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
+        gradebook.apply_policy()
+        return write_report(lab, out, store, gradebook)
 
 
 def rewrite_feedback(lab: str, out: Path, console: Console) -> int:
     """Write every student's feedback page with what people entered in the gradebook; how many."""
     writer, count = FeedbackWriter(spec(lab), out), 0
-    with open_store(lab, out) as store, GradebookWriter(out / "gradebook.db", spec(lab)) as gradebook:
-        for result in track(
-            store.all(lab), "feedback", total=len(store.fingerprints(lab)), console=console, transient=True
-        ):
-            writer.write(result, gradebook.marks(result.student))
+    with open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
+        gradebook.apply_policy()
+        marks, total = gradebook.all_marks(), len(store.fingerprints(lab))
+        for result in track(store.all(lab), "feedback", total=total, console=console, transient=True):
+            writer.write(result, marks.get(result.student) or gradebook.marks(result.student))
             count += 1
     return count
 
 
-def export_results(form: str, lab: str, out: Path, to: Path | None) -> list[Path]:
-    """Write an export and return the paths it made."""
-    from autograder.exports import export
-
-    with open_store(lab, out) as store:
-        made = export(form, list(store.all(lab)), spec(lab), to or out / "exports")
-    return [made] if isinstance(made, Path) else list(made)
+def export_results(
+    form: str, lab: str, out: Path, to: Path | None, *, roster: Path | None = None, no_sandbox: bool = False
+) -> Exported:
+    """Write an export, with the marks that people entered; its paths and notes."""
+    with open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
+        gradebook.apply_policy()
+        results = list(store.all(lab))
+        marks = {result.student: gradebook.marks(result.student) for result in results}
+    failed = [result.student for result in results if result.fault]
+    made = export(
+        form,
+        [result for result in results if not result.fault],
+        spec(lab),
+        to or out / "exports",
+        marks=marks,
+        roster=roster,
+        no_sandbox=no_sandbox,
+    )
+    open_answers = sum(bool(mark.waiting) for mark in marks.values())
+    notes = list(made.notes)
+    if open_answers:
+        notes.append(
+            f"{open_answers} submissions still have answers that wait for a person (see `autograder formgrader`)."
+        )
+    if failed:
+        notes.append(f"Not in the export, because the grader itself failed on them: {', '.join(failed)}.")
+    return Exported(made.paths, tuple(notes))

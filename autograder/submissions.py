@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.errors import UserError
@@ -61,15 +60,18 @@ def _find(folder: Path, student: str, lab: str) -> Submission:
 
 
 def _submitted_at(path: Path) -> str:
-    """The first line of timestamp.txt, as nbgrader writes it, or else the file's own time."""
+    """The first line of timestamp.txt, as nbgrader writes it; without one nobody knows the time.
+
+    Formgrader compares this time with that of ``submitted/``: a file's own time would never agree with it.
+    """
     stamp = path.with_name("timestamp.txt")
     try:
         if stamp.is_file() and not stamp.is_symlink():
             with stamp.open(encoding="utf-8", errors="replace") as file:
                 return file.readline(100).strip()
-        return datetime.fromtimestamp(path.lstat().st_mtime, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    except (OSError, ValueError, OverflowError):
-        return ""
+    except OSError:
+        pass
+    return ""
 
 
 def read(submission: Submission) -> bytes:

@@ -123,6 +123,7 @@ def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> 
             EOFError,
             OSError,
             RuntimeError,
+            ValueError,  # an offset before the file's beginning
         ) as error:
             raise Refused(f"Not read: {where}{info.filename} is damaged ({error}).") from None
         if len(content) > MAX_BYTES:

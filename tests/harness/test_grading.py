@@ -11,7 +11,8 @@ import pytest
 from autograder.answers import answers_of
 from autograder.fingerprints import context_of
 from autograder.masters import lab_name, spec
-from autograder.pipeline import STORE, limits_of, plan, run
+from autograder.pipeline import STORE, limits_of, run
+from autograder.plan import make_plan
 from autograder.sandbox.namespaces import probe
 from autograder.sandbox.policy import Limits
 from autograder.simulate import _HOSTILE, _UNLUCKY, _with_cell, kinds_of, solved
@@ -129,7 +130,7 @@ def test_a_feedback_page_names_the_misconception_and_holds_no_hidden_test(class_
 
 def test_an_unchanged_class_is_not_graded_again(class_folder, graded):
     again = run(LAB, class_folder / "submitted", class_folder / "out", jobs=2, limits=LIMITS)
-    assert {task.submission.student for task in again.plan.tasks} <= {"nothing handed in"}
+    assert {submission.student for submission in again.plan.todo} <= {"nothing handed in"}
     strip = [(r.student, r.status, r.score, r.questions) for r in again.results]
     assert strip == [(r.student, r.status, r.score, r.questions) for r in graded.results]
 
@@ -140,5 +141,5 @@ def test_a_change_of_limits_is_the_reason_that_a_regrade_gives(class_folder, gra
 
         before = Context(**store.context(LAB))
         after = context_of(LAB, limits_of(LAB), True)
-        todo = plan(collect(class_folder / "submitted", LAB), store, after, before)
+        todo = make_plan(collect(class_folder / "submitted", LAB), store, after, before)
     assert todo.reasons["honest"].startswith("changed: limits")

@@ -1,0 +1,149 @@
+"""The one writer: puts each result into the gradebook, the notebook and feedback folders, and last the store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+
+from autograder.answers import answers_of
+from autograder.course import settings
+from autograder.feedback import FeedbackWriter
+from autograder.gradebook import GradebookWriter, TeacherMarks
+from autograder.gradebook_cells import test_cells
+from autograder.layout import folder_name, write_atomically, write_autograded
+from autograder.masters import spec
+from autograder.report import build_report
+from autograder.results import SubmissionResult
+from autograder.store import ResultStore
+
+
+def open_gradebook(lab: str, out: Path) -> GradebookWriter:
+    """The gradebook of a graded folder, with the course's due date, extensions and late penalties."""
+    policy = settings()
+    return GradebookWriter(
+        out / "gradebook.db",
+        spec(lab),
+        due=policy.due(lab),
+        extension=lambda student: policy.extension(lab, student),
+        late_penalty=(lambda _student, score, late: policy.penalty(lab, score, late))
+        if policy.has_late_rule(lab)
+        else None,
+    )
+
+
+class Recorder:
+    """Records the results of one lab under ``out``. A run that is killed in between does a submission again."""
+
+    def __init__(self, lab: str, out: Path, store: ResultStore):
+        self.lab = lab
+        self.out = out
+        self.store = store
+        self.gradebook = open_gradebook(lab, out)
+        self.feedback = FeedbackWriter(spec(lab), out)
+        #: student -> the questions that were tested in this run.
+        self.redone: dict[str, tuple[str, ...]] = {}
+        self.faults: list[SubmissionResult] = []
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.gradebook.close()
+
+    def begin(self, students: Iterable[str]) -> None:
+        """Make rows for everybody in the class."""
+        self.gradebook.add_students(students)
+
+    def record(self, result: SubmissionResult) -> None:
+        """Gradebook, notebook, feedback, and last the store."""
+        earlier = self.store.get(self.lab, result.student)
+        if result.fault:
+            self.faults.append(result)
+            name = f"{folder_name(result.student)}.txt"
+            write_atomically(self.out / "faults" / self.lab / name, result.fault + "\n")
+            if earlier is not None and not earlier.fault:
+                return  # the grader's own failure takes nobody's grade away
+        again = graded_again(earlier, result)
+        self.redone[result.student] = tuple(q.name for q in result.questions if q.name in again)
+        self.gradebook.write(result, regraded=again)
+        write_autograded(result, self.out)
+        self.feedback.write(result, self.gradebook.marks(result.student))
+        self.store.put(result)
+
+    def finish(self) -> Path:
+        """Bring lateness up to date for those whose result stayed as it was; write the report."""
+        refresh(self.lab, self.store, self.gradebook, self.feedback)
+        return write_report(self.lab, self.out, self.store, self.gradebook)
+
+
+def graded_again(earlier: SubmissionResult | None, result: SubmissionResult) -> set[str]:
+    """The questions that were tested anew, and the written answers that are not what they were."""
+    names = {name for name, _ in spec(result.lab).questions}
+    old_answers, new_answers = (_written(r) for r in (earlier, result))
+    if earlier is None or earlier.fault:
+        return names | new_answers.keys()
+    tested = {n for n in names if not result.keys.get(n) or earlier.keys.get(n) != result.keys[n]}
+    if not result.notebook and earlier.status == result.status:
+        tested = set()  # nothing to read before, nothing to read now
+    return tested | {n for n in new_answers if old_answers.get(n) != new_answers[n]}
+
+
+def _written(result: SubmissionResult | None) -> dict[str, str]:
+    """grade_id -> the text of each written answer of a result's notebook."""
+    if result is None:
+        return {}
+    wanted = {name for name, _ in spec(result.lab).written}
+    found = dict.fromkeys(wanted, "")
+    for cell in json.loads(result.notebook)["cells"] if result.notebook else ():
+        name = cell.get("metadata", {}).get("nbgrader", {}).get("grade_id")
+        if name in wanted:
+            found[name] = cell.get("source", "")
+    return found
+
+
+def refresh(lab: str, store: ResultStore, gradebook: GradebookWriter, feedback: FeedbackWriter) -> None:
+    """Apply due date, extensions and late penalties to every submission; rewrite the pages where that changed."""
+    for student in gradebook.apply_policy():
+        result = store.get(lab, student)
+        if result is not None:
+            feedback.write(result, gradebook.marks(student))
+
+
+def write_report(lab: str, out: Path, store: ResultStore, gradebook: GradebookWriter) -> Path:
+    """The class report from the stored results, with what people changed in the gradebook."""
+    cells, marks = test_cells(spec(lab)), gradebook.all_marks()
+    results = (
+        by_people(result, marks.get(result.student, TeacherMarks()), cells)
+        for result in store.all(lab)
+        if not result.fault
+    )
+    return build_report(results, spec(lab), out, known_answers=known_answers(lab))
+
+
+def by_people(result: SubmissionResult, marks: TeacherMarks, cells: dict[str, str]) -> SubmissionResult:
+    """The result with the points that people gave where they gave any. ``cells``: question -> cell with its points."""
+    if not marks.scores and not marks.extra_credit:
+        return result
+    questions = tuple(
+        replace(
+            q,
+            points=marks.scores.get(cells[q.name], q.points) + marks.extra_credit.get(cells[q.name], 0.0),
+        )
+        for q in result.questions
+    )
+    return replace(result, questions=questions, score=round(sum(q.points for q in questions), 2))
+
+
+def known_answers(lab: str) -> list[str]:
+    """Sources that two students may share without having shared them: the catalogue of answers and the master's."""
+    from autograder.simulate import solved, source_of
+
+    sources = [
+        source_of(answer) for by in answers_of(lab).values() for answers in by.values() for answer in answers
+    ]
+    return [source for source in sources if source] + list(solved(lab).values())

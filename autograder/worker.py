@@ -1,0 +1,141 @@
+"""A worker process: grades one submission after another for the process that started it.
+
+``python -m autograder.worker DESCRIPTOR`` speaks over a socket with its starter, and with nobody else. It
+ends when the other end closes, so a starter that is killed leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import autograder.quick_start  # noqa: F401 (before what it makes quick)
+
+# isort: split
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import traceback
+from multiprocessing.connection import Connection
+from typing import Any
+
+from autograder.errors import UserError
+from autograder.masters import spec, use_root
+from autograder.results import SubmissionResult
+from autograder.work import Assignment, Task
+
+#: One thread a worker: two workers on two cores with two threads each stand in each other's way.
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+#: For the page that the student sees: it repeats nothing of the error, which may hold a hidden input.
+_FAULT_NOTE = (
+    "The grader itself failed on this submission, which is not its author's fault: "
+    "it has not been graded, and a person has to look at it."
+)
+
+
+def make_grader(assignment: Assignment) -> Any:
+    """A grader with a started zygote; close ``grader.zygote`` in the end."""
+    from autograder import course
+    from autograder.grading import Grader
+    from autograder.sandbox.session import Zygote
+    from autograder.testing import set_salt
+
+    use_root(assignment.root)
+    course.use(assignment.settings)
+    set_salt(assignment.settings.salt)
+    zygote = Zygote(assignment.kit, assignment.data, assignment.limits, sandbox=assignment.sandbox)
+    zygote.start()
+    return Grader(assignment.lab, zygote, assignment.template, assignment.context)
+
+
+def serve(connection: Connection) -> None:
+    """A worker's life: learn the assignment, then grade what comes until nothing more does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        grader = make_grader(connection.recv())
+    except UserError as error:
+        connection.send(("cannot start", str(error)))
+        return
+    except Exception:
+        connection.send(("cannot start", f"A worker could not start: {traceback.format_exc()}"))
+        return
+    import torch
+
+    torch.set_num_threads(1)
+    connection.send(("ready", None))
+    try:
+        while (task := connection.recv()) is not None:
+            connection.send(_graded(grader, task))
+    except (EOFError, OSError):  # the starter has gone
+        pass
+    finally:
+        grader.zygote.close()
+
+
+def _graded(grader: Any, task: Task) -> tuple[str, Any]:
+    try:
+        return "done", grader.grade(task)
+    except UserError as error:
+        return "cannot", str(error)
+    except Exception:
+        return "fault", traceback.format_exc()
+
+
+class Worker:
+    """A worker process as its starter sees it, and the task it has in hand."""
+
+    def __init__(self, assignment: Assignment):
+        ours, theirs = socket.socketpair()
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "autograder.worker", str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, **_ONE_THREAD},
+        )
+        theirs.close()
+        self.connection = Connection(ours.detach())
+        self.ready = False
+        self.task: Task | None = None
+        self._send(assignment)
+
+    def give(self, task: Task) -> None:
+        """Have it grade ``task``; the answer comes on ``connection``."""
+        self.task = task
+        self._send(task)
+
+    def receive(self) -> tuple[str, Any]:
+        """Its next message: (kind, value). The kind is ``died`` when there will be no more."""
+        try:
+            kind, value = self.connection.recv()
+        except (EOFError, OSError):
+            return "died", "its process ended"
+        self.ready = True
+        return kind, value
+
+    def _send(self, value: Any) -> None:
+        with contextlib.suppress(OSError):  # it has died: its connection reads as ended
+            self.connection.send(value)
+
+    def stop(self) -> None:
+        """End it, now if it must be."""
+        self._send(None)
+        self.connection.close()
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def fault(task: Task, assignment: Assignment, trace: str) -> SubmissionResult:
+    """The result of a submission on which the harness itself failed: ours to look into, and no grade."""
+    return SubmissionResult(
+        task.submission.student, assignment.lab, "crashed", 0.0, spec(assignment.lab).max_score, 0.0,
+        notes=(*task.submission.notes, _FAULT_NOTE), submitted_at=task.submission.submitted_at,
+        unsandboxed=not assignment.sandbox, fault=trace.strip(),
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    serve(Connection(int(sys.argv[1])))
