@@ -1,0 +1,66 @@
+"""Tries a failed hidden test again with right answers to *earlier* questions, so that a slip is paid for once.
+
+A later question often builds on the student's own earlier answers. Where one of those is wrong or not written,
+every test of the later question would fail, whatever it is worth itself::
+
+    @hidden_test("multi_head_attention")
+    @follow_through("def split_heads(x, h): ...", "split_heads")
+    def test_a_sentence_listens_to_itself(student, rng): ...
+
+The student's own earlier answers come first, so an answer that fits its own helpers loses nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from autograder.student import StudentError
+from autograder.testing import Failed
+
+# Runs in the sandbox. A method finds the names in the globals of its class's module, as a function does.
+_REPLACE = """
+answer = student_namespace[question]
+homes = [getattr(getattr(answer, "forward", answer), "__globals__", student_namespace)]
+if student_namespace is not homes[0]:
+    homes.append(student_namespace)
+own = [{name: home[name] for name in replaced if name in home} for home in homes]
+for home in homes:
+    home.update({name: globals()[name] for name in replaced})
+
+
+def restore():
+    for home, kept in zip(homes, own):
+        for name in replaced:
+            home.pop(name, None)
+        home.update(kept)
+"""
+
+
+def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A decorator, below ``hidden_test``: ``source`` defines right versions of the names ``replaced``.
+
+    The test fails with what the second try says. Afterwards the student's own names are back in place.
+    """
+
+    def mark(test: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(test)
+        def tried_twice(student: Any, *arguments: Any, **named: Any) -> None:
+            try:
+                return test(student, *arguments, **named)
+            except (Failed, StudentError) as failure:
+                first = failure
+            try:
+                scene = student.scene(source + _REPLACE, question=student.name, replaced=list(replaced))
+            except StudentError:  # the question itself is not in the notebook
+                raise first from None
+            student.start_trace()  # a diagnosis sees the student's answer, not what it made of a wrong helper
+            try:
+                test(student, *arguments, **named)
+            finally:
+                scene.run("restore()")
+
+        return tried_twice
+
+    return mark

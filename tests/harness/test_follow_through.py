@@ -1,0 +1,73 @@
+"""A slip in an earlier question is paid for once."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.follow_through import follow_through
+from autograder.student import Student
+from autograder.testing import Failed, expect_equal, hidden_test, run_test
+
+_RIGHT = "def double(x):\n    return 2 * x\n"
+
+
+@hidden_test("quadruple")
+@follow_through(_RIGHT, "double")
+def quadruples(student):
+    """Four times the number."""
+    expect_equal(student(3), 12, "the result")
+
+
+def _notebook(source: str) -> dict:
+    namespace: dict = {"__name__": "notebook"}
+    exec(source, namespace)
+    return namespace
+
+
+def _verdict(namespace: dict):
+    return run_test(quadruples.hidden_test, Student.local_namespace(namespace, "quadruple")).result
+
+
+_QUADRUPLE = "def quadruple(x):\n    return double(double(x))\n"
+
+
+@pytest.mark.parametrize(
+    "earlier",
+    [
+        "def double(x):\n    return 3 * x\n",
+        "def double(x):\n    raise NotImplementedError()\n",
+        "",
+    ],
+    ids=["wrong", "not written", "missing"],
+)
+def test_a_right_answer_passes_whatever_the_earlier_one_is(earlier):
+    namespace = _notebook(earlier + _QUADRUPLE)
+    own = namespace.get("double")
+    assert _verdict(namespace).passed
+    assert namespace.get("double") is own, "the student's own function is back"
+
+
+def test_an_answer_that_fits_its_own_helper_passes():
+    assert _verdict(
+        _notebook(
+            "def double(x):\n    return [2 * x]\ndef quadruple(x):\n    return double(double(x)[0])[0]\n"
+        )
+    ).passed
+
+
+def test_a_wrong_answer_fails_with_right_helpers_too():
+    verdict = _verdict(
+        _notebook("def double(x):\n    return 2 * x\ndef quadruple(x):\n    return double(x)\n")
+    )
+    assert not verdict.passed
+    assert verdict.message == "the result is not right"
+
+
+def test_a_question_that_is_not_there_is_reported_as_such():
+    assert "not defined" in _verdict(_notebook("x = 1\n")).message
+
+
+def test_the_test_function_itself_raises_what_the_second_try_says():
+    namespace = _notebook("def quadruple(x):\n    return 5\n")
+    with pytest.raises(Failed, match="not right"):
+        quadruples(Student.local_namespace(namespace, "quadruple"))
