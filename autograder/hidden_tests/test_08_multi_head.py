@@ -1,4 +1,8 @@
-"""Hidden tests of lab 08: heads against loops over columns, the module against PyTorch's own."""
+"""Hidden tests of lab 08: heads against loops over columns, the module against PyTorch's own.
+
+A slip is paid for once: where an answer builds on the student's own earlier answers, a test that fails is tried
+again with right ones in their place.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from autograder.follow_through import follow_through
 from autograder.student import Handle
 from autograder.testing import as_array, expect, expect_close, expect_equal, hidden_test
 
@@ -31,6 +36,36 @@ def _two(result):
         "two things should be returned: output, weights",
     )
     return result
+
+
+# What a later question may lean on when the student's own is wrong: see ``follow_through``.
+_HEADS = """
+import torch
+from torch import nn
+
+
+def split_heads(x, h):
+    return x.unflatten(-1, (h, -1)).transpose(1, 2)
+
+
+def merge_heads(x):
+    return x.transpose(1, 2).flatten(2)
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, h):
+        super().__init__()
+        self.h, self.joint = h, nn.Linear(d_model, 3 * d_model)
+
+    def forward(self, x, memory=None, mask=None):
+        source = x if memory is None else memory
+        q, k, v = (split_heads(self.joint(y).chunk(3, -1)[i], self.h) for i, y in enumerate((x, source, source)))
+        scores = q @ k.mT if mask is None else (q @ k.mT).masked_fill(~mask.unsqueeze(-3), float("-inf"))
+        weights = scores.softmax(-1)
+        return merge_heads(weights @ v), weights
+"""
+_with_right_heads = follow_through(_HEADS, "split_heads", "merge_heads")
+_with_right_module = follow_through(_HEADS, "split_heads", "merge_heads", "MultiHeadAttention")
 
 
 # ---------------------------------------------------------------------------------- split_heads and merge_heads
@@ -144,6 +179,7 @@ def _matrices(rng, d_model, h, d_k, d_v):
 
 
 @hidden_test("multi_head_attention")
+@_with_right_heads
 def test_one_head_is_lab_07(student, rng):
     """With one head and an identity for the last matrix it is the attention of lab 07."""
     x = _tensor(rng, 2, 5, 6)
@@ -155,6 +191,7 @@ def test_one_head_is_lab_07(student, rng):
 
 
 @hidden_test("multi_head_attention", weight=2)
+@_with_right_heads
 def test_a_sentence_listens_to_itself(student, rng):
     """Self-attention with other sizes and numbers of heads; arguments are left alone."""
     for B, T, d_model, h in ((2, 5, 12, 3), (3, 4, 6, 2), (1, 1, 8, 4)):
@@ -164,6 +201,7 @@ def test_a_sentence_listens_to_itself(student, rng):
 
 
 @hidden_test("multi_head_attention", weight=2)
+@_with_right_heads
 def test_a_sentence_listens_to_another(student, rng):
     """Cross-attention: the listener and the memory have different lengths."""
     for tq, tk in ((3, 4), (5, 2), (1, 3), (4, 1)):
@@ -172,6 +210,7 @@ def test_a_sentence_listens_to_another(student, rng):
 
 
 @hidden_test("multi_head_attention")
+@_with_right_heads
 def test_sizes_of_keys_and_values_differ(student, rng):
     """Keys and values of different sizes, neither of them d_model / h."""
     x, memory = _tensor(rng, 2, 3, 5), _tensor(rng, 2, 4, 5)
@@ -180,6 +219,7 @@ def test_sizes_of_keys_and_values_differ(student, rng):
 
 
 @hidden_test("multi_head_attention", weight=5)
+@_with_right_heads
 def test_masks_hold_for_every_head(student, rng):
     """Masks for all sentences, for each sentence, and with one row for all queries, also when B equals h."""
     for B, h in ((2, 3), (3, 3), (4, 2)):
@@ -197,8 +237,8 @@ def test_masks_hold_for_every_head(student, rng):
 _LAYERS = ("W_Q", "W_K", "W_V", "W_O")
 
 
-def _build(student, d_model, h):
-    """The student's module in double precision, once its parameters are known to be the four layers."""
+def _build(student, d_model, h, dtype):
+    """The student's module in the precision ``dtype``, once its parameters are known to be the four layers."""
     module = student(d_model, h)
     expect(isinstance(module, Handle), "MultiHeadAttention should be a class that derives from nn.Module")
     wanted: dict[str, tuple[int, ...]] = {f"{name}.weight": (d_model, d_model) for name in _LAYERS}
@@ -208,16 +248,21 @@ def _build(student, d_model, h):
         wanted,
         "the names or shapes of what is learned (W_Q, W_K, W_V, W_O, each nn.Linear)",
     )
-    module.call("double")
+    if dtype is torch.double:
+        module.call("double")
     return module
 
 
-def _twins(student, rng, d_model, h):
+def _twins(student, rng, d_model, h, dtype=torch.double):
     """The student's module and PyTorch's with the same weights, drawn anew."""
-    module = _build(student, d_model, h)
-    theirs = nn.MultiheadAttention(d_model, h, batch_first=True, dtype=torch.double)
-    weights = {f"{name}.weight": _tensor(rng, d_model, d_model) / math.sqrt(d_model) for name in _LAYERS}
-    weights |= {f"{name}.bias": _tensor(rng, d_model) for name in _LAYERS}
+    module = _build(student, d_model, h, dtype)
+    theirs = nn.MultiheadAttention(d_model, h, batch_first=True, dtype=dtype)
+    draw = torch.Generator().manual_seed(int(rng.integers(2**62)))  # faster than NumPy for a million numbers
+    weights = {}
+    for name in _LAYERS:
+        weight = torch.randn(d_model, d_model, generator=draw, dtype=dtype)
+        weights[f"{name}.weight"] = weight / math.sqrt(d_model)
+        weights[f"{name}.bias"] = torch.randn(d_model, generator=draw, dtype=dtype)
     module.load_state_dict(weights)
     theirs.load_state_dict(
         {
@@ -250,6 +295,7 @@ def _expect_agreement(module, theirs, x, memory=None, mask=None):
 
 
 @hidden_test("MultiHeadAttention")
+@_with_right_heads
 def test_the_module_agrees_with_pytorch(student, rng):
     """Self-attention equals nn.MultiheadAttention with the same weights."""
     for B, T, d_model, h in ((2, 5, 12, 3), (3, 1, 4, 2), (2, 4, 6, 1), (1, 3, 10, 5)):
@@ -258,6 +304,7 @@ def test_the_module_agrees_with_pytorch(student, rng):
 
 
 @hidden_test("MultiHeadAttention", weight=2)
+@_with_right_heads
 def test_the_module_listens_to_a_memory(student, rng):
     """Cross-attention equals nn.MultiheadAttention; the memory may come in second place or by its name."""
     module, theirs = _twins(student, rng, 12, 3)
@@ -270,6 +317,7 @@ def test_the_module_listens_to_a_memory(student, rng):
 
 
 @hidden_test("MultiHeadAttention", weight=5)
+@_with_right_heads
 def test_the_module_obeys_masks(student, rng):
     """Causal masks, padding masks and masks for each sentence, with and without a memory."""
     for B, h in ((2, 3), (3, 3)):
@@ -284,21 +332,21 @@ def test_the_module_obeys_masks(student, rng):
 
 
 @hidden_test("MultiHeadAttention")
+@_with_right_heads
 def test_the_numbers_of_the_paper(student, rng):
     """Size 512, eight heads; three words listen to four: eight maps of three by four, and two for Fiat lux."""
-    module, theirs = _twins(student, rng, 512, 8)
-    english = _tensor(rng, 1, 4, 512)
+    module, theirs = _twins(student, rng, 512, 8, torch.float)
+    english = _tensor(rng, 1, 4, 512).float()
     for length in (3, 2):
-        x = _tensor(rng, 1, length, 512)
+        x = _tensor(rng, 1, length, 512).float()
         output, weights = _two(module(x, memory=english))
-        expect(
-            as_array(weights, "the weights").shape == (1, 8, length, 4),
-            "the weights should have shape (1, 8, T_q, T_k)",
-        )
+        shape = as_array(weights, "the weights").shape
+        expect(shape == (1, 8, length, 4), "the weights should have shape (1, 8, T_q, T_k)")
         expect_close(output, theirs(x, english, english)[0], "the output")
 
 
 @hidden_test("MultiHeadAttention", weight=4)
+@_with_right_heads
 def test_gradients_reach_everything(student, rng):
     """Gradients reach the input, the memory and every weight, and equal those of PyTorch's module."""
     module, theirs = _twins(student, rng, 6, 2)
@@ -377,6 +425,7 @@ def _expect_maps(maps, expected):
 
 
 @hidden_test("attention_maps", weight=2)
+@_with_right_module
 def test_every_layer_is_found_and_mapped(student, rng):
     """Four layers deep inside a model, with masks and a memory: each under its name, with its own map."""
     scene = _scene(student, rng)
@@ -386,6 +435,7 @@ def test_every_layer_is_found_and_mapped(student, rng):
 
 
 @hidden_test("attention_maps")
+@_with_right_module
 def test_a_single_layer_is_its_own_model(student, rng):
     """The model may be a single layer of attention, whose name is empty."""
     scene = _scene(student, rng)
@@ -395,6 +445,7 @@ def test_a_single_layer_is_its_own_model(student, rng):
 
 
 @hidden_test("attention_maps", weight=3)
+@_with_right_module
 def test_the_model_is_left_as_it_was(student, rng):
     """Afterwards no hook is left, the maps are cut off from the gradient, and a second run gives its own maps."""
     scene = _scene(student, rng)

@@ -114,7 +114,7 @@ check("split_heads", split_heads)
 
 # %% tags=["skip-grading"]
 import matplotlib.pyplot as plt
-from coursekit.figures import BLUE, GREEN, ORANGE, PURPLE, heatmap
+from coursekit.figures import BLUE, GREEN, ORANGE, heatmap
 from coursekit.teaching import track, until_written
 from matplotlib.colors import ListedColormap
 
