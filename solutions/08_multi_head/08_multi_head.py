@@ -337,7 +337,8 @@ with until_written():
 
 # %% [markdown]
 # Mind the `~`: PyTorch's module wants True where one may *not* attend, the opposite of ours (and of PyTorch's own
-# `scaled_dot_product_attention`). Whoever mixes the two up trains a model that listens only to the future.
+# `scaled_dot_product_attention`). Whoever mixes the two up trains a model that listens only to the future, and gets *nan* for the last
+# word, which has none.
 #
 # ## 5 · What do the heads listen to?
 #
