@@ -1,0 +1,36 @@
+"""Reads a translator's attention: who listened to whom while a sentence was translated, and what a word listened to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from coursekit.provided.p08_multi_head import attention_maps
+from coursekit.translation import BOS
+
+
+def _maps(model: nn.Module, source: Sequence[int], target: Sequence[int]) -> dict[str, Tensor]:
+    """The maps (heads, T_q, T_k) of every layer of attention, by name, for one pair of sentences."""
+    model.eval()
+    with torch.no_grad():
+        maps = attention_maps(model, torch.tensor([list(source)]), torch.tensor([[BOS, *target]]))
+    return {name: weights[0] for name, weights in maps.items()}
+
+
+def alignment(model: nn.Module, source: Sequence[int], target: Sequence[int]) -> Tensor:
+    """(T + 1, S): how much each word said, and the end, listened to each source word, in the last decoder block.
+
+    The mean over the heads of the block's last layer of attention, which is the one to the memory.
+    """
+    maps = _maps(model, source, target)
+    return [weights for name, weights in maps.items() if name.startswith("decoder")][-1].mean(dim=0)
+
+
+def self_attention_from(model: nn.Module, source: Sequence[int], place: int) -> Tensor:
+    """(layers, S): for each encoder block, the largest weight of any head from the word at ``place`` to each word."""
+    maps = _maps(model, source, [])
+    return torch.stack(
+        [weights[:, place].amax(dim=0) for name, weights in maps.items() if name.startswith("encoder")]
+    )
