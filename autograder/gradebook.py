@@ -149,7 +149,7 @@ class GradebookWriter:
             grade = api.Grade
             points = func.coalesce(grade.manual_score, grade.auto_score, 0.0)
             earned = func.sum(points + func.coalesce(grade.extra_credit, 0.0))
-            totals = dict(
+            totals: dict[str, float] = dict(
                 session.execute(select(grade.notebook_id, earned).group_by(grade.notebook_id)).all()
             )
             for row in session.execute(self._submissions()).all():
