@@ -18,7 +18,7 @@ from autograder.results import CellOutcome, QuestionResult, SubmissionResult, Te
 from autograder.sandbox.session import Session, Zygote
 from autograder.sanitise import Repaired, Template, kept_name, repair
 from autograder.student import Student, StudentError, StudentGone
-from autograder.submissions import Submission, Unreadable
+from autograder.submissions import MISSING, Submission, Unreadable
 from autograder.testing import HiddenTest, TestRun, earned, numbers_masked, run_test, tests_of
 from autograder.work import Task
 
@@ -56,7 +56,8 @@ class Grader:
         began = time.perf_counter()
         submission = task.submission
         if submission.path is None:
-            return self._nothing(submission, "missing", ())
+            keys = {"raw": MISSING, "context": self.context.whole}
+            return replace(self._nothing(submission, "missing", ()), keys=keys)
         raw_digest = hashlib.sha256(task.raw).hexdigest() if task.raw is not None else ""
         try:
             if task.raw is None:
@@ -85,6 +86,7 @@ class Grader:
             keys={**keys, "raw": raw_digest},
             public_checks=_public_checks(run.outcomes),
             run_notes=run.notes,
+            tested=tuple(name for name, _ in spec(self.lab).questions if name not in kept),
         )
 
     def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult]) -> Run:

@@ -14,7 +14,7 @@ from autograder.engines import engine_named
 from autograder.errors import UserError
 from autograder.fingerprints import Context, context_of
 from autograder.local_engine import cores
-from autograder.masters import course_root, read_master
+from autograder.masters import course_root, read_master, use_root
 from autograder.plan import Plan, make_plan
 from autograder.recording import Recorder
 from autograder.release import data_files, write_kit
@@ -71,6 +71,7 @@ def run(
     ``planned`` and ``graded`` are told what will be done and each result as it is recorded. Raises
     ``UserError`` in one sentence; what was recorded before stays recorded.
     """
+    use_root(course_root())
     grade_all = engine_named(engine)
     submissions = collect(submitted, lab)
     context = context_of(lab, limits or limits_of(lab), sandbox)

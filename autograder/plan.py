@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from autograder.fingerprints import Context, changed_parts
 from autograder.store import ResultStore
-from autograder.submissions import MAX_BYTES, Submission
+from autograder.submissions import MAX_BYTES, MISSING, Submission
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,10 @@ def _why(
 ) -> str:
     if force:
         return "asked for"
-    if submission.path is None:
-        return "nothing handed in"
     if old is None:
         return "new"
     if old == ("", ""):
-        return "the grader had failed on it, or nothing was handed in before"
+        return "the grader had failed on it"
     if old[0] != raw:
         return "the notebook changed"
     parts = changed_parts(before, context) if before else []
@@ -64,10 +62,12 @@ def _why(
 
 
 def _raw_digest(submission: Submission) -> str:
-    """The digest of the notebook's bytes; "" for one that is missing or cannot be read plainly."""
+    """The digest of the notebook's bytes; "" for one that cannot be read plainly."""
     path = submission.path
+    if path is None:
+        return MISSING
     try:
-        if path is None or path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_BYTES:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_BYTES:
             return ""
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:

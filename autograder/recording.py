@@ -83,14 +83,13 @@ class Recorder:
 
 def graded_again(earlier: SubmissionResult | None, result: SubmissionResult) -> set[str]:
     """The questions that were tested anew, and the written answers that are not what they were."""
-    names = {name for name, _ in spec(result.lab).questions}
-    old_answers, new_answers = (_written(r) for r in (earlier, result))
+    old_answers, new_answers = _written(earlier), _written(result)
     if earlier is None or earlier.fault:
-        return names | new_answers.keys()
-    tested = {n for n in names if not result.keys.get(n) or earlier.keys.get(n) != result.keys[n]}
-    if not result.notebook and earlier.status == result.status:
-        tested = set()  # nothing to read before, nothing to read now
-    return tested | {n for n in new_answers if old_answers.get(n) != new_answers[n]}
+        return {name for name, _ in spec(result.lab).questions} | new_answers.keys()
+    tested = set(result.tested)
+    if not result.notebook and earlier.status != result.status:
+        tested = {name for name, _ in spec(result.lab).questions}
+    return tested | {name for name in new_answers if old_answers.get(name) != new_answers[name]}
 
 
 def _written(result: SubmissionResult | None) -> dict[str, str]:

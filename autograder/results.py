@@ -79,6 +79,8 @@ class SubmissionResult:
     fault: str = ""
     #: What the notes say about how the run went; the others are about the notebook's form.
     run_notes: tuple[str, ...] = ()
+    #: The questions that were tested in the run that made this result; the others were taken over.
+    tested: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The documented JSON shape of one row of ``grade --json``."""
@@ -123,5 +125,5 @@ class SubmissionResult:
             for q in data["questions"]
         )
         checks = {name: [(bool(p), str(s)) for p, s in rows] for name, rows in data["public_checks"].items()}
-        notes = {name: tuple(data.get(name, ())) for name in ("notes", "run_notes")}
+        notes = {name: tuple(data.get(name, ())) for name in ("notes", "run_notes", "tested")}
         return cls(**{**data, **notes, "questions": questions, "public_checks": checks})

@@ -12,6 +12,9 @@ from autograder.errors import UserError
 #: A notebook larger than this is not read.
 MAX_BYTES = 64 * 1024 * 1024
 
+#: Stands for the digest of a notebook that is not there.
+MISSING = "missing"
+
 
 @dataclass(frozen=True)
 class Submission:

@@ -1,0 +1,179 @@
+"""The commands after grading: lateness, marks that people entered, exports, collecting, mistakes in one sentence."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.layout import feedback_page
+from autograder.sandbox.namespaces import probe
+
+from .conftest import LAB, command
+
+pytestmark = [
+    pytest.mark.skipif(probe() is not None, reason=str(probe())),
+    pytest.mark.xdist_group("grading"),
+]
+
+POLICY = """\
+[late]
+percent_per_day = 10
+[labs.01]
+due = 2026-10-02T12:00:00
+[labs.01.extensions]
+"""
+
+
+def fine(done: subprocess.CompletedProcess) -> str:
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def page_of(folder: Path, student: str) -> str:
+    return feedback_page(folder / "out", student, LAB).read_text(encoding="utf-8")
+
+
+def enter(folder: Path, student: str, cell: str, score: float, comment: str = "") -> None:
+    """What Formgrader does when a person gives points and writes a comment."""
+    with Gradebook(f"sqlite:///{folder / 'out' / 'gradebook.db'}") as book:
+        grade = book.find_grade(cell, LAB, LAB, student)
+        grade.manual_score, grade.needs_manual_grade = score, False
+        if comment:
+            name = cell.removeprefix("test_")
+            book.find_comment(name, LAB, LAB, student).manual_comment = comment
+        book.db.commit()
+
+
+def penalty(folder: Path, student: str) -> float | None:
+    with sqlite3.connect(folder / "out" / "gradebook.db") as database:
+        [(value,)] = database.execute(
+            "SELECT late_submission_penalty FROM submitted_notebook n "
+            "JOIN submitted_assignment a ON n.assignment_id = a.id WHERE a.student_id = ?",
+            (student,),
+        ).fetchall()
+    return value
+
+
+def score_of(folder: Path, student: str) -> float:
+    rows = json.loads((folder / "out" / "results.json").read_text())
+    return next(row["score"] for row in rows if row["student"] == student)
+
+
+def test_a_due_date_set_after_grading_costs_points_without_grading_again(graded, frozen, tmp_path):
+    course = tmp_path / "course.toml"
+    course.write_text(POLICY)
+    words = ("regrade", "01", "--submitted", graded / "submitted", "--out", graded / "out")
+    said = fine(command(*words, root=frozen, COURSE_FILE=str(course)))
+    assert "3 unchanged" in said
+    assert penalty(graded, "bo") == pytest.approx(0.2 * score_of(graded, "bo"))
+    assert penalty(graded, "ada") is None
+    assert "2 days after the due date" in page_of(graded, "bo")
+    course.write_text(POLICY + "bo = 2\n")
+    fine(command(*words, root=frozen, COURSE_FILE=str(course)))
+    assert penalty(graded, "bo") is None and "after the due date" not in page_of(graded, "bo")
+
+
+def test_marks_that_people_entered_reach_feedback_report_and_export(graded, frozen):
+    enter(graded, "bo", "test_normalise_rows", 1.75, "Nearly: look at the axis.")
+    fine(command("feedback", "01", "--out", graded / "out", root=frozen))
+    page = page_of(graded, "bo")
+    assert "Nearly: look at the axis." in page and "gave 1.75 points" in page
+    before = (graded / "out" / "report" / f"{LAB}.html").read_text()
+    fine(command("report", "01", "--out", graded / "out", root=frozen))
+    assert (graded / "out" / "report" / f"{LAB}.html").read_text() != before
+    said = fine(command("export", "canvas", "01", "--out", graded / "out", root=frozen))
+    rows = {row[0]: row for row in csv.reader((graded / "out" / "exports" / f"canvas-{LAB}.csv").open())}
+    without = score_of(graded, "bo")
+    normalise_rows = next(
+        q["points"]
+        for row in json.loads((graded / "out" / "results.json").read_text())
+        if row["student"] == "bo"
+        for q in row["questions"]
+        if q["name"] == "normalise_rows"
+    )
+    assert float(rows["bo"][-1]) == pytest.approx(without - normalise_rows + 1.75, abs=0.011)
+    assert "answers that wait for a person" in said
+
+
+def test_an_export_keeps_the_learning_systems_own_list(graded, frozen, tmp_path):
+    roster = tmp_path / "canvas.csv"
+    roster.write_text(f"Student,ID,SIS User ID,SIS Login ID,Section,{LAB} (17)\nLovelace Ada,1,,ada,,\n")
+    said = fine(command("export", "canvas", "01", "--out", graded / "out", "--roster", roster, root=frozen))
+    text = (graded / "out" / "exports" / f"canvas-{LAB}.csv").read_text()
+    assert "Lovelace Ada" in text and f"{LAB} (17)" in text
+    assert "Not found on the list" in said and "bo" in said
+
+
+def test_marks_that_people_entered_survive_a_regrade_of_everything(graded, frozen):
+    enter(graded, "bo", "test_normalise_rows", 1.75, "Nearly.")
+    with Gradebook(f"sqlite:///{graded / 'out' / 'gradebook.db'}") as book:
+        book.find_grade("test_second_order", LAB, LAB, "bo").extra_credit = 0.5
+        book.db.commit()
+    words = ("regrade", "01", "--submitted", graded / "submitted", "--out", graded / "out", "--all")
+    assert "asked for: all questions tested" in fine(command(*words, root=frozen))
+    with Gradebook(f"sqlite:///{graded / 'out' / 'gradebook.db'}") as book:
+        grade = book.find_grade("test_normalise_rows", LAB, LAB, "bo")
+        assert (grade.manual_score, grade.needs_manual_grade) == (1.75, True)
+        assert book.find_grade("test_second_order", LAB, LAB, "bo").extra_credit == 0.5
+        assert book.find_comment("normalise_rows", LAB, LAB, "bo").manual_comment == "Nearly."
+    assert "Nearly." in page_of(graded, "bo")
+
+
+def test_collect_puts_a_bulk_download_where_grading_looks(graded, frozen, tmp_path):
+    download = tmp_path / "download"
+    download.mkdir()
+    notebook = graded / "submitted" / "ada" / LAB / f"{LAB}.ipynb"
+    (download / f"lovelaceada_4711_99_{LAB}.ipynb").write_bytes(notebook.read_bytes())
+    said = fine(
+        command("collect", download, "01", "--submitted", tmp_path / "in", "--kind", "canvas", root=frozen)
+    )
+    assert "1 submissions" in said
+    [found] = (tmp_path / "in").glob(f"*/{LAB}/{LAB}.ipynb")
+    assert found.read_bytes() == notebook.read_bytes() and found.with_name("timestamp.txt").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("grade", "01", "--submitted", "/nowhere/[bold]x[/bold]", "--out", "{out}"),
+        ("grade", "99", "--submitted", "{submitted}", "--out", "{out}"),
+        ("grade", "01", "--submitted", "{submitted}", "--out", "{submitted}/ada/x.txt/y", "--jobs", "1"),
+        ("grade", "01", "--submitted", "{submitted}", "--out", "{out}", "--engine", "cloud"),
+        ("report", "01", "--out", "/nowhere"),
+        ("export", "excel", "01", "--out", "{out}"),
+    ],
+)
+def test_a_persons_mistake_is_one_sentence_and_exit_status_2(graded, frozen, words):
+    (graded / "submitted" / "ada" / "x.txt").write_text("a file")
+    places = {"out": graded / "out", "submitted": graded / "submitted"}
+    done = command(*(word.format(**places) for word in words), root=frozen)
+    assert done.returncode == 2
+    assert done.stderr.startswith("✗ ") and done.stderr.strip().endswith(".")
+    assert done.stderr.count("\n") == 1 and "Traceback" not in done.stderr
+    if "[bold]" in words[3]:
+        assert "[bold]x[/bold]" in done.stderr
+
+
+def test_a_wrong_course_file_stops_the_grader_before_anything_runs(graded, frozen, tmp_path):
+    course = tmp_path / "course.toml"
+    course.write_text("[limits]\ncell_seconds = 0\n")
+    before = (graded / "out" / ".results.db").read_bytes()
+    done = command(
+        "regrade", "01", "--submitted", graded / "submitted", "--out", graded / "out",
+        root=frozen, COURSE_FILE=str(course),
+    )  # fmt: skip
+    assert done.returncode == 2 and "line 2" in done.stderr
+    assert (graded / "out" / ".results.db").read_bytes() == before
+
+
+def test_check_course_shows_what_follows_for_each_lab(frozen, tmp_path):
+    course = tmp_path / "course.toml"
+    course.write_text(POLICY)
+    said = fine(command("check-course", root=frozen, COURSE_FILE=str(course)))
+    assert LAB in said and "2026-10-02 12:00" in said and "10% a day" in said

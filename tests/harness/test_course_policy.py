@@ -1,0 +1,142 @@
+"""The course's policy: a mistake is refused with its line, and what it says is what happens."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from autograder.course import settings
+from autograder.course_schema import LatePolicy
+from autograder.errors import UserError
+from autograder.fingerprints import changed_parts, context_of
+from autograder.masters import lab_as_written, spec
+from autograder.offlimits import forbidden_used
+from autograder.pipeline import limits_of
+from autograder.sandbox.policy import Limits
+
+LAB = "01_markov_bigram"
+
+COURSE = """\
+name = "A course"
+timezone = "Europe/Berlin"
+
+[late]
+percent_per_day = 10
+at_most_percent = 50
+grace_minutes = 15
+
+[limits]
+cell_seconds = 9
+call_seconds = 8
+
+[extensions]
+ada = 2
+
+[labs.01]
+due = 2026-10-15
+points = { normalise_rows = 30 }
+forbid.normalise_rows = ["numpy.divide"]
+
+[labs.01.limits]
+cell_seconds = 20
+
+[labs.01.extensions]
+bo = 2026-10-20T12:00:00
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line", "words"),
+    [
+        ("percent_per_day = 10", "percent_per_day = 1000", 5, "late.percent_per_day"),
+        ("percent_per_day = 10\n", "", 4, "field required"),
+        ("cell_seconds = 9", "cell_seconds = -1", 10, "limits.cell_seconds"),
+        ("cell_seconds = 20", "cell_second = 20", 22, "there is no such setting"),
+        ("ada = 2", 'ada = "two"', 14, "number of days"),
+        ("[labs.01]", "[labs.77]", 16, "there is no lab “77”"),
+        ("{ normalise_rows = 30 }", "{ normalize_rows = 30 }", 18, "no question “normalize_rows”"),
+        ("forbid.normalise_rows", "forbid.softmax", 19, "no question “softmax”"),
+        ("due = 2026-10-15", 'due = "soon"', 17, "labs.01.due"),
+        ("due = 2026-10-15", "", 25, "needs the lab's own due date"),
+        ("Europe/Berlin", "Berlin", 2, "there is no time zone “Berlin”"),
+        ("[late]", "[late", 4, "not valid TOML"),
+        ('name = "A course"', 'nmae = "A course"', 1, "there is no such setting"),
+    ],
+)
+def test_a_mistake_is_refused_in_one_sentence_with_its_line(course_at, right, wrong, line, words):
+    assert COURSE.count(right) == 1
+    course_at(COURSE.replace(right, wrong))
+    with pytest.raises(UserError) as caught:
+        settings()
+    assert f"line {line}" in str(caught.value) and words in str(caught.value)
+    assert "\n" not in str(caught.value) and str(caught.value).endswith(".")
+
+
+def test_a_lab_named_twice_is_refused(course_at):
+    course_at(COURSE + "\n[labs.1]\ndue = 2026-10-16\n")
+    with pytest.raises(UserError, match=f"lab {LAB} has a section of its own already"):
+        settings()
+
+
+def test_points_of_the_policy_reach_the_lab_its_cells_and_its_total(course_at):
+    plain = lab_as_written(LAB)
+    course_at(COURSE)
+    changed = spec(LAB)
+    assert dict(changed.questions)["normalise_rows"] == 30
+    assert changed.max_score == plain.max_score - dict(plain.questions)["normalise_rows"] + 30
+    cell = next(
+        c for c in changed.cells if c.metadata.get("nbgrader", {}).get("grade_id") == "test_normalise_rows"
+    )
+    assert cell.metadata.nbgrader["points"] == 30
+    assert dict(lab_as_written(LAB).questions) == dict(plain.questions)
+
+
+def test_a_function_that_the_policy_forbids_is_found(course_at):
+    source = "import numpy as np\ndef normalise_rows(N):\n    return np.divide(N, N.sum(1, keepdims=True))"
+    assert forbidden_used(LAB, "normalise_rows", [source]) == ()
+    course_at(COURSE)
+    assert forbidden_used(LAB, "normalise_rows", [source]) == ("numpy.divide",)
+
+
+def test_limits_for_one_lab_go_before_limits_for_all(course_at):
+    course_at(COURSE)
+    limits = limits_of(LAB)
+    assert (limits.cell_seconds, limits.call_seconds) == (20, 8)
+    assert limits.memory_bytes == Limits().memory_bytes
+
+
+def test_a_date_means_the_end_of_that_day_in_the_courses_time_zone(course_at):
+    course_at(COURSE)
+    assert settings().due(LAB) == datetime(2026, 10, 15, 21, 59, 59)
+
+
+def test_an_extension_is_a_date_for_one_lab_or_days_for_all(course_at):
+    course_at(COURSE)
+    policy = settings()
+    assert policy.extension(LAB, "ada") == timedelta(days=2)
+    assert policy.due(LAB) + policy.extension(LAB, "bo") == datetime(2026, 10, 20, 10, 0)
+    assert policy.extension(LAB, "cleo") is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "penalty"),
+    [(0, None), (15 * 60, None), (15 * 60 + 1, 2.0), (86_400, 2.0), (86_401, 4.0), (40 * 86_400, 10.0)],
+)
+def test_lateness_costs_a_share_for_each_day_begun_after_the_grace(seconds, penalty):
+    rule = LatePolicy(percent_per_day=10, at_most_percent=50, grace_minutes=15)
+    assert rule.penalty(20.0, seconds) == penalty
+
+
+def test_the_salt_comes_from_the_environment_before_the_file(course_at, monkeypatch):
+    monkeypatch.setenv("COURSE_SALT", "secret")
+    course_at('salt = "published by mistake"\n')
+    assert settings().salt == "secret"
+
+
+def test_only_what_the_policy_changed_is_a_reason_to_grade_again(course_at):
+    before = context_of(LAB, limits_of(LAB), True)
+    course_at("[labs.01]\ndue = 2026-10-15\n")
+    assert changed_parts(before, context_of(LAB, limits_of(LAB), True)) == []
+    course_at('[labs.01]\nforbid.normalise_rows = ["numpy.divide"]\n')
+    assert changed_parts(before, context_of(LAB, limits_of(LAB), True)) == ["tests of normalise_rows"]
