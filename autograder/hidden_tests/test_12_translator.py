@@ -137,7 +137,7 @@ def _twins(student, rng, source_size=17, target_size=23, d_model=12, heads=3, d_
         for name, weight in reference.named_parameters():
             weight.copy_(torch.tensor(rng.normal(scale=0.4, size=tuple(weight.shape))))
             if "norm" in name and name.endswith("weight"):
-                weight += 1
+                weight.add_(1)
     model.call("double")
     model.load_state_dict({n: w.detach().clone() for n, w in reference.named_parameters()}, strict=False)
     model.eval()
@@ -323,7 +323,7 @@ class _Case:
             total = sum(self.row([BOS, *said[:i]])[said[i]] for i in range(len(said)))
             return total / len(said) ** alpha
 
-        beam = [[]]
+        beam: list[list[int]] = [[]]
         for _ in range(max_length):
             grown = []
             for said in beam:
@@ -372,7 +372,7 @@ def test_the_length_penalty_counts(student, rng):
         expect_equal(said, expected, "the translation with a length penalty")
 
 
-@hidden_test("translate", weight=2)
+@hidden_test("translate", weight=3)
 def test_the_encoder_runs_once(student, rng):
     """The encoder runs once for a sentence, and the cached memory changes no word of the result."""
     for k in (1, 3):
@@ -382,7 +382,7 @@ def test_the_encoder_runs_once(student, rng):
         expect(case.scene.get("encoded") == 1, "the encoder should run exactly once for a sentence")
 
 
-@hidden_test("translate", weight=2)
+@hidden_test("translate", weight=3)
 def test_a_model_in_training_is_put_right(student, rng):
     """A model that was training drops nothing while it translates, and nothing is recorded for gradients."""
     for _ in range(3):

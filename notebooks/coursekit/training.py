@@ -67,11 +67,15 @@ class Training:
     def run(self, seconds: float | None = None) -> Training:
         """Train to the end of the plan, for so many ``seconds``, or until Ctrl-C (or the stop button)."""
         began, curve = time.monotonic(), _LiveCurve()
+        saved = began
         self.model.train()
         try:
             for number in track(range(len(self.losses), self.steps), "training, steps"):
                 self._step(number)
                 curve.show(self.losses)
+                if time.monotonic() - saved > 30:  # so that a crash costs half a minute, too
+                    saved = time.monotonic()
+                    self._save()
                 if seconds is not None and time.monotonic() - began > seconds:
                     break
         except KeyboardInterrupt:

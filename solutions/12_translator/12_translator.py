@@ -143,12 +143,14 @@ with until_written():
     fig, axes = plt.subplots(1, 3, figsize=(9.6, 2.9))
     for ax, part, name in zip(axes, make_batch(tiny), ("source", "given", "wanted")):
         kind = torch.where(part > UNKNOWN, 3, part)  # PAD, BOS, EOS, or a word
-        heatmap(kind, ax=ax, title=name, xlabel="place", cmap=ListedColormap(["#e8ebee", ORANGE, GREEN, BLUE]),
+        heatmap(kind, ax=ax, title=name, xlabel="place", aspect="auto", cmap=ListedColormap(["#e8ebee", ORANGE, GREEN, BLUE]),
                 vmin=0, vmax=3, ylabel="sentence" if name == "source" else "")
-    fig.suptitle("Words (blue), <bos> (orange), <eos> (green), padding (grey)", x=0.02, ha="left", weight="bold")
+    fig.suptitle("What is wanted is what is given, one place earlier", x=0.02, ha="left", weight="bold")
     plt.show()
 
 # %% [markdown]
+# Blue is a word, orange `BOS`, green `EOS`, grey padding.
+#
 # ## 4 · The machine
 #
 # **Encoder.** Each source word becomes a vector, gets its position, and goes through the encoder's blocks. What comes out is the **memory**: the
@@ -315,7 +317,7 @@ with until_written():
 # The loop is that of lab 10: predict, compare, go downhill, 128 pairs at a time. Sentences of similar length go into the same batch, so that little is
 # padding. The learning rate climbs for 200 steps and then falls to 0 in a straight line.
 #
-# Below, the curve grows for some fifteen seconds, so that you see it learn. **For the whole training, set `TRAIN_FULL = True`**: about three minutes on two cores. You
+# Below, the curve grows for twenty seconds (with a shorter climb), so that you see it learn. **For the whole training, set `TRAIN_FULL = True`**: about three minutes on two cores. You
 # may stop it at any time (the ■ button, or Ctrl-C): it leaves a checkpoint, and the next run goes on from there.
 
 # %% tags=["skip-grading"]
@@ -327,12 +329,12 @@ with until_written():
     torch.manual_seed(0)
     model = fresh(Transformer(len(english_words), len(german_words), **SIZES))
     checkpoint = "my_translator.pt" if TRAIN_FULL else None
-    training = Training(model, make_batch, train, checkpoint=checkpoint)
-    training.run(seconds=None if TRAIN_FULL else 15)
+    training = Training(model, make_batch, train, warm_up=200 if TRAIN_FULL else 50, checkpoint=checkpoint)
+    training.run(seconds=None if TRAIN_FULL else 20)
     print(f"{len(training.losses):,} of {training.steps:,} steps in {training.seconds:.0f} s")
 
 # %% [markdown]
-# Guessing among all words would cost $\ln 1049 = 7.0$ for each. The fall from there is quick: first the model learns which words are frequent, then what German sentences look like, and
+# Guessing among all German words would cost about $\ln 1049 = 7.0$ for each. The fall from there is quick: first the model learns which words are frequent, then what German sentences look like, and
 # only then what the *English* sentence has to do with it.
 #
 # If you did not wait, here is the same model after the whole training. Its weights come with the course and go into **your** `Transformer`:
@@ -360,7 +362,7 @@ def say(sentence, beam=4):
 
 with until_written():
     for sentence in ["I ate an apple.", "I am a student.", "Let there be light.", "The cat jumped on the roof.",
-                     "Yesterday the old man did not open the window.", "She says that the children are playing in the garden.",
+                     "Yesterday the old man did not open the window.", "She says that the children play in the garden.",
                      "I do not like apples and you like oranges."]:
         print(f"{sentence:<60} {say(sentence)}")
 
@@ -378,11 +380,12 @@ with until_written():
     fig, ax = plt.subplots(figsize=(5.4, 4))
     heatmap(weights, [german_words.words[n] for n in target] + ["<eos>"], parallel.tokenize("I ate an apple."), ax=ax,
             numbers=".1f", vmin=0, vmax=1, xlabel="listens to", ylabel="while saying",
-            title="“habe” and “gegessen” both come from “ate”")
+            title="“gegessen”, at the end, comes from “ate”")
     plt.show()
 
 # %% [markdown]
-# Nobody told it which word belongs to which. It found out because that is how one gets the next word right.
+# *habe* looks at the verb, too, but also at *I*: it must agree with its subject (*ich habe*, *du hast*). And *einen* looks at *apple*, because
+# its ending depends on the gender of *Apfel*. Nobody told it which word belongs to which. It found out because that is how one gets the next word right.
 #
 # ## 8 · How good is it? BLEU
 #
@@ -448,7 +451,7 @@ with until_written():
     references = [parallel.tokenize(german) for _, german in unseen]
     yours = bleu(hypotheses, references)
     theirs = sacrebleu.corpus_bleu([" ".join(h) for h in hypotheses], [[" ".join(r) for r in references]],
-                                   tokenize="none", smooth_method="none").score
+                                   tokenize="none", smooth_method="none", force=True).score
     print(f"your BLEU {yours:.6f}, sacreBLEU {theirs:.6f}")
 
 # %% [markdown]
@@ -490,7 +493,7 @@ with until_written():
         words = parallel.tokenize(sentence)
         german = say(sentence)
         rows = self_attention_from(model, english_words.encode(sentence), words.index("it"))  # (layers, words)
-        heatmap(rows, [f"layer {n + 1}" for n in range(len(rows))], words, ax=ax, numbers=".2f", vmin=0, vmax=0.6, aspect="auto",
+        heatmap(rows, [f"layer {n + 1}" for n in range(len(rows))], words, ax=ax, numbers=".2f", vmin=0, vmax=1, aspect="auto",
                 title=f"{german.split(', ')[1]}")
         print(f"{sentence}\n    {german}")
     fig.suptitle("What “it” listens to in the encoder (its strongest head at each word)", x=0.02, ha="left", fontsize=11)
