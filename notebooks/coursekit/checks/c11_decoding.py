@@ -97,22 +97,29 @@ def the_end_at_once(greedy: Any) -> None:
 
 # ------------------------------------------------------------------------------------------- temperature_probs
 
-_THREE = np.log([0.5, 0.3, 0.2])
+
+def _three() -> np.ndarray:
+    return np.log([0.5, 0.3, 0.2])
 
 
 @public_check("temperature_probs")
 def three_temperatures(temperature_probs: Any) -> None:
     """The table of the text: T = ½, 1 and 2."""
-    cold = temperature_probs(_THREE, 0.5)
+    logits = _three()
+    cold = temperature_probs(logits, 0.5)
     ensure(cold is not None, "your function returns None: does it end with a return?")
     ensure(
         not np.allclose(np.ravel(cold)[:1], 0.415, atol=1e-3),
         "T = ½ gave what T = 2 should give: divide the logits by T, do not multiply",
     )
     close(cold, [0.6579, 0.2368, 0.1053], "T = ½ should give .658, .237, .105", atol=1e-4)
-    close(temperature_probs(_THREE, 1.0), [0.5, 0.3, 0.2], "T = 1 should change nothing", atol=1e-6)
+    ensure(
+        np.array_equal(logits, _three()),
+        "the logits you were given have changed: compute logits / T, not logits /= T",
+    )
+    close(temperature_probs(_three(), 1.0), [0.5, 0.3, 0.2], "T = 1 should change nothing", atol=1e-6)
     close(
-        temperature_probs(_THREE, 2.0),
+        temperature_probs(_three(), 2.0),
         [0.4154, 0.3218, 0.2628],
         "T = 2 should give .415, .322, .263",
         atol=1e-4,
@@ -132,13 +139,15 @@ def freezing(temperature_probs: Any) -> None:
 
 # ------------------------------------------------------------------------------------------------------- top_k
 
-_FOUR = np.log([0.4, 0.3, 0.2, 0.1])
+
+def _four() -> np.ndarray:
+    return np.log([0.4, 0.3, 0.2, 0.1])
 
 
 @public_check("top_k")
 def the_two_best(top_k: Any) -> None:
     """Of .4, .3, .2, .1 the two best become .571 and .429; with T = ½ they become .64 and .36."""
-    kept = top_k(_FOUR, 2)
+    kept = top_k(_four(), 2)
     ensure(kept is not None, "your function returns None: does it end with a return?")
     ensure(
         np.shape(kept) != (2,),
@@ -153,7 +162,7 @@ def the_two_best(top_k: Any) -> None:
         "you take the softmax of probabilities (the lecture's slip): it belongs on the logits",
     )
     close(kept, [0.5714, 0.4286, 0, 0], "the result should be .571, .429, 0, 0", atol=1e-4)
-    close(top_k(_FOUR, 2, 0.5), [0.64, 0.36, 0, 0], "with T = ½ it should be .64, .36, 0, 0", atol=1e-4)
+    close(top_k(_four(), 2, 0.5), [0.64, 0.36, 0, 0], "with T = ½ it should be .64, .36, 0, 0", atol=1e-4)
 
 
 @public_check("top_k")
@@ -171,7 +180,7 @@ def places_and_ties(top_k: Any) -> None:
         "exactly k words stay, also when the k-th and the next are equal",
     )
     close(tied, [0.2689, 0.7311, 0, 0], "of equal logits the one with the lower number stays", atol=1e-4)
-    close(top_k(_FOUR, 99), [0.4, 0.3, 0.2, 0.1], "with k larger than V every word stays", atol=1e-6)
+    close(top_k(_four(), 99), [0.4, 0.3, 0.2, 0.1], "with k larger than V every word stays", atol=1e-6)
 
 
 # ------------------------------------------------------------------------------------------------------- top_p
@@ -180,7 +189,7 @@ def places_and_ties(top_k: Any) -> None:
 @public_check("top_p")
 def the_nucleus(top_p: Any) -> None:
     """Of .4, .3, .2, .1: two words for p = .6, three for p = .8."""
-    kept = top_p(_FOUR, 0.6)
+    kept = top_p(_four(), 0.6)
     ensure(kept is not None, "your function returns None: does it end with a return?")
     ensure(np.shape(kept) == (4,), f"the result should have shape (4,), not {np.shape(kept)}")
     ensure(
@@ -190,7 +199,7 @@ def the_nucleus(top_p: Any) -> None:
     ensure(not np.allclose(kept, [0.4, 0.3, 0, 0]), "divide the kept probabilities by their sum")
     close(kept, [0.5714, 0.4286, 0, 0], "for p = .6 it should be .571, .429, 0, 0", atol=1e-4)
     close(
-        top_p(_FOUR, 0.8),
+        top_p(_four(), 0.8),
         [0.4444, 0.3333, 0.2222, 0],
         "for p = .8 it should be .444, .333, .222, 0",
         atol=1e-4,
@@ -200,10 +209,10 @@ def the_nucleus(top_p: Any) -> None:
 @public_check("top_p")
 def at_least_one_at_most_all(top_p: Any) -> None:
     """A tiny p keeps the best word, p = 1 keeps all, and the temperature comes first."""
-    close(top_p(_FOUR[::-1], 0.01), [0, 0, 0, 1], "for p = .01 the best word alone should stay", atol=1e-6)
-    close(top_p(_FOUR, 1.0), [0.4, 0.3, 0.2, 0.1], "for p = 1 all the words should stay", atol=1e-6)
+    close(top_p(_four()[::-1], 0.01), [0, 0, 0, 1], "for p = .01 the best word alone should stay", atol=1e-6)
+    close(top_p(_four(), 1.0), [0.4, 0.3, 0.2, 0.1], "for p = 1 all the words should stay", atol=1e-6)
     close(
-        top_p(_FOUR, 0.6, 0.25),
+        top_p(_four(), 0.6, 0.25),
         [1, 0, 0, 0],
         "at T = ¼ the first word alone has .72, so it alone should stay: temperature first, then the cut",
         atol=1e-6,

@@ -1,0 +1,348 @@
+"""Public checks of lab 10: the worked cases of the text, and hints that say which slip makes what came out."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from coursekit.checking import close, ensure, equal, public_check
+
+FORBIDDEN = {
+    "masked_cross_entropy": (
+        "torch.nn.functional.cross_entropy",
+        "torch.nn.CrossEntropyLoss",
+        "torch.nn.functional.nll_loss",
+        "torch.nn.NLLLoss",
+    ),
+    "adam_step": ("torch.optim.Adam", "torch.optim.AdamW"),
+}
+
+
+def _tensor(value: Any, what: str = "the result") -> torch.Tensor:
+    ensure(value is not None, "your function returns None: does it end with a return?")
+    ensure(isinstance(value, torch.Tensor), f"{what} should be a tensor, but it is a {type(value).__name__}")
+    return value
+
+
+# ----------------------------------------------------------------------------------------------- shift_targets
+
+
+def _two(result: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    ensure(result is not None, "your function returns None: does it end with a return?")
+    ensure(
+        isinstance(result, (tuple, list)) and len(result) == 2,
+        "return two things, the decoder input and the labels",
+    )
+    return _tensor(result[0], "the decoder input"), _tensor(result[1], "the labels")
+
+
+@public_check("shift_targets")
+def five_lessons(shift_targets: Any) -> None:
+    """I am a student: five lessons, input and labels shifted by one."""
+    decoder_input, labels = _two(shift_targets([[2, 1, 0, 4]], 6, 5, 7))
+    ensure(
+        decoder_input.shape == (1, 5),
+        f"one sentence of four words makes five lessons: shape (1, 5), not {tuple(decoder_input.shape)}",
+    )
+    ensure(
+        decoder_input[0].tolist() != [2, 1, 0, 4, 5],
+        "the two results are the other way round: the decoder input comes first",
+    )
+    equal(decoder_input, [[6, 2, 1, 0, 4]], "the decoder input should be bos and then the sentence")
+    ensure(labels[0].tolist() != [6, 2, 1, 0, 4], "input and labels are the same: nothing is shifted")
+    equal(labels, [[2, 1, 0, 4, 5]], "the labels should be the sentence and then eos")
+    ensure(labels.dtype == torch.long, f"the numbers should be integers (torch.long), not {labels.dtype}")
+
+
+@public_check("shift_targets")
+def short_ones_are_filled_up(shift_targets: Any) -> None:
+    """A short sentence is padded behind its end, an empty one holds bos and eos only."""
+    sentences: list[list[int]] = [[2, 1, 0, 4], [3], []]
+    decoder_input, labels = _two(shift_targets(sentences, 6, 5, 7))
+    equal(
+        decoder_input,
+        [[6, 2, 1, 0, 4], [6, 3, 7, 7, 7], [6, 7, 7, 7, 7]],
+        "the decoder input of the short sentences should be filled up with pad at the end",
+    )
+    equal(
+        labels,
+        [[2, 1, 0, 4, 5], [3, 5, 7, 7, 7], [5, 7, 7, 7, 7]],
+        "in the labels eos comes right behind the sentence, and the padding behind eos",
+    )
+    equal(
+        sentences,
+        [[2, 1, 0, 4], [3], []],
+        "the sentences that you were given have changed: make new lists, and append to those",
+    )
+
+
+# --------------------------------------------------------------------------------------------- label_smoothing
+
+
+@public_check("label_smoothing")
+def four_words(label_smoothing: Any) -> None:
+    """V = 4 and ε = 0.2: .85 for the right word and .05 for the others."""
+    rows = _tensor(label_smoothing(torch.tensor([1, 3]), 4, 0.2))
+    ensure(rows.shape == (2, 4), f"two targets and V = 4 make the shape (2, 4), not {tuple(rows.shape)}")
+    ensure(
+        not np.allclose(rows[0, 1].item(), 0.8),
+        "the right word has 0.8: ε is spread over all the words, so it gets its share of 0.05 back",
+    )
+    ensure(
+        not np.allclose(rows[0, 1].item(), 1.05), "the right word has more than 1: take ε away from it first"
+    )
+    close(
+        rows,
+        [[0.05, 0.85, 0.05, 0.05], [0.05, 0.05, 0.05, 0.85]],
+        "the rows should be .85 on the right word and .05 elsewhere",
+    )
+
+
+@public_check("label_smoothing")
+def any_shape(label_smoothing: Any) -> None:
+    """Targets of any shape; ε = 0 gives one-hot rows."""
+    rows = _tensor(label_smoothing(torch.tensor([[0, 2], [1, 1]]), 3, 0.0))
+    ensure(
+        rows.shape == (2, 2, 3), f"targets (2, 2) and V = 3 make the shape (2, 2, 3), not {tuple(rows.shape)}"
+    )
+    close(rows, np.eye(3)[[[0, 2], [1, 1]]], "with ε = 0 the rows should be one-hot")
+    ensure(rows.is_floating_point(), "the result should hold floats")
+
+
+# ---------------------------------------------------------------------------------------- masked_cross_entropy
+
+
+def _one_number(value: Any) -> float:
+    loss = _tensor(value, "the loss")
+    ensure(
+        loss.shape == (),
+        f"the loss should be a single number, shape (), but its shape is {tuple(loss.shape)}",
+    )
+    return float(loss.detach())
+
+
+_QUARTERS = torch.tensor([[0.0, math.log(3)]])
+
+
+@public_check("masked_cross_entropy")
+def the_case_by_hand(masked_cross_entropy: Any) -> None:
+    """Logits 0 and log 3: 0.288, and 0.398 with ε = 0.2."""
+    got = _one_number(masked_cross_entropy(_QUARTERS, torch.tensor([1]), -1))
+    ensure(not math.isclose(got, -0.28768, rel_tol=1e-3), "the sign is wrong: the surprise is −log p")
+    ensure(not math.isclose(got, -0.75, rel_tol=1e-3), "you use the probability; its logarithm is needed")
+    close(got, 0.28768, f"the loss should be 0.2877, but yours is {got:.4f}", rtol=1e-3)
+    got = _one_number(masked_cross_entropy(_QUARTERS, torch.tensor([1]), -1, 0.2))
+    ensure(not math.isclose(got, 0.28768, rel_tol=1e-3), "the argument smoothing is not used")
+    ensure(
+        not math.isclose(got, 0.8 * 0.28768 + 0.2 * (1.38629 + 0.28768), rel_tol=1e-3),
+        "ε times the *mean* over the words of −log p, not times their sum",
+    )
+    close(got, 0.39754, f"with ε = 0.2 the loss should be 0.3975, but yours is {got:.4f}", rtol=1e-3)
+
+
+@public_check("masked_cross_entropy")
+def knowing_nothing_costs_log_v(masked_cross_entropy: Any) -> None:
+    """Equal logits cost log V: ln 6 for the lecture's six words, wherever the padding is."""
+    labels = torch.tensor([[2, 1, 0, 4, 5], [3, 5, 7, 7, 7]])
+    for smoothing in (0.0, 0.1):
+        got = _one_number(masked_cross_entropy(torch.zeros(2, 5, 6), labels, 7, smoothing))
+        ensure(
+            not math.isclose(got, 0.7 * math.log(6), rel_tol=1e-4),
+            "you divide by all 10 positions; the mean runs over the 7 real ones",
+        )
+        close(got, math.log(6), f"the loss should be ln 6 = 1.7918, but it is {got:.4f}", rtol=1e-4)
+
+
+@public_check("masked_cross_entropy")
+def the_padding_is_no_lesson(masked_cross_entropy: Any) -> None:
+    """What the model says at the padding changes nothing and gets no gradient."""
+    labels = torch.tensor([[1, 2, 0, 0]])
+    logits = torch.tensor([[[0.5, 1, -1], [2, 0, 1], [3, -3, 1], [0, 5, 1]]], requires_grad=True)
+    loss = masked_cross_entropy(logits, labels, 0)
+    quiet = _one_number(loss)
+    short = _one_number(masked_cross_entropy(logits[:, :2].detach(), labels[:, :2], 0))
+    close(
+        quiet,
+        short,
+        "the loss should be the same with and without the two padding positions behind the sentence",
+    )
+    ensure(loss.requires_grad, "no gradient flows through your loss: compute with tensors all the way")
+    (gradient,) = torch.autograd.grad(loss, logits)
+    ensure(
+        float(gradient[0, 2:].abs().max()) == 0, "the logits at the padding get a gradient: it should be 0"
+    )
+    ensure(float(gradient[0, :2].abs().max()) > 0, "the logits at the real words get no gradient")
+
+
+@public_check("masked_cross_entropy")
+def large_logits(masked_cross_entropy: Any) -> None:
+    """Large logits do not overflow."""
+    got = _one_number(masked_cross_entropy(torch.tensor([[1000.0, 0.0]]), torch.tensor([1]), -1))
+    ensure(math.isfinite(got), "logits of 1000 give inf or nan: use torch.log_softmax, not log of softmax")
+    close(got, 1000.0, "logits 1000 and 0, the second word right: the loss should be 1000")
+
+
+# --------------------------------------------------------------------------------------------------- adam_step
+
+
+def _three(result: Any) -> list[torch.Tensor]:
+    ensure(result is not None, "your function returns None: does it end with a return?")
+    ensure(
+        isinstance(result, (tuple, list)) and len(result) == 3, "return three things: the parameter, m and v"
+    )
+    return [_tensor(part, name) for part, name in zip(result, ("the parameter", "m", "v"), strict=True)]
+
+
+def _numbers(*values: float) -> list[torch.Tensor]:
+    return [torch.tensor([value], dtype=torch.float64) for value in values]
+
+
+@public_check("adam_step")
+def the_first_step(adam_step: Any) -> None:
+    """The first step by hand: m = 0.05, v = 0.005, θ = 0.9."""
+    theta, m, v = _three(adam_step(*_numbers(1.0, 0.5, 0.0, 0.0), 1, 0.1))
+    close(
+        m, [0.05], f"m should be 0.9 · 0 + 0.1 · 0.5 = 0.05, but it is {m.item():.4g}: return it uncorrected"
+    )
+    close(v, [0.005], f"v should be 0.98 · 0 + 0.02 · 0.25 = 0.005, but it is {v.item():.4g}")
+    got = theta.item()
+    ensure(not math.isclose(got, 1.1), "θ went up: subtract the step")
+    ensure(
+        not math.isclose(got, 1 - 0.1 * 0.05 / math.sqrt(0.005), rel_tol=1e-6),
+        "the corrections are missing: divide m by 1 − β₁ᵗ and v by 1 − β₂ᵗ",
+    )
+    ensure(not math.isclose(got, 1 - 0.1 * 0.5 / 0.25, rel_tol=1e-6), "divide by the square root of v̂")
+    close(theta, [0.9], f"θ should be 0.9 after the first step, but it is {got:.4g}")
+
+
+@public_check("adam_step")
+def the_second_step(adam_step: Any) -> None:
+    """The second step by hand: θ = 0.849."""
+    given = _numbers(0.9, -0.1, 0.05, 0.005)
+    theta, m, v = _three(adam_step(*given, 2, 0.1))
+    close(m, [0.035], "m should be 0.9 · 0.05 + 0.1 · (−0.1) = 0.035")
+    close(v, [0.0051], "v should be 0.98 · 0.005 + 0.02 · 0.01 = 0.0051")
+    close(
+        theta, [0.848670], f"θ should be 0.84867, but it is {theta.item():.5f}: are β₁, β₂ raised to t = 2?"
+    )
+    ensure(
+        [one.item() for one in given] == [0.9, -0.1, 0.05, 0.005],
+        "the tensors you were given have changed: make new ones (no in-place operations)",
+    )
+
+
+@public_check("adam_step")
+def every_weight_its_own_step(adam_step: Any) -> None:
+    """Tiny and huge gradients make first steps of the same length; a zero gradient makes none."""
+    gradient = torch.tensor([[1e-3, -50.0], [0.0, 2.0]], dtype=torch.float64)
+    nothing = torch.zeros(2, 2, dtype=torch.float64)
+    theta, _, _ = _three(adam_step(nothing, gradient, nothing, nothing, 1, 0.5))
+    ensure(bool(torch.isfinite(theta).all()), "a gradient of 0 gives 0/0: add eps to the root")
+    close(
+        theta,
+        [[-0.5, 0.5], [0.0, -0.5]],
+        "each weight's first step should have the length of the rate",
+        atol=1e-5,
+    )
+
+
+# --------------------------------------------------------------------------------------------------- noam_rate
+
+
+@public_check("noam_rate")
+def the_first_transformer(noam_rate: Any) -> None:
+    """d_model = 512 and 4,000 steps of warm-up: 0.0007 at the top, half of it halfway up."""
+    top = noam_rate(4000, 512, 4000)
+    ensure(top is not None, "your function returns None: does it end with a return?")
+    close(top, 1 / math.sqrt(512 * 4000), "at step 4000 it should be 1/√(512 · 4000) = 0.000699")
+    close(
+        noam_rate(2000, 512, 4000),
+        top / 2,
+        "halfway up it should be half of the highest rate: a straight line",
+    )
+    close(
+        noam_rate(16000, 512, 4000),
+        top / 2,
+        "at four times the warm-up it should be half: it falls with the root",
+    )
+
+
+@public_check("noam_rate")
+def the_first_step_counts_from_zero_or_one(noam_rate: Any) -> None:
+    """Step 1 has a tiny rate, and step 0 the same."""
+    close(noam_rate(1, 64, 100), 1 / 8 / 1000, "step 1 with d_model = 64, warmup = 100: 1/8 · 1/1000")
+    close(noam_rate(0, 64, 100), 1 / 8 / 1000, "step 0 should have the rate of step 1")
+
+
+# -------------------------------------------------------------------------------------------------- train_step
+
+
+class _Linear(nn.Module):
+    """One weight: says weight · source (decoder input is only looked at). Remembers the mode it was called in."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor(2.0))
+        self.modes: list[bool] = []
+        self.seen: list[tuple] = []
+
+    def forward(self, source: torch.Tensor, decoder_input: torch.Tensor) -> torch.Tensor:
+        self.modes.append(self.training)
+        self.seen.append((source, decoder_input))
+        return self.weight * source
+
+
+def _step(train_step: Any, model: _Linear, clip: float = 100.0, lr: float = 77.0) -> Any:
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+    batch = (torch.tensor([1.0, 3.0]), torch.tensor([5, 6]), torch.tensor([1.0, 1.0]))
+    return train_step(
+        model, optimizer, lambda logits, labels: ((logits - labels) ** 2).mean(), batch, 0.1, clip
+    )
+
+
+@public_check("train_step")
+def one_update_by_hand(train_step: Any) -> None:
+    """A model with a single weight: loss 13, gradient 16, and the weight goes from 2 to 0.4."""
+    model = _Linear()
+    loss = _step(train_step, model)
+    ensure(loss is not None, "your function returns None: return loss.item()")
+    ensure(not isinstance(loss, torch.Tensor), "the loss should be a plain number: loss.item()")
+    close(loss, 13.0, f"the loss of the model as it was is 13, but you return {loss:.4g}")
+    weight = float(model.weight.detach())
+    ensure(weight != 2.0, "the weight has not changed: did the optimiser take its step, after backward()?")
+    ensure(
+        not math.isclose(weight, 2 - 77 * 16),
+        "the learning rate is the optimiser's own: set group['lr'] = rate",
+    )
+    close(weight, 0.4, f"the weight should go from 2 to 2 − 0.1 · 16 = 0.4, but it is {weight:.4g}")
+
+
+@public_check("train_step")
+def old_gradients_are_cleared(train_step: Any) -> None:
+    """Gradients from before do not count, and the model is in training mode."""
+    model = _Linear()
+    model.weight.grad = torch.tensor(1000.0)
+    model.eval()
+    _step(train_step, model)
+    ensure(
+        math.isclose(float(model.weight.detach()), 0.4, rel_tol=1e-5),
+        "a gradient that was there before was added to yours: clear the old gradients first",
+    )
+    ensure(model.modes == [True], "the model should be called once, in training mode: model.train()")
+
+
+@public_check("train_step")
+def a_long_gradient_is_clipped(train_step: Any) -> None:
+    """With clip = 2 the gradient of 16 is shortened to 2."""
+    model = _Linear()
+    _step(train_step, model, clip=2.0)
+    weight = float(model.weight.detach())
+    ensure(
+        not math.isclose(weight, 0.4, rel_tol=1e-4),
+        "the gradient was not clipped, or only after the optimiser's step",
+    )
+    close(weight, 1.8, f"the weight should go from 2 to 2 − 0.1 · 2 = 1.8, but it is {weight:.4g}", rtol=1e-4)
