@@ -1,0 +1,343 @@
+"""Public checks of lab 05: riddles, CBOW and its gradients, neighbours and analogies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coursekit.checking import close, ensure, equal, public_check
+
+FORBIDDEN = {
+    "cbow_backward": ("torch.autograd.grad", "torch.func.grad", "Tensor.backward"),
+    "negative_sampling_loss": ("torch.autograd.grad", "torch.func.grad", "Tensor.backward"),
+}
+
+W_IN = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+W_OUT = np.array([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
+NOTHING = "your function returns None: end it with a return"
+SENTENCE = ["The", "competent", "services", "have", "not", "included", "them", "in", "the", "agenda"]
+
+
+def _parts(result, count: int, names: str):
+    ensure(result is not None, NOTHING)
+    several = isinstance(result, (tuple, list)) and len(result) == count
+    ensure(several, f"return {count} things, separated by commas: {names}")
+    return [np.asarray(part, dtype=float) for part in result]
+
+
+# --------------------------------------------------------------------------------------------- context_windows
+
+
+def _riddles(result):
+    ensure(result is not None, NOTHING)
+    ensure(isinstance(result, (list, tuple)), "return a list of pairs (context, target)")
+    found = []
+    for riddle in result:
+        pair = isinstance(riddle, (tuple, list)) and len(riddle) == 2
+        ensure(pair, "each riddle should be a pair (context, target)")
+        context, target = riddle
+        ensure(
+            isinstance(context, (list, tuple, np.ndarray)) and not isinstance(target, (list, tuple)),
+            "each riddle is a pair (context, target): first the list of hints, then the one answer",
+        )
+        found.append((list(context), target))
+    return found
+
+
+@public_check("context_windows")
+def the_lectures_have(context_windows):
+    """The target have has the context The, competent, services, not, included, them."""
+    found = {target: context for context, target in _riddles(context_windows(SENTENCE, 3))}
+    ensure("have" in found, "every word of the sentence should be a target once")
+    got = found["have"]
+    ensure("have" not in got, "the target stands in its own context: leave its position out")
+    ensure(len(got) != 3, f"three words on each side make six; you have {got}")
+    equal(
+        got,
+        ["The", "competent", "services", "not", "included", "them"],
+        f"with m = 3 the context of have is {got}",
+    )
+
+
+@public_check("context_windows")
+def the_window_is_cut_at_the_ends(context_windows):
+    """At the ends of the sentence the window is shorter."""
+    got = _riddles(context_windows([7, 8, 9], 1))
+    ensure(len(got) == 3, f"three words make three riddles, also at the ends; you have {len(got)}")
+    ensure(
+        got[0] != ([9, 8], 7) and got[2] != ([8, 7], 9),
+        "a window reaches around to the other end: negative indices count from the end, cut at 0",
+    )
+    equal(got, [([8], 7), ([7, 9], 8), ([8], 9)], f"[7, 8, 9] with m = 1 gave {got}")
+
+
+@public_check("context_windows")
+def a_repeated_word_stays(context_windows):
+    """Only the target's own position is left out, and a lone word makes no riddle."""
+    got = _riddles(context_windows([4, 4, 5], 2))
+    ensure(
+        got[:1] != [([5], 4)],
+        "the word 4 stands in the sentence twice: leave out the target's position, not every equal word",
+    )
+    equal(got, [([4, 5], 4), ([4, 5], 4), ([4, 4], 5)], f"[4, 4, 5] with m = 2 gave {got}")
+    equal(_riddles(context_windows([3], 2)), [], "a sentence of one word has no context: no riddle, []")
+
+
+# ------------------------------------------------------------------------------------------------ cbow_forward
+
+
+@public_check("cbow_forward")
+def the_worked_case_forward(cbow_forward):
+    """The context [0, 1] gives h = (0.5, 0.5) and the probabilities .212, .212, .576."""
+    h, p = _parts(cbow_forward([0, 1], W_IN.copy(), W_OUT.copy()), 2, "h, p")
+    ensure(
+        h.shape == (2,), f"h should have shape (2,), one number for each column of W_in; yours is {h.shape}"
+    )
+    ensure(
+        not np.allclose(h, [1, 1]), "h is the sum of the rows: take their mean, divide by the number of words"
+    )
+    close(h, [0.5, 0.5], f"the mean of the rows 0 and 1 of W_in is (0.5, 0.5), but your h is {h}")
+    ensure(p.shape == (3,), f"p should have one probability for each of the 3 words; its shape is {p.shape}")
+    ensure(not np.allclose(p, [1, 1, 2]), "those are the scores: softmax turns them into probabilities")
+    close(
+        p,
+        [0.21194, 0.21194, 0.57612],
+        f"the probabilities should be .212, .212, .576; yours are {p.round(3)}",
+        atol=1e-5,
+    )
+
+
+@public_check("cbow_forward")
+def repeated_hints_count_twice(cbow_forward):
+    """A word that stands in the context twice counts twice."""
+    h, p = _parts(cbow_forward([0, 0, 1], W_IN.copy(), W_OUT.copy()), 2, "h, p")
+    ensure(
+        not np.allclose(h, [0.5, 0.5]),
+        "word 0 stands in the context twice, so it has two of three votes in the mean",
+    )
+    close(h, [2 / 3, 1 / 3], f"the mean of the rows 0, 0, 1 is (2/3, 1/3), but your h is {h}")
+    close(p.sum(), 1.0, "the probabilities should add up to one")
+
+
+# ----------------------------------------------------------------------------------------------- cbow_backward
+
+
+@public_check("cbow_backward")
+def the_worked_case_backward(cbow_backward):
+    """The worked case: gradients of both tables."""
+    dW_in, dW_out = _parts(cbow_backward([0, 1], 0, W_IN.copy(), W_OUT.copy()), 2, "dW_in, dW_out")
+    ensure(
+        dW_in.shape == (3, 2) and dW_out.shape == (3, 2),
+        "both gradients have the shape of their table, (V, D)",
+    )
+    right_out = np.array([[-0.39403, -0.39403], [0.10597, 0.10597], [0.28806, 0.28806]])
+    ensure(
+        not np.allclose(dW_out, -right_out, atol=1e-4),
+        "the sign is wrong: what was said minus what was right, p − 1",
+    )
+    close(
+        dW_out,
+        right_out,
+        f"row i of dW_out is eᵢ · h with e = (−.788, .212, .576); yours is {dW_out.round(3).tolist()}",
+        atol=1e-4,
+    )
+    right_in = np.array([[-0.21194, 0.78806], [-0.21194, 0.78806], [0, 0]])
+    ensure(
+        not np.allclose(dW_in, 2 * right_in, atol=1e-4),
+        "each word of the context gets the full ∂L/∂h: h is a mean, so divide by their number",
+    )
+    ensure(
+        not np.allclose(dW_in.sum(axis=0), [-0.42388 * 1.5, 1.57612 * 1.5], atol=1e-4),
+        "word 2 is not in the context, so its row of dW_in is zero",
+    )
+    close(
+        dW_in,
+        right_in,
+        f"rows 0 and 1 of dW_in should be (−.212, .788), row 2 zero; yours is {dW_in.round(3).tolist()}",
+        atol=1e-4,
+    )
+
+
+@public_check("cbow_backward")
+def repeated_hints_get_two_shares(cbow_backward):
+    """A word that stands in the context twice gets two shares."""
+    dW_in, _ = _parts(cbow_backward([0, 0, 1], 2, W_IN.copy(), W_OUT.copy()), 2, "dW_in, dW_out")
+    ensure(
+        not np.allclose(dW_in[0], dW_in[1]),
+        "words 0 and 1 got the same, but word 0 stands in the context twice: dW_in[context] += … writes a repeated row only once",
+    )
+    close(
+        dW_in[0],
+        2 * dW_in[1],
+        "word 0 stands in the context twice, so its row should be twice that of word 1",
+    )
+
+
+@public_check("cbow_backward")
+def the_loss_falls_along_the_gradient(cbow_backward):
+    """Moving a number of a table changes the loss as the gradient says."""
+    rng = np.random.default_rng(0)
+    tables, context, target = rng.normal(size=(2, 5, 3)), [1, 4, 1], 3
+
+    def loss(W_in, W_out):
+        scores = W_out @ W_in[context].mean(axis=0)
+        return np.log(np.exp(scores).sum()) - scores[target]
+
+    gradients = _parts(cbow_backward(context, target, *tables.copy()), 2, "dW_in, dW_out")
+    for which, name in enumerate(("W_in", "W_out")):
+        for place in ((1, 0), (3, 2), (4, 1)):
+            moved = tables.copy(), tables.copy()
+            moved[0][(which, *place)] += 1e-5
+            moved[1][(which, *place)] -= 1e-5
+            slope = (loss(*moved[0]) - loss(*moved[1])) / 2e-5
+            said = gradients[which][place]
+            ensure(
+                abs(slope - said) < 1e-6,
+                f"at {name}[{place[0]}, {place[1]}] the loss has the slope {slope:.4f}, but your gradient says {said:.4f}",
+            )
+
+
+@public_check("cbow_backward")
+def the_tables_are_left_alone(cbow_backward):
+    """The tables that you were given are not changed."""
+    tables = W_IN.copy(), W_OUT.copy()
+    cbow_backward([0, 1], 0, *tables)
+    same = np.array_equal(tables[0], W_IN) and np.array_equal(tables[1], W_OUT)
+    ensure(same, "your function changed W_in or W_out: it should only return the gradients")
+
+
+# -------------------------------------------------------------------------------------- negative_sampling_loss
+
+
+@public_check("negative_sampling_loss")
+def the_worked_case_of_noise(negative_sampling_loss):
+    """The worked case: loss .440 and both gradients."""
+    h, rows = np.array([[1.0, 0.0]]), np.array([[[2.0, 0.0], [-1.0, 3.0]]])
+    loss, dh, drows = _parts(negative_sampling_loss(h, rows), 3, "loss, dh, drows")
+    ensure(
+        loss.shape == (1,),
+        f"loss should have one number for each riddle, shape (1,) here; yours is {loss.shape}",
+    )
+    ensure(loss[0] > 0, "the loss is negative: mind the minus signs before the logarithms")
+    ensure(
+        not np.isclose(loss[0], 0.126928 + 1.313262, atol=1e-4),
+        "the noise word counts as a real one: its score should be *low*, so it enters with −uₖ·h",
+    )
+    close(loss, [0.440190], f"the loss should be .127 + .313 = .440, but is {loss[0]:.4f}", atol=1e-5)
+    ensure(
+        not np.allclose(dh, [[0.507, -0.807]], atol=1e-2),
+        "dh has the wrong sign: g₀ = σ(s₀) − 1 is negative, gₖ = σ(sₖ) positive",
+    )
+    close(dh, [[-0.50735, 0.80682]], f"dh should be (−.507, .807), but is {dh.round(3).tolist()}", atol=1e-4)
+    close(
+        drows,
+        [[[-0.11920, 0], [0.26894, 0]]],
+        f"the rows of drows should be (−.119, 0) and (.269, 0), but are {drows.round(3).tolist()}",
+        atol=1e-4,
+    )
+
+
+@public_check("negative_sampling_loss")
+def every_riddle_for_itself(negative_sampling_loss):
+    """Every riddle of the batch has its own loss and gradients."""
+    rng = np.random.default_rng(1)
+    h, rows = rng.normal(size=(4, 3)), rng.normal(size=(4, 6, 3))
+    together = _parts(negative_sampling_loss(h, rows), 3, "loss, dh, drows")
+    for part, shape, name in zip(together, ((4,), (4, 3), (4, 6, 3)), ("loss", "dh", "drows"), strict=True):
+        ensure(
+            part.shape == shape,
+            f"for 4 riddles with 6 rows of 3 numbers {name} should have shape {shape}, not {part.shape}",
+        )
+    alone = _parts(negative_sampling_loss(h[1:2], rows[1:2]), 3, "loss, dh, drows")
+    for part, single, name in zip(together, alone, ("loss", "dh", "drows"), strict=True):
+        close(
+            part[1],
+            single[0],
+            f"{name} of a riddle changes with the batch it is in: no mean and no sum over the batch",
+        )
+
+
+@public_check("negative_sampling_loss")
+def large_scores_are_no_problem(negative_sampling_loss):
+    """Scores of ±1,000 give finite numbers."""
+    h, rows = np.array([[1.0, 0.0]]), np.array([[[-1000.0, 0.0], [1000.0, 0.0]]])
+    with np.errstate(all="ignore"):
+        loss, dh, drows = _parts(negative_sampling_loss(h, rows), 3, "loss, dh, drows")
+    ensure(
+        np.isfinite(loss).all(),
+        "a score of −1000 makes the loss inf or nan: use np.logaddexp(0, −s) for −ln σ(s)",
+    )
+    close(loss, [2000.0], "two scores that are wrong by 1,000 each cost 2,000 nats")
+    ensure(np.isfinite(dh).all() and np.isfinite(drows).all(), "a gradient is inf or nan for a large score")
+
+
+# ----------------------------------------------------------------------------------------------------- nearest
+
+VECTORS = np.array([[1.0, 0.0], [10.0, 1.0], [0.0, 2.0], [-1.0, 0.0]])
+WORDS = ["a", "b", "c", "d"]
+
+
+def _ranking(result):
+    ensure(result is not None, NOTHING)
+    ensure(isinstance(result, (list, tuple)), "return a list of pairs (word, cosine)")
+    pairs = all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in result)
+    ensure(pairs, "each item of the list should be a pair (word, cosine)")
+    ensure(
+        all(isinstance(word, str) for word, _ in result),
+        "each pair begins with the word itself, not with its row's number",
+    )
+    return [str(word) for word, _ in result], np.array([float(cosine) for _, cosine in result])
+
+
+@public_check("nearest")
+def direction_counts_not_length(nearest):
+    """The nearest word points in the same direction, however long it is."""
+    words, cosines = _ranking(nearest("a", VECTORS, WORDS, k=2))
+    ensure("a" not in words, "the word itself stands in the list: leave it out")
+    ensure(words[:1] != ["d"], "the least similar comes first: the largest cosine should")
+    ensure(len(words) == 2, f"with k=2 there should be two words, not {len(words)}")
+    equal(words, ["b", "c"], f"the neighbours of a should be b, then c; you have {words}")
+    ensure(not np.isclose(cosines[0], 10), "that is the dot product: divide by the lengths of both vectors")
+    close(cosines, [0.99504, 0.0], f"the cosines should be .995 and 0, but are {cosines.round(3)}", atol=1e-4)
+
+
+@public_check("nearest")
+def all_if_there_are_fewer(nearest):
+    """If there are fewer than k other words, all are returned, the nearest first."""
+    words, cosines = _ranking(nearest("c", VECTORS, WORDS, k=10))
+    equal(sorted(words), ["a", "b", "d"], f"there are three other words; you have {words}")
+    ensure((np.diff(cosines) <= 1e-12).all(), "the list should go from the largest cosine to the smallest")
+
+
+# ----------------------------------------------------------------------------------------------------- analogy
+
+
+@public_check("analogy")
+def the_fourth_corner(analogy):
+    """Can is to could as will is to would: the fourth corner is found."""
+    vectors = np.array([[1.0, 0, 0.1], [1, 1, 0.1], [0, 0.1, 1], [0, 1.1, 1], [-1, 0, 0]])
+    words = ["can", "could", "will", "would", "tax"]
+    found, cosines = _ranking(analogy("can", "could", "will", vectors, words, k=2))
+    ensure(
+        not {"can", "could", "will"} & set(found), "the three words of the question do not count as answers"
+    )
+    ensure(found[:1] != ["tax"], "the answer is far off: the way leads from a to b, so v = b − a + c")
+    equal(found[:1], ["would"], f"can is to could as will is to would, but you found {found}")
+    equal(len(found), 2, f"with k=2 there should be two answers, not {len(found)}")
+    ensure(
+        (np.abs(cosines) <= 1 + 1e-9).all(), "a cosine is never above 1: divide by the length of v as well"
+    )
+
+
+@public_check("analogy")
+def all_words_have_length_one_first(analogy):
+    """All vectors are brought to length 1 before they are added."""
+    vectors = np.array([[1.0, 0.0], [0.0, 30.0], [0.5, 0.5], [-0.2, 1.0], [0.6, 1.0]])
+    words = ["a", "b", "c", "d", "e"]
+    found, cosines = _ranking(analogy("a", "b", "c", vectors, words, k=1))
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    way = unit[1] - unit[0] + unit[2]
+    ensure(
+        np.isclose(cosines[0], unit[3] @ way / np.linalg.norm(way)),
+        "the cosine is not right: bring all rows to length 1 first, then add, and divide by the length of v",
+    )
+    equal(found, ["d"], f"the answer should be d, but is {found}")

@@ -1,0 +1,93 @@
+"""Draws word vectors as a map: neighbours stay neighbours, labels keep out of each other's way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coursekit.figures import BLUE, GREEN, INK, ORANGE, PURPLE, RED, SKY
+
+# Orange, sky and purple are too light for small letters on white: their darker sisters are easy to read.
+_INKS = (BLUE, "#9c6a00", GREEN, RED, "#a34f80", "#20709c", INK)
+_DOTS = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, INK)
+_MARKERS = ("o", "s")
+
+
+def layout(vectors: npt.ArrayLike, seed: int = 1) -> npt.NDArray[np.float64]:
+    """Places in the plane for the rows of ``vectors`` (N, D) → (N, 2), by t-SNE on cosines (van der Maaten 2008)."""
+    from sklearn.manifold import TSNE
+
+    rows = np.asarray(vectors, dtype=float)
+    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    places = TSNE(2, metric="cosine", perplexity=8, init="pca", random_state=seed).fit_transform(rows)
+    return np.asarray(places, dtype=float)
+
+
+def draw_map(
+    vectors: npt.NDArray[Any],
+    words: Sequence[str],
+    groups: Mapping[str, str],
+    *,
+    ax: Any,
+    title: str = "",
+    labels: bool = True,
+) -> None:
+    """Draw the words of each group (one string, separated by blanks) at their places; unknown words are left out."""
+    number = {word: i for i, word in enumerate(words)}
+    shown = [(word, k) for k, row in enumerate(groups.values()) for word in row.split() if word in number]
+    places = layout(vectors[[number[word] for word, _ in shown]])
+    for k, name in enumerate(groups):
+        mine = places[[group == k for _, group in shown]]
+        style = {"color": _DOTS[k % 7], "marker": _MARKERS[k // 7 % 2]}
+        ax.scatter(mine[:, 0], mine[:, 1], s=26, label=name, linewidths=0, **style)
+    ax.set(xticks=[], yticks=[])
+    ax.set_title(title)
+    for side in ax.spines.values():
+        side.set_color("#d5dbe1")
+        side.set_visible(True)
+    if labels:
+        ax.margins(0.07, 0.05)
+        _label(ax, places, shown)
+
+
+def _label(ax: Any, places: npt.NDArray[np.float64], shown: Sequence[tuple[str, int]]) -> None:
+    """Write each word beside its dot, where it covers neither a dot nor another word."""
+    figure = ax.figure
+    figure.canvas.draw()
+    dots = ax.transData.transform(places)
+    taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in dots]
+    scale = figure.dpi / 72
+    box = ax.bbox
+    for (word, group), (x, y) in zip(shown, dots, strict=True):
+        width, height = 4.6 * len(word) * scale, 9 * scale
+        spots = _spots(x, y, width, height, 5 * scale)
+        inside = [s for s in spots if box.x0 < s[0] < box.x1 - width and box.y0 < s[1] < box.y1 - height]
+        left, low = min(inside or spots, key=lambda s: _cover(s, width, height, taken))
+        taken.append((left, low, left + width, low + height))
+        at = ax.transData.inverted().transform((left, low))
+        ax.text(*at, word, fontsize=8, color=_INKS[group % 7], va="bottom", ha="left")
+
+
+def _spots(x: float, y: float, width: float, height: float, gap: float) -> list[tuple[float, float]]:
+    """Corners (left, low) of places for a label around a dot, the nearest and most usual first."""
+    spots = []
+    for far in (1.0, 2.2, 3.6, 5.0):
+        d = gap * far
+        spots += [(x + d, y - height / 2), (x - d - width, y - height / 2), (x - width / 2, y + d)]
+        spots += [(x - width / 2, y - d - height), (x + d, y + d / 2), (x - d - width, y + d / 2)]
+        spots += [(x + d, y - d / 2 - height), (x - d - width, y - d / 2 - height)]
+    return spots
+
+
+def _cover(
+    spot: tuple[float, float], width: float, height: float, taken: Sequence[tuple[float, ...]]
+) -> float:
+    """The area of what is taken already that a label at ``spot`` would cover."""
+    left, low = spot
+    area = 0.0
+    for a, b, c, d in taken:
+        area += max(0.0, min(left + width, c) - max(left, a)) * max(0.0, min(low + height, d) - max(low, b))
+    return area

@@ -1,0 +1,617 @@
+# ---
+# jupyter:
+#   course:
+#     data: []
+#     minutes: 110
+#     demo: 05_word2vec
+# ---
+
+# %% [markdown]
+# # 05 · Word vectors: what does a word mean?
+#
+# **What you already have.** Lab 04 turns any text into whole numbers and back. Lab 00 turned whole numbers into one-hot
+# vectors. Multiply two of those and you get 1 for the same word and 0 for all others. To such a model *sea* is as far
+# from *ocean* as it is from *tax*.
+#
+# **The question of this lab.** What does a word *mean*, in numbers? You will not tell the model. Nobody will. It only
+# gets to see a riddle, half a million times:
+#
+# > we ____ reduce the deficit
+#
+# *must*, *should*, *will*, *can*: they all fit. Words that fit the same gaps mean similar things. “You shall know
+# a word by the company it keeps”, wrote the linguist J. R. Firth in 1957. A model that is good at the riddle has
+# no choice but to find this out.
+#
+# When you are through you can
+#
+# * make riddles out of any text, and a model of two tables that answers them,
+# * work out its gradients by hand, and prove them right to nine digits,
+# * train it on 82 presidential speeches in less than a minute,
+# * ask it who is near to whom, and let it calculate with words.
+
+# %% locked="setup"
+import time
+
+import matplotlib.pyplot as plt
+import numpy as np
+from coursekit import check, progress, start
+from coursekit.corpus import adagrad_step, pack, speech_corpus
+from coursekit.figures import BLUE, ORANGE, heatmap
+from coursekit.maps import draw_map
+from coursekit.teaching import track, until_written
+from matplotlib.colors import ListedColormap
+
+start("05_word2vec")
+
+# %% [markdown]
+# ## Part A · Riddles
+#
+# A riddle has an answer, the **target**, and a **context**: up to $m$ words on its left and up to $m$ on its right. The
+# lecture takes $m = 3$ and this sentence from the European Parliament:
+#
+# *The competent services **have** not included them in the agenda on the grounds that …*
+#
+# With the target *have* the context is *The, competent, services, not, included, them*. Move on by one word, and the
+# next riddle is there.
+
+# %% [markdown]
+# ### 1 · `context_windows` ●○○ (10 minutes, 3 points)
+#
+# `context_windows(ids, m)`: `ids` is one sentence as a list of word ids, `m` a whole number from 1 on → a list of pairs
+# `(context, target)`, one for each position, from left to right.
+#
+# * `context`: the list of the ids of up to `m` words before the target and up to `m` words after it, in the order of
+#   the sentence and **without the target's own position**. (If the same word stands elsewhere in the window, it stays.)
+# * At the ends of the sentence the window is simply shorter.
+# * A sentence of one word has no context, so it gives no riddle: `[]`. So does the empty sentence.
+#
+# Your function only moves items around, so it should work just as well on a list of strings.
+#
+# *By hand:* `context_windows([7, 8, 9], 1)` → `[([8], 7), ([7, 9], 8), ([8], 9)]`.
+
+# %% question="context_windows"
+def context_windows(ids, m):
+    """The riddles of a sentence.  list of ids, window m → list of (context, target)."""
+    ### BEGIN SOLUTION
+    riddles = []
+    for place, target in enumerate(ids):
+        context = list(ids[max(0, place - m) : place]) + list(ids[place + 1 : place + 1 + m])
+        if context:
+            riddles.append((context, target))
+    return riddles
+    ### END SOLUTION
+
+
+# %% test="context_windows" points=3
+check("context_windows", context_windows)
+
+# %% tags=["skip-grading"]
+sentence = ("The competent services have not included them in the agenda on the grounds that they had been "
+            "answered in a previous part-session").split()
+with until_written():
+    for context, target in context_windows(sentence, 3)[3:6]:
+        print(f"{target:>9s} ← {', '.join(context)}")
+
+# %% tags=["skip-grading"]
+with until_written():
+    roles, riddles = np.zeros((6, 12)), context_windows(list(range(12)), 3)[3:9]
+    for row, (context, target) in enumerate(riddles):
+        roles[row, list(context)], roles[row, target] = 1, 2
+    fig, ax = plt.subplots(figsize=(8.6, 3.2))
+    colors = ListedColormap(["#f2f4f6", "#9ccbe8", ORANGE])
+    names = [f"target {sentence[target]}" for _, target in riddles]
+    heatmap(roles, names, sentence[:12], ax=ax, cmap=colors, vmin=0, vmax=2, aspect="auto")
+    ax.set_title("A window of three words on each side slides along")
+
+# %% [markdown]
+# ## Part B · A model of two tables
+#
+# How shall the model answer? As plainly as possible. Every word $i$ has two rows of $D$ numbers:
+#
+# * a row of $W_{\text{in}}$, a table $(V, D)$: the word **as a hint**, when it stands in the context;
+# * a row of $W_{\text{out}}$, another table $(V, D)$: the word **as an answer**.
+#
+# All hints together are the **mean** of their rows, one vector $h$. An answer gets a high score when its row points in
+# the direction of $h$. The softmax of lab 00 turns scores into probabilities:
+#
+# $$h = \frac1C \sum_{c \in \text{context}} W_{\text{in}}[c] \qquad\qquad s_i = W_{\text{out}}[i] \cdot h \qquad\qquad p = \text{softmax}(s)$$
+#
+# This is **CBOW**, the *continuous bag of words* (Mikolov and others, 2013). A bag: the order of the hints is thrown away. In
+# the end we keep the rows of $W_{\text{in}}$. They are called **word vectors** or **embeddings**.
+#
+# > **A note on the lecture.** It feeds in one-hot vectors. A one-hot vector times a table *is* a row of it (lab 00), so
+# > we look the row up and save the product. It also takes its word vectors from the columns of the
+# > second matrix; we take the rows of the first, as the inventors do. And it wants output and target to become “identical”:
+# > a softmax never reaches 0 and 1, so what we lower is the cross-entropy.
+
+# %% [markdown]
+# How large are such tables? The lecture's typical numbers are 30,000 words with 1,024 numbers each:
+
+# %%
+print(f"{30_000 * 1024:,} numbers in one table, that is {30_000 * 1024 / 1e6:.2f} million")
+
+# %% locked="softmax_given"
+def softmax(scores):
+    """exp(scores) / sum of exp(scores), safe for large scores; from lab 00.  (V,) → (V,)."""
+    exponentials = np.exp(scores - scores.max())
+    return exponentials / exponentials.sum()
+
+# %% [markdown]
+# ### 2 · `cbow_forward` ●○○ (10 minutes, 3 points)
+#
+# *By hand.* Three words, $D = 2$, and the context `[0, 1]`:
+#
+# | word | $W_{\text{in}}$ | $W_{\text{out}}$ | score $W_{\text{out}}\cdot h$ | probability |
+# |---|---|---|---|---|
+# | 0 | 1, 0 | 2, 0 | 1 | 0.212 |
+# | 1 | 0, 1 | 0, 2 | 1 | 0.212 |
+# | 2 | 1, 1 | 2, 2 | 2 | 0.576 |
+#
+# The mean of the rows 0 and 1 of $W_{\text{in}}$ is $h = (0.5, 0.5)$, and the softmax of the scores is the last column.
+#
+# `cbow_forward(context, W_in, W_out)`
+#
+# * `context`: a list of $C \ge 1$ word ids; a word that stands there twice counts twice;
+# * `W_in`, `W_out`: arrays `(V, D)`;
+# * returns two arrays, `h` of shape `(D,)` and `p` of shape `(V,)`.
+
+# %% question="cbow_forward"
+def cbow_forward(context, W_in, W_out):
+    """Answer a riddle.  context: list of C ids, W_in, W_out: (V, D) → h (D,), probabilities (V,)."""
+    ### BEGIN SOLUTION
+    h = W_in[context].mean(axis=0)
+    return h, softmax(W_out @ h)
+    ### END SOLUTION
+
+
+# %% test="cbow_forward" points=3
+check("cbow_forward", cbow_forward)
+
+# %% [markdown]
+# Before it has learned anything the model guesses. Here it is with random tables, on the lecture's riddle:
+
+# %% tags=["skip-grading"]
+vocabulary = sorted(set(sentence))
+ids = [vocabulary.index(word) for word in sentence]
+toy = np.random.default_rng(1)
+toy_in, toy_out = toy.normal(0, 0.3, (2, len(vocabulary), 8))
+with until_written():
+    context, target = context_windows(ids, 3)[3]
+    _, p = cbow_forward(context, toy_in, toy_out)
+    print(f"probability of “{vocabulary[target]}”: {p[target]:.3f}; guessing: {1 / len(p):.3f}")
+
+# %% [markdown]
+# ## Part C · Learning, by hand
+#
+# The loss of a riddle is its surprise, as in lab 01: $L = -\ln p_{\text{target}}$. To lower it we need to know, for every
+# number in both tables, in which direction the loss falls. Three steps lead backwards through the model.
+#
+# 1. **The scores.** For softmax and logarithm together the gradient is beautifully simple: what the model said, minus
+#    what was right. $\;\partial L/\partial s_i = p_i - 1$ for the target and $p_i$ for all others. Call it the error $e$, shape $(V,)$.
+# 2. **The answers.** $s_i = W_{\text{out}}[i] \cdot h$, so row $i$ of the gradient of $W_{\text{out}}$ is $e_i\, h$.
+# 3. **The hints.** $h$ feels all scores: $\partial L/\partial h = \sum_i e_i\, W_{\text{out}}[i]$. And $h$ is a mean, so each of the $C$
+#    words of the context gets the share $\frac1C\, \partial L/\partial h$. **A word that stands in the context twice gets two
+#    shares.** Rows of words that are not in the context get nothing.
+#
+# *By hand,* going on with the three words; let the target be word 0:
+#
+# * $e = (0.212 - 1,\ 0.212,\ 0.576) = (-0.788,\ 0.212,\ 0.576)$;
+# * the rows of $\partial L/\partial W_{\text{out}}$ are $e_i \cdot (0.5, 0.5)$: $(-0.394, -0.394)$, $(0.106, 0.106)$, $(0.288, 0.288)$;
+# * $\partial L/\partial h = -0.788 \cdot (2, 0) + 0.212 \cdot (0, 2) + 0.576 \cdot (2, 2) = (-0.424, 1.576)$, so rows 0 and 1 of
+#   $\partial L/\partial W_{\text{in}}$ are $(-0.212, 0.788)$, and row 2 is zero.
+
+# %% [markdown]
+# ### 3 · `cbow_backward` ●●● (25 minutes, 5 points)
+#
+# `cbow_backward(context, target, W_in, W_out)`: the same arguments, and the id of the right answer → two arrays
+# `dW_in`, `dW_out`, both `(V, D)`: the gradients of $L = -\ln p_{\text{target}}$. The tables themselves stay as they are.
+#
+# This is by hand: no automatic differentiation. And mind the repeated words: with NumPy, `dW_in[context] += share` writes a repeated row only *once*.
+# `np.add.at(dW_in, context, share)` adds every time, and so does a plain loop.
+
+# %% question="cbow_backward"
+def cbow_backward(context, target, W_in, W_out):
+    """Gradients of −ln p[target].  context: C ids, tables: (V, D) → dW_in, dW_out, (V, D) each."""
+    ### BEGIN SOLUTION
+    h, error = cbow_forward(context, W_in, W_out)
+    error[target] -= 1  # what was said, minus what was right
+    dW_in = np.zeros(W_in.shape)
+    np.add.at(dW_in, context, error @ W_out / len(context))
+    return dW_in, np.outer(error, h)
+    ### END SOLUTION
+
+
+# %% test="cbow_backward" points=5
+check("cbow_backward", cbow_backward)
+
+# %% [markdown]
+# How can you be *sure* of a gradient? Ask the loss itself: move one number of a table a tiny bit up and down, and see how
+# the loss changes. That is slow but cannot be wrong. If every number agrees with your formula to nine digits,
+# your formula is right.
+
+# %% tags=["skip-grading"]
+def slope(table, place, loss, step=1e-5):
+    """How the loss changes with one number of a table: (L(x + step) − L(x − step)) / (2 step)."""
+    values = []
+    for sign in (1, -1):
+        table[place] += sign * step
+        values.append(loss())
+        table[place] -= sign * step
+    return (values[0] - values[1]) / (2 * step)
+
+
+with until_written():
+    loss = lambda: -np.log(cbow_forward(context, toy_in, toy_out)[1][target])
+    by_formula = cbow_backward(context, target, toy_in, toy_out)
+    by_trying = [np.array([slope(table, place, loss) for place in np.ndindex(table.shape)])
+                 for table in (toy_in, toy_out)]
+    furthest = max(np.abs(f.ravel() - t).max() for f, t in zip(by_formula, by_trying))
+    print(f"{2 * toy_in.size} numbers compared; the largest difference is {furthest:.0e}")
+
+# %% tags=["skip-grading"]
+with until_written():
+    fig, ax = plt.subplots(figsize=(4.6, 3.8))
+    for formula, tried, color, name in zip(by_formula, by_trying, (BLUE, ORANGE), ("W_in", "W_out")):
+        ax.plot(tried, formula.ravel(), "o", ms=4, color=color, label=name)
+    ax.axline((0, 0), slope=1, color="#8a97a3", lw=1)
+    ax.set(xlabel="slope found by trying", ylabel="slope by your formula")
+    ax.set_title("Formula and trial agree")
+    ax.legend()
+
+# %% [markdown]
+# Now let it learn the lecture's one sentence: go through its riddles again and again, and each time take a small step
+# downhill.
+
+# %% tags=["skip-grading"]
+with until_written():
+    losses, tables = [], [toy_in.copy(), toy_out.copy()]
+    for _ in range(60):
+        total = 0
+        for context, target in context_windows(ids, 3):
+            total -= np.log(cbow_forward(context, *tables)[1][target])
+            for table, gradient in zip(tables, cbow_backward(context, target, *tables)):
+                table -= 0.5 * gradient
+        losses.append(total / len(ids))
+    fig, ax = plt.subplots(figsize=(6.8, 2.9))
+    ax.plot(losses)
+    ax.axhline(np.log(len(vocabulary)), color=ORANGE, label=f"guessing among {len(vocabulary)} words")
+    ax.set(xlabel="times through the sentence", ylabel="loss (nats)", title="It learns the sentence by heart")
+    ax.legend()
+
+# %% [markdown]
+# By heart: with one sentence there is nothing else to learn. To find out that *must* is like *should*, it has to see
+# both of them in a thousand sentences. For that it must become faster.
+
+# %% [markdown]
+# ## Part D · An easier question
+#
+# Every single riddle asks *all* $V$ words for their score, and corrects all $V$ rows of $W_{\text{out}}$. With 30,000 words of
+# 1,024 numbers these are 30.72 million multiplications on the way there and twice as many on the way back, for *one* riddle.
+#
+# **Negative sampling** asks an easier question. Take the right answer and a handful of words drawn at random, the **noise**,
+# say five. And ask for each of the six: *are you the real one, yes or no?* Yes or no is what the sigmoid is for,
+# $\sigma(s) = 1/(1 + e^{-s})$, a probability between 0 and 1. With $u_0$ for the answer's row of $W_{\text{out}}$ and $u_1, \dots, u_K$
+# for the rows of the noise:
+#
+# $$L = -\ln \sigma(u_0 \cdot h) \;-\; \sum_{k=1}^K \ln \sigma(-u_k \cdot h)$$
+#
+# The loss is small when the real answer's score is large and the scores of the noise are very negative. Six rows instead of
+# 30,000. The gradients have the same form as before, *what was said minus what was right*:
+#
+# $$g_0 = \sigma(s_0) - 1, \qquad g_k = \sigma(s_k), \qquad \frac{\partial L}{\partial h} = \sum_{k=0}^K g_k\, u_k, \qquad \frac{\partial L}{\partial u_k} = g_k\, h$$
+#
+# *By hand.* $h = (1, 0)$, the real answer $u_0 = (2, 0)$, one noise word $u_1 = (-1, 3)$. The scores are 2 and −1.
+# $L = -\ln 0.881 - \ln 0.731 = 0.127 + 0.313 = 0.440$. $g = (-0.119, 0.269)$. So
+# $\partial L/\partial h = -0.119 \cdot (2, 0) + 0.269 \cdot (-1, 3) = (-0.507, 0.807)$; the rows of $\partial L/\partial u$ are $(-0.119, 0)$
+# and $(0.269, 0)$.
+
+# %% [markdown]
+# ### 4 · `negative_sampling_loss` ●●● (25 minutes, 5 points)
+#
+# Half a million riddles are waiting, so this function takes a whole **batch** of $B$ of them at once. Write it without
+# a loop over the batch, or the training in Part E takes an hour.
+#
+# `negative_sampling_loss(h, rows)`
+#
+# * `h`: array `(B, D)`, the mean of the hints of each riddle;
+# * `rows`: array `(B, 1 + K, D)`: for each riddle the row of the right answer (`rows[:, 0]`), then those of $K \ge 1$ noise words;
+# * returns three arrays: `loss` of shape `(B,)`, the loss of *each* riddle; `dh` of shape `(B, D)` and `drows` of shape
+#   `(B, 1 + K, D)`, the gradients of each riddle's own loss. (No mean and no sum over the batch.)
+#
+# Scores can be as large as ±1,000, where `np.exp` overflows, and $\ln 0$ lurks. The trick of lab 00 helps:
+# $-\ln\sigma(s) = \ln(1 + e^{-s}) =$ `np.logaddexp(0, -s)`. (A warning about an overflow in `exp` inside of
+# $\sigma$ does no harm; a result of `inf` or `nan` does.)
+
+# %% question="negative_sampling_loss"
+def negative_sampling_loss(h, rows):
+    """Loss and gradients, riddle by riddle.  h: (B, D), rows: (B, 1+K, D) → (B,), (B, D), (B, 1+K, D)."""
+    ### BEGIN SOLUTION
+    scores = (rows @ h[:, :, None])[:, :, 0]  # (B, 1+K)
+    loss = np.logaddexp(0, -scores[:, 0]) + np.logaddexp(0, scores[:, 1:]).sum(axis=1)
+    g = np.exp(-np.logaddexp(0, -scores))  # σ(scores)
+    g[:, 0] -= 1
+    return loss, (g[:, None, :] @ rows)[:, 0], g[:, :, None] * h[:, None, :]
+    ### END SOLUTION
+
+
+# %% test="negative_sampling_loss" points=5
+check("negative_sampling_loss", negative_sampling_loss)
+
+# %% [markdown]
+# ## Part E · Eighty-two speeches
+#
+# Now the real thing: the State of the Union speeches from 1945 on, in small letters, without numbers and without the words
+# that occur fewer than twenty times. (A word needs to be seen to be understood.)
+
+# %% tags=["skip-grading"]
+corpus = speech_corpus(at_least=20)
+V, D, m, K = len(corpus.words), 64, 3, 5
+print(f"{V:,} words, {corpus.counts.sum():,} in all, {len(corpus.sentences):,} sentences, for example:")
+print(" ".join(corpus.words[i] for i in corpus.sentences[1000]))
+with until_written():
+    riddles = pack(corpus.sentences, context_windows, m, blank=V)
+    print(f"{len(riddles):,} riddles; the tables hold 2 · {V:,} · {D} = {2 * V * D:,} numbers")
+
+# %% [markdown]
+# Which words shall be the noise? If we drew them as they occur, it would nearly always be *the* or *of*; if all were equally
+# likely, it would be too easy to tell them from a real answer. The inventors found a middle way: raise the counts to the
+# power of ¾.
+
+# %% tags=["skip-grading"]
+def shares(counts, power):
+    return counts**power / (counts**power).sum()
+
+
+noise = np.cumsum(shares(corpus.counts, 0.75))
+shown = ["the", "we", "must", "congress", "peace", "farmers", "missiles", "poland"]
+places = [corpus.words.index(word) for word in shown]
+fig, ax = plt.subplots(figsize=(7.2, 3))
+for offset, power, color, name in ((-0.2, 1, BLUE, "as they occur"), (0.2, 0.75, ORANGE, "to the power ¾")):
+    ax.bar(np.arange(8) + offset, shares(corpus.counts, power)[places] * 100, 0.4, color=color, label=name)
+ax.set_xticks(range(8), shown)
+ax.set(yscale="log", ylabel="share in %", title="The power ¾ takes from the frequent and gives to the rare")
+ax.legend()
+plt.show()
+
+# %% [markdown]
+# One step of the training, for a batch of riddles. Follow it with your finger: look up the hints, take their mean, draw
+# the noise, call *your* function, take the steps. Contexts at the ends of a sentence are filled up with a blank, an extra row
+# of zeros. `adagrad_step` goes downhill, and gives every word its own pace: large steps for rare words, small ones for
+# words that have been corrected a thousand times (it has a few lines; look into `coursekit/corpus.py`).
+
+# %% tags=["skip-grading"]
+def train_step(batch, W_in, W_out, pace_in, pace_out, rate, rng):
+    """Learn from the riddles of a batch, in place.  Returns their mean loss."""
+    context, size = riddles.contexts[batch], riddles.sizes[batch][:, None]  # (B, 2m), (B, 1)
+    h = W_in[context].sum(axis=1) / size  # (B, D)
+    drawn = np.searchsorted(noise, rng.random((len(batch), K)))  # (B, K)
+    words = np.column_stack([riddles.targets[batch], drawn])  # (B, 1+K)
+    loss, dh, drows = negative_sampling_loss(h, W_out[words])
+    adagrad_step(W_out, pace_out, words.ravel(), drows.reshape(-1, D), rate)
+    adagrad_step(W_in, pace_in, context.ravel(), np.repeat(dh / size, 2 * m, axis=0), rate)
+    W_in[V] = 0  # the blank learns nothing
+    return loss.mean()
+
+
+# %% tags=["skip-grading"]
+rng = np.random.default_rng(1)
+W_in = rng.uniform(-0.5 / D, 0.5 / D, (V + 1, D)).astype(np.float32)
+W_in[V] = 0
+before, W_out = W_in[:V].copy(), np.zeros((V, D), dtype=np.float32)
+paces = np.full(V + 1, 0.1, np.float32), np.full(V, 0.1, np.float32)
+
+with until_written():
+    began, epochs = time.perf_counter(), 5
+    batches = [batch for _ in range(epochs)
+               for batch in np.array_split(rng.permutation(len(riddles)), len(riddles) // 1024)]
+    rates = np.linspace(0.5, 0, len(batches))  # large steps at first, small ones in the end
+    history = [train_step(batch, W_in, W_out, *paces, rate, rng)
+               for batch, rate in zip(track(batches, "reading five times"), rates)]
+    vectors, words = W_in[:V], corpus.words
+    print(f"{epochs * len(riddles):,} riddles in {time.perf_counter() - began:.0f} s")
+
+# %% tags=["skip-grading"]
+with until_written():
+    smooth = np.convolve(history, np.full(50, 1 / 50), "valid")
+    fig, ax = plt.subplots(figsize=(7.2, 3))
+    ax.plot(np.arange(len(smooth)) * epochs / len(history), smooth)
+    ax.axhline((1 + K) * np.log(2), color=ORANGE, label="knowing nothing: 6 ln 2 = 4.16")
+    ax.set(xlabel="times through the speeches", ylabel="loss (nats a riddle)", ylim=(0, 4.6))
+    ax.set_title(f"From {history[0]:.2f} to {smooth[-1]:.2f}: it learns to tell real from random")
+    ax.legend()
+
+# %% [markdown]
+# The little stairs stand where the speeches begin anew: a text that was read before is easier. (The five words of noise
+# are always new, so the loss can never become zero.)
+
+# %% [markdown]
+# ## Part F · Who is near to whom?
+#
+# The riddles have done their work; we keep the word vectors. Is *iraq* near to *iran*? Near means here: **pointing in the same
+# direction**. The length of a vector has to do with how often the word occurs, and we do not care about that. So we take the
+# **cosine** of the angle between two vectors, their dot product divided by both lengths: 1 for the same direction, 0 for a
+# right angle, −1 for opposite directions.
+#
+# $$\cos(a, b) = \frac{a \cdot b}{|a|\,|b|}$$
+
+# %% [markdown]
+# ### 5 · `nearest` ●○○ (10 minutes, 2 points)
+#
+# `nearest(word, vectors, words, k=5)`
+#
+# * `vectors`: array `(V, D)`, none of its rows zero; `words`: the list (or tuple) of the $V$ words, row by row; `word` is one of them;
+# * returns a list of the `k` words with the largest cosine to `word`, **the word itself left out**, the nearest first, as pairs
+#   `(word, cosine)`. If there are fewer than `k` others, return them all.
+#
+# *By hand.* `vectors = [[1, 0], [10, 1], [0, 2], [-1, 0]]`, words `a b c d`: `nearest("a", …, k=2)` is `[("b", 0.995), ("c", 0.0)]`.
+# That *b* is ten times as long does not matter.
+
+# %% question="nearest"
+def nearest(word, vectors, words, k=5):
+    """The k words that point in the most similar direction.  vectors: (V, D) → list of (word, cosine)."""
+    ### BEGIN SOLUTION
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosines = unit @ unit[words.index(word)]
+    order = [i for i in np.argsort(-cosines) if words[i] != word]
+    return [(words[i], float(cosines[i])) for i in order[:k]]
+    ### END SOLUTION
+
+
+# %% test="nearest" points=2
+check("nearest", nearest)
+
+# %% tags=["skip-grading"]
+with until_written():
+    for word in "january three million children peace nuclear iraq farm poor she must more".split():
+        found = nearest(word, vectors, words, 6)
+        print(f"{word:>9s}  " + ", ".join(f"{other} {cosine:.2f}" for other, cosine in found))
+
+# %% [markdown]
+# Nobody told it what a month is. And now the map: all vectors have 64 numbers, the paper has two. The method t-SNE lays
+# the words out so that neighbours stay neighbours. (Only *near* has a meaning in such a picture; the axes have none.) The
+# colours are ours, the places are the model's.
+
+# %% tags=["skip-grading"]
+groups = {"months": "january february march april june july august september october november december",
+          "numbers": "two three four five six seven eight nine ten twenty thirty",
+          "countries": "iraq iran afghanistan korea vietnam china russia japan germany europe cuba poland",
+          "helpers": "must should will would can could may might shall cannot",
+          "families": "children kids parents mothers families students teachers seniors",
+          "arms": "weapons missiles aircraft ballistic chemical biological strategic conventional arms",
+          "money": "million billion trillion dollars percent cents thousand",
+          "ideals": "peace freedom liberty democracy justice dignity prosperity stability",
+          "energy": "oil gas coal energy fuel solar",
+          "time": "years months weeks days hours decades"}
+
+with until_written():
+    fig, axes = plt.subplots(1, 2, figsize=(12, 6.4), width_ratios=[1, 2.7])
+    draw_map(before, words, groups, ax=axes[0], labels=False, title="Before: chaos")
+    draw_map(vectors, words, groups, ax=axes[1], title="After: words of a kind have found each other")
+    fig.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=10,
+               fontsize=9, handletextpad=0, columnspacing=1.2)
+
+# %% [markdown]
+# **Written question (2 points).** Look again at the neighbours of *more*. The nearest is probably its opposite, *less*. Other
+# models put *hot* beside *cold* in the same way. Explain from the riddles why opposites become neighbours, and say what “near”
+# therefore means here, and what not. Two to four sentences.
+
+# %% [markdown] written="why_opposites" points=2
+# ### BEGIN SOLUTION
+# The model sees nothing of a word but the gaps that it fills. *More* and *less* fill the same gaps (*… than ever*, *… money
+# for …*), so the hints around them are the same, and their vectors are pulled in the same directions. Near means “can
+# stand in the same place”, which is likeness of use: same kind of word, same topic. It does not mean “says the
+# same”; that two words are opposites cannot be told from the distance.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## Part G · Calculating with words
+#
+# If directions mean something, so do *differences*. The way from *can* to *could* is the way from now to maybe. What happens if
+# you take the same way from *will*?
+#
+# $$\text{could} - \text{can} + \text{will} \approx \;?$$
+#
+# Read it as a riddle: *can is to could as will is to …*
+
+# %% [markdown]
+# ### 6 · `analogy` ●●○ (10 minutes, 2 points)
+#
+# `analogy(a, b, c, vectors, words, k=3)`: *a is to b as c is to …* First bring all rows of `vectors` to length 1, so that all words
+# have the same say. Then compute $v = b - a + c$, and find the words whose vectors have the largest cosine with $v$.
+# **The three words of the question do not count as answers.** Returns a list of `k` pairs `(word, cosine)`, the best first
+# (all, if there are fewer than `k`).
+
+# %% question="analogy"
+def analogy(a, b, c, vectors, words, k=3):
+    """“a is to b as c is to …”, the k best answers.  vectors: (V, D) → list of (word, cosine)."""
+    ### BEGIN SOLUTION
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    way = unit[words.index(b)] - unit[words.index(a)] + unit[words.index(c)]
+    cosines = unit @ way / np.linalg.norm(way)
+    order = [i for i in np.argsort(-cosines) if words[i] not in (a, b, c)]
+    return [(words[i], float(cosines[i])) for i in order[:k]]
+    ### END SOLUTION
+
+
+# %% test="analogy" points=2
+check("analogy", analogy)
+
+# %% tags=["skip-grading"]
+asked = ["can could will", "is was are", "good better strong", "nation nations country",
+         "he his she", "he she father", "farms farmers schools", "school teachers hospital",
+         "first second third", "europe european america", "january february march", "man men woman"]
+with until_written():
+    for question in asked:
+        found = analogy(*question.split(), vectors, words)
+        print("{:>8s} is to {:9s} as {:>8s} is to  ".format(*question.split())
+              + ", ".join(word for word, _ in found))
+
+# %% [markdown]
+# Some answers are brilliant, some are nearly right, and some are nonsense. The upper rows come out the same whatever the
+# random start; the lower ones come and go (try `default_rng(2)` in the training). So let us be fair and count. Here are a
+# few families of pairs; every pair asks about every other pair of its family.
+
+# %% tags=["skip-grading"]
+families = {"he : his": "i my we our he his she her they their you your",
+            "good : better": "good better strong stronger great greater high higher low lower large larger",
+            "is : was": "is was are were do did make made take took come came say said give gave begin began",
+            "can : could": "can could will would may might",
+            "nation : nations": "nation nations country countries family families child children "
+                                "worker workers year years day days city cities school schools"}
+
+
+def hits(pairs, k):
+    """The share of riddles whose answer is among the first k."""
+    asked = [(a, b, c, d) for a, b in pairs for c, d in pairs if a != c]
+    return np.mean([d in dict(analogy(a, b, c, vectors, words, k)) for a, b, c, d in asked])
+
+# %% tags=["skip-grading"]
+with until_written():
+    pairs = {name: list(zip(row.split()[::2], row.split()[1::2])) for name, row in families.items()}
+    first = [hits(pairs[name], 1) for name in pairs]
+    among_five = [hits(pairs[name], 5) for name in pairs]
+    fig, ax = plt.subplots(figsize=(7.4, 3.3))
+    ax.barh(list(pairs), among_five, color="#9ccbe8", label="among the first five")
+    ax.barh(list(pairs), first, color=BLUE, height=0.45, label="the very first")
+    ax.set(xlabel=f"share of right answers, out of {V:,} words", xlim=(0, 1))
+    ax.set_title(f"The right word is among the first five {np.mean(among_five):.0%} of the time")
+    ax.legend(loc="lower right")
+    ax.invert_yaxis()
+
+# %% [markdown]
+# Blind guessing would be right once in 2,600 times. And all it has read are half a million words, as much as five novels.
+# The vectors that became famous in 2013, with *king − man + woman ≈ queen*, had read a hundred billion.
+
+# %% [markdown]
+# **Written question (2 points).** Ask for `nearest("may", vectors, words)`. *May* is a helper verb, and it is a month. Where did
+# its vector end up, and why there? What would a model have to do differently, to treat the *may* of *we may* and the *May* of *in May* as
+# two things? Two to four sentences.
+
+# %% [markdown] written="one_vector" points=2
+# ### BEGIN SOLUTION
+# Its neighbours are *could, will, would, might*: only helper verbs. Every word has a single row, and the row goes where most of its
+# riddles pull it; in the speeches *may* is a verb nearly every time, so the few months are drowned. (If both were equally frequent,
+# the vector would lie somewhere in between, near to neither.) A model would have to give a word a different vector in every sentence,
+# depending on the words around it: after *in* a month, after *we* a verb. That is what attention will do in lab 07.
+# ### END SOLUTION
+
+# %% tags=["skip-grading"]
+with until_written():
+    print(", ".join(word for word, _ in nearest("may", vectors, words, 8)))
+
+# %% [markdown]
+# ## What you can do now
+#
+# You can turn words into vectors that know about each other, from nothing but raw text. You have worked out gradients by
+# hand and proved them. The first layer of every transformer is such a table, $W_{\text{in}}$, with one row for every token; there
+# it is trained together with all the rest. (With 30,000 tokens of 1,024 numbers it holds those 30.72 million numbers.)
+
+# %% locked="progress"
+progress()
+
+# %% [markdown]
+# ## What is still missing
+#
+# * A bag has no order. *The dog bit the man* and *the man bit the dog* have the same mean, so to CBOW they are the same. How can
+#   a vector know *where* its word stands? That is **lab 06**.
+# * A word has one vector, whatever stands around it. How can it listen to its neighbours? That is **lab 07**.
