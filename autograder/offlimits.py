@@ -7,12 +7,18 @@ top-level assignments), is searched for the names that the question's public che
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 
 from coursekit.checking import forbidden_in
-from coursekit.forbidden import used_in
+from coursekit.forbidden import used_in_tree
 
 from autograder.course import settings
+
+#: Lines that are no Python, after which a cell is given up.
+MAX_BAD_LINES = 50
+_MAGIC = re.compile(r"(?P<indent>\s*)%(?:time|timeit|prun|memit|debug)\s+(?:-\S+\s+)*")
+_NO_PYTHON = re.compile(r"\s*(?:[%!?/,;]|[^=#]+=\s*[!%]|[^#]*\?\s*$)")
 
 
 def forbidden_used(lab: str, question: str, cells: Sequence[str]) -> tuple[str, ...]:
@@ -27,20 +33,31 @@ def forbidden_used(lab: str, question: str, cells: Sequence[str]) -> tuple[str, 
     reached = _reached(question, trees)
     if not reached:
         return ()
-    module = ast.Module(body=[*imports, *reached], type_ignores=[])
-    try:
-        return used_in(ast.unparse(module), names)
-    except (RecursionError, ValueError):
-        return ()
+    bare = ast.Expr(ast.Name(question, ast.Load()))  # an import may bind the question's own name
+    module = ast.Module(body=[*imports, *reached, bare], type_ignores=[])
+    return used_in_tree(module, names)
 
 
 def _parse(source: str) -> ast.Module | None:
-    """The cell's syntax tree with IPython's own lines (magics, shell commands) left out."""
-    lines = [line if not line.lstrip().startswith(("%", "!", "?")) else "" for line in source.splitlines()]
-    try:
-        return ast.parse("\n".join(lines))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    """The cell's syntax tree. IPython's own lines give what Python there is in them; a bad line is left out."""
+    lines = [_plain_python(line) for line in source.splitlines()]
+    for _ in range(MAX_BAD_LINES):
+        try:
+            return ast.parse("\n".join(lines))
+        except SyntaxError as error:
+            if not error.lineno or error.lineno > len(lines) or not lines[error.lineno - 1]:
+                return None
+            lines[error.lineno - 1] = ""
+        except (ValueError, RecursionError, MemoryError):
+            return None
+    return None
+
+
+def _plain_python(line: str) -> str:
+    """``%time f = g`` and ``f = g``; ``files = !ls`` and ``!ls`` are nothing."""
+    if magic := _MAGIC.match(line):
+        return magic["indent"] + line[magic.end() :]
+    return "" if _NO_PYTHON.match(line) else line
 
 
 def _reached(question: str, trees: Sequence[ast.Module]) -> list[ast.stmt]:
@@ -64,10 +81,19 @@ def _reached(question: str, trees: Sequence[ast.Module]) -> list[ast.stmt]:
     return reached
 
 
-def _names_bound(node: ast.stmt) -> list[str]:
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return [node.name]
-    if isinstance(node, (ast.Assign, ast.AnnAssign)):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        return [n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)]
-    return []
+def _names_bound(statement: ast.stmt) -> set[str]:
+    """Every name that a top-level statement may bind, in its branches too, but not inside functions."""
+    names: set[str] = set()
+    waiting: list[ast.AST] = [statement]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.add(node.name)
+            continue
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names.update((item.asname or item.name).split(".")[0] for item in node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif not isinstance(node, ast.Lambda):
+            waiting.extend(ast.iter_child_nodes(node))
+    return names

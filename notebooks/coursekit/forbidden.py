@@ -27,11 +27,21 @@ def used_in(
         tree = ast.parse(textwrap.dedent(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
+    return used_in_tree(tree, forbidden, namespace)
+
+
+def used_in_tree(
+    tree: ast.AST, forbidden: Iterable[str], namespace: Mapping[str, Any] | None = None
+) -> tuple[str, ...]:
+    """The same for code that has been parsed; it may be nested as deeply as it likes."""
     aliases = {**_aliases_of_namespace(namespace or {}), **_aliases_of_imports(tree)}
     dotted, methods = set(), set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
             methods.add(node.attr)
+        if isinstance(node, ast.Call) and (fetched := _fetched(node)):
+            methods.add(fetched.attr)
+            dotted.add(_dotted(fetched, aliases))
         if isinstance(node, (ast.Attribute, ast.Name)):
             name = _dotted(node, aliases)
             if name:
@@ -43,6 +53,14 @@ def _is_used(name: str, dotted: set[str], methods: set[str]) -> bool:
     if name.startswith(("Tensor.", "str.")):
         return name.partition(".")[2] in methods
     return name in dotted
+
+
+def _fetched(call: ast.Call) -> ast.Attribute | None:
+    """``getattr(thing, "name")`` as ``thing.name``."""
+    match call:
+        case ast.Call(func=ast.Name(id="getattr"), args=[thing, ast.Constant(value=str(name)), *_]):
+            return ast.Attribute(value=thing, attr=name)
+    return None
 
 
 def _aliases_of_imports(tree: ast.AST) -> dict[str, str]:
