@@ -19,6 +19,11 @@ from autograder.masters import is_skipped
 from autograder.submissions import Unreadable
 
 MAX_CELLS = 2_000
+#: Objects that JSON may become: without a limit 60 MB of brackets become gigabytes.
+MAX_PARTS = 5_000_000
+#: Characters of code in one cell, and in all. As a syntax tree code takes some four hundred times its size.
+MAX_CELL_CODE = 200_000
+MAX_CODE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,8 @@ def parse(raw: bytes) -> list[dict[str, Any]]:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise Unreadable("The notebook is not UTF-8 text.") from None
+    if raw.count(b"[") + raw.count(b"{") + raw.count(b'"') // 2 > MAX_PARTS:
+        raise Unreadable("The notebook has too many parts to be read.")
     try:
         data = json.loads(text)
     except (ValueError, RecursionError, MemoryError):
@@ -153,7 +160,21 @@ def repair(raw: bytes, template: Template) -> Repaired:
             seen.add(grade_id)
     _insert_missing(result, template, seen)
     _put_tests_after_answers(result, template)
+    _leave_out_endless_code(result)
     return result
+
+
+def _leave_out_endless_code(result: Repaired) -> None:
+    """Do not run, or read, more code than anybody writes."""
+    left = MAX_CODE
+    for position, cell in enumerate(result.cells):
+        left -= len(cell.run)
+        if len(cell.run) > MAX_CELL_CODE or left < 0:
+            left += len(cell.run)
+            result.notes.append(
+                f"The cell {cell.grade_id or f'number {position + 1}'} was not run: its code is too long."
+            )
+            cell.run = ""
 
 
 def _is_given(master: NotebookNode) -> bool:
@@ -219,13 +240,14 @@ def _texts(template: Template) -> set[str]:
 
 
 def definitions_of(source: str) -> str:
-    """Only the imports, functions and classes at the top level of ``source`` (all of it when it does not parse)."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    """Only the imports, functions and classes at the top level of ``source`` ("" when it cannot be read)."""
+    if len(source) > MAX_CELL_CODE:
         return ""
     kept = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-    return "\n\n".join(ast.unparse(node) for node in tree.body if isinstance(node, kept))
+    try:
+        return "\n\n".join(ast.unparse(node) for node in ast.parse(source).body if isinstance(node, kept))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
 
 
 def _insert_missing(result: Repaired, template: Template, seen: set[str]) -> None:

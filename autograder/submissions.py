@@ -82,7 +82,7 @@ def read(submission: Submission) -> bytes:
     path = submission.path
     assert path is not None
     try:
-        if path.is_symlink() or not path.is_file():
+        if path.is_symlink() or path.parent.is_symlink() or not path.is_file():
             raise Unreadable("The notebook is not a plain file.")
         size = path.stat().st_size
         if size > MAX_BYTES:
