@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,15 +13,18 @@ from autograder import fingerprints
 from autograder.diagnosis import diagnose
 from autograder.masters import spec
 from autograder.offlimits import forbidden_used
+from autograder.own_errors import own_error
 from autograder.results import CellOutcome, QuestionResult, SubmissionResult, TestResult
 from autograder.sandbox.session import Session, Zygote
 from autograder.sanitise import Repaired, Template, kept_name, repair
-from autograder.student import Student, StudentError, StudentGone
+from autograder.student import Student, StudentGone
 from autograder.submissions import MISSING, Submission, Unreadable
-from autograder.testing import HiddenTest, TestRun, earned, numbers_masked, run_test, tests_of
+from autograder.testing import HiddenTest, TestRun, earned, run_test, tests_of
 from autograder.work import Task
 
 CHECK_MIME = "application/vnd.coursekit.check+json"
+#: Characters that all cells of a notebook may put out together, pictures included.
+MAX_OUTPUT = 16 << 20
 GONE = {
     "timed-out": "your function took too long",
     "out-of-memory": "your function took too much memory",
@@ -84,21 +86,17 @@ class Grader:
             submitted_at=submission.submitted_at,
             unsandboxed=not self.zygote.sandbox,
             keys={**keys, "raw": raw_digest},
-            public_checks=_public_checks(run.outcomes),
+            public_checks=_public_checks(run.outcomes, [name for name, _ in spec(self.lab).questions]),
             run_notes=run.notes,
             tested=tuple(name for name, _ in spec(self.lab).questions if name not in kept),
         )
 
     def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult]) -> Run:
         """Run the notebook's cells, then test the questions that are not ``kept``."""
-        sources = [
-            (cell.grade_id or f"number {i + 1}", cell.run)
-            for i, cell in enumerate(repaired.cells)
-            if cell.run
-        ]
+        sources = _labelled_sources(repaired)
         notes: list[str] = []
         with self.zygote.session() as session:
-            outcomes = session.run_cells(sources)
+            outcomes = _within_bounds(session.run_cells(sources))
             if session.note:
                 notes.append(_naming_the_question(session.note, self.template))
             questions = tuple(
@@ -158,9 +156,25 @@ class Grader:
             tuple(run.result for run in runs),
             found.title if found else None,
             found.hint if found else None,
-            _own_error(error),
+            own_error(error, _labelled_sources(repaired)),
             forbidden,
         )
+
+
+def _within_bounds(outcomes: Sequence[CellOutcome]) -> list[CellOutcome]:
+    """The outcomes without the outputs that come when the whole notebook has put out enough."""
+    left, kept = MAX_OUTPUT, []
+    for outcome in outcomes:
+        left -= len(json.dumps(outcome.outputs))
+        kept.append(outcome if left >= 0 else replace(outcome, outputs=()))
+    return kept
+
+
+def _labelled_sources(repaired: Repaired) -> list[tuple[str, str]]:
+    """The cells that run, each under the name by which notes and errors call it."""
+    return [
+        (cell.grade_id or f"number {i + 1}", cell.run) for i, cell in enumerate(repaired.cells) if cell.run
+    ]
 
 
 def _run_in(session: Session, function: str, test: HiddenTest) -> tuple[TestRun, str]:
@@ -223,60 +237,22 @@ def _taken_over(
     return Run(outcomes, in_order, earlier.status, earlier.run_notes, earlier.seconds)
 
 
-def _own_error(error: StudentError | None) -> str:
-    """The student's error in the student's own lines. The message loses its numbers and quoted values.
-
-    A message can repeat a hidden input; which function failed, where, and how is what a student needs.
-    """
-    if error is None:
-        return ""
-    lines = [f"in {frame.cell}, line {frame.line}: {frame.source.strip()}" for frame in error.frames[-3:]]
-    said = _harmless(error.message, " ".join(frame.source for frame in error.frames))
-    return "\n".join([*lines, f"{error.type_name}: {said}" if said else error.type_name])
-
-
-def _harmless(message: str, own_code: str) -> str:
-    """At most one line, without numbers, and without words that do not stand in the student's own lines."""
-    line = " ".join(message.split())[:200]
-    line = re.sub(
-        r"'([^']*)'|\"([^\"]*)\"", lambda m: m[0] if (m[1] or m[2] or "") in own_code else "'…'", line
-    )
-    return numbers_masked(line) if _is_a_librarys(line) else ""
-
-
-#: Beginnings of messages that Python, NumPy and PyTorch write. Any other text may be the student's own.
-_LIBRARY_MESSAGES = (
-    "unsupported operand", "name ", "matmul", "operands could not be broadcast", "shapes ", "index ", "list index",
-    "tuple index", "too many indices", "cannot reshape", "setting an array element", "division by zero", "all the input",
-    "object of type", "only integer", "only length", "float division", "can only", "'", "module ", "mat1 and mat2",
-    "The size of tensor", "Expected ", "expected ", "shape ", "einsum", "axis ", "invalid index", "boolean index",
-    "local variable", "cannot access local variable", "not enough values", "too many values", "missing ", "maximum recursion",
-)  # fmt: skip
-
-
-def _is_a_librarys(line: str) -> bool:
-    return (
-        line.startswith(_LIBRARY_MESSAGES)
-        or "() missing " in line
-        or "() takes " in line
-        or "() got " in line
-    )
-
-
-def _public_checks(outcomes: Sequence[CellOutcome]) -> dict[str, list[tuple[bool, str]]]:
+def _public_checks(
+    outcomes: Sequence[CellOutcome], known: Collection[str]
+) -> dict[str, list[tuple[bool, str]]]:
     """What the public checks' cards said. They ran beside the student's code, so this is their word, no more."""
     said: dict[str, list[tuple[bool, str]]] = {}
     for outcome in outcomes:
         for output in outcome.outputs:
             record = output.get("data", {}).get(CHECK_MIME) if isinstance(output.get("data"), dict) else None
-            if isinstance(record, dict) and isinstance(record.get("question"), str):
+            if isinstance(record, dict) and record.get("question") in known:
                 marks = record.get("marks")
                 rows = (
                     [m for m in marks if isinstance(m, list) and len(m) == 3]
                     if isinstance(marks, list)
                     else []
                 )
-                said[record["question"][:100]] = [
+                said[record["question"]] = [
                     (m[1] is True, f"{m[0]} {m[2]}".strip()[:500] if m[1] is not True else str(m[0])[:500])
                     for m in rows[:50]
                 ]

@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.own_errors import TYPES, error_name
 from autograder.results import TestResult
 from autograder.student import BadReply, Handle, Student, StudentError, StudentGone, TraceEntry
 
@@ -150,13 +151,13 @@ def _master_passes(test: HiddenTest) -> bool:
 
 def _sentence_for(error: StudentError) -> str:
     if isinstance(error, BadReply):
-        kind = error.type_name or "an unknown type"
-        return f"your function returned a value of type {kind}; plain numbers, arrays, tensors or lists are expected"
+        kind = f"a value of type {error.type_name}" if error.type_name in TYPES else "something else"
+        return f"your function returned {kind}; plain numbers, arrays, tensors or lists are expected"
     if error.type_name == "NotImplementedError":
         return "not written yet"
     if error.type_name == "NameError" and not error.frames:
         return "this function is not defined in your notebook"
-    return f"your function raised {error.type_name}"
+    return f"your function raised {error_name(error.type_name)}"
 
 
 def earned(points: float, runs: Sequence[tuple[float, bool]]) -> float:
@@ -203,7 +204,7 @@ def _kind(value: Any) -> str:
 
 
 #: Relative and absolute tolerance by the width of the student's numbers: float32 work is honest work.
-_TOLERANCE = {2: (5e-3, 5e-3), 4: (2e-4, 2e-5)}
+_TOLERANCE = {2: (2e-3, 1e-4), 4: (2e-4, 2e-5)}
 
 
 def expect_close(
@@ -247,10 +248,16 @@ def expect_equal(actual: Any, expected: Any, what: str = "the result") -> None:
         raise Failed(f"{what} is not right")
 
 
+#: An exact answer has no more items than this: as Python objects they take thirty times the room.
+MAX_ITEMS = 2_000_000
+
+
 def _plain(value: Any) -> Any:
     """Tuples, arrays and tensors as lists, NumPy numbers as Python's, all the way down."""
     if isinstance(value, (str, bytes, bool, int, float, type(None))):
         return value
+    if isinstance(value, np.ndarray) and value.size > MAX_ITEMS:
+        raise Failed("the result is far too large")
     if isinstance(value, (np.ndarray, np.generic)):
         return _plain(value.tolist())
     if hasattr(value, "detach"):

@@ -327,6 +327,7 @@ def _sampled(student, times, P, rng):
     names = student.repeat(times, P, rng)
     expect(isinstance(names, list) and len(names) == times, "the names could not be drawn")
     expect(all(isinstance(name, str) for name in names), "each name should be one string")
+    expect(max(map(len, names)) < 1_000, "a name does not end: stop at <E>")
     expect(not any("<" in name for name in names), "a name should hold neither <S> nor <E>")
     expect(all(set(name) <= set(string.ascii_lowercase) for name in names), "a name should hold letters only")
     return names
