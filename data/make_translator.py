@@ -1,6 +1,8 @@
 """Trains lab 12's translator on the built-in corpus and writes data/12_translator/translator.pt.
 
-    python data/make_translator.py [--seed 0] [--threads 2] [--out data/12_translator/translator.pt]
+    python data/make_translator.py [--seed 0] [--threads 2] [--epochs 8] [--rate 0.002] [--further] [--out FILE]
+
+``--further`` starts from the translator that is there instead of from fresh weights.
 
 The model and the batches are the master's of lab 12, the training is the lab's own. It prints seconds of the
 clock, seconds of the processor, and the exact match on every split that is not for training.
@@ -30,6 +32,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--rate", type=float, default=2e-3)
+    parser.add_argument("--further", action="store_true")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=HERE / CHECKPOINT)
     options = parser.parse_args()
@@ -40,7 +45,11 @@ def main() -> None:
     text = parallel.load("train")
     english, german = vocabularies(text)
     model = fresh(lab["Transformer"](len(english), len(german), **SIZES))
-    training = Training(model, lab["make_batch"], numbered(text, english, german), seed=options.seed)
+    if options.further:
+        model, english, german = load(lab["Transformer"])
+    pairs = numbered(text, english, german)
+    plan = {"epochs": options.epochs, "rate": options.rate, "seed": options.seed}
+    training = Training(model, lab["make_batch"], pairs, **plan)
 
     began, processor = time.perf_counter(), time.process_time()
     training.run()

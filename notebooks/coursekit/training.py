@@ -40,7 +40,7 @@ class Training:
         make_batch: MakeBatch,
         pairs: Sequence[Pair],
         *,
-        epochs: int = 6,
+        epochs: int = 8,
         size: int = 128,
         rate: float = 2e-3,
         warm_up: int = 200,
