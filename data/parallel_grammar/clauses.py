@@ -74,6 +74,12 @@ def time_name(tense: str, modal: str) -> str:
     return tense
 
 
+def draw_verb(rng: random.Random) -> Verb:
+    """Any verb that needs no clause; *put* more often, for what it puts decides how German says it."""
+    possible = [entry for entry in verbs().values() if not entry.conjunction]
+    return rng.choices(possible, [3 if entry.en == "put" else 1 for entry in possible])[0]
+
+
 def draw(
     rng: random.Random,
     verb: Verb | None = None,
@@ -82,7 +88,7 @@ def draw(
 ) -> Clause:
     """A clause with a full verb that makes sense and is unambiguous in English."""
     while True:
-        chosen = verb or rng.choice([entry for entry in verbs().values() if not entry.conjunction])
+        chosen = verb or draw_verb(rng)
         tense = draw_tense(rng, chosen, allowed)
         if tense is None:
             continue
@@ -100,7 +106,7 @@ def sensible(clause: Clause) -> bool:
         return False
     if clause.object and clause.recipient:
         # "bring her good coffee" could be coffee for her, or her coffee.
-        unclear = clause.recipient.pronoun == "she" and not clause.object.det
+        unclear = clause.recipient.pronoun == "she" and clause.object.det in ("", "her")
         if clause.object.pronoun or unclear:
             return False
     heads = [

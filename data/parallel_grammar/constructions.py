@@ -44,6 +44,9 @@ def question(rng: random.Random) -> Sentence:
     clause = clauses.draw(rng)
     if clause.subject.det == "every":
         clause = replace(clause, subject=replace(clause.subject, det="the"))
+    if clause.modal == "may":
+        # "Must he not …?" asks about a duty as well as about a ban.
+        clause = replace(clause, negated=False)
     if rng.random() < 0.45:
         return Question(clause)
     options = question_options(clause)
@@ -254,6 +257,8 @@ def request(rng: random.Random) -> Sentence:
         clause = replace(
             clause, object=replace(clause.object, det=phrases.draw_determiner(rng, REQUEST_DETERMINERS))
         )
+    if not clauses.sensible(clause):
+        return request(rng)
     polite = "" if clause.negated else rng.choice(["", "", "first", "last"])
     if polite == "last" and not (clause.recipient and clause.recipient.pronoun):
         polite = "first"
