@@ -1,0 +1,326 @@
+"""Public checks of lab 13: blanks, a look into the future, pairs, patches and frames, in cases small enough to read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from coursekit.checking import Hint, close, ensure, public_check
+
+FORBIDDEN = {
+    "TinyLM": ("torch.nn.Transformer", "torch.nn.TransformerEncoder", "torch.nn.TransformerEncoderLayer"),
+    "mel_spectrogram": (
+        "scipy.signal.spectrogram",
+        "scipy.signal.stft",
+        "scipy.signal.ShortTimeFFT",
+        "torch.stft",
+        "librosa.feature.melspectrogram",
+    ),
+}
+
+
+def _array(value: Any, what: str) -> np.ndarray:
+    ensure(value is not None, "your function returns None: does it end with a return?")
+    try:
+        return value.detach().numpy() if hasattr(value, "detach") else np.array(value)
+    except (TypeError, ValueError):
+        raise Hint(f"{what} should be an array of numbers, but it is a {type(value).__name__}") from None
+
+
+# ------------------------------------------------------------------------------------------ masked_lm_batch
+
+
+def _batch(masked_lm_batch: Any, rate: float = 0.5) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """600 rows of 7 words and 3 paddings, with the inputs and the targets made from them."""
+    ids = np.random.default_rng(1).integers(2, 40, size=(600, 10))
+    ids[:, 7:] = 0
+    result = masked_lm_batch(ids.copy(), 40, np.random.default_rng(2), rate)
+    good = isinstance(result, (tuple, list)) and len(result) == 2
+    ensure(good, "return two things, the inputs and the targets: return inputs, targets")
+    inputs, targets = _array(result[0], "inputs"), _array(result[1], "targets")
+    for name, found in (("inputs", inputs), ("targets", targets)):
+        ensure(
+            found.shape == ids.shape,
+            f"{name} has shape {found.shape}, but ids, and so {name}, has {ids.shape}",
+        )
+    return ids, inputs, targets
+
+
+@public_check("masked_lm_batch")
+def questions_at_chosen_positions_only(masked_lm_batch: Any) -> None:
+    """Targets are the original words where something is asked, and −100 elsewhere."""
+    ids, inputs, targets = _batch(masked_lm_batch)
+    asked = targets != -100
+    ensure(
+        not asked.all(),
+        "every position is asked: put −100 where a position was not chosen, padding included",
+    )
+    ensure(asked.any(), "nothing is asked at all: put the original number at the chosen positions")
+    ensure(not (asked & (ids == 0)).any(), "padding was chosen: it is no word, so never ask for it")
+    ensure(
+        not (targets[asked] == 1).any(),
+        "a target is 1, the blank: the target is the number that stood there before",
+    )
+    ensure((targets[asked] == ids[asked]).all(), "a target is not the original word of its position")
+    ensure(
+        (inputs[~asked] == ids[~asked]).all(), "an input was changed at a position that is not asked about"
+    )
+
+
+@public_check("masked_lm_batch")
+def as_many_as_the_rate_says(masked_lm_batch: Any) -> None:
+    """The share of chosen positions is about the rate."""
+    for rate in (0.15, 0.5):
+        ids, _, targets = _batch(masked_lm_batch, rate)
+        share = (targets != -100)[ids != 0].mean()
+        ensure(
+            abs(share - rate) < 0.06, f"with rate {rate}, {share:.2f} of the words were chosen in this check"
+        )
+
+
+@public_check("masked_lm_batch")
+def eighty_ten_ten(masked_lm_batch: Any) -> None:
+    """Of the chosen ones about 80 % are blanks, 10 % random words, 10 % unchanged."""
+    ids, inputs, targets = _batch(masked_lm_batch)
+    asked = targets != -100
+    blank, same = (inputs[asked] == 1).mean(), (inputs == ids)[asked].mean()
+    ensure(
+        blank < 0.95,
+        "all chosen words became [MASK]: a tenth should become random words, and a tenth should stay",
+    )
+    ensure(abs(blank - 0.8) < 0.06, f"{blank:.0%} of the chosen words became [MASK]: it should be about 80 %")
+    ensure(abs(same - 0.1) < 0.05, f"{same:.0%} of the chosen words stayed: it should be about 10 %")
+
+
+# --------------------------------------------------------------------------------------------------- TinyLM
+
+
+def _model(TinyLM: Any, causal: bool) -> Any:
+    torch.manual_seed(0)
+    model = TinyLM(9, 8, 2, 12, 2, 6, causal)
+    return model.double().eval()
+
+
+@public_check("TinyLM")
+def its_parts_have_their_names(TinyLM: Any) -> None:
+    """The parts are embedding, position, blocks and head, and the logits have shape (B, T, V)."""
+    torch.manual_seed(0)
+    model = TinyLM(9, 8, 2, 12, 2, 6, True)
+    found = {name.split(".")[0] for name, _ in model.named_parameters()}
+    wanted = {"embedding", "position", "blocks", "head"}
+    ensure(
+        found == wanted,
+        f"what is learned should be in embedding, position, blocks and head, but it is in {', '.join(sorted(found)) or 'nothing'}",
+    )
+    ensure(len(model.blocks) == 2, "with layers = 2 there should be two blocks")
+    logits = model(torch.tensor([[2, 5, 3, 8]]))
+    ensure(logits is not None, "forward returns None: does it end with a return?")
+    ensure(
+        tuple(logits.shape) == (1, 4, 9),
+        f"the logits have shape {tuple(logits.shape)}, not (B, T, V) = (1, 4, 9)",
+    )
+    ensure(
+        not torch.allclose(logits.sum(-1), torch.ones(1, 4), atol=1e-4),
+        "the result sums to one: return the logits, without a softmax",
+    )
+
+
+@public_check("TinyLM")
+def a_decoder_never_looks_ahead(TinyLM: Any) -> None:
+    """With causal=True, changing the last token changes no earlier guess."""
+    model = _model(TinyLM, True)
+    one, other = model(torch.tensor([[2, 5, 3, 8]])), model(torch.tensor([[2, 5, 3, 4]]))
+    ensure(
+        not torch.isnan(one).any(),
+        "nan in the logits: a row of the mask allows nothing; may each position see itself?",
+    )
+    ensure(
+        torch.allclose(one[:, :3], other[:, :3]),
+        "a guess changed when only a later token did: combine the padding mask with causal_mask(T)",
+    )
+    ensure(
+        not torch.allclose(one[:, 3], other[:, 3]),
+        "the last guess does not depend on the last token: a position may attend to itself",
+    )
+
+
+@public_check("TinyLM")
+def an_encoder_sees_both_sides(TinyLM: Any) -> None:
+    """With causal=False, changing the last token changes the first guess."""
+    model = _model(TinyLM, False)
+    one, other = model(torch.tensor([[2, 5, 3, 8]])), model(torch.tensor([[2, 5, 3, 4]]))
+    ensure(
+        not torch.allclose(one[:, 0], other[:, 0]),
+        "the first guess does not see the last token: use the causal mask only if causal is true",
+    )
+
+
+@public_check("TinyLM")
+def padding_is_not_heard(TinyLM: Any) -> None:
+    """Padding behind a sentence changes none of its guesses, and the order of words counts."""
+    for causal in (True, False):
+        model = _model(TinyLM, causal)
+        bare, padded = model(torch.tensor([[2, 5, 3]])), model(torch.tensor([[2, 5, 3, 0, 0]]))
+        ensure(
+            torch.allclose(bare, padded[:, :3]),
+            "padding changed the guesses: no position may attend to number 0, so mask it as a key",
+        )
+    one, other = model(torch.tensor([[2, 5, 3]])), model(torch.tensor([[2, 3, 5]]))
+    ensure(
+        not torch.allclose(one[:, 0], other[:, 0]), "the order of the words does not count: add the positions"
+    )
+
+
+# ---------------------------------------------------------------------------------------------- sparse_mask
+
+
+def _mask(value: Any, T: int) -> np.ndarray:
+    mask = _array(value, "the mask")
+    ensure(mask.dtype == bool, f"the mask should hold True and False, but it holds {mask.dtype}")
+    ensure(mask.shape == (T, T), f"the mask has shape {mask.shape}, but it should be {(T, T)}")
+    return mask
+
+
+@public_check("sparse_mask")
+def the_window_by_hand(sparse_mask: Any) -> None:
+    """A window of one neighbour on each side, four positions: the case of the text."""
+    mask = _mask(sparse_mask("local", 4, width=1), 4)
+    ensure(mask.sum() != 6, "it looks as if your mask is True where attention is forbidden")
+    ensure(mask.diagonal().all(), "a position is in its own window")
+    ensure((mask == mask.T).all(), "the window reaches to both sides: take the absolute value of i − j")
+    close(mask.sum(1), [2, 3, 3, 2], "width 1 means one neighbour on each side: rows of 2, 3, 3 and 2")
+
+
+@public_check("sparse_mask")
+def full_and_causal(sparse_mask: Any) -> None:
+    """Full allows 16 pairs of four positions, causal the 10 on and below the diagonal."""
+    ensure(_mask(sparse_mask("full", 4), 4).all(), "full allows every pair")
+    causal = _mask(sparse_mask("causal", 4), 4)
+    ensure(causal.diagonal().all(), "a position may attend to itself: j ≤ i, not j < i")
+    ensure(
+        causal[3, 0] and not causal[0, 3], "causal is the wrong way round: row i may attend to columns j ≤ i"
+    )
+    ensure(causal.sum() == 10, f"causal should allow 10 of 16 pairs, yours allows {causal.sum()}")
+
+
+@public_check("sparse_mask")
+def dilated_and_global(sparse_mask: Any) -> None:
+    """Dilated has gaps and reaches further; global has full rows and columns."""
+    dilated = _mask(sparse_mask("dilated", 9, width=1, dilation=3), 9)
+    row = np.flatnonzero(dilated[4]).tolist()
+    ensure(
+        row == [1, 4, 7],
+        f"with width 1 and dilation 3, position 4 attends to 1, 4 and 7, but in yours to {row}",
+    )
+    mask = _mask(sparse_mask("global", 6, width=1, n_global=1), 6)
+    ensure(mask[0].all(), "a global position attends to everybody: its row is full")
+    ensure(mask[:, 0].all(), "everybody attends to a global position: its column is full")
+    ensure(mask[4, 5] and not mask[2, 5], "beside the global positions there is the window, and nothing else")
+
+
+@public_check("sparse_mask")
+def an_unknown_kind(sparse_mask: Any) -> None:
+    """An unknown kind raises a ValueError."""
+    try:
+        sparse_mask("windowed", 4)
+    except ValueError:
+        return
+    raise Hint("a kind that does not exist should raise a ValueError")
+
+
+# ------------------------------------------------------------------------------------------------- patchify
+
+
+@public_check("patchify")
+def the_image_of_the_text(patchify: Any) -> None:
+    """A 4 × 4 image in patches of 2 × 2: the case of the text."""
+    patches = _array(patchify(torch.arange(16).reshape(1, 4, 4, 1), 2), "the result")
+    ensure(
+        patches.shape == (1, 4, 4),
+        f"the result has shape {patches.shape}, but four patches of four numbers, (1, 4, 4), are expected",
+    )
+    first = patches[0, 0].tolist()
+    ensure(
+        first != [0, 1, 2, 3],
+        "patch 0 is the first row of the image: a bare reshape does not cut squares; split the axes, then exchange them",
+    )
+    ensure(first != [0, 4, 1, 5], "the pixels in a patch go column by column; they should go row by row")
+    wanted = [[[0, 1, 4, 5], [2, 3, 6, 7], [8, 9, 12, 13], [10, 11, 14, 15]]]
+    close(patches, wanted, "the patches are not in the text's order: row by row, from the top left")
+
+
+@public_check("patchify")
+def colours_and_other_shapes(patchify: Any) -> None:
+    """Two images of 2 × 6 pixels with three channels: each pixel keeps its channels together."""
+    patches = _array(patchify(torch.arange(72).reshape(2, 2, 6, 3), 2), "the result")
+    ensure(patches.shape == (2, 3, 12), f"the result has shape {patches.shape}, but (2, 3, 12) is expected")
+    wanted = [6, 7, 8, 9, 10, 11, 24, 25, 26, 27, 28, 29]
+    close(
+        patches[0, 1],
+        wanted,
+        "in patch 1 the channels of a pixel should stand side by side, pixel after pixel",
+    )
+
+
+@public_check("patchify")
+def patches_that_do_not_fit(patchify: Any) -> None:
+    """Patches that do not fill the image raise a ValueError."""
+    try:
+        patchify(torch.zeros(1, 4, 6, 1), 4)
+    except ValueError:
+        return
+    raise Hint("6 columns can't be cut into patches of 4: raise a ValueError")
+
+
+# ------------------------------------------------------------------------------------------ mel_spectrogram
+
+
+def _tone(frequency: float, samples: int = 1000) -> np.ndarray:
+    return np.sin(2 * np.pi * frequency * np.arange(samples) / 8000)
+
+
+@public_check("mel_spectrogram")
+def frames_and_bands(mel_spectrogram: Any) -> None:
+    """1,000 samples have six whole frames of 256, with a hop of 128."""
+    mels = _array(mel_spectrogram(_tone(440), 8000), "the result")
+    ensure(mels.shape != (20, 6), "the result is (n_mels, T): each row should be a frame")
+    hint = ": only whole frames count, from t · hop to t · hop + frame" if mels.shape[-1:] == (20,) else ""
+    ensure(mels.shape == (6, 20), f"the result has shape {mels.shape}, but (6, 20) is expected{hint}")
+
+
+@public_check("mel_spectrogram")
+def silence_has_a_floor(mel_spectrogram: Any) -> None:
+    """Silence is the logarithm of the floor, ln 1e-10 = −23.03."""
+    mels = _array(mel_spectrogram(np.zeros(300), 8000), "the result")
+    ensure(np.isfinite(mels).all(), "silence gave −∞ or nan: take max(power, 1e-10) before the logarithm")
+    ensure(not np.allclose(mels, -10), "silence gives −10, so you took log10: use the natural logarithm")
+    close(mels, np.full((1, 20), np.log(1e-10)), "silence should be ln(1e-10) in every band")
+
+
+@public_check("mel_spectrogram")
+def twice_as_loud(mel_spectrogram: Any) -> None:
+    """A louder signal adds the same to every band: ten times the amplitude is ln 100 more."""
+    quiet, loud = (
+        _array(mel_spectrogram(a * (_tone(440) + _tone(2000)), 8000), "the result") for a in (100, 1000)
+    )
+    step = float(np.median(loud - quiet))
+    ensure(
+        abs(step - np.log(10)) > 0.05,
+        "ten times the amplitude adds ln 10: square the absolute value, power is asked for",
+    )
+    close(step, np.log(100), "ten times the amplitude should add ln 100 to every band")
+
+
+@public_check("mel_spectrogram")
+def one_click(mel_spectrogram: Any) -> None:
+    """A click of height 1 in the middle of a frame has power 1 at all frequencies."""
+    click = np.zeros(256)
+    click[128] = 1
+    total = float(np.exp(_array(mel_spectrogram(click, 8000), "the result")[0]).sum())
+    hint = "the bands of a click sum to {:.4g}, not to 120.4: the window is 1 in the middle, and nothing is divided"
+    ensure(abs(total - 120.39) < 0.02, hint.format(total))
+    click = np.roll(click, -128)
+    faded = _array(mel_spectrogram(click, 8000), "the result")
+    ensure(faded.max() < -20, "a click at a frame's first sample should vanish: multiply by the Hann window")

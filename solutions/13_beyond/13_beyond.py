@@ -1,0 +1,746 @@
+# ---
+# jupyter:
+#   course:
+#     data: [names.txt]
+#     minutes: 100
+#     demo: 13_beyond
+# ---
+
+# %% [markdown]
+# # 13 · Beyond: what else is it good for?
+#
+# **What you already have.** All the parts: attention with masks (07), several heads (08), blocks (09), training (10), decoding
+# (11), and a translator made of them (12).
+#
+# **What is missing.** Almost nothing, and that is the surprise of this last lab. The models that read contracts, write
+# letters, look at X-rays and take dictation are made of the *same block*. They differ in three small things: what may look at what (the
+# **mask**), what is to be guessed (the **task**), and what a row of the input stands for (the **token**).
+#
+# **In this lab** you change one of the three at a time. You will be able to
+#
+# * train an encoder to fill in blanks, as BERT does;
+# * turn it into a decoder that writes, as GPT does, with one mask, and prove that it never looks ahead;
+# * count what attention costs, and make it cheaper with sparse masks;
+# * cut images into tokens and sound into tokens, and feed them to the very same block;
+# * say which family serves which purpose, and why.
+
+# %% locked="setup"
+import numpy as np
+import torch
+from torch import nn
+from coursekit import check, progress, start
+
+start("13_beyond")
+
+# %% [markdown]
+# From labs 07 and 09. `causal_mask(T)` is `(T, T)`, True where a position may attend. `EncoderBlock(d_model, heads, d_ff)` is a
+# layer of self-attention and a feed-forward layer with their Add & Norm; call it as `block(x, mask)`, with a mask that broadcasts
+# to `(B, T, T)`. You may use both everywhere.
+
+# %% locked="earlier_labs"
+from coursekit.provided.p07_self_attention import causal_mask
+from coursekit.provided.p09_blocks import EncoderBlock
+
+PAD, MASK = 0, 1  # two token numbers that stand for no word: padding, and a blank
+
+# %% [markdown]
+# ## 1 · BERT's way: fill in the blanks
+#
+# > *The doctor washed her ____ before the operation.*
+#
+# You filled that in with what stands **before and after** the blank. A model that learns to do so must learn much about language, and
+# nobody has to label anything: take any text, hide some words, ask for them. This is the *masked language model*.
+#
+# One problem: after training nobody writes `[MASK]` into their sentences. A model that only ever works at blanks would be lazy everywhere
+# else. So the authors of BERT (Devlin et al., 2019) choose 15 % of the tokens as those to be guessed, and **of those that are chosen**
+#
+# * 80 % become `[MASK]`,
+# * 10 % become a random word, so that the model can't trust what it sees,
+# * 10 % stay as they are, so that it does not *mis*trust everything.
+#
+# By hand, with two tokens chosen:
+#
+# | | the | doctor | washed | her | hands | (padding) |
+# |---|---|---|---|---|---|---|
+# | ids | 5 | 9 | 4 | 7 | 6 | 0 |
+# | chosen? | | yes | | | yes | never |
+# | inputs | 5 | **1** (`[MASK]`) | 4 | 7 | **8** (random) | 0 |
+# | targets | −100 | **9** | −100 | −100 | **6** | −100 |
+#
+# The target −100 says "no question here": PyTorch's `cross_entropy` leaves those positions out.
+
+# %% [markdown]
+# ### Question 1 · `masked_lm_batch` ●●○ (15 minutes, 4 points)
+#
+# `masked_lm_batch(ids, V, rng, rate=0.15)` returns the pair `(inputs, targets)`, two new integer arrays of the shape of `ids`.
+#
+# * `ids`: integer array `(B, T)` in NumPy. Number 0 is padding, 1 is `[MASK]`, and the words are 2, 3, …, V − 1.
+# * Each position that is not padding is chosen with probability `rate`, **independently** of all others (so now and then none is).
+# * Each chosen position, again independently: with probability 0.8 the input becomes 1; with probability 0.1 a word drawn uniformly from
+#   2 … V − 1 (it may happen to be the old one); otherwise it stays.
+# * `targets`: the **original** number at chosen positions, −100 everywhere else.
+# * All randomness comes from `rng`, a NumPy generator (`rng.random(shape)`, `rng.integers(low, high, shape)`); `ids` is left as it is.
+
+# %% question="masked_lm_batch"
+def masked_lm_batch(ids, V, rng, rate=0.15):
+    """(B, T) ids → inputs (B, T) with blanks, targets (B, T) with −100 where nothing is asked."""
+    ### BEGIN SOLUTION
+    chosen = (rng.random(ids.shape) < rate) & (ids != PAD)
+    fate = rng.random(ids.shape)
+    words = rng.integers(2, V, ids.shape)
+    inputs = np.where(chosen & (fate < 0.8), MASK, ids)
+    inputs = np.where(chosen & (fate >= 0.8) & (fate < 0.9), words, inputs)
+    return inputs, np.where(chosen, ids, -100)
+    ### END SOLUTION
+
+# %% test="masked_lm_batch" points=4
+check("masked_lm_batch", masked_lm_batch)
+
+# %% [markdown]
+# Our text is lab 01's names, so a token is a letter. A row is `<S>`, the letters, `<E>`, and padding:
+
+# %% tags=["skip-grading"]
+import time
+
+import matplotlib.pyplot as plt
+from coursekit.figures import BLUE, GREEN, INK, ORANGE, PURPLE, RED, heatmap
+from coursekit.names import names
+from coursekit.teaching import track, until_written
+from matplotlib.colors import ListedColormap
+
+torch.set_num_threads(1)  # for models as small as these, sharing the work out costs more than it saves
+
+SYMBOLS = ["·", "▢", "<", *"abcdefghijklmnopqrstuvwxyz", ">"]  # padding, blank, start, letters, end
+V, LENGTH = len(SYMBOLS), 17
+shuffled = [name for name in np.random.default_rng(13).permutation(names()) if len(name) <= LENGTH - 2]
+held_out, learned = shuffled[:2000], shuffled[2000:]
+
+
+def encode(some):
+    """Names → (B, LENGTH) numbers."""
+    return np.array([[SYMBOLS.index(c) for c in f"<{name}>".ljust(LENGTH, "·")] for name in some])
+
+
+train_ids, test_ids = encode(learned), encode(held_out)
+print(f"{len(learned):,} names to learn from, {len(held_out):,} held out; {V} tokens")
+with until_written():
+    inputs, targets = masked_lm_batch(train_ids[:6], V, np.random.default_rng(4), rate=0.3)
+    for row, asked in zip(inputs, targets):
+        print("".join(SYMBOLS[i] for i in row), "  asked:", " ".join("." if a < 0 else SYMBOLS[a] for a in asked))
+
+# %% [markdown]
+# ## 2 · GPT's way: what comes next?
+#
+# BERT fills in, but it can't *write*: writing means that nothing stands after the blank yet. GPT (Radford et al., 2018) plays lab 01's game:
+# guess the next token from those before. In a sentence of $T$ tokens, all $T$ guesses are made in one go, and the causal
+# mask keeps each of them honest:
+#
+# $$L = -\frac{1}{T} \sum_{t} \log P(x_{t+1} \mid x_1, \dots, x_t)$$
+#
+# Look at the two models side by side. Both: embed the tokens, add positions, pass through blocks, end with a linear layer that has a score
+# for each token. **The whole difference is the mask.**
+#
+# | | BERT: encoder | GPT: decoder |
+# |---|---|---|
+# | may look at | everything but padding | itself and what is before, but no padding |
+# | is asked for | the blanks | the next token, everywhere |
+#
+# (A GPT is called a *decoder* for its causal mask. It has no second sentence to listen to, so its blocks have no cross-attention: they
+# are lab 09's `EncoderBlock`, with a causal mask.)
+#
+# > **A note on the lecture.** One text counts BERT and ELMo among the *decoders*, because they are language models. BERT is an encoder: it sees
+# > both sides and does not write. ELMo is no transformer at all, but two recurrent networks, one from each side. GPT is the decoder.
+#
+# > **Another.** "Masked attention cannot be computed in parallel" is true only when *writing*, where the next token does not exist yet. In
+# > *training* the text is there, and one pass makes all the guesses at once. That is why these models could grow so large.
+
+# %% [markdown]
+# ### Question 2 · `TinyLM` ●●○ (20 minutes, 5 points)
+#
+# A class `TinyLM(V, d_model, heads, d_ff, layers, max_length, causal)` with the attributes
+#
+# * `embedding`: `nn.Embedding(V, d_model)`, and `position`: `nn.Embedding(max_length, d_model)`, learned positions 0, 1, 2, …;
+# * `blocks`: an `nn.ModuleList` of `layers` blocks `EncoderBlock(d_model, heads, d_ff)`;
+# * `head`: `nn.Linear(d_model, V)`; nothing else is learned.
+#
+# `forward(ids)` takes integers `(B, T)`, $T \le$ `max_length`, and returns **logits** `(B, T, V)` (no softmax). It adds the position's vector to the
+# token's (no $\sqrt{d}$ here), goes through the blocks in order, then through `head`.
+#
+# **No position attends to padding** (number 0), as a key; what comes out *at* a padding position is never used. If `causal` is true, no position
+# attends to a later one either. The first token of a row is never padding. Masks are combined with `&`; `(ids != PAD)` is `(B, T)` and needs an
+# axis for the queries: `(B, 1, T)`.
+
+# %% question="TinyLM"
+class TinyLM(nn.Module):
+    """A language model of lab 09's blocks: a decoder if causal (GPT's way), else an encoder (BERT's way)."""
+
+    def __init__(self, V, d_model, heads, d_ff, layers, max_length, causal):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.embedding = nn.Embedding(V, d_model)
+        self.position = nn.Embedding(max_length, d_model)
+        self.blocks = nn.ModuleList([EncoderBlock(d_model, heads, d_ff) for _ in range(layers)])
+        self.head = nn.Linear(d_model, V)
+        self.causal = causal
+        ### END SOLUTION
+
+    def forward(self, ids):
+        """ids (B, T) → logits (B, T, V)."""
+        ### BEGIN SOLUTION
+        T = ids.shape[1]
+        mask = (ids != PAD)[:, None, :]  # (B, 1, T)
+        if self.causal:
+            mask = mask & causal_mask(T)  # (B, T, T)
+        x = self.embedding(ids) + self.position(torch.arange(T))
+        for block in self.blocks:
+            x = block(x, mask)
+        return self.head(x)
+        ### END SOLUTION
+
+# %% test="TinyLM" points=5
+check("TinyLM", TinyLM)
+
+# %% [markdown]
+# **Does it look ahead?** Ask the gradient. If the guess at position $t$ depends on the token at position $s$, then its gradient with respect to
+# that token's vector is not zero. For a decoder it must be *exactly* zero for all $s > t$: not small, zero.
+
+# %% tags=["skip-grading"]
+def influence(model, ids):
+    """(T, T): how strongly the guess at position t (row) depends on the token at position s (column)."""
+    vectors = []
+    handle = model.embedding.register_forward_hook(lambda module, given, out: vectors.append(out))
+    logits = model(ids)
+    handle.remove()
+    rows = [torch.autograd.grad(logits[0, t].square().sum(), vectors[0], retain_graph=True)[0][0] for t in range(ids.shape[1])]
+    return torch.stack(rows).norm(dim=-1)
+
+
+with until_written():
+    fig, axes = plt.subplots(1, 2, figsize=(8.4, 3.6))
+    for ax, causal, title in zip(axes, (False, True), ("Encoder: all see all", "Decoder: nobody sees the future")):
+        torch.manual_seed(0)
+        strength = influence(TinyLM(V, 32, 4, 64, 2, LENGTH, causal), torch.tensor(encode(["olivia"])[:, :8]))
+        future = strength.triu(1)
+        heatmap(torch.where(strength > 0, strength, torch.nan), "<olivia>", "<olivia>", ax=ax, title=title,
+                xlabel="token", ylabel="guess made at")
+        print(f"causal = {causal!s:5}  largest gradient from the future: {future.max():.6g}")
+    plt.show()
+
+# %% [markdown]
+# White is an exact zero. Now train both on the same names, with the same size and the same number of steps.
+
+# %% tags=["skip-grading"]
+def fit(model, make_batch, steps, what, rate=4e-3):
+    """Adam with a short warm-up and a straight way down; make_batch() gives inputs and targets. Returns the losses."""
+    optimiser, losses = torch.optim.Adam(model.parameters(), lr=rate), []
+    for step in track(range(steps), what):
+        optimiser.param_groups[0]["lr"] = rate * min((step + 1) / 30, (steps - step) / steps)
+        inputs, targets = make_batch()
+        loss = nn.functional.cross_entropy(model(inputs).flatten(0, -2), targets.flatten())
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    return losses
+
+
+rng = np.random.default_rng(0)
+
+
+def blanks():
+    """BERT's task."""
+    inputs, targets = masked_lm_batch(train_ids[rng.integers(len(train_ids), size=128)], V, rng)
+    return torch.as_tensor(inputs), torch.as_tensor(targets)
+
+
+def next_letters(ids=None):
+    """GPT's task: the targets are the inputs, one step on; padding is no question."""
+    ids = torch.tensor(train_ids[rng.integers(len(train_ids), size=128)] if ids is None else ids)
+    return ids[:, :-1], torch.where(ids[:, 1:] == PAD, -100, ids[:, 1:])
+
+# %% tags=["skip-grading"]
+with until_written():
+    torch.manual_seed(1)
+    encoder = TinyLM(V, 48, 4, 96, 2, LENGTH, causal=False)
+    encoder_losses = fit(encoder, blanks, 350, "the encoder fills in blanks")
+
+# %% tags=["skip-grading"]
+with until_written():
+    torch.manual_seed(1)
+    decoder = TinyLM(V, 48, 4, 96, 2, LENGTH, causal=True)
+    decoder_losses = fit(decoder, next_letters, 350, "the decoder says what comes next")
+
+# %% [markdown]
+# ### The last lab against the first
+#
+# Lab 01 counted pairs of letters. The decoder plays the same game and sees the whole name so far. The held-out names decide
+# (mean negative log-likelihood of a letter; lower is better):
+
+# %% tags=["skip-grading"]
+from coursekit.provided.p01_markov_bigram import average_nll, bigram_counts, normalise_rows, sample_name
+
+bigram = normalise_rows(bigram_counts(learned) + 0.01)  # a touch of lab 02: nothing is impossible
+with until_written(), torch.no_grad():
+    inputs, targets = next_letters(test_ids)
+    decoder_nll = nn.functional.cross_entropy(decoder(inputs).flatten(0, 1), targets.flatten()).item()
+    scores = {"uniform (ln 27)": np.log(27), "bigram (lab 01)": average_nll(bigram, held_out), "tiny GPT": decoder_nll}
+    fig, ax = plt.subplots(figsize=(7.2, 2.2))
+    bars = ax.barh(list(scores), list(scores.values()), color=[INK, ORANGE, BLUE])
+    ax.bar_label(bars, fmt="%.3f", padding=4)
+    ax.invert_yaxis()
+    ax.set(xlabel="nats for each letter, on held-out names", xlim=(0, 3.8))
+    ax.set_title("Seeing the whole name beats seeing one letter")
+    plt.show()
+
+# %% tags=["skip-grading"]
+@torch.no_grad()
+def write(model, rng):
+    """Roll a name, letter by letter (lab 11)."""
+    ids = [2]
+    while len(ids) < LENGTH:
+        p = torch.softmax(model(torch.tensor([ids]))[0, -1, 3:].double(), dim=-1).numpy()
+        ids.append(3 + int(rng.choice(V - 3, p=p / p.sum())))
+        if ids[-1] == V - 1:
+            break
+    return "".join(SYMBOLS[i] for i in ids[1:]).strip(">")
+
+
+with until_written():
+    dice = np.random.default_rng(7)
+    print("bigram:  ", ", ".join(sample_name(bigram, dice) for _ in range(8)))
+    print("tiny GPT:", ", ".join(write(decoder, dice) for _ in range(8)))
+
+# %% [markdown]
+# Now a contest in BERT's field: **one letter of a held-out name is hidden. Which?** The encoder sees both sides; the decoder only what stands before.
+
+# %% tags=["skip-grading"]
+with until_written(), torch.no_grad():
+    pick = np.random.default_rng(3)
+    place = np.array([1 + pick.integers(len(name)) for name in held_out])
+    row, truth = np.arange(len(held_out)), test_ids[np.arange(len(held_out)), place]
+    hidden = test_ids.copy()
+    hidden[row, place] = MASK
+    both_sides = (encoder(torch.tensor(hidden))[row, place].argmax(-1).numpy() == truth).mean()
+    left_side = (decoder(torch.tensor(test_ids))[row, place - 1].argmax(-1).numpy() == truth).mean()
+    always_a = (truth == SYMBOLS.index("a")).mean()
+    fig, ax = plt.subplots(figsize=(7.2, 2.2))
+    bars = ax.barh(["always “a”", "decoder: left side", "encoder: both sides"], [always_a, left_side, both_sides], color=[INK, BLUE, GREEN])
+    ax.bar_label(bars, fmt="{:.0%}", padding=4)
+    ax.set(xlabel="share of hidden letters guessed", xlim=(0, 0.6))
+    ax.invert_yaxis()
+    ax.set_title("To fill a blank, it helps to see both sides" if both_sides > left_side else "The encoder needs more training here")
+    plt.show()
+
+# %% [markdown]
+# Each has its trade: **the encoder understands, the decoder writes.** Look, too, at how they learned: the decoder gets a question at *every*
+# position, the encoder at 15 % of them. For the same text the encoder has fewer lessons, one of the reasons why the largest models are decoders.
+#
+# | family | mask | serves | because |
+# |---|---|---|---|
+# | encoder (BERT) | full | names in text (NER), sentiment, search | each word's meaning needs both sides; nothing is written |
+# | encoder–decoder (lab 12's translator) | full, then causal, with cross-attention | translation, summary | one text is read whole, another is written |
+# | decoder (GPT) | causal | chat, completion, code | question and answer are one text that goes on |
+
+# %% [markdown]
+# ## 3 · What does attention cost?
+#
+# Every position looks at every other: $T^2$ pairs. Ten times the text costs a hundred times the attention, and a book of 100,000 tokens has
+# ten billion pairs, in each head and each layer. But does every word need every other? Four cheaper ideas, and the full one:
+#
+# | kind | position $i$ may attend to $j$ if |
+# |---|---|
+# | `"full"` | always |
+# | `"causal"` | $j \le i$ |
+# | `"local"` | $\lvert i - j\rvert \le$ `width` |
+# | `"dilated"` | $i - j$ is a multiple of `dilation`, and $\lvert i - j\rvert \le$ `width` · `dilation` |
+# | `"global"` | as in `"local"`; **or** $i$ or $j$ is one of the first `n_global` positions |
+#
+# *Local* is a window of `width` neighbours on each side. *Dilated* has as many, spread out with gaps, so it reaches further at the same price. *Global*
+# adds a few positions that everybody hears and that hear everybody (Longformer, Beltagy et al., 2020): any message gets anywhere in two steps.
+#
+# By hand: `"local"` with $T = 4$ and width 1 has rows of 2, 3, 3, 2 neighbours: 10 of 16 pairs.
+
+# %% [markdown]
+# ### Question 3 · `sparse_mask` ●●○ (15 minutes, 4 points)
+#
+# `sparse_mask(kind, T, width=2, dilation=2, n_global=1)` returns a boolean tensor `(T, T)`, True where row $i$ may attend to column $j$, by the table above.
+#
+# * `width` 0 or more, `dilation` 1 or more, `n_global` 0 or more; any of them may be larger than $T$. Arguments that a kind does not need are ignored.
+# * Any other `kind` raises a `ValueError`.
+# * `torch.arange(T)` as a column minus the same as a row gives all $i - j$ at once.
+
+# %% question="sparse_mask"
+def sparse_mask(kind, T, width=2, dilation=2, n_global=1):
+    """(T, T) booleans, True where row i may attend to column j.  kind: full, causal, local, dilated or global."""
+    ### BEGIN SOLUTION
+    i, j = torch.arange(T)[:, None], torch.arange(T)[None, :]
+    gap = i - j
+    if kind == "full":
+        return torch.ones(T, T, dtype=torch.bool)
+    if kind == "causal":
+        return gap >= 0
+    if kind == "local":
+        return gap.abs() <= width
+    if kind == "dilated":
+        return (gap % dilation == 0) & (gap.abs() <= width * dilation)
+    if kind == "global":
+        return (gap.abs() <= width) | (i < n_global) | (j < n_global)
+    raise ValueError(f"there is no mask called {kind!r}")
+    ### END SOLUTION
+
+# %% test="sparse_mask" points=4
+check("sparse_mask", sparse_mask)
+
+# %% tags=["skip-grading"]
+with until_written():
+    fig, axes = plt.subplots(1, 5, figsize=(9.6, 2.5))
+    for ax, kind in zip(axes, ("full", "causal", "local", "dilated", "global")):
+        mask = sparse_mask(kind, 16)
+        ax.imshow(mask, cmap=ListedColormap(["#e8ecef", BLUE]), vmin=0, vmax=1)
+        ax.set(xticks=[], yticks=[], xlabel="listens to")
+        ax.set_title(f"{kind}: {int(mask.sum())}", fontsize=11)
+    axes[0].set_ylabel("position")
+    fig.suptitle("Of 256 pairs of 16 positions, a window keeps fewer than a third", x=0.02, ha="left", weight="bold")
+    plt.show()
+
+# %% [markdown]
+# The pairs can be counted without drawing: $T^2$, $\;T(T+1)/2$, and for a window $T(2w+1) - w(w+1)$, when $w < T$. For $T = 16$, $w = 2$: 256, 136 and 74.
+# Dilation gives 16 + 2 · 14 + 2 · 12 = 68, and one global position adds 13 in its row and 13 in its column to the window: 100.
+#
+# **A mask alone saves nothing**: it forbids pairs after their scores were computed. To save time, the forbidden ones must not be computed
+# at all. For a window that is easy: cut out the $2w+1$ neighbours of each position.
+
+# %% tags=["skip-grading"]
+def full_attention(q, k, v, mask=None):
+    scores = q @ k.T / q.shape[-1] ** 0.5
+    return torch.softmax(scores if mask is None else scores.masked_fill(~mask, -torch.inf), dim=-1) @ v
+
+
+def window_attention(q, k, v, width):
+    """Only the pairs in the window are computed: (T, 2 width + 1) scores instead of (T, T)."""
+    T, size = len(q), 2 * width + 1
+    near_k, near_v = (nn.functional.pad(x, (0, 0, width, width)).unfold(0, size, 1) for x in (k, v))  # (T, d, size)
+    there = nn.functional.pad(torch.ones(T, dtype=torch.bool), (width, width)).unfold(0, size, 1)
+    scores = (q[:, None] @ near_k)[:, 0] / q.shape[-1] ** 0.5
+    weights = torch.softmax(scores.masked_fill(~there, -torch.inf), dim=-1)
+    return (near_v @ weights[..., None])[..., 0]
+
+
+with until_written():
+    q, k, v = torch.randn(3, 50, 16)
+    print("the same result as the mask:", torch.allclose(full_attention(q, k, v, sparse_mask("local", 50, 8)), window_attention(q, k, v, 8), atol=1e-5))
+
+# %% tags=["skip-grading"]
+def milliseconds(function, *arguments):
+    """The fastest of five runs."""
+    times = []
+    for _ in range(5):
+        began = time.perf_counter()
+        function(*arguments)
+        times.append(time.perf_counter() - began)
+    return 1000 * min(times)
+
+
+with until_written():
+    lengths = [256, 512, 1024, 2048, 4096]
+    kinds = dict(zip(("full", "causal", "local", "dilated", "global"), (INK, BLUE, ORANGE, GREEN, PURPLE)))
+    styles = dict(zip(kinds, ("-", "-", "-", "--", ":")))
+    fig, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.5))
+    for kind, colour in kinds.items():
+        left.loglog(lengths, [int(sparse_mask(kind, T, 8).sum()) for T in lengths], color=colour, label=kind, ls=styles[kind])
+    left.set_title("Full grows with T², a window with T")
+    left.set(xlabel="length T", ylabel="pairs allowed")
+    left.legend()
+    inputs = {T: torch.randn(3, T, 32) for T in lengths}
+    right.loglog(lengths, [milliseconds(full_attention, *inputs[T]) for T in track(lengths, "timing")], color=INK, label="all pairs")
+    right.loglog(lengths, [milliseconds(full_attention, *inputs[T], sparse_mask("local", T, 8)) for T in lengths], color=RED, ls="--", label="all pairs, then a mask")
+    right.loglog(lengths, [milliseconds(window_attention, *inputs[T], 8) for T in lengths], color=ORANGE, label="window only")
+    right.set_title("And so does the time")
+    right.set(xlabel="length T", ylabel="milliseconds, this computer")
+    right.legend()
+    for ax in (left, right):
+        ax.set_xticks(lengths, [str(T) for T in lengths], minor=False)
+        ax.minorticks_off()
+    plt.show()
+
+# %% [markdown]
+# ## 4 · An image is a sentence of patches
+#
+# Attention takes a sequence of vectors. It does not ask where they come from. The **vision transformer** (Dosovitskiy et al., 2020) cuts an image into
+# squares of $p \times p$ pixels, writes each square out as one long vector, and reads the squares like words, with positions. By hand, a 4 × 4 image with $p = 2$:
+#
+# ```
+#  0  1 |  2  3
+#  4  5 |  6  7        patch 0: [0 1 4 5]     patch 1: [ 2  3  6  7]
+# ------+-------   →   patch 2: [8 9 12 13]   patch 3: [10 11 14 15]
+#  8  9 | 10 11
+# 12 13 | 14 15
+# ```
+#
+# It is lab 08's lesson again: a bare `reshape` would keep the order in memory and make `[0 1 2 3]` the first patch. Split the axes first, then exchange them.
+
+# %% [markdown]
+# ### Question 4 · `patchify` ●●○ (15 minutes, 3 points)
+#
+# `patchify(images, p)` takes a tensor `(B, H, W, C)` of `C` colour channels and returns a tensor `(B, N, p · p · C)` with $N = \frac{H}{p} \cdot \frac{W}{p}$.
+#
+# * The patches go row by row, from the top left; within a patch the pixels do, too; within a pixel the channels.
+# * $H$ and $W$ may differ. If `p` does not divide both, raise a `ValueError`.
+# * The tensor may be a transposed view: use `reshape`, not `view`.
+
+# %% question="patchify"
+def patchify(images, p):
+    """(B, H, W, C) → (B, (H / p) · (W / p), p · p · C): squares as vectors, row by row."""
+    ### BEGIN SOLUTION
+    B, H, W, C = images.shape
+    if H % p or W % p:
+        raise ValueError(f"patches of {p} do not fill an image of {H} by {W}")
+    squares = images.reshape(B, H // p, p, W // p, p, C).transpose(2, 3)  # (B, rows, columns, p, p, C)
+    return squares.reshape(B, -1, p * p * C)
+    ### END SOLUTION
+
+# %% test="patchify" points=3
+check("patchify", patchify)
+
+# %% [markdown]
+# scikit-learn brings 1,797 handwritten digits of 8 × 8 pixels. With $p = 2$ a digit is a sentence of 16 words, each of 4 numbers:
+
+# %% tags=["skip-grading"]
+from sklearn.datasets import load_digits
+
+digits = load_digits()
+images = torch.tensor(digits.images / 16, dtype=torch.float)[..., None]  # (1797, 8, 8, 1)
+labels = torch.tensor(digits.target)
+
+with until_written():
+    patches = patchify(images[:1], 2)
+    fig = plt.figure(figsize=(8.6, 2.4))
+    picture, *small = fig.subplot_mosaic([["image"] * 4 + [f"{r}{c}" for c in range(8)] for r in range(2)]).values()
+    picture.imshow(images[0, ..., 0], cmap="gray_r")
+    picture.set(xticks=[1.5, 3.5, 5.5], yticks=[1.5, 3.5, 5.5], xticklabels=[], yticklabels=[], xlabel="8 × 8 pixels")
+    picture.grid(color=ORANGE, lw=1.5)
+    for n, (ax, patch) in enumerate(zip(small, patches[0])):
+        ax.imshow(patch.reshape(2, 2), cmap="gray_r", vmin=0, vmax=1)
+        ax.set(xticks=[], yticks=[], xlabel=str(n))
+    fig.suptitle("A digit becomes a sentence of 16 patches", x=0.02, ha="left", weight="bold")
+    plt.show()
+
+# %% tags=["skip-grading"]
+class TinyViT(nn.Module):
+    """Patches through a linear layer, plus positions, blocks, the mean of all places, ten scores."""
+
+    def __init__(self, p=2, d_model=48):
+        super().__init__()
+        self.p, self.embed, self.position = p, nn.Linear(p * p, d_model), nn.Parameter(0.1 * torch.randn((8 // p) ** 2, d_model))
+        self.blocks = nn.ModuleList([EncoderBlock(d_model, 4, 96) for _ in range(2)])
+        self.head = nn.Linear(d_model, 10)
+
+    def forward(self, images):
+        x = self.embed(patchify(images, self.p)) + self.position
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x.mean(dim=1))
+
+
+def some_digits():
+    chosen = torch.as_tensor(rng.integers(1400, size=96))
+    return images[chosen], labels[chosen]
+
+
+with until_written():
+    torch.manual_seed(0)
+    vit = TinyViT()
+    fit(vit, some_digits, 300, "the vision transformer looks at digits")
+    with torch.no_grad():
+        guesses = vit(images[1400:]).argmax(-1)
+    right = (guesses == labels[1400:]).float().mean().item()
+
+# %% tags=["skip-grading"]
+with until_written():
+    wrong = (guesses != labels[1400:]).nonzero()[:4, 0].tolist()
+    shown = list(range(4)) + wrong
+    fig, axes = plt.subplots(1, len(shown), figsize=(9, 1.9))
+    for ax, n in zip(axes, shown):
+        ax.imshow(images[1400 + n, ..., 0], cmap="gray_r")
+        good = guesses[n] == labels[1400 + n]
+        ax.set(xticks=[], yticks=[])
+        ax.set_xlabel(f"says {guesses[n]}" + ("" if good else f", is {labels[1400 + n]}"), color=INK if good else RED)
+    fig.suptitle(f"The same block reads digits: {right:.0%} of 397 unseen ones", x=0.02, ha="left", weight="bold")
+    plt.show()
+
+# %% [markdown]
+# ## 5 · Sound is a sentence of frames
+#
+# A second of speech is 16,000 numbers, and no single one of them means anything. What we hear is *pitch*: how strong each frequency is, from moment to moment.
+# So cut the signal into short overlapping **frames**, and describe each frame by the strength of its frequencies. The recipe:
+#
+# 1. **Frames.** Frame $t$ is the samples from $t \cdot hop$ up to (not including) $t \cdot hop + frame$. Only whole frames: $\left\lfloor \frac{N - frame}{hop} \right\rfloor + 1$ of them.
+# 2. **Window.** A hard cut makes clicks, so each frame is faded in and out by the (periodic) Hann window $w_n = \tfrac12 - \tfrac12 \cos\frac{2\pi n}{frame}$, $n = 0, \dots, frame - 1$.
+# 3. **Power.** $\lvert \mathrm{rfft} \rvert^2$ of the windowed frame: $\frac{frame}{2} + 1$ numbers, for the frequencies $0, \frac{rate}{frame}, \dots, \frac{rate}{2}$.
+# 4. **Mel bands.** We hear 200 and 300 Hz as far apart, 5,000 and 5,100 as the same. The mel scale, $m = 2595 \log_{10}(1 + f / 700)$, is even to the ear. Triangles of
+#    equal width *in mel* sum the power into a few bands.
+# 5. **Logarithm.** Loudness is heard in ratios: $\ln \max(\text{power in the band}, 10^{-10})$. The floor keeps silence from becoming −∞.
+#
+# The triangles are given. `mel_filters(n_mels, frame, rate)` is `(n_mels, frame / 2 + 1)`; each has the height 1 at its centre:
+
+# %% locked="mel_filters"
+def mel_filters(n_mels, frame, rate):
+    """(n_mels, frame // 2 + 1): triangles of height 1, evenly spaced in mel from 0 to rate / 2."""
+    highest = 2595 * np.log10(1 + rate / 2 / 700)
+    corners = 700 * (10 ** (np.linspace(0, highest, n_mels + 2) / 2595) - 1)  # back to hertz
+    frequencies = np.arange(frame // 2 + 1) * rate / frame
+    low, centre, high = (corners[k : n_mels + k, None] for k in range(3))
+    rising, falling = (frequencies - low) / (centre - low), (high - frequencies) / (high - centre)
+    return np.maximum(0, np.minimum(rising, falling))
+
+# %% tags=["skip-grading"]
+fig, ax = plt.subplots(figsize=(7.2, 2.4))
+for n, triangle in enumerate(mel_filters(12, 512, 8000)):
+    ax.plot(np.arange(257) * 8000 / 512, triangle, color=(BLUE, ORANGE)[n % 2], lw=1.5)
+ax.set(xlabel="frequency in Hz", ylabel="weight")
+ax.set_title("Mel bands: narrow where the ear is fine, wide where it is not")
+plt.show()
+
+# %% [markdown]
+# ### Question 5 · `mel_spectrogram` ●●○ (20 minutes, 4 points)
+#
+# `mel_spectrogram(signal, rate, frame=256, hop=128, n_mels=20)` returns an array `(T, n_mels)` with a row for each frame, by the five steps above.
+#
+# * `signal`: NumPy array `(N,)`, integers or floats, $N \ge$ `frame`; samples at the end that fill no whole frame are left out.
+# * `rate`: samples in a second; `frame` is even. Nothing is padded or centred, and nothing is divided by the frame's length.
+# * You may use `np.fft.rfft` and `mel_filters`.
+
+# %% question="mel_spectrogram"
+def mel_spectrogram(signal, rate, frame=256, hop=128, n_mels=20):
+    """signal (N,) → (T, n_mels): the natural logarithm of the power in each mel band, frame by frame."""
+    ### BEGIN SOLUTION
+    starts = np.arange(0, len(signal) - frame + 1, hop)
+    frames = signal[starts[:, None] + np.arange(frame)]  # (T, frame)
+    window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(frame) / frame)
+    power = np.abs(np.fft.rfft(frames * window)) ** 2  # (T, frame / 2 + 1)
+    return np.log(np.maximum(power @ mel_filters(n_mels, frame, rate).T, 1e-10))
+    ### END SOLUTION
+
+# %% test="mel_spectrogram" points=4
+check("mel_spectrogram", mel_spectrogram)
+
+# %% [markdown]
+# To look at: a tone that climbs, and three vowels. A vowel is a buzz (the vocal cords, here 120 times a second) that the mouth colours: it makes two
+# or three regions louder, the *formants*, and by them we tell *a*, *i* and *u* apart.
+
+# %% tags=["skip-grading"]
+RATE = 8000
+seconds = np.arange(int(0.6 * RATE)) / RATE
+rising_tone = np.concatenate([np.sin(2 * np.pi * f * seconds[: RATE // 5]) for f in (220, 440, 880, 1760, 3520)])
+
+
+def vowel(formants, pitch=120):
+    """A buzz of harmonics, those near a formant louder."""
+    harmonics = pitch * np.arange(1, int(RATE / 2 / pitch))
+    loud = sum(1 / (1 + ((harmonics - f) / 80) ** 2) for f in formants)
+    return (loud[:, None] * np.sin(2 * np.pi * harmonics[:, None] * seconds)).sum(axis=0)
+
+
+spoken = np.concatenate([vowel(f) for f in ((800, 1200, 2500), (300, 2300, 3000), (320, 800, 2300))])
+with until_written():
+    fig, axes = plt.subplots(1, 2, figsize=(9.4, 3.3), sharey=True)
+    for ax, sound, title in ((axes[0], rising_tone, "Octaves climb in steps that widen, then even out"), (axes[1], spoken, "a, i, u: the bright bands tell them apart")):
+        mels = mel_spectrogram(sound, RATE, n_mels=32)
+        ax.imshow(mels.T, origin="lower", aspect="auto", vmin=-8, vmax=mels.max(), extent=(0, len(sound) / RATE, 0, 32))
+        ax.set_xlabel("seconds")
+        ax.set_title(title, fontsize=10.5)
+    axes[0].set_ylabel("mel band")
+    plt.show()
+    print(f"{len(spoken):,} samples became {mel_spectrogram(spoken, RATE).shape[0]} frames: tokens for the same block as before")
+
+# %% [markdown]
+# Each frame is a vector, so a linear layer, positions and an `EncoderBlock` can take over. With a decoder that listens to those frames
+# by cross-attention and writes letters, you have a speech recogniser: lab 12, with another kind of source sentence.
+#
+# ## 6 · What was gained: the papers' tables
+#
+# First, translation (Vaswani et al., 2017, table 2). Quality is BLEU, upwards is better; cost is the arithmetic of training, leftwards is cheaper, each line is a factor of ten.
+
+# %% tags=["skip-grading"]
+english_german = {"GNMT + RL": (24.6, 2.3e19), "ConvS2S": (25.16, 9.6e18), "MoE": (26.03, 2.0e19), "GNMT + RL ensemble": (26.30, 1.8e20),
+                  "ConvS2S ensemble": (26.36, 7.7e19), "Transformer (base)": (27.3, 3.3e18), "Transformer (big)": (28.4, 2.3e19)}
+fig, ax = plt.subplots(figsize=(7.6, 3.6))
+for name, (bleu, cost) in english_german.items():
+    ours = name.startswith("Transformer")
+    ax.plot(cost, bleu, "o", ms=8, color=ORANGE if ours else BLUE)
+    ax.annotate(name, (cost, bleu), (7, -3), textcoords="offset points", fontsize=9, weight="bold" if ours else None)
+ax.set(xscale="log", xlim=(2e18, 8e20), ylim=(24, 29), xlabel="FLOPs of training", ylabel="BLEU, English to German")
+cheaper = english_german["ConvS2S ensemble"][1] / english_german["Transformer (base)"][1]
+ax.set_title(f"Better than the best ensemble, at 1/{cheaper:.0f} of its cost")
+plt.show()
+
+# %% [markdown]
+# Second, GLUE: understanding sentences (Devlin et al., 2019, table 1). Each column is a test, each cell a score out of 100. All but the first row were trained on plain text first, then fine-tuned.
+
+# %% tags=["skip-grading"]
+tasks = ["MNLI-m", "MNLI-mm", "QQP", "QNLI", "SST-2", "CoLA", "STS-B", "MRPC", "RTE"]
+glue = {"before GPT": [80.6, 80.1, 66.1, 82.3, 93.2, 35.0, 81.0, 86.0, 61.7], "ELMo": [76.4, 76.1, 64.8, 79.8, 90.4, 36.0, 73.3, 84.9, 56.8],
+        "GPT (decoder)": [82.1, 81.4, 70.3, 87.4, 91.3, 45.4, 80.0, 82.3, 56.0], "BERT base (encoder)": [84.6, 83.4, 71.2, 90.5, 93.5, 52.1, 85.8, 88.9, 66.4],
+        "BERT large": [86.7, 85.9, 72.1, 92.7, 94.9, 60.5, 86.5, 89.3, 70.1]}
+better = sum(b > g for b, g in zip(glue["BERT base (encoder)"], glue["GPT (decoder)"]))
+fig, ax = plt.subplots(figsize=(8.6, 2.9))
+heatmap(list(glue.values()), list(glue), tasks, ax=ax, numbers=".1f", aspect="auto", title=f"To understand, seeing both sides helps: BERT beats GPT in {better} of {len(tasks)}")
+plt.show()
+
+# %% [markdown]
+# Third, RoPE, the turning positions of lab 06 (Su et al., 2021, table 2; the column MNLI is given for two test sets):
+
+# %% tags=["skip-grading"]
+columns = ["MRPC", "SST-2", "QNLI", "STS-B", "QQP", "MNLI-m", "MNLI-mm"]
+bert, roformer = [88.9, 93.5, 90.5, 85.8, 71.2, 84.6, 83.4], [89.5, 90.7, 88.0, 87.0, 86.4, 80.2, 79.8]
+gain = np.subtract(roformer, bert)
+fig, ax = plt.subplots(figsize=(7.2, 2.9))
+bars = ax.bar(columns, gain, color=[GREEN if g > 0 else RED for g in gain])
+ax.bar_label(bars, fmt="%+.1f", padding=3)
+ax.axhline(0, color=INK, lw=1)
+ax.set(ylabel="points gained", ylim=(-7, 18))
+ax.set_title(f"RoFormer against BERT: {int((gain > 0).sum())} columns up, {int((gain < 0).sum())} down")
+plt.show()
+
+# %% [markdown]
+# Read tables like these as a detective would. One column jumps by fifteen points while four fall: when one test behaves so differently, ask whether both numbers
+# were measured in the same way before you believe in a miracle. RoPE's real strength is elsewhere: it encodes *distance*, and long texts are where that counts.
+#
+# ## 7 · In your own words
+
+# %% [markdown]
+# ### Written answer 1 · Which family? (2 points)
+#
+# Three customers come to you. The first wants all names of people and places in a newspaper marked (NER). The second wants manuals
+# translated. The third wants a chat assistant. Which family do you recommend to each (encoder, decoder, encoder–decoder), and what about its *mask* makes it fit?
+
+# %% [markdown] written="which_family" points=2
+# ### BEGIN SOLUTION
+# **NER: an encoder.** Whether *Washington* is a person or a place is often decided by the words after it, so each position should see both sides
+# (full mask). A label comes out at each position; nothing is written, so nothing needs to be hidden.
+#
+# **Translation: both.** The source is complete, so an encoder reads it with the full mask. The target is written from left to right, so a decoder with the
+# causal mask writes it, and listens to the source by cross-attention.
+#
+# **Chat: a decoder.** The conversation is one growing text, and the answer is its continuation. The causal mask makes training the same as use: at
+# every position, guess the next token from what was said so far.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## What you can do now
+#
+# * Make a masked-language-model batch, 80/10/10, and say why not simply 100 % blanks.
+# * Change an encoder into a decoder with one mask, and prove with a gradient that it can't see the future.
+# * Count the pairs of any mask, and say why a mask alone saves no time.
+# * Turn images and sound into sequences, and give them to a block that you built yourself.
+# * Pick the family for a task.
+
+# %% tags=["skip-grading"]
+progress()
+
+# %% [markdown]
+# ## What is still missing
+#
+# From a table of letter pairs in lab 01 to this, there was one question at a time: *what comes next, and what must I look at to know?* What separates your models from
+# the large ones is no further idea of the same size, but much more of everything: data, width, depth, and computers. (And some care afterwards, to make a model that
+# *continues* text into one that *helps*.) You know what is inside. The next question is yours.
