@@ -22,7 +22,6 @@ import hashlib
 import importlib
 import inspect
 import os
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -276,17 +275,11 @@ def _frozen(value: Any) -> Any:
     return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
 
 
-def numbers_masked(text: str) -> str:
-    """``text`` with every run of digits replaced: an error message must not carry a hidden input out."""
-    return re.sub(r"\d[\d.,e+-]*", "…", text)
-
-
 __all__ += [
     "StudentError",
     "StudentGone",
     "TestRun",
     "earned",
-    "numbers_masked",
     "run_test",
     "set_salt",
     "tests_of",
