@@ -223,6 +223,14 @@ def test_a_pair_counts_each_time_it_occurs(student, rng):
     _expect_first_order(student, ["to be or not to be", "to do or to be", "no no no yes no"], weights)
 
 
+@hidden_test("transition_matrix")
+def test_a_sentence_that_is_listed_twice_counts_with_both_weights(student, rng):
+    """A sentence that stands in the list twice counts with both of its weights."""
+    first, second, other = rng.integers(2, 9, size=3).tolist()
+    sentences = ["open my files", "close my door", "open my files"]
+    _expect_first_order(student, sentences, [first, other, 2 * second])
+
+
 # ------------------------------------------------------------------------------------------------ second_order
 
 
@@ -375,6 +383,18 @@ def test_the_generator_decides_the_name(student, rng):
     expect(
         abs(np.mean(lengths) - 10) < 6 * np.sqrt(90 / 400), "the names are too long or too short on average"
     )
+
+
+@hidden_test("sample_name")
+def test_a_name_may_be_empty(student, rng):
+    """Where the table lets a name end at once, empty names come as often as it says."""
+    P = _table([("<S>", "<E>", 0.5), ("<S>", "a", 0.5), ("a", "<E>", 1.0)])
+    names = student.repeat(300, P, rng)
+    expect(all(name in ("", "a") for name in names), "a name takes a step that the table rules out")
+    empty = sum(name == "" for name in names)
+    student.observe("empty names", [empty > 0], rtol=0, atol=0)
+    expect(empty > 0, "an <E> right after <S> makes an empty name: do not draw again")
+    expect(abs(empty - 150) < 6 * np.sqrt(75), "empty names do not come as often as the table says")
 
 
 # ------------------------------------------------------------------------------------------------- average_nll

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import string
 from collections import Counter, defaultdict
+from itertools import pairwise
 
 import numpy as np
 
@@ -601,3 +602,32 @@ def in_float32_as_an_array(P, words):
     columns = [j for word in words for j in (*(ord(letter) - 96 for letter in word), 27)]
     with np.errstate(divide="ignore"):
         return np.mean(-np.log(P.astype(np.float32)[rows, columns]), dtype=np.float32)
+
+
+# ------------------------------------------------------------------------------------ seen in students' own answers
+
+
+@misconception("transition_matrix", title="a sentence listed twice counts once")
+def weights_in_a_dictionary(sentences, weights):
+    """A sentence that stands in the list twice keeps only its last weight. A dictionary with the sentences as keys forgets
+    the first one: walk through sentences and weights side by side."""
+    vocabulary = sorted({word for sentence in sentences for word in sentence.split()})
+    N = np.zeros((len(vocabulary), len(vocabulary)))
+    for sentence, weight in dict(zip(sentences, weights, strict=True)).items():
+        words = sentence.split()
+        for a, b in pairwise(words):
+            N[vocabulary.index(a), vocabulary.index(b)] += weight
+    total = N.sum(axis=1, keepdims=True)
+    return vocabulary, np.divide(N, total, out=np.zeros(N.shape), where=total > 0)
+
+
+@misconception("sample_name", title="the empty name is drawn again")
+def never_an_empty_name(P, rng):
+    """When the first draw is the end token you draw again, so the empty name never comes. That is another model than the
+    table: take what is drawn."""
+    while True:
+        letters, current = "", 0
+        while (current := int(rng.choice(28, p=P[current]))) != 27:
+            letters += "abcdefghijklmnopqrstuvwxyz"[current - 1] if current else ""
+        if letters:
+            return letters

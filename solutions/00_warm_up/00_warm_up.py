@@ -8,7 +8,7 @@
 # %% [markdown]
 # # 00 · Warm-up: how do words become numbers?
 #
-# Fourteen labs from now, a program that *you* wrote will translate English into German. There is no magic
+# Twelve labs from now, a program that *you* wrote will translate English into German. There is no magic
 # in it: tables, sums, and one clever kind of average. You build every part yourself and watch it work.
 #
 # **What you already have:** some Python, and a first acquaintance with NumPy arrays. That is enough.

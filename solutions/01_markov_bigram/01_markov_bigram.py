@@ -100,6 +100,7 @@ check("normalise_rows", normalise_rows)
 #
 # * `sentences`: a list of strings, lower case without punctuation; `.split()` gives the words.
 # * `weights`: one positive number a sentence. They need not add up to one: 20, 30, 50 mean the same as 0.2, 0.3, 0.5.
+#   A sentence may stand in the list twice; each time counts with its own weight.
 # * returns **two** things, `vocabulary, P`: the list of all distinct words in alphabetical order, and an array
 #   `(V, V)`, where `P[i, j]` is the probability that `vocabulary[j]` follows `vocabulary[i]`. The row of a word that
 #   nothing ever follows is zero.
@@ -312,7 +313,7 @@ with until_written():
 # probabilities. Move to the token you drew, look up *its* row, and draw again. Stop when you draw `<E>`.
 #
 # `sample_name(P, rng)`: `P` is a `(28, 28)` table, `rng` a NumPy random generator → the name as a string, without
-# `<S>` at the front and without `<E>` at the end. All randomness comes from `rng`, so that the same generator state
+# `<S>` at the front and without `<E>` at the end (`""` when the very first draw is `<E>`). All randomness comes from `rng`, so that the same generator state
 # gives the same name: `rng.choice(28, p=row)` draws one number from 0 to 27 with the probabilities in `row`.
 #
 # Draw, do not take the largest: whoever always takes the most likely letter writes the same name for ever.

@@ -315,3 +315,33 @@ def an_impossible_step_is_infinite(average_nll):
         np.isinf(nll) and nll > 0,
         "a step with probability 0 makes the result np.inf: add no small number in the log",
     )
+
+
+@public_check("bigram_counts")
+def a_pair_that_occurs_twice_counts_twice(bigram_counts):
+    """A pair that occurs twice in one name counts twice."""
+    N = np.asarray(bigram_counts(["banana"]))
+    ensure(N.shape == (28, 28), f"the table has shape {N.shape}; 28 tokens make 28 rows and 28 columns")
+    ensure(N[1, 14] == 2, f"“an” occurs twice in banana, but you counted {N[1, 14]:g}")
+
+
+@public_check("average_nll")
+def a_name_listed_twice_counts_twice(average_nll):
+    """A name that stands in the list twice counts twice."""
+    P = np.zeros((28, 28))
+    P[0, 1], P[0, 2], P[1, 27], P[2, 27] = 0.75, 0.25, 1, 1
+    expected = -(2 * np.log(0.75) + np.log(0.25)) / 6
+    close(
+        average_nll(P, ["a", "a", "b"]), expected, "every name of the list counts, also one that comes again"
+    )
+
+
+@public_check("transition_matrix")
+def a_sentence_listed_twice_counts_with_both_weights(transition_matrix):
+    """A sentence that stands in the list twice counts with both weights."""
+    _, P = transition_matrix(["go on", "go up", "go on"], [1, 2, 1])
+    close(
+        np.asarray(P)[0, 1:],
+        [0.5, 0.5],
+        "“go on” is listed twice with weight 1, so it weighs as much as “go up”",
+    )
