@@ -1,0 +1,52 @@
+"""Lab 12's kit: batches of like length, exact match in one pass, a training run that resumes where it stopped."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import torch
+from coursekit import parallel
+from coursekit.training import Training, fresh
+from coursekit.translation import EOS, SIZES, bucketed, hits, load, numbered, vocabularies
+
+from autograder.masters import solution
+
+
+@pytest.fixture(scope="module")
+def lab():
+    return solution("12_translator")
+
+
+def test_every_pair_is_in_one_batch():
+    pairs = [([number], [number] * (1 + number % 7)) for number in range(101)]
+    batches = bucketed(pairs, 8, random.Random(0))
+    assert sorted(pair for batch in batches for pair in batch) == sorted(pairs)
+
+
+def test_one_pass_finds_the_sentences_that_greedy_decoding_gets_right(lab):
+    model, english, german = load(lab["Transformer"])
+    pairs = numbered(parallel.load("test_combinations")[:60], english, german)
+    pairs += [(source, [*target[:-1], target[0], EOS + 2]) for source, target in pairs[:5]]
+    said = [lab["translate"](model, source) == target for source, target in pairs]
+    assert hits(model, lab["make_batch"], pairs, size=16) == said
+    assert not all(said) and any(said)
+
+
+def test_a_stopped_training_goes_on_as_if_nothing_had_happened(lab, tmp_path):
+    text = parallel.load("train")[:200]
+    english, german = vocabularies(text)
+    pairs = numbered(text, english, german)
+
+    def begin(checkpoint):
+        torch.manual_seed(0)
+        small = SIZES | {"d_model": 16, "d_ff": 16, "layers": 1}
+        model = fresh(lab["Transformer"](len(english), len(german), **small))
+        return Training(model, lab["make_batch"], pairs, epochs=3, size=20, checkpoint=checkpoint)
+
+    whole = begin(None).run()
+    part = begin(tmp_path / "run.pt").run(seconds=0.05)
+    assert 0 < len(part.losses) < part.steps
+    rest = begin(tmp_path / "run.pt").run()
+    assert rest.finished and rest.losses == pytest.approx(whole.losses)
+    assert whole.losses[-1] < whole.losses[0]
