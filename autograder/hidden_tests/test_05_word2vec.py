@@ -444,7 +444,7 @@ def test_a_parallelogram_is_completed(student, rng):
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     vectors[5] = vectors[1] - vectors[0] + vectors[2]
     vectors *= np.exp(rng.normal(size=(20, 1)))
-    expected = _ranked(_way(*words[:3], vectors, words), vectors, words, set(words[:3]))[:3]
+    expected = _ranked(_way(words[0], words[1], words[2], vectors, words), vectors, words, set(words[:3]))[:3]
     expect_equal(expected[0][0], words[5], "the fourth corner")
     _expect_ranking(student(*words[:3], vectors, words), expected, "answers")
 
@@ -454,5 +454,5 @@ def test_the_words_of_the_question_are_no_answers(student, rng):
     """The three words of the question are left out, also when one of them would be the best answer."""
     vectors, words = _vocabulary(rng, 9, 4)
     vectors[1] = vectors[0] + 0.05 * vectors[1]
-    expected = _ranked(_way(*words[:3], vectors, words), vectors, words, set(words[:3]))
+    expected = _ranked(_way(words[0], words[1], words[2], vectors, words), vectors, words, set(words[:3]))
     _expect_ranking(student(*words[:3], vectors, tuple(words), 20), expected, "answers")
