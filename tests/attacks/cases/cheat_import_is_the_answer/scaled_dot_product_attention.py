@@ -1,0 +1,1 @@
+from torch.nn.functional import scaled_dot_product_attention

@@ -1,0 +1,1 @@
+from torch.nn import MultiheadAttention as scaled_dot_product_attention

@@ -1,0 +1,5 @@
+import os
+
+
+def average_nll(P, words):
+    os._exit(1)

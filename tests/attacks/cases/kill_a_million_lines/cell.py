@@ -1,0 +1,2 @@
+for number in range(200_000):
+    print(number)

@@ -1,0 +1,8 @@
+class Endless:
+    def __del__(self):
+        while True:
+            pass
+
+
+Endless()
+del _

@@ -1,0 +1,7 @@
+class Endless:
+    def __repr__(self):
+        while True:
+            pass
+
+
+Endless()

@@ -1,0 +1,2 @@
+def sample_name(P, rng):
+    return "ab" * 9_000

@@ -1,0 +1,6 @@
+import os
+import signal
+
+os.kill(os.getpid(), signal.SIGSTOP)
+while True:
+    pass

@@ -1,0 +1,7 @@
+kept = []
+
+
+def transition_matrix(sentences, weights):
+    kept.extend(sentences)
+    globals()["In"] = kept
+    raise NotImplementedError(kept)

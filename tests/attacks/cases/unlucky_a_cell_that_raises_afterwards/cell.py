@@ -1,0 +1,1 @@
+normalise_rows(None)

@@ -1,0 +1,1 @@
+average_nll = 2.45

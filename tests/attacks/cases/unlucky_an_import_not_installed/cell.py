@@ -1,0 +1,1 @@
+import a_package_of_my_own

@@ -1,0 +1,100 @@
+"""Turns a case's folder into a submission: a solved or untouched notebook with the case's cells and answers in it.
+
+``expected.json`` holds ``what`` (a sentence), ``status`` and ``score`` (a number, or ``"less"`` than full), and may hold
+
+- ``lab`` (default 01), ``base`` (``solved`` or ``untouched``), ``student`` (the folder's name);
+- ``after``: the grade id after which ``cell.py`` goes (default: before the first question);
+- ``never``: texts that must stand in nothing that a student or a teacher gets;
+- ``note``: a text that the result's notes must hold; ``question``: where the points are to be lost.
+
+``cell.py`` is an added cell, ``<question>.py`` that question's answer. ``hand_in.py`` defines
+``hand_in(folder, notebook)``: it writes what it likes into the lab's folder, given the notebook as a dictionary.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import runpy
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from autograder.build import released_notebook
+from autograder.masters import lab_name
+from autograder.simulate import solved
+
+CASES = Path(__file__).parent / "cases"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One attack, or one honest mishap, with what must come of it."""
+
+    name: str
+    expected: dict[str, Any]
+
+    @property
+    def lab(self) -> str:
+        """The full name of the lab it is handed in for."""
+        return lab_name(self.expected.get("lab", "01"))
+
+    @property
+    def student(self) -> str:
+        """The name of the student's folder."""
+        return str(self.expected.get("student", self.name))
+
+    @property
+    def folder(self) -> Path:
+        """Where the case's files lie."""
+        return CASES / self.name
+
+    def notebook(self) -> nbformat.NotebookNode:
+        """The notebook that the student saved."""
+        untouched, right = _made(self.lab)
+        notebook = copy.deepcopy(untouched)
+        if self.expected.get("base") != "untouched":
+            for cell in notebook.cells:
+                name = cell.metadata.get("nbgrader", {}).get("grade_id")
+                if name in right:
+                    own = (self.folder / f"{name}.py").exists()
+                    cell.source = self._text(f"{name}.py") if own else right[name]
+        if (self.folder / "cell.py").exists():
+            notebook.cells.insert(self._place(notebook), nbformat.v4.new_code_cell(self._text("cell.py")))
+        return notebook
+
+    def _text(self, name: str) -> str:
+        return (self.folder / name).read_text(encoding="utf-8").rstrip("\n")
+
+    def _place(self, notebook: nbformat.NotebookNode) -> int:
+        names = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
+        after = self.expected.get("after")
+        return names.index(after) + 1 if after else names.index(next(iter(_made(self.lab)[1])))
+
+    def hand_in(self, submitted: Path) -> None:
+        """Write the submission into the class's folder."""
+        folder = submitted / self.student / self.lab
+        folder.mkdir(parents=True)
+        notebook = self.notebook()
+        if (self.folder / "hand_in.py").exists():
+            run = runpy.run_path(str(self.folder / "hand_in.py"))["hand_in"]
+            run(folder, json.loads(nbformat.writes(notebook)))
+        else:
+            nbformat.write(notebook, folder / f"{self.lab}.ipynb")
+
+
+@cache
+def _made(lab: str) -> tuple[nbformat.NotebookNode, dict[str, str]]:
+    """The released notebook, and the right answers."""
+    return released_notebook(lab), solved(lab)
+
+
+def all_cases() -> list[Case]:
+    """Every case, by name."""
+    return [
+        Case(path.parent.name, json.loads(path.read_text(encoding="utf-8")))
+        for path in sorted(CASES.glob("*/expected.json"))
+    ]
