@@ -16,9 +16,11 @@ A check that fails raises ``Hint``; its text is one sentence that says what is w
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import linecache
+import textwrap
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -126,13 +128,10 @@ def judge(lab: str, question: str, function: Any) -> Verdict:
 
 def _forbidden_marks(lab: str, question: str, function: Any) -> list[Mark]:
     names = forbidden_in(lab, question)
-    if not names:
+    source = _source_of(function) if names else ""
+    if not source:
         return []
-    try:
-        source = inspect.getsource(function)
-    except (OSError, TypeError):
-        return []
-    found = used_in(source, names, getattr(function, "__globals__", {}))
+    found = used_in(source, names, _globals_of(function))
     title = "It is your own work: no library function does the job."
     if not found:
         return [Mark(title, True)]
@@ -143,6 +142,21 @@ def _forbidden_marks(lab: str, question: str, function: Any) -> list[Mark]:
             f"this question asks you to write it yourself, so {', '.join(found)} may not be used",
         )
     ]
+
+
+def _source_of(answer: Any) -> str:
+    """The text of a function, or of a class's own methods (a notebook's classes have no text of their own)."""
+    texts = []
+    for part in vars(answer).values() if isinstance(answer, type) else (answer,):
+        with contextlib.suppress(OSError, TypeError):
+            texts.append(textwrap.dedent(inspect.getsource(part)))
+    return "\n".join(texts)
+
+
+def _globals_of(answer: Any) -> dict[str, Any]:
+    """Where the names that a function, or a class's own methods, use are looked up."""
+    homes = vars(answer).values() if isinstance(answer, type) else (answer,)
+    return next((home.__globals__ for home in homes if hasattr(home, "__globals__")), {})
 
 
 def _where_it_raised(error: Exception) -> str:
