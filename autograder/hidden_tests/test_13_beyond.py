@@ -348,7 +348,7 @@ def test_windows_with_global_positions(student):
 def test_an_unknown_kind_of_mask(student):
     """An unknown kind raises a ValueError, and the known ones do not."""
     _expect_mask(student, "local", 6, width=1)
-    for kind in ("diagonal", "Local", ""):
+    for kind in ("diagonal", "Local", "", "hybrid", "windowed"):
         _expect_value_error(student, kind, 6)
 
 

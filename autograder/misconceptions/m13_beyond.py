@@ -545,3 +545,11 @@ def mels_in_strides(signal, rate, frame=256, hop=128, n_mels=20):
     frames = np.lib.stride_tricks.sliding_window_view(signal, frame)[::hop]
     power = np.abs(np.fft.rfft(frames * _hann(frame), axis=-1)) ** 2
     return np.log(np.einsum("tf,mf->tm", power, _filters(n_mels, frame, rate)).clip(1e-10))
+
+
+@alternative("mel_spectrogram")
+def mels_in_single_precision(signal, rate, frame=256, hop=128, n_mels=20):
+    frames = torch.tensor(np.array(signal, dtype=np.float32)).unfold(0, frame, hop)
+    power = torch.fft.rfft(frames * torch.hann_window(frame)).abs() ** 2
+    bands = power @ torch.tensor(_filters(n_mels, frame, rate).T, dtype=torch.float32)
+    return torch.log(torch.maximum(bands, torch.tensor(1e-10)))

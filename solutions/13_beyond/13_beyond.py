@@ -227,7 +227,7 @@ with until_written():
     plt.show()
 
 # %% [markdown]
-# White is an exact zero. Now train both on the same names, with the same size and the same number of steps.
+# White is an exact zero, not merely a small number. Now train both on the same names, with the same size and the same number of steps.
 
 # %% tags=["skip-grading"]
 def fit(model, make_batch, steps, what, rate=4e-3):
@@ -522,6 +522,7 @@ with until_written():
     for n, (ax, patch) in enumerate(zip(small, patches[0])):
         ax.imshow(patch.reshape(2, 2), cmap="gray_r", vmin=0, vmax=1)
         ax.set(xticks=[], yticks=[], xlabel=str(n))
+        ax.spines[:].set_visible(True)
     fig.suptitle("A digit becomes a sentence of 16 patches", x=0.02, ha="left", weight="bold")
     plt.show()
 
@@ -644,9 +645,9 @@ def vowel(formants, pitch=120):
 spoken = np.concatenate([vowel(f) for f in ((800, 1200, 2500), (300, 2300, 3000), (320, 800, 2300))])
 with until_written():
     fig, axes = plt.subplots(1, 2, figsize=(9.4, 3.3), sharey=True)
-    for ax, sound, title in ((axes[0], rising_tone, "Octaves climb in steps that widen, then even out"), (axes[1], spoken, "a, i, u: the bright bands tell them apart")):
+    for ax, sound, title in ((axes[0], rising_tone, "Each octave is a larger step than the last"), (axes[1], spoken, "a, i, u: the bright bands tell them apart")):
         mels = mel_spectrogram(sound, RATE, n_mels=32)
-        ax.imshow(mels.T, origin="lower", aspect="auto", vmin=-8, vmax=mels.max(), extent=(0, len(sound) / RATE, 0, 32))
+        ax.imshow(mels.T, origin="lower", aspect="auto", vmin=mels.max() - 13, vmax=mels.max(), extent=(0, len(sound) / RATE, 0, 32))
         ax.set_xlabel("seconds")
         ax.set_title(title, fontsize=10.5)
     axes[0].set_ylabel("mel band")
@@ -668,14 +669,16 @@ fig, ax = plt.subplots(figsize=(7.6, 3.6))
 for name, (bleu, cost) in english_german.items():
     ours = name.startswith("Transformer")
     ax.plot(cost, bleu, "o", ms=8, color=ORANGE if ours else BLUE)
-    ax.annotate(name, (cost, bleu), (7, -3), textcoords="offset points", fontsize=9, weight="bold" if ours else None)
+    below = name == "GNMT + RL ensemble"  # its neighbour's label stands to the right
+    ax.annotate(name, (cost, bleu), (0, -15) if below else (7, -3), textcoords="offset points", fontsize=9, weight="bold" if ours else None)
 ax.set(xscale="log", xlim=(2e18, 8e20), ylim=(24, 29), xlabel="FLOPs of training", ylabel="BLEU, English to German")
 cheaper = english_german["ConvS2S ensemble"][1] / english_german["Transformer (base)"][1]
 ax.set_title(f"Better than the best ensemble, at 1/{cheaper:.0f} of its cost")
 plt.show()
 
 # %% [markdown]
-# Second, GLUE: understanding sentences (Devlin et al., 2019, table 1). Each column is a test, each cell a score out of 100. All but the first row were trained on plain text first, then fine-tuned.
+# Second, GLUE: understanding sentences (Devlin et al., 2019, table 1). Each column is a test, each cell a score out of 100. The last four
+# rows learned from plain text first, and then the task. (BERT also read more text than GPT did, so the mask is not the whole story.)
 
 # %% tags=["skip-grading"]
 tasks = ["MNLI-m", "MNLI-mm", "QQP", "QNLI", "SST-2", "CoLA", "STS-B", "MRPC", "RTE"]
