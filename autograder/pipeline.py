@@ -16,7 +16,7 @@ from autograder.fingerprints import Context, context_of
 from autograder.local_engine import cores
 from autograder.masters import course_root, read_master, use_root
 from autograder.plan import Plan, make_plan
-from autograder.recording import Recorder
+from autograder.recording import Recorder, sole_writer
 from autograder.release import data_files, write_kit
 from autograder.results import SubmissionResult
 from autograder.sandbox.policy import Limits
@@ -76,7 +76,7 @@ def run(
     submissions = collect(submitted, lab)
     context = context_of(lab, limits or limits_of(lab), sandbox)
     _make_writable(out)
-    with ResultStore(out / STORE) as store:
+    with sole_writer(out), ResultStore(out / STORE) as store:
         saved = store.context(lab)
         before = Context(**saved) if saved else None
         if before is None or before.whole != context.whole:

@@ -12,7 +12,7 @@ from autograder.exports import Exported, export
 from autograder.feedback import FeedbackWriter
 from autograder.masters import spec
 from autograder.pipeline import STORE
-from autograder.recording import open_gradebook, write_report
+from autograder.recording import open_gradebook, sole_writer, write_report
 from autograder.store import ResultStore
 
 
@@ -28,7 +28,7 @@ def open_store(lab: str, out: Path) -> ResultStore:
 
 def rewrite_report(lab: str, out: Path) -> Path:
     """Write the class report, with the points that people entered in the gradebook, and return its path."""
-    with open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
+    with sole_writer(out), open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
         gradebook.apply_policy()
         return write_report(lab, out, store, gradebook)
 
@@ -36,7 +36,7 @@ def rewrite_report(lab: str, out: Path) -> Path:
 def rewrite_feedback(lab: str, out: Path, console: Console) -> int:
     """Write every student's feedback page with what people entered in the gradebook; how many."""
     writer, count = FeedbackWriter(spec(lab), out), 0
-    with open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
+    with sole_writer(out), open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
         gradebook.apply_policy()
         marks, total = gradebook.all_marks(), len(store.fingerprints(lab))
         for result in track(store.all(lab), "feedback", total=total, console=console, transient=True):
@@ -49,7 +49,7 @@ def export_results(
     form: str, lab: str, out: Path, to: Path | None, *, roster: Path | None = None, no_sandbox: bool = False
 ) -> Exported:
     """Write an export, with the marks that people entered; its paths and notes."""
-    with open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
+    with sole_writer(out), open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
         gradebook.apply_policy()
         results = list(store.all(lab))
         marks = {result.student: gradebook.marks(result.student) for result in results}

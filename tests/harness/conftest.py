@@ -14,6 +14,7 @@ import pytest
 
 from autograder import course
 from autograder.masters import course_root, lab_name
+from autograder.release import data_files
 from autograder.simulate import answered, solved
 
 SALT = "the tests' salt"
@@ -23,15 +24,17 @@ Grade = Callable[..., subprocess.CompletedProcess]
 
 
 def freeze(root: Path, *labs: str) -> Path:
-    """Copy what grading these labs needs to ``root``: a course that nobody edits while its tests run."""
+    """Copy the harness and what grading these labs needs to ``root``: nobody edits it while its tests run."""
     here = course_root()
-    shutil.copytree(here / "notebooks" / "coursekit", root / "notebooks" / "coursekit")
+    unwanted = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(here / "autograder", root / "autograder", ignore=unwanted)
+    shutil.copytree(here / "notebooks" / "coursekit", root / "notebooks" / "coursekit", ignore=unwanted)
     for lab in labs:
         shutil.copytree(here / "solutions" / lab, root / "solutions" / lab)
-        for folder, name in (("hidden_tests", f"test_{lab}.py"), ("misconceptions", f"m{lab}.py")):
-            (root / "autograder" / folder).mkdir(parents=True, exist_ok=True)
-            shutil.copy(here / "autograder" / folder / name, root / "autograder" / folder)
-    shutil.copytree(here / "data", root / "data", ignore=lambda *_: {"parallel", "12_translator"})
+        for source in data_files(lab):
+            target = root / "data" / source.relative_to(here / "data")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
     return root
 
 
@@ -60,7 +63,9 @@ def course_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]
 
 def environment(root: Path, **more: str) -> dict[str, str]:
     """For a command that grades the course in ``root``."""
-    return {**os.environ, "COURSE_ROOT": str(root), "COURSE_SALT": SALT, "COLUMNS": "200", **more}
+    path = f"{root}{os.pathsep}{root / 'notebooks'}"
+    own = {"COURSE_ROOT": str(root), "PYTHONPATH": path, "COURSE_SALT": SALT, "COLUMNS": "200"}
+    return {**os.environ, **own, **more}
 
 
 def command(*words: object, root: Path, **more: str) -> subprocess.CompletedProcess:

@@ -1,0 +1,237 @@
+"""Whatever happens to a run, what was finished stays, and the next run ends as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from autograder.errors import GradingError
+from autograder.sandbox.namespaces import probe
+from autograder.store import ResultStore
+
+from .conftest import BROKEN, WRONG, command, environment, hand_in
+
+pytestmark = [
+    pytest.mark.skipif(probe() is not None, reason=str(probe())),
+    pytest.mark.xdist_group("grading"),
+]
+
+KILLS = 15
+STUDENTS = 2 * KILLS
+
+
+@pytest.fixture(scope="module")
+def submitted(tmp_path_factory) -> Path:
+    """A class in which everybody's notebook is different."""
+    folder = tmp_path_factory.mktemp("class") / "submitted"
+    for number in range(STUDENTS):
+        answers = ({}, WRONG, BROKEN)[number % 3]
+        path = hand_in(folder, f"student_{number:02d}", answers)
+        path.write_text(path.read_text().replace("follows from", f"({number}) follows from"))
+        path.with_name("timestamp.txt").write_text(f"2026-10-01 12:{number:02d}:00 UTC\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def undisturbed(submitted: Path, frozen: Path, tmp_path_factory) -> Path:
+    """The folder into which the class was graded in one go."""
+    out = tmp_path_factory.mktemp("undisturbed")
+    done = command("grade", "01", "--submitted", submitted, "--out", out, "--jobs", 2, root=frozen)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out
+
+
+def finished(out: Path) -> dict[str, str]:
+    """student -> the stored result, to the last digit of its running time."""
+    if not (out / ".results.db").exists():
+        return {}
+    database = sqlite3.connect(f"file:{out / '.results.db'}?mode=ro", uri=True, timeout=20)
+    try:
+        return dict(database.execute("SELECT student, result FROM results"))
+    except sqlite3.OperationalError:  # the table is not there yet
+        return {}
+    finally:
+        database.close()
+
+
+def grade_and_kill(submitted: Path, out: Path, root: Path, rng: random.Random) -> None:
+    """Start grading and kill it: at any moment, or shortly after one more result is there."""
+    words = ["grade", "01", "--submitted", submitted, "--out", out, "--jobs", "1"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "autograder.cli", *map(str, words)],
+        env=environment(root), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    goal = len(finished(out)) + rng.randint(0, 2)
+    if rng.random() < 0.2:
+        time.sleep(rng.uniform(0, 2))
+    else:
+        while process.poll() is None and len(finished(out)) < goal + 1:
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0, 0.2))
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def gradebook(out: Path) -> dict[str, list]:
+    """What the gradebook holds, without its random ids."""
+    queries = {
+        "grades": "SELECT a.student_id, b.name, g.auto_score, g.manual_score, g.needs_manual_grade, g.extra_credit "
+        "FROM grade g JOIN base_cell b ON b.id = g.cell_id JOIN submitted_notebook n ON n.id = g.notebook_id "
+        "JOIN submitted_assignment a ON a.id = n.assignment_id",
+        "comments": "SELECT a.student_id, b.name, c.auto_comment FROM comment c JOIN base_cell b ON b.id = c.cell_id "
+        "JOIN submitted_notebook n ON n.id = c.notebook_id JOIN submitted_assignment a ON a.id = n.assignment_id",
+        "submissions": "SELECT student_id, timestamp, extension FROM submitted_assignment",
+    }
+    with sqlite3.connect(out / "gradebook.db") as database:
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        return {name: sorted(database.execute(query).fetchall()) for name, query in queries.items()}
+
+
+def results(out: Path) -> list[dict]:
+    rows = json.loads((out / "results.json").read_text())
+    for row in rows:
+        del row["seconds"]
+    return rows
+
+
+def pages(out: Path) -> dict[str, bytes]:
+    """Every file in the folders of feedback and autograded notebooks."""
+    return {
+        str(path.relative_to(out)): path.read_bytes()
+        for folder in ("feedback", "autograded")
+        for path in sorted((out / folder).rglob("*"))
+        if path.is_file()
+    }
+
+
+def workers() -> list[int]:
+    """The worker processes of this user that run now."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if b"autograder.worker" in (entry / "cmdline").read_bytes():
+                    found.append(int(entry.name))
+            except OSError:
+                pass
+    return found
+
+
+def test_a_run_that_is_killed_again_and_again_ends_as_an_undisturbed_one(
+    submitted, undisturbed, frozen, tmp_path
+):
+    rng = random.Random(20261121)
+    kept: dict[str, str] = {}
+    for _ in range(KILLS):
+        grade_and_kill(submitted, tmp_path, frozen, rng)
+        now = finished(tmp_path)
+        assert kept.items() <= now.items(), "a finished result was lost or graded again"
+        kept = now
+    assert kept, "no run got as far as a result"
+    done = command("regrade", "01", "--submitted", submitted, "--out", tmp_path, root=frozen)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{len(kept)} unchanged" in done.stdout
+    assert kept.items() <= finished(tmp_path).items()
+    assert results(tmp_path) == results(undisturbed)
+    assert gradebook(tmp_path) == gradebook(undisturbed)
+    assert pages(tmp_path) == pages(undisturbed)
+
+
+def test_a_killed_run_leaves_no_process_behind(submitted, frozen, tmp_path):
+    before = set(workers())
+    grade_and_kill(submitted, tmp_path, frozen, random.Random(5))
+    deadline = time.monotonic() + 30
+    while set(workers()) - before and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not set(workers()) - before
+
+
+def test_a_worker_that_dies_is_replaced_and_the_class_goes_on(submitted, undisturbed, frozen, tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "autograder.cli", "grade", "01", "--submitted", str(submitted),
+         "--out", str(tmp_path), "--jobs", "2"],
+        env=environment(frozen), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    while len(finished(tmp_path)) < 3 and process.poll() is None:
+        time.sleep(0.02)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    os.kill(int(children[0]), signal.SIGKILL)
+    said, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    assert results(tmp_path) == results(undisturbed)
+    assert gradebook(tmp_path) == gradebook(undisturbed)
+
+
+FULL = """
+set -e
+mount -t tmpfs -o size=600k none "$OUT"
+"$@" > "$SAID" 2>&1 && exit 3
+echo "status $?" >> "$SAID"
+mount -o remount,size=200m "$OUT"
+"$@" >> "$SAID" 2>&1
+cp -r "$OUT"/. "$COPY"
+"""
+
+
+def test_a_full_disk_is_one_sentence_and_the_next_run_goes_on(submitted, undisturbed, frozen, tmp_path):
+    for name in ("out", "copy"):
+        (tmp_path / name).mkdir()
+    grade = [sys.executable, "-m", "autograder.cli", "regrade", "01"]
+    grade += ["--submitted", str(submitted), "--out", str(tmp_path / "out"), "--jobs", "1"]
+    places = {"OUT": tmp_path / "out", "COPY": tmp_path / "copy", "SAID": tmp_path / "said"}
+    try_it = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
+    if subprocess.run([*try_it, "mount -t tmpfs none /mnt"], capture_output=True).returncode:
+        pytest.skip("a small disk cannot be mounted here")
+    done = subprocess.run(
+        [*try_it, FULL, "sh", *grade],
+        env=environment(frozen, **{name: str(path) for name, path in places.items()}),
+        capture_output=True, text=True,
+    )  # fmt: skip
+    said = (tmp_path / "said").read_text()
+    assert done.returncode == 0, said + done.stderr
+    first, second = said.split("status 2\n")
+    assert "Traceback" not in said and first.strip().startswith("✗ ") and first.strip().endswith(".")
+    assert first.strip().count("\n") == 0, first
+    assert "0 unchanged" not in second, "what was finished before the disk was full is kept"
+    assert results(tmp_path / "copy") == results(undisturbed)
+    assert gradebook(tmp_path / "copy") == gradebook(undisturbed)
+
+
+def test_a_folder_that_cannot_hold_the_pages_is_one_sentence(submitted, frozen, tmp_path):
+    (tmp_path / "feedback").write_text("not a folder")
+    done = command("grade", "01", "--submitted", submitted, "--out", tmp_path, "--jobs", 1, root=frozen)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "feedback" in done.stderr and "Traceback" not in done.stdout + done.stderr
+
+
+def test_two_runs_into_one_folder_do_not_mix(undisturbed, submitted, frozen, tmp_path):
+    out = shutil.copytree(undisturbed, tmp_path / "out")
+    from autograder.recording import sole_writer
+
+    with sole_writer(out):
+        done = command("grade", "01", "--submitted", submitted, "--out", out, root=frozen)
+    assert done.returncode == 2 and "Another command is writing" in done.stderr
+
+
+def test_a_locked_or_damaged_store_is_one_sentence(tmp_path):
+    path = tmp_path / ".results.db"
+    with ResultStore(path):
+        pass
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(GradingError, match="in use by another program"):
+        ResultStore(path, busy_seconds=0.05)
+    holder.close()
+    path.write_bytes(b"rubbish" * 1000)
+    with pytest.raises(GradingError, match="damaged"):
+        ResultStore(path)
