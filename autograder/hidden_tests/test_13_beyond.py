@@ -11,6 +11,20 @@ from torch.nn import functional as F
 from autograder.student import Handle, StudentError
 from autograder.testing import as_array, expect, expect_close, expect_equal, hidden_test
 
+_NEGATIVE = "no token number is negative"
+_CONTINUOUS = "a continuous draw never hits the border exactly"
+EQUIVALENT_MUTANTS = {
+    "masked_lm_batch: chosen = (rng.random(ids.shape) < rate) & (ids > PAD)": _NEGATIVE,
+    "masked_lm_batch: chosen = (rng.random(ids.shape) <= rate) & (ids != PAD)": _CONTINUOUS,
+    "masked_lm_batch: inputs = np.where(chosen & (fate <= 0.8), MASK, ids)": _CONTINUOUS,
+    "masked_lm_batch: inputs = np.where(chosen & (fate >= 0.8) & (fate <= 0.9), words, inputs)": _CONTINUOUS,
+    "masked_lm_batch: inputs = np.where(chosen & (fate > 0.8) & (fate < 0.9), words, inputs)": _CONTINUOUS,
+    "masked_lm_batch: inputs = np.where(chosen & (fate >= 0.8) & (fate > 0.9), words, inputs)": "another tenth",
+    "masked_lm_batch: inputs = np.where(chosen & (fate >= 0.8) & (fate >= 0.9), words, inputs)": "another tenth",
+    "TinyLM: mask = (ids > PAD)[:, None, :]  # (B, 1, T)": _NEGATIVE,
+    "sparse_mask: return (gap % dilation <= 0) & (gap.abs() <= width * dilation)": "a remainder is never negative",
+}
+
 
 def _expect_unchanged(student):
     expect(
@@ -42,6 +56,17 @@ def _two(result, shape):
     return arrays
 
 
+def _asked(ids, inputs, targets, V):
+    """Where something is asked, once the batch is known to be sound there: words only, and the original ones."""
+    asked = targets != -100
+    expect(asked.any(), "nothing was chosen at all")
+    expect(not asked[ids == 0].any(), "a question is asked at a padding position")
+    expect((targets[asked] == ids[asked]).all(), "a target is not the original number of its position")
+    sound = (inputs[ids != 0] >= 1).all() and (inputs < V).all()
+    expect(sound, "a random word is padding, or lies beyond the vocabulary")
+    return asked
+
+
 def _padded(rng, B, T, V):
     """Words 2 … V − 1, and padding behind a random length."""
     ids = rng.integers(2, V, size=(B, T))
@@ -64,9 +89,8 @@ def test_targets_are_the_original_words(student, rng):
     """At the chosen positions the target is the original word; elsewhere it is −100 and the input stays."""
     ids = _padded(rng, 150, 70, 31)
     inputs, targets = _two(student(ids, 31, _gen(rng), 0.3), ids.shape)
-    asked = targets != -100
+    asked = _asked(ids, inputs, targets, 31)
     _expect_share(asked[ids != 0].mean(), 0.3, (ids != 0).sum(), "the share of chosen words")
-    expect((targets[asked] == ids[asked]).all(), "a target is not the original number of its position")
     expect((inputs[~asked] == ids[~asked]).all(), "an input was changed where nothing is asked")
 
 
@@ -81,16 +105,15 @@ def test_padding_is_never_chosen(student, rng):
     expect((inputs[ids == 0] == 0).all(), "padding became something else in the inputs")
 
 
-@hidden_test("masked_lm_batch", weight=2)
+@hidden_test("masked_lm_batch", weight=4)
 def test_eighty_ten_ten(student, rng):
     """Of the chosen words 80 % become blanks, 10 % random words, 10 % stay, at any rate."""
     V = 2000
     for rate in (0.15, 0.8):
-        ids = rng.integers(2, V, size=(300, 301))
+        ids = _padded(rng, 300, 301, V)
         inputs, targets = _two(student(ids, V, _gen(rng), rate), ids.shape)
-        asked = targets != -100
+        asked = _asked(ids, inputs, targets, V)
         n = int(asked.sum())
-        expect(n > 0, "nothing was chosen at all")
         _expect_share((inputs[asked] == 1).mean(), 0.8, n, "the share of chosen words that become [MASK]")
         stayed = 0.1 + 0.1 / (V - 2)
         _expect_share((inputs == ids)[asked].mean(), stayed, n, "the share of chosen words that stay")
@@ -102,12 +125,8 @@ def test_random_words_are_uniform(student, rng):
     V = 9
     ids = np.full((400, 300), 4)
     inputs, targets = _two(student(ids, V, _gen(rng), 0.9), ids.shape)
-    asked = targets != -100
+    asked = _asked(ids, inputs, targets, V)
     n = int(asked.sum())
-    expect(n > 0, "nothing was chosen at all")
-    expect(
-        (inputs >= 1).all() and (inputs < V).all(), "a random word is padding, or lies beyond the vocabulary"
-    )
     shares = np.bincount(inputs[asked].astype(int), minlength=V) / n
     _expect_share(shares[1], 0.8, n, "the share of blanks")
     for word in (2, 3, 5, 6, 7, 8):
@@ -115,12 +134,13 @@ def test_random_words_are_uniform(student, rng):
     _expect_share(shares[4], 0.1 + 0.1 / 7, n, "the share of words that are what they were")
 
 
-@hidden_test("masked_lm_batch", weight=1)
+@hidden_test("masked_lm_batch", weight=2)
 def test_positions_are_chosen_independently(student, rng):
     """The number of chosen words differs from row to row as that of independent choices does."""
     B, T, rate = 6000, 20, 0.15
     ids = rng.integers(2, 50, size=(B, T))
-    _, targets = _two(student(ids, 50, _gen(rng)), ids.shape)
+    inputs, targets = _two(student(ids, 50, _gen(rng)), ids.shape)
+    _asked(ids, inputs, targets, 50)
     counts = (targets != -100).sum(axis=1)
     _expect_share(counts.mean() / T, rate, B * T, "the share of chosen words when no rate is given")
     _expect_share((counts == 0).mean(), (1 - rate) ** T, B, "the share of rows in which nothing is chosen")
@@ -129,7 +149,7 @@ def test_positions_are_chosen_independently(student, rng):
         _expect_share(share, rate, B, "the share of choices at one of the positions")
 
 
-@hidden_test("masked_lm_batch", weight=1)
+@hidden_test("masked_lm_batch", weight=2)
 def test_chance_comes_from_rng_only(student, rng):
     """The same state of rng gives the same batch, another state another one."""
     ids, seed = _padded(rng, 30, 40, 25), int(rng.integers(2**40))
@@ -242,7 +262,7 @@ def test_a_decoder_of_known_weights(student, rng):
         expect_close(model(ids), _reference(weights, ids, h, n, True), "the logits of a decoder")
 
 
-@hidden_test("TinyLM", weight=1.5)
+@hidden_test("TinyLM", weight=2)
 def test_padding_is_not_heard(student, rng):
     """With padding behind the sentences, or inside, the logits of all words are right."""
     for causal in (False, True):
@@ -314,7 +334,7 @@ def test_the_pairs_of_sixteen_positions(student):
         expect_equal(int(mask.sum()), pairs, f"the number of pairs of kind {kind}")
 
 
-@hidden_test("sparse_mask", weight=1)
+@hidden_test("sparse_mask", weight=4)
 def test_full_and_causal_at_other_lengths(student):
     """Full and causal, odd lengths and length one, whatever the other arguments are."""
     for T in (1, 2, 7, 13):
@@ -330,21 +350,21 @@ def test_windows(student):
     _expect_mask(student, "local", 13)
 
 
-@hidden_test("sparse_mask", weight=2)
+@hidden_test("sparse_mask", weight=3)
 def test_windows_with_gaps(student):
     """Dilated windows of several widths and dilations; a dilation of one is the plain window."""
     for T, width, dilation in ((12, 1, 3), (15, 3, 2), (8, 2, 1), (6, 2, 9), (7, 0, 2), (1, 1, 1)):
         _expect_mask(student, "dilated", T, width=width, dilation=dilation)
 
 
-@hidden_test("sparse_mask", weight=2)
+@hidden_test("sparse_mask", weight=3)
 def test_windows_with_global_positions(student):
     """Global positions have full rows and columns, and the window stays."""
     for T, width, n_global in ((9, 1, 2), (7, 0, 1), (10, 2, 0), (6, 1, 8), (1, 0, 1)):
         _expect_mask(student, "global", T, width=width, n_global=n_global)
 
 
-@hidden_test("sparse_mask", weight=1)
+@hidden_test("sparse_mask", weight=2)
 def test_an_unknown_kind_of_mask(student):
     """An unknown kind raises a ValueError, and the known ones do not."""
     _expect_mask(student, "local", 6, width=1)
@@ -402,7 +422,7 @@ def test_the_smallest_and_the_largest_patch(student, rng):
     expect_close(student(images, 5), images.reshape(2, 1, 75), "the patch that is the whole image")
 
 
-@hidden_test("patchify", weight=1)
+@hidden_test("patchify", weight=2)
 def test_patches_that_do_not_fit(student, rng):
     """A ValueError when the patches do not fill the height or the width, and only then."""
     images = torch.tensor(rng.normal(size=(1, 6, 4, 2)))
@@ -468,7 +488,7 @@ def test_other_frames_hops_and_bands(student, rng):
     _close(student, rng.normal(size=400), 11025, frame=80, hop=40, n_mels=6)
 
 
-@hidden_test("mel_spectrogram", weight=1)
+@hidden_test("mel_spectrogram", weight=2.5)
 def test_quiet_signals_and_the_floor(student, rng):
     """Silence, and signals so quiet that some bands lie below the floor."""
     _close(student, np.zeros(500), 8000, what="the spectrogram of silence")
