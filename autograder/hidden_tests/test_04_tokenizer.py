@@ -228,7 +228,7 @@ def test_english_endings(student, rng):
     endings = ["'s", "'t", "'d", "'m", "'ll", "'ve", "'re", "'S", "'LL", "’s", "'x", "'", "'lo", "''s", " 's"]
     for _ in range(3):
         order = rng.permutation(len(endings))
-        text = "".join(f"{rng.choice(['it', 'We', 'X9', 'naïve'])}{endings[i]} " for i in order)
+        text = "".join(f"{rng.choice(['it', 'We', 'X9', 'naive'])}{endings[i]} " for i in order)
         _expect_chunks(student, text, "a text with endings")
         _expect_chunks(student, "".join(endings[i] for i in order), "a text of endings alone")
 
@@ -237,7 +237,7 @@ def test_english_endings(student, rng):
 def test_white_space_keeps_one_for_the_next_word(student, rng):
     """Runs of blanks, tabs and line ends are cut before their last character, at the end of the text not."""
     for _ in range(4):
-        text = _random_text(rng, 30, SPACES, LETTERS, SPACES, NUMBERS, SPACES, runs=4)
+        text = _random_text(rng, 30, SPACES, list("abstmdXYZ"), SPACES, list("0123456789"), SPACES, runs=4)
         _expect_chunks(student, text + "  x \n ", "a text with much white space")
         _expect_chunks(student, text + "?", "a text with much white space")
 

@@ -69,7 +69,7 @@ def lowest_bits_first(codepoint):
 def latin_letters_in_one_byte(codepoint):
     """Characters from 80 to FF, such as é and ü, take one byte in your encoding. A byte can hold them, but not if it
     must also be told apart from the bytes of longer characters: from 80 on two bytes are needed."""
-    return [codepoint] if 0 <= codepoint < 256 else _master_bytes(codepoint)
+    return [codepoint] if 0 <= codepoint < 256 else _right_bytes(codepoint)
 
 
 @misconception("utf8_encode", title="the plain bytes of the number")
@@ -86,18 +86,26 @@ def three_bytes_at_most(codepoint):
     """Characters above FFFF, all the emoji among them, come out wrong: they need the fourth row of the table, with the
     marker 11110 and three more bytes."""
     if _checked(codepoint) < 4:
-        return _master_bytes(codepoint)
+        return _right_bytes(codepoint)
     first, *rest = _groups(codepoint & 0xFFFF, 3, 6)
     return [_FIRST[3] | first, *(0x80 | group for group in rest)]
 
 
-def _master_bytes(codepoint):
-    return list(chr(codepoint).encode("utf-8"))
+def _right_bytes(codepoint):
+    length = _checked(codepoint)
+    first, *rest = _groups(codepoint, length, 6) if length > 1 else [codepoint]
+    return [_FIRST[length] | first, *(0x80 | group for group in rest)]
 
 
 @alternative("utf8_encode")
-def by_the_library_as_bytes(codepoint):
-    return chr(codepoint).encode("utf-8", "surrogatepass")
+def by_recursion_as_bytes(codepoint):
+    def tail(number, count):
+        return b"" if count == 0 else tail(number >> 6, count - 1) + bytes([number % 64 + 128])
+
+    for count, limit, lead in ((0, 0x80, 0), (1, 0x800, 192), (2, 0x10000, 224), (3, 0x110000, 240)):
+        if 0 <= codepoint < limit:
+            return bytes([lead + (codepoint >> 6 * count)]) + tail(codepoint, count)
+    raise ValueError(codepoint)
 
 
 @alternative("utf8_encode")

@@ -309,7 +309,7 @@ with until_written():
 # ### 4 · `negative_sampling_loss` ●●● (25 minutes, 5 points)
 #
 # Half a million riddles are waiting, so this function takes a whole **batch** of $B$ of them at once. Write it without
-# a loop over the batch, or the training in Part E takes an hour.
+# a loop over the batch, or the training in Part E takes many minutes.
 #
 # `negative_sampling_loss(h, rows)`
 #

@@ -93,7 +93,8 @@ def the_worked_case_forward(cbow_forward):
         h.shape == (2,), f"h should have shape (2,), one number for each column of W_in; yours is {h.shape}"
     )
     ensure(
-        not np.allclose(h, [1, 1]), "h is the sum of the rows: take their mean, divide by the number of words"
+        not np.allclose(h, [1, 1]),
+        "your h is (1, 1): take the *mean* of the context's rows (not their sum), and from W_in (not from W_out)",
     )
     close(h, [0.5, 0.5], f"the mean of the rows 0 and 1 of W_in is (0.5, 0.5), but your h is {h}")
     ensure(p.shape == (3,), f"p should have one probability for each of the 3 words; its shape is {p.shape}")
@@ -222,7 +223,15 @@ def the_worked_case_of_noise(negative_sampling_loss):
         not np.isclose(loss[0], 0.126928 + 1.313262, atol=1e-4),
         "the noise word counts as a real one: its score should be *low*, so it enters with −uₖ·h",
     )
+    ensure(
+        not np.isclose(loss[0], 0.048587, atol=1e-4),
+        "that is a softmax over the two words: here each score goes through its own sigmoid",
+    )
     close(loss, [0.440190], f"the loss should be .127 + .313 = .440, but is {loss[0]:.4f}", atol=1e-5)
+    ensure(
+        not np.allclose(dh, [[-0.238, 0]], atol=1e-2),
+        "the noise word has no part in your dh: it pushes with its error σ(s₁), .269 here",
+    )
     ensure(
         not np.allclose(dh, [[0.507, -0.807]], atol=1e-2),
         "dh has the wrong sign: g₀ = σ(s₀) − 1 is negative, gₖ = σ(sₖ) positive",
@@ -254,6 +263,29 @@ def every_riddle_for_itself(negative_sampling_loss):
             single[0],
             f"{name} of a riddle changes with the batch it is in: no mean and no sum over the batch",
         )
+
+
+@public_check("negative_sampling_loss")
+def noise_words_add_up(negative_sampling_loss):
+    """The losses of several noise words add up."""
+    h, rows = np.array([[1.0, 0.0]]), np.array([[[2.0, 0.0], [-1.0, 3.0], [-1.0, 3.0]]])
+    loss, _, drows = _parts(negative_sampling_loss(h, rows), 3, "loss, dh, drows")
+    ensure(
+        not np.isclose(loss[0], 0.440190, atol=1e-4),
+        "two equal noise words cost as much as one: add them up, no mean",
+    )
+    close(
+        loss,
+        [0.753451],
+        f"with two equal noise words the loss should be .127 + 2 · .313 = .753, but is {loss[0]:.4f}",
+        atol=1e-5,
+    )
+    close(
+        drows[0, 1],
+        [0.26894, 0],
+        "each noise word pushes with its full error σ(s), however many there are",
+        atol=1e-4,
+    )
 
 
 @public_check("negative_sampling_loss")
@@ -293,7 +325,14 @@ def direction_counts_not_length(nearest):
     """The nearest word points in the same direction, however long it is."""
     words, cosines = _ranking(nearest("a", VECTORS, WORDS, k=2))
     ensure("a" not in words, "the word itself stands in the list: leave it out")
-    ensure(words[:1] != ["d"], "the least similar comes first: the largest cosine should")
+    ensure(
+        words[:1] != ["d"] or cosines[0] < 0.5,
+        "d points the opposite way, that is as far as it gets: keep the sign of the cosine",
+    )
+    ensure(
+        words[:1] != ["d"],
+        "d comes first, though it points the other way: rank by the cosine, the largest first (not by the straight distance)",
+    )
     ensure(len(words) == 2, f"with k=2 there should be two words, not {len(words)}")
     equal(words, ["b", "c"], f"the neighbours of a should be b, then c; you have {words}")
     ensure(not np.isclose(cosines[0], 10), "that is the dot product: divide by the lengths of both vectors")
@@ -306,6 +345,16 @@ def all_if_there_are_fewer(nearest):
     words, cosines = _ranking(nearest("c", VECTORS, WORDS, k=10))
     equal(sorted(words), ["a", "b", "d"], f"there are three other words; you have {words}")
     ensure((np.diff(cosines) <= 1e-12).all(), "the list should go from the largest cosine to the smallest")
+    ensure(
+        not np.isclose(cosines[0], 0.199, atol=1e-3),
+        "divide by the length of the word's own vector as well, 2 here",
+    )
+    close(
+        cosines,
+        [0.0995, 0, 0],
+        f"the cosines to c should be .0995, 0 and 0, but are {cosines.round(3)}",
+        atol=1e-4,
+    )
 
 
 # ----------------------------------------------------------------------------------------------------- analogy
@@ -314,13 +363,17 @@ def all_if_there_are_fewer(nearest):
 @public_check("analogy")
 def the_fourth_corner(analogy):
     """Can is to could as will is to would: the fourth corner is found."""
-    vectors = np.array([[1.0, 0, 0.1], [1, 1, 0.1], [0, 0.1, 1], [0, 1.1, 1], [-1, 0, 0]])
-    words = ["can", "could", "will", "would", "tax"]
+    vectors = np.array(
+        [[1, 0, 0.1], [1, 1, 0.1], [0, 0.1, 1], [0, 1.1, 1], [0, -0.8, 1], [2, 1.1, 1.2], [0, 0.05, 1]]
+    )
+    words = ["can", "could", "will", "would", "backwards", "all", "shall"]
     found, cosines = _ranking(analogy("can", "could", "will", vectors, words, k=2))
     ensure(
         not {"can", "could", "will"} & set(found), "the three words of the question do not count as answers"
     )
-    ensure(found[:1] != ["tax"], "the answer is far off: the way leads from a to b, so v = b − a + c")
+    ensure(found[:1] != ["backwards"], "you walked the way backwards: it leads from a to b, so v = b − a + c")
+    ensure(found[:1] != ["all"], "your answer lies between all three words: a is subtracted, v = b − a + c")
+    ensure(found[:1] != ["shall"], "your answer is the neighbour of c: add the way from a to b first")
     equal(found[:1], ["would"], f"can is to could as will is to would, but you found {found}")
     equal(len(found), 2, f"with k=2 there should be two answers, not {len(found)}")
     ensure(
