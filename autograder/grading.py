@@ -17,7 +17,7 @@ from autograder.own_errors import own_error
 from autograder.results import CellOutcome, QuestionResult, SubmissionResult, TestResult
 from autograder.sandbox.session import Session, Zygote
 from autograder.sanitise import Repaired, Template, kept_name, repair
-from autograder.student import Student, StudentGone
+from autograder.student import Student, StudentError, StudentGone
 from autograder.submissions import MISSING, Submission, Unreadable
 from autograder.testing import HiddenTest, TestRun, earned, run_test, tests_of
 from autograder.work import Task
@@ -206,7 +206,7 @@ def _graded_name(session: Session, question: str) -> str:
     kept = kept_name(question)
     try:
         return kept if session.revive() and session.student(kept).exists else question
-    except StudentGone:
+    except (StudentGone, StudentError):
         return question
 
 

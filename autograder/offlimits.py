@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import symtable
 from collections.abc import Sequence
 
 from coursekit.checking import forbidden_in
@@ -77,8 +78,23 @@ def _reached(question: str, trees: Sequence[ast.Module]) -> list[ast.stmt]:
         for node in defined.get(name, []):
             if node not in reached:
                 reached.append(node)
-                waiting += [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
+                waiting += _names_looked_up(node)
     return reached
+
+
+def _names_looked_up(statement: ast.stmt) -> set[str]:
+    """The names that a top-level statement takes from the notebook: a function's own variables are not among them."""
+    try:
+        tables = [symtable.symtable(ast.unparse(statement), "notebook", "exec")]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    names: set[str] = set()
+    while tables:
+        table = tables.pop()
+        module = table.get_type() == "module"
+        names |= {symbol.get_name() for symbol in table.get_symbols() if module or symbol.is_global()}
+        tables.extend(table.get_children())
+    return names
 
 
 def _names_bound(statement: ast.stmt) -> set[str]:

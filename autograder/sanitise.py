@@ -258,9 +258,8 @@ def _insert_missing(result: Repaired, template: Template, seen: set[str]) -> Non
         if grade_id is None:
             continue
         if grade_id not in seen:
-            where = next(
-                (i + 1 for i, cell in reversed(list(enumerate(result.cells))) if cell.grade_id == before), 0
-            )
+            places = (i + 1 for i, cell in reversed(list(enumerate(result.cells))) if cell.grade_id == before)
+            where = next(places, 0) if before is not None else 0
             if _is_given(master):
                 result.notes.append(f"The given cell “{grade_id}” was missing and was restored.")
                 result.cells.insert(where, _given(master, grade_id))

@@ -222,7 +222,12 @@ _HOSTILE = {
     "exits": "import os\nos._exit(0)",
     "kills": "import os, signal\nos.kill(-1, signal.SIGKILL)",
     "floods its output": "for i in range(300_000):\n    print('flood', i)",
-    "reads the repository": "import pathlib\nfound = [p for top in ('/course', '/home', '/tmp', '/etc', '/root') for p in pathlib.Path(top).rglob('*')]\nopen('/etc/shadow').read()",
+    "reads the repository": (
+        "import pathlib\n"
+        "for home in ('/root', '/home', '/srv', '/course'):\n"
+        "    print(*pathlib.Path(home).rglob('gradebook.db'), *pathlib.Path(home).rglob('test_0*.py'))\n"
+        "open('/etc/shadow').read()"
+    ),
     "opens a socket": "import socket\nsocket.create_connection(('192.0.2.1', 80), timeout=1)",
 }
 

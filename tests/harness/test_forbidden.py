@@ -38,3 +38,21 @@ def test_a_forbidden_function_is_found_however_it_is_imported(source, found):
 )
 def test_own_work_is_not_accused(source):
     assert used_in(source, NAMES) == ()
+
+
+def test_a_local_name_is_not_taken_for_a_variable_of_a_demonstration_cell():
+    from coursekit.checking import forbidden_in
+
+    from autograder.masters import lab_name, spec
+    from autograder.offlimits import forbidden_used
+
+    lab = lab_name("07")
+    question = next(name for name, _ in spec(lab).questions if forbidden_in(lab, name))
+    forbidden = next(
+        name for name in forbidden_in(lab, question) if name.count(".") >= 1 and "Tensor" not in name
+    )
+    module, _, function = forbidden.rpartition(".")
+    demo = f"import {module} as library\nresult = library.{function}(1)"
+    honest = f"def {question}(q):\n    result = q + 1\n    return result"
+    assert forbidden_used(lab, question, [demo, honest]) == ()
+    assert forbidden in forbidden_used(lab, question, [demo, f"def {question}(q):\n    return result"])

@@ -163,3 +163,9 @@ def test_any_json_is_repaired_or_unreadable_and_every_question_keeps_its_test(da
 def test_definitions_of_keeps_imports_functions_and_classes_only():
     source = "import os\nx = train()\ndef f():\n    return 1\nclass A: pass\nf()"
     assert definitions_of(source) == "import os\n\ndef f():\n    return 1\n\nclass A:\n    pass"
+
+
+def test_a_missing_setup_cell_comes_back_before_everything_that_needs_it(notebook, template):
+    notebook.cells = [c for c in notebook.cells if not c.metadata.get("nbgrader", {}).get("locked")]
+    repaired = repair(raw(notebook), template)
+    assert repaired.cells[0].grade_id == "setup"
