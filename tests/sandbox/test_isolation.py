@@ -191,7 +191,7 @@ def test_nothing_is_left_for_the_next_submission(zygote):
                     "b",
                     "import builtins, numpy, os\n"
                     "assert not hasattr(numpy, 'softmax') and not hasattr(builtins, 'leak')\n"
-                    "assert os.listdir('/tmp') == [] and 'LEAK' not in os.environ",
+                    "assert 'leak' not in os.listdir('/tmp') and 'LEAK' not in os.environ",
                 )
             ]
         )
