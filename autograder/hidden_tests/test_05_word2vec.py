@@ -307,8 +307,10 @@ def test_larger_tables_and_the_targets_own_context(student, rng):
 @hidden_test("cbow_backward")
 def test_gradients_of_large_scores(student, rng):
     """When the scores are large, the gradients stay finite and right."""
-    W_in, W_out = _tables(rng, 6, 3)
-    _, p = _forward([4, 1], W_in, W_out * 1000)
+    p = np.zeros(6)
+    while p.max() < 1 - 1e-12:  # one clear winner: a near tie of large scores is too much for float32
+        W_in, W_out = _tables(rng, 6, 3)
+        _, p = _forward([4, 1], W_in, W_out * 1000)
     for target in (int(p.argmin()), int(p.argmax())):
         _expect_backward(student, [4, 1], target, W_in, W_out * 1000, " for large scores")
 

@@ -14,8 +14,8 @@
 #
 # **The question of this lab.** In which pieces should a model read? Whole words are too many, and the next one is
 # always missing. Letters are few, but a letter means nothing, and the text gets long. The answer lies between: let
-# the *text itself* say which letters belong together. That is **byte-pair encoding**, and every large language
-# model reads this way.
+# the *text itself* say which letters belong together. That is **byte-pair encoding**, and nearly every large
+# language model reads this way.
 #
 # You build a complete tokenizer in six small functions. When you are through you can
 #
@@ -500,7 +500,8 @@ with until_written():
 
 # %% [markdown]
 # No text in the world is unknown to this tokenizer. In the worst case it falls back on single bytes. That is what
-# the 256 bytes at the bottom are for.
+# the 256 bytes at the bottom are for. (SentencePiece, the tokenizer of Llama 2, merges characters instead and keeps the
+# bytes for emergencies. The recipe is the same.)
 
 # %% [markdown]
 # **Written question (2 points).** A classmate leaves UTF-8 out. Their tokenizer starts from the different *characters*
@@ -642,7 +643,7 @@ with until_written():
                 "First letters, then syllables, then the words that presidents like")
 
 # %% tags=["skip-grading"]
-sentence = "Congress approved strawberries for the sailors in 1946, in 1996 and in 2026."
+sentence = "In 1946 Congress approved strawberries for the sailors, in 1996 bread, in 2026 tea."
 with until_written():
     rows = {}
     for count in (0, 100, 500, 2000):
@@ -652,9 +653,9 @@ with until_written():
     show_pieces(rows, "The more merges, the fewer tokens")
 
 # %% [markdown]
-# Now you see with the model's eyes. *Congress* with a blank before it is a single number; how many *s* does it hold? The model cannot see
-# that, it must have learned it by heart. And the years: *1946* was in the speeches often enough to be one token,
-# *1996* falls into three, *2026* into four digits. How should anybody calculate with such numbers? Much that looks
+# Now you see with the model's eyes. `·Congress` is a single number; how many *s* does it hold? The model cannot see
+# that, it must have learned it by heart. And the years: `·1946` was in the speeches often enough to be one token,
+# *1996* falls into three, *2026* into four. How should anybody calculate with such numbers? Much that looks
 # strange in language models, in spelling and in sums, begins at this point.
 #
 # How much does a larger vocabulary buy? We encode the million characters with the first 0, 100, … merges.
