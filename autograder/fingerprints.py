@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from autograder.course import settings
-from autograder.masters import course_root, spec
+from autograder.masters import course_root, read_master, spec
 from autograder.release import data_files, digest_of, kit_folder
 from autograder.sandbox.policy import Limits
 
@@ -60,6 +60,7 @@ def context_of(lab: str, limits: Limits, sandbox: bool) -> Context:
         "data": digest_of(data_files(lab)),
         "salt": _digest(settings().salt),
         "given cells": _digest(*(cell.source for cell in Template.of(lab).cells if cell.cell_type == "code")),
+        "the master's answers": _digest(*(c.source for c in read_master(lab).cells if c.cell_type == "code")),
     }
     return Context(lab, shared, {name: _question(lab, name, points) for name, points in spec(lab).questions})
 
@@ -79,23 +80,53 @@ def _libraries() -> str:
     return ", ".join([f"python {sys.version_info.major}.{sys.version_info.minor}", *versions])
 
 
+#: Modules that write, show, build or start, and judge nothing. Any other module counts, a new one too.
+_JUDGE_NOTHING = [
+    "__init__",
+    "audit_report",
+    "build",
+    "cli",
+    "course",
+    "course_report",
+    "course_schema",
+    "dask_engine",
+    "engines",
+    "errors",
+    "feedback",
+    "fingerprints",
+    "formgrader",
+    "grade_report",
+    "gradebook",
+    "gradebook_cells",
+    "labspec",
+    "layout",
+    "local_engine",
+    "masters",
+    "mutants",
+    "nbgrader_hook",
+    "pages",
+    "parcel",
+    "pipeline",
+    "plan",
+    "quick_start",
+    "recording",
+    "release",
+    "results",
+    "simulate",
+    "stock",
+    "store",
+    "stored",
+    "validation",
+    "work",
+    "worker",
+]
+
+
 @cache
 def _harness() -> str:
     """The code that runs and judges; not the code that writes pages and tables."""
     package = Path(__file__).parent
-    files = [
-        package / name
-        for name in (
-            "grading.py",
-            "sanitise.py",
-            "testing.py",
-            "student.py",
-            "conversation.py",
-            "trace.py",
-            "diagnosis.py",
-            "offlimits.py",
-        )
-    ]
+    files = sorted(file for file in package.glob("*.py") if file.stem not in _JUDGE_NOTHING)
     return digest_of([*files, package / "sandbox"])
 
 

@@ -71,7 +71,7 @@ def environment(root: Path, **more: str) -> dict[str, str]:
 def command(*words: object, root: Path, **more: str) -> subprocess.CompletedProcess:
     """Run ``autograder`` with these words; its output as text."""
     return subprocess.run(
-        [sys.executable, "-m", "autograder.cli", *map(str, words)],
+        [sys.executable, "-P", "-m", "autograder.cli", *map(str, words)],
         env=environment(root, **more), capture_output=True, text=True, check=False,
     )  # fmt: skip
 

@@ -68,7 +68,7 @@ def grade_and_kill(submitted: Path, out: Path, root: Path, rng: random.Random) -
     """Start grading and kill it: at any moment, or shortly after one more result is there."""
     words = ["grade", "01", "--submitted", submitted, "--out", out, "--jobs", "1"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "autograder.cli", *map(str, words)],
+        [sys.executable, "-P", "-m", "autograder.cli", *map(str, words)],
         env=environment(root), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     goal = len(finished(out)) + rng.randint(0, 2)
@@ -158,7 +158,7 @@ def test_a_killed_run_leaves_no_process_behind(submitted, frozen, tmp_path):
 
 def test_a_worker_that_dies_is_replaced_and_the_class_goes_on(submitted, undisturbed, frozen, tmp_path):
     process = subprocess.Popen(
-        [sys.executable, "-m", "autograder.cli", "grade", "01", "--submitted", str(submitted),
+        [sys.executable, "-P", "-m", "autograder.cli", "grade", "01", "--submitted", str(submitted),
          "--out", str(tmp_path), "--jobs", "2"],
         env=environment(frozen), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
@@ -186,7 +186,7 @@ cp -r "$OUT"/. "$COPY"
 def test_a_full_disk_is_one_sentence_and_the_next_run_goes_on(submitted, undisturbed, frozen, tmp_path):
     for name in ("out", "copy"):
         (tmp_path / name).mkdir()
-    grade = [sys.executable, "-m", "autograder.cli", "regrade", "01"]
+    grade = [sys.executable, "-P", "-m", "autograder.cli", "regrade", "01"]
     grade += ["--submitted", str(submitted), "--out", str(tmp_path / "out"), "--jobs", "1"]
     places = {"OUT": tmp_path / "out", "COPY": tmp_path / "copy", "SAID": tmp_path / "said"}
     try_it = ["unshare", "--map-root-user", "--mount", "sh", "-c"]

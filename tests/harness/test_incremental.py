@@ -1,0 +1,152 @@
+"""A regrade does again what changed, says what and why, and leaves the rest; a failure of the grader's own is no grade."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.layout import feedback_page
+from autograder.sandbox.namespaces import probe
+from autograder.store import ResultStore
+
+from .conftest import LAB, command
+
+pytestmark = [
+    pytest.mark.skipif(probe() is not None, reason=str(probe())),
+    pytest.mark.xdist_group("grading"),
+]
+
+
+@pytest.fixture
+def own_course(frozen: Path, tmp_path: Path) -> Path:
+    """A copy of the course that a test may change."""
+    return shutil.copytree(frozen, tmp_path / "course")
+
+
+def regrade(folder: Path, root: Path) -> str:
+    done = command(
+        "regrade", "01", "--submitted", folder / "submitted", "--out", folder / "out", "--jobs", 1, root=root
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def stored(folder: Path, student: str):
+    with ResultStore(folder / "out" / ".results.db") as store:
+        return store.get(LAB, student)
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) >= 1, old
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def hidden_tests(root: Path) -> Path:
+    return root / "autograder" / "hidden_tests" / f"test_{LAB}.py"
+
+
+ONE_MORE = '''
+
+@hidden_test("average_nll")
+def test_one_more(student):
+    """A test that was added later."""
+    expect(True, "never")
+'''
+
+
+def test_a_new_test_of_one_question_runs_that_question_only(graded, own_course):
+    before = {student: stored(graded, student) for student in ("ada", "bo")}
+    with hidden_tests(own_course).open("a", encoding="utf-8") as file:
+        file.write(ONE_MORE)
+    said = regrade(graded, own_course)
+    assert "1 unchanged" not in said and "3 graded again, changed: tests of average_nll" in said
+    for student, earlier in before.items():
+        now = stored(graded, student)
+        assert now.tested == ("average_nll",)
+        for old, new in zip(earlier.questions, now.questions, strict=True):
+            if new.name == "average_nll":
+                assert [test.name for test in new.tests] == [
+                    *(test.name for test in old.tests),
+                    "A test that was added later.",
+                ]
+            else:
+                assert new == old
+
+
+def test_text_that_a_student_changed_runs_nothing_and_is_in_the_notebook(graded, frozen):
+    path = graded / "submitted" / "bo" / LAB / f"{LAB}.ipynb"
+    notebook = json.loads(path.read_text())
+    cell = next(
+        c for c in notebook["cells"] if "nbgrader" not in c["metadata"] and c["cell_type"] == "markdown"
+    )
+    cell["source"] = "My own heading."
+    path.write_text(json.dumps(notebook))
+    before = stored(graded, "bo")
+    said = regrade(graded, frozen)
+    assert "2 unchanged" in said and "the notebook changed: no question had to be tested again" in said
+    now = stored(graded, "bo")
+    assert now.tested == () and now.seconds == before.seconds and now.questions == before.questions
+    assert now.status == before.status and now.public_checks == before.public_checks
+    assert "My own heading." in now.notebook
+    outputs = [
+        [cell["outputs"] for cell in json.loads(r.notebook)["cells"] if cell["cell_type"] == "code"]
+        for r in (before, now)
+    ]
+    assert outputs[0] == outputs[1] and any(outputs[0])
+
+
+def test_a_written_answer_that_changed_waits_for_its_person_again_and_others_do_not(graded, frozen):
+    with Gradebook(f"sqlite:///{graded / 'out' / 'gradebook.db'}") as book:
+        grades = book.find_submission_notebook(LAB, LAB, "bo").grades
+        written = min(grade.name for grade in grades if grade.needs_manual_grade)
+        for student in ("ada", "bo"):
+            for name in (written, "test_normalise_rows"):
+                grade = book.find_grade(name, LAB, LAB, student)
+                grade.manual_score, grade.needs_manual_grade = 1.0, False
+        book.db.commit()
+    path = graded / "submitted" / "bo" / LAB / f"{LAB}.ipynb"
+    notebook = json.loads(path.read_text())
+    for cell in notebook["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") == written:
+            cell["source"] = "On second thoughts, no."
+    path.write_text(json.dumps(notebook))
+    regrade(graded, frozen)
+    with Gradebook(f"sqlite:///{graded / 'out' / 'gradebook.db'}") as book:
+        waits = {
+            (student, name): book.find_grade(name, LAB, LAB, student).needs_manual_grade
+            for student in ("ada", "bo")
+            for name in (written, "test_normalise_rows")
+        }
+    assert [key for key, waiting in waits.items() if waiting] == [("bo", written)]
+
+
+def test_a_failure_of_the_graders_own_is_seen_and_blames_nobody(graded, own_course):
+    before = stored(graded, "ada")
+    shutil.copytree(graded / "submitted" / "bo", graded / "submitted" / "dora")
+    with hidden_tests(own_course).open("a", encoding="utf-8") as file:
+        file.write(
+            ONE_MORE.replace("average_nll", "normalise_rows").replace(
+                'expect(True, "never")',
+                "import numpy\n    if student(numpy.eye(2) * 3)[0, 0] != 1:\n        raise NameError('a slip of ours')",
+            )
+        )
+    words = ("regrade", "01", "--submitted", graded / "submitted", "--out", graded / "out", "--jobs", 1)
+    done = command(*words, root=own_course)
+    assert done.returncode == 1
+    assert "The grader itself failed on 2 of 4 submissions" in done.stdout and "a slip of ours" in done.stdout
+    assert stored(graded, "ada").tested == ("normalise_rows",), "the class goes on"
+    assert stored(graded, "ada").score == before.score
+    assert not stored(graded, "bo").fault, "an earlier grade stays"
+    assert stored(graded, "dora").fault and "not its author's fault" in stored(graded, "dora").notes[-1]
+    page = feedback_page(graded / "out", "dora", LAB).read_text()
+    assert "not your fault" in page and "a slip of ours" not in page
+    with Gradebook(f"sqlite:///{graded / 'out' / 'gradebook.db'}") as book:
+        assert all(g.needs_manual_grade for g in book.find_submission_notebook(LAB, LAB, "dora").grades)
+    shutil.copy(hidden_tests(Path(__file__).parents[2]), hidden_tests(own_course))
+    said = regrade(graded, own_course)
+    assert "the grader had failed on it" in said and not stored(graded, "dora").fault
