@@ -1,0 +1,383 @@
+"""Public checks of lab 09: worked numbers, names of parts, and agreement with PyTorch's own layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from coursekit.checking import close, ensure, public_check
+
+FORBIDDEN = {
+    "LayerNorm": ("torch.nn.LayerNorm", "torch.nn.functional.layer_norm"),
+    "EncoderBlock": ("torch.nn.TransformerEncoderLayer",),
+    "DecoderBlock": ("torch.nn.TransformerDecoderLayer",),
+}
+
+
+def _module(made: Any) -> nn.Module:
+    ensure(isinstance(made, nn.Module), "it should be a class that inherits from nn.Module")
+    return made
+
+
+def _tensor(value: Any, what: str = "the result") -> torch.Tensor:
+    ensure(value is not None, "forward returns None: does it end with a return?")
+    ensure(
+        not isinstance(value, (tuple, list)),
+        f"{what} should be one tensor, not several things: attention returns a pair, take its first part",
+    )
+    ensure(isinstance(value, torch.Tensor), f"{what} should be a tensor, but it is a {type(value).__name__}")
+    return value
+
+
+def _has(module: nn.Module, *parts: str) -> None:
+    """A hint when a part is missing or nothing in it can be learned."""
+    for part in parts:
+        ensure(
+            hasattr(module, part), f"the part “{part}” is missing: name it as in the text, self.{part} = …"
+        )
+        value = getattr(module, part)
+        ensure(
+            isinstance(value, (nn.Module, nn.Parameter)),
+            f"“{part}” is not learned: it should be a module, or a tensor wrapped in nn.Parameter",
+        )
+
+
+def _learned(module: nn.Module, expected: dict[str, tuple[int, ...]]) -> None:
+    """A hint when the learned numbers have other names or shapes than ``expected``."""
+    found = {name: tuple(value.shape) for name, value in module.named_parameters()}
+    for name, shape in expected.items():
+        ensure(name in found, f"there should be learned numbers called “{name}”, but there are none")
+        ensure(found[name] == shape, f"“{name}” should have shape {shape}, but it has shape {found[name]}")
+    more = sorted(set(found) - set(expected))
+    ensure(not more, f"“{more[0] if more else ''}” is learned as well, but the text asks for nothing more")
+
+
+# --------------------------------------------------------------------------------------------------- LayerNorm
+
+
+@public_check("LayerNorm")
+def the_case_by_hand(LayerNorm: Any) -> None:
+    """(1, 3, 5, 7) becomes (−1.342, −0.447, 0.447, 1.342)."""
+    norm = _module(LayerNorm(4))
+    row = _tensor(norm(torch.tensor([[1.0, 3, 5, 7], [0, 0, 0, 8]]))).detach()
+    ensure(
+        row.shape == (2, 4), f"the result should have the shape of the input, (2, 4), not {tuple(row.shape)}"
+    )
+    ensure(
+        not np.allclose(row[0], [1, 1, 1, -1], atol=1e-2),
+        "you normalise over the words: each word by itself, so the mean runs over the last axis",
+    )
+    ensure(
+        not np.allclose(row[0], [-1.1619, -0.3873, 0.3873, 1.1619], atol=1e-3),
+        "your variance divides by d − 1: it should divide by d (unbiased=False)",
+    )
+    ensure(
+        not np.allclose(row[0], [-0.6, -0.2, 0.2, 0.6], atol=1e-3),
+        "you divide by the variance: divide by its square root",
+    )
+    ensure(not np.allclose(row[0], np.array([1, 3, 5, 7]) / np.sqrt(5), atol=1e-2), "subtract the mean first")
+    close(
+        row,
+        [[-1.34164, -0.44721, 0.44721, 1.34164], [-0.57735, -0.57735, -0.57735, 1.73205]],
+        "the first row should be −1.342, −0.447, 0.447, 1.342, each word normalised by itself",
+        atol=1e-4,
+    )
+
+
+@public_check("LayerNorm")
+def what_is_learned(LayerNorm: Any) -> None:
+    """weight and bias are learned, begin as ones and zeros, and are used."""
+    norm = _module(LayerNorm(4))
+    _has(norm, "weight", "bias")
+    _learned(norm, {"weight": (4,), "bias": (4,)})
+    close(norm.weight, [1, 1, 1, 1], "the weight should begin as ones")
+    close(norm.bias, [0, 0, 0, 0], "the bias should begin as zeros")
+    with torch.no_grad():
+        norm.weight.copy_(torch.tensor([1.0, 2, 3, 4]))  # type: ignore[operator, union-attr]
+        norm.bias.copy_(torch.tensor([0.0, 0, 0, 10]))  # type: ignore[operator, union-attr]
+    row = _tensor(norm(torch.tensor([1.0, 3, 5, 7])))
+    close(
+        row,
+        [-1.34164, -0.89443, 1.34164, 15.36656],
+        "with weight (1, 2, 3, 4) and bias (0, 0, 0, 10) the result is wrong: normalise, times weight, plus bias",
+        atol=1e-4,
+    )
+
+
+@public_check("LayerNorm")
+def equal_entries(LayerNorm: Any) -> None:
+    """A vector of equal entries becomes zeros, and eps stands inside the root."""
+    row = _tensor(LayerNorm(3)(torch.full((2, 3), 5.0)))
+    ensure(bool(torch.isfinite(row).all()), "a vector of equal entries gives 0/0: add eps to the variance")
+    close(row, np.zeros((2, 3)), "a vector of equal entries should become zeros")
+    row = _tensor(LayerNorm(2, eps=3.0)(torch.tensor([-1.0, 1.0])))
+    ensure(not np.allclose(row.detach(), [-0.25, 0.25]), "add eps to the variance, inside the root")
+    close(row, [-0.5, 0.5], "(−1, 1) with eps = 3 should give ∓1/√(1 + 3) = ∓0.5: is the argument eps used?")
+
+
+# ------------------------------------------------------------------------------------------------- FeedForward
+
+
+@public_check("FeedForward")
+def battery_and_ran(FeedForward: Any) -> None:
+    """Lab 03's features: (1, 0, 1) becomes (1, −1), then (1, 0), then the votes."""
+    layer = _module(FeedForward(3, 2))
+    _has(layer, "linear1", "linear2")
+    _learned(
+        layer,
+        {"linear1.weight": (2, 3), "linear1.bias": (2,), "linear2.weight": (3, 2), "linear2.bias": (3,)},
+    )
+    with torch.no_grad():
+        layer.linear1.weight.copy_(torch.tensor([[1.0, -1, 1], [-1, 1, 1]]))  # type: ignore
+        layer.linear1.bias.copy_(torch.tensor([-1.0, -1]))  # type: ignore
+        layer.linear2.weight.copy_(torch.tensor([[4.0, 7], [-5, 7], [0, 7]]))  # type: ignore
+        layer.linear2.bias.copy_(torch.tensor([0.0, 0, 1]))  # type: ignore
+    votes = _tensor(layer(torch.tensor([1.0, 0, 1]))).detach()
+    ensure(not np.allclose(votes, [-3, -12, -6]), "the ReLU is missing: −1 should become 0 in the middle")
+    ensure(
+        not np.allclose(votes, [4, 0, 1]), "the votes may be negative: there is one ReLU, in the middle only"
+    )
+    close(votes, [4, -5, 1], f"the votes should be 4, −5, 1, but they are {votes.tolist()}")
+
+
+@public_check("FeedForward")
+def each_word_by_itself(FeedForward: Any) -> None:
+    """Batches of sentences, and each word by itself."""
+    torch.manual_seed(0)
+    layer = _module(FeedForward(4, 10))
+    x = torch.randn(2, 3, 4)
+    y = _tensor(layer(x))
+    ensure(
+        y.shape == x.shape, f"the result should have the shape of the input, (2, 3, 4), not {tuple(y.shape)}"
+    )
+    close(
+        _tensor(layer(x[1, 2])),
+        y[1, 2].detach(),
+        "a word alone should give what it gives in a batch",
+        atol=1e-5,
+    )
+
+
+# ---------------------------------------------------------------------------------------------------- residual
+
+
+@public_check("residual")
+def add_and_norm(residual: Any) -> None:
+    """(1, 2) and a sublayer that says (10, 20): the sum is (11, 22), and the norm comes last."""
+    x = torch.tensor([[1.0, 2.0]])
+    plain = residual(x, lambda y: 10 * y, lambda y: y)
+    ensure(plain is not None, "your function returns None: does it end with a return?")
+    plain = _tensor(plain)
+    ensure(not np.allclose(plain, [[10, 20]]), "you return only what the sublayer says: add x")
+    close(plain, [[11, 22]], "without a norm the result should be (11, 22)")
+    normed = _tensor(residual(x, lambda y: 10 * y, lambda y: y - 1))
+    ensure(
+        not np.allclose(normed, [[1, 12]]),
+        "the norm acts on the sublayer's input: that is pre-LN; here it acts on the sum",
+    )
+    ensure(not np.allclose(normed, [[11, 22]]), "the norm is not used")
+    close(normed, [[10, 21]], "with a norm that subtracts 1 the result should be (10, 21): norm of the sum")
+    close(x, [[1, 2]], "x itself has changed: write x + …, not x += …")
+
+
+@public_check("residual")
+def a_silent_sublayer(residual: Any) -> None:
+    """A sublayer that says nothing lets x pass; both functions are called once, the sublayer on x."""
+    x, seen = torch.tensor([[3.0, -1.0, 4.0]]), []
+
+    def silent(y: torch.Tensor) -> torch.Tensor:
+        seen.append(y.clone())
+        return torch.zeros_like(y)
+
+    close(_tensor(residual(x, silent, lambda y: y)), [[3, -1, 4]], "a silent sublayer should let x pass")
+    ensure(len(seen) == 1, f"the sublayer was called {len(seen)} times; once is enough")
+    close(seen[0], [[3, -1, 4]], "the sublayer should be given x itself")
+
+
+# ------------------------------------------------------------------------------------- EncoderBlock, DecoderBlock
+
+
+def _randomised(module: nn.Module) -> nn.Module:
+    """All learned numbers random, in double precision, so that nothing hides behind ones and zeros."""
+    draw = torch.Generator().manual_seed(4)
+    module.double()
+    with torch.no_grad():
+        for value in module.parameters():
+            value.copy_(torch.randn(value.shape, generator=draw, dtype=torch.float64) / 2)
+    return module.eval()
+
+
+def _copy_attention(ours: Any, theirs: Any) -> None:
+    with torch.no_grad():
+        theirs.in_proj_weight.copy_(torch.cat([ours.W_Q.weight, ours.W_K.weight, ours.W_V.weight]))
+        theirs.in_proj_bias.copy_(torch.cat([ours.W_Q.bias, ours.W_K.bias, ours.W_V.bias]))
+    theirs.out_proj.load_state_dict(ours.W_O.state_dict())
+
+
+def _copy_rest(ours: Any, theirs: Any, norms: int) -> None:
+    theirs.linear1.load_state_dict(ours.feed_forward.linear1.state_dict())
+    theirs.linear2.load_state_dict(ours.feed_forward.linear2.state_dict())
+    for number in range(1, norms + 1):
+        getattr(theirs, f"norm{number}").load_state_dict(getattr(ours, f"norm{number}").state_dict())
+
+
+_ATTENTION: dict[str, tuple[int, ...]] = {
+    f"W_{letter}.{kind}": (6, 6) if kind == "weight" else (6,)
+    for letter in "QKVO"
+    for kind in ("weight", "bias")
+}
+_FEED_FORWARD: dict[str, tuple[int, ...]] = {
+    "linear1.weight": (10, 6),
+    "linear1.bias": (10,),
+    "linear2.weight": (6, 10),
+    "linear2.bias": (6,),
+}
+
+
+def _parts(attentions: tuple[str, ...], norms: int) -> dict[str, tuple[int, ...]]:
+    expected = {f"{name}.{key}": shape for name in attentions for key, shape in _ATTENTION.items()}
+    expected |= {f"feed_forward.{key}": shape for key, shape in _FEED_FORWARD.items()}
+    return expected | {f"norm{n}.{kind}": (6,) for n in range(1, norms + 1) for kind in ("weight", "bias")}
+
+
+def _encoder(EncoderBlock: Any, dropout: float = 0.0) -> Any:
+    block = _module(EncoderBlock(6, 2, 10, dropout))
+    _has(block, "attention", "feed_forward", "norm1", "norm2")
+    _learned(block, _parts(("attention",), 2))
+    return _randomised(block)
+
+
+def _words(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(9), dtype=torch.float64)
+
+
+@public_check("EncoderBlock")
+def the_parts_of_the_encoder(EncoderBlock: Any) -> None:
+    """Its parts have the right names and sizes, and silent sublayers let the words pass."""
+    block = _encoder(EncoderBlock)
+    with torch.no_grad():
+        for layer in (block.attention.W_O, block.feed_forward.linear2):
+            layer.weight.zero_()
+            layer.bias.zero_()
+    x = _words(2, 3, 6)
+    y = _tensor(block(x))
+    ensure(
+        y.shape == x.shape, f"the result should have the shape of the input, (2, 3, 6), not {tuple(y.shape)}"
+    )
+    close(
+        y,
+        block.norm2(block.norm1(x)).detach(),
+        "with silent sublayers only the two norms should be left: norm1 first, then norm2",
+    )
+
+
+@public_check("EncoderBlock")
+def the_same_as_pytorchs_encoder_layer(EncoderBlock: Any) -> None:
+    """With the same weights it agrees with PyTorch's encoder layer, with and without a mask."""
+    block = _encoder(EncoderBlock)
+    theirs = nn.TransformerEncoderLayer(6, 2, 10, dropout=0.0, batch_first=True, dtype=torch.float64)
+    _copy_attention(block.attention, theirs.self_attn)
+    _copy_rest(block, theirs, 2)
+    x = _words(2, 3, 6)
+    got = _tensor(block(x))
+    theirs.norm_first = True
+    ensure(
+        not torch.allclose(got, theirs(x)),
+        "this is the pre-LN block: normalise after the sum, not before the sublayer",
+    )
+    theirs.norm_first = False
+    close(
+        got,
+        theirs(x).detach(),
+        "without a mask it differs from nn.TransformerEncoderLayer with the same weights",
+    )
+    mask = torch.tensor([[[True, True, False]], [[True, True, True]]])  # the first sentence has one padding
+    got = _tensor(block(x, mask)).detach()
+    ensure(
+        not torch.allclose(got, block(x).detach()), "the mask changes nothing: pass it on to the attention"
+    )
+    close(
+        got,
+        theirs(x, src_key_padding_mask=~mask[:, 0]).detach(),
+        "with a mask it differs from nn.TransformerEncoderLayer",
+    )
+
+
+@public_check("EncoderBlock")
+def dropout_in_training(EncoderBlock: Any) -> None:
+    """In training mode dropout silences the sublayers, in evaluation mode it does nothing."""
+    block, x = _encoder(EncoderBlock, dropout=1.0), _words(2, 3, 6)
+    quiet = block(x).detach()
+    ensure(
+        not torch.allclose(quiet, block.norm2(block.norm1(x)).detach()),
+        "dropout acts in evaluation mode as well: use an nn.Dropout that is a part of the block",
+    )
+    close(
+        _tensor(block.train()(x)),
+        block.norm2(block.norm1(x)).detach(),
+        "with dropout = 1 everything the sublayers say is dropped, so only the two norms should be left: "
+        "dropout acts on each sublayer's output, before the sum",
+    )
+
+
+def _decoder(DecoderBlock: Any, dropout: float = 0.0) -> Any:
+    block = _module(DecoderBlock(6, 2, 10, dropout))
+    _has(block, "self_attention", "cross_attention", "feed_forward", "norm1", "norm2", "norm3")
+    _learned(block, _parts(("self_attention", "cross_attention"), 3))
+    return _randomised(block)
+
+
+@public_check("DecoderBlock")
+def the_parts_of_the_decoder(DecoderBlock: Any) -> None:
+    """Its parts have the right names and sizes; with all of it dropped only the three norms are left."""
+    block = _decoder(DecoderBlock, dropout=1.0)
+    x, memory = _words(2, 3, 6), _words(2, 5, 6) + 1
+    y = _tensor(block.train()(x, memory))
+    ensure(y.shape == x.shape, f"the result should have the shape of x, (2, 3, 6), not {tuple(y.shape)}")
+    close(
+        y,
+        block.norm3(block.norm2(block.norm1(x))).detach(),
+        "with dropout = 1 only norm1, norm2, norm3 should be left, in this order: dropout acts on each "
+        "sublayer's output, before the sum",
+    )
+
+
+@public_check("DecoderBlock")
+def the_same_as_pytorchs_decoder_layer(DecoderBlock: Any) -> None:
+    """With the same weights it agrees with PyTorch's decoder layer."""
+    block = _decoder(DecoderBlock)
+    theirs = nn.TransformerDecoderLayer(6, 2, 10, dropout=0.0, batch_first=True, dtype=torch.float64)
+    _copy_attention(block.self_attention, theirs.self_attn)
+    _copy_attention(block.cross_attention, theirs.multihead_attn)
+    _copy_rest(block, theirs, 3)
+    x, memory = _words(2, 3, 6), _words(2, 5, 6) + 1
+    close(
+        _tensor(block(x, memory)),
+        theirs(x, memory).detach(),
+        "without masks it differs from nn.TransformerDecoderLayer: queries from the decoder, keys and values "
+        "from the memory",
+    )
+    causal = torch.ones(3, 3, dtype=torch.bool).tril()
+    padding = torch.tensor([[[True, True, True, True, False]], [[True, True, False, False, False]]])
+    close(
+        _tensor(block(x, memory, causal, padding)),
+        theirs(x, memory, tgt_mask=~causal, memory_key_padding_mask=~padding[:, 0]).detach(),
+        "with masks it differs from nn.TransformerDecoderLayer: self_mask for the self-attention, memory_mask "
+        "for the cross-attention",
+    )
+
+
+@public_check("DecoderBlock")
+def no_look_ahead(DecoderBlock: Any) -> None:
+    """With a causal mask a later word changes nothing before it."""
+    block = _decoder(DecoderBlock)
+    x, memory = _words(1, 4, 6), _words(1, 2, 6)
+    causal = torch.ones(4, 4, dtype=torch.bool).tril()
+    before = _tensor(block(x, memory, causal)).detach()
+    x[0, 3] += 5
+    after = _tensor(block(x, memory, causal)).detach()
+    ensure(not torch.allclose(before[0, 3], after[0, 3]), "a word's own change should change its output")
+    close(after[0, :3], before[0, :3], "changing the last word changes earlier outputs: is self_mask used?")
