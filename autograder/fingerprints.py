@@ -54,8 +54,8 @@ def context_of(lab: str, limits: Limits, sandbox: bool) -> Context:
 
     shared = {
         "limits": json.dumps([asdict(limits), sandbox]),
-        "library versions": _libraries(),
-        "harness": _harness(),
+        "library versions": library_versions(),
+        "harness": harness_digest(),
         "student kit": digest_of(_kit_files(lab)),
         "data": digest_of(data_files(lab)),
         "salt": _digest(settings().salt),
@@ -73,7 +73,8 @@ def _kit_files(lab: str) -> list[Path]:
 
 
 @cache
-def _libraries() -> str:
+def library_versions() -> str:
+    """Python and the libraries whose version can change a result."""
     import sys
 
     versions = [f"{name} {importlib.metadata.version(name)}" for name in _LIBRARIES]
@@ -123,7 +124,7 @@ _JUDGE_NOTHING = [
 
 
 @cache
-def _harness() -> str:
+def harness_digest() -> str:
     """The code that runs and judges; not the code that writes pages and tables."""
     package = Path(__file__).parent
     files = sorted(file for file in package.glob("*.py") if file.stem not in _JUDGE_NOTHING)

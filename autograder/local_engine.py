@@ -10,10 +10,8 @@ from typing import Any
 from autograder.errors import GradingError
 from autograder.results import SubmissionResult
 from autograder.work import Assignment, Task
-from autograder.worker import Worker, fault
+from autograder.worker import Attempts, Worker
 
-#: How often a task is tried before the grader says that it cannot.
-TRIES = 2
 #: Workers that end before they were ever ready, one after another, mean that none ever will be.
 _STILLBORN = 3
 
@@ -30,7 +28,7 @@ class _Crew:
         self.tasks = tasks
         self.assignment = assignment
         self.again: list[Task] = []
-        self.tried: dict[str, int] = {}
+        self.attempts = Attempts(assignment)
         self.workers: list[Worker] = []
         self.stillborn = 0
 
@@ -77,26 +75,16 @@ class _Crew:
             yield value
         elif kind == "died" and not was_ready:
             self.again.append(task)
+        elif (result := self.attempts.failed(task, kind, value)) is not None:
+            yield result
         else:
-            yield from self.retry(task, kind, value)
+            self.again.append(task)
         if (following := self.next_task()) is None:
             return
         if kind == "died":
             self.hire(following)
         else:
             worker.give(following)
-
-    def retry(self, task: Task, kind: str, value: str) -> Iterator[SubmissionResult]:
-        """Put a task back once; after that the grader has failed on it, and the class goes on."""
-        name = task.submission.student
-        self.tried[name] = self.tried.get(name, 0) + 1
-        if self.tried[name] < TRIES:
-            self.again.append(task)
-        elif kind == "cannot":
-            raise GradingError(value)
-        else:
-            said = value if kind == "fault" else f"The worker that graded it died {TRIES} times: {value}."
-            yield fault(task, self.assignment, said)
 
 
 def cores() -> int:

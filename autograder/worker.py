@@ -11,6 +11,7 @@ import autograder.quick_start  # noqa: F401 (before what it makes quick)
 # isort: split
 import contextlib
 import os
+import platform
 import signal
 import socket
 import subprocess
@@ -19,13 +20,17 @@ import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
-from autograder.errors import UserError
+from autograder.errors import GradingError, UserError
+from autograder.fingerprints import harness_digest, library_versions
 from autograder.masters import spec, use_root
 from autograder.results import SubmissionResult
 from autograder.work import Assignment, Task
 
 #: One thread a worker: two workers on two cores with two threads each stand in each other's way.
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+#: How often a task is tried before the grader says that it cannot.
+TRIES = 2
 
 #: For the page that the student sees: it repeats nothing of the error, which may hold a hidden input.
 _FAULT_NOTE = (
@@ -42,11 +47,21 @@ def make_grader(assignment: Assignment) -> Any:
     from autograder.testing import set_salt
 
     use_root(assignment.root)
+    _same_version(assignment)
     course.use(assignment.settings)
     set_salt(assignment.settings.salt)
     zygote = Zygote(assignment.kit, assignment.data, assignment.limits, sandbox=assignment.sandbox)
     zygote.start()
     return Grader(assignment.lab, zygote, assignment.template, assignment.context)
+
+
+def _same_version(assignment: Assignment) -> None:
+    """Refuse to grade with another harness or other libraries than the writer's: results would not be comparable."""
+    for what, mine in (("harness", harness_digest()), ("library versions", library_versions())):
+        theirs = assignment.context.shared[what]
+        if mine != theirs:
+            words = "this version of the package" if what == "harness" else f"{theirs} (it has {mine})"
+            raise UserError(f"The worker on {platform.node()} cannot grade: it needs {words}.")
 
 
 def serve(connection: Connection) -> None:
@@ -87,11 +102,14 @@ class Worker:
 
     def __init__(self, assignment: Assignment):
         ours, theirs = socket.socketpair()
+        # The course's own kit, which may be newer than the one installed.
+        path = [str(assignment.root / "notebooks"), *filter(None, [os.environ.get("PYTHONPATH")])]
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "autograder.worker", str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
-            env={**os.environ, **_ONE_THREAD},
+            cwd=assignment.root,
+            env={**os.environ, **_ONE_THREAD, "PYTHONPATH": os.pathsep.join(path)},
         )
         theirs.close()
         self.connection = Connection(ours.detach())
@@ -128,7 +146,31 @@ class Worker:
             self.process.wait()
 
 
-def fault(task: Task, assignment: Assignment, trace: str) -> SubmissionResult:
+class Attempts:
+    """Counts how often a submission brought its worker down: after the second time the class goes on without it."""
+
+    def __init__(self, assignment: Assignment):
+        self.assignment = assignment
+        self.failures: dict[str, int] = {}
+
+    def failed(self, task: Task, kind: str, value: str) -> SubmissionResult | None:
+        """What to do after a worker's message of ``kind``: the result that says so, or None to try again.
+
+        Raises GradingError when it is not about the submission.
+        """
+        if kind == "cannot start":
+            raise GradingError(value)
+        name = task.submission.student
+        self.failures[name] = self.failures.get(name, 0) + 1
+        if self.failures[name] < TRIES:
+            return None
+        if kind == "cannot":
+            raise GradingError(value)
+        said = value if kind == "fault" else f"The worker that graded it died {TRIES} times: {value}."
+        return _fault(task, self.assignment, said)
+
+
+def _fault(task: Task, assignment: Assignment, trace: str) -> SubmissionResult:
     """The result of a submission on which the harness itself failed: ours to look into, and no grade."""
     return SubmissionResult(
         task.submission.student, assignment.lab, "crashed", 0.0, spec(assignment.lab).max_score, 0.0,
