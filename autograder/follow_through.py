@@ -12,6 +12,7 @@ The student's own earlier answers come first, so an answer that fits its own hel
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -41,14 +42,16 @@ def restore():
 def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A decorator, below ``hidden_test``: ``source`` defines right versions of the names ``replaced``.
 
-    The test fails with what the second try says. Afterwards the student's own names are back in place.
+    The test fails with what the second try says, and that one draws the same inputs as the first. Afterwards the
+    student's own names are back in place.
     """
 
     def mark(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)
-        def tried_twice(student: Any, *arguments: Any, **named: Any) -> None:
+        def tried_twice(student: Any, **named: Any) -> None:
+            again = copy.deepcopy(named)  # the generator, before the first try draws from it
             try:
-                return test(student, *arguments, **named)
+                return test(student, **named)
             except (Failed, StudentError) as failure:
                 first = failure
             try:
@@ -57,7 +60,7 @@ def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]
                 raise first from None
             student.start_trace()  # a diagnosis sees the student's answer, not what it made of a wrong helper
             try:
-                test(student, *arguments, **named)
+                test(student, **again)
             finally:
                 scene.run("restore()")
 

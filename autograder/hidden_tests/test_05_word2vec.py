@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from autograder.follow_through import follow_through
 from autograder.testing import as_array, expect, expect_close, expect_equal, hidden_test
 
 EQUIVALENT_MUTANTS = {
@@ -41,6 +42,21 @@ SENTENCE = [
     "part-session",
 ]
 UNCHANGED = "your function changes what it was given: make new arrays"
+
+
+# What a later question may lean on when the student's own is wrong: see ``follow_through``.
+_with_right_forward = follow_through(
+    """
+import numpy as np
+
+
+def cbow_forward(context, W_in, W_out):
+    h = np.mean([W_in[word] for word in context], axis=0)
+    scores = W_out.dot(h)
+    return h, np.exp(scores - np.logaddexp.reduce(scores))
+""",
+    "cbow_forward",
+)
 
 
 # ------------------------------------------------------------------------------------------------- references
@@ -268,6 +284,7 @@ def _expect_backward(student, context, target, W_in, W_out, what=""):
 
 
 @hidden_test("cbow_backward", weight=3)
+@_with_right_forward
 def test_the_gradients_are_the_slopes_of_the_loss(student, rng):
     """Moving any number of a table changes the loss as the gradient says, to 1e-6."""
     for V, D, C in ((6, 3, 2), (4, 5, 3), (5, 1, 1)):
@@ -284,6 +301,7 @@ def test_the_gradients_are_the_slopes_of_the_loss(student, rng):
 
 
 @hidden_test("cbow_backward", weight=3)
+@_with_right_forward
 def test_repeated_hints_get_a_share_each_time(student, rng):
     """A word that stands in the context twice gets two shares; the shares are the mean's."""
     W_in, W_out = _tables(rng, 7, 4)
@@ -293,6 +311,7 @@ def test_repeated_hints_get_a_share_each_time(student, rng):
 
 
 @hidden_test("cbow_backward", weight=2)
+@_with_right_forward
 def test_larger_tables_and_the_targets_own_context(student, rng):
     """Tables of other shapes, and a target that is among its own hints; nothing that was given is changed."""
     for V, D, C in ((13, 6, 5), (9, 11, 4)):
@@ -305,6 +324,7 @@ def test_larger_tables_and_the_targets_own_context(student, rng):
 
 
 @hidden_test("cbow_backward")
+@_with_right_forward
 def test_gradients_of_large_scores(student, rng):
     """When the scores are large, the gradients stay finite and right."""
     p = np.zeros(6)

@@ -71,3 +71,25 @@ def test_the_test_function_itself_raises_what_the_second_try_says():
     namespace = _notebook("def quadruple(x):\n    return 5\n")
     with pytest.raises(Failed, match="not right"):
         quadruples(Student.local_namespace(namespace, "quadruple"))
+
+
+@hidden_test("quadruple")
+@follow_through(_RIGHT, "double")
+def quadruples_any_number(student, rng):
+    """Four times a random number."""
+    number = int(rng.integers(10**9))
+    student.observe("the number", number)
+    expect_equal(student(number), 4 * number, "the result")
+
+
+def test_the_second_try_draws_the_inputs_of_the_first():
+    wrong_later = "def quadruple(x):\n    return double(x)\n"
+    runs = [
+        run_test(
+            quadruples_any_number.hidden_test,
+            Student.local_namespace(_notebook(earlier + wrong_later), "quadruple"),
+        )
+        for earlier in (_RIGHT, "")
+    ]
+    first = quadruples_any_number.hidden_test.rng().integers(10**9)
+    assert [run.trace[0].value for run in runs] == [first, first]
