@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from autograder.follow_through import follow_through
 from autograder.testing import as_array, expect, expect_close, hidden_test
 
 EQUIVALENT_MUTANTS = {
@@ -16,6 +17,30 @@ EQUIVALENT_MUTANTS = {
 }
 
 UNCHANGED = "your function changes its input: make a new array instead of writing into the old one"
+
+
+# What a later question may lean on when the student's own is wrong: see ``follow_through``.
+_EARLIER = """
+import numpy as np
+
+
+def one_hot(ids, V):
+    return np.eye(V)[np.asarray(ids)]
+
+
+def lookup(H, E):
+    return np.tensordot(H, E, 1)
+
+
+def logsumexp(x, axis=-1):
+    return np.logaddexp.reduce(x, axis=axis)
+
+
+def softmax(x, axis=-1):
+    return np.exp(x - np.expand_dims(np.logaddexp.reduce(x, axis=axis), axis))
+"""
+_with_right_logsumexp = follow_through(_EARLIER, "logsumexp")
+_with_right_earlier = follow_through(_EARLIER, "one_hot", "lookup", "logsumexp", "softmax")
 
 
 def _one_hot(ids, V):
@@ -195,6 +220,7 @@ def test_impossible_words_add_nothing_and_one_score_is_itself(student, rng):
 
 
 @hidden_test("softmax")
+@_with_right_logsumexp
 def test_scores_become_probabilities_along_the_last_axis(student, rng):
     """Scores become probabilities along the last axis."""
     x = rng.normal(size=(2, 4, 7))
@@ -204,6 +230,7 @@ def test_scores_become_probabilities_along_the_last_axis(student, rng):
 
 
 @hidden_test("softmax", weight=3)
+@_with_right_logsumexp
 def test_any_axis_can_be_chosen(student, rng):
     """Any axis can be chosen; the shape stays the same."""
     x = rng.normal(size=(3, 10, 4))[:, ::2]
@@ -213,6 +240,7 @@ def test_any_axis_can_be_chosen(student, rng):
 
 
 @hidden_test("softmax", weight=3)
+@_with_right_logsumexp
 def test_only_differences_between_scores_count(student, rng):
     """Adding 1000 to all scores changes nothing, and rows of very different size work side by side."""
     x = rng.normal(size=(3, 5))
@@ -226,6 +254,7 @@ def test_only_differences_between_scores_count(student, rng):
 
 
 @hidden_test("softmax")
+@_with_right_logsumexp
 def test_an_impossible_word_gets_nothing(student, rng):
     """A score of −∞ gets probability 0, and a score far ahead takes all."""
     x = rng.normal(size=(2, 4))
@@ -243,6 +272,7 @@ def test_an_impossible_word_gets_nothing(student, rng):
 
 
 @hidden_test("cross_entropy", weight=2)
+@_with_right_earlier
 def test_it_is_the_mean_price_of_the_true_words(student, rng):
     """It is the mean negative log-probability of the true words."""
     logits, ids = rng.normal(size=(7, 5)), rng.integers(0, 5, size=7)
@@ -254,6 +284,7 @@ def test_it_is_the_mean_price_of_the_true_words(student, rng):
 
 
 @hidden_test("cross_entropy")
+@_with_right_earlier
 def test_equal_scores_cost_ln_v(student, rng):
     """Equal scores for V words cost ln V, whichever words are true."""
     logits = np.repeat(rng.normal(size=(6, 1)), 11, axis=1)
@@ -261,6 +292,7 @@ def test_equal_scores_cost_ln_v(student, rng):
 
 
 @hidden_test("cross_entropy", weight=3)
+@_with_right_earlier
 def test_confident_mistakes_have_finite_prices(student, rng):
     """Scores of any size have finite prices; adding 1000 to a row changes nothing."""
     logits, ids = rng.normal(size=(4, 3)), np.array([1, 0, 2, 2])
@@ -275,6 +307,7 @@ def test_confident_mistakes_have_finite_prices(student, rng):
 
 
 @hidden_test("cross_entropy")
+@_with_right_earlier
 def test_a_single_position_costs_its_own_price(student, rng):
     """A single position costs its own price, and a sure and right bet costs nothing."""
     logits = rng.normal(size=(1, 9))

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from autograder.follow_through import follow_through
 from autograder.masters import course_root
 from autograder.testing import as_array, expect, expect_close, expect_equal, hidden_test
 
@@ -19,6 +20,40 @@ EQUIVALENT_MUTANTS = {
     "normalise_rows: return np.divide(N, total, out=np.zeros(N.shape), where=total != 0)": "counts are not negative",
     'sample_name: if current >= INDEX["<E>"]:': "<E> is the last token",
 }
+
+
+# What a later question may lean on when the student's own is wrong: see ``follow_through``.
+_EARLIER = """
+import numpy as np
+
+
+def normalise_rows(N):
+    N = np.array(N, dtype=float)
+    total = N.sum(axis=1)
+    total[total == 0] = 1
+    return (N.T / total).T
+
+
+def transition_matrix(sentences, weights):
+    spoken = [sentence.split() for sentence in sentences]
+    vocabulary = sorted(set().union(*spoken))
+    N = np.zeros((len(vocabulary), len(vocabulary)))
+    for words, weight in zip(spoken, weights):
+        for place in range(1, len(words)):
+            N[vocabulary.index(words[place - 1]), vocabulary.index(words[place])] += weight
+    return vocabulary, normalise_rows(N)
+
+
+def bigram_counts(words):
+    N = np.zeros((28, 28), dtype=int)
+    for word in words:
+        tokens = [0, *(ord(letter) - 96 for letter in word), 27]
+        np.add.at(N, (tokens[:-1], tokens[1:]), 1)
+    return N
+"""
+_with_right_rows = follow_through(_EARLIER, "normalise_rows")
+_with_right_chain = follow_through(_EARLIER, "normalise_rows", "transition_matrix")
+_with_right_counts = follow_through(_EARLIER, "bigram_counts")
 
 
 # ------------------------------------------------------------------------------------------------- references
@@ -169,6 +204,7 @@ def _expect_first_order(student, sentences, weights):
 
 
 @hidden_test("transition_matrix")
+@_with_right_rows
 def test_the_lectures_three_commands(student):
     """After “my” come directories, files and photos with .2, .3 and .5; all else is certain."""
     vocabulary, P = _parts(student(COMMANDS, [0.2, 0.3, 0.5]), 2, "vocabulary, P")
@@ -191,6 +227,7 @@ def test_the_lectures_three_commands(student):
 
 
 @hidden_test("transition_matrix")
+@_with_right_rows
 def test_the_first_order_branches_after_the_and_after_ran(student):
     """At 40 to 60 the first order has two rows with fractions: “the” and “ran”."""
     vocabulary, P = _parts(student(REPORTS, [40, 60]), 2, "vocabulary, P")
@@ -202,6 +239,7 @@ def test_the_first_order_branches_after_the_and_after_ran(student):
 
 
 @hidden_test("transition_matrix", weight=2)
+@_with_right_rows
 def test_weighted_counts_of_sentences_that_share_words(student, rng):
     """Sentences that share and repeat words are counted with their weights."""
     for count in (2, 5, 12):
@@ -210,6 +248,7 @@ def test_weighted_counts_of_sentences_that_share_words(student, rng):
 
 
 @hidden_test("transition_matrix")
+@_with_right_rows
 def test_pairs_stay_inside_a_sentence(student, rng):
     """No pair reaches from one sentence into the next, and one-word sentences only add to the vocabulary."""
     _expect_first_order(student, ["b c", "d", "a b", "c a b", "d"], rng.integers(1, 9, size=5).tolist())
@@ -217,6 +256,7 @@ def test_pairs_stay_inside_a_sentence(student, rng):
 
 
 @hidden_test("transition_matrix")
+@_with_right_rows
 def test_a_pair_counts_each_time_it_occurs(student, rng):
     """A pair that occurs twice in a sentence counts twice, a word may follow itself."""
     weights = rng.integers(2, 9, size=3).tolist()
@@ -224,6 +264,7 @@ def test_a_pair_counts_each_time_it_occurs(student, rng):
 
 
 @hidden_test("transition_matrix")
+@_with_right_rows
 def test_a_sentence_that_is_listed_twice_counts_with_both_weights(student, rng):
     """A sentence that stands in the list twice counts with both of its weights."""
     first, second, other = rng.integers(2, 9, size=3).tolist()
@@ -243,6 +284,7 @@ def _expect_second_order(student, sentences, weights):
 
 
 @hidden_test("second_order")
+@_with_right_chain
 def test_the_lectures_two_reports_leave_one_row_with_fractions(student):
     """Of the second-order rows only “whether the” has fractions; the subject decides after “ran”."""
     contexts, vocabulary, P = _parts(student(REPORTS, [0.4, 0.6]), 3, "contexts, vocabulary, P")
@@ -258,6 +300,7 @@ def test_the_lectures_two_reports_leave_one_row_with_fractions(student):
 
 
 @hidden_test("second_order", weight=2)
+@_with_right_chain
 def test_weighted_second_order_counts(student, rng):
     """Sentences that share and repeat words are counted with their weights."""
     for count in (2, 6, 15):
@@ -266,6 +309,7 @@ def test_weighted_second_order_counts(student, rng):
 
 
 @hidden_test("second_order")
+@_with_right_chain
 def test_contexts_stay_inside_a_sentence(student, rng):
     """No context reaches into the next sentence, and short sentences only add to the vocabulary."""
     weights = rng.integers(1, 9, size=5).tolist()
@@ -273,6 +317,7 @@ def test_contexts_stay_inside_a_sentence(student, rng):
 
 
 @hidden_test("second_order")
+@_with_right_chain
 def test_the_order_of_the_two_words_matters(student, rng):
     """(a, b) and (b, a) are different contexts, and a repeated context keeps adding up."""
     weights = (rng.random(4) + 0.5).tolist()
@@ -418,6 +463,7 @@ def _expect_number(value, expected, what):
 
 
 @hidden_test("average_nll", weight=2)
+@_with_right_counts
 def test_the_average_surprise_of_a_step(student, rng):
     """The average is over all steps of all names, the start and the end included."""
     P = _full_table(rng)
@@ -427,6 +473,7 @@ def test_the_average_surprise_of_a_step(student, rng):
 
 
 @hidden_test("average_nll")
+@_with_right_counts
 def test_names_of_very_different_lengths(student, rng):
     """Short and long names together are averaged over steps, not over names, also when names repeat."""
     P = _full_table(rng)
@@ -435,6 +482,7 @@ def test_names_of_very_different_lengths(student, rng):
 
 
 @hidden_test("average_nll", weight=3)
+@_with_right_counts
 def test_an_impossible_step_makes_the_average_infinite(student, rng):
     """A single impossible step makes the average infinite; without it the average is exact."""
     P, words = _full_table(rng), _names(rng, 20, "abc", 4)
@@ -446,6 +494,7 @@ def test_an_impossible_step_makes_the_average_infinite(student, rng):
 
 
 @hidden_test("average_nll")
+@_with_right_counts
 def test_the_lectures_2_45401_on_makemores_counts(student):
     """On words with makemore's bigram counts the maximum-likelihood table costs 2.45401 nats a step."""
     N = _makemore_counts()

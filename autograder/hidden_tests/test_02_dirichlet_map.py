@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from autograder.follow_through import follow_through
 from autograder.masters import course_root
 from autograder.testing import as_array, expect, expect_close, expect_equal, hidden_test
 
@@ -16,6 +17,27 @@ EQUIVALENT_MUTANTS = {
         "counts and α − 1 are not negative"
     ),
 }
+
+
+# What a later question may lean on when the student's own is wrong: see ``follow_through``.
+_DIRICHLET = """
+import numpy as np
+
+
+def _rows_that_sum_to_one(weight):
+    total = weight.sum(axis=-1, keepdims=True)
+    return weight / np.where(total == 0, 1, total)
+
+
+def dirichlet_map(N, alpha):
+    return _rows_that_sum_to_one(np.asarray(N) + np.asarray(alpha, dtype=float) - 1)
+
+
+def dirichlet_mean(N, alpha):
+    return _rows_that_sum_to_one(np.asarray(N) + np.asarray(alpha, dtype=float))
+"""
+_with_right_map = follow_through(_DIRICHLET, "dirichlet_map")
+_with_right_dirichlet = follow_through(_DIRICHLET, "dirichlet_map", "dirichlet_mean")
 
 
 # ------------------------------------------------------------------------------------------------- references
@@ -176,6 +198,7 @@ def test_flat_map_is_counting_and_rules_out_the_lectures_3079_tokens(student, rn
 
 
 @hidden_test("dirichlet_mean", weight=2)
+@_with_right_map
 def test_mean_adds_alpha(student, rng):
     """Each outcome gains α, and each row is divided by its own sum."""
     for shape, alpha in (((4, 7), 1), ((7, 4), 0.1), ((1, 5), 25.0)):
@@ -186,6 +209,7 @@ def test_mean_adds_alpha(student, rng):
 
 
 @hidden_test("dirichlet_mean")
+@_with_right_map
 def test_mean_in_any_shape(student, rng):
     """A single row, three axes and a transposed view are treated row by row along the last axis."""
     for N in (rng.random(6) * 9, rng.integers(0, 9, size=(2, 5, 3)), (rng.random((6, 3)) * 9).T):
@@ -193,6 +217,7 @@ def test_mean_in_any_shape(student, rng):
 
 
 @hidden_test("dirichlet_mean")
+@_with_right_map
 def test_mean_with_a_knob_for_each_outcome(student, rng):
     """α may be an array: a knob for each outcome, or for each cell."""
     N = rng.integers(0, 9, size=(3, 6))
@@ -202,6 +227,7 @@ def test_mean_with_a_knob_for_each_outcome(student, rng):
 
 
 @hidden_test("dirichlet_mean")
+@_with_right_map
 def test_the_courses_table_of_add_one_and_add_a_tenth(student):
     """On makemore's trigrams add-1 costs 2.548 (200 names: 2.880) and add-0.1 costs 2.474 (2.783)."""
     parts = _makemore("makemore_trigrams.csv")
@@ -242,6 +268,7 @@ def _split(rng, shape, tokens):
 
 
 @hidden_test("choose_alpha", weight=2)
+@_with_right_dirichlet
 def test_the_best_of_a_grid_and_its_costs(student, rng):
     """The number with the lowest NLL on the unseen counts is chosen, and each number's NLL returned."""
     for tokens in (3, 8, 40):
@@ -251,6 +278,7 @@ def test_the_best_of_a_grid_and_its_costs(student, rng):
 
 
 @hidden_test("choose_alpha")
+@_with_right_dirichlet
 def test_the_best_may_stand_anywhere_in_the_grid(student, rng):
     """The best number may be the first, the last or the only one, and the grid need not be sorted."""
     train, dev = _split(rng, (5, 7), 4)
@@ -262,6 +290,7 @@ def test_the_best_may_stand_anywhere_in_the_grid(student, rng):
 
 
 @hidden_test("choose_alpha")
+@_with_right_dirichlet
 def test_costs_count_tokens_not_cells(student, rng):
     """A cell that is seen often among the unseen names weighs more, on three axes too."""
     train, dev = _split(rng, (3, 4, 5), 6)
@@ -271,6 +300,7 @@ def test_costs_count_tokens_not_cells(student, rng):
 
 
 @hidden_test("choose_alpha")
+@_with_right_dirichlet
 def test_on_all_of_makemores_names_alpha_hardly_matters(student):
     """On makemore's full bigrams α = 0.01 costs 2.4535 and α = 1 costs 2.4533."""
     parts = _makemore("makemore_bigrams.csv")
@@ -296,6 +326,7 @@ def _mixed(counts, shorter, alpha):
 
 
 @hidden_test("interpolate", weight=2)
+@_with_right_dirichlet
 def test_counts_and_the_shorter_model_are_weighed_by_evidence(student, rng):
     """The more often a context was seen, the less the shorter model counts."""
     for shape, alpha in (((4, 7), 5), ((6, 3), 0.5), ((2, 9), 40.0)):
@@ -308,6 +339,7 @@ def test_counts_and_the_shorter_model_are_weighed_by_evidence(student, rng):
 
 
 @hidden_test("interpolate")
+@_with_right_dirichlet
 def test_the_shorter_model_lacks_the_first_axes(student, rng):
     """A shorter model with fewer axes is used for every oldest token; a single row works too."""
     counts = rng.integers(0, 9, size=(3, 5, 4))
@@ -321,6 +353,7 @@ def test_the_shorter_model_lacks_the_first_axes(student, rng):
 
 
 @hidden_test("interpolate")
+@_with_right_dirichlet
 def test_a_context_never_seen_gets_the_shorter_models_row(student, rng):
     """Without counts the shorter model's row comes out exactly; with some the zeros fill up."""
     counts, shorter = rng.integers(1, 5, size=(4, 6)), rng.dirichlet(np.ones(6), size=4)
@@ -331,6 +364,7 @@ def test_a_context_never_seen_gets_the_shorter_models_row(student, rng):
 
 
 @hidden_test("interpolate", weight=2)
+@_with_right_dirichlet
 def test_the_courses_interpolated_trigrams(student):
     """Stacked three times with α = 20, makemore's trigrams cost 2.375 with 1,000 names and 2.534 with 200."""
     parts = _makemore("makemore_trigrams.csv")
@@ -369,6 +403,7 @@ def _scores(sites, sequence, alpha):
 
 
 @hidden_test("pwm_scores", weight=2)
+@_with_right_dirichlet
 def test_the_log_odds_of_every_window(student, rng):
     """Every window's log-odds against even DNA, in nats."""
     for length, sites, letters, alpha in ((6, 9, 40, 1), (3, 14, 25, 0.3), (11, 5, 60, 2.5)):
@@ -379,6 +414,7 @@ def test_the_log_odds_of_every_window(student, rng):
 
 
 @hidden_test("pwm_scores")
+@_with_right_dirichlet
 def test_letters_that_no_site_has(student, rng):
     """A letter that no site has at a position lowers the score by as much as α lets it."""
     known = [_dna(rng, 5, [0.5, 0, 0.5, 0]) for _ in range(8)]
@@ -390,6 +426,7 @@ def test_letters_that_no_site_has(student, rng):
 
 
 @hidden_test("pwm_scores")
+@_with_right_dirichlet
 def test_repeated_sites_single_sites_and_tight_fits(student, rng):
     """Repeated sites count twice, one site is enough, one window may fit exactly, or none."""
     site, other = _dna(rng, 7), _dna(rng, 7)
@@ -403,6 +440,7 @@ def test_repeated_sites_single_sites_and_tight_fits(student, rng):
 
 
 @hidden_test("pwm_scores")
+@_with_right_dirichlet
 def test_it_finds_the_binding_sites_before_lacz(student):
     """In the promoter of lacZ the two known sites of CRP score highest, though neither was shown."""
     folder = course_root() / "data" / "02_dirichlet_map"

@@ -9,6 +9,7 @@ from collections import Counter
 
 import numpy as np
 
+from autograder.follow_through import follow_through
 from autograder.testing import as_array, expect, hidden_test
 from autograder.testing import expect_close as _expect_close
 
@@ -29,6 +30,20 @@ SENTENCES = (
 )
 WORDS = sorted({word for sentence in SENTENCES for word in sentence})
 DOWN, PLEASE = WORDS.index("down"), WORDS.index("please")
+
+
+# What a later question may lean on when the student's own is wrong: see ``follow_through``.
+_with_right_features = follow_through(
+    """
+import numpy as np
+
+
+def pair_features(x, W):
+    product = np.dot(x, W)
+    return np.where(product > 0, product, 0)
+""",
+    "pair_features",
+)
 
 
 def expect_close(actual, expected, what):
@@ -268,6 +283,7 @@ def test_battery_and_ran_is_one_and_nought(student):
 
 
 @hidden_test("feed_forward", weight=2)
+@_with_right_features
 def test_there_is_one_relu_between_the_two_matrices(student, rng):
     """There is one ReLU, between the two matrices."""
     x, W1, W2 = rng.normal(size=(7, 4)), rng.normal(size=(4, 12))[:, ::2], rng.normal(size=(6, 3))
@@ -276,6 +292,7 @@ def test_there_is_one_relu_between_the_two_matrices(student, rng):
 
 
 @hidden_test("feed_forward", weight=2)
+@_with_right_features
 def test_votes_come_for_single_rows_and_batches(student, rng):
     """Votes come for a single row and for a batch; square matrices are not mixed up."""
     W1, W2 = rng.normal(size=(5, 5)), rng.normal(size=(5, 5))
@@ -286,6 +303,7 @@ def test_votes_come_for_single_rows_and_batches(student, rng):
 
 
 @hidden_test("feed_forward")
+@_with_right_features
 def test_the_lectures_sentences_get_their_next_word(student):
     """“battery … ran” votes for down, “program … ran” for please, and anything else for neither."""
     W1 = np.array([[1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [-1.0, -1.0]])

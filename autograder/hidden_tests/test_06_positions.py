@@ -9,11 +9,40 @@ import math
 
 import numpy as np
 
+from autograder.follow_through import follow_through
 from autograder.testing import as_array, expect, hidden_test
 from autograder.testing import expect_close as _expect_close
 
 UNCHANGED = "your function changes its input: make a new array instead of writing into the old one"
 EQUIVALENT_MUTANTS: dict[str, str] = {}
+
+
+# What a later question may lean on when the student's own is wrong: see ``follow_through``.
+_EARLIER = """
+import math
+
+import numpy as np
+
+
+def sinusoidal(T, D, base=10000.0):
+    P = np.zeros((T, D))
+    for t, column in np.ndindex(T, D):
+        angle = t / base ** (2 * (column // 2) / D)
+        P[t, column] = math.cos(angle) if column % 2 else math.sin(angle)
+    return P
+
+
+def shift_matrix(c, D, base=10000.0):
+    M = np.zeros((D, D))
+    for i in range(0, D, 2):
+        angle = c / base ** (i / D)
+        M[i, i] = M[i + 1, i + 1] = math.cos(angle)
+        M[i, i + 1] = math.sin(angle)
+        M[i + 1, i] = -M[i, i + 1]
+    return M
+"""
+_with_right_positions = follow_through(_EARLIER, "sinusoidal")
+_with_right_shifts = follow_through(_EARLIER, "sinusoidal", "shift_matrix")
 
 
 def expect_close(actual, expected, what):
@@ -173,6 +202,7 @@ def test_two_sentences_of_the_same_nine_words_become_different(student, rng):
 
 
 @hidden_test("shift_matrix", weight=2)
+@_with_right_positions
 def test_it_carries_every_position_to_a_later_one(student):
     """M times the position t is the position t + c, for every t, and M does not depend on t."""
     for c, D, base in ((3, 8, 10000.0), (11, 6, 100.0)):
@@ -187,6 +217,7 @@ def test_it_carries_every_position_to_a_later_one(student):
 
 
 @hidden_test("shift_matrix")
+@_with_right_positions
 def test_it_moves_back_and_by_parts_of_a_step(student):
     """Negative and fractional shifts work, and a shift by nothing is the identity."""
     expect_close(student(-4, 6), _shift(-4, 6), "the matrix that moves back")
@@ -195,6 +226,7 @@ def test_it_moves_back_and_by_parts_of_a_step(student):
 
 
 @hidden_test("shift_matrix")
+@_with_right_positions
 def test_it_is_orthogonal_and_shifts_add_up(student):
     """It is orthogonal, and a shift by a then by b is the shift by a + b."""
     a, b = as_array(student(2, 12), "the shift matrix"), as_array(student(5, 12), "the shift matrix")
@@ -205,6 +237,7 @@ def test_it_is_orthogonal_and_shifts_add_up(student):
 
 
 @hidden_test("shift_matrix", weight=1.5)
+@_with_right_positions
 def test_a_single_clock_turns_by_the_shift_itself(student):
     """A single clock turns by the shift itself."""
     expect_close(
@@ -219,6 +252,7 @@ def test_a_single_clock_turns_by_the_shift_itself(student):
 
 
 @hidden_test("rope", weight=2)
+@_with_right_shifts
 def test_neighbouring_pairs_turn_by_their_position(student, rng):
     """Each neighbouring pair turns by its position times the speed of its clock."""
     x, positions = rng.normal(size=(5, 16))[:, ::2], [3, 0, 17, 4, 4]
@@ -228,6 +262,7 @@ def test_neighbouring_pairs_turn_by_their_position(student, rng):
 
 
 @hidden_test("rope", weight=1.5)
+@_with_right_shifts
 def test_a_single_pair_turns_by_its_position(student, rng):
     """A single pair turns by its position itself, backwards at negative and between at fractional positions."""
     x, positions = rng.normal(size=(4, 2)), np.array([1.0, 5.0, -2.0, 0.25])
@@ -236,6 +271,7 @@ def test_a_single_pair_turns_by_its_position(student, rng):
 
 
 @hidden_test("rope")
+@_with_right_shifts
 def test_a_batch_with_heads_turns_along_its_positions(student, rng):
     """A batch with several heads is turned along the axis of the positions."""
     x, positions = rng.normal(size=(2, 3, 5, 4)), np.array([9, 1, 0, 30, 2])
@@ -249,6 +285,7 @@ def test_a_batch_with_heads_turns_along_its_positions(student, rng):
 
 
 @hidden_test("rope", weight=2)
+@_with_right_shifts
 def test_the_dot_product_depends_on_the_distance_only(student, rng):
     """The dot product of two turned vectors depends on the distance of their positions only, not on the places."""
     q, k = rng.normal(size=(1, 6)), rng.normal(size=(1, 6))
@@ -265,6 +302,7 @@ def test_the_dot_product_depends_on_the_distance_only(student, rng):
 
 
 @hidden_test("rope")
+@_with_right_shifts
 def test_position_zero_leaves_a_vector_and_lengths_stay(student, rng):
     """At position 0 nothing turns, lengths never change, and the base can be chosen."""
     x = rng.normal(size=(4, 10))

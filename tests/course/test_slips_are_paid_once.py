@@ -1,0 +1,38 @@
+"""A question is judged on its own: a right answer gets full points whatever the answers it builds on are worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from autograder.audit import run_question
+from autograder.masters import all_labs, solution, spec
+from autograder.student import Student
+
+QUESTIONS = [
+    (lab, question)
+    for lab in all_labs()
+    if lab[:2] <= "08"
+    for question, points in spec(lab).questions
+    if points
+]
+
+
+def _not_written(*arguments: Any, **named: Any) -> Any:
+    raise NotImplementedError
+
+
+def _nonsense(*arguments: Any, **named: Any) -> Any:
+    return None
+
+
+@pytest.mark.parametrize("other_answers", [_not_written, _nonsense], ids=["not written", "wrong"])
+@pytest.mark.parametrize(("lab", "question"), QUESTIONS, ids=[f"{lab[:2]} {name}" for lab, name in QUESTIONS])
+def test_a_right_answer_passes_without_the_others(lab, question, other_answers):
+    namespace = solution.__wrapped__(lab)  # a fresh one: the cached one serves other tests
+    for other, _ in spec(lab).questions:
+        if other != question:
+            namespace[other] = other_answers
+    runs = run_question(lab, question, Student.local_namespace(namespace, question))
+    assert [(run.test.name, run.result.message) for run in runs if not run.result.passed] == []
