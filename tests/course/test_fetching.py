@@ -1,0 +1,311 @@
+"""The optional corpora against a real HTTP server that stalls, truncates, corrupts and refuses."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import socket
+import threading
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from coursekit import data, fetching, names
+from coursekit.fetching import NotFetched, Patience, Remote, fetch
+
+CONTENT = bytes(range(256)) * 800  # 204,800 bytes: several blocks
+QUICK = Patience(timeout=0.4, attempts=4, pause=0.01)
+
+
+class _Server(ThreadingHTTPServer):
+    """Serves CONTENT; ``faults`` holds what goes wrong with each next request, ``log`` what was asked."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.content, self.faults, self.log, self.ranges = CONTENT, [], [], True
+        self.let_go = threading.Event()
+
+    @property
+    def address(self):
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        server = self.server
+        fault = server.faults.pop(0) if server.faults else ""
+        wanted = self.headers.get("Range")
+        server.log.append((self.path, wanted))
+        if isinstance(fault, int):
+            return self.send_error(fault)
+        start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and server.ranges else 0
+        if start >= len(server.content):
+            return self.send_error(416)
+        body = server.content[start:]
+        self.send_response(206 if start else 200)
+        if start:
+            shown = start + 7 if fault == "wrong part" else start
+            self.send_header(
+                "Content-Range", f"bytes {shown}-{len(server.content) - 1}/{len(server.content)}"
+            )
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if fault == "corrupt":
+            body = body[:-1] + bytes([body[-1] ^ 1])
+        if fault in ("truncate", "stall"):
+            self.wfile.write(body[: len(body) // 2])
+            self.wfile.flush()
+            if fault == "stall":
+                server.let_go.wait(5)
+            self.close_connection = True
+            return None
+        self.wfile.write(body)
+        return None
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch, tmp_path):
+    monkeypatch.setenv("COURSE_DATA_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("COURSE_DATA_MIRROR", raising=False)
+    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    server = _Server()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    yield server
+    server.let_go.set()
+    server.shutdown()
+    server.server_close()
+
+
+def _remote(server, name="shelf/book.bin"):
+    sha = hashlib.sha256(CONTENT).hexdigest()
+    return Remote(name, f"{server.address}/public/{name}", sha, len(CONTENT))
+
+
+def _unused_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _nothing_half_written(path):
+    return path.read_bytes() == CONTENT and not path.with_name(path.name + ".part").exists()
+
+
+def test_a_file_is_fetched_once_and_then_read_from_the_cache(server):
+    arrived = []
+    path = fetch(_remote(server), report=arrived.append, patience=QUICK)
+    assert _nothing_half_written(path)
+    assert arrived[0] == 0 and arrived[-1] == len(CONTENT) and arrived == sorted(arrived)
+    assert fetch(_remote(server), patience=QUICK) == path
+    assert len(server.log) == 1
+
+
+@pytest.mark.parametrize("fault", ["truncate", "stall"])
+def test_a_broken_transfer_goes_on_where_it_broke(server, fault):
+    server.faults = [fault]
+    assert _nothing_half_written(fetch(_remote(server), patience=QUICK))
+    assert [wanted for _, wanted in server.log] == [None, f"bytes={len(CONTENT) // 2}-"]
+
+
+def test_the_next_call_takes_up_what_an_earlier_one_left(server):
+    server.faults = ["truncate"]
+    with pytest.raises(NotFetched, match="broke off"):
+        fetch(_remote(server), patience=Patience(timeout=0.4, attempts=1, pause=0))
+    target = fetching.cache_folder() / "shelf" / "book.bin"
+    assert not target.exists() and target.with_name("book.bin.part").stat().st_size == len(CONTENT) // 2
+    assert _nothing_half_written(fetch(_remote(server), patience=QUICK))
+    assert server.log[-1][1] == f"bytes={len(CONTENT) // 2}-"
+
+
+def test_a_server_without_ranges_sends_the_whole_file_again(server):
+    server.ranges, server.faults = False, ["truncate"]
+    assert _nothing_half_written(fetch(_remote(server), patience=QUICK))
+    assert len(server.log) == 2
+
+
+def test_a_server_that_sends_another_part_than_was_asked_for_is_asked_again(server):
+    server.faults = ["truncate", "wrong part"]
+    assert _nothing_half_written(fetch(_remote(server), patience=QUICK))
+    assert len(server.log) == 3
+
+
+def test_a_corrupt_file_is_caught_and_fetched_again(server):
+    server.faults = ["corrupt"]
+    assert _nothing_half_written(fetch(_remote(server), patience=QUICK))
+    assert [wanted for _, wanted in server.log] == [None, None]
+
+
+def test_a_file_that_is_always_another_one_is_never_taken(server):
+    server.content = CONTENT[::-1]
+    with pytest.raises(NotFetched, match="another checksum"):
+        fetch(_remote(server), patience=QUICK)
+    assert list(fetching.cache_folder().rglob("book*")) == []
+    assert len(server.log) == 2
+
+
+def test_a_file_that_grew_is_not_read_to_its_end(server):
+    server.content = CONTENT + bytes(10_000_000)
+    arrived = []
+    with pytest.raises(NotFetched, match="another checksum"):
+        fetch(_remote(server), report=arrived.append, patience=QUICK)
+    assert max(arrived) == len(CONTENT)
+
+
+def test_a_part_with_wrong_content_is_thrown_away(server):
+    target = fetching.cache_folder() / "shelf" / "book.bin"
+    target.parent.mkdir(parents=True)
+    target.with_name("book.bin.part").write_bytes(bytes(1000))
+    assert _nothing_half_written(fetch(_remote(server), patience=QUICK))
+    assert [wanted for _, wanted in server.log] == ["bytes=1000-", None]
+
+
+def test_a_cached_file_that_was_changed_is_fetched_again(server):
+    path = fetch(_remote(server), patience=QUICK)
+    path.write_bytes(CONTENT[:-1])
+    assert _nothing_half_written(fetch(_remote(server), patience=QUICK))
+    assert len(server.log) == 2
+
+
+def test_a_busy_server_is_asked_again_and_a_missing_file_is_not(server):
+    server.faults = [503, 429]
+    assert _nothing_half_written(fetch(_remote(server), patience=QUICK))
+    server.faults, server.log = [404] * 9, []
+    with pytest.raises(NotFetched, match="answered 404"):
+        fetch(_remote(server, "other.bin"), patience=QUICK)
+    assert len(server.log) == 1
+
+
+def test_a_refused_connection_is_one_sentence_that_says_what_to_do(server):
+    remote = Remote("a/b.txt", f"http://127.0.0.1:{_unused_port()}/b.txt", "0" * 64, 5)
+    with pytest.raises(FileNotFoundError) as raised:
+        fetch(remote, patience=QUICK)
+    said = str(raised.value)
+    assert "refused the connection" in said and "COURSE_DATA_MIRROR" in said and "\n" not in said
+
+
+def test_no_network_is_said_as_such(server):
+    remote = Remote("a/b.txt", "http://no-such-host.invalid/b.txt", "0" * 64, 5)
+    with pytest.raises(NotFetched, match="there is no network"):
+        fetch(remote, patience=QUICK)
+
+
+def test_a_mirror_folder_is_used_where_it_lies_and_only_with_the_right_content(server, monkeypatch, tmp_path):
+    mirror = tmp_path / "mirror" / "shelf"
+    mirror.mkdir(parents=True)
+    (mirror / "book.bin").write_bytes(CONTENT)
+    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "mirror"))
+    assert fetch(_remote(server), patience=QUICK) == mirror / "book.bin"
+    assert server.log == []
+    (mirror / "book.bin").write_bytes(b"something else")
+    assert fetch(_remote(server), patience=QUICK) == tmp_path / "cache" / "shelf" / "book.bin"
+
+
+def test_a_mirror_on_the_network_is_asked_first_and_the_public_address_after_it(server, monkeypatch):
+    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/mirror/")
+    server.faults = [404]
+    assert _nothing_half_written(fetch(_remote(server), patience=QUICK))
+    assert [path for path, _ in server.log] == ["/mirror/shelf/book.bin", "/public/shelf/book.bin"]
+
+
+def test_a_cache_that_cannot_be_made_is_said(server, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("COURSE_DATA_CACHE", str(tmp_path / "file"))
+    with pytest.raises(NotFetched, match="COURSE_DATA_CACHE"):
+        fetch(_remote(server), patience=QUICK)
+
+
+# The corpora, from small files in their formats.
+
+
+def _zip(text):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("deu.txt", text)
+    return stream.getvalue()
+
+
+@pytest.fixture
+def shelf(server, monkeypatch, tmp_path):
+    """Small files under the corpora's names in a mirror folder, and the table of corpora with their checksums."""
+    mirror = tmp_path / "mirror"
+    monkeypatch.setenv("COURSE_DATA_MIRROR", str(mirror))
+
+    def put(name, **files):
+        corpus = data.CORPORA[name]
+        remotes = []
+        for remote in corpus.files:
+            stem = remote.name.split("/")[1]
+            content = files.get(stem.replace(".", "_").replace("-", "_"), b"")
+            content = gzip.compress(content) if stem.endswith(".gz") else content
+            (mirror / remote.name).parent.mkdir(parents=True, exist_ok=True)
+            (mirror / remote.name).write_bytes(content)
+            sha = hashlib.sha256(content).hexdigest()
+            remotes.append(Remote(remote.name, "http://127.0.0.1:9/", sha, len(content)))
+        small = data.Corpus(corpus.title, corpus.about, corpus.licence, tuple(remotes))
+        monkeypatch.setitem(data.CORPORA, name, small)
+
+    return put
+
+
+def test_multi30k_is_pairs_of_english_and_german_and_its_licence_is_shown(shelf, capsys):
+    shelf("multi30k", train_en_gz="A dog.\nTwo\u2028men.\n".encode(), train_de_gz=b"Ein Hund.\nZwei.\n")
+    assert data.load("multi30k") == [("A dog.", "Ein Hund."), ("Two\u2028men.", "Zwei.")]
+    assert "Flickr30k" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="no split 'dev'"):
+        data.load("multi30k", "dev")
+
+
+def test_tatoeba_holds_sentences_out_in_both_languages(shelf):
+    rows = [f"I see {number} cats.\tIch sehe {number} Katzen." for number in range(2000)]
+    rows += [f"i see {number} cats!\tKatzen sehe ich {number}." for number in range(2000)]
+    rows += [f"I can see {number} cats.\tIch sehe {number} Katzen!" for number in range(2000)]
+    shelf("tatoeba", deu_eng_zip=_zip("\n".join(rows)))
+    parts = {split: data.load("tatoeba", split) for split in ("train", "validation", "test")}
+
+    def key(sentence):
+        return sentence.lower().strip(".!")
+
+    for held in ("validation", "test"):
+        for side in (0, 1):
+            known = {key(pair[side]) for pair in parts["train"]}
+            assert known.isdisjoint(key(pair[side]) for pair in parts[held])
+        english = [key(pair[0]) for pair in parts[held]]
+        assert len(english) == len(set(english))
+    assert 20 <= len(parts["validation"]) <= 70 and 40 <= len(parts["test"]) <= 130
+    assert len(parts["train"]) > 5000
+
+
+def test_europarl_is_what_was_said_without_the_mark_up(shelf):
+    text = '<CHAPTER ID=1>\nResumption\n<SPEAKER ID=1 NAME="President">\nI declare it resumed.\n<P>\n\n'
+    shelf("europarl", ep_00_01_17_txt=text.encode())
+    assert data.load("europarl") == ["Resumption", "I declare it resumed."]
+
+
+def test_makemores_names_lie_where_labs_1_and_2_look_for_them(shelf, server, monkeypatch):
+    assert data.CORPORA["makemore"].files[0].sha256 == names.MAKEMORE_SHA256
+    listed = "emma\nolivia\nava"
+    shelf("makemore", names_txt=listed.encode())
+    assert data.load("makemore") == ["emma", "olivia", "ava"]
+    server.content = listed.encode()
+    small = data.CORPORA["makemore"].files[0]
+    monkeypatch.delenv("COURSE_DATA_MIRROR")
+    path = fetch(Remote(small.name, f"{server.address}/", small.sha256, small.size), patience=QUICK)
+    monkeypatch.setattr(names, "MAKEMORE_SHA256", small.sha256)
+    assert path == fetching.cache_folder() / "names" / "names.txt"
+    assert names.makemore_names() == ["emma", "olivia", "ava"]
+
+
+def test_an_unknown_corpus_is_answered_with_the_known_ones(capsys):
+    with pytest.raises(ValueError, match="multi30k, tatoeba"):
+        data.load("wikipedia")
+    assert data.main(["wikipedia"]) == 2
+    assert "CC BY" in capsys.readouterr().out
