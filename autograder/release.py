@@ -45,6 +45,8 @@ def write_kit(lab: str, target: Path) -> None:
     def unwanted(folder: str, names: list[str]) -> set[str]:
         out = {name for name in names if name == "__pycache__" or name.endswith(".pyc")}
         where = Path(folder).name
+        if Path(folder) == kit_folder():
+            out |= {"demos"} & set(names)  # a lecture shows what a lab asks for
         if where == "provided":
             out |= {name for name in names if name[0] == "p" and name[1:3].isdigit() and name[1:3] >= number}
         if where == "checks":

@@ -1,0 +1,203 @@
+"""Every lecture demo: pictures are well-formed, readable and move with their controls; notebooks run by themselves."""
+
+from __future__ import annotations
+
+import os
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import numpy as np
+import pytest
+from coursekit.demos import notebooks
+from coursekit.demos.frame import Demo, Scene
+from coursekit.demos.svg import LONGEST_TITLE, SMALLEST_TYPE, Picture
+from nbclient import NotebookClient
+
+from autograder.release import write_kit
+
+NAMES = notebooks.names()
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(params=NAMES)
+def demo(request: pytest.FixtureRequest) -> Demo:
+    return notebooks.load(request.param)
+
+
+def parts(svg: str, tag: str) -> list[ET.Element]:
+    return list(ET.fromstring(svg).iter(SVG + tag))
+
+
+def words(svg: str) -> str:
+    """All that is written in a picture."""
+    return "\n".join(text.text or "" for text in parts(svg, "text"))
+
+
+def title(svg: str) -> str:
+    return parts(svg, "title")[0].text or ""
+
+
+def drawn(svg: str) -> str:
+    """What is drawn, without the identifiers, which always differ."""
+    return re.sub(r"d[0-9a-f]{10}-", "", svg)
+
+
+def all_settings(demo: Demo) -> list[dict[str, Any]]:
+    """Every scene, and from every scene each control moved through what is worth trying."""
+    tried = [demo.settings(scene) for scene in demo.scenes]
+    tried += [
+        demo.settings(scene, **{control.name: value})
+        for scene in demo.scenes
+        for control in demo.controls
+        for value in control.tries()
+    ]
+    return tried
+
+
+def test_every_demo_of_the_course_is_there() -> None:
+    assert {"01", "07"} <= {name[:2] for name in NAMES}
+
+
+def test_pictures_are_xml_with_a_finding_and_a_description_in_large_type(demo: Demo) -> None:
+    for settings in all_settings(demo):
+        svg = demo.picture(**settings)
+        root = ET.fromstring(svg)
+        heading, description = parts(svg, "title")[0], parts(svg, "desc")[0]
+        assert root.get("aria-labelledby", "").split() == [heading.get("id"), description.get("id")]
+        assert heading.text and len(heading.text) <= LONGEST_TITLE
+        assert description.text and len(description.text) > 40, settings
+        assert heading.text in words(svg)
+        assert min(float(text.get("font-size", 0)) for text in parts(svg, "text")) >= SMALLEST_TYPE
+        assert "nan" not in svg and "inf" not in svg.replace("information", ""), settings
+
+
+def test_the_same_settings_give_the_same_picture(demo: Demo) -> None:
+    settings = demo.settings()
+    assert str(demo.draw(**settings)) == str(demo.draw(**settings))
+
+
+def test_scenes_differ_and_findings_change(demo: Demo) -> None:
+    pictures = [demo.picture(**demo.settings(scene)) for scene in demo.scenes]
+    assert 3 <= len(pictures) <= 7
+    assert len(set(map(drawn, pictures))) == len(pictures)
+    assert len(set(map(title, pictures))) > len(pictures) / 2
+
+
+def test_every_control_moves_the_picture(demo: Demo) -> None:
+    for control in demo.controls:
+        moved = [
+            len({drawn(demo.picture(**demo.settings(scene, **{control.name: v}))) for v in control.tries()})
+            for scene in demo.scenes
+        ]
+        assert max(moved) > 1, control.name
+
+
+def test_scenes_set_only_controls(demo: Demo) -> None:
+    known = {control.name for control in demo.controls}
+    assert all(set(scene.settings) <= known for scene in demo.scenes)
+
+
+def test_widgets_follow_scenes_and_scenes_follow_widgets(demo: Demo) -> None:
+    from coursekit.demos.widgets import Stage
+
+    stage = Stage(demo)
+    for scene in (*demo.scenes[1:], demo.scenes[0]):
+        stage.go(scene)
+        assert stage.settings == demo.settings(scene)
+        assert drawn(stage.screen.value) == drawn(demo.picture(**demo.settings(scene)))
+        pressed = [button.value for button in stage._scenes]
+        assert pressed[demo.scenes.index(scene)]
+
+
+def test_notebooks_are_as_their_modules_say() -> None:
+    for name in NAMES:
+        path = notebooks.FOLDER / f"{name}.ipynb"
+        assert (
+            path.read_text(encoding="utf-8")
+            == nbformat.writes(notebooks.notebook(notebooks.load(name))) + "\n"
+        ), "run python -m coursekit.demos.notebooks"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_notebook_runs_without_student_code(name: str) -> None:
+    book = nbformat.read(notebooks.FOLDER / f"{name}.ipynb", as_version=4)
+    nbformat.validate(book)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    client = NotebookClient(book, timeout=60, resources={"metadata": {"path": str(notebooks.FOLDER)}})
+    client.execute()
+    outputs = book.cells[1].outputs
+    assert [output.output_type for output in outputs] == ["execute_result"]
+    assert "application/vnd.jupyter.widget-view+json" in outputs[0].data
+    shown = [state.get("value") for state in client.widget_state.values()]
+    assert any("<svg" in value for value in shown if isinstance(value, str))
+
+
+def test_type_that_cannot_be_read_is_refused() -> None:
+    picture = Picture("short", "a picture for this test")
+    with pytest.raises(ValueError, match="last row"):
+        picture.text(0, 0, "tiny", size=12)
+    with pytest.raises(ValueError, match="characters"):
+        Picture("x" * (LONGEST_TITLE + 1), "a picture for this test")
+
+
+def test_a_mark_of_markup_in_a_label_stays_text() -> None:
+    picture = Picture("a < b & c", 'says "a < b"')
+    picture.text(0, 200, "<b>&amp;")
+    assert "<b>&amp;" in words(str(picture))
+
+
+def test_a_scene_is_worth_its_changes_only() -> None:
+    demo = notebooks.load("07_kernel_to_attention")
+    assert demo.settings(Scene("x", {"sigma": 3.0}))["query"] == demo.settings()["query"]
+
+
+def test_demos_are_left_out_of_what_students_get(tmp_path: Path) -> None:
+    write_kit("13_beyond", tmp_path / "coursekit")
+    assert (tmp_path / "coursekit" / "figures.py").is_file()
+    assert not (tmp_path / "coursekit" / "demos").exists()
+
+
+# --- one number a demo, worked out in another way ----------------------------------------------------------------
+
+
+def test_01_the_chain_tosses_a_coin_at_ran_unless_it_remembers_two_words() -> None:
+    demo = notebooks.load("01_markov_graph")
+    forgets = demo.picture(**demo.settings(demo.scenes[1]))
+    assert "P(down | ran) = 0.40" in words(forgets) and "P(please | ran) = 0.60" in words(forgets)
+    assert "only “down”" in title(demo.picture(**demo.settings(demo.scenes[2])))
+
+
+def test_01_letters_are_counted_as_lab_01_counts_them() -> None:
+    from coursekit.demos import d01_markov_graph as module
+    from coursekit.names import names
+    from coursekit.provided.p01_markov_bigram import average_nll, bigram_counts
+
+    assert np.array_equal(module.counts().sum(axis=0), bigram_counts(names()))
+    assert module.surprise(1) == pytest.approx(average_nll(module.chain(1), names()), abs=1e-9)
+    assert module.surprise(2) < module.surprise(1)
+
+
+def test_07_weights_add_up_to_one_and_the_two_scores_agree() -> None:
+    from coursekit.demos import d07_kernel_to_attention as module
+
+    for sigma in (0.1, 0.6, 20.0):
+        for score in (module.DISTANCE, module.PRODUCT):
+            assert module.weights(module.GRID, sigma, score).sum(axis=1) == pytest.approx(1)
+    # arrows of one length: the kernel of their distance is the softmax of their dot products
+    queries, keys = module.arrows([3.3, 8.1]), module.arrows(module.PLACES)
+    kernel = np.exp(-((queries[:, None] - keys) ** 2).sum(axis=-1) / (2 * 0.6**2))
+    expected = kernel / kernel.sum(axis=1, keepdims=True)
+    assert module.weights([3.3, 8.1], 0.6, module.PRODUCT) == pytest.approx(expected)
+
+
+def test_07_the_curve_goes_from_the_nearest_dot_to_the_mean() -> None:
+    demo = notebooks.load("07_kernel_to_attention")
+    from coursekit.demos import d07_kernel_to_attention as module
+
+    nearest = f"{module.HEIGHTS[4]:.2f}".replace("-", "−")
+    assert f"= {nearest} " in words(demo.picture(sigma=0.1, query=4.2, score=module.DISTANCE))
+    mean = module.HEIGHTS.mean()
+    assert module.weights([4.2], 20, module.DISTANCE)[0] @ module.HEIGHTS == pytest.approx(mean, abs=0.02)
