@@ -58,7 +58,7 @@ def all_settings(demo: Demo) -> list[dict[str, Any]]:
 
 
 def test_every_demo_of_the_course_is_there() -> None:
-    assert {"01", "07"} <= {name[:2] for name in NAMES}
+    assert {"01", "02", "03", "04", "06", "07"} <= {name[:2] for name in NAMES}
 
 
 def test_pictures_are_xml_with_a_finding_and_a_description_in_large_type(demo: Demo) -> None:
@@ -178,6 +178,75 @@ def test_01_letters_are_counted_as_lab_01_counts_them() -> None:
     assert np.array_equal(module.counts().sum(axis=0), bigram_counts(names()))
     assert module.surprise(1) == pytest.approx(average_nll(module.chain(1), names()), abs=1e-9)
     assert module.surprise(2) < module.surprise(1)
+
+
+def test_02_the_mean_of_the_belief_is_the_mean_of_its_density() -> None:
+    from coursekit.demos import d02_dirichlet as module
+    from coursekit.simplex import dirichlet_log_density
+
+    counts, alpha = np.array([4.0, 2.0, 0.0]), 1.5
+    middles = np.array([middle for _, middle in module._triangles()])  # small triangles of one size
+    density = np.exp(dirichlet_log_density(middles, (counts + alpha).tolist()))
+    by_sum = (density[:, None] * middles).sum(axis=0) / density.sum()
+    assert module.estimates(counts, alpha)[1] == pytest.approx(by_sum, abs=2e-3)
+    demo = notebooks.load("02_dirichlet")
+    unseen = demo.picture(thing=module.DIE, seen=6, alpha=1.0)
+    assert title(unseen) == "C never came in 6 throws, and still gets 11.1%"  # (0 + 1) / (6 + 3)
+
+
+def test_03_the_votes_are_five_to_four_and_the_mask_decides() -> None:
+    from coursekit.demos import d03_votes_and_mask as module
+
+    assert module.totals("program log", module.ALL).tolist() == [4, 5]
+    assert module.totals("battery log", module.ALL).tolist() == [5, 4]
+    assert module.totals("battery log", module.KNOWS).tolist() == [1, 0]
+    rng = np.random.default_rng(0)
+    shaken = module.votes("battery log") + rng.normal(0, 0.4, (100_000, 9, 2))
+    wrong = np.mean(np.diff((np.array(module.HALF)[:, None] * shaken).sum(axis=1)) > 0)
+    assert module.wrong_share("battery log", module.HALF, 0.4) == pytest.approx(wrong, abs=0.006)
+
+
+def test_04_the_rhyme_merges_as_on_the_slides_and_next_is_what_comes_next() -> None:
+    from coursekit.demos import d04_merge_stepper as module
+
+    demo = notebooks.load("04_merge_stepper")
+    assert title(demo.picture(step=1)) == "Merge 1: s + e stood together 13 times"
+    assert title(demo.picture(step=2)) == "Merge 2: e + _ stood together 12 times"
+    assert module.types_in_use(module.RHYME, 50) == 18
+    steps, name = module.history(module.RHYME), module.spellings(module.RHYME)
+    for step in (0, 1, 2, 9, 30):
+        (left, right), often, _ = steps[step + 1]
+        shown = words(demo.picture(step=step)).splitlines()
+        led = shown[shown.index("most frequent pairs now") + 1 :][:2]
+        assert led == [f"{name[left]} {name[right]}", f"{often}  ← next"]
+    assert module.history(module.LETTERS)[3][2]["aaabdaaabac"] == (258, 100, 258, 97, 99)
+
+
+def test_06_hands_show_the_table_and_likeness_depends_on_distance_only() -> None:
+    from coursekit.demos import d06_clock_hands as module
+
+    position, base = 30, 100.0
+    angles = position * module.speeds(base)
+    table = module.sinusoidal(module.LAST + 1, module.D, base)
+    assert table[position, 0::2] == pytest.approx(np.sin(angles))
+    assert table[position, 1::2] == pytest.approx(np.cos(angles))
+    likeness = table @ table.T
+    assert np.diag(likeness, 5) == pytest.approx(likeness[0, 5])
+    assert module.turns(position, base)[0] == pytest.approx(30 / (2 * np.pi))
+
+
+def test_07_painted_rows_add_up_to_one_and_closed_weights_are_zero() -> None:
+    from coursekit.demos import d07_mask_painter as module
+
+    for mask in (module.ALL, module.CAUSAL, module.PADDED):
+        _, heard = module.weights(mask, 4.0)
+        assert heard.sum(axis=1) == pytest.approx(1)
+        assert (heard[~np.array(mask)] == 0).all()
+    scores, heard = module.weights(module.CAUSAL, 4.0)
+    assert np.isneginf(scores).sum() == 21  # as the lecture counts for its seven tokens
+    some = np.exp(module.QUERIES[2] @ module.KEYS[:3].T / 4)
+    assert heard[2, :3] == pytest.approx(some / some.sum())
+    assert "21 scores are −∞" in title(notebooks.load("07_mask_painter").picture(mask=module.CAUSAL))
 
 
 def test_07_weights_add_up_to_one_and_the_two_scores_agree() -> None:

@@ -40,7 +40,7 @@ def notebook(demo: Demo) -> nbformat.NotebookNode:
     cells = [
         new_markdown_cell(f"# {demo.name[:2]} · {demo.title}\n\n{demo.look}", id="title"),
         new_code_cell(code, id="demo", metadata={"jupyter": {"source_hidden": True}}),
-        new_markdown_cell(f"## Ask the audience\n\n{asked}", id="questions"),
+        new_markdown_cell(f"**Ask the audience**\n\n{asked}", id="questions"),
     ]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     return new_notebook(cells=cells, metadata={"kernelspec": kernel, "language_info": {"name": "python"}})

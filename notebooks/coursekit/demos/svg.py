@@ -48,8 +48,10 @@ def shade(colour: str) -> str:
 
 def on(colour: str, opacity: float = 1) -> str:
     """The name of the ink that reads well on an area of this colour."""
-    if opacity < 0.85:
+    if opacity < 0.65:
         return "ink"
+    if opacity < 0.85:
+        return "over"
     return "on" if colour in _WHITE_ON else "over"
 
 
@@ -242,7 +244,7 @@ class Picture:
         self, x: float, y: float, text: str, *, size: float = 24, colour: str = "ink", weight: int = 700
     ) -> None:
         """A text in the middle of (x, y), on a small patch of paper that keeps lines out of it."""
-        wide = text_width(text, size, bold=weight > 400) + 8
+        wide = text_width(text, size, bold=weight > 400) + 16
         self.rect(x - wide / 2, y - size * 0.62, wide, size * 1.2, fill="paper", opacity=0.9)
         self.text(x, y + size * 0.36, text, size=size, anchor="middle", colour=colour, weight=weight)
 
@@ -320,6 +322,7 @@ class Picture:
             )
             if form:
                 written = format(value, form).replace("-", "−")
+                written = written.removeprefix("−") if not written.strip("−0.") else written
                 self.text(
                     left + wide / 2,
                     top + high / 2 + size * 0.36,
@@ -411,8 +414,8 @@ class Picture:
             for name in sorted(self._hatches)
         )
         markup = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="ckd" viewBox="-8 0 {WIDTH + 16} {number(self.height)}" '
-            f'width="100%" role="img" aria-labelledby="ID-t ID-a">'
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="ckd" viewBox="-20 -4 {WIDTH + 40} {number(self.height + 8)}" '
+            f'width="100%" preserveAspectRatio="xMinYMin meet" role="img" aria-labelledby="ID-t ID-a">'
             f'<title id="ID-t">{escape(self.title)}</title><desc id="ID-a">{escape(self.alt)}</desc>'
             f"<style>{_STYLE}</style><defs>{defs}</defs>{body}</svg>"
         )

@@ -29,7 +29,8 @@ _STYLE = """<style>
 padding:4px 2px}
 .ckd-stage .widget-html,.ckd-stage .widget-html-content{line-height:normal;height:auto;margin:0}
 .ckd-stage .ckd-picture,.ckd-stage .ckd-picture .widget-html-content{width:100%}
-.ckd-stage svg.ckd{display:block;width:100%;max-height:calc(100vh - 230px);min-height:300px}
+.ckd-stage svg.ckd{display:block;width:100%;max-height:calc(100vh - 250px);min-height:320px;
+border-radius:6px}
 .ckd-stage .widget-label{font-size:20px;margin-right:12px;text-align:left;width:auto;min-width:max-content}
 .ckd-stage .widget-readout{font-size:20px;min-width:3.6em}
 .ckd-stage button.jupyter-button{font-size:19px;padding:0 16px;width:auto;min-width:44px;border-radius:6px;
@@ -39,8 +40,11 @@ font-weight:700}
 .ckd-stage button:focus-visible,.ckd-stage input:focus-visible,.ckd-stage .noUi-handle:focus-visible{
 outline:3px solid #E69F00;outline-offset:2px}
 .ckd-stage .ckd-cell button.jupyter-button{padding:0;min-width:0;width:40px;height:34px;line-height:32px;margin:1px}
-.ckd-stage .ckd-scenes button.jupyter-button{background:transparent;color:inherit;
-color:var(--jp-content-font-color1,#1f2933)}
+.ckd-stage .ckd-scenes button.jupyter-button{background:transparent;font-size:17px;padding:0 12px;height:36px;
+line-height:34px;color:var(--jp-content-font-color1,#1f2933)}
+.jp-Notebook:has(.ckd-stage) .jp-RenderedMarkdown{font-size:20px;line-height:1.4;padding-top:0;padding-bottom:0}
+.jp-Notebook:has(.ckd-stage) .jp-RenderedMarkdown h1{font-size:26px;margin:0 0 2px;font-weight:700}
+.jp-Notebook:has(.ckd-stage) .jp-RenderedMarkdown p{margin:0 0 2px}
 .ckd-stage .widget-text input{font-size:20px;height:40px}
 .ckd-stage .widget-dropdown select{font-size:20px;height:40px}
 </style>"""

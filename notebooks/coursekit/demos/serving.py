@@ -1,0 +1,66 @@
+"""Puts the demos on a server of their own for the time of a ``with``, to be photographed or timed in a browser."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from coursekit.demos.notebooks import FOLDER
+
+
+@contextmanager
+def served(*, lab: bool = False) -> Iterator[str]:
+    """The address of Voilà (or JupyterLab) on the demos' folder; add ``NAME.ipynb`` to it for a demo."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    token = ["--IdentityProvider.token="]
+    if lab:
+        command = [
+            "jupyterlab",
+            "--no-browser",
+            f"--port={port}",
+            *token,
+            "--allow-root",
+            "--expose-app-in-browser",
+        ]
+        address = f"http://127.0.0.1:{port}/lab/tree/"
+    else:
+        command = ["voila", "--no-browser", f"--port={port}", *token]
+        address = f"http://127.0.0.1:{port}/voila/render/"
+    home = tempfile.mkdtemp(prefix="demos-")
+    places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTERLAB_SETTINGS_DIR")
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **dict.fromkeys(places, home)}
+    environment["JUPYTERLAB_WORKSPACES_DIR"] = home
+    with open(os.path.join(home, "log"), "w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", *command], cwd=FOLDER, env=environment, stdout=log, stderr=log
+        )
+        try:
+            _wait(f"http://127.0.0.1:{port}/", process, os.path.join(home, "log"))
+            yield address
+        finally:
+            process.terminate()
+            process.wait(timeout=20)
+    shutil.rmtree(home, ignore_errors=True)
+
+
+def _wait(address: str, process: subprocess.Popen[bytes], log: str) -> None:
+    for _ in range(300):
+        try:
+            with urllib.request.urlopen(address, timeout=2):
+                return
+        except OSError:
+            if process.poll() is not None:
+                with open(log) as said:
+                    raise RuntimeError(f"The server ended before it began: {said.read()[-800:]}") from None
+            time.sleep(0.1)
+    raise RuntimeError("The server did not answer within 30 seconds.")
