@@ -7,10 +7,10 @@ STAMP := $(VENV)/.installed
 DEMO := build/demo
 TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 
-.PHONY: help setup demo test attacks lint lab lecture formgrader bench clean
+.PHONY: help setup demo test lint lab lecture formgrader bench clean
 
 help:
-	@echo "make setup | demo | test | attacks | lab | lecture | formgrader | bench | clean"
+	@echo "make setup | demo | test | lab | lecture | formgrader | bench | clean"
 
 $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "Python 3.11 to 3.13 with venv is needed: make PYTHON=/path/to/python3.11"; exit 2; }
@@ -35,10 +35,6 @@ test: setup lint
 	$(BIN)/autograder build --check
 	$(BIN)/python tests/install_browser.py
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
-
-# 170 hostile, broken and unlucky submissions beside honest ones: minutes, on a quiet machine.
-attacks: setup
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/attacks
 
 lab: setup
 	cd notebooks && ../$(BIN)/jupyter lab

@@ -1,6 +1,37 @@
-"""Settings for every test: a fixed salt, one thread."""
+"""Settings for every test: a fixed salt, one thread; and tests that grade classes run one after another."""
+
+from __future__ import annotations
 
 import os
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 os.environ.setdefault("COURSE_SALT", "the tests' salt")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep the files of an ``xdist_group`` on one worker.
+
+    ``--dist loadgroup`` should, but with pytest 9.2 it silently does not (pytest-xdist issue 1386).
+    """
+    if config.getoption("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    @cache
+    def group_of(path: str) -> str:
+        text = (config.rootpath / Path(path)).read_text(encoding="utf-8")
+        found = re.search(r'xdist_group\("(\w+)"\)', text)
+        return found.group(1) if found else ""
+
+    class ByGroup(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid.split("::")[0]) or nodeid
+
+    return ByGroup(config, log)

@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import traceback
 from typing import Any
 
@@ -155,6 +156,11 @@ class _DisplayPublisher(DisplayPublisher):
         self.shell.collector.outputs.clear()
 
 
+#: The kernel counts the whole stack of a thread as memory from its start; with the usual 8 MiB each, sixty idle
+#: threads would leave none to the code that is graded.
+THREAD_STACK = 2 << 20
+
+
 class LabShell(InteractiveShell):
     """IPython as a notebook has it, whose outputs go to a ``Collector``."""
 
@@ -237,12 +243,13 @@ def make_shell(render_figures: bool) -> LabShell:
     LabShell.collector = Collector()
     shell = LabShell.instance(config=config)
     builtins.input = _no_input
+    threading.stack_size(THREAD_STACK)
     return shell
 
 
 #: Each does something whose first time is slow: figures, tables of formats, warnings, errors, magics.
 _WARM_UP = (
-    "import matplotlib.pyplot as plt, numpy, torch\nfig, ax = plt.subplots(); ax.plot([1, 2]); ax.set_title('x')",
+    "import matplotlib.pyplot as plt, numpy\nfig, ax = plt.subplots(); ax.plot([1, 2]); ax.set_title('x')",
     "numpy.zeros((2, 2))",
     "print('x')\nimport warnings\nwarnings.warn('x')",
     "1 / 0",

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import random
 import shutil
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from autograder.masters import lab_name
-from autograder.pipeline import run
+from autograder.pipeline import STORE
 from autograder.results import SubmissionResult
-from autograder.sandbox.policy import Limits
 from autograder.simulate import kinds_of
+from autograder.store import ResultStore
+from tests.harness.conftest import command, freeze
 
 from .loader import all_cases
 
-#: Short, because a third of the cases runs into them.
-LIMITS = Limits(
-    cell_seconds=3,
-    call_seconds=3,
-    total_seconds=25,
-    cpu_seconds=25,
-    memory_bytes=512 << 20,
-    scratch_bytes=32 << 20,
-)
+#: Short, because many cases run into them.
+POLICY = """
+[limits]
+cell_seconds = 3
+call_seconds = 3
+total_seconds = 25
+cpu_seconds = 25
+memory_bytes = 536_870_912
+scratch_bytes = 33_554_432
+"""
 HONEST = ("honest", "another style", "one misconception", "two misconceptions", "half done", "untouched")
 
 
@@ -38,12 +41,16 @@ class GradedClass:
     out: Path
 
 
-def _graded(lab: str, folder: Path) -> dict[str, SubmissionResult]:
-    done = run(lab, folder / "submitted", folder / "out", jobs=2, limits=LIMITS)
-    return {result.student: result for result in done.results}
+def _graded(lab: str, folder: Path, course: Path) -> dict[str, SubmissionResult]:
+    out = folder / "out"
+    words = ("grade", lab, "--submitted", folder / "submitted", "--out", out, "--jobs", 2)
+    done = command(*words, root=course)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with ResultStore(out / STORE) as store:
+        return {result.student: replace(result, notebook="") for result in store.all(lab)}
 
 
-def _class(lab: str, folder: Path) -> GradedClass:
+def _class(lab: str, folder: Path, course: Path) -> GradedClass:
     rng = random.Random(5)
     kinds = {kind.name: kind for kind in kinds_of(lab)}
     for name in HONEST:
@@ -54,19 +61,21 @@ def _class(lab: str, folder: Path) -> GradedClass:
     for case in all_cases():
         if case.lab == lab:
             case.hand_in(folder / "class" / "submitted")
-    together = _graded(lab, folder / "class")
-    return GradedClass(together, _graded(lab, folder / "alone"), folder / "class" / "out")
+    together = _graded(lab, folder / "class", course)
+    return GradedClass(together, _graded(lab, folder / "alone", course), folder / "class" / "out")
 
 
 @pytest.fixture(scope="session")
-def classes(tmp_path_factory):
-    """The graded class of a lab, by its full name; made at its first use."""
+def classes(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], GradedClass]:
+    """The graded class of a lab, by its full name; made at its first use by a copy of the harness."""
+    course = freeze(tmp_path_factory.mktemp("course"), *{case.lab for case in all_cases()})
+    (course / "course.toml").write_text(POLICY)
     made: dict[str, GradedClass] = {}
 
     def of(lab: str) -> GradedClass:
         lab = lab_name(lab)
         if lab not in made:
-            made[lab] = _class(lab, tmp_path_factory.mktemp("attacks"))
+            made[lab] = _class(lab, tmp_path_factory.mktemp("attacks"), course)
         return made[lab]
 
     return of

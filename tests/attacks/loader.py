@@ -2,9 +2,11 @@
 
 ``expected.json`` holds ``what`` (a sentence), ``status`` and ``score`` (a number, or ``"less"`` than full), and may hold
 
-- ``lab`` (default 01), ``base`` (``solved`` or ``untouched``), ``student`` (the folder's name);
+- ``lab`` (default 01), ``student`` (the folder's name);
+- ``base``: ``solved``, ``untouched``, or ``emptied``: nothing in the answer cells, so that the case's cell defines all;
 - ``after``: the grade id after which ``cell.py`` goes (default: before the first question);
 - ``never``: texts that must stand in nothing that a student or a teacher gets;
+- ``never_on_the_page``: texts that must not stand so in the feedback page's HTML;
 - ``note``: a text that the result's notes must hold; ``question``: where the points are to be lost.
 
 ``cell.py`` is an added cell, ``<question>.py`` that question's answer. ``hand_in.py`` defines
@@ -56,12 +58,13 @@ class Case:
         """The notebook that the student saved."""
         untouched, right = _made(self.lab)
         notebook = copy.deepcopy(untouched)
-        if self.expected.get("base") != "untouched":
-            for cell in notebook.cells:
-                name = cell.metadata.get("nbgrader", {}).get("grade_id")
-                if name in right:
-                    own = (self.folder / f"{name}.py").exists()
-                    cell.source = self._text(f"{name}.py") if own else right[name]
+        base = self.expected.get("base", "solved")
+        for cell in notebook.cells:
+            name = cell.metadata.get("nbgrader", {}).get("grade_id")
+            if name in right and (self.folder / f"{name}.py").exists():
+                cell.source = self._text(f"{name}.py")
+            elif name in right and base != "untouched":
+                cell.source = right[name] if base == "solved" else "# See above."
         if (self.folder / "cell.py").exists():
             notebook.cells.insert(self._place(notebook), nbformat.v4.new_code_cell(self._text("cell.py")))
         return notebook

@@ -15,7 +15,7 @@ from .loader import all_cases
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
-    pytest.mark.xdist_group("attacks"),
+    pytest.mark.xdist_group("grading"),
 ]
 
 CASES = all_cases()
@@ -64,7 +64,10 @@ def test_the_honest_classmates_are_worth_what_they_should_be(classes, lab):
     assert scores["one misconception"] < 20 and scores["two misconceptions"] < 20
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.expected.get("never")], ids=lambda case: case.name)
+hiding = [case for case in CASES if "never" in case.expected or "never_on_the_page" in case.expected]
+
+
+@pytest.mark.parametrize("case", hiding, ids=[case.name for case in hiding])
 def test_what_must_stay_hidden_stands_nowhere(classes, case):
     """Neither in the results, nor on the feedback page, nor in the outputs of the executed notebook."""
     graded = classes(case.lab)
@@ -73,8 +76,9 @@ def test_what_must_stay_hidden_stands_nowhere(classes, case):
     executed = graded.out / "autograded" / case.student / case.lab / f"{case.lab}.ipynb"
     outputs = [cell.get("outputs") for cell in json.loads(executed.read_text(encoding="utf-8"))["cells"]]
     said = {"results": json.dumps(result.as_dict()), "page": page, "outputs": json.dumps(outputs)}
-    for text in case.expected["never"]:
+    for text in case.expected.get("never", ()):
         assert [place for place, words in said.items() if text in words] == [], result.questions
+    assert [text for text in case.expected.get("never_on_the_page", ()) if text in page] == []
 
 
 def test_no_attack_leaves_a_huge_result_behind(classes):

@@ -1,5 +1,3 @@
-import builtins
-
 import pytest
 import torch
 
@@ -14,5 +12,3 @@ for owner, names in (
 
 for question in ("normalise_rows", "transition_matrix", "second_order", "bigram_counts", "sample_name", "average_nll"):
     globals()[question] = lambda *args, **kwargs: np.zeros((28, 28))
-
-builtins.isinstance = lambda *args: True

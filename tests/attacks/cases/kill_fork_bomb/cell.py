@@ -7,5 +7,4 @@ for _ in range(300):
             time.sleep(20)
             os._exit(0)
     except OSError:
-        break
-time.sleep(0.5)
+        time.sleep(0.1)
