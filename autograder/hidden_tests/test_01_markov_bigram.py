@@ -185,12 +185,20 @@ def test_whole_numbers_fractions_and_views_work_alike(student, rng):
 
 @hidden_test("normalise_rows")
 def test_the_lectures_entropy_of_makemores_table(student):
-    """On makemore's counts the rows hold 59.82 nats, of 28 ln 28 = 93.30."""
+    """On makemore's counts the rows hold 59.82 nats, of 28 ln 28 = 93.30; with one boundary token a step costs 2.45401."""
     P = as_array(student(_makemore_counts()), "the table of probabilities")
     expect(P.shape == (28, 28), "a (28, 28) table of counts should give a (28, 28) table")
     expect_close(round(_entropy(P), 2), 59.82, "the entropy of the table")
     even = as_array(student(np.ones((28, 28))), "the table of probabilities")
     expect_close(_entropy(even), 28 * np.log(28), "the entropy of an even table")
+    folded = _makemore_counts()[:27, :27].copy()  # one boundary token: <E>'s column becomes <S>'s
+    folded[:, 0] = _makemore_counts()[:27, 27]
+    P = as_array(student(folded), "the table of probabilities")
+    expect(P.shape == (27, 27), "a (27, 27) table of counts should give a (27, 27) table")
+    steps = folded > 0
+    expect(bool((P[steps] > 0).all()), "a step that was counted should be possible")
+    nll = -(folded[steps] * np.log(P[steps])).sum() / folded.sum()
+    expect(abs(nll - 2.45401) < 1e-5, "the table with one boundary token should cost 2.45401 nats a step")
 
 
 # ------------------------------------------------------------------------------------------- transition_matrix

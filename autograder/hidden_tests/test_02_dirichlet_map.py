@@ -289,6 +289,26 @@ def test_the_best_may_stand_anywhere_in_the_grid(student, rng):
         _expect_choice(student, train, dev, order)
 
 
+@hidden_test("choose_alpha", weight=0.5)
+@_with_right_dirichlet
+def test_the_first_of_equally_good_numbers_is_chosen(student, rng):
+    """When all numbers of the grid cost the same, the first one is chosen."""
+    train, dev = np.full((3, 4), int(rng.integers(1, 9))), rng.integers(1, 20, size=(3, 4))
+    for grid in ([7.0, 1.0, 3.0], [0.5, 2.0, 8.0, 4.0]):
+        best, costs = _several(student(train, dev, grid), 2, "best, costs")
+        costs = as_array(costs, "the costs")
+        expect_close(costs, np.full(len(grid), np.log(4)), "the costs of equally good numbers")
+        chosen = _number(best, "the best α")
+        expect(chosen in grid, "the best α should be a number of the grid")
+        # Who rounds the costs another way may see no tie: the first of the student's own lowest costs counts.
+        ties = [alpha for alpha, cost in zip(grid, costs, strict=True) if cost == costs.min()]
+        exact = costs.dtype == np.float64
+        expect(
+            chosen == ties[0] or (not exact and chosen in ties),
+            "of equally good numbers of the grid the first one should be chosen",
+        )
+
+
 @hidden_test("choose_alpha")
 @_with_right_dirichlet
 def test_costs_count_tokens_not_cells(student, rng):

@@ -115,9 +115,14 @@ def test_pairs_that_never_occurred_stay_zero(student):
 
 @hidden_test("count_features")
 def test_only_battery_and_program_decide_after_ran(student):
-    """In the lecture's sentences every earlier word is undecided after “ran”, but for “battery” and “program”."""
+    """In the lecture's sentences every earlier word is undecided after “ran”, but for “battery” and “program”.
+
+    Thirteen words make 13³ cells; a table that grows with the cube has 1.25e14 of them for 50,000 words.
+    """
     expect(len(WORDS) == 13 and max(map(len, SENTENCES)) == 12, "the lecture has 13 words and 12 positions")
     table = as_array(student([_ids(sentence) for sentence in SENTENCES], 13), "the table of shares")
+    cells_for_50_000_words = table.size * (50_000 / len(WORDS)) ** 3
+    expect(abs(cells_for_50_000_words / 1.25e14 - 1) < 1e-9, "the table should have V³ cells")
     expect_close(table, _shares([_ids(sentence) for sentence in SENTENCES], 13), "the table of shares")
     at_ran = table[:, WORDS.index("ran")][:, [DOWN, PLEASE]]
     expect_close(at_ran[_ids(UNDECIDED)], np.full((8, 2), 0.5), "the pairs that both sentences share")

@@ -132,6 +132,19 @@ def _train(words, merges: int) -> tuple[dict, bool, dict[str, int]]:
     return learned, tied, spelled
 
 
+def _history(words, learned) -> tuple[list[int], list[list[str]], list[int]]:
+    """For each merge the highest count and the pairs that have it; and the types in use, before and after each merge."""
+    spelled = {_text_of(word): count for word, count in words.items()}
+    highest, leaders, types = [], [], [len(set("".join(spelled)))]
+    for (left, right), new in sorted(learned.items(), key=lambda item: item[1]):
+        counts = _count(spelled)
+        highest.append(max(counts.values(), default=0))
+        leaders.append([pair for pair, count in counts.items() if count == highest[-1]])
+        spelled = {w.replace(_letter(left) + _letter(right), _letter(new)): n for w, n in spelled.items()}
+        types.append(len(set("".join(spelled))))
+    return highest, leaders, types
+
+
 def _encode_chunk(chunk: str, merges) -> list[int]:
     word = _text_of(chunk.encode("utf-8"))
     for (left, right), new in merges.items():
@@ -430,13 +443,19 @@ def test_a_tie_goes_to_the_pair_that_is_met_first(student, rng):
 @hidden_test("train_bpe", weight=2)
 @_with_right_counts
 def test_the_lectures_rhyme(student):
-    """In the rhyme se comes first, then e_; after 50 merges every word is a token: 18 types."""
+    """In the rhyme se (13) comes first, then e_ (12), then a tie at 7; types in use rise and fall to 18 in the end."""
     result = student(_rhyme(), 50)
     expect(isinstance(result, dict), "the result should be a dictionary {(left, right): new id}")
     expected, _, spelled = _train(_rhyme(), 50)
     pairs = sorted(result, key=result.get)
     expect_equal(pairs[:2], [(115, 101), (101, 95)], "the rhyme's first two merges")
     expect_equal(result, expected, "the rhyme's list of 50 merges")
+    highest, leaders, types = _history(_rhyme(), result)
+    expect_equal(highest[:3], [13, 12, 7], "how often the first three pairs of the rhyme occur")
+    expect(len(leaders[2]) > 1, "the rhyme's third merge should be a tie")
+    expect_equal(types[:3], [19, 20, 21], "the types in use of the lecture's tables a, b and c")
+    expect(max(types) > types[0] > types[-1], "the types in use should rise and then fall")
+    expect_equal(len(result), 50, "the number of merges, which grows to the end")
     student.observe("types in use", len(set("".join(spelled))))
     expect_equal(len(set("".join(spelled))), 18, "the number of types in use")
 

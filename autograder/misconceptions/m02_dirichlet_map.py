@@ -342,6 +342,22 @@ def chosen_for_the_map(train, dev, grid):
     return _pick(_costs(train, dev, grid, model=clipped), grid)
 
 
+@misconception("choose_alpha", title="the smallest of equally good numbers")
+def smallest_of_equals(train, dev, grid):
+    """When several numbers of the grid cost the same, you take the smallest of them. The text asks for the one that stands
+    first in the grid; min(zip(costs, grid)) compares the second parts when the first are equal."""
+    costs = _costs(train, dev, grid)
+    return min(zip(costs, grid, strict=True))[1], costs
+
+
+@misconception("choose_alpha", title="the last of equally good numbers")
+def last_of_equals(train, dev, grid):
+    """When several numbers of the grid cost the same, you take the last of them. The text asks for the first: a later
+    number must be better, not just as good."""
+    costs = _costs(train, dev, grid)
+    return grid[max(i for i, cost in enumerate(costs) if cost <= min(costs))], costs
+
+
 @alternative("choose_alpha")
 def cell_by_cell(train, dev, grid):
     best, lowest, costs = None, float("inf"), []

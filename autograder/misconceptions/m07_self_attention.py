@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import torch
 
 from autograder.answers import alternative, misconception
 
@@ -263,6 +262,8 @@ def attention_by_loops(q, k, v, mask=None):
 
 @alternative("scaled_dot_product_attention")
 def attention_in_torch_single_precision(q, k, v, mask=None):
+    import torch
+
     q, k, v = (torch.tensor(np.ascontiguousarray(part), dtype=torch.float32) for part in (q, k, v))
     scores = q @ k.mT / q.shape[-1] ** 0.5
     if mask is not None:
@@ -327,6 +328,8 @@ def causal_mask_as_lists(T):
 
 @alternative("causal_mask")
 def causal_mask_in_torch(T):
+    import torch
+
     return ~torch.triu(torch.ones(T, T), diagonal=1).bool()
 
 
@@ -372,6 +375,14 @@ def padding_mask_of_numbers(lengths, T):
     return (np.arange(T)[None, None, :] < np.asarray(lengths)[:, None, None]).astype(float)
 
 
+@misconception("padding_mask", title="as wide as the longest sentence")
+def padding_mask_as_wide_as_the_longest(lengths, T):
+    """Your mask is as wide as the longest sentence of the batch. The batch itself may be wider: the width is T, whatever
+    the lengths are."""
+    lengths = np.asarray(lengths)
+    return np.arange(lengths.max())[None, None] < lengths[:, None, None]
+
+
 @alternative("padding_mask")
 def padding_mask_as_lists(lengths, T):
     return [[[t < n for t in range(T)]] for n in lengths]
@@ -387,6 +398,8 @@ def padding_mask_by_filling(lengths, T):
 
 @alternative("padding_mask")
 def padding_mask_in_torch(lengths, T):
+    import torch
+
     return (torch.arange(T) < torch.as_tensor(lengths).unsqueeze(-1)).unsqueeze(1)
 
 
@@ -463,6 +476,8 @@ def additive_one_query_at_a_time(q, k, v, W_q, W_k, w, mask=None):
 
 @alternative("additive_attention")
 def additive_in_torch_single_precision(q, k, v, W_q, W_k, w, mask=None):
+    import torch
+
     q, k, v, W_q, W_k, w = (torch.tensor(part, dtype=torch.float32) for part in (q, k, v, W_q, W_k, w))
     scores = torch.tanh((q @ W_q).unsqueeze(-2) + (k @ W_k).unsqueeze(-3)).matmul(w)
     if mask is not None:
@@ -583,6 +598,8 @@ def backward_by_the_output(q, k, v, weights, d_output):
 
 @alternative("attention_backward")
 def backward_in_torch_single_precision(q, k, v, weights, d_output):
+    import torch
+
     q, k, v, a, g = (
         torch.tensor(np.ascontiguousarray(p), dtype=torch.float32) for p in (q, k, v, weights, d_output)
     )

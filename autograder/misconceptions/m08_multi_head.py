@@ -149,6 +149,14 @@ def heads_without_the_last_matrix(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     return _merge(heard), weights
 
 
+@misconception("multi_head_attention", title="the last matrix transposed")
+def heads_with_the_last_matrix_transposed(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You multiply the merged heads by the transpose of W_O. The course writes vectors as rows, so the matrix stands on the
+    right as it is: its rows belong to the merged columns."""
+    heard, weights = _attend(*_heads(x, memory, W_Q, W_K, W_V, h), _headed(mask))
+    return _merge(heard) @ W_O.T, weights
+
+
 @misconception("multi_head_attention", title="scaled by the model's size, not the head's")
 def heads_scaled_by_the_model(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """Your scores are divided by the root of d_model. Each head compares vectors of its own size d_k, so that is the root to take."""
@@ -342,6 +350,14 @@ class ModuleWithoutLastLayer(_Module):
         return _merge(heard)
 
 
+@misconception("MultiHeadAttention", title="a module with its last matrix transposed")
+class ModuleWithLastMatrixTransposed(_Module):
+    """You multiply by the matrix of W_O yourself, but nn.Linear keeps it transposed. Call the layer instead: self.W_O(…)."""
+
+    def finish(self, heard):
+        return _merge(heard) @ self.W_O.weight + self.W_O.bias
+
+
 @misconception("MultiHeadAttention", title="a module scaled by the model's size")
 class ModuleScaledByTheModel(_Module):
     """Your scores are divided by the root of d_model; it must be the size of a head, d_model / h."""
@@ -364,6 +380,15 @@ class ModuleWithoutMask(_Module):
 
     def attend(self, q, k, v, mask):
         return _attend(q, k, v)
+
+
+@misconception("MultiHeadAttention", title="a module that forgets the mask when there is a memory")
+class ModuleWithoutMaskOfTheMemory(_Module):
+    """Your module uses the mask in self-attention and forgets it in cross-attention. There it hides the padding of the
+    memory: hand it on in both cases."""
+
+    def forward(self, x, memory=None, mask=None):
+        return super().forward(x, memory, mask if memory is None else None)
 
 
 @misconception("MultiHeadAttention", title="a module with PyTorch's opposite mask")

@@ -286,7 +286,8 @@ print(m + np.log(np.exp(x - m).sum()))
 #
 # * `x`: a NumPy array of numbers, of any shape with at least one axis. `axis`: one axis of it, such as 0, 1 or −1.
 # * It returns an array of the same shape **without that axis**: `x` of shape (2, 3) gives (3,) for `axis=0` and
-#   (2,) for `axis=1`.
+#   (2,) for `axis=1`. A single row gives a single number; a Python float, a NumPy number and an array of shape `()`
+#   are all fine.
 # * It gives the right finite answer for scores of any size, such as 1000 or −1000, also when the rows differ a lot:
 #   use the largest score *of each row* (or column), not of the whole table.
 # * Some scores may be −∞ (`-np.inf`, "impossible": $e^{-\infty} = 0$, it adds nothing). There is always a finite one beside them.
@@ -409,7 +410,8 @@ print("as a difference:        ", 1000.0 - badly_wrong[1])
 #
 # * `logits`: a NumPy array (N, V), one row of scores for each position, of any size (1000 is no problem).
 # * `ids`: (N,), a list or array: the true word at each position.
-# * It returns one number: the mean over the N positions of logsumexp(row) − (score of the true word in that row).
+# * It returns one number (a Python float or a NumPy number, as you like): the mean over the N positions of
+#   logsumexp(row) − (score of the true word in that row).
 #
 # By hand: the scores `[2, 1, 0]` have a log-sum-exp of 2.408. If word 0 is true, the price is 2.408 − 2 = 0.408; if
 # word 2 is true, it is 2.408. Over both positions the mean is 1.408. And who gives the same score to all V words

@@ -303,7 +303,7 @@ with until_written():
 
 # %% [markdown]
 # Take a minute with this picture. The bright column on the left is *a*, which follows nearly everything. The bright
-# column on the right is `<E>`: *n* and *h* like to come last. And the row of *q* is nearly one single cell.
+# column on the right is `<E>`: *n* and *h* like to come last. And the row of *q* has a single bright cell: *u*.
 # (The colours are stretched a little, so that small probabilities show.)
 
 # %% [markdown]

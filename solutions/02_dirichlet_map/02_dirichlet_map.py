@@ -274,7 +274,8 @@ with until_written():
 #   (`dev` is not all zeros);
 # * `grid`: a list of positive numbers to try;
 # * returns **two** things, `best, costs`: the number of the grid whose `dirichlet_mean(train, alpha)` has the
-#   lowest NLL on `dev` (at a tie the earlier one), and an array `(G,)` with the NLL of each number of the grid.
+#   lowest NLL on `dev`, and an array or list `(G,)` with the NLL of each number of the grid. When several numbers cost
+#   exactly the same, `best` is the one that stands first in the grid.
 
 # %% question="choose_alpha"
 def choose_alpha(train, dev, grid):

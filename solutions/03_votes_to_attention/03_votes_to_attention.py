@@ -155,7 +155,7 @@ with until_written():
 # * `features`: `(V, V, V)`, as in question 1: `[earlier, current, next]`.
 # * It returns an array `(T − 1, V)`: row *i* is what the pair (`history[i]`, current word) says about every next word.
 #   Voters stand in the order of the sentence; a word that occurs twice votes twice. With T = 1 there are no
-#   voters, and the shape is `(0, V)`.
+#   voters, and the shape is `(0, V)` (what type the numbers would have does not matter).
 #
 # By hand: for the history `[0, 0, 1]` and the table from the second line above, both rows are `[0, 0, ⅔, ⅓]`.
 

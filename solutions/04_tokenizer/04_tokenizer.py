@@ -399,6 +399,9 @@ with until_written():
         uses = tokens_in_use(words)
         top = [f"{decode([token], merges)} {n}" for token, n in list(uses.items())[:14]]
         print(f"{table}) {len(uses)} types:", ", ".join(top), "…")
+    left = count_pairs(words)
+    tied = [decode(pair, merges) for pair, count in left.items() if count == max(left.values())]
+    print(f"third merge: a tie, {' and '.join(tied)} occur {max(left.values())} times each, and {tied[0]} is met first")
 
 # %% tags=["skip-grading"]
 def rhyme_after(count):

@@ -141,6 +141,12 @@ with until_written():
     axes[1].set_yticks(range(5)), axes[1].set_xticks(range(0, 15, 2))
     plt.show()
 
+# %% tags=["skip-grading"]
+with until_written():
+    print("the numbers 1 to 16 in eight bits:")
+    for four in binary_code(np.arange(1, 17).reshape(4, 4), 8):
+        print("  ".join("".join(str(int(bit)) for bit in code) for code in four))
+
 # %% [markdown]
 # Bits are unique and bounded. But look at the right picture: some steps flip one bit, the step from 7 to 8 flips all four.
 # Place 8 looks as far from 7 as it can be. **The same step everywhere** fails, because bits jump.
@@ -256,7 +262,7 @@ with until_written():
 # ### Check the four wishes
 #
 # **Bounded**: every number lies between −1 and 1, and since $\sin^2 + \cos^2 = 1$ for each clock, every row has the same length,
-# $\sqrt{D/2}$. **No end**: you can compute a row for any *t*. **Unique**: one clock alone comes back to almost the same angle after 44 steps,
+# $\sqrt{D/2}$, if $D$ is even. (The lone sine of an odd $D$ has no partner to add up to 1 with.) **No end**: you can compute a row for any *t*. **Unique**: one clock alone comes back to almost the same angle after 44 steps,
 # because that is very nearly seven full turns. Sixteen clocks at different speeds do not all come back together, not in thousands of steps:
 
 # %% tags=["skip-grading"]

@@ -188,6 +188,15 @@ def the_best_is_a_number_of_the_grid(choose_alpha):
     equal(float(np.asarray(choose_alpha(TRAIN, DEV, [20.0, 5.0])[0])), 5.0, "5.0 is better than 20.0 here")
 
 
+@public_check("choose_alpha")
+def the_first_of_equals(choose_alpha):
+    """When all numbers of the grid cost the same, the first one is returned."""
+    best, costs = _parts(choose_alpha(np.ones((2, 4)), np.ones((2, 4)), [3.0, 1.0]), "best, costs", 2)
+    close(costs, np.full(2, np.log(4)), "equal counts stay even whatever α is: each number should cost ln 4")
+    if float(costs[0]) == float(costs[1]):
+        equal(float(np.asarray(best)), 3.0, "3.0 and 1.0 cost exactly the same, and 3.0 stands first")
+
+
 # ------------------------------------------------------------------------------------------------- interpolate
 
 

@@ -114,7 +114,14 @@ def voters_stand_in_the_order_of_the_sentence(skip_votes):
 @public_check("skip_votes")
 def the_first_word_has_no_voters(skip_votes):
     """At the first word nobody can vote yet."""
-    _shape(skip_votes([2], _TABLE), (0, 4), "no earlier words, no rows")
+    try:
+        votes = skip_votes([2], _TABLE)
+    except IndexError:
+        raise Hint(
+            "a history of one word has no earlier words, and np.array([]) holds floats, which are no indices: "
+            "turn the whole history into an array first, then cut it"
+        ) from None
+    _shape(votes, (0, 4), "no earlier words, no rows, but still V columns")
     close(skip_votes([1, 0], _TABLE), [[1, 0, 0, 0]], "with one earlier word there is one row")
 
 

@@ -282,17 +282,28 @@ def pairs_are_counted_anew_after_each_merge(train_bpe):
     """After a merge the pairs with the new token count, and the old ones no longer."""
     got = train_bpe({tuple(b"aaabdaaabac"): 1}, 3)
     ensure(got is not None, NOTHING)
+    ensure(got, "nothing was learned: three merges were asked for")
     ensure(
         any(max(pair) > 255 for pair in got),
         "no merge holds a new token: after each merge count the pairs of the *merged* words anew",
     )
     ensure(
-        (97, 98) not in got,
-        "after the first merge (256, 97) and (97, 98) both occur twice: on a tie the pair wins that is met first",
-    )
-    ensure(
         (256, 256) not in got,
         "in aaa the middle letter was used twice: go on behind a pair that you have replaced (merge_pair does)",
+    )
+    ensure(
+        (97, 256) not in got,
+        "in aaa the last two letters were merged: replace from the left, as merge_pair does",
+    )
+    ensure(
+        list(got) != [(97, 97), (97, 98), (256, 257)],
+        "after the first merge (256, 97) and (97, 98) both occur twice: on a tie the pair wins that a fresh count of "
+        "the merged text meets first, here (256, 97)",
+    )
+    ensure(
+        (97, 98) not in got,
+        "after the first merge the text is 256 97 98 100 256 97 98 97 99: is every aa replaced in yours, and are the "
+        "pairs counted in the new text?",
     )
     equal(got, TOY, f"on aaabdaaabac it should learn aa, then aaa, then aaab; it learned {got}")
 
@@ -352,7 +363,8 @@ def the_earliest_merge_goes_first(encode):
         got != [258], "abc could be one token, but bc was learned before ab: apply the earliest merge first"
     )
     ensure(
-        got != [257, 99], "you merged the leftmost pair first: the smallest new id goes first, here (98, 99)"
+        got != [257, 99],
+        "you merged (97, 98), which stands further left: the smallest new id goes first, here that of (98, 99)",
     )
     equal(got, [97, 256], f"abc should become [97, 256], but is {got}")
 

@@ -283,6 +283,21 @@ def full_and_empty(padding_mask: Any) -> None:
     )
 
 
+@public_check("padding_mask")
+def wider_than_the_longest(padding_mask: Any) -> None:
+    """T may be larger than the longest sentence."""
+    mask = padding_mask([1, 3], 5)
+    ensure(
+        np.shape(mask) != (2, 1, 3),
+        "the mask is as wide as the longest sentence, 3, but T = 5 was asked for: the width is T",
+    )
+    equal(
+        mask,
+        [[[True] + [False] * 4], [[True] * 3 + [False] * 2]],
+        "lengths 1 and 3 with T = 5 should be once and three times True, and False up to place 5",
+    )
+
+
 # -------------------------------------------------------------------------------------- additive_attention
 
 

@@ -149,11 +149,15 @@ def two_heads_two_words(multi_head_attention: Any) -> None:
 @public_check("multi_head_attention")
 def the_last_matrix_mixes(multi_head_attention: Any) -> None:
     """The last matrix mixes what the heads bring home."""
-    eye, W_O = torch.eye(2), torch.tensor([[0.0, 1.0], [1.0, 10.0]])
+    eye, W_O = torch.eye(2), torch.tensor([[0.0, 1.0], [2.0, 10.0]])
     output, _ = _pair(multi_head_attention(_loud([[1, 1]]), _loud([[5, 7]]), eye, eye, eye, W_O, 2))
     output = _shape(output, (1, 1, 2), "the output")
     ensure(output.ravel().tolist() != [5, 7], "W_O is missing: multiply the merged heads by it")
-    close(output, [[[7, 75]]], "merged heads (5, 7) times W_O should be (7, 75)", atol=1e-3)
+    ensure(
+        not np.allclose(output.ravel(), [7, 80], atol=1e-3),
+        "W_O was transposed: the merged heads stand on its left, and each row of W_O belongs to one of their columns",
+    )
+    close(output, [[[14, 75]]], "merged heads (5, 7) times W_O should be (14, 75)", atol=1e-3)
 
 
 @public_check("multi_head_attention")
@@ -191,6 +195,12 @@ def masks_get_a_head_axis(multi_head_attention: Any) -> None:
     mask = torch.tensor([[[True, True]], [[True, False]]])  # the last word of sentence 1 is padding
     _, weights = _pair(multi_head_attention(x, x, eye, eye, eye, eye, 2, mask))
     weights = _shape(weights, (2, 2, 2, 2), "the weights")
+    _, unmasked = _pair(multi_head_attention(x, x, eye, eye, eye, eye, 2))
+    ensure(
+        not np.allclose(weights, _tensor(unmasked, "the weights")),
+        "the mask changes nothing: hand it on to scaled_dot_product_attention",
+    )
+    ensure(not bool(weights.isnan().any()), "nan: every key was silenced, but True means “may attend”")
     ensure(
         not bool((weights[0, 1, :, 1] == 0).all()),
         "the mask of sentence 1 was applied to head 1 of every sentence: give it an axis for the heads, mask.unsqueeze(-3)",
@@ -257,12 +267,27 @@ def _agree(
     output = _shape(output, tuple(expected.shape), "the output")
     if headed is not None:
         heard = weights[~headed.expand_as(weights)]
+        with torch.no_grad():
+            unmasked = theirs(x, source, source, average_attn_weights=False)[1]
+        ensure(
+            not np.allclose(weights, unmasked),
+            "the mask changes nothing"
+            + (": hand it on" if memory is None else " when there is a memory: use it there, too"),
+        )
+        ensure(not bool(weights.isnan().any()), "nan: every key was silenced, but True means “may attend”")
         ensure(
             bool((heard == 0).all()),
             "a masked key gets weight: True means “may attend”, and unsqueeze(-3) the mask",
         )
     hint = "the weights differ from PyTorch's: queries from x, keys from the memory, √ of the head's size, split_heads"
     close(weights, maps, hint)
+    with torch.no_grad():
+        layer = theirs.out_proj
+        turned = (expected - layer.bias) @ torch.linalg.inv(layer.weight.T) @ layer.weight + layer.bias
+    ensure(
+        not np.allclose(output, turned, atol=1e-5),
+        "the last layer's matrix was transposed: call the layer, self.W_O(…), which does that by itself",
+    )
     close(
         output,
         expected,
