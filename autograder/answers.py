@@ -31,6 +31,8 @@ class Answer:
     title: str
     function: Callable[..., Any]
     hint: str = ""
+    #: Whether the public checks accept it too; they may hold a student to the letter of the question.
+    public: bool = True
 
 
 def misconception(question: str, title: str = "") -> Callable[[Any], Any]:
@@ -47,12 +49,13 @@ def misconception(question: str, title: str = "") -> Callable[[Any], Any]:
     return mark
 
 
-def alternative(question: str) -> Callable[[Any], Any]:
-    """Mark a correct answer in another style."""
+def alternative(question: str, *, public: bool = True) -> Callable[[Any], Any]:
+    """Mark a correct answer in another style; ``public=False`` for one that the public checks rightly refuse."""
 
     def mark(function: Any) -> Any:
         words = function.__name__.replace("_", " ")
-        function.course_answer = ("alternative", Answer(question, function.__name__, words, function))
+        answer = Answer(question, function.__name__, words, function, public=public)
+        function.course_answer = ("alternative", answer)
         return function
 
     return mark

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from autograder.audit import AnswerAudit, as_json, audit_question, indistinct
+from autograder.audit_public import audit_public
 from autograder.masters import spec
 
 
@@ -16,6 +17,7 @@ def run_and_show(
 ) -> tuple[dict[str, Any], bool]:
     """Audit the labs with a line a question; return the documented JSON and whether everything is as it should."""
     audits: dict[str, dict[str, list[AnswerAudit]]] = {}
+    public: dict[str, dict[str, list[list[str]]]] = {}
     good = True
     for lab in labs:
         console.print(f"[bold]{lab}[/]")
@@ -24,12 +26,20 @@ def run_and_show(
             with console.status(f"auditing {question} …"):
                 rows = audit_question(lab, question, points)
                 twins = indistinct(lab, question)
+                troubles = audit_public(lab, question)
             audits[lab][question] = rows
-            good &= all(row.as_it_should for row in rows)
+            public.setdefault(lab, {})[question] = [[t.kind, t.answer, t.sentence] for t in troubles]
+            good &= all(row.as_it_should for row in rows) and not troubles
             _show_question(console, question, rows, verbose)
             for first, second in twins:
                 console.print(f"    [yellow]no test tells {first} from {second}[/]")
+            for trouble in troubles:
+                said = f"public check, {trouble.kind} {trouble.answer}: {trouble.sentence}"
+                console.print(f"    [red]✗ {escape(said)}[/]")
     report = as_json(audits)
+    for lab, questions in public.items():
+        for question, found in questions.items():
+            report[lab][question]["public_checks"] = found
     if mutants:
         from autograder.mutants import run_and_show as run_mutants
 

@@ -84,6 +84,7 @@ def library_versions() -> str:
 #: Modules that write, show, build or start, and judge nothing. Any other module counts, a new one too.
 _JUDGE_NOTHING = [
     "__init__",
+    "audit_public",
     "audit_report",
     "build",
     "cli",
@@ -104,7 +105,8 @@ _JUDGE_NOTHING = [
     "local_engine",
     "masters",
     "mutants",
-    "nbgrader_hook",
+    "nbgrader_autograde",
+    "nbgrader_pages",
     "pages",
     "parcel",
     "pipeline",

@@ -106,7 +106,7 @@ def batch_by_pad_sequence(pairs):
     return [pad(sources), pad([[BOS, *t] for t in targets]), pad([[*t, EOS] for t in targets])]
 
 
-@alternative("make_batch")
+@alternative("make_batch", public=False)
 def batch_cell_by_cell_in_int32(pairs):
     S, T = max(len(s) for s, _ in pairs), max(len(t) for _, t in pairs)
     source = np.zeros((len(pairs), S), dtype=np.int32)

@@ -98,6 +98,12 @@ def start(lab: str) -> None:
     cards.show(cards.started(lab, list(_registry[lab])))
 
 
+def checks_of(lab: str, question: str) -> tuple[Callable[[Any], None], ...]:
+    """The public checks of a question, in the order of the file."""
+    importlib.import_module(f"coursekit.checks.c{lab}")
+    return tuple(_registry.get(lab, {}).get(question, ()))
+
+
 def forbidden_in(lab: str, question: str) -> tuple[str, ...]:
     """The library functions that ``question`` asks to write and that may therefore not be called."""
     module = importlib.import_module(f"coursekit.checks.c{lab}")
@@ -106,8 +112,7 @@ def forbidden_in(lab: str, question: str) -> tuple[str, ...]:
 
 def judge(lab: str, question: str, function: Any) -> Verdict:
     """Run the public checks of ``question`` on ``function`` and return the verdict; shows nothing."""
-    importlib.import_module(f"coursekit.checks.c{lab}")
-    checks = _registry.get(lab, {}).get(question)
+    checks = checks_of(lab, question)
     if not checks:
         raise ValueError(f"lab {lab} has no question “{question}”")
     marks = []
