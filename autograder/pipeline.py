@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -63,17 +63,19 @@ def run(
     sandbox: bool = True,
     force: bool = False,
     limits: Limits | None = None,
+    students: Collection[str] | None = None,
     planned: Callable[[Plan], None] = lambda plan: None,
     graded: Callable[[SubmissionResult], None] = lambda result: None,
 ) -> ClassResult:
     """Grade a class of ``lab`` (full name) and record everything under ``out``.
 
-    ``planned`` and ``graded`` are told what will be done and each result as it is recorded. Raises
-    ``UserError`` in one sentence; what was recorded before stays recorded.
+    ``students`` are those to grade (None: the whole class). ``planned`` and ``graded`` are told what will be
+    done and each result as it is recorded. Raises ``UserError`` in one sentence; what was recorded before stays
+    recorded.
     """
     use_root(course_root())
     grade_all = engine_named(engine)
-    submissions = collect(submitted, lab)
+    submissions = [s for s in collect(submitted, lab) if students is None or s.student in students]
     context = context_of(lab, limits or limits_of(lab), sandbox)
     _make_writable(out)
     with sole_writer(out), ResultStore(out / STORE) as store:
@@ -90,7 +92,8 @@ def run(
             for result in grade_all(tasks, assignment, jobs or cores()):
                 recorder.record(result)
                 graded(result)
-            store.forget_others(lab, {submission.student for submission in submissions})
+            if students is None:
+                store.forget_others(lab, {submission.student for submission in submissions})
             report = recorder.finish()
         results = tuple(replace(result, notebook="") for result in store.all(lab))
         return ClassResult(lab, results, plan, recorder.redone, tuple(recorder.faults), out, report)
