@@ -1,0 +1,318 @@
+"""Runs lab 12's transformer fast, on the model's own parameters: the same numbers, less work.
+
+``Fast(model, heads)`` reads the parameters of a model with the names of labs 08, 09 and 12 (``encoder.0.attention.W_Q``,
+…), the student's own or the course's. What it computes is what ``model(source, given)`` computes; what it learns, the
+model has learned. Each way to save work is a switch in ``Steps``, so that its gain can be measured alone:
+
+================= ==================================================================================================
+``real_tokens``   padding gets no logits (the output layer is a quarter of all products)
+``no_masks``      a batch without padding needs no padding mask
+``joint``         one product for a block's queries, keys and values, instead of three small ones
+``attention``     attention with its gradient written down: four products of small matrices, nothing copied twice
+``byte_dropout``  a dropout mask is random bytes, eight from one number, compared with p (``bernoulli_`` draws floats)
+``fused_loss``    softmax, loss and gradient of the output layer in one go, for a slice of rows that fits the cache
+``bfloat16``      products of 16-bit numbers where the processor can (half the bytes, twice the speed), sums in 32
+================= ==================================================================================================
+
+Shapes: B sentences, S source and T target tokens, D = d_model, h heads, d = D / h, N real tokens, V the vocabulary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd import Function
+from torch.nn import functional as F
+
+from coursekit.provided.p06_positions import sinusoidal
+from coursekit.translation import PAD, Batch
+
+__all__ = ["Fast", "Steps", "allow_sixteen_bits"]
+
+#: 16-bit products are prepared anew for each shape; rows come in multiples of this, so that there are few shapes.
+_ROWS = 256
+
+
+def allow_sixteen_bits(device: str = "cpu") -> bool:
+    """Whether products of bfloat16 are fast here: on a GPU, or on a processor with instructions for them."""
+    if device != "cpu":
+        return torch.cuda.is_bf16_supported()
+    known = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    return any(getattr(torch.cpu, name, bool)() for name in known)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Which ways to save work are on; see the table at the head of this module."""
+
+    real_tokens: bool = True
+    no_masks: bool = True
+    joint: bool = True
+    attention: bool = True
+    byte_dropout: bool = True
+    fused_loss: bool = True
+    bfloat16: bool = False
+
+    @classmethod
+    def best(cls, device: str = "cpu") -> Steps:
+        """All that help on this machine. A GPU has its own fast attention, dropout and loss."""
+        if device == "cpu":
+            return cls(bfloat16=allow_sixteen_bits())
+        return cls(attention=False, byte_dropout=False, fused_loss=False, bfloat16=allow_sixteen_bits(device))
+
+    @classmethod
+    def none(cls) -> Steps:
+        """Everything off."""
+        return cls(**{field.name: False for field in fields(cls)})
+
+    def without(self, name: str) -> Steps:
+        """The same with one step off."""
+        return replace(self, **{name: False})
+
+
+class _Product(Function):
+    """x Wᵀ + b with 16-bit factors, and its gradient.  x (…, I), weight (O, I), bias (O) → (…, O)."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        rows = x.reshape(-1, x.shape[-1])
+        short, table = _short(rows), weight.bfloat16()
+        ctx.save_for_backward(short, table)
+        ctx.shape = x.shape
+        y = torch.mm(short, table.t())[: len(rows)].float()
+        return y.add_(bias).view(*x.shape[:-1], -1)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:
+        short, table = ctx.saved_tensors
+        gradient = gradients[0].reshape(-1, gradients[0].shape[-1])
+        above = _short(gradient)
+        below = torch.mm(above, table)[: len(gradient)].float().view(ctx.shape)
+        return below, torch.mm(above.t(), short).float(), gradient.sum(0)
+
+
+def _short(rows: Tensor) -> Tensor:
+    """(N, D) in 16 bits, with rows of zeros up to a multiple of ``_ROWS``."""
+    n, width = rows.shape
+    if n % _ROWS == 0:
+        return rows.bfloat16()
+    whole = torch.zeros(-(-n // _ROWS) * _ROWS, width, dtype=torch.bfloat16, device=rows.device)
+    whole[:n] = rows
+    return whole
+
+
+class _Attention(Function):
+    """softmax(q kᵀ / √d + bias) v for h heads (Vaswani et al. 2017, equation 1), and its gradient (lab 07).
+
+    q (B, T, D), k and v (B, S, D), bias (T, S) or (B, 1, S) with −∞ where one may not attend → (B, T, D).
+    """
+
+    @staticmethod
+    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, heads: int) -> Tensor:
+        q, k, v = (_split(x, heads) for x in (q, k, v))  # (B·h, T or S, d)
+        scale = q.shape[-1] ** -0.5
+        scores = torch.bmm(q, k.transpose(1, 2)).mul_(scale)  # (B·h, T, S)
+        if bias is not None:
+            scores.view(-1, heads, *scores.shape[1:]).add_(bias if bias.dim() == 2 else bias[:, None])
+        weights = torch.softmax(scores, dim=-1)
+        ctx.save_for_backward(q, k, v, weights)
+        ctx.heads, ctx.scale = heads, scale
+        return _merge(torch.bmm(weights, v), heads)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        q, k, v, weights = ctx.saved_tensors
+        above = _split(gradients[0], ctx.heads)
+        dv = torch.bmm(weights.transpose(1, 2), above)
+        dweights = torch.bmm(above, v.transpose(1, 2))
+        dscores = torch._softmax_backward_data(dweights, weights, -1, weights.dtype).mul_(ctx.scale)
+        dq, dk = torch.bmm(dscores, k), torch.bmm(dscores.transpose(1, 2), q)
+        return *(_merge(x, ctx.heads) for x in (dq, dk, dv)), None, None
+
+
+def _split(x: Tensor, heads: int) -> Tensor:
+    """(B, T, D) → (B·h, T, d)."""
+    return x.unflatten(-1, (heads, -1)).transpose(1, 2).flatten(0, 1)
+
+
+def _merge(x: Tensor, heads: int) -> Tensor:
+    """(B·h, T, d) → (B, T, D)."""
+    return x.unflatten(0, (-1, heads)).transpose(1, 2).flatten(2)
+
+
+class _Loss(Function):
+    """The mean smoothed cross-entropy of x Wᵀ (Szegedy et al. 2016), its gradient worked out on the way.
+
+    With smoothing ε the wanted distribution is y = (1 − ε) one_hot + ε / V, and the gradient of the logits is
+    softmax − y (lab 10). The even part ε / V is the same everywhere, so it acts through the sums of W's and of x's
+    rows, and no (N, V) matrix but one slice of softmax is ever written.  x (N, D), weight (V, D), targets (N).
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, weight: Tensor, targets: Tensor, smoothing: float, sixteen: bool
+    ) -> Tensor:
+        number, size = x.shape[0], weight.shape[0]
+        rows, table = (_short(x), weight.bfloat16()) if sixteen else (x, weight)
+        total, below, dweight = 0.0, torch.empty_like(x), torch.zeros_like(weight)
+        even = weight.sum(0)
+        for first in range(0, number, _ROWS):
+            part, wanted = rows[first : first + _ROWS], targets[first : first + _ROWS, None]
+            real = len(wanted)
+            logits = torch.mm(part, table.t())[:real].float()
+            softmax = torch.softmax(logits, dim=-1)
+            log_right = softmax.gather(1, wanted).clamp_(min=1e-38).log_()
+            log_sum = logits.gather(1, wanted) - log_right  # log Σ exp
+            log_mean = (x[first : first + real] @ even)[:, None] / size - log_sum
+            total += float(-(1 - smoothing) * log_right.sum() - smoothing * log_mean.sum())
+            softmax.scatter_add_(1, wanted, torch.full_like(log_right, smoothing - 1))
+            factor = _short(softmax) if sixteen else softmax
+            below[first : first + real] = torch.mm(factor, table)[:real]
+            if sixteen:
+                dweight += torch.mm(factor.t(), part)
+            else:
+                dweight.addmm_(factor.t(), part)
+        below.sub_(even, alpha=smoothing / size)
+        dweight.sub_(x.sum(0), alpha=smoothing / size)
+        ctx.save_for_backward(below.div_(number), dweight.div_(number))
+        return x.new_tensor(total / number)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        below, dweight = ctx.saved_tensors
+        return below.mul_(gradients[0]), dweight.mul_(gradients[0]), None, None, None
+
+
+class Fast:
+    """A lab-12 ``model`` with ``heads`` heads, run fast. ``dropout`` acts where the blocks of lab 09 have it."""
+
+    def __init__(self, model: nn.Module, heads: int, dropout: float = 0.0, steps: Steps | None = None):
+        self.model: Any = model  # its parts have the names of labs 08, 09 and 12
+        self.heads, self.dropout = heads, dropout
+        self.steps = Steps.best(_device(model).type) if steps is None else steps
+        self.d_model = int(model.get_parameter("target_embedding.weight").shape[1])
+        self.norm_epsilon = 1e-5
+        self._positions = torch.as_tensor(sinusoidal(512, self.d_model), dtype=torch.float32)
+
+    # What is learned from.
+
+    def loss(self, batch: Batch, smoothing: float = 0.0) -> Tensor:
+        """The mean cross-entropy of a batch's real target tokens: (B, S), (B, T), (B, T) → one number."""
+        source, given, wanted = batch
+        y = self.decode(given, *self.encode(source))  # (B, T, D)
+        table = self.model.target_embedding.weight
+        if not self.steps.real_tokens:
+            logits = self._product(y, table)
+            return F.cross_entropy(
+                logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD, label_smoothing=smoothing
+            )
+        real = wanted.flatten().ne(PAD).nonzero()[:, 0]
+        targets = wanted.flatten()[real]  # (N)
+        y = y.flatten(0, 1)
+        y = y if len(real) == len(y) else y[real]
+        if self.steps.fused_loss:
+            return _Loss.apply(y, table, targets, smoothing, self.steps.bfloat16)  # type: ignore[no-any-return]
+        return F.cross_entropy(self._product(y, table), targets, label_smoothing=smoothing)
+
+    def encode(self, source: Tensor) -> tuple[Tensor, Tensor | None]:
+        """source (B, S) → memory (B, S, D), and a bias (B, 1, S) with −∞ at padding (None where there is none)."""
+        bias = None
+        padding = source.eq(PAD)
+        if not self.steps.no_masks or bool(padding.any()):
+            bias = torch.zeros(source.shape, device=source.device)
+            bias = bias.masked_fill_(padding, float("-inf"))[:, None]
+        x = self._embed(self.model.source_embedding, source)
+        for block in self.model.encoder:
+            x = self.add_and_norm(x, self._attend(block.attention, x, None, bias), block.norm1)
+            x = self.add_and_norm(x, self.feed_forward(block.feed_forward, x), block.norm2)
+        return x, bias
+
+    def decode(self, given: Tensor, memory: Tensor, bias: Tensor | None) -> Tensor:
+        """given (B, T), and what ``encode`` returned → (B, T, D), which times the embedding are the logits."""
+        y = self._embed(self.model.target_embedding, given)
+        length = given.shape[1]
+        future = torch.full((length, length), float("-inf"), device=given.device).triu_(1)
+        for block in self.model.decoder:
+            y = self.add_and_norm(y, self._attend(block.self_attention, y, None, future), block.norm1)
+            y = self.add_and_norm(y, self._attend(block.cross_attention, y, memory, bias), block.norm2)
+            y = self.add_and_norm(y, self.feed_forward(block.feed_forward, y), block.norm3)
+        return y
+
+    # The parts.
+
+    def positions(self, device: torch.device) -> Tensor:
+        """The sinusoids (512, D) of lab 06, on ``device``."""
+        if self._positions.device != device:
+            self._positions = self._positions.to(device)
+        return self._positions
+
+    def _embed(self, table: nn.Embedding, words: Tensor) -> Tensor:
+        places = self.positions(words.device)[: words.shape[1]]
+        return torch.add(places, F.embedding(words, table.weight), alpha=self.d_model**0.5)
+
+    def _product(self, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+        """x (…, I), weight (O, I), bias (O) → (…, O)."""
+        if self.steps.bfloat16 and x.device.type == "cpu" and bias is not None:
+            return _Product.apply(x, weight, bias)  # type: ignore[no-any-return]
+        return F.linear(x, weight, bias)
+
+    def _attend(self, layer: Any, x: Tensor, memory: Tensor | None, bias: Tensor | None) -> Tensor:
+        """x (B, T, D) listens to memory (B, S, D), or to itself → (B, T, D)."""
+        q, k, v = self._queries_keys_values(layer, x, memory)
+        if self.steps.attention:
+            heard = _Attention.apply(q, k, v, bias, self.heads)
+        else:
+            q, k, v = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in (q, k, v))
+            mask = bias if bias is None or bias.dim() == 2 else bias[:, None]
+            mask = mask if mask is None else mask.to(q.dtype)
+            heard = F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).flatten(2)
+        return self._product(heard, layer.W_O.weight, layer.W_O.bias)
+
+    def _queries_keys_values(self, layer: Any, x: Tensor, memory: Tensor | None) -> tuple[Tensor, ...]:
+        parts = (layer.W_Q, layer.W_K, layer.W_V)
+        if not self.steps.joint:
+            given = (x, x, x) if memory is None else (x, memory, memory)
+            return tuple(
+                self._product(y, part.weight, part.bias) for y, part in zip(given, parts, strict=True)
+            )
+        if memory is None:
+            return self._jointly(x, parts).split(self.d_model, dim=-1)
+        return (
+            self._product(x, layer.W_Q.weight, layer.W_Q.bias),
+            *self._jointly(memory, parts[1:]).split(self.d_model, dim=-1),
+        )
+
+    def _jointly(self, x: Tensor, parts: tuple[nn.Linear, ...]) -> Tensor:
+        """Several layers on one input as one product: x (…, D) → (…, n · D)."""
+        weight = torch.cat([part.weight for part in parts])
+        return self._product(x, weight, torch.cat([part.bias for part in parts]))
+
+    def feed_forward(self, layer: Any, x: Tensor) -> Tensor:
+        """linear2(ReLU(linear1(x))), (…, D) → (…, D)."""
+        inner = F.relu(self._product(x, layer.linear1.weight, layer.linear1.bias))
+        return self._product(inner, layer.linear2.weight, layer.linear2.bias)
+
+    def add_and_norm(self, x: Tensor, y: Tensor, norm: Any) -> Tensor:
+        """LayerNorm(x + dropout(y)), each (B, T, D)."""
+        if not (self.model.training and self.dropout):
+            x = x + y
+        elif self.steps.byte_dropout:
+            x = torch.addcmul(x, y, _dropout_mask(y, self.dropout))
+        else:
+            x = x + F.dropout(y, self.dropout)
+        return F.layer_norm(x, (self.d_model,), norm.weight, norm.bias, self.norm_epsilon)
+
+
+def _dropout_mask(x: Tensor, p: float) -> Tensor:
+    """0 where a random byte is below 256 p, else what keeps the mean; the shape of x. p is rounded to 1/256."""
+    dropped = round(256 * p)
+    numbers = torch.empty(-(-x.numel() // 8), dtype=torch.int64).random_(-(2**63), None)
+    octets = numbers.view(torch.uint8)[: x.numel()].view(x.shape)
+    return octets.to(x.dtype).ge_(dropped).mul_(256 / (256 - dropped))
+
+
+def _device(model: nn.Module) -> torch.device:
+    return next(model.parameters()).device

@@ -1,0 +1,581 @@
+"""The translator on real sentences: ``python -m coursekit.translate train | evaluate | translate | export``.
+
+    python -m coursekit.translate train multi30k --out build/translator/de-en --minutes 12
+    python -m coursekit.translate evaluate build/translator/de-en --beam 5
+    python -m coursekit.translate translate build/translator/de-en "Ein Hund läuft durch den Schnee."
+
+The model is lab 12's ``Transformer``: the one from your notebook (``--notebook``), or the course's. A training run may
+be interrupted; the same command goes on. Figures and scores are written into the run's folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.util
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from coursekit.real_translator import (
+    CORPORA,
+    DIRECTIONS,
+    LONGEST,
+    Complaint,
+    Plan,
+    Run,
+    build_model,
+    changed,
+    draw_curve,
+    limited,
+    numbered,
+    read_plan,
+    save_tensors,
+    sentences,
+    tie,
+    write_plan,
+)
+from coursekit.subwords import Subwords, write_atomically
+from coursekit.translation import EOS
+
+#: What training keeps for each corpus, unless an option says otherwise.
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "multi30k": {},
+    "tatoeba": {"lower": False, "vocabulary": 8000, "d_ff": 1024, "d_model": 256, "layers": 3, "epochs": 12},
+    "built-in": {
+        "lower": False,
+        "vocabulary": 1200,
+        "d_model": 128,
+        "d_ff": 256,
+        "epochs": 8,
+        "smoothing": 0.05,
+    },
+}
+_FAST = "coursekit.provided.p12_translator_fast"
+
+
+# The parts: the student's, or the course's.
+
+
+@dataclass(frozen=True)
+class Lab12:
+    """The answers to lab 12 that are used here: the student's, or the course's."""
+
+    Transformer: Callable[..., nn.Module]
+    make_batch: Callable[..., Any]
+    translate: Callable[..., list[int]]
+
+
+def lab_12(notebook: Path | None) -> Lab12:
+    """The parts from a student's notebook of lab 12, where they pass their public checks, or the course's own."""
+    if notebook is None:
+        if importlib.util.find_spec("coursekit.provided.p12_translator") is None:
+            raise Complaint("Say which notebook holds your Transformer: --notebook 12_translator.ipynb.")
+        from coursekit.provided import p12_translator
+
+        return Lab12(p12_translator.Transformer, p12_translator.make_batch, p12_translator.translate)
+    if not notebook.is_file():
+        raise Complaint(f"There is no notebook {notebook}.")
+    from coursekit.checking import judge
+    from coursekit.own import _definitions, mine
+
+    namespace = _definitions(notebook)
+    earlier = {"sinusoidal": "06", "causal_mask": "07", "EncoderBlock": "09", "DecoderBlock": "09"}
+    with _inside(notebook.resolve().parent):  # beside it lie the earlier labs
+        for name, lab in (earlier | {"beam_search": "11"}).items():
+            namespace.setdefault(name, mine(lab, name, quiet=True))
+    for question in Lab12.__dataclass_fields__:
+        verdict = judge("12_translator", question, namespace.get(question))
+        if not verdict.passed:
+            why = "is not written yet" if not verdict.written else "does not pass its public checks yet"
+            raise Complaint(f"{question} in {notebook.name} {why}.")
+    return Lab12(**{question: namespace[question] for question in Lab12.__dataclass_fields__})
+
+
+@contextlib.contextmanager
+def _inside(folder: Path) -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def losses(model: nn.Module, plan: Plan) -> Callable[..., Any]:
+    """How a batch's loss is computed: fast where the fast path is at hand, else by the model as it is written."""
+    if "fast" not in plan.without and importlib.util.find_spec(_FAST) is not None:
+        fast = _fast(model, plan)
+        return _in_sixteen_bits(fast.loss, model, fast.steps.bfloat16)
+    from coursekit.provided.p10_training import masked_cross_entropy
+    from coursekit.translation import PAD
+
+    def loss(batch: Any, smoothing: float) -> Any:
+        return masked_cross_entropy(model(*batch[:2]), batch[2], PAD, smoothing)
+
+    return loss
+
+
+def _fast(model: nn.Module, plan: Plan) -> Any:
+    from coursekit.provided.p12_translator_fast import Fast, Steps
+
+    steps = Steps.best(next(model.parameters()).device.type)
+    for name in plan.without:
+        if hasattr(steps, name):
+            steps = steps.without(name)
+    return Fast(model, plan.heads, plan.dropout, steps)
+
+
+def _in_sixteen_bits(loss: Callable[..., Any], model: nn.Module, sixteen: bool) -> Callable[..., Any]:
+    """On a GPU, PyTorch itself chooses which operations run in bfloat16."""
+    device = next(model.parameters()).device.type
+    if device == "cpu" or not sixteen:
+        return loss
+
+    def run(*arguments: Any) -> Any:
+        with torch.autocast(device, dtype=torch.bfloat16):
+            return loss(*arguments)
+
+    return run
+
+
+class Translator:
+    """A trained model with its vocabulary: ``say`` translates sentences."""
+
+    def __init__(self, lab: Lab12, model: nn.Module, subwords: Subwords, plan: Plan):
+        self.one_by_one = lab.translate
+        self.model, self.subwords, self.plan = model.eval(), subwords, plan
+
+    @classmethod
+    def load(cls, place: Path, notebook: Path | None = None) -> Translator:
+        """From a run's folder, or from a file that ``export`` wrote; on the GPU when there is one."""
+        lab = lab_12(notebook)
+        if place.is_file():
+            stored = torch.load(place, weights_only=True)
+            plan, subwords = Plan(**_fields(stored["plan"])), Subwords.from_state(stored["subwords"])
+            weights = stored["weights"]
+        else:
+            plan = read_plan(place)
+            if not (place / "checkpoint.pt").is_file():
+                raise Complaint(f"{place} holds no checkpoint yet.")
+            subwords = Subwords.load(place / "subwords.json")
+            weights = torch.load(place / "checkpoint.pt", weights_only=True, map_location="cpu")["model"]
+        model = tie(lab.Transformer(len(subwords), len(subwords), **plan.sizes))
+        own = dict(model.named_parameters())
+        with torch.no_grad():
+            for name, parameter in own.items():
+                parameter.copy_(weights[name])
+        return cls(lab, model.to(_device("auto")), subwords, plan)
+
+    def sources(self, texts: Sequence[str], to: str) -> list[list[int]]:
+        """Sentences as the model reads them: with a tag where it knows both directions, at most 64 tokens."""
+        tag = [self.subwords.tag(to)] if self.plan.direction == "both" else []
+        return [[*tag, *numbers][: LONGEST + 1] for numbers in self.subwords.encode(texts)]
+
+    def say(
+        self, texts: Sequence[str], to: str = "", *, beam: int = 1, length_penalty: float = 1.0
+    ) -> list[list[tuple[str, float]]]:
+        """For each sentence its translations, best first, each with its score."""
+        sources = [source or [EOS] for source in self.sources(texts, to or self.target)]
+        if importlib.util.find_spec(_FAST) is not None:
+            from coursekit.provided.p12_translator_search import translate_all
+
+            found = translate_all(
+                _fast(self.model, self.plan), sources, beam=beam, length_penalty=length_penalty
+            )
+        else:  # the student's own translate knows one sentence and its best translation
+            how = {"beam": beam, "length_penalty": length_penalty}
+            found = [[(self.one_by_one(self.model, source, **how), 0.0)] for source in sources]
+        return [[(self.subwords.decode(numbers), score) for numbers, score in row] for row in found]
+
+    @property
+    def target(self) -> str:
+        """The language that it translates into, where it knows one direction only; else English."""
+        return "de" if self.plan.direction == "en-de" else "en"
+
+    def draw_attention(self, text: str, to: str = "") -> Any:
+        """The last cross-attention while the sentence is translated; returns the figure."""
+        import matplotlib.pyplot as plt
+
+        from coursekit.alignment import alignment
+        from coursekit.figures import heatmap, use_style
+
+        use_style()
+        source = self.sources([text], to or self.target)[0]
+        target = self.subwords.encode([self.say([text], to)[0][0][0]])[0]
+        weights = alignment(self.model.to("cpu"), source, target)
+        rows, columns = self.subwords.pieces(target), self.subwords.pieces(source)
+        figure, ax = plt.subplots(figsize=(2.6 + 0.36 * len(columns), 1.8 + 0.3 * (len(rows) + 1)))
+        heatmap(
+            weights,
+            [*rows, "<eos>"],
+            columns,
+            ax=ax,
+            vmin=0,
+            vmax=1,
+            xlabel="listens to",
+            ylabel="while saying",
+            title="Which source tokens each token listens to",
+            colorbar="weight",
+        )
+        return figure
+
+
+def scores(hypotheses: list[str], references: list[str], lower: bool) -> dict[str, Any]:
+    """BLEU and chrF by sacreBLEU, with the signatures that say how they were computed."""
+    from sacrebleu.metrics import BLEU, CHRF
+
+    bleu, chrf = BLEU(lowercase=lower), CHRF(lowercase=lower)
+    return {
+        "BLEU": round(bleu.corpus_score(hypotheses, [references]).score, 2),
+        "BLEU_signature": str(bleu.get_signature()),
+        "chrF": round(chrf.corpus_score(hypotheses, [references]).score, 2),
+        "chrF_signature": str(chrf.get_signature()),
+    }
+
+
+def _directions(direction: str) -> list[tuple[str, str]]:
+    """("de-en", the language it goes to) for each direction that a model knows."""
+    return [(one, one[-2:]) for one in (("en-de", "de-en") if direction == "both" else (direction,))]
+
+
+def _fields(plan: dict[str, Any]) -> dict[str, Any]:
+    return plan | {"without": tuple(plan["without"])}
+
+
+def _device(wanted: str) -> torch.device:
+    if wanted == "auto":
+        wanted = "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.device(wanted)
+
+
+# The commands.
+
+
+def train(options: argparse.Namespace) -> None:
+    """Train, or go on training."""
+    plan = _plan(options)
+    folder = options.out or Path("build") / "translator" / f"{plan.corpus}-{plan.direction}"
+    lab = lab_12(options.notebook)
+    if (folder / "plan.json").is_file() and read_plan(folder) != plan:
+        raise Complaint(f"{folder} holds a run with another plan: choose another --out, or remove it.")
+    text = {split: sentences(plan.corpus, split, plan.direction) for split in ("train", "validation")}
+    text["train"] = limited(plan, text["train"])
+    if (folder / "subwords.json").is_file():
+        subwords = Subwords.load(folder / "subwords.json")
+    else:
+        began = time.perf_counter()
+        both = (sentence for pair in text["train"] for sentence in pair)
+        subwords = Subwords.learn(both, plan.vocabulary, plan.lower)
+        print(f"{len(subwords):,} subwords learned in {time.perf_counter() - began:.0f} s", flush=True)
+        subwords.save(folder / "subwords.json")
+    write_plan(folder, plan)
+    pairs = {split: numbered(subwords, text[split], plan.direction) for split in text}
+    model = build_model(lab.Transformer, len(subwords), plan).to(_device(options.device))
+    size = sum(parameter.numel() for parameter in model.parameters())
+    print(
+        f"{size:,} numbers to learn, from {len(pairs['train']):,} pairs, on {_device(options.device)}",
+        flush=True,
+    )
+    translator = Translator(lab, model, subwords, plan)
+
+    def measure() -> dict[str, float]:
+        found: dict[str, float] = {}
+        for direction, to in _directions(plan.direction):
+            rows = sentences(plan.corpus, "validation", direction)[: options.bleu_sentences]
+            said = [best[0][0] for best in translator.say([source for source, _ in rows], to)]
+            suffix = f" {direction}" if plan.direction == "both" else ""
+            result = scores(said, [reference for _, reference in rows], plan.lower)
+            found |= {f"BLEU{suffix}": result["BLEU"], f"chrF{suffix}": result["chrF"]}
+        return found
+
+    run = Run(
+        folder,
+        plan,
+        model,
+        lab.make_batch,
+        losses(model, plan),
+        pairs["train"],
+        pairs["validation"],
+        measure=measure if options.bleu_sentences else None,
+        measure_every=60 * options.measure_every,
+    )
+    if run.curve.losses:
+        print(f"Going on from step {len(run.curve.losses):,} of {run.steps:,}.", flush=True)
+    run.go(lambda line: print(line, flush=True))
+    if run.curve.measured:
+        _save_figure(draw_curve(run.curve), folder / "curve.png")
+    if run.progress >= 1:
+        print(f"Finished. Next: python -m coursekit.translate evaluate {folder}")
+
+
+def _plan(options: argparse.Namespace) -> Plan:
+    given = {name: getattr(options, name, None) for name in Plan.__dataclass_fields__}
+    given["without"] = tuple(sorted(options.without or ()))
+    if options.minutes and options.epochs is None:
+        given["epochs"] = 1000  # the clock decides
+    return changed(Plan(**{"corpus": options.corpus, **DEFAULTS[options.corpus]}), **given)
+
+
+def evaluate(options: argparse.Namespace) -> None:
+    """Translate a split, score it, and write scores and samples into the run's folder."""
+    translator = Translator.load(options.run, options.notebook)
+    plan = translator.plan
+    folder = options.run if options.run.is_dir() else options.run.parent
+    report: dict[str, Any] = {"corpus": plan.corpus, "split": options.split, "beam": options.beam}
+    report["length_penalty"] = options.length_penalty
+    for direction, to in _directions(plan.direction):
+        pairs = sentences(plan.corpus, options.split, direction)[: options.limit or None]
+        began = time.perf_counter()
+        how = {"beam": options.beam, "length_penalty": options.length_penalty}
+        said = [best[0][0] for best in translator.say([source for source, _ in pairs], to, **how)]
+        seconds = time.perf_counter() - began
+        result = scores(said, [reference for _, reference in pairs], plan.lower)
+        report[direction] = result | {"sentences": len(pairs), "seconds": round(seconds, 2)}
+        print(f"{direction}: BLEU {result['BLEU']:.2f}  ({result['BLEU_signature']})")
+        print(f"       chrF {result['chrF']:.2f}  ({result['chrF_signature']})")
+        print(f"       {len(pairs):,} sentences in {seconds:.1f} s, beam {options.beam}\n")
+        rows = _spread(list(zip(pairs, said, strict=True)), options.samples)
+        report[direction]["samples"] = [
+            {"source": source, "said": hypothesis, "reference": reference}
+            for (source, reference), hypothesis in rows
+        ]
+        for (source, reference), hypothesis in rows:
+            print(f"  {source}\n  → {hypothesis}\n  = {reference}\n")
+    name = f"evaluation_{options.split}_beam{options.beam}.json"
+    write_atomically(folder / name, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    if options.attention:
+        text = sentences(plan.corpus, options.split, _directions(plan.direction)[0][0])[0][0]
+        _save_figure(translator.draw_attention(text), folder / "attention.png")
+    print(f"written to {folder / name}")
+
+
+def _spread(rows: list[Any], number: int) -> list[Any]:
+    """``number`` rows at equal distances: chosen by their place, not by a person."""
+    if number <= 0:
+        return []
+    step = max(1, len(rows) // number)
+    return rows[step // 2 :: step][:number]
+
+
+def translate(options: argparse.Namespace) -> None:
+    """Translate sentences, from the command line or one a line from standard input."""
+    translator = Translator.load(options.run, options.notebook)
+    texts = options.sentences or [line.strip() for line in sys.stdin if line.strip()]
+    how = {"beam": max(options.beam, options.alternatives), "length_penalty": options.length_penalty}
+    for text, found in zip(texts, translator.say(texts, options.to, **how), strict=True):
+        if options.alternatives:
+            print(text)
+            for said, score in found[: options.alternatives]:
+                print(f"  {score:7.3f}  {said}")
+        else:
+            print(found[0][0])
+    if options.attention:
+        _save_figure(translator.draw_attention(texts[0], options.to), options.attention)
+        print(f"written to {options.attention}", file=sys.stderr)
+
+
+def export(options: argparse.Namespace) -> None:
+    """Write one file in half precision, to ship, and its model card."""
+    translator = Translator.load(options.run, options.notebook)
+    weights = {name: value.detach().cpu().half() for name, value in translator.model.named_parameters()}
+    subwords = {"lower": translator.subwords.lower, "merges": [list(p) for p in translator.subwords.merges]}
+    save_tensors({"plan": asdict(translator.plan), "subwords": subwords, "weights": weights}, options.out)
+    size = options.out.stat().st_size / 1e6
+    card = options.out.with_suffix(".md")
+    write_atomically(card, model_card(options.run, translator, size))
+    print(f"{options.out}: {size:.1f} MB; {card}")
+
+
+def model_card(folder: Path, translator: Translator, megabytes: float) -> str:
+    """The model's card: what it is, the command that made it, its scores, and samples that nobody chose."""
+    from coursekit.data import CORPORA as KNOWN
+
+    plan = translator.plan
+    corpus = KNOWN.get(plan.corpus)
+    curve = json.loads((folder / "curve.json").read_text(encoding="utf-8"))
+    lines = [
+        f"# A translator: {plan.corpus}, {plan.direction}",
+        "",
+        f"Lab 12's transformer, {sum(p.numel() for p in translator.model.parameters()):,} numbers in half precision "
+        f"({megabytes:.1f} MB), {len(translator.subwords):,} subwords for both languages.",
+        "",
+        f"* Data: {corpus.about}. Licence: {corpus.licence}."
+        if corpus
+        else "* Data: the course's own parallel corpus.",
+        f"* Made by `{_command(plan)}`",
+        f"* Training: {curve['seconds'] / 60:.0f} minutes, {len(curve['losses']):,} steps, "
+        f"{curve['tokens'] / 1e6:.1f} million target tokens.",
+        "",
+        "## Scores on held-out sentences",
+        "",
+        "| direction | beam | BLEU | chrF | signature |",
+        "|---|---|---|---|---|",
+    ]
+    samples: list[str] = []
+    for file in sorted(folder.glob("evaluation_test_beam*.json")):
+        report = json.loads(file.read_text(encoding="utf-8"))
+        for direction, _ in _directions(plan.direction):
+            result = report[direction]
+            lines.append(
+                f"| {direction} | {report['beam']} | {result['BLEU']:.2f} | {result['chrF']:.2f} | `{result['BLEU_signature']}` |"
+            )
+        samples = [
+            f"| {row['source']} | {row['said']} | {row['reference']} |"
+            for direction, _ in _directions(plan.direction)
+            for row in report[direction]["samples"]
+        ]
+    lines += ["", "## Samples", "", "At equal distances in the test set; nobody chose them.", ""]
+    lines += ["| source | the model says | reference |", "|---|---|---|", *samples]
+    return "\n".join(lines) + "\n"
+
+
+def _command(plan: Plan) -> str:
+    """The command that trains this plan."""
+    usual = changed(Plan(**{"corpus": plan.corpus, **DEFAULTS[plan.corpus]}))
+    words = ["python -m coursekit.translate train", plan.corpus]
+    for name in Plan.__dataclass_fields__:
+        value, option = getattr(plan, name), "--" + name.replace("_", "-")
+        if value == getattr(usual, name) or name == "corpus" or (name == "epochs" and plan.minutes):
+            continue
+        if name == "lower":
+            words.append(option if value else "--no-lower")
+        elif name == "without":
+            words += [f"--without {step}" for step in value]
+        else:
+            words.append(f"{option} {value}")
+    return " ".join(words)
+
+
+def _save_figure(figure: Any, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".part-{path.name}")
+    figure.savefig(beside, dpi=140, format=path.suffix.lstrip(".") or "png")
+    os.replace(beside, path)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m coursekit.translate",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--threads", type=int, help="threads of PyTorch (default: its own choice)")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    one = commands.add_parser(
+        "train", help="train a translator, or go on training it", description=train.__doc__
+    )
+    one.add_argument("corpus", choices=CORPORA, help="the corpus; fetched when it is not here yet")
+    one.add_argument("--out", type=Path, help="the run's folder (default: build/translator/CORPUS-DIRECTION)")
+    one.add_argument("--notebook", type=Path, help="your notebook of lab 12, whose Transformer is trained")
+    one.add_argument("--direction", choices=DIRECTIONS, help="default: de-en; both: one model, with a tag")
+    one.add_argument("--lower", action=argparse.BooleanOptionalAction, default=None, help="lower case")
+    one.add_argument("--minutes", type=float, help="train for so long: the learning rate reaches 0 then")
+    for name, kind, text in (
+        ("epochs", int, "passes over the corpus"),
+        ("vocabulary", int, "subwords, for both languages together"),
+        ("d_model", int, "width of the model"),
+        ("heads", int, "heads of each attention"),
+        ("d_ff", int, "width of the feed-forward layers"),
+        ("layers", int, "blocks in the encoder, and in the decoder"),
+        ("dropout", float, "share of each sublayer's output that is dropped"),
+        ("batch_tokens", int, "places in a batch, on either side"),
+        ("rate", float, "highest learning rate of AdamW"),
+        ("warm_up", int, "steps until the rate is highest"),
+        ("smoothing", float, "label smoothing"),
+        ("weight_decay", float, "AdamW's weight decay"),
+        ("seed", int, "seed of weights, batches and dropout"),
+        ("pairs", int, "use the first so many pairs only"),
+    ):
+        default = "" if name == "pairs" else f" (default: {getattr(Plan(), name)})"
+        one.add_argument("--" + name.replace("_", "-"), type=kind, metavar="N", help=text + default)
+    one.add_argument(
+        "--without",
+        action="append",
+        metavar="STEP",
+        choices=WITHOUT,
+        help="leave a way to save time out: " + ", ".join(WITHOUT),
+    )
+    one.add_argument("--device", default="auto", help="cpu, cuda, or auto: a GPU when there is one")
+    one.add_argument(
+        "--measure-every", type=float, default=1.0, metavar="MIN", help="minutes between measurements"
+    )
+    one.add_argument(
+        "--bleu-sentences", type=int, default=0, metavar="N", help="measure BLEU, too, on so many"
+    )
+    one.set_defaults(run_command=train)
+
+    for name, function, text in (
+        ("evaluate", evaluate, "score a run on held-out sentences"),
+        ("translate", translate, "translate sentences"),
+        ("export", export, "write one small file to ship, and its model card"),
+    ):
+        other = commands.add_parser(name, help=text, description=function.__doc__)
+        other.add_argument("run", type=Path, help="the folder of a training run, or an exported file")
+        other.add_argument("--notebook", type=Path, help="your notebook of lab 12, whose Transformer it is")
+        other.set_defaults(run_command=function)
+        if name == "export":
+            other.add_argument("--out", type=Path, required=True, help="the file to write")
+            continue
+        other.add_argument("--beam", type=int, default=1, help="hypotheses at a time (default: 1, greedy)")
+        other.add_argument("--length-penalty", type=float, default=1.0, help="score = log P / n ** this")
+        if name == "evaluate":
+            other.add_argument("--split", default="test", choices=("validation", "test"))
+            other.add_argument("--limit", type=int, default=0, help="the first so many sentences only")
+            other.add_argument("--samples", type=int, default=20, help="samples to show, at equal distances")
+            other.add_argument("--attention", action="store_true", help="draw an attention map")
+        else:
+            other.add_argument("sentences", nargs="*", help="the sentences (default: standard input)")
+            other.add_argument(
+                "--to", default="", choices=("", "en", "de"), help="for a model of both directions"
+            )
+            other.add_argument("--alternatives", type=int, default=0, metavar="N", help="show so many")
+            other.add_argument("--attention", type=Path, metavar="PNG", help="draw the first one's attention")
+    return parser
+
+
+#: What ``train --without`` can leave out: the steps of the fast path, and the three that need no fast path.
+WITHOUT = (
+    "fast",
+    "buckets",
+    "optimiser",
+    "real_tokens",
+    "no_masks",
+    "joint",
+    "attention",
+    "byte_dropout",
+    "fused_loss",
+    "bfloat16",
+)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command; a complaint is one sentence and exit status 2."""
+    options = _parser().parse_args(arguments)
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    try:
+        options.run_command(options)
+    except (Complaint, FileNotFoundError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    import matplotlib
+
+    matplotlib.use("agg")
+    sys.exit(main())

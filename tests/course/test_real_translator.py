@@ -1,0 +1,222 @@
+"""``python -m coursekit.translate``, from training to the model card, with a tiny model on the built-in corpus."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from coursekit import translate
+from coursekit.provided.p04_tokenizer import encode
+from coursekit.real_translator import Plan, Run, batches, numbered, sentences
+from coursekit.subwords import Subwords
+from coursekit.translation import PAD, UNKNOWN
+
+TINY = [
+    "--d-model",
+    "16",
+    "--heads",
+    "2",
+    "--d-ff",
+    "24",
+    "--layers",
+    "1",
+    "--vocabulary",
+    "300",
+    "--warm-up",
+    "5",
+]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _train(folder, *more):
+    words = ["--threads", "1", "train", "built-in", "--out", str(folder), *TINY, "--pairs", "300"]
+    return translate.main([*words, "--epochs", "2", "--batch-tokens", "300", *more])
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "both"
+    assert _train(folder, "--direction", "both", "--bleu-sentences", "4") == 0
+    return folder
+
+
+def test_a_run_leaves_its_plan_its_curve_and_a_picture_and_nothing_half_written(run):
+    names = {file.name for file in run.iterdir()}
+    assert names >= {"plan.json", "subwords.json", "checkpoint.pt", "curve.json", "curve.png"}
+    assert not [name for name in names if "part" in name]
+    curve = json.loads((run / "curve.json").read_text())
+    assert curve["losses"][-1] < curve["losses"][0]
+    assert {"BLEU en-de", "BLEU de-en", "validation_loss"} <= set(curve["measured"][-1])
+
+
+def test_a_run_is_evaluated_with_sacrebleus_signature_and_samples(run, capsys):
+    words = ["evaluate", str(run), "--beam", "2", "--limit", "6", "--samples", "3", "--attention"]
+    assert translate.main(words) == 0
+    said = capsys.readouterr().out
+    assert "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp" in said and "chrF" in said
+    report = json.loads((run / "evaluation_test_beam2.json").read_text())
+    assert len(report["de-en"]["samples"]) == 3 and report["en-de"]["sentences"] == 6
+    pairs = sentences("built-in", "test", "de-en")[:6]
+    samples = report["de-en"]["samples"]
+    assert [row["source"] for row in samples] == [pairs[1][0], pairs[3][0], pairs[5][0]]
+    assert (run / "attention.png").stat().st_size > 5000
+
+
+def test_alternatives_are_shown_best_first(run, capsys):
+    words = ["translate", str(run), "I eat.", "Du isst.", "--to", "de", "--alternatives", "3"]
+    assert translate.main(words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "I eat." and lines[4] == "Du isst."
+    shown = [float(line.split()[0]) for line in lines[1:4]]
+    assert shown == sorted(shown, reverse=True)
+
+
+def test_an_exported_file_translates_as_the_run_does_and_has_a_card(run, tmp_path, capsys):
+    assert translate.main(["evaluate", str(run), "--limit", "6", "--samples", "3"]) == 0
+    out = tmp_path / "ship" / "model.pt"
+    assert translate.main(["export", str(run), "--out", str(out)]) == 0
+    card = out.with_suffix(".md").read_text()
+    assert "train built-in --direction both" in card and "--d-model 16" in card and "| de-en | 1 |" in card
+    assert card.count("\n| ") == 1 + 2 + 1 + 6 + (2 if (run / "evaluation_test_beam2.json").exists() else 0)
+    capsys.readouterr()
+    text = "The dog sleeps."
+    for place in (run, out):
+        assert translate.main(["translate", str(place), text, "--to", "de"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == second
+
+
+def _small_run(folder, **more):
+    plan = Plan(corpus="built-in", d_model=16, heads=2, d_ff=16, layers=1, epochs=3, batch_tokens=200, **more)
+    text = sentences("built-in", "train", "en-de")[:80]
+    subwords = Subwords.learn((sentence for pair in text for sentence in pair), 290)
+    pairs = numbered(subwords, text, "en-de")
+    lab = translate.lab_12(None)
+    torch.manual_seed(0)
+    model = translate.build_model(lab.Transformer, len(subwords), plan)
+    return Run(folder, plan, model, lab.make_batch, translate.losses(model, plan), pairs, pairs[:20])
+
+
+@pytest.mark.parametrize("without", [(), ("fast",), ("byte_dropout",)])
+def test_an_interrupted_run_goes_on_to_the_same_curve(tmp_path, without):
+    """Dropout, the optimiser's moments and the order of batches are as if nothing had happened."""
+    whole = _small_run(tmp_path / "whole", without=without).go(lambda _: None)
+    part = _small_run(tmp_path / "part", without=without).go(lambda _: None, stop_after=7)
+    assert len(part.curve.losses) == 7
+    torch.manual_seed(99)  # a new process has drawn other random numbers
+    rest = _small_run(tmp_path / "part", without=without)
+    assert len(rest.curve.losses) == 7
+    rest.go(lambda _: None)
+    assert rest.progress == 1
+    assert rest.curve.losses == pytest.approx(whole.curve.losses, rel=1e-6)
+    mine, theirs = rest.model.state_dict(), whole.model.state_dict()
+    assert all(torch.allclose(mine[name], theirs[name], atol=1e-6) for name in theirs)
+
+
+def test_ctrl_c_in_a_real_process_leaves_a_checkpoint_from_which_the_same_command_goes_on(tmp_path):
+    words = [sys.executable, "-m", "coursekit.translate", "--threads", "1", "train", "built-in"]
+    words += ["--out", str(tmp_path / "run"), *TINY, "--pairs", "200", "--batch-tokens", "200"]
+    words += ["--minutes", "0.1", "--device", "cpu"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    line = ""
+    while not line.startswith("Training."):
+        line = process.stdout.readline()
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 0 and "the same command goes on" in said
+    steps = len(torch.load(tmp_path / "run" / "checkpoint.pt")["curve"]["losses"])
+    assert steps > 3
+    again = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, timeout=90)
+    assert again.returncode == 0, again.stderr
+    assert f"Going on from step {steps:,}" in again.stdout and "Finished" in again.stdout
+
+
+def test_a_checkpoint_of_another_plan_is_not_overwritten(run, capsys):
+    assert _train(run, "--direction", "both", "--rate", "0.5") == 2
+    assert "another plan" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["evaluate", "nowhere"], "holds no training run"),
+        (["train", "built-in", "--notebook", "nowhere.ipynb"], "There is no notebook"),
+    ],
+)
+def test_a_mistake_is_one_sentence(words, sentence, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert translate.main(words) == 2
+    said = capsys.readouterr().err
+    assert sentence in said and said.count("\n") == 1
+
+
+def test_the_students_own_transformer_is_trained(tmp_path):
+    notebook = ROOT / "solutions" / "12_translator" / "12_translator.ipynb"
+    assert _train(tmp_path / "own", "--notebook", str(notebook), "--pairs", "60") == 0
+    assert translate.lab_12(notebook).Transformer.__module__ == "own_12_translator"
+    assert translate.main(["translate", str(tmp_path / "own"), "Ich esse.", "--notebook", str(notebook)]) == 0
+
+
+def test_without_the_fast_path_the_students_translate_does_it(tmp_path, monkeypatch, run, capsys):
+    """As in lab 12's own bundle, which holds no fast path."""
+    notebook = ROOT / "solutions" / "12_translator" / "12_translator.ipynb"
+    text = [
+        "translate",
+        str(run),
+        "The dog sleeps.",
+        "--to",
+        "de",
+        "--notebook",
+        str(notebook),
+        "--beam",
+        "2",
+    ]
+    assert translate.main(text) == 0
+    monkeypatch.setattr(translate, "_FAST", "coursekit.provided.no_such_module")
+    assert translate.main(text) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == second
+    assert _train(tmp_path / "slow", "--notebook", str(notebook), "--pairs", "40") == 0
+
+
+def test_an_unwritten_transformer_is_named(tmp_path, capsys):
+    notebook = ROOT / "notebooks" / "12_translator" / "12_translator.ipynb"
+    assert _train(tmp_path / "own", "--notebook", str(notebook)) == 2
+    assert "Transformer in 12_translator.ipynb is not written yet" in capsys.readouterr().err
+
+
+def test_batches_hold_every_pair_once_keep_to_their_size_and_have_little_padding():
+    rng = random.Random(1)
+    lengths = [(rng.randint(3, 20), rng.randint(3, 20)) for _ in range(3000)]
+    pairs = [([4 + number % 90] * s, [5] * t) for number, (s, t) in enumerate(lengths)]
+    make_batch = translate.lab_12(None).make_batch
+    padding = {}
+    for like_length in (True, False):
+        found = batches(pairs, 600, random.Random(0), like_length)
+        assert sorted(pair for batch in found for pair in batch) == sorted(pairs)
+        made = [make_batch(batch) for batch in found]
+        assert all(part.numel() <= 600 for batch in made for part in batch)
+        places = sum(batch[0].numel() + batch[2].numel() for batch in made)
+        padding[like_length] = 1 - sum(int(b[0].ne(PAD).sum() + b[2].ne(PAD).sum()) for b in made) / places
+    assert padding[True] < 0.1 < 0.3 < padding[False]
+    assert batches(pairs, 600, random.Random(0)) != batches(pairs, 600, random.Random(1))
+
+
+def test_subwords_are_lab_4s_and_spell_every_sentence():
+    text = ["A man in a hat.", "Ein Mann mit Hut.", "Ein Männchen mit 3 Hüten!"] * 3
+    subwords = Subwords.learn(text, 290, lower=True)
+    assert len(subwords) == 290 and subwords.tag("de") == 289
+    for sentence in [*text, "Größe: 🦊 ≠ fox", "  blanks  within  "]:
+        numbers = subwords.encode([sentence])[0]
+        assert numbers == [4 + token for token in encode(" " + sentence.lower().strip(), subwords.merges)]
+        assert subwords.decode(numbers) == sentence.lower().strip()
+        assert all(UNKNOWN < number < 288 for number in numbers)
+    assert "".join(subwords.pieces(subwords.encode(["A man"])[0])) == "▁a▁man"

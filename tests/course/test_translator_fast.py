@@ -1,0 +1,139 @@
+"""The fast translator is the readable one: same losses, same gradients, same translations."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from coursekit.provided.p09_blocks import DecoderBlock
+from coursekit.provided.p12_translator import Transformer, make_batch, translate
+from coursekit.provided.p12_translator_fast import Fast, Steps, _dropout_mask
+from coursekit.provided.p12_translator_search import translate_all
+from coursekit.translation import PAD
+from torch import nn
+
+from autograder.masters import solution
+
+SWITCHES = list(Steps.__dataclass_fields__)
+PAIRS = [([5, 9, 4, 8], [7, 6]), ([10, 4], [5, 5, 8, 9, 4]), ([6, 7, 8, 9], [11]), ([12, 4, 6], [9, 8, 7, 6])]
+
+
+def _model(build=Transformer, layers=2, tied=True, sharp=1.0):
+    torch.manual_seed(3)
+    model = build(13, 13, d_model=24, heads=3, d_ff=32, layers=layers)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.3 * sharp * torch.randn_like(parameter))
+    if tied:
+        model.source_embedding = model.target_embedding
+    return model
+
+
+def _reference(model, batch, smoothing):
+    source, given, wanted = batch
+    loss = nn.CrossEntropyLoss(ignore_index=PAD, label_smoothing=smoothing)
+    return loss(model(source, given).flatten(0, 1), wanted.flatten())
+
+
+def _gradients(model, loss):
+    model.zero_grad()
+    loss.backward()
+    return {name: parameter.grad.clone() for name, parameter in model.named_parameters()}
+
+
+@pytest.mark.parametrize("build", ["provided", "lab 12's"])
+@pytest.mark.parametrize("steps", ["all", "none", *SWITCHES[:-1]])
+def test_every_way_to_save_work_gives_the_readable_models_loss_and_gradients(build, steps):
+    model = _model(Transformer if build == "provided" else solution("12_translator")["Transformer"])
+    chosen = {"all": Steps(), "none": Steps.none()}.get(steps) or Steps().without(steps)
+    batch = make_batch(PAIRS)
+    loss = Fast(model, 3, steps=chosen).loss(batch, 0.1)
+    expected = _reference(model, batch, 0.1)
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
+    wanted, found = _gradients(model, expected), _gradients(model, loss)
+    for name, gradient in wanted.items():
+        torch.testing.assert_close(found[name], gradient, rtol=1e-3, atol=2e-6, msg=name)
+
+
+def test_sixteen_bits_are_close_to_thirty_two():
+    model, batch = _model(), make_batch(PAIRS * 80)  # more rows than one slice
+    loss = Fast(model, 3, steps=Steps(bfloat16=True)).loss(batch, 0.1)
+    expected = _reference(model, batch, 0.1)
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-2)
+    wanted, found = _gradients(model, expected), _gradients(model, loss)
+    for name, gradient in wanted.items():
+        if gradient.norm() > 1e-4:  # keys have a bias that no softmax sees
+            assert torch.cosine_similarity(found[name].flatten(), gradient.flatten(), dim=0) > 0.98, name
+
+
+def test_a_loss_in_several_slices_is_the_loss():
+    model, batch = _model(), make_batch(PAIRS * 80)
+    loss = Fast(model, 3, steps=Steps()).loss(batch, 0.1)
+    expected = _reference(model, batch, 0.1)
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
+    wanted, found = _gradients(model, expected), _gradients(model, loss)
+    for name, gradient in wanted.items():
+        torch.testing.assert_close(found[name], gradient, rtol=1e-3, atol=2e-6, msg=name)
+
+
+@pytest.mark.parametrize("p", [0.1, 0.3])
+def test_bytes_drop_as_many_as_they_should_and_keep_the_mean(p):
+    torch.manual_seed(0)
+    mask = _dropout_mask(torch.empty(501, 999), p)
+    assert mask.eq(0).float().mean().item() == pytest.approx(p, abs=0.004)
+    assert mask.mean().item() == pytest.approx(1, abs=0.004)
+    kept = mask.ne(0).float()
+    for shift in (1, 2, 4, 8, 999):  # neighbours are independent, also those from one random number
+        flat = kept.flatten() - kept.mean()
+        assert abs((flat[:-shift] * flat[shift:]).mean().item()) < 0.002
+    assert abs(kept[:, ::8].mean().item() - kept[:, 7::8].mean().item()) < 0.006
+
+
+@pytest.mark.parametrize("byte_dropout", [True, False])
+def test_dropout_acts_in_training_only(byte_dropout):
+    model, batch = _model(), make_batch(PAIRS)
+    fast = Fast(model, 3, dropout=0.4, steps=Steps(byte_dropout=byte_dropout))
+    torch.manual_seed(0)
+    assert fast.loss(batch).item() != fast.loss(batch).item()
+    model.eval()
+    assert fast.loss(batch).item() == fast.loss(batch).item()
+
+
+def test_the_readable_blocks_drop_what_the_fast_ones_drop():
+    """With p so large that nearly nothing is left, both are LayerNorm of the input."""
+    block = DecoderBlock(8, 2, 8, dropout=0.999)
+    x = torch.randn(1, 3, 8)
+    torch.manual_seed(1)
+    assert (block(x, x) - nn.functional.layer_norm(x, (8,))).abs().median() < 1e-3
+
+
+@pytest.fixture(scope="module")
+def half_trained():
+    """A model that has begun to learn to reverse: it ends at many lengths, and its beams differ."""
+    model = _model(sharp=0.2)
+    fast, optimiser = Fast(model, 3, steps=Steps()), torch.optim.Adam(model.parameters(), lr=5e-3)
+    for _ in range(60):
+        sources = [torch.randint(4, 13, (int(n),)).tolist() for n in torch.randint(1, 7, (24,))]
+        loss = fast.loss(make_batch([(source, source[::-1]) for source in sources]))
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    return model
+
+
+@pytest.mark.parametrize("cached", [True, False])
+@pytest.mark.parametrize(("beam", "penalty"), [(1, 0.0), (3, 0.0), (4, 0.8)])
+def test_many_sentences_at_once_are_translated_as_one_by_one(half_trained, cached, beam, penalty):
+    torch.manual_seed(5)
+    sources = [torch.randint(4, 13, (1 + number % 6,)).tolist() for number in range(17)]
+    how = {"beam": beam, "length_penalty": penalty, "max_length": 6}
+    found = translate_all(Fast(half_trained, 3), sources, **how, cached=cached, size=6)
+    expected = [translate(half_trained, source, **how) for source in sources]
+    assert [hypotheses[0][0] for hypotheses in found] == expected
+    assert len({len(one) for one in expected}) > 3
+    assert all(len(hypotheses) == beam for hypotheses in found)
+    scores = [[score for _, score in hypotheses] for hypotheses in found]
+    assert all(row == sorted(row, reverse=True) for row in scores)
+
+
+def test_an_empty_list_of_sentences_is_translated_to_an_empty_list():
+    assert translate_all(Fast(_model(), 3), []) == []
