@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from autograder.course import settings
 from autograder.course_schema import LatePolicy
 from autograder.errors import UserError
 from autograder.fingerprints import changed_parts, context_of
-from autograder.masters import lab_as_written, spec
+from autograder.masters import course_root, lab_as_written, lab_name, spec
 from autograder.offlimits import forbidden_used
 from autograder.pipeline import limits_of
 from autograder.sandbox.policy import Limits
@@ -140,3 +141,22 @@ def test_only_what_the_policy_changed_is_a_reason_to_grade_again(course_at):
     assert changed_parts(before, context_of(LAB, limits_of(LAB), True)) == []
     course_at('[labs.01]\nforbid.normalise_rows = ["numpy.divide"]\n')
     assert changed_parts(before, context_of(LAB, limits_of(LAB), True)) == ["tests of normalise_rows"]
+
+
+def test_the_policy_in_the_documentation_is_valid(course_at):
+    document = (course_root() / "docs" / "run_a_course.md").read_text(encoding="utf-8")
+    course_at(document.split("```toml\n")[1].split("```")[0])
+    lab = lab_name("07")
+    assert settings().due(lab) == datetime(2026, 12, 3, 22, 59, 59)
+    assert settings().extension(lab, "ada") == timedelta(days=3)
+    assert settings().penalty(lab, 10, 86_000) == 2
+    assert limits_of(lab).cell_seconds == 30
+    assert dict(spec(lab).questions)["causal_mask"] == 3
+
+
+def test_the_courses_own_file_is_valid_with_every_sample_switched_on(course_at):
+    lines = (course_root() / "course.toml").read_text(encoding="utf-8").splitlines()
+    sample = [re.sub(r"^# (?=\[|\w+(\.\w+)* = )", "", line) for line in lines]
+    course_at("\n".join(sample))
+    assert settings().extension(LAB, "ada") == timedelta(days=3)
+    assert settings().has_late_rule(LAB) and limits_of(LAB).cell_seconds == 30

@@ -14,6 +14,9 @@ from autograder.labspec import LabSpec
 from autograder.report import build_report
 from autograder.results import QuestionResult, SubmissionResult, TestResult
 
+from .test_formgrader_pages import ATTACKS, project
+from .test_formgrader_pages import page as formgrader_page
+
 Make = Callable[..., SubmissionResult]
 
 
@@ -98,3 +101,17 @@ LOWEST_CONTRAST = """() => {
   }
   return lowest;
 }"""
+
+
+def test_formgrader_runs_nothing_of_a_students(browser: Browser, tmp_path: Path) -> None:
+    page = browser.new_page()
+    page.add_init_script("window.attacks = []; window.attack = () => window.attacks.push(1)")
+    page.route("**/*", lambda route: route.abort() if "attack" in route.request.url else route.continue_())
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url))
+    (tmp_path / "page.html").write_text(formgrader_page(project(tmp_path), "formgrade", ATTACKS))
+    page.goto((tmp_path / "page.html").as_uri(), wait_until="domcontentloaded")
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.attacks") == []
+    assert [url for url in fetched if "attack" in url] == []
+    page.close()

@@ -1,0 +1,154 @@
+"""nbgrader's own Autograde, with this project's configuration, grades in the sandbox and as ``autograder grade`` does."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.masters import course_root
+from autograder.sandbox.namespaces import probe
+from autograder.simulate import answered
+
+from .conftest import LAB, WRONG, command, environment, hand_in
+
+pytestmark = [
+    pytest.mark.skipif(probe() is not None, reason=str(probe())),
+    pytest.mark.xdist_group("grading"),
+]
+
+HOSTILE = """
+import os, pathlib
+for place in ({places}):
+    try:
+        pathlib.Path(place, "owned").write_text("x")
+    except OSError:
+        pass
+"""
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory, frozen: Path) -> Path:
+    """A course folder with this project's nbgrader configuration and a class that includes a hostile student."""
+    folder = tmp_path_factory.mktemp("nbgrader")
+    shutil.copy(course_root() / "nbgrader_config.py", folder)
+    shutil.copytree(frozen / "solutions" / LAB, folder / "solutions" / LAB)
+    submitted = folder / "submitted"
+    for student, answers in (("ada", {}), ("bo", WRONG), ("torn", "{")):
+        hand_in(submitted, student, answers)
+    notebook = answered(LAB, {})
+    places = f"{str(folder)!r}, {str(frozen)!r}"
+    notebook.cells.insert(1, nbformat.v4.new_code_cell(HOSTILE.format(places=places)))
+    hand_in(submitted, "eve", nbformat.writes(notebook))
+    (submitted / "bo" / LAB / "timestamp.txt").write_text("2026-10-04 12:00:00 UTC\n")
+    done = nbgrader(folder, frozen, "generate_assignment", LAB, "--create")
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def nbgrader(course: Path, frozen: Path, *words: str) -> subprocess.CompletedProcess:
+    """Run nbgrader's command in the course's folder."""
+    folder = Path(sys.executable).parent
+    own = environment(frozen, PATH=f"{folder}{os.pathsep}{os.environ['PATH']}")
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "nbgrader", *words], cwd=course, env=own, capture_output=True, text=True
+    )
+
+
+def scores(folder: Path) -> dict[tuple[str, str], tuple]:
+    """(student, cell) -> what the gradebook says."""
+    with sqlite3.connect(folder / "gradebook.db") as database:
+        rows = database.execute(
+            "SELECT a.student_id, b.name, g.auto_score, g.needs_manual_grade FROM grade g "
+            "JOIN base_cell b ON b.id = g.cell_id JOIN submitted_notebook n ON n.id = g.notebook_id "
+            "JOIN submitted_assignment a ON a.id = n.assignment_id"
+        ).fetchall()
+    return {(student, cell): tuple(rest) for student, cell, *rest in rows}
+
+
+def total(folder: Path, student: str) -> float:
+    return sum(values[0] or 0.0 for (who, _), values in scores(folder).items() if who == student)
+
+
+def test_a_masters_text_is_not_released(course):
+    assert (course / "notebooks" / LAB / f"{LAB}.ipynb").is_file()
+    assert list((course / "notebooks").rglob("*.py")) == []
+
+
+def test_the_command_gives_the_scores_of_autograder_grade_and_hostile_code_gets_nothing(
+    course, frozen, tmp_path
+):
+    done = nbgrader(course, frozen, "autograde", LAB)
+    assert done.returncode == 0, done.stderr
+    ours = command(
+        "grade", LAB, "--submitted", course / "submitted", "--out", tmp_path, "--jobs", 2, root=frozen
+    )
+    assert ours.returncode == 0, ours.stderr
+    assert scores(course) == scores(tmp_path)
+    assert (
+        total(course, "ada") == 20 > total(course, "bo") > total(course, "eve") == total(course, "torn") == 0
+    )
+    assert list(course.rglob("owned")) == list(frozen.rglob("owned")) == []
+    for student in ("ada", "bo", "eve"):
+        place = Path("autograded", student, LAB, f"{LAB}.ipynb")
+        assert (course / place).read_text() == (tmp_path / place).read_text()
+    assert "could not be read" in (course / "autograded" / "torn" / LAB / f"{LAB}.ipynb").read_text()
+    assert list((course / "autograded").rglob("*.py")) == []
+
+
+BUTTON = """
+import json, os, sys
+from traitlets.config import PyFileConfigLoader
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
+
+config = PyFileConfigLoader("nbgrader_config.py", path=os.getcwd()).load_config()
+config.CourseDirectory.root = os.getcwd()
+api = NbGraderAPI(CourseDirectory(config=config), config=config)
+done = api.autograde(sys.argv[1], sys.argv[2])
+print(json.dumps([done, "torch" in sys.modules]))
+"""
+
+
+def test_formgraders_button_grades_one_student_and_keeps_what_people_entered(course, frozen):
+    nbgrader(course, frozen, "autograde", LAB)
+    with sqlite3.connect(course / "gradebook.db") as database:
+        database.execute("UPDATE grade SET manual_score = 1.5 WHERE auto_score IS NULL")
+    hand_in(course / "submitted", "bo", {})
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", BUTTON, LAB, "bo"],
+        cwd=course, env=environment(frozen), capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    result, torch = json.loads(done.stdout.splitlines()[-1])
+    assert result["success"], result
+    assert "bo: graded, 20 of 20 points" in result["log"]
+    assert not torch, "the server's process runs neither tests nor students' code"
+    assert total(course, "bo") == 20
+    with sqlite3.connect(course / "gradebook.db") as database:
+        assert database.execute("SELECT COUNT(*) FROM grade WHERE manual_score = 1.5").fetchone()[0] >= 2
+
+
+def test_where_the_sandbox_cannot_be_had_nothing_is_graded_and_nothing_runs(course, frozen, tmp_path):
+    copy = tmp_path / "course"
+    shutil.copytree(course, copy, ignore=shutil.ignore_patterns("autograded", "*.db", ".*"))
+    broken = tmp_path / "broken"
+    shutil.copytree(frozen, broken)
+    namespaces = broken / "autograder" / "sandbox" / "namespaces.py"
+    namespaces.write_text(
+        namespaces.read_text().replace(
+            'if sys.platform != "linux":', "if True:\n        return 'no'\n    if True:", 1
+        )
+    )
+    assert nbgrader(copy, broken, "generate_assignment", LAB, "--create", "--force").returncode == 0
+    done = nbgrader(copy, broken, "autograde", LAB)
+    assert done.returncode != 0
+    assert list((copy / "autograded").rglob("*.ipynb")) == [] and list(copy.rglob("owned")) == []
+    assert scores(copy) == {} or all(value[0] in (None, 0) for value in scores(copy).values())

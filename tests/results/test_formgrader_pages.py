@@ -1,0 +1,143 @@
+"""Formgrader's pages and nbgrader's feedback show what students wrote, and run none of it."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbconvert.exporters import HTMLExporter
+from nbgrader.converters import GenerateFeedback
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
+from traitlets.config import Config, PyFileConfigLoader
+
+from autograder.formgrader import configure
+from autograder.masters import course_root
+
+from .conftest import nbgrader_cell
+
+ATTACKS = (
+    "<script>attack()</script>",
+    "<img src=x onerror=attack()>",
+    "<svg onload=attack()></svg>",
+    "<a href='javascript:attack()'>here</a>",
+    "<iframe srcdoc='<script>attack()</script>'></iframe>",
+    "<form action='https://attack.example'><input name=attack id=q1 class=score></form>",
+    "<style>attack{}</style><link rel=stylesheet href=https://attack.example>",
+    "<div onclick=attack() class='btn full-credit' id=attack>press</div>",
+    "<math><mtext><style><img src=x onerror=attack()></style></mtext></math>",
+    "<scr<script>ipt>attack()</scr</script>ipt>",
+    "[here](javascript:attack)",
+    "![a picture](https://attack.example/a.png)",
+)
+
+
+class Elements(HTMLParser):
+    """What a browser would find: elements, and those attributes and addresses that run or fetch something."""
+
+    def __init__(self, page: str):
+        super().__init__()
+        self.elements: list[str] = []
+        self.active: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.elements.append(tag)
+        for name, value in attributes:
+            if name.startswith("on") or "attack" in (value or "") or (value or "").startswith("javascript:"):
+                self.active.append(f"{tag} {name}={value}")
+
+
+def exporter(config: Config, template: str) -> HTMLExporter:
+    """As Formgrader and nbgrader's feedback make it."""
+    config = config.copy()
+    if template == "feedback":
+        config.merge(GenerateFeedback(coursedir=CourseDirectory(), config=config).config)
+    else:
+        config.merge(FormgradeExtension().build_extra_config())
+    assert config.HTMLExporter.template_name == template
+    return HTMLExporter(config=config)
+
+
+def project(tmp_path: Path) -> Config:
+    return PyFileConfigLoader("nbgrader_config.py", path=str(course_root())).load_config()
+
+
+def graded_folder(tmp_path: Path) -> Config:
+    (tmp_path / "gradebook.db").touch()
+    return PyFileConfigLoader("nbgrader_config.py", path=str(configure(tmp_path))).load_config()
+
+
+def notebook(texts: tuple[str, ...]) -> nbformat.NotebookNode:
+    """An answer, a written answer and outputs that hold these texts."""
+    both = "\n\n".join(texts)
+    answer = nbgrader_cell("code", "q1", "x = 1", solution=True)
+    kinds: tuple[dict[str, Any], ...] = (
+        {"text/html": both},
+        {"text/markdown": both},
+        {"image/svg+xml": both},
+        {"text/latex": both},
+        {"text/plain": both},
+    )
+    answer.outputs = [nbformat.v4.new_output("display_data", data) for data in kinds]
+    answer.outputs += [
+        nbformat.v4.new_output("stream", text=both),
+        nbformat.v4.new_output("error", ename=both, evalue=both, traceback=[both]),
+        nbformat.v4.new_output("display_data", {"application/javascript": both}),
+    ]
+    written = nbgrader_cell("markdown", "w1", both, grade=True, solution=True, points=2, score=1)
+    other = nbformat.v4.new_markdown_cell(both)
+    return nbformat.v4.new_notebook(cells=[answer, written, other, nbformat.v4.new_raw_cell(both)])
+
+
+def page(config: Config, template: str, texts: tuple[str, ...]) -> str:
+    resources = {
+        "base_url": "", "index": 0, "total": 1, "notebook_id": "n", "assignment_id": "a", "submission_id": "s",
+        "student": "ada", "first_name": "", "last_name": "", "notebook_path": "n",
+        "nbgrader": {"score": 0, "max_score": 0, "late_penalty": 0, "student": "ada", "assignment": "a", "notebook": "n"},
+    }  # fmt: skip
+    made, _ = exporter(config, template).from_notebook_node(notebook(texts), resources=resources)
+    return made
+
+
+@pytest.mark.parametrize("template", ["formgrade", "feedback"])
+@pytest.mark.parametrize("configured", [project, graded_folder])
+def test_nothing_of_a_students_runs_or_is_fetched(tmp_path, configured, template):
+    config = configured(tmp_path)
+    plain, attacked = (Elements(page(config, template, texts)) for texts in (("harmless",), ATTACKS))
+    assert attacked.active == plain.active
+    for element in ("script", "iframe", "form", "input", "style", "link", "object", "svg", "base", "meta"):
+        assert attacked.elements.count(element) == plain.elements.count(element), element
+
+
+def test_honest_markdown_tables_and_pictures_are_shown(tmp_path):
+    texts = (
+        "## Why\n\nBecause $a < b$ and **softmax** does.\n\n* one\n* two",
+        "| a | b |\n|---|---|\n| 1 | 2 |",
+        "<table class='dataframe'><tr><th>word</th><td style='color: red'>the</td></tr></table>",
+        "<img src='data:image/png;base64,AAAA'>",
+        "```python\nfor word in words:\n    pass\n```",
+    )
+    made = page(project(tmp_path), "formgrade", texts)
+    for shown in ("<h2>Why", "<strong>softmax</strong>", "<li>two</li>", "<th>word</th>", "<td>2</td>"):
+        assert shown in made
+    for shown in (
+        'src="data:image/png;base64,AAAA"',
+        '<span class="k">for</span>',
+        "$a &lt; b$",
+        "color: red",
+    ):
+        assert shown in made
+
+
+def test_a_check_card_is_readable_without_its_style(tmp_path):
+    from coursekit import cards
+    from coursekit.checking import Mark, Verdict
+
+    card = cards.checked(Verdict("q1", (Mark("It sums to one.", False, "divide by the sum"),)), 0, 3)
+    made = page(project(tmp_path), "formgrade", (card._repr_mimebundle_()["text/html"],))
+    assert "It sums to one." in made and "divide by the sum" in made
+    assert "--ck-ink" not in made.split("Student's answer")[1].split("<pre>")[0]
