@@ -8,13 +8,21 @@ import numpy as np
 import torch
 from torch import nn
 
-from coursekit.checking import close, ensure, public_check
+from coursekit.checking import Hint, close, ensure, public_check
 
-FORBIDDEN = {
-    "LayerNorm": ("torch.nn.LayerNorm", "torch.nn.functional.layer_norm"),
-    "EncoderBlock": ("torch.nn.TransformerEncoderLayer",),
-    "DecoderBlock": ("torch.nn.TransformerDecoderLayer",),
-}
+_NORMS = (
+    "torch.nn.LayerNorm",
+    "torch.nn.modules.normalization.LayerNorm",
+    "torch.nn.functional.layer_norm",
+    "torch.layer_norm",
+    "torch.native_layer_norm",
+)
+_LAYERS = tuple(
+    f"torch.nn.{home}{name}"
+    for home in ("", "modules.transformer.")
+    for name in ("TransformerEncoderLayer", "TransformerDecoderLayer")
+)
+FORBIDDEN = {"LayerNorm": _NORMS, "EncoderBlock": _LAYERS, "DecoderBlock": _LAYERS}
 
 
 def _module(made: Any) -> nn.Module:
@@ -29,7 +37,7 @@ def _tensor(value: Any, what: str = "the result") -> torch.Tensor:
         f"{what} should be one tensor, not several things: attention returns a pair, take its first part",
     )
     ensure(isinstance(value, torch.Tensor), f"{what} should be a tensor, but it is a {type(value).__name__}")
-    return value
+    return value.double()
 
 
 def _has(module: nn.Module, *parts: str) -> None:
@@ -71,6 +79,10 @@ def the_case_by_hand(LayerNorm: Any) -> None:
         "you normalise over the words: each word by itself, so the mean runs over the last axis",
     )
     ensure(
+        not np.allclose(row[0], [-3, -1, 1, 3], atol=1e-2),
+        "the mean is gone, but the size is as before: divide by the root of the variance",
+    )
+    ensure(
         not np.allclose(row[0], [-1.1619, -0.3873, 0.3873, 1.1619], atol=1e-3),
         "your variance divides by d − 1: it should divide by d (unbiased=False)",
     )
@@ -109,10 +121,13 @@ def what_is_learned(LayerNorm: Any) -> None:
 
 @public_check("LayerNorm")
 def equal_entries(LayerNorm: Any) -> None:
-    """A vector of equal entries becomes zeros, and eps stands inside the root."""
+    """A vector of equal entries becomes zeros, eps stands inside the root, and x stays as it is."""
     row = _tensor(LayerNorm(3)(torch.full((2, 3), 5.0)))
     ensure(bool(torch.isfinite(row).all()), "a vector of equal entries gives 0/0: add eps to the variance")
-    close(row, np.zeros((2, 3)), "a vector of equal entries should become zeros")
+    close(row, np.zeros((2, 3)), "a vector of equal entries should become zeros", atol=1e-2)
+    x = torch.tensor([[1.0, 3, 5, 7]])
+    LayerNorm(4)(x)
+    close(x, [[1, 3, 5, 7]], "x itself has changed: make a new tensor, x - …, not x -= …")
     row = _tensor(LayerNorm(2, eps=3.0)(torch.tensor([-1.0, 1.0])))
     ensure(not np.allclose(row.detach(), [-0.25, 0.25]), "add eps to the variance, inside the root")
     close(row, [-0.5, 0.5], "(−1, 1) with eps = 3 should give ∓1/√(1 + 3) = ∓0.5: is the argument eps used?")
@@ -140,7 +155,19 @@ def battery_and_ran(FeedForward: Any) -> None:
     ensure(
         not np.allclose(votes, [4, 0, 1]), "the votes may be negative: there is one ReLU, in the middle only"
     )
-    close(votes, [4, -5, 1], f"the votes should be 4, −5, 1, but they are {votes.tolist()}")
+    said = ", ".join(f"{vote:.4g}" for vote in votes.flatten()[:3].tolist())
+    ensure(
+        not np.allclose(votes, [5, -5, 2]),
+        "x itself is added in your layer: the sum comes later, in residual",
+    )
+    close(votes, [4, -5, 1], f"the votes should be 4, −5, 1, but they are {said}")
+    louder = _tensor(layer(torch.tensor([2.0, 0, 2])))
+    close(
+        louder,
+        [12, -15, 1],
+        "for x = (2, 0, 2) the middle is (3, −1), then (3, 0), and the votes are 12, −15, 1: the ReLU keeps a positive "
+        "number as it is",
+    )
 
 
 @public_check("FeedForward")
@@ -173,13 +200,16 @@ def add_and_norm(residual: Any) -> None:
     plain = _tensor(plain)
     ensure(not np.allclose(plain, [[10, 20]]), "you return only what the sublayer says: add x")
     close(plain, [[11, 22]], "without a norm the result should be (11, 22)")
-    normed = _tensor(residual(x, lambda y: 10 * y, lambda y: y - 1))
-    ensure(
-        not np.allclose(normed, [[1, 12]]),
-        "the norm acts on the sublayer's input: that is pre-LN; here it acts on the sum",
-    )
-    ensure(not np.allclose(normed, [[11, 22]]), "the norm is not used")
-    close(normed, [[10, 21]], "with a norm that subtracts 1 the result should be (10, 21): norm of the sum")
+    normed = _tensor(residual(x, lambda y: 10 * y, lambda y: y * y))
+    wrong = {
+        (11, 42): "the norm acts on the sublayer's input: that is pre-LN; here it acts on the sum",
+        (101, 402): "the norm acts on what the sublayer says only: it should act on the sum",
+        (11, 24): "the norm acts on x only: it should act on the sum",
+        (11, 22): "the norm is not used",
+    }
+    for result, hint in wrong.items():
+        ensure(not np.allclose(normed.detach(), [result]), hint)
+    close(normed, [[121, 484]], "with a norm that squares, the result should be (121, 484): norm of the sum")
     close(x, [[1, 2]], "x itself has changed: write x + …, not x += …")
 
 
@@ -295,9 +325,21 @@ def the_same_as_pytorchs_encoder_layer(EncoderBlock: Any) -> None:
         "without a mask it differs from nn.TransformerEncoderLayer with the same weights",
     )
     mask = torch.tensor([[[True, True, False]], [[True, True, True]]])  # the first sentence has one padding
-    got = _tensor(block(x, mask)).detach()
+    try:
+        got = _tensor(block(x, mask)).detach()
+    except RuntimeError as error:
+        if "Bool" not in str(error):
+            raise
+        raise Hint(
+            "the mask goes to the attention in second place, where the memory belongs: attention(y, mask=mask)"
+        ) from None
     ensure(
-        not torch.allclose(got, block(x).detach()), "the mask changes nothing: pass it on to the attention"
+        not torch.allclose(got, _tensor(block(x)).detach()),
+        "the mask changes nothing: pass it on by its name, attention(y, mask=mask); in second place stands the memory",
+    )
+    ensure(
+        bool(torch.isfinite(got).all()),
+        "nan comes out with a mask: True means “may attend”, so pass the mask on as it is",
     )
     close(
         got,
@@ -310,7 +352,7 @@ def the_same_as_pytorchs_encoder_layer(EncoderBlock: Any) -> None:
 def dropout_in_training(EncoderBlock: Any) -> None:
     """In training mode dropout silences the sublayers, in evaluation mode it does nothing."""
     block, x = _encoder(EncoderBlock, dropout=1.0), _words(2, 3, 6)
-    quiet = block(x).detach()
+    quiet = _tensor(block(x)).detach()
     ensure(
         not torch.allclose(quiet, block.norm2(block.norm1(x)).detach()),
         "dropout acts in evaluation mode as well: use an nn.Dropout that is a part of the block",
@@ -334,7 +376,7 @@ def _decoder(DecoderBlock: Any, dropout: float = 0.0) -> Any:
 def the_parts_of_the_decoder(DecoderBlock: Any) -> None:
     """Its parts have the right names and sizes; with all of it dropped only the three norms are left."""
     block = _decoder(DecoderBlock, dropout=1.0)
-    x, memory = _words(2, 3, 6), _words(2, 5, 6) + 1
+    x, memory = _words(2, 3, 6), _words(2, 3, 6) + 1
     y = _tensor(block.train()(x, memory))
     ensure(y.shape == x.shape, f"the result should have the shape of x, (2, 3, 6), not {tuple(y.shape)}")
     close(
@@ -342,6 +384,43 @@ def the_parts_of_the_decoder(DecoderBlock: Any) -> None:
         block.norm3(block.norm2(block.norm1(x))).detach(),
         "with dropout = 1 only norm1, norm2, norm3 should be left, in this order: dropout acts on each "
         "sublayer's output, before the sum",
+    )
+
+
+@public_check("DecoderBlock")
+def who_asks_and_who_answers(DecoderBlock: Any) -> None:
+    """The decoder asks, the memory answers, and each of the three results is added to what went in."""
+    block = _decoder(DecoderBlock)
+    x, memory = _words(2, 3, 6), _words(2, 3, 6).flip(1) + 1
+    got = _tensor(block(x, memory)).detach()
+    ensure(
+        not torch.allclose(got, _tensor(block(x, memory.flip(-1))).detach()),
+        "the memory changes nothing: pass it to the cross-attention, cross_attention(y, memory, …)",
+    )
+    asked: list[Any] = []
+    note = block.cross_attention.register_forward_pre_hook(
+        lambda part, given, named: asked.extend([*given, *named.values()][:1]), with_kwargs=True
+    )
+    block(x, memory)
+    note.remove()
+    for listener in asked:
+        ensure(
+            not torch.equal(listener, memory),
+            "the memory asks in your cross-attention: the queries come from the decoder, keys and values from the memory",
+        )
+        ensure(
+            not torch.equal(listener, x),
+            "your cross-attention asks with the block's input: give it the result of the first Add & Norm",
+        )
+    with torch.no_grad():
+        for part in (block.self_attention.W_O, block.cross_attention.W_O, block.feed_forward.linear2):
+            part.weight.zero_()
+            part.bias.zero_()
+    close(
+        _tensor(block(x, memory)),
+        block.norm3(block.norm2(block.norm1(x))).detach(),
+        "with silent sublayers only norm1, norm2, norm3 should be left, in this order: is each result added to what "
+        "went into the sublayer?",
     )
 
 
