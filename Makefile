@@ -7,10 +7,10 @@ STAMP := $(VENV)/.installed
 DEMO := build/demo
 TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 
-.PHONY: help setup demo test lint lab lecture formgrader bench clean
+.PHONY: help setup demo test lint lab lecture slides formgrader bench clean
 
 help:
-	@echo "make setup | demo | test | lab | lecture | formgrader | bench | clean"
+	@echo "make setup | demo | test | lab | lecture | slides | formgrader | bench | clean"
 
 $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "Python 3.11 to 3.13 with venv is needed: make PYTHON=/path/to/python3.11"; exit 2; }
@@ -39,9 +39,14 @@ test: setup lint
 lab: setup
 	cd notebooks && ../$(BIN)/jupyter lab
 
-# The executed masters: every figure is there at once, and any cell can be changed and run live.
+# The lecture demos in JupyterLab. (`make lecture VIEW=voila` shows pages without code, which run by themselves.)
+VIEW ?= lab
 lecture: setup
-	cd solutions && ../$(BIN)/jupyter lab
+	cd notebooks/demos && ../../$(BIN)/$(if $(filter voila,$(VIEW)),voila,jupyter lab)
+
+# A slide deck for each lab in build/slides, one file each, to be shown offline.
+slides: setup
+	$(BIN)/python -m coursekit.demos.slides
 
 formgrader: setup
 	@test -f $(DEMO)/gradebook.db || $(MAKE) demo

@@ -58,7 +58,7 @@ def all_settings(demo: Demo) -> list[dict[str, Any]]:
 
 
 def test_every_demo_of_the_course_is_there() -> None:
-    assert {"01", "02", "03", "04", "06", "07"} <= {name[:2] for name in NAMES}
+    assert {"01", "02", "03", "04", "05", "06", "07"} <= {name[:2] for name in NAMES}
 
 
 def test_pictures_are_xml_with_a_finding_and_a_description_in_large_type(demo: Demo) -> None:
@@ -220,6 +220,24 @@ def test_04_the_rhyme_merges_as_on_the_slides_and_next_is_what_comes_next() -> N
         led = shown[shown.index("most frequent pairs now") + 1 :][:2]
         assert led == [f"{name[left]} {name[right]}", f"{often}  ← next"]
     assert module.history(module.LETTERS)[3][2]["aaabdaaabac"] == (258, 100, 258, 97, 99)
+
+
+def test_05_the_recording_begins_with_knowing_nothing_and_ends_with_neighbours() -> None:
+    from coursekit.demos import d05_word_map as module
+
+    record = module.recording()
+    assert record["loss"][0] == pytest.approx(6 * np.log(2), abs=1e-3)
+    assert np.diff(record["loss"]).max() < 0.02  # it falls, but for the noise of the batches
+    assert record["loss"][-1] < 1.6
+    assert record["places"].shape == (module.SNAPSHOTS + 1, len(module.words()), 2)
+    assert np.abs(record["places"]).max() <= 1
+    months = module.GROUPS["months"].split()
+    assert all(name in months for name, _ in record["near"]["january"][-1])
+    assert not any(name in months for name, _ in record["near"]["january"][0])
+    inside, outside = np.array(record["alike"]).T
+    assert abs(inside[0] - outside[0]) < 0.05 < 0.4 < inside[-1] - outside[-1]
+    shown = words(notebooks.load("05_word_map").picture(step=module.SNAPSHOTS))
+    assert f"cosine {inside[-1]:.2f} within a group" in shown
 
 
 def test_06_hands_show_the_table_and_likeness_depends_on_distance_only() -> None:

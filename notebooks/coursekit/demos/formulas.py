@@ -1,0 +1,54 @@
+"""Turns TeX formulas into inline SVG, so that a page shows them without a network and without a script."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from html import escape
+
+#: The type size in which formulas are set, in units of the SVG.
+SIZE = 20.0
+
+_KNOWN = (
+    (r"\\[td]?frac\s*([0-9A-Za-z])\s*([0-9A-Za-z])", r"\\frac{\1}{\2}"),
+    (r"\\[td]frac", r"\\frac"),
+    (r"\\sqrt\s+([A-Za-z])", r"\\sqrt{\1}"),
+    (r"\\(?:text|textrm|mbox|operatorname\*?)\{", r"\\mathrm{"),
+    (r"\\textit\{", r"\\mathit{"),
+    (r"\\(?:textbf|boldsymbol|bm)\{", r"\\mathbf{"),
+    (r"\\math(?:sf|rm)\s+([A-Za-z])", r"\1"),
+    (r"\\(?:big|Big|bigg)[lr]?(?![a-z])", ""),
+    (r"\\(le|ge|ne)(?![a-z])", r"\\\1q"),
+    (r"\\[;,:!]", r"\\,"),
+)
+
+
+@lru_cache(maxsize=1024)
+def svg(tex: str) -> str | None:
+    """A formula as SVG in the ink of its surroundings, measured in em; None where it cannot be read.
+
+    matplotlib reads a large part of TeX's formulas; tables (``\\begin{…}``) are not in it.
+    """
+    import matplotlib
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath, TextToPath
+
+    plain = tex.strip()
+    for pattern, known in _KNOWN:
+        plain = re.sub(pattern, known, plain)
+    font = FontProperties(family="serif", size=SIZE)
+    try:
+        with matplotlib.rc_context({"mathtext.fontset": "stix"}):
+            wide, high, depth = TextToPath().get_text_width_height_descent(f"${plain}$", font, ismath=True)
+            path = TextPath((0, 0), f"${plain}$", prop=font)
+    except (ValueError, RuntimeError, KeyError):
+        return None
+    way = []
+    for points, code in path.iter_segments(curves=True, simplify=False):
+        pairs = " ".join(f"{x:.1f} {-y:.1f}" for x, y in zip(points[::2], points[1::2], strict=True))
+        way.append("Z" if code == path.CLOSEPOLY else {1: "M", 2: "L", 3: "Q", 4: "C"}[int(code)] + pairs)
+    return (
+        f'<svg class="math" role="img" aria-label="{escape(tex.strip())}" '
+        f'viewBox="0 {-(high - depth):.1f} {wide:.1f} {high:.1f}" style="height:{high / SIZE:.2f}em;'
+        f'width:{wide / SIZE:.2f}em;vertical-align:{-depth / SIZE:.2f}em"><path fill="currentColor" d="{"".join(way)}"/></svg>'
+    )
