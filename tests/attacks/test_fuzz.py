@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,6 +17,8 @@ from autograder.sandbox import wire
 from autograder.sanitise import Template, parse, repair
 from autograder.simulate import answered, solved
 from autograder.submissions import Unreadable
+
+from . import fuzz
 
 LAB = lab_name("01")
 _bounded = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
@@ -111,3 +114,10 @@ def test_a_frame_with_bytes_changed_inserted_and_cut_gives_a_value_or_a_wire_err
         wire.decode(bytes(frame))
     except wire.WireError as error:
         assert str(error)
+
+
+def test_twisted_frames_and_notebooks_in_a_hurry(capsys):
+    """What ``python -m tests.attacks.fuzz`` does with millions, with a few thousand."""
+    assert fuzz.run("frames", fuzz.twisted_frames(random.Random(7)), fuzz.read_frame, 4000)
+    assert fuzz.run("notebooks", fuzz.twisted_notebooks(random.Random(7)), fuzz.notebook_reader(), 150)
+    assert "0 refused" not in capsys.readouterr().out

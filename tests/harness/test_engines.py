@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -61,12 +62,18 @@ class Cluster:
         self.file = folder / "scheduler.json"
         common = ["--scheduler-file", str(self.file), "--no-dashboard"]
         self.scheduler = self.start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", *common)
-        deadline = time.monotonic() + 60
-        while not self.file.exists() and time.monotonic() < deadline:
-            time.sleep(0.1)
-        self.address = json.loads(self.file.read_text())["address"]
+        self.address = self.found_address()
         options = ["--nthreads", "1", "--no-nanny", "--local-directory", str(folder / "scratch")]
         self.workers = [self.start("dask_worker", *common, *options) for _ in range(count)]
+
+    def found_address(self, seconds: float = 120) -> str:
+        """The scheduler's address, once it has written it in full."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and self.scheduler.poll() is None:
+            with contextlib.suppress(OSError, ValueError):
+                return json.loads(self.file.read_text())["address"]
+            time.sleep(0.1)
+        raise AssertionError((self.folder / "cluster.log").read_text())
 
     def start(self, program: str, *words: str) -> subprocess.Popen:
         log = (self.folder / "cluster.log").open("a")

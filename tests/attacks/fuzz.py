@@ -1,0 +1,284 @@
+"""Millions of twisted frames and notebooks through the two readers of strangers' bytes, outside pytest.
+
+``python -m tests.attacks.fuzz --frames 3000000 --notebooks 300000`` prints how many became a value and how many were
+refused, the slowest one, and how the process's memory grew; it ends with status 1 at the first input that does
+anything else, and leaves that input in ``build/fuzz``. ``--atheris frames`` lets atheris choose the inputs, by what
+code they reach, if it is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import gc
+import json
+import random
+import struct
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from autograder.masters import course_root, lab_name
+from autograder.sandbox import wire
+from autograder.sanitise import Template, repair
+from autograder.simulate import answered, solved
+from autograder.submissions import Unreadable
+
+LAB = lab_name("01")
+#: Seconds that no single input may take.
+TOO_SLOW = 5.0
+
+_NUMBERS = (
+    0,
+    1,
+    -1,
+    2,
+    7,
+    255,
+    256,
+    65535,
+    2**31 - 1,
+    2**31,
+    2**32,
+    2**53,
+    2**63 - 1,
+    2**63,
+    2**64,
+    -(2**63),
+    10**30,
+)
+_TEXTS = ("", "a", "<f8", "|O", "|V8", "C", "F", "float32", "PCG64", "name", "\ud800", "\0", "x" * 300, "NaN")
+
+
+# ------------------------------------------------------------------------------------------------- frames
+
+
+def frame_seeds() -> list[bytes]:
+    """Frames of every kind of value, and of what the executor sends."""
+    rng = np.random.default_rng(0)
+    values: tuple[Any, ...] = (
+        None, True, 3, -(2**70), 1.5, float("nan"), 2j, "text", b"bytes", [1, 2.5, "x"], (1, (2, (3,))),
+        {"a": 1, 2: "b", (1, 2): None}, {1, 2}, frozenset("ab"), range(3, 9, 2), slice(1, None), ...,
+        [float(i) for i in range(40)], list(range(40)), np.float32(1.5), np.int8(-3), np.str_("s"),
+        rng.normal(size=(3, 4)), rng.integers(0, 9, (2, 3, 1)), np.asfortranarray(rng.normal(size=(3, 4))),
+        np.array(["ab", "c"]), np.zeros((0, 3)), torch.zeros(2, 3), torch.ones(3, dtype=torch.bfloat16),
+        torch.tensor(1), rng, np.random.Generator(np.random.MT19937(1)), wire.Reference("handle", 0),
+        ("value", {"status": "ok", "outputs": [], "error": ""}, (), None), ("error", "ValueError", "no", (("cell", 3, "x"),)),
+        ("callback", 0, (1, "x"), {"k": 2}), ("refused", "why"),
+    )  # fmt: skip
+    seeds = []
+    for value in values:
+        seeds.append(
+            wire.encode(value, refer=lambda stranger: wire.Reference("handle", 1), for_arguments=True)
+        )
+    return seeds
+
+
+def read_frame(frame: bytes) -> str:
+    """Decode as the harness does; the only two outcomes there may be."""
+    try:
+        wire.decode(frame, resolve=lambda reference: reference, allow_opaque=frame[-1:] > b"\x7f")
+    except wire.WireError:
+        return "refused"
+    return "a value"
+
+
+def twisted_frames(rng: random.Random) -> Iterator[bytes]:
+    """Frames with bytes changed, trees changed below a right prefix, and lengths that lie."""
+    seeds = frame_seeds()
+    trees = [_header(seed) for seed in seeds]
+    while True:
+        at = rng.randrange(len(seeds))
+        if rng.random() < 0.4:
+            yield _bytes_changed(bytearray(seeds[at]), rng)
+            continue
+        header, body = trees[at]
+        header = _tree_changed(copy.deepcopy(header), [tree for tree, _ in trees], rng)
+        text = json.dumps(header, separators=(",", ":")).encode()
+        if rng.random() < 0.2:
+            body += rng.randbytes(rng.randrange(40))
+        lie = rng.choice(_NUMBERS) if rng.random() < 0.05 else 0
+        yield wire.PREFIX.pack(wire.MAGIC, (len(text) + lie) % 2**32, len(body)) + text + body
+
+
+def _header(frame: bytes) -> tuple[Any, bytes]:
+    _, header, _ = wire.PREFIX.unpack(frame[: wire.PREFIX.size])
+    end = wire.PREFIX.size + header
+    return json.loads(frame[wire.PREFIX.size : end]), frame[end:]
+
+
+def _bytes_changed(data: bytearray, rng: random.Random) -> bytes:
+    for _ in range(rng.choice((1, 1, 2, 6))):
+        at = rng.randrange(len(data) + 1)
+        match rng.randrange(5):
+            case 0 if data:
+                data[at % len(data)] ^= 1 << rng.randrange(8)
+            case 1:
+                data[at:at] = rng.randbytes(rng.randint(1, 8))
+            case 2:
+                del data[at : at + rng.randint(1, 8)]
+            case 3:
+                data[at : at + 8] = struct.pack("<q", max(-(2**63), min(2**63 - 1, rng.choice(_NUMBERS))))
+            case _:
+                other = rng.randrange(len(data) + 1)
+                data[at:at] = data[other : other + rng.randint(1, 30)]
+    return bytes(data)
+
+
+def _tree_changed(tree: Any, others: list[Any], rng: random.Random) -> Any:
+    """The tree with one to four of its parts replaced, repeated, removed or wrapped."""
+    for _ in range(rng.choice((1, 1, 1, 2, 4))):
+        places = list(_places(tree))
+        if not places:
+            return tree
+        holder, key = rng.choice(places)
+        match rng.randrange(7):
+            case 0:
+                holder[key] = rng.choice(_NUMBERS)
+            case 1:
+                holder[key] = rng.choice(_TEXTS)
+            case 2:
+                holder[key] = copy.deepcopy(rng.choice(others))
+            case 3:
+                holder[key] = [holder[key]] * rng.choice((1, 2, 30))
+            case 4 if isinstance(holder, list):
+                holder.insert(key, copy.deepcopy(holder[key]))
+            case 5:
+                del holder[key]
+            case _:
+                holder[key] = rng.choice((None, True, 1e308, -0.0, [], {}, {"a": 1}, float("inf")))
+    return tree
+
+
+def _places(tree: Any) -> Iterator[tuple[Any, Any]]:
+    """Every place in a tree of lists and dictionaries, as (holder, key)."""
+    waiting = [tree]
+    while waiting:
+        holder = waiting.pop()
+        for key, value in enumerate(holder) if isinstance(holder, list) else list(holder.items()):
+            yield holder, key
+            if isinstance(value, (list, dict)):
+                waiting.append(value)
+
+
+# ---------------------------------------------------------------------------------------------- notebooks
+
+
+def notebook_seeds() -> list[dict[str, Any]]:
+    """The solved notebook, and small ones cut from it."""
+    whole = json.loads(json.dumps(answered(LAB, solved(LAB))))
+    graded = [cell for cell in whole["cells"] if "nbgrader" in cell["metadata"]]
+    small = [{**whole, "cells": graded[start : start + 3]} for start in range(0, len(graded), 3)]
+    old = {"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"cells": graded[:2]}]}
+    return [*small, old, whole]
+
+
+def notebook_reader() -> Callable[[bytes], str]:
+    """Reads a notebook as grading does, and checks what it promises: each test once, after its answer."""
+    template = Template.of(LAB)
+
+    def read(raw: bytes) -> str:
+        try:
+            repaired = repair(raw, template)
+        except Unreadable:
+            return "refused"
+        names = [cell.grade_id for cell in repaired.cells]
+        for question, test in template.test_of.items():
+            assert names.count(test) == 1, f"{test} stands there {names.count(test)} times"
+            answers = [place for place, name in enumerate(names) if name == question]
+            assert not answers or max(answers) < names.index(test), f"{question} stands after its test"
+        return "a notebook"
+
+    return read
+
+
+def twisted_notebooks(rng: random.Random) -> Iterator[bytes]:
+    """Notebooks with parts or bytes changed; a whole one now and then, small ones mostly."""
+    seeds = notebook_seeds()
+    texts = [json.dumps(seed).encode() for seed in seeds]
+    while True:
+        at = len(seeds) - 1 if rng.random() < 0.02 else rng.randrange(len(seeds) - 1)
+        if rng.random() < 0.3:
+            yield _bytes_changed(bytearray(texts[at]), rng)
+        else:
+            changed = _tree_changed(copy.deepcopy(seeds[at]), seeds[: len(seeds) - 1], rng)
+            yield json.dumps(changed).encode("utf-8", "surrogatepass")
+
+
+# ------------------------------------------------------------------------------------------------ running
+
+
+def memory() -> float:
+    """This process's resident memory in megabytes, rubbish collected."""
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
+
+
+def run(what: str, inputs: Iterator[bytes], read: Callable[[bytes], str], count: int) -> bool:
+    """Read ``count`` inputs and print what came of them; whether nothing else than promised did."""
+    outcomes: Counter[str] = Counter()
+    slowest, began, after_warm_up, most = 0.0, time.perf_counter(), 0.0, 0.0
+    for number in range(count):
+        data = next(inputs)
+        start = time.perf_counter()
+        try:
+            outcomes[read(data)] += 1
+        except BaseException as error:
+            folder = course_root() / "build" / "fuzz"
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{what}-{number}").write_bytes(data)
+            print(f"{what} {number}: {type(error).__name__}: {error}; the input is in {folder}")
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            return False
+        slowest = max(slowest, time.perf_counter() - start)
+        if (number + 1) % max(1, count // 20) == 0:
+            now = memory()
+            after_warm_up, most = after_warm_up or now, max(most, now)
+    seconds = time.perf_counter() - began
+    said = ", ".join(f"{n:,} {outcome}" for outcome, n in outcomes.most_common())
+    print(f"{what}: {count:,} in {seconds:.0f} s: {said}; the slowest took {slowest:.3f} s; "
+          f"memory {after_warm_up:.0f} MB after a twentieth, {memory():.0f} MB at the end, {most:.0f} MB at most", flush=True)  # fmt: skip
+    return slowest < TOO_SLOW
+
+
+def with_atheris(what: str, arguments: list[str]) -> None:
+    """Let atheris choose the inputs; ``arguments`` are libFuzzer's (``-runs=1000000``)."""
+    import atheris
+
+    seeds = course_root() / "build" / "fuzz" / f"{what}-seeds"
+    seeds.mkdir(parents=True, exist_ok=True)
+    contents = frame_seeds() if what == "frames" else [json.dumps(seed).encode() for seed in notebook_seeds()]
+    for number, content in enumerate(contents):
+        (seeds / str(number)).write_bytes(content)
+    read = read_frame if what == "frames" else notebook_reader()
+    atheris.instrument_all()
+    atheris.Setup([sys.argv[0], str(seeds), *arguments], lambda data: read(data) and None)
+    atheris.Fuzz()
+
+
+def main() -> None:
+    """Read the command line and run."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--frames", type=int, default=200_000)
+    parser.add_argument("--notebooks", type=int, default=20_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--atheris", choices=["frames", "notebooks"])
+    options, rest = parser.parse_known_args()
+    if options.atheris:
+        with_atheris(options.atheris, rest)
+        return
+    good = run("frames", twisted_frames(random.Random(options.seed)), read_frame, options.frames)
+    inputs = twisted_notebooks(random.Random(options.seed))
+    good = run("notebooks", inputs, notebook_reader(), options.notebooks) and good
+    sys.exit(not good)
+
+
+if __name__ == "__main__":
+    main()
