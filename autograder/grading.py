@@ -20,6 +20,7 @@ from autograder.sanitise import Repaired, Template, kept_name, repair
 from autograder.student import Student, StudentError, StudentGone
 from autograder.submissions import MISSING, Submission, Unreadable
 from autograder.testing import HiddenTest, TestRun, earned, run_test, tests_of
+from autograder.time_guard import JudgedTooLong, ends_after, judging
 from autograder.work import Task
 
 CHECK_MIME = "application/vnd.coursekit.check+json"
@@ -30,6 +31,7 @@ GONE = {
     "out-of-memory": "your function took too much memory",
     "crashed": "your function ended the process it ran in",
 }
+_STRANGE = "what your function returned is too large or too strange to be judged in time"
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class Grader:
         """Run the notebook's cells, then test the questions that are not ``kept``."""
         sources = _labelled_sources(repaired)
         notes: list[str] = []
-        with self.zygote.session() as session:
+        with self.zygote.session() as session, ends_after(session.limits.total_seconds):
             outcomes = _within_bounds(session.run_cells(sources))
             if session.note:
                 notes.append(_naming_the_question(session.note, self.template))
@@ -184,7 +186,11 @@ def _run_in(session: Session, function: str, test: HiddenTest) -> tuple[TestRun,
         if not session.revive():
             return TestRun(test, TestResult(test.title, False, "this could not be run any more"), ()), ""
         student = session.student(function)
-        return run_test(test, student), ""
+        with judging():
+            return run_test(test, student), ""
+    except JudgedTooLong:
+        trace = tuple(student.trace) if student is not None else ()
+        return TestRun(test, TestResult(test.title, False, _STRANGE), trace), ""
     except StudentGone as gone:
         trace = tuple(student.trace) if student is not None else ()
         words = GONE.get(gone.reason, GONE["crashed"])

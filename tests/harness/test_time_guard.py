@@ -1,0 +1,83 @@
+"""A value that keeps a hidden test busy for ever costs its author that test, and the class nothing."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from autograder import time_guard
+from autograder.sandbox.namespaces import probe
+
+from .conftest import LAB, command, freeze, hand_in
+
+pytestmark = [
+    pytest.mark.skipif(probe() is not None, reason=str(probe())),
+    pytest.mark.xdist_group("grading"),
+]
+
+BUSY = '''
+
+@hidden_test("normalise_rows")
+def test_what_comes_back_is_looked_at(student):
+    """What comes back is looked at."""
+    import time
+
+    value = np.asarray(student(np.ones((2, 2))))
+    while value.dtype == np.float32:
+        pass
+    if value.dtype == np.float16:
+        time.sleep(1000)
+    expect_close(value, np.full((2, 2), 0.5))
+'''
+ANSWER = "def normalise_rows(N):\n    s = N.sum(axis=1, keepdims=True)\n    return (N / np.where(s, s, 1)){}"
+POLICY = "[limits]\ncell_seconds = 5\ncall_seconds = 5\ntotal_seconds = 6\n"
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
+    """A class graded with a hidden test that never ends on single, and sleeps on half precision."""
+    root = freeze(tmp_path_factory.mktemp("course"), LAB)
+    (root / "course.toml").write_text(POLICY)
+    tests = root / "autograder" / "hidden_tests" / f"test_{LAB}.py"
+    tests.write_text(tests.read_text() + BUSY)
+    guard = root / "autograder" / "time_guard.py"
+    text = guard.read_text()
+    for seconds in ("JUDGING_SECONDS = 30.0", "GRACE_SECONDS = 120.0"):
+        assert seconds in text
+        text = text.replace(seconds, seconds.split("=")[0] + "= 1.0")
+    guard.write_text(text)
+    folder = tmp_path_factory.mktemp("class")
+    for student, ending in (("ada", ""), ("loops", ".astype(np.float32)"), ("sleeps", ".astype(np.float16)")):
+        hand_in(folder / "submitted", student, {"normalise_rows": ANSWER.format(ending)})
+    hand_in(folder / "submitted", "zoe", {})
+    words = ("--submitted", folder / "submitted", "--out", folder / "out", "--jobs", 2)
+    done = command("grade", "01", *words, root=root)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return {row["student"]: row for row in json.loads((folder / "out" / "results.json").read_text())}
+
+
+def test_a_test_that_never_ends_on_a_value_is_stopped_and_the_others_count(rows):
+    question = rows["loops"]["questions"][0]
+    failed = [test["name"] for test in question["tests"] if not test["passed"]]
+    assert rows["loops"]["status"] == "graded" and failed == ["What comes back is looked at."]
+    assert "too strange to be judged" in next(t["message"] for t in question["tests"] if not t["passed"])
+
+
+def test_a_process_that_nothing_stops_is_ended_and_the_class_goes_on(rows):
+    assert rows["ada"]["score"] == rows["zoe"]["score"] == 20
+    assert rows["sleeps"]["score"] == 0
+    assert any("which is not its author's fault" in note for note in rows["sleeps"]["notes"])
+
+
+def test_only_the_trusted_sides_own_time_counts(monkeypatch):
+    import time
+
+    monkeypatch.setattr(time_guard, "JUDGING_SECONDS", 0.2)
+    with time_guard.judging():
+        time.sleep(0.5)
+    with pytest.raises(time_guard.JudgedTooLong), time_guard.judging():
+        while True:
+            pass
+    with time_guard.judging():
+        pass
