@@ -1,4 +1,8 @@
-"""Hidden tests of lab 11. The references are slow and obvious: sorted lists of Python numbers, every sentence tried."""
+"""Hidden tests of lab 11. The references are slow and obvious: sorted lists of Python numbers, every sentence tried.
+
+Top-k and top-p may lean on the student's own temperature: where that is wrong, a test that fails is tried again
+with a right one.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import math
 
 import numpy as np
 
+from autograder.follow_through import follow_through
 from autograder.testing import as_array, expect, expect_close, expect_equal, hidden_test
 
 #: Mutants of the master's solutions that compute the same.
@@ -248,6 +253,19 @@ def test_large_logits_and_frozen_dice(student, rng):
 
 # -------------------------------------------------------------------------------------------------- top_k, top_p
 
+_with_right_temperature = follow_through(
+    """
+import numpy as np
+
+
+def temperature_probs(logits, T):
+    scaled = np.asarray(logits, dtype=float) / T
+    bells = np.exp(scaled - scaled.max())
+    return bells / bells.sum()
+""",
+    "temperature_probs",
+)
+
 
 def _cut(probabilities, keep):
     """``keep`` counts how many of the sorted probabilities stay."""
@@ -269,6 +287,7 @@ def _top_p(logits, p, T=1.0):
 
 
 @hidden_test("top_k", weight=0.5)
+@_with_right_temperature
 def test_renormalised_logits_not_probabilities(student):
     """The lecture's .5, .3, .2 stay as they are with k = 3; .391, .320, .289 would be its slip."""
     logits = np.log([0.5, 0.3, 0.2])
@@ -277,6 +296,7 @@ def test_renormalised_logits_not_probabilities(student):
 
 
 @hidden_test("top_k", weight=1.5)
+@_with_right_temperature
 def test_top_k_of_other_logits(student, rng):
     """Other logits in any order, several k; each word keeps its place and arguments are left alone."""
     for V, k in ((9, 3), (12, 5), (7, 1), (5, 4)):
@@ -286,6 +306,7 @@ def test_top_k_of_other_logits(student, rng):
 
 
 @hidden_test("top_k", weight=1.5)
+@_with_right_temperature
 def test_top_k_with_a_temperature(student, rng):
     """The temperature acts before the renormalising."""
     for T in (0.4, 2.5):
@@ -295,6 +316,7 @@ def test_top_k_with_a_temperature(student, rng):
 
 
 @hidden_test("top_k", weight=2)
+@_with_right_temperature
 def test_top_k_with_ties(student):
     """Exactly k words stay, and of equal ones those with the lower numbers."""
     logits = np.array([0.0, 2.0, 1.0, 2.0, 1.0, 1.0])
@@ -303,6 +325,7 @@ def test_top_k_with_ties(student):
 
 
 @hidden_test("top_k", weight=0.75)
+@_with_right_temperature
 def test_top_k_at_the_edges(student, rng):
     """k larger than V, large and negative logits, impossible words."""
     logits = rng.normal(size=4)
@@ -316,6 +339,7 @@ def test_top_k_at_the_edges(student, rng):
 
 
 @hidden_test("top_p", weight=0.5)
+@_with_right_temperature
 def test_the_nucleus_by_hand(student):
     """The case of the text: .4, .3, .2, .1 with p = .6 and p = .8."""
     logits = np.log([0.4, 0.3, 0.2, 0.1])
@@ -324,6 +348,7 @@ def test_the_nucleus_by_hand(student):
 
 
 @hidden_test("top_p", weight=1.5)
+@_with_right_temperature
 def test_top_p_of_other_logits(student, rng):
     """Other logits in any order, several p; each word keeps its place and arguments are left alone."""
     for V, p in ((11, 0.5), (8, 0.75), (15, 0.93), (6, 0.31)):
@@ -333,6 +358,7 @@ def test_top_p_of_other_logits(student, rng):
 
 
 @hidden_test("top_p", weight=2.5)
+@_with_right_temperature
 def test_top_p_with_a_temperature(student, rng):
     """The temperature acts first, and decides with it how many words are in."""
     for T in (0.35, 3.0):
@@ -341,6 +367,7 @@ def test_top_p_with_a_temperature(student, rng):
 
 
 @hidden_test("top_p", weight=0.5)
+@_with_right_temperature
 def test_top_p_with_ties(student):
     """Of equally probable words those with the lower numbers are in."""
     logits = np.log([0.05, 0.2, 0.05, 0.2, 0.3, 0.2])
@@ -350,6 +377,7 @@ def test_top_p_with_ties(student):
 
 
 @hidden_test("top_p", weight=1.5)
+@_with_right_temperature
 def test_top_p_at_the_edges(student, rng):
     """A tiny p keeps the best word, p = 1 all of them; large logits, impossible words, one sure word."""
     logits = rng.normal(size=7)
@@ -434,6 +462,16 @@ def test_nothing_impossible_is_kept(student, rng):
     _expect_beam(result, _beam(model, 20, 0.0, 2))
     model = _Model(lambda said: [0.0, 1.0, 0.0] if len(said) < 2 else [1.0, 0.0, 0.0], 9, 0)
     _expect_beam(student(model, 4, 1.0, 9, 0, 7), [([1, 1, 0], 0.0)])
+
+
+@hidden_test("beam_search", weight=0.5)
+def test_what_cannot_go_on_drops_out(student):
+    """A hypothesis after which nothing is possible drops out; when none is left, the list is empty."""
+    after = {(): [0.0, 0.6, 0.4, 0.0], (2,): [0.0, 0.0, 0.0, 1.0], (2, 3): [1.0, 0.0, 0.0, 0.0]}
+    model = _Model(lambda said: after.get(said, [0.0] * 4), 4, 0)
+    for k in (2, 3):
+        _expect_beam(student(model, k, 0.0, 4, 0, 9), [([2, 3, 0], math.log(0.4))])
+    _expect_beam(student(model, 1, 0.0, 4, 0, 9), [])
 
 
 @hidden_test("beam_search", weight=0.5)

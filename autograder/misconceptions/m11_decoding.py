@@ -594,6 +594,25 @@ def beam_with_impossible_words(step, k, length_penalty, bos, eos, max_length):
     return _search(step, k, length_penalty, bos, eos, max_length, keep_impossible=True)
 
 
+@misconception("beam_search", title="dead ends are kept")
+def beam_that_keeps_dead_ends(step, k, length_penalty, bos, eos, max_length):
+    """A hypothesis after which every word is impossible stays in your beam as if it had ended. It has not: all its candidates have probability 0, so it
+    drops out, and if none is left the list is empty."""
+    beam: list = [([], 0.0)]
+    for _ in range(max_length):
+        live = [tokens for tokens, _ in beam if tokens[-1:] != [eos]]
+        if not live:
+            break
+        rows, grown = iter(step([[bos, *tokens] for tokens in live])), []
+        for tokens, log_p in beam:
+            row = [-np.inf] if tokens[-1:] == [eos] else next(rows)
+            if max(row) == -np.inf:
+                grown.append((tokens, log_p))
+            grown += [([*tokens, w], log_p + float(p)) for w, p in enumerate(row) if p > -np.inf]
+        beam = sorted(grown, key=lambda one: one[1] / max(1, len(one[0])) ** length_penalty, reverse=True)[:k]
+    return [(tokens, log_p / max(1, len(tokens)) ** length_penalty) for tokens, log_p in beam]
+
+
 @misconception("beam_search", title="the worst are kept")
 def beam_of_the_worst(step, k, length_penalty, bos, eos, max_length):
     """Your beam keeps the candidates with the lowest scores: the sorting goes upwards. The best are those with the highest score (nearest to 0)."""

@@ -300,7 +300,8 @@ plt.show()
 # * `logits`, `T`: as in question 2; `p`: above 0 and up to 1. At least one word stays, and with `p = 1` all that are possible do;
 # * of equally probable words the one with the lower number goes first.
 #
-# `np.cumsum` gives the running sums. The tests stay away from sums that equal `p` exactly, where rounding would decide.
+# `np.cumsum` gives the running sums. The tests stay away from sums that equal `p` exactly, where rounding would decide, with one
+# exception: `p = 1`. Rounding may end the running sum at 0.9999999999999999, so that it never reaches 1. All possible words stay then, too.
 
 # %% question="top_p"
 def top_p(logits, p, T=1.0):
@@ -418,7 +419,8 @@ def lecture_step(prefixes):
 # 2. **Extend.** Call `step` **once**, with all the hypotheses of the beam that have not ended. Each of them gives V candidates, one for each
 #    word. A hypothesis that has ended (its last token is `eos`) is not extended: it is one candidate, just as it is.
 # 3. **Prune.** Of all the candidates keep the `k` with the highest *score*. Candidates of probability 0 ($\log = -\infty$) are never kept,
-#    even if fewer than `k` remain.
+#    even if fewer than `k` remain. So a hypothesis after which every word is impossible drops out; if no hypothesis is left at all, the
+#    search is over and returns an empty list.
 # 4. Repeat 2 and 3 until every hypothesis of the beam has ended, or `max_length` tokens have been chosen; those that have not
 #    ended by then are returned as they are.
 #
