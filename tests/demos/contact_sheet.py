@@ -70,7 +70,7 @@ def sheet(browser: Browser) -> None:
     tiles = []
     for name in notebooks.names():
         demo = notebooks.load(name)
-        best = demo.scenes[min(len(demo.scenes) - 1, len(demo.scenes) // 2)]
+        best = demo.scenes[demo.poster]
         tiles.append(
             f'<figure><div class="p">{demo.picture(**demo.settings(best))}</div>'
             f"<figcaption><b>{name[:2]}</b> {escape(demo.title)}</figcaption></figure>"
@@ -79,8 +79,8 @@ def sheet(browser: Browser) -> None:
     page.set_content(
         '<html data-theme="light"><style>body{margin:0;padding:24px;background:#e9edf0;font:22px system-ui,"DejaVu Sans",'
         "sans-serif;display:grid;grid-template-columns:repeat(3,1fr);gap:22px;color:#1f2933}figure{margin:0;"
-        "background:#fff;border-radius:8px;padding:16px 16px 10px;box-shadow:0 1px 4px #0003}.p{height:264px;"
-        "overflow:hidden;display:flex;align-items:center}svg{max-height:264px}figcaption{margin-top:8px;"
+        "background:#fff;border-radius:8px;padding:16px 16px 10px;box-shadow:0 1px 4px #0003}.p{height:240px;"
+        "overflow:hidden;display:flex;align-items:center}svg{max-height:240px}figcaption{margin-top:8px;"
         f"font-size:19px}}</style><body>{''.join(tiles)}</body></html>"
     )
     SHEET.parent.mkdir(parents=True, exist_ok=True)

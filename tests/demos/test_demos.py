@@ -12,7 +12,7 @@ import nbformat
 import numpy as np
 import pytest
 from coursekit.demos import notebooks
-from coursekit.demos.frame import Demo, Scene
+from coursekit.demos.frame import Demo, Scene, Slider
 from coursekit.demos.svg import LONGEST_TITLE, SMALLEST_TYPE, Picture
 from nbclient import NotebookClient
 
@@ -98,6 +98,17 @@ def test_every_control_moves_the_picture(demo: Demo) -> None:
 def test_scenes_set_only_controls(demo: Demo) -> None:
     known = {control.name for control in demo.controls}
     assert all(set(scene.settings) <= known for scene in demo.scenes)
+
+
+def test_scenes_stand_where_sliders_stop(demo: Demo) -> None:
+    for control in demo.controls:
+        for scene in demo.scenes:
+            value = demo.settings(scene)[control.name]
+            if isinstance(control, Slider) and control.log:
+                assert value in control.stops(), (scene.name, control.name)
+            elif isinstance(control, Slider):
+                steps = (value - control.low) / control.step
+                assert control.low <= value <= control.high and abs(steps - round(steps)) < 1e-9
 
 
 def test_widgets_follow_scenes_and_scenes_follow_widgets(demo: Demo) -> None:

@@ -270,4 +270,5 @@ demo = Demo(
         "Which letter is the surest of what follows it? Guess before you walk there.",
         "Two letters of memory make better names. What would ten letters of memory do?",
     ),
+    poster=4,
 )

@@ -219,4 +219,5 @@ demo = Demo(
         "Which α says: I am sure that this coin is loaded, I just don't know to which side?",
         "A letter pair never occurred in the names. What has this triangle to do with it?",
     ),
+    poster=4,
 )

@@ -166,4 +166,5 @@ demo = Demo(
         "Who should set the sliders when there are 50,000 words?",
         "What does a slider at one half mean?",
     ),
+    poster=2,
 )

@@ -200,4 +200,5 @@ demo = Demo(
         "The number of types in use first rises and then falls. Why can it fall?",
         "What would the tokenizer do with “seashore”, after this rhyme?",
     ),
+    poster=3,
 )

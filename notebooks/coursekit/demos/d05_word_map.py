@@ -246,6 +246,7 @@ demo = Demo(
         "“March” and “may” are months and something else. Where do they lie, and why there?",
         "Opposites such as “more” and “less” become neighbours. What does “near” mean here, then?",
     ),
+    poster=3,
 )
 
 if __name__ == "__main__":

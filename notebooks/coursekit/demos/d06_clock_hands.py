@@ -156,4 +156,5 @@ demo = Demo(
         "Two positions show the same time on clock 1. Which clock tells them apart?",
         "Turn all clocks by seven positions. Does it matter where you began?",
     ),
+    poster=4,
 )

@@ -13,6 +13,8 @@ Array = npt.NDArray[np.float64]
 
 TOKENS = ("<sos>", "Ich", "habe", "einen", "Apfel", "gegessen", "<eos>")
 T = len(TOKENS)
+#: Where the scores stand in the picture: left, top, width and height of a cell.
+CELLS = (140.0, TOP + 82.0, 60.0, 48.0)
 D_K = 16
 ALL = tuple((True,) * T for _ in range(T))
 CAUSAL = tuple(tuple(j <= i for j in range(T)) for i in range(T))
@@ -46,7 +48,7 @@ def _title(scale: float, heard: Array, mask: tuple[tuple[bool, ...], ...]) -> st
         return "No mask: everyone may hear everyone, even the future"
     if not future:
         return f"The future is closed: {closed} scores are −∞, {closed} weights are 0"
-    return f"{closed} scores are −∞; the other weights of a row grow"
+    return f"{closed} score{'s are' if closed > 1 else ' is'} −∞; the other weights of a row grow"
 
 
 def draw(mask: tuple[tuple[bool, ...], ...], scale: float, show: str) -> Picture:
@@ -67,8 +69,8 @@ def draw(mask: tuple[tuple[bool, ...], ...], scale: float, show: str) -> Picture
         f"{show} listens to {told}.",
         note=f"{listens}      scores = q·k / {scale:.2g}" + ("   (√dₖ = 4)" if abs(scale - 4) < 0.01 else ""),
     )
-    wide, high = 60.0, 48.0
-    left, right, top = 140.0, 680.0, TOP + 82.0
+    left, top, wide, high = CELLS
+    right = 680.0
     picture.text(left, TOP + 22, "scores, −∞ where closed", weight=700)
     picture.text(right, TOP + 22, "weights", weight=700)
     picture.heat(left, top, scores, cell=(wide, high), rows=TOKENS, most=3, form=".1f", colour="green")
@@ -102,12 +104,12 @@ def draw(mask: tuple[tuple[bool, ...], ...], scale: float, show: str) -> Picture
 demo = Demo(
     name="07_mask_painter",
     title="Who may listen to whom? Paint the mask",
-    look="Paint with the switches: each row is a listener. Look how the weights that remain share what was taken away.",
+    look="Click the scores to open or close them. Each row is a listener: what one voice loses, the others share.",
     draw=draw,
     controls=(
         Choice("show", "listener", TOKENS, "Apfel"),
         Slider("scale", "scores divided by", 0.5, 32, 4.0, log=True),
-        Paint("mask", "may listen to (✓), row by row", TOKENS, TOKENS, CAUSAL),
+        Paint("mask", "may listen to", TOKENS, TOKENS, CAUSAL, at=CELLS),
     ),
     scenes=(
         Scene("no mask", {"mask": ALL}),

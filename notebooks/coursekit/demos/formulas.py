@@ -10,8 +10,8 @@ from html import escape
 SIZE = 20.0
 
 _KNOWN = (
-    (r"\\[td]?frac\s*([0-9A-Za-z])\s*([0-9A-Za-z])", r"\\frac{\1}{\2}"),
-    (r"\\[td]frac", r"\\frac"),
+    (r"\\[td]?frac\s*([0-9A-Za-z])\s*([0-9A-Za-z])(?![}])", r"\\frac{\1}{\2}"),
+    (r"\\tfrac", r"\\frac"),
     (r"\\sqrt\s+([A-Za-z])", r"\\sqrt{\1}"),
     (r"\\(?:text|textrm|mbox|operatorname\*?)\{", r"\\mathrm{"),
     (r"\\textit\{", r"\\mathit{"),

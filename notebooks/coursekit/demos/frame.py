@@ -18,7 +18,10 @@ Labels = Sequence[str] | Callable[[Settings], Sequence[str]]
 
 @dataclass(frozen=True)
 class Slider:
-    """A number from ``low`` to ``high``; whole when ``step`` is whole; ``log`` makes equal steps equal factors."""
+    """A number from ``low`` to ``high``; whole when ``step`` is whole.
+
+    ``log`` makes equal steps equal factors; it stops at numbers of two digits, and scenes should use such.
+    """
 
     name: str
     label: str
@@ -31,10 +34,17 @@ class Slider:
     def tries(self) -> list[Any]:
         """Settings worth trying: both ends and three between."""
         if self.log:
-            return [self.low * (self.high / self.low) ** (i / 4) for i in range(5)]
+            stops = self.stops()
+            return [stops[round((len(stops) - 1) * i / 4)] for i in range(5)]
         count = round((self.high - self.low) / self.step)
         values = [self.low + round(count * i / 4) * self.step for i in range(5)]
         return list(dict.fromkeys(int(v) if self.whole else v for v in values))
+
+    def stops(self) -> list[float]:
+        """Where a slider in equal factors stops: numbers of two digits, the start and both ends among them."""
+        between = (self.low * (self.high / self.low) ** (i / 120) for i in range(121))
+        near = {float(f"{value:.2g}") for value in between}
+        return sorted({float(self.low), float(self.high), float(self.start), *near})
 
     @property
     def whole(self) -> bool:
@@ -103,13 +113,18 @@ class Faders:
 
 @dataclass(frozen=True)
 class Paint:
-    """A table of switches, to paint a mask → a tuple of rows of booleans."""
+    """A table of switches, to paint a mask → a tuple of rows of booleans.
+
+    With ``at``, the switches lie invisibly on the picture's own cells, to be clicked there: the first cell's
+    left and upper edge, and a cell's width and height, in the picture's units.
+    """
 
     name: str
     label: str
     rows: Labels
     columns: Labels
     start: tuple[tuple[bool, ...], ...]
+    at: tuple[float, float, float, float] | None = None
 
     def tries(self) -> list[Any]:
         """All on, none, the lower triangle, its transpose."""
@@ -163,7 +178,8 @@ class Demo:
     ``name`` is the notebook's (``"07_kernel_to_attention"``); its first two digits are the lab's.
     ``title`` heads the notebook, ``look`` is the one sentence on what to look at, ``questions`` are for the
     audience; ``draw`` takes the controls' values by name and returns a ``Picture`` or SVG; ``scenes`` are in
-    the order in which a lecture shows them, and the first is how the demo opens.
+    the order in which a lecture shows them, and the first is how the demo opens. ``poster`` is the number of the
+    scene (0, 1, …) that stands for the demo on the contact sheet.
     """
 
     name: str
@@ -173,6 +189,7 @@ class Demo:
     controls: tuple[Control, ...]
     scenes: tuple[Scene, ...]
     questions: tuple[str, ...]
+    poster: int = 1
 
     def settings(self, scene: Scene | None = None, **changes: Any) -> dict[str, Any]:
         """The value of every control in a scene (the first one by default), with changes."""

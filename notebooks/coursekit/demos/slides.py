@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 from string import Template
@@ -70,7 +70,7 @@ def inline(text: str) -> str:
 
 def formula_block(tex: str) -> str:
     """A displayed formula; several aligned lines become several formulas."""
-    inner = re.sub(r"\\(?:begin|end)\{aligned\}", "", tex).replace("&", "")
+    inner = re.sub(r"\\(?:begin|end)\{aligned\}", "", tex).replace("&", "").replace(r"\frac", r"\dfrac")
     drawn = [svg(line) for line in inner.split(r"\\")]
     if r"\begin" in inner or not all(drawn):
         return f"<pre><code>{escape(tex.strip())}</code></pre>"
@@ -135,6 +135,25 @@ def blocks(markdown: str) -> Iterator[tuple[str, str, float]]:
         else:
             text = first_sentences(part, 230)
             yield "text", f"<p>{inline(text)}</p>", 1.25 + len(text) // 60
+
+
+def joined(parts: Iterable[tuple[str, str, float]]) -> Iterator[tuple[str, str, float]]:
+    """The same parts, where a sentence that leads on to a list, a table or a formula stays with it."""
+    waiting: tuple[str, str, float] | None = None
+    for part in parts:
+        kind, html, cost = part
+        if waiting and kind not in ("text", "heading"):
+            yield "text", waiting[1] + html, waiting[2] + cost
+            waiting = None
+            continue
+        if waiting:
+            yield waiting
+        plain = re.sub("<[^>]+>", "", html).rstrip()
+        waiting = part if kind == "text" and not plain.endswith((".", "!", "?", ")", "”")) else None
+        if not waiting:
+            yield part
+    if waiting:
+        yield waiting
 
 
 # --- slides ------------------------------------------------------------------------------------------------------
@@ -212,7 +231,7 @@ def story(book: NotebookNode) -> tuple[list[str], list[str]]:
                 "**("
             ):
                 continue
-            for kind, html, cost in blocks(cell.source):
+            for kind, html, cost in joined(blocks(cell.source)):
                 if kind == "heading":
                     question = _QUESTION.match(html)
                     if question:  # what follows it explains the task
@@ -266,7 +285,7 @@ def opening(book: NotebookNode) -> list[str]:
     first += f"<p>{escape(question[:1].upper() + question[1:])}</p>" if question else ""
     told = Story()
     told.head(question[:1].upper() + question[1:] if question else name)
-    for kind, html, cost in blocks(rest):
+    for kind, html, cost in joined(blocks(rest)):
         if kind != "heading":
             told.add(kind, html, cost)
     told.flush()

@@ -15,7 +15,9 @@ import numpy as np
 
 from coursekit.figures import BLUE, GREEN, INK, ORANGE, PURPLE, RED, SKY, YELLOW
 
-WIDTH = 1200
+WIDTH, HEIGHT = 1200, 620
+#: Where the paper begins: a margin around what is drawn.
+LEFT, ABOVE = -20, -4
 #: The first unit below the title and the line under it.
 TOP = 112
 LONGEST_TITLE = 62
@@ -72,7 +74,7 @@ class Picture:
     cannot see the picture, with the numbers that matter; ``note`` is one softer line below the title.
     """
 
-    def __init__(self, title: str, alt: str, *, note: str = "", height: float = 620):
+    def __init__(self, title: str, alt: str, *, note: str = "", height: float = HEIGHT):
         if len(title) > LONGEST_TITLE:
             raise ValueError(f"The title has {len(title)} characters, {LONGEST_TITLE} fit: {title}")
         self.title, self.alt, self.height = title, alt, height
@@ -414,7 +416,8 @@ class Picture:
             for name in sorted(self._hatches)
         )
         markup = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="ckd" viewBox="-20 -4 {WIDTH + 40} {number(self.height + 8)}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="ckd" '
+            f'viewBox="{LEFT} {ABOVE} {WIDTH - 2 * LEFT} {number(self.height - 2 * ABOVE)}" '
             f'width="100%" preserveAspectRatio="xMinYMin meet" role="img" aria-labelledby="ID-t ID-a">'
             f'<title id="ID-t">{escape(self.title)}</title><desc id="ID-a">{escape(self.alt)}</desc>'
             f"<style>{_STYLE}</style><defs>{defs}</defs>{body}</svg>"

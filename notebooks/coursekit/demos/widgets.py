@@ -22,15 +22,25 @@ from coursekit.demos.frame import (
     Ticks,
     Words,
 )
+from coursekit.demos.svg import ABOVE, HEIGHT, LEFT, WIDTH
 
 _STYLE = """<style>
-.ckd-stage{--jp-widgets-font-size:20px;--jp-widgets-inline-height:40px;--jp-widgets-inline-label-width:auto;
+.ckd-stage{--ckd-rest:240px;--jp-widgets-font-size:20px;--jp-widgets-inline-height:40px;--jp-widgets-inline-label-width:auto;
 --jp-widgets-slider-handle-size:24px;--jp-widgets-slider-track-thickness:6px;max-width:1200px;overflow:hidden;
 padding:4px 2px}
+.ckd-stage.ckd-faders{--ckd-rest:340px}body:has(#jp-main-dock-panel) .ckd-stage{--ckd-rest:370px}
+body:has(#jp-main-dock-panel) .ckd-stage.ckd-faders{--ckd-rest:480px}
 .ckd-stage .widget-html,.ckd-stage .widget-html-content{line-height:normal;height:auto;margin:0}
 .ckd-stage .ckd-picture,.ckd-stage .ckd-picture .widget-html-content{width:100%}
-.ckd-stage svg.ckd{display:block;width:100%;max-height:calc(100vh - 250px);min-height:320px;
-border-radius:6px}
+.ckd-stage .ckd-screen{position:relative;overflow:visible;min-width:560px;
+width:min(100%,calc((100vh - var(--ckd-rest)) * 1.97))}
+.ckd-stage svg.ckd{display:block;width:100%;border-radius:6px}
+.ckd-stage .ckd-over{position:absolute!important;overflow:visible;margin:0}
+.ckd-stage .ckd-over button.jupyter-button{width:100%;height:100%;margin:0;padding:0;min-width:0;border:0;
+background:transparent;color:transparent;box-shadow:none;border-radius:4px;cursor:pointer;outline-offset:-3px}
+.ckd-stage .ckd-over button.jupyter-button.mod-active{outline:none}
+.ckd-stage .ckd-over button.jupyter-button:hover,.ckd-stage .ckd-over button.jupyter-button:focus-visible{
+outline:4px solid #E69F00}
 .ckd-stage .widget-label{font-size:20px;margin-right:12px;text-align:left;width:auto;min-width:max-content}
 .ckd-stage .widget-readout{font-size:20px;min-width:3.6em}
 .ckd-stage button.jupyter-button{font-size:19px;padding:0 16px;width:auto;min-width:44px;border-radius:6px;
@@ -45,6 +55,7 @@ line-height:34px;color:var(--jp-content-font-color1,#1f2933)}
 .jp-Notebook:has(.ckd-stage) .jp-RenderedMarkdown{font-size:20px;line-height:1.4;padding-top:0;padding-bottom:0}
 .jp-Notebook:has(.ckd-stage) .jp-RenderedMarkdown h1{font-size:26px;margin:0 0 2px;font-weight:700}
 .jp-Notebook:has(.ckd-stage) .jp-RenderedMarkdown p{margin:0 0 2px}
+.ckd-stage .widget-toggle-buttons{flex-flow:row nowrap;align-items:center;width:auto}
 .ckd-stage .widget-text input{font-size:20px;height:40px}
 .ckd-stage .widget-dropdown select{font-size:20px;height:40px}
 </style>"""
@@ -65,9 +76,16 @@ class Stage:
         self._scenes = [self._scene_button(i, scene) for i, scene in enumerate(demo.scenes)]
         scenes = ipw.HBox(self._scenes, layout=ipw.Layout(**_ROW))
         scenes.add_class("ckd-scenes")
-        controls = ipw.HBox([panel.box for panel in self.panels], layout=ipw.Layout(**_ROW))
-        self.box = ipw.VBox([ipw.HTML(_STYLE), scenes, self.screen, controls])
+        over = [panel.box for panel in self.panels if "ckd-over" in panel.box._dom_classes]
+        controls = ipw.HBox(
+            [panel.box for panel in self.panels if panel.box not in over], layout=ipw.Layout(**_ROW)
+        )
+        screen = ipw.Box([self.screen, *over])
+        screen.add_class("ckd-screen")
+        self.box = ipw.VBox([ipw.HTML(_STYLE), scenes, screen, controls])
         self.box.add_class("ckd-stage")
+        if any(isinstance(control, Faders) for control in demo.controls):
+            self.box.add_class("ckd-faders")
         self._draw()
 
     def _scene_button(self, i: int, scene: Scene) -> ipw.ToggleButton:
@@ -125,12 +143,14 @@ def labels(of: Labels, settings: Settings) -> Sequence[str]:
 
 def _slider(control: Slider, moved: Callable[[Any], None], settings: Settings) -> _Panel:
     look = {"description": control.label, "layout": ipw.Layout(width="560px", margin="0 24px 0 0")}
+    put: Callable[[Any], None] | None = None
     if control.log:
-        from math import log10
+        # stops with two digits: a slider of exponents would round what it is given
+        widget: Any = ipw.SelectionSlider(options=[(f"{stop:g}", stop) for stop in control.stops()], **look)
 
-        widget: Any = ipw.FloatLogSlider(
-            min=log10(control.low), max=log10(control.high), step=0.02, readout_format=".3g", **look
-        )
+        def put(value: Any) -> None:
+            widget.value = min((stop for _, stop in widget.options), key=lambda stop: abs(stop - value))
+
     elif control.whole:
         widget = ipw.IntSlider(min=int(control.low), max=int(control.high), step=int(control.step), **look)
     else:
@@ -138,9 +158,10 @@ def _slider(control: Slider, moved: Callable[[Any], None], settings: Settings) -
         widget = ipw.FloatSlider(
             min=control.low, max=control.high, step=control.step, readout_format=f".{decimals}f", **look
         )
-    widget.value = settings[control.name]
+    put = put or (lambda value: setattr(widget, "value", value))
+    put(settings[control.name])
     widget.observe(lambda change: moved(change["new"]), "value")
-    return _Panel(widget, lambda value: setattr(widget, "value", value))
+    return _Panel(widget, put)
 
 
 def _steps(control: Steps, moved: Callable[[Any], None], settings: Settings) -> _Panel:
@@ -227,8 +248,8 @@ def _faders(control: Faders, moved: Callable[[Any], None], settings: Settings) -
     names = [ipw.Label() for _ in control.start]
     sliders = [
         ipw.FloatSlider(
-            min=0, max=1, step=0.1, value=one, orientation="vertical", readout_format=".1f",
-            layout=ipw.Layout(height="130px", width="88px"),
+            min=0, max=1, step=0.1, value=one, orientation="vertical", readout=False,
+            layout=ipw.Layout(height="100px", width="92px"),
         )
         for one in settings[control.name]
     ]  # fmt: skip
@@ -281,14 +302,36 @@ def _paint(control: Paint, moved: Callable[[Any], None], settings: Settings) -> 
             label.value = name
             for switch, column in zip(row, columns, strict=True):
                 switch.description = "✓" if switch.value else "·"
-                switch.tooltip = f"{name} may attend to {column}: {'yes' if switch.value else 'no'}"
+                switch.tooltip = f"{name}, {column}: {'open' if switch.value else 'closed'}"
 
+    if control.at is not None:
+        return _Panel(_over(control.at, switches), put, relabel)
     lines = [
         ipw.HBox([label, *row], layout=ipw.Layout(justify_content="flex-end"))
         for label, row in zip(row_names, switches, strict=True)
     ]
     box = ipw.VBox([ipw.Label(control.label), *lines], layout=ipw.Layout(margin="0 24px 0 0"))
     return _Panel(box, put, relabel)
+
+
+def _over(at: tuple[float, float, float, float], switches: list[list[Any]]) -> Any:
+    """The switches as a grid that lies on the picture."""
+    x, y, wide, high = at
+    rows, columns = len(switches), len(switches[0])
+    grid = ipw.GridBox(
+        [switch for row in switches for switch in row],
+        layout=ipw.Layout(
+            left=f"{100 * (x - LEFT) / (WIDTH - 2 * LEFT):.3f}%",
+            width=f"{100 * columns * wide / (WIDTH - 2 * LEFT):.3f}%",
+            top=f"{100 * (y - ABOVE) / (HEIGHT - 2 * ABOVE):.3f}%",
+            height=f"{100 * rows * high / (HEIGHT - 2 * ABOVE):.3f}%",
+            grid_template_columns=f"repeat({columns}, 1fr)",
+            grid_template_rows=f"repeat({rows}, 1fr)",
+            grid_gap="0px",
+        ),
+    )
+    grid.add_class("ckd-over")
+    return grid
 
 
 def _words(control: Words, moved: Callable[[Any], None], settings: Settings) -> _Panel:
