@@ -13,11 +13,13 @@ _KNOWN = (
     (r"\\[td]?frac\s*([0-9A-Za-z])\s*([0-9A-Za-z])(?![}])", r"\\frac{\1}{\2}"),
     (r"\\tfrac", r"\\frac"),
     (r"\\sqrt\s+([A-Za-z])", r"\\sqrt{\1}"),
-    (r"\\(?:text|textrm|mbox|operatorname\*?)\{", r"\\mathrm{"),
+    (r"\\operatorname\*?\{", r"\\mathrm{"),
+    (r"\\(?:textrm|mbox)\{", r"\\text{"),
     (r"\\textit\{", r"\\mathit{"),
     (r"\\(?:textbf|boldsymbol|bm)\{", r"\\mathbf{"),
     (r"\\math(?:sf|rm)\s+([A-Za-z])", r"\1"),
     (r"\\(?:big|Big|bigg)[lr]?(?![a-z])", ""),
+    (r"\\[lr]vert(?![a-z])", "|"),
     (r"\\(le|ge|ne)(?![a-z])", r"\\\1q"),
     (r"\\[;,:!]", r"\\,"),
 )
@@ -33,7 +35,7 @@ def svg(tex: str) -> str | None:
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath, TextToPath
 
-    plain = tex.strip()
+    plain = " ".join(tex.split())
     for pattern, known in _KNOWN:
         plain = re.sub(pattern, known, plain)
     font = FontProperties(family="serif", size=SIZE)

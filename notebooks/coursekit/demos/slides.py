@@ -172,6 +172,7 @@ class Story:
     def __init__(self) -> None:
         self.slides: list[str] = []
         self._heading, self._body, self._cost, self._texts = "", "", 0.0, 0
+        self._said = 0.0  # the lines above the last figure
         self._captioned = -1  # the slide whose figure may still get a caption
 
     def head(self, heading: str) -> None:
@@ -195,6 +196,7 @@ class Story:
     def figure(self, png: str, alt: str) -> None:
         """A figure of the notebook."""
         said = self._body if self._cost <= BESIDE_A_FIGURE else ""
+        self._said = self._cost if said else 0.0
         if said:
             self._body, self._cost = "", 0.0
         self.flush(keep=True)
@@ -210,7 +212,8 @@ class Story:
 
         A line or two after a figure become its caption.
         """
-        if self._body and self._cost <= A_CAPTION and self._captioned == len(self.slides) - 1 >= 0:
+        room = min(A_CAPTION, BESIDE_A_FIGURE - self._said + 1.4)
+        if self._body and self._cost <= room and self._captioned == len(self.slides) - 1 >= 0:
             self.slides[-1] = self.slides[-1].removesuffix("</section>") + self._body + "</section>"
             self._captioned = -1
         elif self._body:

@@ -55,7 +55,7 @@ line-height:34px;color:var(--jp-content-font-color1,#1f2933)}
 .jp-Notebook:has(.ckd-stage) .jp-RenderedMarkdown{font-size:20px;line-height:1.4;padding-top:0;padding-bottom:0}
 .jp-Notebook:has(.ckd-stage) .jp-RenderedMarkdown h1{font-size:26px;margin:0 0 2px;font-weight:700}
 .jp-Notebook:has(.ckd-stage) .jp-RenderedMarkdown p{margin:0 0 2px}
-.ckd-stage .widget-toggle-buttons{flex-flow:row nowrap;align-items:center;width:auto}
+.ckd-stage .widget-toggle-buttons{display:flex!important;flex-flow:row nowrap!important;align-items:center;width:auto}
 .ckd-stage .widget-text input{font-size:20px;height:40px}
 .ckd-stage .widget-dropdown select{font-size:20px;height:40px}
 </style>"""
@@ -273,7 +273,7 @@ def _faders(control: Faders, moved: Callable[[Any], None], settings: Settings) -
             slider.tooltip = f"{control.label}: {text}"
 
     centred = ipw.Layout(align_items="center")
-    columns = [ipw.VBox([slider, name], layout=centred) for slider, name in zip(sliders, names, strict=True)]
+    columns = [ipw.VBox([name, slider], layout=centred) for slider, name in zip(sliders, names, strict=True)]
     box = ipw.HBox([ipw.Label(control.label), *columns], layout=ipw.Layout(**_ROW))
     return _Panel(box, put, relabel)
 
