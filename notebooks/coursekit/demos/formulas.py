@@ -25,6 +25,20 @@ _KNOWN = (
 )
 
 
+def in_one_line(tex: str) -> str:
+    """The same formula with each matrix as a list of its rows: ((1, −1), (−1, 1))."""
+
+    def rows(found: re.Match[str]) -> str:
+        listed = [
+            "(" + ", ".join(cell.strip() for cell in row.split("&")) + ")"
+            for row in found.group(1).split(r"\\")
+        ]
+        return "(" + r",\; ".join(listed) + ")"
+
+    tex = re.sub(r"\\begin\{[pb]?matrix\}(.*?)\\end\{[pb]?matrix\}", rows, tex, flags=re.DOTALL)
+    return re.sub(r"\\xrightarrow\{", r"\\;\\rightarrow\\;{", tex)
+
+
 @lru_cache(maxsize=1024)
 def svg(tex: str) -> str | None:
     """A formula as SVG in the ink of its surroundings, measured in em; None where it cannot be read.
@@ -35,7 +49,7 @@ def svg(tex: str) -> str | None:
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath, TextToPath
 
-    plain = " ".join(tex.split())
+    plain = " ".join(in_one_line(tex).split())
     for pattern, known in _KNOWN:
         plain = re.sub(pattern, known, plain)
     font = FontProperties(family="serif", size=SIZE)

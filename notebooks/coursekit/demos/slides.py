@@ -18,7 +18,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from coursekit.demos import notebooks
-from coursekit.demos.formulas import svg
+from coursekit.demos.formulas import in_one_line, svg
 
 ROOT = Path(__file__).resolve().parents[3]
 OUT = ROOT / "build" / "slides"
@@ -70,7 +70,11 @@ def inline(text: str) -> str:
 
 def formula_block(tex: str) -> str:
     """A displayed formula; several aligned lines become several formulas."""
-    inner = re.sub(r"\\(?:begin|end)\{aligned\}", "", tex).replace("&", "").replace(r"\frac", r"\dfrac")
+    inner = (
+        re.sub(r"\\(?:begin|end)\{aligned\}", "", in_one_line(tex))
+        .replace("&", "")
+        .replace(r"\frac", r"\dfrac")
+    )
     drawn = [svg(line) for line in inner.split(r"\\")]
     if r"\begin" in inner or not all(drawn):
         return f"<pre><code>{escape(tex.strip())}</code></pre>"
@@ -205,6 +209,7 @@ class Story:
         self.slides.append(
             slide(f'<p class="kicker">{inline(self._heading)}</p>{said}{image}', "figure", name)
         )
+        self._captioned = len(self.slides) - 1
         self._texts = 0
 
     def flush(self, keep: bool = False) -> None:
