@@ -42,7 +42,7 @@ lab: setup
 # The lecture demos in JupyterLab. (`make lecture VIEW=voila` shows pages without code, which run by themselves.)
 VIEW ?= lab
 lecture: setup
-	cd notebooks/demos && ../../$(BIN)/$(if $(filter voila,$(VIEW)),voila,jupyter lab)
+	$(if $(filter voila,$(VIEW)),$(BIN)/python -m coursekit.demos.serving,cd notebooks/demos && ../../$(BIN)/jupyter lab)
 
 # A slide deck for each lab in build/slides, one file each, to be shown offline.
 slides: setup

@@ -41,7 +41,8 @@ def draw(position: int, base: float, view: str) -> Picture:
         f"Four clocks at position {position}, base {base:.0f}. Their sines and cosines are "
         + ", ".join(f"{value:.2f}" for value in row)
         + ".",
-        note=f"clock i turns by {base:.0f} to the power −2(i − 1)/{D} in each position",
+        note=f"clock i turns by {base:.0f} to the power −2(i − 1)/{D} in each position"
+        + ("   (blue +, orange −)" if view == TABLE else ""),
     )
     _draw_clocks(picture, position, base, row)
     if view == HANDS:
@@ -119,7 +120,6 @@ def _draw_table(picture: Picture, table: Array, position: int) -> None:
         picture.text(
             left + (t + 0.5) * wide, top + D * high + 32, f"{t}", size=24, anchor="middle", colour="soft"
         )
-    picture.text(left + 460, top + D * high + 32, "blue +, orange −", size=24, anchor="middle")
 
 
 def _draw_likeness(picture: Picture, table: Array, position: int) -> None:

@@ -153,6 +153,6 @@ demo = Demo(
     questions=(
         "What does the curve become when σ goes to zero? And when it grows without end?",
         "Nothing in this curve was trained. What would you like to train?",
-        "Which part of √d_k does σ play in the transformer's formula?",
+        "Where in softmax(QKᵀ/√dₖ)V does σ hide?",
     ),
 )

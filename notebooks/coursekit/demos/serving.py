@@ -1,4 +1,7 @@
-"""Puts the demos on a server of their own for the time of a ``with``, to be photographed or timed in a browser."""
+"""Serves the demos: ``python -m coursekit.demos.serving`` opens Voilà on them, pages without code that need no network.
+
+``served`` does the same for the time of a ``with``, to photograph or time the demos in a browser.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,15 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from coursekit.demos.notebooks import FOLDER
+
+
+def _voila() -> tuple[list[str], dict[str, str]]:
+    """Voilà's command and environment; its page comes from ``notebooks/demos/share`` and fetches nothing."""
+    paths = [str(FOLDER / "share"), *filter(None, [os.environ.get("JUPYTER_PATH")])]
+    return ["voila", "--template=lecture"], {"JUPYTER_PATH": os.pathsep.join(paths)}
 
 
 @contextmanager
@@ -34,12 +43,12 @@ def served(*, lab: bool = False) -> Iterator[str]:
         ]
         address = f"http://127.0.0.1:{port}/lab/tree/"
     else:
-        command = ["voila", "--no-browser", f"--port={port}", *token]
+        command = [*_voila()[0], "--no-browser", f"--port={port}", *token]
         address = f"http://127.0.0.1:{port}/voila/render/"
     home = tempfile.mkdtemp(prefix="demos-")
     places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTERLAB_SETTINGS_DIR")
     environment = {**os.environ, "OMP_NUM_THREADS": "1", **dict.fromkeys(places, home)}
-    environment["JUPYTERLAB_WORKSPACES_DIR"] = home
+    environment |= {"JUPYTERLAB_WORKSPACES_DIR": home, **_voila()[1]}
     with open(os.path.join(home, "log"), "w") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", *command], cwd=FOLDER, env=environment, stdout=log, stderr=log
@@ -64,3 +73,9 @@ def _wait(address: str, process: subprocess.Popen[bytes], log: str) -> None:
                     raise RuntimeError(f"The server ended before it began: {said.read()[-800:]}") from None
             time.sleep(0.1)
     raise RuntimeError("The server did not answer within 30 seconds.")
+
+
+if __name__ == "__main__":
+    words, extra = _voila()
+    with suppress(KeyboardInterrupt):
+        sys.exit(subprocess.call([sys.executable, "-m", *words], cwd=FOLDER, env={**os.environ, **extra}))

@@ -25,10 +25,13 @@ from coursekit.demos.frame import (
 from coursekit.demos.svg import ABOVE, HEIGHT, LEFT, WIDTH
 
 _STYLE = """<style>
-.ckd-stage{--ckd-rest:240px;--jp-widgets-font-size:20px;--jp-widgets-inline-height:40px;--jp-widgets-inline-label-width:auto;
---jp-widgets-slider-handle-size:24px;--jp-widgets-slider-track-thickness:6px;max-width:1200px;overflow:hidden;
+.ckd-stage{--ckd-rest:max(240px,33vh);--ckd-type:clamp(18px,min(1.6vw,2.8vh),32px);
+--jp-widgets-font-size:var(--ckd-type);--jp-widgets-inline-height:calc(var(--ckd-type) * 2);
+--jp-widgets-inline-label-width:auto;
+--jp-widgets-slider-handle-size:calc(var(--ckd-type) * 1.2);--jp-widgets-slider-track-thickness:6px;max-width:2200px;overflow:hidden;
 padding:4px 2px}
-.ckd-stage.ckd-faders{--ckd-rest:340px}body:has(#jp-main-dock-panel) .ckd-stage{--ckd-rest:370px}
+.ckd-stage.ckd-faders{--ckd-rest:max(350px,46vh)}
+body:has(#jp-main-dock-panel) .ckd-stage{--ckd-rest:370px}
 body:has(#jp-main-dock-panel) .ckd-stage.ckd-faders{--ckd-rest:480px}
 .ckd-stage .widget-html,.ckd-stage .widget-html-content{line-height:normal;height:auto;margin:0}
 .ckd-stage .ckd-picture,.ckd-stage .ckd-picture .widget-html-content{width:100%}
@@ -41,23 +44,23 @@ background:transparent;color:transparent;box-shadow:none;border-radius:4px;curso
 .ckd-stage .ckd-over button.jupyter-button.mod-active{outline:none}
 .ckd-stage .ckd-over button.jupyter-button:hover,.ckd-stage .ckd-over button.jupyter-button:focus-visible{
 outline:4px solid #E69F00}
-.ckd-stage .widget-label{font-size:20px;margin-right:12px;text-align:left;width:auto;min-width:max-content}
-.ckd-stage .widget-readout{font-size:20px;min-width:3.6em}
-.ckd-stage button.jupyter-button{font-size:19px;padding:0 16px;width:auto;min-width:44px;border-radius:6px;
+.ckd-stage .widget-label{font-size:var(--ckd-type);margin-right:12px;text-align:left;width:auto;min-width:max-content}
+.ckd-stage .widget-readout{font-size:var(--ckd-type);min-width:3.6em}
+.ckd-stage button.jupyter-button{font-size:calc(var(--ckd-type) * .95);padding:0 .8em;width:auto;min-width:44px;border-radius:6px;
 border:1px solid var(--jp-border-color1,#8a97a3)}
 .ckd-stage button.jupyter-button.mod-active{outline:3px solid var(--jp-ui-font-color1,#1f2933);outline-offset:-3px;
 font-weight:700}
 .ckd-stage button:focus-visible,.ckd-stage input:focus-visible,.ckd-stage .noUi-handle:focus-visible{
 outline:3px solid #E69F00;outline-offset:2px}
 .ckd-stage .ckd-cell button.jupyter-button{padding:0;min-width:0;width:40px;height:34px;line-height:32px;margin:1px}
-.ckd-stage .ckd-scenes button.jupyter-button{background:transparent;font-size:17px;padding:0 12px;height:36px;
-line-height:34px;color:var(--jp-content-font-color1,#1f2933)}
-.jp-Notebook:has(.ckd-stage) .jp-RenderedMarkdown{font-size:20px;line-height:1.4;padding-top:0;padding-bottom:0}
-.jp-Notebook:has(.ckd-stage) .jp-RenderedMarkdown h1{font-size:26px;margin:0 0 2px;font-weight:700}
+.ckd-stage .ckd-scenes button.jupyter-button{background:transparent;font-size:calc(var(--ckd-type) * .86);
+padding:0 .7em;height:2.1em;line-height:2em;color:var(--jp-content-font-color1,#1f2933)}
+.jp-Notebook:has(.ckd-stage) .jp-RenderedMarkdown{font-size:clamp(18px,min(1.6vw,2.8vh),32px);line-height:1.4;padding-top:0;padding-bottom:0}
+.jp-Notebook:has(.ckd-stage) .jp-RenderedMarkdown h1{font-size:1.3em;margin:0 0 2px;font-weight:700}
 .jp-Notebook:has(.ckd-stage) .jp-RenderedMarkdown p{margin:0 0 2px}
 .ckd-stage .widget-toggle-buttons{display:flex!important;flex-flow:row nowrap!important;align-items:center;width:auto}
-.ckd-stage .widget-text input{font-size:20px;height:40px}
-.ckd-stage .widget-dropdown select{font-size:20px;height:40px}
+.ckd-stage .widget-text input{font-size:var(--ckd-type);height:2em}
+.ckd-stage .widget-dropdown select{font-size:var(--ckd-type);height:2em}
 </style>"""
 
 _ROW = {"flex_flow": "row wrap", "align_items": "center", "margin": "2px 0"}
@@ -142,7 +145,10 @@ def labels(of: Labels, settings: Settings) -> Sequence[str]:
 
 
 def _slider(control: Slider, moved: Callable[[Any], None], settings: Settings) -> _Panel:
-    look = {"description": control.label, "layout": ipw.Layout(width="560px", margin="0 24px 0 0")}
+    look = {
+        "description": control.label,
+        "layout": ipw.Layout(width="calc(var(--ckd-type) * 28)", margin="0 24px 0 0"),
+    }
     put: Callable[[Any], None] | None = None
     if control.log:
         # stops with two digits: a slider of exponents would round what it is given
@@ -169,7 +175,7 @@ def _steps(control: Steps, moved: Callable[[Any], None], settings: Settings) -> 
         min=0,
         max=control.last,
         description=control.label,
-        layout=ipw.Layout(width="460px"),
+        layout=ipw.Layout(width="calc(var(--ckd-type) * 23)"),
         value=settings[control.name],
     )
     play = ipw.Play(min=0, max=control.last, interval=control.milliseconds, value=slider.value, repeat=False)
@@ -249,7 +255,7 @@ def _faders(control: Faders, moved: Callable[[Any], None], settings: Settings) -
     sliders = [
         ipw.FloatSlider(
             min=0, max=1, step=0.1, value=one, orientation="vertical", readout=False,
-            layout=ipw.Layout(height="100px", width="92px"),
+            layout=ipw.Layout(height="calc(var(--ckd-type) * 5)", width="calc(var(--ckd-type) * 4.6)"),
         )
         for one in settings[control.name]
     ]  # fmt: skip
@@ -338,7 +344,7 @@ def _words(control: Words, moved: Callable[[Any], None], settings: Settings) -> 
     widget = ipw.Text(
         value=settings[control.name],
         description=control.label,
-        layout=ipw.Layout(width="760px", margin="0 24px 0 0"),
+        layout=ipw.Layout(width="calc(var(--ckd-type) * 38)", margin="0 24px 0 0"),
     )
     widget.observe(lambda change: moved(change["new"]), "value")
     return _Panel(widget, lambda value: setattr(widget, "value", value))
