@@ -2,6 +2,7 @@
 
 ``python tests/demos/contact_sheet.py``        every demo, light and dark, and docs/img/demos.png
 ``python tests/demos/contact_sheet.py 07``     the demos of lab 07 only, no sheet
+``… --sheet``                                  docs/img/demos.png only
 ``… --lab``                                    in JupyterLab instead of Voilà
 ``… --scenes``                                 every scene of each, from its button
 
@@ -97,6 +98,7 @@ def main() -> int:
     parser.add_argument("labs", nargs="*", help="the first letters of demos' names")
     parser.add_argument("--lab", action="store_true")
     parser.add_argument("--scenes", action="store_true")
+    parser.add_argument("--sheet", action="store_true")
     asked = parser.parse_args()
     program = shutil.which("chromium")
     if program is None:
@@ -104,6 +106,12 @@ def main() -> int:
         return 2
     OUT.mkdir(parents=True, exist_ok=True)
     chosen = [name for name in notebooks.names() if not asked.labs or name.startswith(tuple(asked.labs))]
+    if asked.sheet:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+            sheet(browser)
+            browser.close()
+        return 0
     with sync_playwright() as playwright, served(lab=asked.lab) as address:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         for name in chosen:

@@ -134,7 +134,7 @@ def _draw_side(picture: Picture, near: list[tuple[str, float]], word: str) -> No
         picture.text(x + 10, y + 29, name, weight=700 if mine else 400, fit=220)
         picture.text(x + 328, y + 29, f"{cosine:.2f}", size=24, anchor="end")
         if mine:
-            picture.text(x + 20 + text_width(name, 26, bold=True), y + 29, "✓", size=26)
+            picture.text(x + 26 + text_width(name, 26, bold=True), y + 29, "✓", size=26)
 
 
 def make() -> None:

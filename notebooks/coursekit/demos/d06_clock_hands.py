@@ -135,7 +135,7 @@ def _draw_likeness(picture: Picture, table: Array, position: int) -> None:
 
 demo = Demo(
     name="06_clock_hands",
-    title="Where is a word? Clocks that turn at different speeds",
+    title="Where is a word? Ask the clocks",
     look="Move the position by one and compare the clocks: the first hand leaps, the last one hardly stirs.",
     draw=draw,
     controls=(
