@@ -7,6 +7,7 @@ again with right ones in their place.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import torch
@@ -46,7 +47,7 @@ def _first(result):
 def _build(student, sizes, expected):
     """The student's module in double precision and in evaluation mode; its learned numbers are the expected ones."""
     module = student(*sizes)
-    expect(isinstance(module, Handle), f"{student.name} should be a class that derives from nn.Module")
+    expect(isinstance(module, Handle), "it should be a class that derives from nn.Module")
     shapes = {name: tuple(shape) for name, shape in module.parameters().items()}
     expect_equal(shapes, expected, "the set of names or the shapes of what is learned")
     module.call("double")
@@ -344,14 +345,14 @@ from torch import nn
 
 torch.manual_seed(seed)
 linear, norm = nn.Linear(5, 5).double(), nn.LayerNorm(5, elementwise_affine=False).double()
-residual = student_namespace["residual"]
+residual = student_namespace[question]
 """
 
 
 @hidden_test("residual", weight=2)
 def test_gradients_go_through_and_around(student, rng):
     """The gradient goes into the sublayer and around it: of a silent sublayer, x gets all of it."""
-    scene = student.scene(_LAYERS, seed=int(rng.integers(2**31)))
+    scene = student.scene(_LAYERS, question=student.name, seed=int(rng.integers(2**31)))
     x, cotangent = _tensor(rng, 2, 3, 5), _tensor(rng, 2, 3, 5)
     scene.run(
         "x.requires_grad_()\n"
@@ -423,17 +424,23 @@ _ENCODER_NAMES = {"attention": "self_attn"}
 _DECODER_NAMES = {"self_attention": "self_attn", "cross_attention": "multihead_attn"}
 
 
-def _twins(student, rng, d_model, heads, d_ff):
-    """The student's block and PyTorch's with the same weights, drawn anew."""
-    encoder = student.name == "EncoderBlock"
-    shapes = (_encoder_shapes if encoder else _decoder_shapes)(d_model, d_ff)
+def _twins(student, rng, d_model, heads, d_ff, shapes_of, layer, names):
+    """The student's block and PyTorch's ``layer`` with the same weights, drawn anew."""
+    shapes = shapes_of(d_model, d_ff)
     module = _build(student, (d_model, heads, d_ff), shapes)
     weights = _draw(rng, shapes)
     module.load_state_dict(weights, strict=False)
-    layer = nn.TransformerEncoderLayer if encoder else nn.TransformerDecoderLayer
     theirs = layer(d_model, heads, d_ff, dropout=0.0, batch_first=True, dtype=torch.double)
-    theirs.load_state_dict(_theirs(weights, _ENCODER_NAMES if encoder else _DECODER_NAMES))
+    theirs.load_state_dict(_theirs(weights, names))
     return module, theirs, weights
+
+
+_encoder_twins = partial(
+    _twins, shapes_of=_encoder_shapes, layer=nn.TransformerEncoderLayer, names=_ENCODER_NAMES
+)
+_decoder_twins = partial(
+    _twins, shapes_of=_decoder_shapes, layer=nn.TransformerDecoderLayer, names=_DECODER_NAMES
+)
 
 
 def _forbidden(mask, heads, batch, queries, keys):
@@ -497,15 +504,14 @@ with torch.no_grad():
 """
 
 
-def _expect_dropout(student, rng, constant_layers, number, norms, sizes, arguments):
+def _expect_dropout(student, rng, shapes_of, constant_layers, number, norms, arguments):
     """Dropout silences entries of what one sublayer says, before the sum, and scales the others.
 
     The sublayer says the same large vector about every word, the others nothing; so the signs behind the norm
     tell which entries were dropped, and the numbers tell what became of x.
     """
-    d_model, heads, d_ff = sizes
-    shapes = (_encoder_shapes if student.name == "EncoderBlock" else _decoder_shapes)(d_model, d_ff)
-    rate = 0.4
+    d_model, heads, d_ff, rate = 64, 4, 16, 0.4
+    shapes = shapes_of(d_model, d_ff)
     module = _build(student, (d_model, heads, d_ff, rate), shapes)
     inner, outer = constant_layers
     silent = [name.rpartition(".")[0] for name in shapes if name.endswith(("W_O.weight", "linear2.weight"))]
@@ -546,9 +552,9 @@ def _expect_dropout(student, rng, constant_layers, number, norms, sizes, argumen
     expect(all(mixed), "each entry should be dropped or kept by itself")
 
 
-def _expect_no_usual_dropout(student, rng, *arguments):
+def _expect_no_usual_dropout(student, rng, twins, *arguments):
     """Without the argument nothing is dropped in training mode either."""
-    module, _, _ = _twins(student, rng, 6, 2, 5)
+    module, _, _ = twins(student, rng, 6, 2, 5)
     quiet = as_array(_one(module(*arguments)))
     module.train()
     expect_close(_one(module(*arguments)), quiet, "the result in training mode, without the argument dropout")
@@ -573,7 +579,7 @@ def _expect_encoder(module, theirs, x, mask=None, named=False, alone=True):
 def test_the_lectures_two_equations(student, rng):
     """Listen, add, normalise; think, add, normalise: the lecture's equations, number by number."""
     for B, T, d_model, heads, d_ff in ((2, 5, 6, 3, 7), (3, 4, 8, 2, 5)):
-        module, _, weights = _twins(student, rng, d_model, heads, d_ff)
+        module, _, weights = _encoder_twins(student, rng, d_model, heads, d_ff)
         x = _tensor(rng, B, T, d_model)
         between = _norm_of(1, _heard(x, x, weights, "attention", heads) + x.numpy(), weights)
         expected = _norm_of(2, _thought(between, weights, "feed_forward.") + between, weights)
@@ -585,7 +591,7 @@ def test_the_lectures_two_equations(student, rng):
 def test_the_block_agrees_with_pytorchs(student, rng):
     """It equals nn.TransformerEncoderLayer with the same weights: odd sizes, one word, one head, a view."""
     for B, T, d_model, heads, d_ff in ((2, 5, 12, 3, 7), (1, 1, 9, 3, 4), (4, 7, 5, 1, 13), (3, 2, 6, 6, 1)):
-        module, theirs, _ = _twins(student, rng, d_model, heads, d_ff)
+        module, theirs, _ = _encoder_twins(student, rng, d_model, heads, d_ff)
         _expect_encoder(module, theirs, _tensor(rng, B, T, d_model), alone=False)
     _expect_encoder(module, theirs, _tensor(rng, 2, 6, 4).transpose(1, 2), alone=False)
     _expect_encoder(module, theirs, _tensor(rng, 2, 3, 6) + 1000, alone=False)
@@ -596,7 +602,7 @@ def test_the_block_agrees_with_pytorchs(student, rng):
 def test_the_encoder_obeys_its_mask(student, rng):
     """Masks for all sentences, for each sentence and for padding, in second place and by name."""
     for B, heads in ((2, 3), (3, 3), (4, 2)):
-        module, theirs, _ = _twins(student, rng, 6, heads, 7)
+        module, theirs, _ = _encoder_twins(student, rng, 6, heads, 7)
         x = _tensor(rng, B, 5, 6)
         padding = torch.arange(5) < torch.tensor([5, 2, 3, 1][:B])[:, None, None]
         for number, mask in enumerate(
@@ -609,7 +615,7 @@ def test_the_encoder_obeys_its_mask(student, rng):
 @_with_right_parts
 def test_silent_sublayers_let_their_input_pass(student, rng):
     """With both sublayers silent only the norms act, with one of them silent only the other; rows have mean 0, variance 1."""
-    module, _, weights = _twins(student, rng, 6, 2, 5)
+    module, _, weights = _encoder_twins(student, rng, 6, 2, 5)
     x = 3 * _tensor(rng, 2, 4, 6) + 1
     attention, thinking = "attention.W_O", "feed_forward.linear2"
     module.load_state_dict(_silence(weights, attention, thinking), strict=False)
@@ -622,7 +628,7 @@ def test_silent_sublayers_let_their_input_pass(student, rng):
     module.load_state_dict(_silence(weights, thinking), strict=False)
     expected = _norm_of(2, _norm_of(1, x.numpy() + _heard(x, x, weights, "attention", 2), weights), weights)
     expect_close(_first(module(x)), expected, "the output with a silent feed-forward layer")
-    big = student.scene(_BIG, question="EncoderBlock")["block"]
+    big = student.scene(_BIG, question=student.name)["block"]
     x = _tensor(rng, 1, 3, 512).float()
     expect_close(
         _first(big(x)), _normalised(_normalised(x)), "a silent block of the first transformer's size"
@@ -633,7 +639,7 @@ def test_silent_sublayers_let_their_input_pass(student, rng):
 @_with_right_parts
 def test_no_gradient_comes_from_the_future(student, rng):
     """With a causal mask the gradient of an output with respect to later words is exactly zero, and right elsewhere."""
-    module, theirs, _ = _twins(student, rng, 6, 3, 8)
+    module, theirs, _ = _encoder_twins(student, rng, 6, 3, 8)
     x, mask = _tensor(rng, 2, 5, 6), _causal(5)
     for place in (0, 2, 4):
         cotangent = torch.zeros(2, 5, 6, dtype=torch.double)
@@ -650,7 +656,7 @@ def test_no_gradient_comes_from_the_future(student, rng):
 @_with_right_parts
 def test_gradients_reach_every_part_of_the_encoder(student, rng):
     """Gradients reach the input and every parameter, and equal those of PyTorch's layer."""
-    module, theirs, weights = _twins(student, rng, 6, 2, 5)
+    module, theirs, weights = _encoder_twins(student, rng, 6, 2, 5)
     x, cotangent = _tensor(rng, 2, 4, 6), _tensor(rng, 2, 4, 6)
     found = module.gradients([x], cotangent=cotangent)
     own = x.clone().requires_grad_()
@@ -683,12 +689,11 @@ def _their_gradients(theirs, weights, attentions):
 def test_dropout_acts_on_what_the_encoders_sublayers_say(student, rng):
     """In training mode dropout silences entries of what each sublayer says, before the sum; in evaluation mode nothing."""
     x = _tensor(rng, 4, 15, 64)
-    sizes = (64, 4, 16)
     for number, layers in enumerate(
         (("attention.W_V", "attention.W_O"), ("feed_forward.linear1", "feed_forward.linear2")), start=1
     ):
-        _expect_dropout(student, rng, layers, number, 2, sizes, (x,))
-    _expect_no_usual_dropout(student, rng, _tensor(rng, 2, 3, 6))
+        _expect_dropout(student, rng, _encoder_shapes, layers, number, 2, (x,))
+    _expect_no_usual_dropout(student, rng, _encoder_twins, _tensor(rng, 2, 3, 6))
 
 
 # -------------------------------------------------------------------------------------------------- DecoderBlock
@@ -716,7 +721,7 @@ def _expect_decoder(module, theirs, x, memory, self_mask=None, memory_mask=None,
 def test_the_lectures_three_equations(student, rng):
     """Listen to yourself, to the source, think, each with Add & Norm: the lecture's equations, number by number."""
     for B, T, S, d_model, heads, d_ff in ((2, 5, 4, 6, 3, 7), (3, 2, 7, 8, 2, 5)):
-        module, _, weights = _twins(student, rng, d_model, heads, d_ff)
+        module, _, weights = _decoder_twins(student, rng, d_model, heads, d_ff)
         x, memory = _tensor(rng, B, T, d_model), _tensor(rng, B, S, d_model)
         written = _norm_of(1, _heard(x, x, weights, "self_attention", heads) + x.numpy(), weights)
         heard = _norm_of(2, _heard(written, memory, weights, "cross_attention", heads) + written, weights)
@@ -730,7 +735,7 @@ def test_the_decoder_agrees_with_pytorchs(student, rng):
     """It equals nn.TransformerDecoderLayer with the same weights: target and source of other and of equal lengths."""
     sizes = ((2, 3, 5, 12, 3, 7), (1, 1, 4, 9, 3, 4), (4, 6, 1, 5, 1, 13), (3, 4, 4, 6, 2, 1))
     for B, T, S, d_model, heads, d_ff in sizes:
-        module, theirs, _ = _twins(student, rng, d_model, heads, d_ff)
+        module, theirs, _ = _decoder_twins(student, rng, d_model, heads, d_ff)
         _expect_decoder(module, theirs, _tensor(rng, B, T, d_model), _tensor(rng, B, S, d_model), alone=False)
     x, memory = _tensor(rng, 2, 6, 3).transpose(1, 2), _tensor(rng, 2, 6, 5).transpose(1, 2) + 1000
     _expect_decoder(module, theirs, x, memory, alone=False)
@@ -741,7 +746,7 @@ def test_the_decoder_agrees_with_pytorchs(student, rng):
 def test_the_self_mask_hides_the_future(student, rng):
     """The self mask acts on the self-attention, in all three shapes."""
     for B, heads in ((2, 3), (3, 3)):
-        module, theirs, _ = _twins(student, rng, 6, heads, 5)
+        module, theirs, _ = _decoder_twins(student, rng, 6, heads, 5)
         x, memory = _tensor(rng, B, 4, 6), _tensor(rng, B, 4, 6)  # as long as each other, on purpose
         for mask in (_causal(4), _random_mask(rng, B, 4, 4), _random_mask(rng, B, 1, 4)):
             _expect_decoder(module, theirs, x, memory, self_mask=mask)
@@ -752,7 +757,7 @@ def test_the_self_mask_hides_the_future(student, rng):
 def test_the_memory_mask_hides_the_padding(student, rng):
     """The memory mask acts on the cross-attention, in all three shapes."""
     for B, heads in ((2, 3), (3, 3)):
-        module, theirs, _ = _twins(student, rng, 6, heads, 5)
+        module, theirs, _ = _decoder_twins(student, rng, 6, heads, 5)
         x, memory = _tensor(rng, B, 4, 6), _tensor(rng, B, 4, 6)
         for mask in (_random_mask(rng, 4, 4), _random_mask(rng, B, 4, 4), _random_mask(rng, B, 1, 4)):
             _expect_decoder(module, theirs, x, memory, memory_mask=mask)
@@ -763,7 +768,7 @@ def test_the_memory_mask_hides_the_padding(student, rng):
 def test_both_masks_together(student, rng):
     """Causal mask and padding at once, by name and in their places, with a source of another length."""
     for B, heads in ((2, 3), (3, 2)):
-        module, theirs, _ = _twins(student, rng, 6, heads, 5)
+        module, theirs, _ = _decoder_twins(student, rng, 6, heads, 5)
         for T, S in ((4, 5), (5, 3)):
             x, memory = _tensor(rng, B, T, 6), _tensor(rng, B, S, 6)
             padding = torch.arange(S) < torch.tensor([S, 2, 1][:B])[:, None, None]
@@ -775,7 +780,7 @@ def test_both_masks_together(student, rng):
 @_with_right_parts
 def test_a_silent_decoder_lets_its_input_pass(student, rng):
     """With silent sublayers only the three norms act, in their order; with two of them silent only the third."""
-    module, _, weights = _twins(student, rng, 6, 2, 5)
+    module, _, weights = _decoder_twins(student, rng, 6, 2, 5)
     x, memory = 3 * _tensor(rng, 2, 4, 6) + 1, _tensor(rng, 2, 3, 6)
     layers = ("self_attention.W_O", "cross_attention.W_O", "feed_forward.linear2")
     for speaking in (None, 1, 2, 3):
@@ -792,7 +797,7 @@ def test_a_silent_decoder_lets_its_input_pass(student, rng):
                 said = _thought(y, weights, "feed_forward.")
             y = _norm_of(number, y + said, weights)
         expect_close(_first(module(x, memory)), y, "the output with silent sublayers")
-    big = student.scene(_BIG, question="DecoderBlock")["block"]
+    big = student.scene(_BIG, question=student.name)["block"]
     x, memory = _tensor(rng, 1, 3, 512).float(), _tensor(rng, 1, 2, 512).float()
     expected = _normalised(_normalised(_normalised(x)))
     expect_close(_first(big(x, memory)), expected, "a silent block of the first transformer's size")
@@ -802,7 +807,7 @@ def test_a_silent_decoder_lets_its_input_pass(student, rng):
 @_with_right_parts
 def test_no_gradient_from_the_future_or_the_padding(student, rng):
     """The gradient with respect to later words and to the source's padding is exactly zero, and right elsewhere."""
-    module, theirs, _ = _twins(student, rng, 6, 3, 8)
+    module, theirs, _ = _decoder_twins(student, rng, 6, 3, 8)
     x, memory = _tensor(rng, 2, 4, 6), _tensor(rng, 2, 5, 6)
     causal, padding = _causal(4), torch.arange(5) < torch.tensor([3, 2])[:, None, None]
     for place in (0, 2):
@@ -823,7 +828,7 @@ def test_no_gradient_from_the_future_or_the_padding(student, rng):
 @_with_right_parts
 def test_gradients_reach_every_part_of_the_decoder(student, rng):
     """Gradients reach the input, the memory and every parameter, and equal those of PyTorch's layer."""
-    module, theirs, weights = _twins(student, rng, 6, 2, 5)
+    module, theirs, weights = _decoder_twins(student, rng, 6, 2, 5)
     x, memory, cotangent = _tensor(rng, 2, 4, 6), _tensor(rng, 2, 3, 6), _tensor(rng, 2, 4, 6)
     found = module.gradients([x, memory], cotangent=cotangent)
     own, source = x.clone().requires_grad_(), memory.clone().requires_grad_()
@@ -844,5 +849,5 @@ def test_dropout_acts_on_what_the_decoders_sublayers_say(student, rng):
         ("feed_forward.linear1", "feed_forward.linear2"),
     )
     for number, layers in enumerate(parts, start=1):
-        _expect_dropout(student, rng, layers, number, 3, (64, 4, 16), (x, memory))
-    _expect_no_usual_dropout(student, rng, _tensor(rng, 2, 3, 6), _tensor(rng, 2, 4, 6))
+        _expect_dropout(student, rng, _decoder_shapes, layers, number, 3, (x, memory))
+    _expect_no_usual_dropout(student, rng, _decoder_twins, _tensor(rng, 2, 3, 6), _tensor(rng, 2, 4, 6))
