@@ -1,0 +1,102 @@
+"""Demos in Chromium, served by Voilà: the first picture comes by itself, and keys, buttons and clicks move it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from coursekit.demos import notebooks
+from coursekit.demos.serving import served
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    assert program, "the browser tests need Debian's Chromium: apt-get install chromium"
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with served() as place:
+        yield place
+
+
+def opened(browser: Browser, address: str, name: str, width: int = 1280, height: int = 720) -> Page:
+    page = browser.new_page(viewport={"width": width, "height": height})
+    elsewhere: list[str] = []
+    host = address.split("/voila")[0]
+    page.on(
+        "request",
+        lambda request: (
+            None if request.url.startswith((host, "data:", "blob:")) else elsewhere.append(request.url)
+        ),
+    )
+    page.goto(f"{address}{name}.ipynb")
+    page.wait_for_selector("svg.ckd", timeout=60_000)
+    assert elsewhere == [], "a demo works without a network"
+    return page
+
+
+def heading(page: Page) -> str:
+    return page.locator("svg.ckd title").text_content() or ""
+
+
+def test_scenes_and_sliders_move_the_picture_by_keyboard_alone(browser: Browser, address: str) -> None:
+    page = opened(browser, address, "07_kernel_to_attention")
+    demo = notebooks.load("07_kernel_to_attention")
+    assert heading(page) == "σ = 0.1: one dot speaks for itself"
+    scene = page.get_by_role("button", name="Scene 3").or_(page.locator(".ckd-scenes button").nth(2)).first
+    scene.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("svg.ckd title")).to_have_text("σ = 20: everyone speaks at once")
+    handle = page.locator(".ckd-stage .noUi-handle").first
+    assert handle.get_attribute("role") == "slider"
+    handle.focus()
+    for _ in range(6):
+        page.keyboard.press("ArrowLeft")
+    expect(page.locator("svg.ckd title")).not_to_have_text("σ = 20: everyone speaks at once")
+    assert not any(
+        "mod-active" in (one.get_attribute("class") or "") for one in page.locator(".ckd-scenes button").all()
+    )
+    assert page.locator(".ckd-scenes button").count() == len(demo.scenes)
+    page.close()
+
+
+def test_a_click_on_a_cell_of_the_picture_paints_the_mask(browser: Browser, address: str) -> None:
+    page = opened(browser, address, "07_mask_painter")
+    expect(page.locator("svg.ckd title")).to_have_text("No mask: everyone may hear everyone, even the future")
+    cells = page.locator(".ckd-over button")
+    assert cells.count() == 49
+    # the switch lies where its score stands: row 1, column 2
+    switch, score = (
+        cells.nth(1 * 7 + 2).bounding_box(),
+        page.locator("svg.ckd rect").nth(1 * 7 + 2).bounding_box(),
+    )
+    assert switch and score
+    for side in ("x", "y", "width", "height"):
+        assert switch[side] == pytest.approx(score[side], abs=3)  # type: ignore[literal-required]
+    cells.nth(1 * 7 + 2).click()
+    expect(page.locator("svg.ckd title")).to_have_text("1 score is −∞; the other weights of a row grow")
+    cells.nth(1 * 7 + 2).press("Enter")
+    expect(page.locator("svg.ckd title")).to_have_text("No mask: everyone may hear everyone, even the future")
+    page.close()
+
+
+@pytest.mark.parametrize("name", notebooks.names())
+def test_a_demo_fits_a_projector(browser: Browser, address: str, name: str) -> None:
+    page = opened(browser, address, name)
+    picture = page.locator("svg.ckd").bounding_box()
+    assert picture and picture["height"] >= 300 and picture["width"] >= 600
+    assert picture["y"] + picture["height"] <= 720, "the whole picture is seen without scrolling"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert (
+        page.evaluate("parseFloat(getComputedStyle(document.querySelector('.ckd-scenes button')).fontSize)")
+        >= 16
+    )
+    page.close()
