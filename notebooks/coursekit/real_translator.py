@@ -56,8 +56,8 @@ class Plan:
     dropout: float = 0.1
     epochs: int = 15
     minutes: float = 0.0
-    batch_tokens: int = 1500
-    rate: float = 1.5e-3
+    batch_tokens: int = 1000
+    rate: float = 2e-3
     warm_up: int = 300
     smoothing: float = 0.1
     weight_decay: float = 0.01

@@ -49,7 +49,15 @@ from coursekit.translation import EOS
 #: What training keeps for each corpus, unless an option says otherwise.
 DEFAULTS: dict[str, dict[str, Any]] = {
     "multi30k": {},
-    "tatoeba": {"lower": False, "vocabulary": 8000, "d_ff": 1024, "d_model": 256, "layers": 3, "epochs": 12},
+    "tatoeba": {
+        "lower": False,
+        "vocabulary": 6000,
+        "d_model": 256,
+        "d_ff": 1024,
+        "layers": 3,
+        "epochs": 6,
+        "batch_tokens": 2000,
+    },
     "built-in": {
         "lower": False,
         "vocabulary": 1200,

@@ -1,0 +1,389 @@
+"""Times lab 12's transformer on Multi30k: ours, ``torch.nn.Transformer``, and ours without each way to save work.
+
+All train the same number of layers of the same width on the same batches with the same optimiser, in turns of a few
+steps. The fastest turn counts: other processes can only slow one down. Then sentences a second in decoding: greedy and
+beam, cached and not. ``--minutes`` also trains ours and PyTorch's for so long each and scores them on test2016 (long).
+Prints tables and writes ``build/bench/translator.json``. Multi30k comes from ``COURSE_DATA_MIRROR`` or the network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import random
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from coursekit.provided.p06_positions import sinusoidal
+from coursekit.provided.p12_translator import Transformer, make_batch, translate
+from coursekit.provided.p12_translator_fast import Fast, Steps, allow_sixteen_bits
+from coursekit.provided.p12_translator_search import translate_all
+from coursekit.real_translator import Plan, Run, batches, build_model, numbered, padded, sentences
+from coursekit.subwords import Subwords
+from coursekit.training import fresh
+from coursekit.translate import scores
+from coursekit.translation import BOS, EOS, PAD, Batch, Pair
+from rich.console import Console
+from rich.table import Table
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.nn.utils.rnn import pad_sequence
+
+ROOT = Path(__file__).resolve().parent.parent
+console = Console()
+
+
+class Stock(nn.Module):
+    """``torch.nn.Transformer`` with embeddings, positions and tied weights around it, as its users write it."""
+
+    def __init__(self, size: int, plan: Plan):
+        super().__init__()
+        self.embedding = nn.Embedding(size, plan.d_model)
+        nn.init.normal_(self.embedding.weight, std=plan.d_model**-0.5)
+        sizes = (plan.d_model, plan.heads, plan.layers, plan.layers, plan.d_ff, plan.dropout)
+        self.transformer = nn.Transformer(*sizes, batch_first=True)
+        table = torch.as_tensor(sinusoidal(64, plan.d_model), dtype=torch.float32)
+        self.register_buffer("positions", table, persistent=False)
+
+    def _embed(self, words: Tensor) -> Tensor:
+        return (
+            self.embedding(words) * math.sqrt(self.embedding.embedding_dim) + self.positions[: words.shape[1]]
+        )
+
+    def forward(self, source: Tensor, given: Tensor) -> Tensor:
+        """source (B, S), given (B, T) → logits (B, T, V)."""
+        y = self.transformer(
+            self._embed(source),
+            self._embed(given),
+            tgt_mask=torch.ones(given.shape[1], given.shape[1], dtype=torch.bool).triu(1),
+            src_key_padding_mask=source == PAD,
+            tgt_key_padding_mask=given == PAD,
+            memory_key_padding_mask=source == PAD,
+            tgt_is_causal=True,
+        )
+        return F.linear(y, self.embedding.weight)
+
+    def loss(self, batch: Batch, smoothing: float) -> Tensor:
+        """Cross-entropy over the real target tokens."""
+        logits = self(*batch[:2]).flatten(0, 1)
+        return F.cross_entropy(logits, batch[2].flatten(), ignore_index=PAD, label_smoothing=smoothing)
+
+
+def in_sixteen_bits(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The same loss under PyTorch's own mixed precision."""
+
+    def run(*arguments: Any) -> Tensor:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return loss(*arguments)
+
+    return run
+
+
+class Contender:
+    """One way to train: a model with its loss, its optimiser and its batches, and how fast each turn was."""
+
+    def __init__(
+        self,
+        name: str,
+        model: nn.Module,
+        loss: Callable[..., Tensor],
+        data: Sequence[Batch],
+        fused: bool = True,
+    ):
+        self.name, self.model, self.loss, self.data = name, model.train(), loss, data
+        self.optimiser = torch.optim.AdamW(model.parameters(), lr=1e-4, betas=(0.9, 0.98), fused=fused)
+        self.place, self.rates, self.last = 0, [], math.nan
+
+    def turn(self, steps: int, counts: bool = True) -> None:
+        """Train on the next batches and note the target tokens a second."""
+        tokens, began = 0, time.perf_counter()
+        for _ in range(steps):
+            batch = self.data[self.place % len(self.data)]
+            self.place += 1
+            loss = self.loss(batch, 0.1)
+            self.optimiser.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+            self.optimiser.step()
+            self.last = loss.item()
+            tokens += int(batch[2].ne(PAD).sum())
+        if counts:
+            self.rates.append(tokens / (time.perf_counter() - began))
+
+    @property
+    def rate(self) -> float:
+        """Target tokens a second, in the fastest turn."""
+        return max(self.rates)
+
+
+def contenders(plan: Plan, subwords: Subwords, pairs: list[Pair]) -> list[Contender]:
+    """All of them, on batches of the same size."""
+    alike = [make_batch(b) for b in batches(pairs, plan.batch_tokens, random.Random(0))]
+    mixed = [make_batch(b) for b in batches(pairs, plan.batch_tokens, random.Random(0), like_length=False)]
+    console.print(
+        f"padding: {100 * padding(alike):.1f} % of the places in batches of like length, "
+        f"{100 * padding(mixed):.1f} % in mixed ones"
+    )
+    best = Steps.best("cpu")
+
+    def ours(name: str, steps: Steps, data: Sequence[Batch] = alike, fused: bool = True) -> Contender:
+        model = build_model(Transformer, len(subwords), plan)
+        return Contender(name, model, Fast(model, plan.heads, plan.dropout, steps).loss, data, fused)
+
+    def stock() -> Stock:
+        torch.manual_seed(0)
+        return fresh(Stock(len(subwords), plan))  # type: ignore[return-value]
+
+    plain = build_model(Transformer, len(subwords), plan)
+
+    def readable(batch: Batch, smoothing: float) -> Tensor:
+        logits = plain(*batch[:2]).flatten(0, 1)
+        return F.cross_entropy(logits, batch[2].flatten(), ignore_index=PAD, label_smoothing=smoothing)
+
+    theirs = [stock(), stock(), stock()]
+    found = [
+        ours("ours", best),
+        Contender("torch.nn.Transformer", theirs[0], theirs[0].loss, alike),
+        Contender("torch.nn.Transformer, mixed batches", theirs[1], theirs[1].loss, mixed),
+        Contender("lab 12's model as it is written", plain, readable, alike),
+    ]
+    if best.bfloat16:
+        sixteen = in_sixteen_bits(theirs[2].loss)
+        found.insert(2, Contender("torch.nn.Transformer, autocast bfloat16", theirs[2], sixteen, alike))
+    for name in Steps.__dataclass_fields__:
+        if getattr(best, name):
+            found.append(ours(f"ours without {name}", best.without(name)))
+    found.append(ours("ours without buckets", best, mixed))
+    found.append(ours("ours without optimiser (fused)", best, fused=False))
+    if best.bfloat16:
+        found.append(ours("ours with all but bfloat16 off", replace(Steps.none(), bfloat16=True)))
+    return found
+
+
+def padding(data: Sequence[Batch]) -> float:
+    """The share of padding, over all batches."""
+    places = [batch[0].numel() + batch[2].numel() for batch in data]
+    return sum(padded(batch) * size for batch, size in zip(data, places, strict=True)) / sum(places)
+
+
+def training_speed(plan: Plan, subwords: Subwords, pairs: list[Pair], rounds: int, steps: int) -> list[dict]:
+    """One row a contender: target tokens a second, in turns."""
+    found = contenders(plan, subwords, pairs)
+    for contender in found:
+        contender.turn(steps, counts=False)
+    for _ in range(rounds):
+        for contender in found:
+            contender.turn(steps)
+    return [
+        {
+            "name": one.name,
+            "target_tokens_a_second": round(one.rate),
+            "median_turn": round(statistics.median(one.rates)),
+            "parameters": sum(p.numel() for p in one.model.parameters()),
+        }
+        for one in found
+    ]
+
+
+@torch.no_grad()
+def stock_greedy(
+    model: Stock, sources: Sequence[Sequence[int]], max_length: int, size: int = 64
+) -> list[list[int]]:
+    """Greedy translations by PyTorch's module, the decoder run on the whole prefix at each step."""
+    model.eval()
+    order = sorted(range(len(sources)), key=lambda number: len(sources[number]))
+    said: list[list[int]] = [[] for _ in sources]
+    for first in range(0, len(order), size):
+        chosen = order[first : first + size]
+        source = pad_sequence([torch.tensor(sources[n]) for n in chosen], True, PAD)
+        memory = model.transformer.encoder(model._embed(source), src_key_padding_mask=source == PAD)
+        words = torch.full((len(chosen), 1), BOS)
+        for _ in range(max_length):
+            future = torch.ones(words.shape[1], words.shape[1], dtype=torch.bool).triu(1)
+            y = model.transformer.decoder(
+                model._embed(words), memory, tgt_mask=future, memory_key_padding_mask=source == PAD
+            )
+            words = torch.cat([words, F.linear(y[:, -1], model.embedding.weight).argmax(-1)[:, None]], dim=1)
+            if bool(words.eq(EOS).any(dim=1).all()):
+                break
+        for number, row in zip(chosen, words.tolist(), strict=True):
+            row = row[1:]
+            said[number] = row[: row.index(EOS)] if EOS in row else row
+    return said
+
+
+def decoding_speed(
+    plan: Plan, subwords: Subwords, pairs: list[Pair], training: float
+) -> list[dict[str, Any]]:
+    """Sentences a second with a model that has trained for ``training`` seconds, so that its sentences end."""
+    model = build_model(Transformer, len(subwords), plan)
+    short = replace(plan, minutes=training / 60, epochs=1000, warm_up=100, batch_tokens=1000)
+    fast = Fast(model, plan.heads, plan.dropout)
+    folder = ROOT / "build" / "bench" / "translator_decoding"
+    (folder / "checkpoint.pt").unlink(missing_ok=True)
+    Run(folder, short, model, make_batch, fast.loss, pairs, pairs[:200]).go(lambda line: None)
+    sources = [source for source, _ in pairs[:256]]
+    rows = []
+    for beam in (1, 5):
+        kind = "greedy" if beam == 1 else f"beam {beam}"
+        found = {}
+        for cached in (True, False):
+            seconds = []
+            for _ in range(2):  # the first time, memory is new
+                began = time.perf_counter()
+                found[cached] = translate_all(fast, sources, beam=beam, cached=cached, max_length=40)
+                seconds.append(time.perf_counter() - began)
+            rows.append(
+                {
+                    "name": f"{kind}, {'cached' if cached else 'not cached'}, 64 at a time",
+                    "sentences_a_second": round(len(sources) / min(seconds), 1),
+                }
+            )
+        same = sum(a[0][0] == b[0][0] for a, b in zip(found[True], found[False], strict=True))
+        rows[-1]["same_as_cached"] = round(same / len(sources), 4)
+        few, began = sources[:24], time.perf_counter()
+        for source in few:
+            translate(model, source, beam=beam)
+        rate = len(few) / (time.perf_counter() - began)
+        rows.append({"name": f"{kind}, lab 12's translate, one by one", "sentences_a_second": round(rate, 1)})
+    began = time.perf_counter()
+    for source in sources[:48]:
+        translate_all(fast, [source], beam=5)
+    rows.append(
+        {
+            "name": "beam 5, cached, one by one",
+            "sentences_a_second": round(48 / (time.perf_counter() - began), 1),
+        }
+    )
+    return rows
+
+
+def quality(
+    plan: Plan, subwords: Subwords, pairs: list[Pair], minutes: float, every: float
+) -> list[dict[str, Any]]:
+    """BLEU on test2016 after ``minutes`` of training, ours and PyTorch's, with BLEU on validation on the way."""
+    plan = replace(plan, minutes=minutes, epochs=1000)
+    test = sentences(plan.corpus, "test", plan.direction)
+    held_text = sentences(plan.corpus, "validation", plan.direction)
+    held = numbered(subwords, held_text, plan.direction)
+    torch.manual_seed(0)
+    stock = fresh(Stock(len(subwords), plan))
+    model = build_model(Transformer, len(subwords), plan)
+    fast = Fast(model, plan.heads, plan.dropout)
+
+    def ours_said(texts: list[str], beam: int) -> list[str]:
+        found = translate_all(fast, subwords.encode(texts), beam=beam, length_penalty=1.0)
+        return [subwords.decode(best[0][0]) for best in found]
+
+    def stock_said(texts: list[str], beam: int) -> list[str]:
+        return [subwords.decode(n) for n in stock_greedy(stock, subwords.encode(texts), 60)]  # type: ignore[arg-type]
+
+    rows = []
+    for name, one, loss, said, beams in (
+        ("ours", model, fast.loss, ours_said, (1, 5)),
+        ("torch.nn.Transformer", stock, stock.loss, stock_said, (1,)),
+    ):
+
+        def measure(said: Callable[[list[str], int], list[str]] = said) -> dict[str, float]:
+            texts, references = zip(*held_text[:300], strict=True)
+            return {"BLEU": scores(said(list(texts), 1), list(references), plan.lower)["BLEU"]}
+
+        folder = ROOT / "build" / "bench" / f"translator_{name.replace('.', '_')}_{minutes:g}min"
+        run = Run(
+            folder,
+            plan,
+            one,
+            make_batch,
+            loss,
+            pairs,
+            held,
+            measure=measure,
+            measure_every=60 * every,
+        )
+        run.go(lambda line, name=name: console.print(f"{name}: {line}"))  # type: ignore[misc]
+        for beam in beams:
+            texts, references = zip(*test, strict=True)
+            result = scores(said(list(texts), beam), list(references), plan.lower)
+            rows.append(
+                {"name": name, "beam": beam, "minutes": round(run.curve.seconds / 60, 2), **result}
+                | {"target_tokens": run.curve.tokens, "curve": run.curve.measured}
+            )
+    return rows
+
+
+def show(report: dict[str, Any]) -> None:
+    """The report as tables."""
+    rows = report["training"]
+    table = Table(title=f"Training on {report['cores']} cores\n{report['plan']}")
+    for column in ("way", "target tokens/s", "median turn", "against PyTorch's"):
+        table.add_column(column, justify="left" if column == "way" else "right")
+    base = next(row for row in rows if row["name"] == "torch.nn.Transformer")["target_tokens_a_second"]
+    for row in rows:
+        rate, median = row["target_tokens_a_second"], row["median_turn"]
+        table.add_row(row["name"], f"{rate:,}", f"{median:,}", f"{rate / base:.2f} ×")
+    console.print(table)
+    table = Table(title="Decoding, 256 sentences")
+    for column in ("way", "sentences/s"):
+        table.add_column(column, justify="left" if column == "way" else "right")
+    for row in report["decoding"]:
+        table.add_row(row["name"], f"{row['sentences_a_second']:,}")
+    console.print(table)
+    for row in report.get("quality", []):
+        console.print(
+            f"{row['name']}, {row['minutes']} min, beam {row['beam']}: BLEU {row['BLEU']} ({row['BLEU_signature']})"
+        )
+
+
+def main() -> None:
+    """Measure, show, write the JSON."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5, help="turns of each contender")
+    parser.add_argument("--steps", type=int, default=6, help="training steps in a turn")
+    parser.add_argument("--batch-tokens", type=int, default=1500)
+    parser.add_argument(
+        "--decoding-seconds", type=float, default=30, help="training before decoding is timed"
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=0, help="also train for so long each, and score (long)"
+    )
+    parser.add_argument("--every", type=float, default=1, help="minutes between measurements of BLEU")
+    options = parser.parse_args()
+    torch.set_num_threads(min(2, os.cpu_count() or 1))
+    plan = Plan(batch_tokens=options.batch_tokens)
+    text = sentences(plan.corpus, "train", plan.direction)
+    file = ROOT / "build" / "bench" / f"subwords_{plan.vocabulary}.json"
+    if not file.is_file():
+        both = (sentence for pair in text for sentence in pair)
+        Subwords.learn(both, plan.vocabulary, plan.lower).save(file)
+    subwords = Subwords.load(file)
+    pairs = [pair for pair in numbered(subwords, text, plan.direction) if max(map(len, pair)) < 64]
+    report: dict[str, Any] = {
+        "cores": torch.get_num_threads(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "bfloat16_instructions": allow_sixteen_bits(),
+        "plan": f"d={plan.d_model}, {plan.layers}+{plan.layers} layers, d_ff={plan.d_ff}, "
+        f"{len(subwords):,} subwords, {plan.batch_tokens:,} places a batch",
+        "training": training_speed(plan, subwords, pairs, options.rounds, options.steps),
+        "decoding": decoding_speed(plan, subwords, pairs, options.decoding_seconds),
+    }
+    if options.minutes:
+        tuned = replace(plan, batch_tokens=Plan().batch_tokens)
+        report["quality"] = quality(tuned, subwords, pairs, options.minutes, options.every)
+    show(report)
+    target = ROOT / "build" / "bench" / "translator.json"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    console.print(f"written to {target.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
