@@ -16,9 +16,9 @@ Engine = Callable[[Iterable[Task], Assignment, int], Iterator[SubmissionResult]]
 def engine_named(name: str) -> Engine:
     """``local``, ``dask`` (a cluster on this machine) or ``dask:ADDRESS``. ``UserError`` for another name."""
     if name == "local":
-        from autograder.local_engine import grade_all
+        from autograder.local_engine import LocalEngine
 
-        return grade_all
+        return LocalEngine()
     if name == "dask" or name.startswith("dask:"):
         try:
             from autograder.dask_engine import grade_all as grade_on_dask

@@ -6,6 +6,7 @@ import json
 import time
 from collections import Counter, defaultdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -22,8 +23,11 @@ from rich.table import Table
 
 from autograder.layout import write_atomically
 from autograder.masters import lab_name
-from autograder.pipeline import ClassResult, Plan, run
+from autograder.pipeline import ClassResult, run
 from autograder.results import SubmissionResult
+
+if TYPE_CHECKING:
+    from autograder.plan import Plan
 
 _COLOURS = {"graded": "green", "partly-run": "yellow", "missing": "dim"}
 #: A class larger than this gets a summary on the screen; the table is in the report.
@@ -57,11 +61,13 @@ def grade_and_show(
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True) as progress:
-        bar = progress.add_task(f"grading {name}", total=None)
+    progress = Progress(*columns, console=console, transient=True)
+    bar = progress.add_task(f"grading {name}", total=None)
+    try:
 
         def planned(plan: Plan) -> None:
             progress.update(bar, total=len(plan.todo) or 1)
+            progress.start()  # not before: the workers, copies of this process, are made while it has one thread
 
         def graded(result: SubmissionResult) -> None:
             progress.advance(bar)
@@ -77,6 +83,9 @@ def grade_and_show(
             planned=planned,
             graded=graded,
         )
+    finally:
+        if progress.live.is_started:
+            progress.stop()
     seconds = time.perf_counter() - began
     rows = json.dumps([result.as_json() for result in done.results], indent=2, ensure_ascii=False) + "\n"
     for path in (out / "results.json", json_file):

@@ -15,12 +15,13 @@ from autograder.masters import spec
 from autograder.offlimits import forbidden_used
 from autograder.own_errors import own_error
 from autograder.results import CellOutcome, QuestionResult, SubmissionResult, TestResult
-from autograder.sandbox.session import Session, Zygote
+from autograder.sandbox.session import Session
 from autograder.sanitise import Repaired, Template, kept_name, repair
 from autograder.student import Student, StudentError, StudentGone
 from autograder.submissions import MISSING, Submission, Unreadable
 from autograder.testing import HiddenTest, TestRun, earned, run_test, tests_of
 from autograder.time_guard import JudgedTooLong, ends_after, judging
+from autograder.warm import Zygotes
 from autograder.work import Task
 
 CHECK_MIME = "application/vnd.coursekit.check+json"
@@ -48,10 +49,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Grader:
-    """Grades submissions of one lab with one warm zygote. ``context`` digests all that is not the submission."""
+    """Grades submissions of one lab with warm zygotes. ``context`` digests all that is not the submission."""
 
     lab: str
-    zygote: Zygote
+    zygotes: Zygotes
     template: Template
     context: fingerprints.Context
 
@@ -74,7 +75,7 @@ class Grader:
         keys = self.context.question_keys(repaired.executed_source())
         kept = _unchanged(task.earlier, keys)
         run = _taken_over(task.earlier, repaired, kept, spec(self.lab).questions)
-        run = run or self._run(repaired, kept)
+        run = run or self._run(repaired, kept, task.raw)
         return SubmissionResult(
             student=submission.student,
             lab=self.lab,
@@ -86,18 +87,18 @@ class Grader:
             notes=(*submission.notes, *repaired.notes, *run.notes),
             notebook=_executed(repaired, run.outcomes),
             submitted_at=submission.submitted_at,
-            unsandboxed=not self.zygote.sandbox,
+            unsandboxed=not self.zygotes.sandbox,
             keys={**keys, "raw": raw_digest},
             public_checks=_public_checks(run.outcomes, [name for name, _ in spec(self.lab).questions]),
             run_notes=run.notes,
             tested=tuple(name for name, _ in spec(self.lab).questions if name not in kept),
         )
 
-    def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult]) -> Run:
+    def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult], raw: bytes) -> Run:
         """Run the notebook's cells, then test the questions that are not ``kept``."""
         sources = _labelled_sources(repaired)
         notes: list[str] = []
-        with self.zygote.session() as session, ends_after(session.limits.total_seconds):
+        with self.zygotes.zygote_for(raw).session() as session, ends_after(session.limits.total_seconds):
             outcomes = _within_bounds(session.run_cells(sources))
             if session.note:
                 notes.append(_naming_the_question(session.note, self.template))
@@ -131,7 +132,7 @@ class Grader:
             questions,
             notes or submission.notes,
             submitted_at=submission.submitted_at,
-            unsandboxed=not self.zygote.sandbox,
+            unsandboxed=not self.zygotes.sandbox,
         )
 
     def _question(

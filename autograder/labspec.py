@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from nbformat.notebooknode import NotebookNode
+if TYPE_CHECKING:
+    from nbformat.notebooknode import NotebookNode
 
 
 @dataclass(frozen=True)

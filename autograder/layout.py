@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from autograder.errors import GradingError
+from autograder.errors import GradingError, UserError
 from autograder.results import SubmissionResult
 
 #: A folder name longer than this many bytes is refused by common file systems.
@@ -86,3 +89,29 @@ def write_autograded(result: SubmissionResult, out: Path) -> Path | None:
     if result.submitted_at:
         write_atomically(timestamp, result.submitted_at + "\n")
     return path
+
+
+@contextmanager
+def sole_writer(out: Path) -> Iterator[None]:
+    """Hold the output folder alone; what a killed run left half-written is removed. ``UserError`` when it is taken.
+
+    The lock goes with the process that holds it, however that ends.
+    """
+    try:
+        handle = os.open(out / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise UserError(f"The folder {out} cannot be written to: {error.strerror}.") from None
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(f"Another command is writing to {out}: let it finish and try again.") from None
+        except OSError:
+            pass  # a file system without locks
+        else:
+            for folder in ("autograded", "feedback", "report"):
+                for left in (out / folder).rglob(".writing-*"):
+                    left.unlink(missing_ok=True)
+        yield
+    finally:
+        os.close(handle)

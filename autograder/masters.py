@@ -24,14 +24,13 @@ import os
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import jupytext
-import nbformat
-from nbformat.notebooknode import NotebookNode
+from typing import TYPE_CHECKING, Any
 
 from autograder.errors import UserError
 from autograder.labspec import LabSpec
+
+if TYPE_CHECKING:  # what reads notebooks takes half a second to import, and a sandbox can start meanwhile
+    from nbformat.notebooknode import NotebookNode
 
 SKIP = "skip-grading"
 
@@ -80,8 +79,26 @@ def master_path(lab: str) -> Path:
 
 
 @cache
+def course_header(lab: str) -> dict[str, Any]:
+    """The ``course`` entry of a master's header, without reading the rest."""
+    import yaml
+
+    path = master_path(lab)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    try:
+        end = lines.index("# ---", 1) if lines[:1] == ["# ---"] else 0
+        header = yaml.safe_load("\n".join(line.removeprefix("#")[1:] for line in lines[1:end])) or {}
+        return dict(header.get("jupyter", {}).get("course") or {})
+    except (ValueError, AttributeError, TypeError, yaml.YAMLError) as error:
+        raise UserError(f"The header of {path} cannot be read: {' '.join(str(error).split())}.") from None
+
+
+@cache
 def read_master(lab: str) -> NotebookNode:
     """The master as a notebook with complete nbgrader metadata, solutions and hidden regions in place."""
+    import jupytext
+    import nbformat
+
     path = master_path(lab)
     notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
     course = dict(notebook.metadata.get("course", {}))
@@ -107,6 +124,8 @@ def read_master(lab: str) -> NotebookNode:
 
 def _expand(cell: NotebookNode, lab: str, path: Path) -> None:
     """Turn the short options into nbgrader's metadata, and add the hidden region of a test cell."""
+    from nbformat import from_dict
+
     options = cell.metadata
     flags: dict[str, Any] = {"grade": False, "solution": False, "locked": False, "task": False}
     points = options.pop("points", None)
@@ -123,12 +142,12 @@ def _expand(cell: NotebookNode, lab: str, path: Path) -> None:
     else:
         if points is not None:
             raise UserError(f"The master {path} gives points to a cell that is neither test nor written.")
-        cell.metadata = nbformat.from_dict(_tags(options))
+        cell.metadata = from_dict(_tags(options))
         return
     if flags["grade"] and not isinstance(points, (int, float)):
         raise UserError(f"The master {path} gives no points to the cell “{flags['grade_id']}”.")
     flags["cell_type"] = cell.cell_type
-    cell.metadata = nbformat.from_dict({"nbgrader": {**flags, "schema_version": 3}, **_tags(options)})
+    cell.metadata = from_dict({"nbgrader": {**flags, "schema_version": 3}, **_tags(options)})
     if flags["grade"] and flags["locked"]:
         cell.metadata["deletable"] = False
 

@@ -10,6 +10,7 @@ import ast
 import re
 import symtable
 from collections.abc import Sequence
+from functools import lru_cache
 
 from coursekit.checking import forbidden_in
 from coursekit.forbidden import used_in_tree
@@ -27,16 +28,21 @@ def forbidden_used(lab: str, question: str, cells: Sequence[str]) -> tuple[str, 
     names = (*forbidden_in(lab, question), *settings().lab(lab).forbid.get(question, ()))
     if not names:
         return ()
-    trees = [tree for tree in map(_parse, cells) if tree is not None]
-    imports = [
-        node for tree in trees for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))
-    ]
+    trees, imports = _read(tuple(cells))
     reached = _reached(question, trees)
     if not reached:
         return ()
     bare = ast.Expr(ast.Name(question, ast.Load()))  # an import may bind the question's own name
     module = ast.Module(body=[*imports, *reached, bare], type_ignores=[])
     return used_in_tree(module, names)
+
+
+@lru_cache(maxsize=1)
+def _read(cells: tuple[str, ...]) -> tuple[list[ast.Module], list[ast.stmt]]:
+    """The cells' syntax trees and their imports. A notebook's questions are looked at one after another."""
+    trees = [tree for tree in map(_parse, cells) if tree is not None]
+    nodes = (node for tree in trees for node in ast.walk(tree))
+    return trees, [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
 
 
 def _parse(source: str) -> ast.Module | None:

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from autograder.course import settings
-from autograder.engines import engine_named
 from autograder.errors import UserError
-from autograder.fingerprints import Context, context_of
-from autograder.local_engine import cores
-from autograder.masters import course_root, read_master, use_root
-from autograder.plan import Plan, make_plan
-from autograder.recording import Recorder, sole_writer
+from autograder.layout import sole_writer
+from autograder.masters import course_header, course_root, use_root
 from autograder.release import data_files, write_kit
 from autograder.results import SubmissionResult
 from autograder.sandbox.policy import Limits
-from autograder.sanitise import Template
 from autograder.store import ResultStore
-from autograder.submissions import Submission, collect
-from autograder.validation import validate
-from autograder.work import Assignment, Task
+from autograder.submissions import Submission, Unreadable, collect, read
+from autograder.warm import ONE_THREAD, Zygotes, cores
+
+if TYPE_CHECKING:
+    from autograder.fingerprints import Context
+    from autograder.local_engine import LocalEngine
+    from autograder.plan import Plan
+    from autograder.work import Assignment, Task
 
 STORE = ".results.db"
 
@@ -48,8 +49,10 @@ class ClassResult:
 
 def limits_of(lab: str) -> Limits:
     """The limits of a lab. The master's header goes before the course's policy for all labs, its policy for this one last."""
+    from autograder.course import settings
+
     for_all, for_this = settings().limits_for(lab)
-    header = dict(read_master(lab).metadata.get("course", {}).get("limits", {}))
+    header = dict(course_header(lab).get("limits") or {})
     return Limits(**{**DEFAULT_LIMITS, **for_all, **header, **for_this})
 
 
@@ -72,64 +75,133 @@ def run(
     ``students`` are those to grade (None: the whole class). ``planned`` and ``graded`` are told what will be
     done and each result as it is recorded. Raises ``UserError`` in one sentence; what was recorded before stays
     recorded.
+
+    Much of a small class's time is imports. So the sandbox's first process starts as early as can be, the
+    workers are copied from this process before it imports what only the writer needs, and all go on side by side.
     """
     use_root(course_root())
-    grade_all = engine_named(engine)
+    os.environ.update(ONE_THREAD)
     submissions = [s for s in collect(submitted, lab) if students is None or s.student in students]
-    context = context_of(lab, limits or limits_of(lab), sandbox)
     _make_writable(out)
-    with sole_writer(out), ResultStore(out / STORE) as store:
-        saved = store.context(lab)
-        before = Context(**saved) if saved else None
+    with ExitStack() as stack:
+        kit = stack.enter_context(_kit(lab))
+        warm = _Warm(lab, kit, submissions, jobs, sandbox) if engine == "local" else None
+        if warm is not None:
+            stack.callback(warm.close)
+            if force or not (out / STORE).exists():
+                warm.begin(submissions)
+        from autograder.engines import engine_named
+        from autograder.fingerprints import Context, context_of
+        from autograder.plan import make_plan
+
+        grade_all = engine_named(engine)
+        context = context_of(lab, limits or limits_of(lab), sandbox)
+        stack.enter_context(sole_writer(out))
+        with ResultStore(out / STORE) as store:
+            saved = store.context(lab)
+            before = Context(**saved) if saved else None
+            plan = make_plan(submissions, store, context, before, force)
         if before is None or before.whole != context.whole:
+            from autograder.validation import validate
+
             validate(lab)
-        plan = make_plan(submissions, store, context, before, force)
-        planned(plan)
+        if warm is not None and plan.todo:
+            warm.fork(grade_all, plan.todo)  # type: ignore[arg-type]
+        store = stack.enter_context(ResultStore(out / STORE))
         store.put_context(lab, asdict(context))
-        with Recorder(lab, out, store) as recorder, _assignment(lab, limits, sandbox, context) as assignment:
-            recorder.begin(submission.student for submission in submissions)
-            tasks = _tasks(plan, store, lab, force)
-            for result in grade_all(tasks, assignment, jobs or cores()):
-                recorder.record(result)
-                graded(result)
-            if students is None:
-                store.forget_others(lab, {submission.student for submission in submissions})
-            report = recorder.finish()
-        results = tuple(replace(result, notebook="") for result in store.all(lab))
-        return ClassResult(lab, results, plan, recorder.redone, tuple(recorder.faults), out, report)
+        tasks = _tasks(plan.todo, store, lab, force)
+        results = grade_all(tasks, _assignment(lab, limits, sandbox, context, kit), jobs or cores())
+        from autograder.recording import Recorder
+
+        planned(plan)
+        recorder = stack.enter_context(Recorder(lab, out, store))
+        recorder.begin(submission.student for submission in submissions)
+        for result in results:
+            recorder.record(result)
+            graded(result)
+        if students is None:
+            store.forget_others(lab, {submission.student for submission in submissions})
+        report = recorder.finish()
+        everybody = tuple(replace(result, notebook="") for result in store.all(lab))
+        return ClassResult(lab, everybody, plan, recorder.redone, tuple(recorder.faults), out, report)
 
 
-def _tasks(plan: Plan, store: ResultStore, lab: str, force: bool) -> Iterator[Task]:
-    """The tasks, each read when it is its turn: a class may be larger than the memory."""
-    for submission in plan.todo:
+class _Warm:
+    """What can be made ready before anybody knows the assignment: the zygotes, then the workers."""
+
+    def __init__(
+        self, lab: str, kit: Path, submissions: Sequence[Submission], jobs: int | None, sandbox: bool
+    ):
+        self.lab = lab
+        self.jobs = min(jobs or cores(), len(submissions)) or 1
+        self.zygotes = Zygotes.of(lab, kit, data_files(lab), Limits(), sandbox)
+        self.engine: LocalEngine | None = None
+
+    def begin(self, submissions: Sequence[Submission]) -> None:
+        """Have the zygotes start that the submissions will need."""
+        self.zygotes.plain.begin()
+        for submission in submissions:
+            if self.zygotes.with_torch is None and (raw := _peek(submission)):
+                self.zygotes.expect(raw)
+
+    def fork(self, engine: LocalEngine, todo: Sequence[Submission]) -> None:
+        """Make the workers."""
+        self.begin(todo)
+        self.engine = engine
+        engine.fork_workers(self.lab, self.zygotes, min(self.jobs, len(todo)))
+
+    def close(self) -> None:
+        if self.engine is not None:
+            self.engine.close()
+        self.zygotes.close()
+
+
+def _peek(submission: Submission) -> bytes:
+    try:
+        return read(submission) if submission.path is not None else b""
+    except Unreadable:
+        return b""
+
+
+def _tasks(todo: Sequence[Submission], store: ResultStore, lab: str, force: bool) -> Iterator[Task]:
+    """The tasks, each read when it is its turn: a class may be larger than the memory.
+
+    First those that do not wait for PyTorch.
+    """
+    for submission in sorted(todo, key=lambda submission: b"torch" in _peek(submission)):
         yield load(submission, store, lab, force)
 
 
 def load(submission: Submission, store: ResultStore, lab: str, force: bool = False) -> Task:
     """A task with what is known of the submission (nothing, when it is to be graded afresh)."""
+    from autograder.work import Task
+
     earlier = None if force else store.get(lab, submission.student)
     return Task.load(submission, earlier if earlier is not None and not earlier.fault else None)
 
 
 @contextmanager
-def _assignment(lab: str, limits: Limits | None, sandbox: bool, context: Context) -> Iterator[Assignment]:
-    """What workers need, with the kit cut to the lab in a folder of its own."""
+def _kit(lab: str) -> Iterator[Path]:
+    """The student kit, cut to the lab, in a folder of its own."""
     home = Path(tempfile.mkdtemp(prefix="coursekit-"))
     try:
         write_kit(lab, home / "coursekit")
-        yield Assignment(
-            lab,
-            limits or limits_of(lab),
-            sandbox,
-            settings(),
-            context,
-            Template.of(lab),
-            course_root(),
-            home / "coursekit",
-            tuple(data_files(lab)),
-        )
+        yield home / "coursekit"
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+def _assignment(lab: str, limits: Limits | None, sandbox: bool, context: Context, kit: Path) -> Assignment:
+    """What workers need."""
+    from autograder.course import settings
+    from autograder.sanitise import Template
+    from autograder.work import Assignment
+
+    limits = limits or limits_of(lab)
+    template = Template.of(lab)
+    return Assignment(
+        lab, limits, sandbox, settings(), context, template, course_root(), kit, tuple(data_files(lab))
+    )
 
 
 def _make_writable(out: Path) -> None:

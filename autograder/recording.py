@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
 from autograder.answers import answers_of
 from autograder.course import settings
-from autograder.errors import UserError
 from autograder.feedback import FeedbackWriter
 from autograder.gradebook import GradebookWriter, TeacherMarks
 from autograder.gradebook_cells import test_cells
@@ -36,32 +32,6 @@ def open_gradebook(lab: str, out: Path) -> GradebookWriter:
         if policy.has_late_rule(lab)
         else None,
     )
-
-
-@contextmanager
-def sole_writer(out: Path) -> Iterator[None]:
-    """Hold the output folder alone; what a killed run left half-written is removed. ``UserError`` when it is taken.
-
-    The lock goes with the process that holds it, however that ends.
-    """
-    try:
-        handle = os.open(out / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise UserError(f"The folder {out} cannot be written to: {error.strerror}.") from None
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(f"Another command is writing to {out}: let it finish and try again.") from None
-        except OSError:
-            pass  # a file system without locks
-        else:
-            for folder in ("autograded", "feedback", "report"):
-                for left in (out / folder).rglob(".writing-*"):
-                    left.unlink(missing_ok=True)
-        yield
-    finally:
-        os.close(handle)
 
 
 class Recorder:

@@ -6,11 +6,9 @@ import hashlib
 import shutil
 from pathlib import Path
 
-import nbformat
-
 from autograder.errors import UserError
 from autograder.layout import write_atomically
-from autograder.masters import course_root, read_master
+from autograder.masters import course_header, course_root
 
 _README = """# {title}
 
@@ -58,7 +56,7 @@ def write_kit(lab: str, target: Path) -> None:
 
 def data_files(lab: str) -> list[Path]:
     """The data files and folders that the master's header names, as paths in ``data/``."""
-    names = read_master(lab).metadata.get("course", {}).get("data", []) or []
+    names = course_header(lab).get("data") or []
     files = [course_root() / "data" / name for name in names]
     for file in files:
         if not file.exists():
@@ -68,6 +66,8 @@ def data_files(lab: str) -> list[Path]:
 
 def release(lab: str, out: Path) -> Path:
     """Write the student's bundle of a lab to ``out`` and return the notebook's path."""
+    import nbformat
+
     from autograder.build import released_notebook  # it loads nbgrader, which a worker can do without
 
     folder = out / lab

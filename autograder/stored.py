@@ -10,9 +10,10 @@ from rich.progress import track
 from autograder.errors import UserError
 from autograder.exports import Exported, export
 from autograder.feedback import FeedbackWriter
+from autograder.layout import sole_writer
 from autograder.masters import spec
 from autograder.pipeline import STORE
-from autograder.recording import open_gradebook, sole_writer, write_report
+from autograder.recording import open_gradebook, write_report
 from autograder.store import ResultStore
 
 

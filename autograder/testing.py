@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.errors import UserError
 from autograder.own_errors import TYPES, error_name
 from autograder.results import TestResult
 from autograder.student import BadReply, Handle, Student, StudentError, StudentGone, TraceEntry
@@ -122,7 +123,7 @@ def run_test(test: HiddenTest, student: Student) -> TestRun:
     except StudentError as raised:
         error = raised
         result = TestResult(test.title, False, _sentence_for(raised))
-    except StudentGone:
+    except (StudentGone, UserError):  # the sandbox's own failure is one of those
         raise
     except Exception as fault:
         # The test stumbled over what came back, unless it stumbles over the master's answer too.

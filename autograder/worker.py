@@ -18,16 +18,18 @@ import subprocess
 import sys
 import traceback
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 from autograder.errors import GradingError, UserError
 from autograder.fingerprints import harness_digest, library_versions
 from autograder.masters import spec, use_root
 from autograder.results import SubmissionResult
+from autograder.warm import ONE_THREAD, Zygotes
 from autograder.work import Assignment, Task
 
-#: One thread a worker: two workers on two cores with two threads each stand in each other's way.
-_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+#: What a worker's process is called.
+NAME = "grade-worker"
 
 #: How often a task is tried before the grader says that it cannot.
 TRIES = 2
@@ -39,20 +41,22 @@ _FAULT_NOTE = (
 )
 
 
-def make_grader(assignment: Assignment) -> Any:
-    """A grader with a started zygote; close ``grader.zygote`` in the end."""
+def make_grader(assignment: Assignment, zygotes: Zygotes | None = None) -> Any:
+    """A grader with a started zygote; close ``grader.zygotes`` in the end."""
     from autograder import course
     from autograder.grading import Grader
-    from autograder.sandbox.session import Zygote
     from autograder.testing import set_salt
 
     use_root(assignment.root)
     _same_version(assignment)
     course.use(assignment.settings)
     set_salt(assignment.settings.salt)
-    zygote = Zygote(assignment.kit, assignment.data, assignment.limits, sandbox=assignment.sandbox)
-    zygote.start()
-    return Grader(assignment.lab, zygote, assignment.template, assignment.context)
+    zygotes = zygotes or Zygotes.of(
+        assignment.lab, assignment.kit, assignment.data, assignment.limits, assignment.sandbox
+    )
+    zygotes.use(assignment.limits)
+    zygotes.plain.start()
+    return Grader(assignment.lab, zygotes, assignment.template, assignment.context)
 
 
 def _same_version(assignment: Assignment) -> None:
@@ -64,20 +68,26 @@ def _same_version(assignment: Assignment) -> None:
             raise UserError(f"The worker on {platform.node()} cannot grade: it needs {words}.")
 
 
-def serve(connection: Connection) -> None:
-    """A worker's life: learn the assignment, then grade what comes until nothing more does."""
+def serve(connection: Connection, zygotes: Zygotes | None = None) -> None:
+    """A worker's life: learn the assignment, then grade what comes until nothing more does.
+
+    ``zygotes`` are those that were made for it; without any it starts its own.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(OSError):  # what ps and top call it, on Linux
+        Path("/proc/self/comm").write_text(NAME)
     try:
-        grader = make_grader(connection.recv())
+        grader = make_grader(connection.recv(), zygotes)
+    except EOFError:  # the starter had nothing to do, or has gone
+        return
     except UserError as error:
         connection.send(("cannot start", str(error)))
         return
     except Exception:
         connection.send(("cannot start", f"A worker could not start: {traceback.format_exc()}"))
         return
-    import torch
-
-    torch.set_num_threads(1)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
     connection.send(("ready", None))
     try:
         while (task := connection.recv()) is not None:
@@ -85,7 +95,7 @@ def serve(connection: Connection) -> None:
     except (EOFError, OSError):  # the starter has gone
         pass
     finally:
-        grader.zygote.close()
+        grader.zygotes.close()
 
 
 def _graded(grader: Any, task: Task) -> tuple[str, Any]:
@@ -109,7 +119,7 @@ class Worker:
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             cwd=assignment.root,
-            env={**os.environ, **_ONE_THREAD, "PYTHONPATH": os.pathsep.join(path)},
+            env={**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(path)},
         )
         theirs.close()
         self.connection = Connection(ours.detach())
@@ -139,11 +149,20 @@ class Worker:
         """End it, now if it must be."""
         self._send(None)
         self.connection.close()
+        if not self._wait(5):
+            self._kill()
+
+    def _wait(self, seconds: float) -> bool:
+        """Whether its process has ended, or does within ``seconds``."""
         try:
-            self.process.wait(5)
+            self.process.wait(seconds)
         except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+            return False
+        return True
+
+    def _kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
 
 
 class Attempts:

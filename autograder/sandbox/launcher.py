@@ -55,6 +55,7 @@ class ZygoteProcess:
         self.render_figures = render_figures
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        self._ready = False
         self._buffer = b""
         self._workplace = ""
 
@@ -69,7 +70,18 @@ class ZygoteProcess:
 
     def start(self) -> None:
         """Start the process unless it runs. ``SandboxUnavailable`` says in one sentence why it cannot."""
-        if self._process is not None and self._process.poll() is None:
+        self.begin()
+        if self._ready:
+            return
+        answer, _ = self._receive(START_SECONDS)
+        if "ready" not in answer:
+            self.close()
+            raise SandboxUnavailable(answer.get("error", "the sandbox's first process ended at once"))
+        self._ready = True
+
+    def begin(self) -> None:
+        """Have the process start, unless it runs, without waiting until it has imported everything."""
+        if self._control is not None and (self._process is None or self._process.poll() is None):
             return
         self.close()
         if self.sandbox and (problem := namespaces.probe()) is not None:
@@ -98,7 +110,7 @@ class ZygoteProcess:
         )
         os.close(program)
         theirs.close()
-        self._control, self._buffer = ours, b""
+        self._control, self._ready, self._buffer = ours, False, b""
         self._send(
             {
                 "harness": str(here),
@@ -115,10 +127,34 @@ class ZygoteProcess:
                 "fonts": known_fonts(),
             }
         )
-        answer, _ = self._receive(START_SECONDS)
-        if "ready" not in answer:
+
+    def clone(self, modules: Sequence[str] = ()) -> Self:
+        """A copy of the process, with further modules imported: its ``start`` waits until it is ready.
+
+        It ends with this process. Should it end before, its next ``start`` makes a process of its own.
+        """
+        self.begin()
+        copy = type(self)(
+            self.kit, self.data, self.limits, (*self.modules, *modules), self.sandbox, self.render_figures
+        )
+        ours, theirs = socket.socketpair()
+        try:
+            self._send({"clone": list(modules)}, theirs.fileno())
+        except OSError:  # it has ended, and may have said why
+            ours.close()
+            answer, _ = self._receive(SPAWN_SECONDS)
             self.close()
-            raise SandboxUnavailable(answer.get("error", "the sandbox's first process ended at once"))
+            raise SandboxUnavailable(
+                answer.get("error", "the sandbox's first process has gone: grade again")
+            ) from None
+        finally:
+            theirs.close()
+        copy._control = ours
+        return copy
+
+    def descriptors(self) -> list[int]:
+        """The open descriptors that belong to this object."""
+        return [] if self._control is None else [self._control.fileno()]
 
     def _make_workplace(self) -> str:
         folder = tempfile.mkdtemp(prefix="unsandboxed-")
@@ -131,7 +167,7 @@ class ZygoteProcess:
         """End the process, and with it every child that is left."""
         if self._control is not None:
             self._control.close()
-            self._control = None
+            self._control, self._ready = None, False
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -149,6 +185,8 @@ class ZygoteProcess:
         try:
             self._send({"spawn": limits.as_dict()}, theirs.fileno())
             answer, descriptors = self._receive(SPAWN_SECONDS)
+            if "pid" not in answer:
+                raise SandboxUnavailable("it has gone")
         except (OSError, SandboxUnavailable):
             ours.close()
             self.close()
@@ -166,6 +204,7 @@ class ZygoteProcess:
         except OSError:
             answer = {}
         if "status" not in answer:
+            self.close()
             raise SandboxUnavailable("the sandbox's first process has gone: grade again")
         return answer
 
@@ -196,15 +235,14 @@ class ZygoteProcess:
 
 
 def known_fonts() -> dict[str, str]:
-    """matplotlib's list of the fonts here, by file name: making one takes seconds where there are many."""
-    import matplotlib
-    from matplotlib.font_manager import FontManager
-
-    path = Path(matplotlib.get_cachedir()) / f"fontlist-v{FontManager.__version__}.json"
-    try:
-        return {path.name: path.read_text()}
-    except OSError:
-        return {}
+    """matplotlib's lists of the fonts here, by file name: making one takes seconds where there are many."""
+    named = os.environ.get("MPLCONFIGDIR")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "matplotlib"
+    lists: dict[str, str] = {}
+    for path in (Path(named) if named else cache).glob("fontlist-v*.json"):
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            lists[path.name] = path.read_text(encoding="utf-8")
+    return lists
 
 
 def outer_id() -> int:

@@ -4,8 +4,10 @@ It is started as a fresh interpreter (``python zygote.py DESCRIPTOR``) that neve
 configuration from the control socket, and never runs a student's code or reads anything from a student.
 
 Control messages are JSON lines. In: the configuration, then ``{"spawn": limits}`` with the descriptor of
-the session's socket, or ``{"reap": pid}``. Out: ``{"ready": true}`` or ``{"error": sentence}``; ``{"pid": pid}``
-with the child's pidfd; ``{"status": wait status, "cpu": seconds, "peak": bytes above birth}``.
+the session's socket, or ``{"reap": pid}``, or ``{"clone": modules}`` with the descriptor of a control socket:
+a copy of this process imports those modules too and serves there. Out: ``{"ready": true}`` or
+``{"error": sentence}``; ``{"pid": pid}`` with the child's pidfd; ``{"status": wait status, "cpu": seconds,
+"peak": bytes above birth}``.
 """
 
 from __future__ import annotations
@@ -101,16 +103,24 @@ def import_libraries(config: dict[str, Any]) -> Any:
     import matplotlib.pyplot  # noqa: F401
     import numpy
 
-    for name in config["modules"]:
+    import_modules(config["modules"])
+    shell.warm_up(lab_shell, config["render_figures"])
+    numpy.random.seed(0)
+    return lab_shell
+
+
+def import_modules(names: list[str]) -> None:
+    """Import what was asked for; no thread may be left of it."""
+    had_torch = "torch" in sys.modules
+    for name in names:
         try:
             importlib.import_module(name)
         except ImportError as error:
             raise RuntimeError(f"the module {name} cannot be imported: {error}") from None
-    if "torch" in sys.modules:
+    if "torch" in sys.modules and not had_torch:
         warm_up_torch(sys.modules["torch"])
-    shell.warm_up(lab_shell, config["render_figures"])
-    numpy.random.seed(0)
-    return lab_shell
+    if threads() != 1:
+        raise RuntimeError(f"a library started threads ({threads()} run): a safe fork needs one")
 
 
 def warm_up_torch(torch: Any) -> None:
@@ -144,10 +154,22 @@ class Jail:
         self.workplace = config["workplace"]
         if self.sandboxed:
             self.own_processes = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-            self.data_size = data_size()
+            self.measure()
             from sandbox import rootfs
 
             self.covered = rootfs.covered_by_scratch(config)
+
+    def measure(self) -> None:
+        """Take note of what the libraries take: a child's limit counts from there."""
+        if self.sandboxed:
+            self.data_size = data_size()
+
+    def before_clone(self) -> None:
+        """Let the next child be a process of this namespace."""
+        if self.sandboxed:
+            from sandbox import namespaces as ns
+
+            ns.setns(self.own_processes, ns.CLONE_NEWPID)
 
     def before_fork(self) -> None:
         """Let the next child be the first process of a fresh process namespace."""
@@ -258,6 +280,17 @@ def receive(link: socket.socket, wire: types.ModuleType) -> bytes:
 def serve(control: Control, jail: Jail, lab_shell: Any) -> None:
     """Fork a child for each ``spawn`` until the harness goes."""
     while (message := control.receive()) is not None:
+        if "clone" in message:
+            descriptor = control.descriptors.pop(0)
+            jail.before_clone()
+            if os.fork() == 0:
+                control.socket.close()
+                control = Control(descriptor)
+                if not become_clone(control, jail, message["clone"]):
+                    return
+            else:
+                os.close(descriptor)
+            continue
         if "reap" in message:
             control.send(reap(message["reap"]))
             continue
@@ -277,6 +310,30 @@ def serve(control: Control, jail: Jail, lab_shell: Any) -> None:
             os.close(pidfd)
         else:
             control.send({"pid": child})
+
+
+def become_clone(control: Control, jail: Jail, modules: list[str]) -> bool:
+    """In the copy: import ``modules`` and say that it is ready; False when that cannot be."""
+    _ended.clear()
+    try:
+        import_modules(modules)
+        jail.measure()
+    except Exception as error:
+        control.send({"error": f"the sandbox could not be prepared: {error}"})
+        return False
+    if modules:
+        gc.collect()
+        gc.freeze()
+    control.send({"ready": True})
+    return True
+
+
+def refuse(control: Control, error: str) -> None:
+    """Tell the harness, and every copy that it asks for, why there is no sandbox."""
+    control.send({"error": error})
+    while (message := control.receive()) is not None:
+        if "clone" in message:
+            Control(control.descriptors.pop(0)).send({"error": error})
 
 
 #: Wait statuses of children that ended before anybody asked, the latest only.
@@ -337,10 +394,10 @@ def main() -> None:
             raise RuntimeError(f"a library started threads ({threads()} run): a safe fork needs one")
         jail = Jail(config)
     except OSError as error:
-        control.send({"error": namespaces.explain(error)})
+        refuse(control, namespaces.explain(error))
         return
     except Exception as error:
-        control.send({"error": f"the sandbox could not be prepared: {type(error).__name__}: {error}"})
+        refuse(control, f"the sandbox could not be prepared: {type(error).__name__}: {error}")
         return
     gc.collect()
     gc.freeze()

@@ -120,7 +120,7 @@ def workers() -> list[int]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                if b"autograder.worker" in (entry / "cmdline").read_bytes():
+                if (entry / "comm").read_text().strip() == "grade-worker":
                     found.append(int(entry.name))
             except OSError:
                 pass
@@ -156,7 +156,8 @@ def test_a_killed_run_leaves_no_process_behind(submitted, frozen, tmp_path):
     assert not set(workers()) - before
 
 
-def test_a_worker_that_dies_is_replaced_and_the_class_goes_on(submitted, undisturbed, frozen, tmp_path):
+@pytest.mark.parametrize("victim", ["grade-worker", "python"], ids=["a worker", "the first sandbox process"])
+def test_what_dies_is_replaced_and_the_class_goes_on(submitted, undisturbed, frozen, tmp_path, victim):
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "autograder.cli", "grade", "01", "--submitted", str(submitted),
          "--out", str(tmp_path), "--jobs", "2"],
@@ -165,7 +166,8 @@ def test_a_worker_that_dies_is_replaced_and_the_class_goes_on(submitted, undistu
     while len(finished(tmp_path)) < 3 and process.poll() is None:
         time.sleep(0.02)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    os.kill(int(children[0]), signal.SIGKILL)
+    named = {Path(f"/proc/{child}/comm").read_text().strip(): int(child) for child in children}
+    os.kill(named[victim], signal.SIGKILL)
     said, _ = process.communicate(timeout=300)
     assert process.returncode == 0, said
     assert results(tmp_path) == results(undisturbed)
@@ -216,7 +218,7 @@ def test_a_folder_that_cannot_hold_the_pages_is_one_sentence(submitted, frozen, 
 
 def test_two_runs_into_one_folder_do_not_mix(undisturbed, submitted, frozen, tmp_path):
     out = shutil.copytree(undisturbed, tmp_path / "out")
-    from autograder.recording import sole_writer
+    from autograder.layout import sole_writer
 
     with sole_writer(out):
         done = command("grade", "01", "--submitted", submitted, "--out", out, root=frozen)
