@@ -14,8 +14,8 @@ from coursekit.cards import in_notebook
 Item = TypeVar("Item")
 
 _BAR = (
-    '<div style="font:13px system-ui,sans-serif;max-width:34rem"><progress max="{total}" value="{done}" '
-    'style="width:60%;vertical-align:middle"></progress> {text}</div>'
+    '<div style="font:13px system-ui,sans-serif;white-space:nowrap"><progress max="{total}" value="{done}" '
+    'style="width:20rem;max-width:60%;vertical-align:middle"></progress> {text}</div>'
 )
 
 
@@ -23,17 +23,36 @@ _BAR = (
 def until_written() -> Iterator[None]:
     """Run a cell that needs the student's functions; say so calmly while one of them is not written yet.
 
-    Only ``NotImplementedError``, and what an unwritten function leaves behind (a missing name, a ``None``
-    that is used), is taken for "not yet"; every other error shows as usual.
+    Only ``NotImplementedError``, and a name that a cell above did not get to make, is taken for "not yet"; every
+    other error shows as usual.
     """
     try:
         yield
-    except (NotImplementedError, NameError) as error:
+    except NotImplementedError as error:
         _close_figures()
-        what = f" ({error})" if str(error) else ""
+        name = _raised_in(error) or "a function"
         _say(
-            f"This cell waits for a function that is not written yet{what}. Write it above, then run this again."
+            f"This cell waits for {name}, which is not written yet. Write it above, then run this cell again."
         )
+    except NameError as error:
+        _close_figures()
+        name, where = f"“{error.name}”" if error.name else "a name", _raised_in(error)
+        if where:
+            _say(f"This cell waits: {where} uses {name}, which is not there yet.")
+        else:
+            _say(
+                f"This cell needs {name} from a cell above, which waits for a function that is not written yet."
+            )
+
+
+def _raised_in(error: BaseException) -> str:
+    """The name of the function (or class) that raised the error; empty for a cell's own lines."""
+    trace, innermost = error.__traceback__, ""
+    while trace is not None:
+        innermost = trace.tb_frame.f_code.co_qualname
+        trace = trace.tb_next
+    name = innermost.split(".")[0]
+    return "" if name.startswith("<") else name
 
 
 def _close_figures() -> None:

@@ -96,6 +96,7 @@ def rows_sum_to_one_or_zero(transition_matrix):
     """Each row sums to one, and the row of “please” to zero."""
     words, P = _vocabulary_and_table(transition_matrix(COMMANDS, [20, 30, 50]), "vocabulary, P", 2)
     sums = dict(zip(words, np.asarray(P, dtype=float).sum(axis=1), strict=True))
+    ensure(sums["show"] > 0, "nothing follows “show” in your table: is the row the current word?")
     ensure(
         abs(sums.pop("please")) < 1e-9,
         "something follows “please” in your table: pairs must not reach from one sentence into the next",
@@ -111,7 +112,9 @@ def rows_sum_to_one_or_zero(transition_matrix):
 def a_word_that_also_ends_a_sentence(transition_matrix):
     """A word that sometimes ends a sentence still has a row that sums to one."""
     words, P = _vocabulary_and_table(transition_matrix(["go on", "come go"], [1, 1]), "vocabulary, P", 2)
-    row = np.asarray(P, dtype=float)[list(words).index("go")]
+    place = [list(words).index(word) for word in ("come", "go", "on")]
+    row = np.asarray(P, dtype=float)[place[1], place]
+    ensure(row[0] == 0, "after “go” comes “on”; “come” stands before it: the row is the current word")
     close(
         row, [0, 0, 1], "divide the row of “go” by how often something follows it, not by how often it occurs"
     )
@@ -188,9 +191,11 @@ def ava_has_four_pairs(bigram_counts):
     ensure(N is not None, "your function returns None: end it with a return")
     N = np.asarray(N)
     ensure(N.shape == (28, 28), f"the table should be (28, 28), one row a token; yours is {N.shape}")
+    turned = bool(N[1, 0] > 0 and N[27].sum() > 0)
+    ensure(not turned, "your table is turned around: the row is the current token")
     ensure(N[0].sum() > 0, 'nothing follows <S> in your table: put "<S>" before each name')
     ensure(N[:, 27].sum() > 0, 'nothing leads to <E> in your table: put "<E>" after each name')
-    ensure(N[1, 0] == 0 and N[27].sum() == 0, "your table is turned around: the row is the current token")
+    ensure(N[:, 0].sum() == 0 and N[27].sum() == 0, "nothing comes before <S>, and nothing follows <E>")
     ensure(N.sum() == 4, f"“ava” has 4 pairs, but your table counts {N.sum()}")
     expected = np.zeros((28, 28))
     for pair in (("<S>", "a"), ("a", "v"), ("v", "a"), ("a", "<E>")):
@@ -339,9 +344,14 @@ def a_name_listed_twice_counts_twice(average_nll):
 @public_check("transition_matrix")
 def a_sentence_listed_twice_counts_with_both_weights(transition_matrix):
     """A sentence that stands in the list twice counts with both weights."""
-    _, P = transition_matrix(["go on", "go up", "go on"], [1, 2, 1])
+    words, P = _vocabulary_and_table(
+        transition_matrix(["go on", "go up", "go on"], [1, 2, 1]), "vocabulary, P", 2
+    )
+    place = [list(words).index(word) for word in ("go", "on", "up")]
+    row = np.asarray(P, dtype=float)[place[0], place[1:]]
+    ensure(abs(row.sum() - 1) < 1e-6, f"the row of “go” should sum to 1, but sums to {row.sum():.3g}")
     close(
-        np.asarray(P)[0, 1:],
+        row,
         [0.5, 0.5],
         "“go on” is listed twice with weight 1, so it weighs as much as “go up”",
     )
