@@ -149,14 +149,14 @@ def _draw_pairs(picture: Picture, text: str, spelled: dict[str, Word], name: dic
     for i, pair in enumerate(best):
         y = TOP + 44 + i * 48
         picture.text(
-            985, y + 31, f"{name[pair[0]]} {name[pair[1]]}", size=26, anchor="end", mono=True, fit=160
+            955, y + 31, f"{name[pair[0]]} {name[pair[1]]}", size=26, anchor="end", mono=True, fit=125
         )
-        wide = pairs[pair] / most * 95
+        wide = pairs[pair] / most * 90
         picture.rect(
-            1000, y + 5, wide, 36, fill="orange" if not i else "blue", edge="ink" if not i else "none"
+            970, y + 5, wide, 36, fill="orange" if not i else "blue", edge="ink" if not i else "none"
         )
         note = f"{pairs[pair]}" + ("  ← next" if not i else "")
-        picture.text(1008 + wide, y + 31, note, size=24, weight=700 if not i else 400)
+        picture.text(978 + wide, y + 31, note, size=24, weight=700 if not i else 400)
 
 
 def _draw_curve(picture: Picture, text: str, step: int, last: int) -> None:

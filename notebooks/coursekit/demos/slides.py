@@ -108,11 +108,16 @@ def blocks(markdown: str) -> Iterator[tuple[str, str, float]]:
             rest = part.split("\n", 1)[1:]
             if rest and rest[0].strip():
                 yield from blocks(rest[0])
-        elif not part or part.startswith((">", "<", "|--")):
+        elif not part or part.startswith(("> **A note", "<", "|--")):
             continue
+        elif part.startswith(">"):
+            quoted = first_sentences(re.sub(r"^> ?", "", part, flags=re.MULTILINE), 260)
+            yield "quote", f"<blockquote>{inline(quoted)}</blockquote>", 2 + len(quoted) // 56
         elif part.startswith("```"):
             code = "\n".join(part.splitlines()[1:-1])
-            yield "code", f"<pre><code>{escape(code)}</code></pre>", 1.0 * code.count("\n") + 2
+            size = min(0.86, 60 / max(map(len, code.splitlines()), default=1))
+            lines = size * (code.count("\n") + 2)
+            yield "code", f'<pre style="font-size:{size:.2f}em"><code>{escape(code)}</code></pre>', lines
         elif part.startswith("$$"):
             yield "formula", formula_block(part.strip("$ \n")), 2.2
         elif part.startswith("|"):
