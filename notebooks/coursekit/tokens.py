@@ -26,8 +26,8 @@ def show_pieces(rows: Mapping[str, Sequence[str]], title: str) -> None:
             print(f"  {label:>22s}  " + "|".join(map(_visible, pieces)))
         return
     body = "".join(
-        f'<tr><td style="text-align:right;vertical-align:top;padding:3px 10px 3px 0;white-space:nowrap">{html.escape(label)}</td>'
-        f'<td style="text-align:left;line-height:1.7">{_boxes(pieces)}</td></tr>'
+        f'<tr><td style="text-align:right;vertical-align:baseline;line-height:1.7;padding:3px 10px 3px 0;white-space:nowrap">{html.escape(label)}</td>'
+        f'<td style="text-align:left;vertical-align:baseline;line-height:1.7">{_boxes(pieces)}</td></tr>'
         for label, pieces in rows.items()
     )
     _display(f'<b>{html.escape(title)}</b><table style="border:none;margin:4px 0">{body}</table>')

@@ -234,6 +234,7 @@ with until_written():
         heatmap(values, list("0123")[: len(values)], ax=ax, numbers=".0f", title=title,
                 xlabel=xlabel, ylabel=ylabel)
         ax.set_xticks(range(4) if ax is axes[0] else [])
+        ax.set_anchor("N")
     fig.suptitle("One-hot rows pull rows 0, 3 and 2 out of the table", x=0.01, ha="left", weight="bold")
     plt.show()
 

@@ -97,10 +97,11 @@ with until_written():
         ax.fill_between(q, belief / belief.sum() * 400, color=BLUE, alpha=0.25)
         ax.axvline(mode, color=BLUE, label="mode (MAP)")
         ax.axvline(mean, color=ORANGE, linestyle="--", label="mean")
-        ax.set(title=f"{k} heads of {n}", xlabel="q", xticks=[0, 0.5, 1], yticks=[])
+        ax.set(xlabel="q", xticks=[0, 0.5, 1], yticks=[])
+        ax.set_title(f"{k} heads of {n}", fontsize=10.5, weight="normal")
     axes[0].set_ylabel("belief")
     axes[0].legend(loc="upper left", fontsize=8.5)
-    figure.suptitle("Every toss narrows the belief; mode and mean come together", fontweight="bold")
+    figure.suptitle("Every toss narrows the belief; mode and mean come together", x=0.01, ha="left", weight="bold")
 
 # %% [markdown]
 # At the start the belief is wide and in the middle. Three heads pull it to the right, but not to 1. Fifty tosses
@@ -137,9 +138,10 @@ with until_written():
 outcomes, prior = ["directories", "files", "photos"], 2
 figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.3))
 for ax, counts in zip(axes, ([0, 0, 0], [2, 3, 5], [20, 30, 50])):
-    draw_dirichlet(np.array(counts) + prior, outcomes, ax=ax, title=f"after {sum(counts)} requests")
+    draw_dirichlet(np.array(counts) + prior, outcomes, ax=ax)
+    ax.set_title(f"after {sum(counts)} requests", loc="center", fontsize=10.5, weight="normal")
     ax.plot(*place([0.2, 0.3, 0.5]), "x", color=RED, markersize=8, markeredgewidth=2)
-figure.suptitle("Requests pull the belief from the middle to 2 : 3 : 5 (red cross)", fontweight="bold")
+figure.suptitle("Requests pull the belief from the middle to 2 : 3 : 5 (red cross)", x=0.01, ha="left", weight="bold")
 plt.show()
 
 # %% [markdown]

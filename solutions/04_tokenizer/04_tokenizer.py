@@ -50,7 +50,7 @@ known = set(regex.findall(r"\p{L}+", before))
 later = regex.findall(r"\p{L}+", after)
 unknown = [word for word in later if word not in known]
 print(f"{len(known):,} words on the list; {len(set(unknown)):,} words are missing from it, such as")
-print(", ".join(word for word in dict.fromkeys(unknown) if len(word) > 7 and unknown.count(word) > 25))
+print(", ".join([word for word in dict.fromkeys(unknown) if unknown.count(word) > 25 and len(word) > 9][:7]))
 print(f"one word in {len(later) / len(unknown):.0f} cannot even be written down")
 
 # %% [markdown]
@@ -326,7 +326,7 @@ with until_written():
 
 # %% locked="merge_pair"
 def merge_pair(word, pair, new):
-    """``word`` (a tuple or list of ids) with ``pair`` replaced by the id ``new``, from the left, without overlap."""
+    """The word (a tuple or list of ids) with the pair replaced by the id ``new``, from the left, no overlap."""
     word, pair, merged, place = tuple(word), tuple(pair or ()), [], 0
     while place < len(word):
         if word[place : place + 2] == pair:
@@ -401,7 +401,7 @@ with until_written():
         print(f"{table}) {len(uses)} types:", ", ".join(top), "…")
     left = count_pairs(words)
     tied = [decode(pair, merges) for pair, count in left.items() if count == max(left.values())]
-    print(f"third merge: a tie, {' and '.join(tied)} occur {max(left.values())} times each, and {tied[0]} is met first")
+    print(f"the third merge: {' and '.join(tied)} tie at {max(left.values())}, and {tied[0]} is met first")
 
 # %% tags=["skip-grading"]
 def rhyme_after(count):
@@ -532,7 +532,7 @@ with until_written():
     began = time.perf_counter()
     train_bpe(speech_words, 20)
     seconds = time.perf_counter() - began
-    print(f"20 merges took {seconds:.1f} s; 2,000 would take about {seconds * 100:.0f} s, and GPT-2 has 50,000")
+    print(f"20 merges took {seconds:.1f} s; 2,000 would take {seconds * 100:.0f} s, and GPT-2 has 50,000")
 
 # %% [markdown]
 # Every merge counts *everything* anew. How much of it changes in one merge? Let us look: how many of the different

@@ -255,6 +255,7 @@ with until_written():
         ax.plot(tried, formula.ravel(), "o", ms=4, color=color, label=name)
     ax.axline((0, 0), slope=1, color="#8a97a3", lw=1)
     ax.set(xlabel="slope found by trying", ylabel="slope by your formula")
+    ax.locator_params(nbins=5)
     ax.set_title("Formula and trial agree")
     ax.legend()
 
@@ -414,7 +415,8 @@ with until_written():
 with until_written():
     smooth = np.convolve(history, np.full(50, 1 / 50), "valid")
     fig, ax = plt.subplots(figsize=(7.2, 3))
-    ax.plot(np.arange(len(smooth)) * epochs / len(history), smooth)
+    ax.plot(np.arange(len(history)) * epochs / len(history), history, color="#9ccbe8", lw=0.5)
+    ax.plot(np.arange(25, 25 + len(smooth)) * epochs / len(history), smooth)
     ax.axhline((1 + K) * np.log(2), color=ORANGE, label="knowing nothing: 6 ln 2 = 4.16")
     ax.set(xlabel="times through the speeches", ylabel="loss (nats a riddle)", ylim=(0, 4.6))
     ax.set_title(f"From {history[0]:.2f} to {smooth[-1]:.2f}: it learns to tell real from random")

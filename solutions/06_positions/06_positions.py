@@ -285,7 +285,8 @@ with until_written():
     ax.plot(*word, "o", color=INK), ax.annotate("the word", word, (6, -12), textcoords="offset points")
     ax.plot(*(word + P).T, "o", color=ORANGE)
     for t, tip in enumerate(word + P):
-        ax.annotate(f"at place {t}", tip, 15 * P[t] - [22, 4], textcoords="offset points", fontsize=9)
+        side = "left" if P[t, 0] > 0.3 else "right" if P[t, 0] < -0.3 else "center"
+        ax.annotate(f"at place {t}", tip, 12 * P[t], textcoords="offset points", ha=side, va="center", fontsize=9)
     ax.set_title("Each place moves the word another way"), ax.set_aspect("equal")
     ax.set_xlim(0.3, 3.7), ax.set_ylim(-0.5, 2.5), ax.set_xlabel("dimension 0"), ax.set_ylabel("dimension 1")
     plt.show()
