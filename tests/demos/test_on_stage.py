@@ -81,6 +81,7 @@ def test_a_click_on_a_cell_of_the_picture_paints_the_mask(browser: Browser, addr
     assert switch and score
     for side in ("x", "y", "width", "height"):
         assert switch[side] == pytest.approx(score[side], abs=3)  # type: ignore[literal-required]
+    assert cells.nth(1 * 7 + 2).inner_text() == "Ich, habe: open", "what a screen reader says"
     cells.nth(1 * 7 + 2).click()
     expect(page.locator("svg.ckd title")).to_have_text("1 score is −∞; the other weights of a row grow")
     cells.nth(1 * 7 + 2).press("Enter")

@@ -40,7 +40,7 @@ width:min(100%,calc((100vh - var(--ckd-rest)) * 1.97))}
 .ckd-stage svg.ckd{display:block;width:100%;border-radius:6px}
 .ckd-stage .ckd-over{position:absolute!important;overflow:visible;margin:0}
 .ckd-stage .ckd-over button.jupyter-button{width:100%;height:100%;margin:0;padding:0;min-width:0;border:0;
-background:transparent;color:transparent;box-shadow:none;border-radius:4px;cursor:pointer;outline-offset:-3px}
+background:transparent;color:transparent;font-size:1px;overflow:hidden;box-shadow:none;border-radius:4px;cursor:pointer;outline-offset:-3px}
 .ckd-stage .ckd-over button.jupyter-button.mod-active{outline:none}
 .ckd-stage .ckd-over button.jupyter-button:hover,.ckd-stage .ckd-over button.jupyter-button:focus-visible{
 outline:4px solid #E69F00}
@@ -307,8 +307,12 @@ def _paint(control: Paint, moved: Callable[[Any], None], settings: Settings) -> 
         for label, row, name in zip(row_names, switches, labels(control.rows, settings), strict=True):
             label.value = name
             for switch, column in zip(row, columns, strict=True):
-                switch.description = "✓" if switch.value else "·"
-                switch.tooltip = f"{name}, {column}: {'open' if switch.value else 'closed'}"
+                state = f"{name}, {column}: {'open' if switch.value else 'closed'}"
+                sign = "✓" if switch.value else "·"
+                switch.description = (
+                    sign if control.at is None else state
+                )  # over a picture it is heard, not seen
+                switch.tooltip = state
 
     if control.at is not None:
         return _Panel(_over(control.at, switches), put, relabel)
