@@ -320,7 +320,7 @@ with until_written():
 #   `(B, 1 + K, D)`, the gradients of each riddle's own loss. (No mean and no sum over the batch.)
 #
 # Scores can be as large as ±1,000, where `np.exp` overflows, and $\ln 0$ lurks. The trick of lab 00 helps:
-# $-\ln\sigma(s) = \ln(1 + e^{-s}) =$ `np.logaddexp(0, -s)`. (A warning about an overflow in `exp` inside of
+# $-\ln\sigma(s) = \ln(1 + e^{-s}) =$ `np.logaddexp(0,-s)`. (A warning about an overflow in `exp` inside of
 # $\sigma$ does no harm; a result of `inf` or `nan` does.)
 
 # %% question="negative_sampling_loss"
