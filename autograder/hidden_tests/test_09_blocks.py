@@ -49,6 +49,9 @@ def _build(student, sizes, expected):
     module = student(*sizes)
     expect(isinstance(module, Handle), "it should be a class that derives from nn.Module")
     shapes = {name: tuple(shape) for name, shape in module.parameters().items()}
+    if shapes != expected:  # evidence for a diagnosis: how many tensors, and how many numbers
+        numbers = sum(math.prod(shape) for shape in shapes.values())
+        student.observe("what is learned", np.array([len(shapes), numbers]))
     expect_equal(shapes, expected, "the set of names or the shapes of what is learned")
     module.call("double")
     module.eval()

@@ -16,6 +16,16 @@ from autograder.testing import as_array, expect, expect_close, expect_equal, hid
 
 PAD, BOS, EOS = 0, 1, 2
 
+#: Mutants of the master's solutions that compute the same.
+EQUIVALENT_MUTANTS = {
+    "Transformer: mask = (source > PAD).unsqueeze(1)": "PAD is 0, and no word number is negative",
+    'Transformer: self.register_buffer("positions", torch.as_tensor(sinusoidal( 65, d_model)), persistent=False)': "a table may have more rows than are used",
+    'Transformer: self.register_buffer("positions", torch.as_tensor(sinusoidal(64, d_model)), persistent=True)': "only a file of weights is larger",
+    "translate: logits = model.decode(torch.tensor(prefixes), memory.expand(n, -1, -1), memory_mask.expand(n, +1, -1))": "that axis has length 1",
+    "translate: return logits[:, -1].double().log_softmax(dim=+1).numpy()": "the same axis",
+    "bleu: if matches <= 0:": "a count is never negative",
+}
+
 # ---------------------------------------------------------------------------------------------- make_batch
 
 
@@ -128,8 +138,12 @@ def _twins(student, rng, source_size=17, target_size=23, d_model=12, heads=3, d_
     expect(isinstance(model, Handle), "Transformer should be a class that derives from nn.Module")
     reference = _Reference(*sizes).double()
     names = {name: tuple(weight.shape) for name, weight in reference.named_parameters()}
+    learned = model.parameters()
+    if learned != names:  # evidence for a diagnosis: how many tensors, and how many numbers
+        numbers = sum(math.prod(shape) for shape in learned.values())
+        student.observe("what is learned", np.array([len(learned), numbers]))
     expect_equal(
-        model.parameters(),
+        learned,
         names,
         "the names or shapes of what is learned (source_embedding, target_embedding, encoder, decoder; the output is tied)",
     )
@@ -185,7 +199,8 @@ def test_the_memory_is_right(student, rng):
 @hidden_test("Transformer", weight=2)
 def test_the_logits_are_right(student, rng):
     """Full sentences through encoder and decoder, with other sizes and lengths, agree with a model wired up by hand."""
-    for B, S, T, D, h, layers in ((2, 5, 4, 12, 3, 2), (1, 1, 1, 8, 2, 1), (3, 2, 6, 6, 1, 3)):
+    sizes = ((2, 5, 4, 12, 3, 2), (1, 1, 1, 8, 2, 1), (3, 2, 6, 6, 1, 3), (1, 64, 64, 4, 2, 1))
+    for B, S, T, D, h, layers in sizes:
         model, reference = _twins(student, rng, d_model=D, heads=h, layers=layers)
         _expect_logits(model, reference, _numbers(rng, B, S), _numbers(rng, B, T))
         expect(not model.mutated, "your model changes its arguments")
@@ -449,8 +464,9 @@ def test_short_translations_are_punished_and_long_ones_are_not(student, rng):
     shorter = [references[0][:6], references[1], references[2][:9]]
     longer = [[*references[0], "x", "x"], references[1], ["x", *references[2]]]
     mixed = [references[0][:7], [*references[1], "x"], references[2]]
-    for hypotheses in (shorter, longer, mixed):
-        expect_close(student(hypotheses, references), _sacre(hypotheses, references), "BLEU", rtol=1e-6)
+    corpora = (shorter, longer, mixed)
+    for score, hypotheses in zip([student(some, references) for some in corpora], corpora, strict=True):
+        expect_close(score, _sacre(hypotheses, references), "BLEU", rtol=1e-6)
 
 
 @hidden_test("bleu", weight=2)

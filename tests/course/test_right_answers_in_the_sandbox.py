@@ -1,0 +1,42 @@
+"""The master's answers, and right ones in another style, get full points where students are graded: in the sandbox.
+
+The hidden tests' own runs see a function in this process; the sandbox keeps a graded answer under another name,
+and arguments and results travel.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from autograder.masters import all_labs
+from autograder.pipeline import run
+from autograder.sandbox.namespaces import probe
+from autograder.simulate import kinds_of
+
+pytestmark = [
+    pytest.mark.skipif(probe() is not None, reason=str(probe())),
+    pytest.mark.xdist_group("grading"),
+]
+
+
+@pytest.mark.parametrize("lab", all_labs())
+def test_right_answers_get_full_points(lab, tmp_path):
+    for kind in kinds_of(lab):
+        if kind.name in ("honest", "another style"):
+            path = tmp_path / "submitted" / kind.name / lab / f"{lab}.ipynb"
+            path.parent.mkdir(parents=True)
+            path.write_text(kind.write(kind.name, random.Random(1)), encoding="utf-8")
+    results = run(lab, tmp_path / "submitted", tmp_path / "out", jobs=1).results
+    lost = {
+        result.student: [
+            (question.name, test.name, test.message)
+            for question in result.questions
+            for test in question.tests
+            if not test.passed
+        ]
+        for result in results
+    }
+    assert lost == {"honest": [], "another style": []}
+    assert [result.score for result in results] == [20, 20]
