@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from coursekit.demos.frame import Again, Choice, Demo, Scene, Steps
 from coursekit.demos.svg import Picture
-from coursekit.names import ALPHABET, INDEX, names
+from coursekit.names import ALPHABET, names
 from coursekit.provided.p01_markov_bigram import normalise_rows
 
 Array = npt.NDArray[np.float64]
@@ -131,7 +131,8 @@ def _step(picture: Picture, word: str, target: str, p: float, live: bool, here: 
 @cache
 def counts() -> npt.NDArray[np.int64]:
     """How often a token follows two others in the built-in names, (28, 28, 28); names begin with two ``<S>``."""
-    ids = np.concatenate([[0, 0, *(INDEX[letter] for letter in name), 27] for name in names()])
+    text = "``" + "{``".join(names()) + "{"  # in ASCII the neighbours of a to z stand for start and end
+    ids = np.frombuffer(text.encode("ascii"), dtype=np.uint8).astype(int) - ord("`")
     a, b, c = ids[:-2], ids[1:-1], ids[2:]
     inside = (b != 27) & (a != 27)  # a window that reaches into the next name counts for nothing
     table = np.zeros((28, 28, 28), dtype=np.int64)
