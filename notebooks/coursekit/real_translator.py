@@ -227,7 +227,8 @@ class Run:
                     saved = now
                     self.save()
             if self.progress >= 1:
-                say(self._measure())
+                if not self.curve.measured or self.curve.measured[-1]["step"] < len(self.curve.losses):
+                    say(self._measure())
             elif self.asked_to_stop:
                 say(
                     f"Stopped after step {len(self.curve.losses):,} of {self.steps:,}; the same command goes on."
@@ -307,7 +308,7 @@ class Run:
     def _line(self) -> str:
         curve = self.curve
         return (
-            f"{curve.seconds / 60:5.1f} min  step {len(curve.losses):,} of {self.steps:,}  "
+            f"{100 * self.progress:3.0f} %  {curve.seconds / 60:5.1f} min  step {len(curve.losses):,}  "
             f"{curve.tokens / max(curve.seconds, 1e-9):,.0f} target tokens/s  loss {_mean(curve.losses[-100:]):.3f}"
         )
 
@@ -404,8 +405,9 @@ def draw_curve(curve: Curve, title: str = "") -> Any:
     import matplotlib.pyplot as plt
     import numpy as np
 
-    from coursekit.figures import BLUE, ORANGE, SKY
+    from coursekit.figures import BLUE, ORANGE, SKY, use_style
 
+    use_style()
     figure, ax = plt.subplots(figsize=(7.2, 3.4))
     width = max(1, min(50, len(curve.losses) // 4))
     smooth = np.convolve(curve.losses, np.ones(width) / width, "valid")

@@ -317,7 +317,7 @@ def train(options: argparse.Namespace) -> None:
         measure_every=60 * options.measure_every,
     )
     if run.curve.losses:
-        print(f"Going on from step {len(run.curve.losses):,} of {run.steps:,}.", flush=True)
+        print(f"Going on from step {len(run.curve.losses):,}.", flush=True)
     run.go(lambda line: print(line, flush=True))
     if run.curve.measured:
         _save_figure(draw_curve(run.curve), folder / "curve.png")

@@ -123,7 +123,7 @@ def test_an_interrupted_run_goes_on_to_the_same_curve(tmp_path, without):
 def test_ctrl_c_in_a_real_process_leaves_a_checkpoint_from_which_the_same_command_goes_on(tmp_path):
     words = [sys.executable, "-m", "coursekit.translate", "--threads", "1", "train", "built-in"]
     words += ["--out", str(tmp_path / "run"), *TINY, "--pairs", "200", "--batch-tokens", "200"]
-    words += ["--minutes", "0.1", "--device", "cpu"]
+    words += ["--minutes", "0.05", "--device", "cpu"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT)
     line = ""
     while not line.startswith("Training."):
