@@ -34,7 +34,8 @@ def open_demo(page: Page, address: str, name: str, *, dark: bool, lab: bool) -> 
         page.goto(f"{address}{name}.ipynb?reset")
         page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=60_000)
         page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=60_000)
-        page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
+        page.wait_for_timeout(2500)  # the kernel is idle before its notebook knows it
+        page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")
     else:
         page.goto(f"{address}{name}.ipynb?theme={'dark' if dark else 'light'}")
     page.wait_for_selector("svg.ckd", timeout=60_000)

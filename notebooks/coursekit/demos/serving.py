@@ -15,13 +15,14 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from coursekit.demos.notebooks import FOLDER
 
 
 def _voila() -> tuple[list[str], dict[str, str]]:
-    """Voilà's command and environment; its page comes from ``notebooks/demos/share`` and fetches nothing."""
-    paths = [str(FOLDER / "share"), *filter(None, [os.environ.get("JUPYTER_PATH")])]
+    """Voilà's command and environment; its page comes from ``share`` and fetches nothing."""
+    paths = [str(Path(__file__).with_name("share")), *filter(None, [os.environ.get("JUPYTER_PATH")])]
     return ["voila", "--template=lecture"], {"JUPYTER_PATH": os.pathsep.join(paths)}
 
 
@@ -49,9 +50,10 @@ def served(*, lab: bool = False) -> Iterator[str]:
     places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTERLAB_SETTINGS_DIR")
     environment = {**os.environ, "OMP_NUM_THREADS": "1", **dict.fromkeys(places, home)}
     environment |= {"JUPYTERLAB_WORKSPACES_DIR": home, **_voila()[1]}
+    folder = shutil.copytree(FOLDER, os.path.join(home, "demos"))  # JupyterLab saves what it shows
     with open(os.path.join(home, "log"), "w") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", *command], cwd=FOLDER, env=environment, stdout=log, stderr=log
+            [sys.executable, "-m", *command], cwd=folder, env=environment, stdout=log, stderr=log
         )
         try:
             _wait(f"http://127.0.0.1:{port}/", process, os.path.join(home, "log"))
