@@ -299,3 +299,15 @@ def test_07_the_curve_goes_from_the_nearest_dot_to_the_mean() -> None:
     assert f"= {nearest} " in words(demo.picture(sigma=0.1, query=4.2, score=module.DISTANCE))
     mean = module.HEIGHTS.mean()
     assert module.weights([4.2], 20, module.DISTANCE)[0] @ module.HEIGHTS == pytest.approx(mean, abs=0.02)
+
+
+def test_13_pairs_are_those_of_the_mask() -> None:
+    from coursekit.demos import d13_mask_gallery as module
+
+    for kind in module.KINDS:
+        for T, width in ((6, 1), (7, 5), (24, 3)):
+            assert module.pairs(kind, T, width) == module.mask(kind, T, width).sum()
+    assert module.pairs("causal", 7, 1) == 49 - 21
+    assert module.reach("local", 16, 2) == 8  # fifteen steps, two a layer
+    assert module.reach("global", 16, 2) == 1
+    assert "the ends never meet" in title(notebooks.load("13_mask_gallery").picture(kind="dilated", T=16))
