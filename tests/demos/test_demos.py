@@ -311,3 +311,28 @@ def test_13_pairs_are_those_of_the_mask() -> None:
     assert module.reach("local", 16, 2) == 8  # fifteen steps, two a layer
     assert module.reach("global", 16, 2) == 1
     assert "the ends never meet" in title(notebooks.load("13_mask_gallery").picture(kind="dilated", T=16))
+
+
+def test_11_the_beams_have_the_lectures_sums() -> None:
+    from coursekit.demos import d11_beam_tree as module
+
+    candidates, kept = module.search(module.TREES[module.SUMS], 2)[-1]
+    sums = sorted(round(value, 1) for value in candidates.values())
+    assert sums == [-3.9, -2.3, -2.1, -1.6]
+    assert kept == {("The", "cat"), ("The", "dog")}
+    trap = module.TREES[module.TRAP]
+    greedy, two = (max(np.exp(list(module.search(trap, k)[-1][0].values()))) for k in (1, 2))
+    assert (greedy, two) == (pytest.approx(0.20), pytest.approx(0.28))
+    assert module.best_of_all(trap)[0] == ("You", "saw")
+
+
+def test_11_the_knobs_do_what_the_lab_does() -> None:
+    from coursekit.demos import d11_sampling as module
+    from coursekit.provided import p11_decoding as lab
+
+    p, _ = module.starting("a")
+    assert module.chosen(p, 0.7, 28, 1.0) == pytest.approx(lab.temperature_probs(np.log(p), 0.7), abs=1e-6)
+    assert module.chosen(p, 1.0, 4, 1.0) == pytest.approx(lab.top_k(np.log(p), 4), abs=1e-6)
+    assert module.chosen(p, 1.0, 28, 0.6) == pytest.approx(lab.top_p(np.log(p), 0.6), abs=1e-6)
+    assert module.chosen(module.THREE, 1.0, 3, 1.0) == pytest.approx([0.5, 0.3, 0.2])
+    assert np.exp(module.THREE) / np.exp(module.THREE).sum() == pytest.approx([0.391, 0.320, 0.289], abs=1e-3)

@@ -46,11 +46,11 @@ def pairs(kind: str, T: int, width: int) -> int:
 
 def reach(kind: str, T: int, width: int) -> int | None:
     """After how many layers the last position has heard of the first; None for never."""
-    heard = np.zeros(T, dtype=bool)
+    heard: Mask = np.zeros(T, dtype=bool)
     heard[-1] = True
     allowed = mask(kind, T, width)
     for layer in range(1, T + 1):
-        heard = allowed[heard].any(axis=0)
+        heard = np.asarray(allowed[heard].any(axis=0))
         if heard[0]:
             return layer
     return None
