@@ -101,3 +101,14 @@ def test_a_demo_fits_a_projector(browser: Browser, address: str, name: str) -> N
         >= 16
     )
     page.close()
+
+
+def test_the_list_of_demos_leads_to_each_and_fetches_nothing(browser: Browser, address: str) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(address.split("/voila")[0])
+    links = [link.get_attribute("href") or "" for link in page.get_by_role("link").all()]
+    assert [link.split("/")[-1].split(".ipynb")[0] for link in links] == notebooks.names()
+    assert all(url.startswith(address.split("/voila")[0]) for url in asked)
+    page.close()

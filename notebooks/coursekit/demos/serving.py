@@ -23,7 +23,7 @@ from coursekit.demos.notebooks import FOLDER
 def _voila() -> tuple[list[str], dict[str, str]]:
     """Voilà's command and environment; its page comes from ``share`` and fetches nothing."""
     paths = [str(Path(__file__).with_name("share")), *filter(None, [os.environ.get("JUPYTER_PATH")])]
-    return ["voila", "--template=lecture"], {"JUPYTER_PATH": os.pathsep.join(paths)}
+    return ["voila", "--template=lecture", "--classic-tree"], {"JUPYTER_PATH": os.pathsep.join(paths)}
 
 
 @contextmanager
