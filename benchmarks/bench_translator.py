@@ -174,14 +174,20 @@ def padding(data: Sequence[Batch]) -> float:
     return sum(padded(batch) * size for batch, size in zip(data, places, strict=True)) / sum(places)
 
 
-def training_speed(plan: Plan, subwords: Subwords, pairs: list[Pair], rounds: int, steps: int) -> list[dict]:
-    """One row a contender: target tokens a second, in turns."""
+def training_speed(
+    plan: Plan, subwords: Subwords, pairs: list[Pair], rounds: int, steps: int, seconds: float = math.inf
+) -> list[dict]:
+    """One row a contender: target tokens a second, in turns; no new round begins after so many seconds."""
+    began = time.perf_counter()
     found = contenders(plan, subwords, pairs)
     for contender in found:
         contender.turn(steps, counts=False)
-    for _ in range(rounds):
+    for number in range(rounds):
+        if number and time.perf_counter() - began > seconds:
+            break
         for contender in found:
             contender.turn(steps)
+        console.print(f"round {number + 1} of {rounds}, {time.perf_counter() - began:.0f} s")
     return [
         {
             "name": one.name,
@@ -347,6 +353,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5, help="turns of each contender")
     parser.add_argument("--steps", type=int, default=6, help="training steps in a turn")
+    parser.add_argument("--seconds", type=float, default=150, help="begin no round of turns after so many")
     parser.add_argument("--batch-tokens", type=int, default=1500)
     parser.add_argument(
         "--decoding-seconds", type=float, default=30, help="training before decoding is timed"
@@ -372,17 +379,23 @@ def main() -> None:
         "bfloat16_instructions": allow_sixteen_bits(),
         "plan": f"d={plan.d_model}, {plan.layers}+{plan.layers} layers, d_ff={plan.d_ff}, "
         f"{len(subwords):,} subwords, {plan.batch_tokens:,} places a batch",
-        "training": training_speed(plan, subwords, pairs, options.rounds, options.steps),
-        "decoding": decoding_speed(plan, subwords, pairs, options.decoding_seconds),
     }
+    rows = training_speed(plan, subwords, pairs, options.rounds, options.steps, options.seconds)
+    _note(report, "training", rows)
+    _note(report, "decoding", decoding_speed(plan, subwords, pairs, options.decoding_seconds))
     if options.minutes:
         tuned = replace(plan, batch_tokens=Plan().batch_tokens)
-        report["quality"] = quality(tuned, subwords, pairs, options.minutes, options.every)
+        _note(report, "quality", quality(tuned, subwords, pairs, options.minutes, options.every))
     show(report)
+
+
+def _note(report: dict[str, Any], part: str, rows: list[dict[str, Any]]) -> None:
+    """Put a part into the report, and write what is there: a later part may be interrupted."""
+    report[part] = rows
     target = ROOT / "build" / "bench" / "translator.json"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    console.print(f"written to {target.relative_to(ROOT)}")
+    console.print(f"{part}: written to {target.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

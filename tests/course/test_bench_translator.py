@@ -37,7 +37,7 @@ def test_all_contenders_learn_from_the_same_batches(small):
     names = [row["name"] for row in rows]
     assert {"ours", "torch.nn.Transformer", "ours without byte_dropout", "ours without buckets"} <= set(names)
     assert all(row["target_tokens_a_second"] > 0 for row in rows)
-    for contender in bench.contenders(PLAN, subwords, pairs):
+    for contender in bench.contenders(PLAN, subwords, pairs)[:4]:  # another test compares the steps
         contender.turn(1)
         first = contender.last
         for group in contender.optimiser.param_groups:
