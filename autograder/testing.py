@@ -153,7 +153,7 @@ def _sentence_for(error: StudentError) -> str:
     if isinstance(error, BadReply):
         kind = f"a value of type {error.type_name}" if error.type_name in TYPES else "something else"
         return f"your function returned {kind}; plain numbers, arrays, tensors or lists are expected"
-    if error.type_name == "NotImplementedError":
+    if error.type_name == "NotImplementedError" and not error.message:
         return "not written yet"
     if error.type_name == "NameError" and not error.frames:
         return "this function is not defined in your notebook"

@@ -442,6 +442,8 @@ def test_the_word_itself_is_left_out_but_not_its_twins(student, rng):
     expected = _ranked(vectors[2], vectors, words, {words[2]})[:3]
     expect_equal(expected[0][0], words[7], "the twin")
     _expect_ranking(student(words[2], vectors, tuple(words), 3), expected, "nearest words")
+    again = _ranked(vectors[7], vectors, words, {words[7]})[:3]  # here the twin stands before the word
+    _expect_ranking(student(words[7], vectors, tuple(words), 3), again, "nearest words")
 
 
 # ----------------------------------------------------------------------------------------------------- analogy

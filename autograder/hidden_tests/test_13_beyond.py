@@ -427,7 +427,8 @@ def test_patches_that_do_not_fit(student, rng):
     """A ValueError when the patches do not fill the height or the width, and only then."""
     images = torch.tensor(rng.normal(size=(1, 6, 4, 2)))
     expect_close(student(images, 2), _patches(images, 2), "the patches")
-    for shape, p in (((1, 6, 4, 1), 3), ((1, 4, 6, 1), 3), ((2, 4, 6, 6), 4), ((1, 3, 3, 1), 6)):
+    shapes = (((1, 6, 4, 1), 3), ((1, 4, 6, 1), 3), ((2, 4, 6, 6), 4), ((1, 3, 3, 1), 6), ((1, 2, 8, 1), 4))
+    for shape, p in shapes:
         _expect_value_error(student, torch.zeros(shape), p)
 
 

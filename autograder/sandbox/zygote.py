@@ -51,7 +51,10 @@ class Control:
     def receive(self) -> dict[str, Any] | None:
         """The next message, or ``None`` when the harness has gone."""
         while b"\n" not in self.buffer:
-            data, descriptors, _, _ = socket.recv_fds(self.socket, MAX_LINE, 4)
+            try:
+                data, descriptors, _, _ = socket.recv_fds(self.socket, MAX_LINE, 4)
+            except ConnectionResetError:  # the harness went without reading an answer
+                return None
             self.descriptors += descriptors
             if not data:
                 return None

@@ -274,8 +274,8 @@ def the_first_transformer(noam_rate: Any) -> None:
 @public_check("noam_rate")
 def the_first_step_counts_from_zero_or_one(noam_rate: Any) -> None:
     """Step 1 has a tiny rate, and step 0 the same."""
-    close(noam_rate(1, 64, 100), 1 / 8 / 1000, "step 1 with d_model = 64, warmup = 100: 1/8 · 1/1000")
-    close(noam_rate(0, 64, 100), 1 / 8 / 1000, "step 0 should have the rate of step 1")
+    close(noam_rate(1, 64, 100), 1 / 8 / 1000, "step 1 with d_model = 64, warmup = 100: 1/8 · 1/1000", atol=0)
+    close(noam_rate(0, 64, 100), 1 / 8 / 1000, "step 0 should have the rate of step 1", atol=0)
 
 
 # -------------------------------------------------------------------------------------------------- train_step
