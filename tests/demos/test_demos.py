@@ -336,3 +336,42 @@ def test_11_the_knobs_do_what_the_lab_does() -> None:
     assert module.chosen(p, 1.0, 28, 0.6) == pytest.approx(lab.top_p(np.log(p), 0.6), abs=1e-6)
     assert module.chosen(module.THREE, 1.0, 3, 1.0) == pytest.approx([0.5, 0.3, 0.2])
     assert np.exp(module.THREE) / np.exp(module.THREE).sum() == pytest.approx([0.391, 0.320, 0.289], abs=1e-3)
+
+
+def test_08_the_recorded_heads_are_the_trained_encoders() -> None:
+    from coursekit.alignment import self_attention_from
+    from coursekit.demos import d08_head_grid as module
+    from coursekit.provided.p12_translator import Transformer
+    from coursekit.translation import load
+
+    model, english, _ = load(Transformer)
+    for end, words in module.SENTENCES.items():
+        maps = module.maps(end)
+        assert maps.shape == (2, 4, 13, 13) and maps.sum(axis=-1) == pytest.approx(1, abs=0.01)
+        place = words.index("it")
+        loudest = self_attention_from(model, [english.numbers[word] for word in words], place)
+        assert maps[:, :, place].max(axis=1) == pytest.approx(loudest.numpy(), abs=2e-3)
+    demo = notebooks.load("08_head_grid")
+    assert "hears “tired” most" in title(demo.picture(end="tired"))
+    assert "hears “cross” most" in title(demo.picture(end="wide"))
+
+
+def test_12_the_recorded_scenes_are_what_the_machine_says_and_match_the_corpus() -> None:
+    from coursekit import parallel
+    from coursekit.demos import d12_translator as module
+
+    right = dict(parallel.load("test_coreference"))
+    for sentence in module.SENTENCES:
+        source, found = module.worked(sentence)
+        fresh = module.live(tuple(source))
+        assert found["said"] == fresh["said"]
+        assert np.array(found["heard"]) == pytest.approx(np.array(fresh["heard"]), abs=2e-3)
+        assert found["pronoun"] == pytest.approx(fresh["pronoun"], abs=2e-3)
+        assert [row[0][0] for row in found["best"]] == [*found["said"], "<eos>"]
+        if sentence in right:
+            assert parallel.detokenize(found["said"]) == right[sentence]
+    demo = notebooks.load("12_translator")
+    assert "“es”" in title(demo.picture(sentence=module.TIRED, step=9))
+    assert "“sie”" in title(demo.picture(sentence=module.WIDE, step=9))
+    typed = demo.picture(sentence="The cat <&> sleeps on a flobbish table " * 5, step=3)
+    assert "? a word it never saw" in words(typed)
