@@ -375,3 +375,21 @@ def test_12_the_recorded_scenes_are_what_the_machine_says_and_match_the_corpus()
     assert "“sie”" in title(demo.picture(sentence=module.WIDE, step=9))
     typed = demo.picture(sentence="The cat <&> sleeps on a flobbish table " * 5, step=3)
     assert "? a word it never saw" in words(typed)
+
+
+def test_13_patches_are_scikit_learns_digits_and_a_shuffle_loses_none() -> None:
+    from coursekit.demos import d13_vit_patches as module
+    from sklearn.datasets import load_digits
+
+    found = load_digits()
+    for number in range(10):
+        image = module.digit(str(number))
+        assert np.array_equal(image * 16, found.images[found.target == number][0])
+        for p in (1, 2, 4, 8):
+            whole = module.patches(image, p)
+            assert np.array_equal(whole[-1], image[-p:, -p:]) and whole[0][0] == pytest.approx(image[0, :p])
+            assert np.array_equal(module.laid(whole), image)
+            read = module.order(len(whole), module.SHUFFLED, 3)
+            assert sorted(read) == list(range(len(whole)))
+    demo = notebooks.load("13_vit_patches")
+    assert title(demo.picture(size="4 × 4")) == "Patches of 4 × 4: the digit is 4 words of 16 numbers"
