@@ -261,10 +261,16 @@ def test_dropout_reaches_the_blocks(student, rng):
     model.load_state_dict(still.state_dict(), strict=False)
     source, target = _numbers(rng, 2, 5), _numbers(rng, 2, 4)
     model.train()
-    first, second = (as_array(model(source, target), "the logits") for _ in range(2))
+    first, second = (as_array(model.call("encode", source)[0], "the memory") for _ in range(2))
     expect(
         not np.allclose(first, second),
-        "with dropout = 0.5 two runs in training are the same: pass it to the blocks",
+        "with dropout = 0.5 two runs of the encoder in training are the same: pass it to the blocks",
+    )
+    memory, mask = torch.tensor(first, dtype=torch.float64), torch.ones(2, 1, 5, dtype=torch.bool)
+    first, second = (as_array(model.call("decode", target, memory, mask), "the logits") for _ in range(2))
+    expect(
+        not np.allclose(first, second),
+        "with dropout = 0.5 two runs of the decoder in training are the same: pass it to its blocks, too",
     )
     model.eval()
     expected = as_array(still(source, target), "the logits")

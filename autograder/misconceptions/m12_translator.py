@@ -305,6 +305,15 @@ class TransformerWithoutDropout(_Model):
         super().__init__(source_size, target_size, d_model, heads, d_ff, layers)
 
 
+@misconception("Transformer", title="the decoder's blocks get no dropout")
+class DecoderWithoutDropout(_Model):
+    """Your encoder's blocks get the dropout, your decoder's do not: each block takes (d_model, heads, d_ff, dropout)."""
+
+    def __init__(self, source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0):
+        super().__init__(source_size, target_size, d_model, heads, d_ff, layers, dropout)
+        self.decoder = nn.ModuleList(DecoderBlock(d_model, heads, d_ff) for _ in range(layers))
+
+
 @alternative("Transformer")
 class TransformerWithATiedLinear(_Model):
     def __init__(self, source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0):

@@ -192,7 +192,7 @@ with until_written():
 # * `decode(target, memory, memory_mask)` returns the logits `(B, T, target_size)`;
 # * `forward(source, target)` returns the logits `(B, T, target_size)`.
 #
-# Positions come from `sinusoidal(T, d_model)`. Turn them into a tensor of the embedding's `dtype`. Sentences have up to 64 words, so one table of 64
+# Positions come from `sinusoidal(T, d_model)`. Turn them into a tensor of the embedding's `dtype`. With `<bos>` a sentence has up to 64 words here, so one table of 64
 # rows will do: `register_buffer("positions", …, persistent=False)` keeps it beside the weights without learning it. The logits have no bias.
 # Dropout happens in the blocks only. (`nn.Transformer` and its layers are PyTorch's own; you have better ones: yours.)
 
@@ -334,7 +334,7 @@ with until_written():
     print(f"{len(training.losses):,} of {training.steps:,} steps in {training.seconds:.0f} s")
 
 # %% [markdown]
-# Guessing among all German words would cost about $\ln 1049 = 7.0$ for each. The fall from there is quick: first the model learns which words are frequent, then what German sentences look like, and
+# Guessing among all German words would cost about $\ln 1048 = 7.0$ for each. The fall from there is quick: first the model learns which words are frequent, then what German sentences look like, and
 # only then what the *English* sentence has to do with it.
 #
 # If you did not wait, here is the same model after the whole training. Its weights come with the course and go into **your** `Transformer`:

@@ -228,7 +228,9 @@ class _Told(nn.Module):
         ensure(fits, "decode should get the memory and its mask as encode returned them, for all n prefixes")
         ensure(not self.training, "the model is still in training mode: call model.eval() first")
         self.recorded = self.recorded or torch.is_grad_enabled()
-        return 3 + self.dropout(self.rows[target])  # logits: the 3 goes away in a softmax
+        return (
+            self.dropout(self.rows[target]) - 3
+        )  # logits: the 3 goes away in a softmax, and would favour short ones without
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         return self.decode(target, *self.encode(source))
