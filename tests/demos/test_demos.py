@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from coursekit.demos.frame import Demo, Scene, Slider
 from coursekit.demos.svg import LONGEST_TITLE, SMALLEST_TYPE, Picture
 from nbclient import NotebookClient
 
+from autograder.masters import lab_as_written, lab_name
 from autograder.release import write_kit
 
 NAMES = notebooks.names()
@@ -393,3 +395,42 @@ def test_13_patches_are_scikit_learns_digits_and_a_shuffle_loses_none() -> None:
             assert sorted(read) == list(range(len(whole)))
     demo = notebooks.load("13_vit_patches")
     assert title(demo.picture(size="4 × 4")) == "Patches of 4 × 4: the digit is 4 words of 16 numbers"
+
+
+def test_13_mel_frames_are_those_of_the_labs_filters() -> None:
+    from coursekit.demos import d13_sound_to_mel as module
+
+    from autograder.masters import solution_source
+
+    lab: dict[str, Any] = {"np": np}
+    exec(solution_source("13_beyond", "mel_spectrogram"), lab)
+    lab["mel_filters"] = _mel_filters
+    for name in module.SOUNDS:
+        for frame, bands in ((256, 20), (512, 40)):
+            expected = lab["mel_spectrogram"](module.sound(name), module.RATE, frame, frame // 2, bands)
+            assert module.mels(name, frame, bands) == pytest.approx(expected, abs=1e-6)
+    loudest = module.powers(module.TONE, 512).argmax(axis=1) * module.RATE / 512
+    assert np.abs(loudest - 440).max() <= module.RATE / 512
+
+
+def _mel_filters(n_mels: int, frame: int, rate: int) -> Any:
+    """Triangles between corners that are evenly spaced in mel, each written out by its two sides."""
+    highest = 2595 * np.log10(1 + rate / 2 / 700)
+    corners = 700 * (10 ** (np.linspace(0, highest, n_mels + 2) / 2595) - 1)
+    rows = np.zeros((n_mels, frame // 2 + 1))
+    for k in range(n_mels):
+        low, centre, high = corners[k : k + 3]
+        for i in range(frame // 2 + 1):
+            f = i * rate / frame
+            rows[k, i] = max(0.0, min((f - low) / (centre - low), (high - f) / (high - centre)))
+    return rows
+
+
+def test_the_reports_demos_and_questions_exist() -> None:
+    named = tomllib.loads(
+        (Path(notebooks.__file__).parents[2] / "demos" / "questions.toml").read_text(encoding="utf-8")
+    )
+    for number, by_question in named.items():
+        questions = {name for name, _ in lab_as_written(lab_name(number)).questions}
+        assert set(by_question) <= {*questions, "all"}
+        assert set(by_question.values()) <= set(NAMES)
