@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import tomllib
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +16,7 @@ from autograder.feedback import FeedbackWriter
 from autograder.gradebook import GradebookWriter, TeacherMarks
 from autograder.gradebook_cells import test_cells
 from autograder.layout import folder_name, write_atomically, write_autograded
-from autograder.masters import spec
+from autograder.masters import course_root, spec
 from autograder.report import build_report
 from autograder.results import SubmissionResult
 from autograder.store import ResultStore
@@ -121,7 +123,22 @@ def write_report(lab: str, out: Path, store: ResultStore, gradebook: GradebookWr
         for result in store.all(lab)
         if not result.fault
     )
-    return build_report(results, spec(lab), out, known_answers=known_answers(lab))
+    return build_report(results, spec(lab), out, demos_of(lab, out), known_answers=known_answers(lab))
+
+
+def demos_of(lab: str, out: Path) -> dict[str, str]:
+    """Question -> the lecture demo that addresses it, as a path from ``out``; see ``notebooks/demos/questions.toml``."""
+    folder = course_root() / "notebooks" / "demos"
+    try:
+        named = tomllib.loads((folder / "questions.toml").read_text(encoding="utf-8")).get(lab[:2], {})
+    except (OSError, tomllib.TOMLDecodeError):  # a report without links is better than none
+        return {}
+    chosen = {question: named.get(question, named.get("all", "")) for question, _ in spec(lab).questions}
+    return {
+        question: os.path.relpath(folder / f"{demo}.ipynb", out)
+        for question, demo in chosen.items()
+        if demo and (folder / f"{demo}.ipynb").is_file()
+    }
 
 
 def by_people(result: SubmissionResult, marks: TeacherMarks, cells: dict[str, str]) -> SubmissionResult:

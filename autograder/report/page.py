@@ -57,7 +57,7 @@ def build_report(
     """Write ``out/report/<lab>.html`` and return its path. Raises GradingError when it cannot be written.
 
     ``results`` may be a generator: notebooks are dropped as they pass. ``demos`` maps a misconception's
-    title to the path or address of its demo; relative paths are taken from ``out``. ``known_answers``
+    title, or its question, to the path or address of its demo; relative paths are taken from ``out``. ``known_answers``
     are sources that two students may share without having shared them (see ``similarity``).
     """
     rows: list[SubmissionResult] = []
@@ -176,7 +176,11 @@ def _misconceptions(
                 hints[key] = question.hint or ""
     counts = [
         MisconceptionCount(
-            title, name, hints[title, name], tuple(who), _link(demos.get(title, ""), folder, out)
+            title,
+            name,
+            hints[title, name],
+            tuple(who),
+            _link(demos.get(title) or demos.get(name, ""), folder, out),
         )
         for (title, name), who in students.items()
     ]

@@ -434,3 +434,33 @@ def test_the_reports_demos_and_questions_exist() -> None:
         questions = {name for name, _ in lab_as_written(lab_name(number)).questions}
         assert set(by_question) <= {*questions, "all"}
         assert set(by_question.values()) <= set(NAMES)
+
+
+def test_09_the_shapes_are_those_of_the_labs_blocks() -> None:
+    import torch
+    from coursekit.blocks import stations
+    from coursekit.demos import d09_block_shapes as module
+    from coursekit.provided.p08_multi_head import attention_maps
+    from coursekit.provided.p09_blocks import DecoderBlock, EncoderBlock
+
+    for T, D, h in ((5, 32, 4), (10, 8, 8), (2, 64, 1)):
+        x, memory = torch.zeros(module.B, T, D), torch.zeros(module.B, module.S, D)
+        encoder, decoder = EncoderBlock(D, h, 4 * D), DecoderBlock(D, h, 4 * D)
+        found = {stop.name: stop for stop in module.walk(module.ENCODER, T, D, h)}
+        for name, ours in {
+            "x": "input x",
+            "queries": "self: Q, K, V",
+            "weights": "self: weights",
+            "heard": "self: W_O",
+            "linear1, ReLU": "linear1, ReLU",
+            "linear2": "linear2",
+            "norm2": "add & norm",
+        }.items():
+            assert stations(encoder, x)[name] == found[ours].shape
+        maps = attention_maps(decoder, x, memory)
+        stops = module.walk(module.DECODER, T, D, h)
+        shapes = {stop.name: stop.shape for stop in stops}
+        assert tuple(maps["self_attention"].shape) == shapes["self: weights"]
+        assert tuple(maps["cross_attention"].shape) == shapes["cross: weights"]
+        for block, walked in ((encoder, found.values()), (decoder, stops)):
+            assert sum(p.numel() for p in block.parameters()) == sum(stop.weights for stop in walked)

@@ -97,7 +97,7 @@ def test_the_report_counts_statuses_and_misconceptions(
     assert "3 submissions read, of 4 students" in text
     assert 'href="../demos/07%20softmax.ipynb"' in page
     assert re.search(
-        r"2 softmax over queries hint and students Use the last axis. bo , cy softmax show it", text
+        r"2 softmax over queries hint and students Use the last axis. bo , cy softmax 07 softmax", text
     )
     assert "timed-out : a cell ran out of time and was stopped who cy 1" in text
     assert 'href="../feedback/ada/00_warm_up/00_warm_up.html"' in page
