@@ -225,7 +225,8 @@ _HOSTILE = {
     "reads the repository": (
         "import pathlib\n"
         "for home in ('/root', '/home', '/srv', '/course'):\n"
-        "    print(*pathlib.Path(home).rglob('gradebook.db'), *pathlib.Path(home).rglob('test_0*.py'))\n"
+        "    for depth in ('', '*/', '*/*/', '*/*/*/'):\n"
+        "        print(*pathlib.Path(home).glob(depth + 'gradebook.db'), *pathlib.Path(home).glob(depth + 'test_0*.py'))\n"
         "open('/etc/shadow').read()"
     ),
     "opens a socket": "import socket\nsocket.create_connection(('192.0.2.1', 80), timeout=1)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -139,7 +140,7 @@ class ZygoteProcess:
         )
         ours, theirs = socket.socketpair()
         try:
-            self._send({"clone": list(modules)}, theirs.fileno())
+            self._send({"clone": list(modules), "outer_id": outer_id()}, theirs.fileno())
         except OSError:  # it has ended, and may have said why
             ours.close()
             answer, _ = self._receive(SPAWN_SECONDS)
@@ -245,8 +246,14 @@ def known_fonts() -> dict[str, str]:
     return lists
 
 
+_given = itertools.count()
+
+
 def outer_id() -> int:
-    """The unprivileged id that children get when this process is root, or 0 when it must use its own."""
+    """The unprivileged id that a zygote's children get when this process is root, or 0 when it must use its own.
+
+    Another one at each call, where the range allows.
+    """
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return 0
     try:
@@ -254,7 +261,8 @@ def outer_id() -> int:
     except OSError:
         return 0
     ranges = [(int(first), int(count)) for first, _, count in map(str.split, lines)]
-    for candidate in (policy.OUTER_UID + os.getpid() % 100_000, 65_534):
+    number = 100 * (os.getpid() % 100_000) + next(_given) % 100
+    for candidate in (policy.OUTER_UID + number, 65_534):
         if any(first <= candidate < first + count for first, count in ranges):
             return candidate
     return 0

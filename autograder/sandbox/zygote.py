@@ -4,8 +4,8 @@ It is started as a fresh interpreter (``python zygote.py DESCRIPTOR``) that neve
 configuration from the control socket, and never runs a student's code or reads anything from a student.
 
 Control messages are JSON lines. In: the configuration, then ``{"spawn": limits}`` with the descriptor of
-the session's socket, or ``{"reap": pid}``, or ``{"clone": modules}`` with the descriptor of a control socket:
-a copy of this process imports those modules too and serves there. Out: ``{"ready": true}`` or
+the session's socket, or ``{"reap": pid}``, or ``{"clone": modules, "outer_id": uid}`` with the descriptor of a
+control socket: a copy of this process imports those modules too and serves there. Out: ``{"ready": true}`` or
 ``{"error": sentence}``; ``{"pid": pid}`` with the child's pidfd; ``{"status": wait status, "cpu": seconds,
 "peak": bytes above birth}``.
 """
@@ -184,8 +184,8 @@ class Jail:
 
     def enter(self) -> None:
         """In the child: give up everything that a submission does not need."""
+        os.setsid()  # a signal to the process group reaches across process namespaces
         if not self.sandboxed:
-            os.setsid()
             os.chdir(self.workplace)
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             return
@@ -289,7 +289,7 @@ def serve(control: Control, jail: Jail, lab_shell: Any) -> None:
             if os.fork() == 0:
                 control.socket.close()
                 control = Control(descriptor)
-                if not become_clone(control, jail, message["clone"]):
+                if not become_clone(control, jail, message):
                     return
             else:
                 os.close(descriptor)
@@ -315,9 +315,13 @@ def serve(control: Control, jail: Jail, lab_shell: Any) -> None:
             control.send({"pid": child})
 
 
-def become_clone(control: Control, jail: Jail, modules: list[str]) -> bool:
-    """In the copy: import ``modules`` and say that it is ready; False when that cannot be."""
+def become_clone(control: Control, jail: Jail, message: dict[str, Any]) -> bool:
+    """In the copy: import the modules and say that it is ready; False when that cannot be.
+
+    Its submissions run under a user id of their own: what counts by user, and who may signal whom, stays apart.
+    """
     _ended.clear()
+    modules, jail.outer_id = message["clone"], message["outer_id"]
     try:
         import_modules(modules)
         jail.measure()

@@ -296,6 +296,29 @@ def test_a_hidden_folder_inside_a_visible_one_is_covered_and_what_it_contains_ma
     assert list(plan).index(f"{prefix}/course") < list(plan).index(f"{prefix}/course/venv")
 
 
+def test_copies_of_a_zygote_do_not_meet(folder):
+    with Zygote(folder / "coursekit", modules=()) as zygote:
+        one, other = zygote.clone(), zygote.clone()
+        with one.session() as hostile, other.session() as honest:
+            honest.run_cells([("a", "import os\ndef here():\n    return os.getpgid(0), os.getsid(0)")])
+            hostile.run_cells([("b", "import os, signal\nfor number in (15, 9):\n    os.kill(0, number)")])
+            assert honest.student("here")() == (1, 1)
+            assert honest.status is None
+        users = []
+        for copy in (one, other):
+            with copy.session() as session:
+                session.run_cells([("a", "user = open('/proc/self/uid_map').read()")])
+                session.student("user")
+                users.append(owner_of(session))
+        assert len(set(users)) == 2 and 0 not in users
+
+
+def owner_of(session) -> int:
+    """The user outside as whom a session's process runs."""
+    lines = Path(f"/proc/{session._transport.child.family()[0]}/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("Uid:")).split()[1])
+
+
 ORDINARY_USER = """
 import sys
 from pathlib import Path
