@@ -464,3 +464,26 @@ def test_09_the_shapes_are_those_of_the_labs_blocks() -> None:
         assert tuple(maps["cross_attention"].shape) == shapes["cross: weights"]
         for block, walked in ((encoder, found.values()), (decoder, stops)):
             assert sum(p.numel() for p in block.parameters()) == sum(stop.weights for stop in walked)
+
+
+def test_10_the_recorded_runs_begin_at_chance_and_have_the_labs_rate() -> None:
+    from coursekit.demos import d10_skips_and_warmup as module
+    from coursekit.provided.p10_training import noam_rate
+    from coursekit.reversing import V
+
+    for step in (1, 50, 100, 250):
+        assert module.rate(step, True, 1) == pytest.approx(noam_rate(step, 512, module.WARM_UP))
+    assert module.rate(1, False, 3) == pytest.approx(3 * noam_rate(module.WARM_UP, 512, module.WARM_UP))
+    record = module.recording()
+    assert len(record) == 8
+    for run in record.values():
+        assert np.array(run["gradient"]).shape == (module.STEPS // module.EVERY, module.DEPTH)
+        assert run["loss"][0] == pytest.approx(np.log(V), abs=0.3)
+    last = {name: run["loss"][-1] for name, run in record.items()}
+    assert {name for name, loss in last.items() if loss < 0.5} == {
+        "skips, warm-up, 1",
+        "skips, no warm-up, 1",
+        "skips, warm-up, 3",
+    }
+    svg = notebooks.load("10_skips_and_warmup").picture(skips=module.BARE)
+    assert title(svg) == f"No skips, warm-up: it hardly learns, loss {last['no skips, warm-up, 1']:.2f}"
