@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -14,12 +13,13 @@ from typing import TYPE_CHECKING
 from autograder.errors import UserError
 from autograder.layout import sole_writer
 from autograder.masters import course_header, course_root, use_root
+from autograder.quick_start import use_one_thread
 from autograder.release import data_files, write_kit
 from autograder.results import SubmissionResult
 from autograder.sandbox.policy import Limits
 from autograder.store import ResultStore
 from autograder.submissions import Submission, Unreadable, collect, read
-from autograder.warm import ONE_THREAD, Zygotes, cores
+from autograder.warm import Zygotes, cores
 
 if TYPE_CHECKING:
     from autograder.fingerprints import Context
@@ -80,7 +80,7 @@ def run(
     workers are copied from this process before it imports what only the writer needs, and all go on side by side.
     """
     use_root(course_root())
-    os.environ.update(ONE_THREAD)
+    use_one_thread()
     submissions = [s for s in collect(submitted, lab) if students is None or s.student in students]
     _make_writable(out)
     with ExitStack() as stack:

@@ -14,9 +14,6 @@ from autograder.masters import master_path
 from autograder.sandbox.policy import Limits
 from autograder.sandbox.session import Zygote
 
-#: A thread a process: two workers on two cores with two threads each stand in each other's way.
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-
 _IMPORTS_TORCH = re.compile(r"^\s*(?:import|from)\s+torch\b", re.MULTILINE)
 
 
