@@ -39,7 +39,8 @@ def run_and_show(
     report = as_json(audits)
     for lab, questions in public.items():
         for question, found in questions.items():
-            report[lab][question]["public_checks"] = found
+            if found:
+                report[lab][question]["public_checks"] = found
     if mutants:
         from autograder.mutants import run_and_show as run_mutants
 

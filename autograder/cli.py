@@ -15,7 +15,6 @@ from rich.console import Console
 from rich.markup import escape
 
 from autograder.errors import UserError
-from autograder.quick_start import use_one_thread
 
 app = typer.Typer(
     help="Build labs, make classes, grade them safely, and say what each student misunderstood.",
@@ -160,7 +159,6 @@ def grade(
     json_file: JsonOption = None,
 ) -> None:
     """Grade a class; what is already graded and unchanged is kept."""
-    use_one_thread()
     from autograder.grade_report import grade_and_show
 
     grade_and_show(
@@ -180,7 +178,6 @@ def regrade(
     json_file: JsonOption = None,
 ) -> None:
     """Grade again what changed, and say what was redone and why."""
-    use_one_thread()
     from autograder.grade_report import grade_and_show
 
     grade_and_show(

@@ -107,6 +107,7 @@ _JUDGE_NOTHING = [
     "mutants",
     "nbgrader_autograde",
     "nbgrader_pages",
+    "one_thread",
     "pages",
     "parcel",
     "pipeline",

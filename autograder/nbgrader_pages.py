@@ -7,7 +7,6 @@ answers at all, and nbconvert's own cleaning shows ordinary tags (a paragraph, a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import bleach
@@ -118,7 +117,3 @@ def markdown2html(context: Context, source: str) -> str:
     cell = context.get("cell") or {}
     renderer = IPythonRenderer(escape=False, attachments=cell.get("attachments", {}))
     return clean_html(MarkdownWithMath(renderer=renderer).render(source))
-
-
-#: For ``c.HTMLExporter.filters``.
-FILTERS: dict[str, Callable[..., str]] = {"clean_html": clean_html, "markdown2html": markdown2html}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import autograder.one_thread  # noqa: F401 (before NumPy: the workers are copies of this process)
+
+# isort: split
 import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -13,7 +16,6 @@ from typing import TYPE_CHECKING
 from autograder.errors import UserError
 from autograder.layout import sole_writer
 from autograder.masters import course_header, course_root, use_root
-from autograder.quick_start import use_one_thread
 from autograder.release import data_files, write_kit
 from autograder.results import SubmissionResult
 from autograder.sandbox.policy import Limits
@@ -80,7 +82,6 @@ def run(
     workers are copied from this process before it imports what only the writer needs, and all go on side by side.
     """
     use_root(course_root())
-    use_one_thread()
     submissions = [s for s in collect(submitted, lab) if students is None or s.student in students]
     _make_writable(out)
     with ExitStack() as stack:
@@ -136,9 +137,13 @@ class _Warm:
         self.jobs = min(jobs or cores(), len(submissions)) or 1
         self.zygotes = Zygotes.of(lab, kit, data_files(lab), Limits(), sandbox)
         self.engine: LocalEngine | None = None
+        self.begun = False
 
     def begin(self, submissions: Sequence[Submission]) -> None:
-        """Have the zygotes start that the submissions will need."""
+        """Have the zygotes start that the submissions will need, unless they have."""
+        if self.begun:
+            return
+        self.begun = True
         self.zygotes.plain.begin()
         for submission in submissions:
             if self.zygotes.with_torch is None and (raw := _peek(submission)):

@@ -8,17 +8,7 @@ Import this before nbformat, jupytext and nbgrader in a process that is the harn
 """
 
 import importlib.util
-import os
 import sys
-
-#: A thread a process: two workers on two cores with two threads each stand in each other's way.
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-
-
-def use_one_thread() -> None:
-    """Have this process and those that it starts compute in one thread each. To be called before NumPy is imported."""
-    os.environ.update(ONE_THREAD)
-
 
 if "jsonschema" not in sys.modules:
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

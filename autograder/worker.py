@@ -24,7 +24,7 @@ from typing import Any
 from autograder.errors import GradingError, UserError
 from autograder.fingerprints import harness_digest, library_versions
 from autograder.masters import spec, use_root
-from autograder.quick_start import ONE_THREAD
+from autograder.one_thread import ONE_THREAD
 from autograder.results import SubmissionResult
 from autograder.warm import Zygotes
 from autograder.work import Assignment, Task

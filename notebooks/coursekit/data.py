@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.fetching import Remote, fetch
-from coursekit.teaching import _draw, _say
+from coursekit.teaching import draw_bar, say
 
 _KIT = Path(__file__).resolve().parent
 
@@ -181,7 +181,7 @@ class _Bar:
         now = time.monotonic()
         if self.done and now - self.shown > (0.2 if self.handle else 0.5):
             self.shown = now
-            self.handle = _draw(self.handle, self.what, self.done, self.total, now - self.began)
+            self.handle = draw_bar(self.handle, self.what, self.done, self.total, now - self.began)
 
     def add(self, size: int) -> None:
         """The present file is here."""
@@ -191,14 +191,14 @@ class _Bar:
     def close(self) -> None:
         """The last word, where the bar has shown at all."""
         if self.handle:
-            _draw(
+            draw_bar(
                 self.handle, self.what, self.total, self.total, time.monotonic() - self.began, finished=True
             )
 
 
 @cache
 def _show_licence(corpus: Corpus) -> None:
-    _say(f"{corpus.title}: {corpus.about}. Licence: {corpus.licence}.")
+    say(f"{corpus.title}: {corpus.about}. Licence: {corpus.licence}.")
 
 
 def _gzipped_lines(file: Path) -> list[str]:

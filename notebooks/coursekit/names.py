@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 
 import numpy as np
 
 from coursekit.data import lines, path
+from coursekit.fetching import cache_folder, same_content
 
 #: The tokens of a name in the order of every table: start, a to z, end; and each token's index.
 ALPHABET = ["<S>", *"abcdefghijklmnopqrstuvwxyz", "<E>"]
@@ -33,7 +33,7 @@ def makemore_names() -> list[str] | None:
     """
     for folder in _places():
         file = folder / "names" / "names.txt"
-        if file.is_file() and same_content(file, MAKEMORE_SHA256):
+        if same_content(file, MAKEMORE_SHA256):
             return file.read_text(encoding="ascii").split()
     print(
         "makemore's names are not on this computer (an optional download): this part uses what is built in."
@@ -70,12 +70,6 @@ def _counts(file: str) -> dict[str, np.ndarray]:
     return tables
 
 
-def same_content(file: Path, sha256: str) -> bool:
-    """Whether a file has exactly the content with this checksum."""
-    return hashlib.sha256(file.read_bytes()).hexdigest() == sha256
-
-
 def _places() -> list[Path]:
-    cache = os.environ.get("COURSE_DATA_CACHE") or str(Path.home() / ".cache" / "bigrams-to-translators")
     mirror = os.environ.get("COURSE_DATA_MIRROR")
-    return [Path(folder) for folder in (mirror, cache) if folder]
+    return [*([Path(mirror)] if mirror else []), cache_folder()]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.checking import judge
-from coursekit.teaching import _say
+from coursekit.teaching import say
 
 _KIT = Path(__file__).resolve().parent
 
@@ -29,10 +29,10 @@ def mine(lab: str, question: str, *, quiet: bool = False) -> Callable[..., Any]:
     function, why = _own(name, question)
     if function is not None:
         if not quiet:
-            _say(f"{question}: your own, from lab {lab}.")
+            say(f"{question}: your own, from lab {lab}.")
         return function
     if not quiet:
-        _say(f"{question}: the course's version ({why}).")
+        say(f"{question}: the course's version ({why}).")
     return provided(lab, question)
 
 

@@ -331,7 +331,7 @@ class Run:
         if not file.is_file():
             return
         state = torch.load(file, weights_only=True, map_location=self.device)
-        if Plan(**_tuples(state["plan"])) != self.plan:
+        if plan_of(state["plan"]) != self.plan:
             raise Complaint(
                 f"{self.folder} holds a run with another plan: choose another folder, or remove it."
             )
@@ -382,7 +382,7 @@ def read_plan(folder: Path) -> Plan:
     file = folder / "plan.json"
     if not file.is_file():
         raise Complaint(f"{folder} holds no training run: there is no plan.json.")
-    return Plan(**_tuples(json.loads(file.read_text(encoding="utf-8"))))
+    return plan_of(json.loads(file.read_text(encoding="utf-8")))
 
 
 def write_plan(folder: Path, plan: Plan) -> None:
@@ -439,8 +439,9 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / max(1, len(values))
 
 
-def _tuples(plan: dict[str, Any]) -> dict[str, Any]:
-    return plan | {"without": tuple(plan["without"])}
+def plan_of(stored: dict[str, Any]) -> Plan:
+    """The plan from what ``asdict`` and JSON made of it."""
+    return Plan(**stored | {"without": tuple(stored["without"])})
 
 
 def changed(plan: Plan, **new: Any) -> Plan:

@@ -33,16 +33,16 @@ def until_written() -> Iterator[None]:
             raise
         _close_figures()
         name = _raised_in(error) or "a function"
-        _say(
+        say(
             f"This cell waits for {name}, which is not written yet. Write it above, then run this cell again."
         )
     except NameError as error:
         _close_figures()
         name, where = f"“{error.name}”" if error.name else "a name", _raised_in(error)
         if where:
-            _say(f"This cell waits: {where} uses {name}, which is not there yet.")
+            say(f"This cell waits: {where} uses {name}, which is not there yet.")
         else:
-            _say(
+            say(
                 f"This cell needs {name} from a cell above, which waits for a function that is not written yet."
             )
 
@@ -63,7 +63,7 @@ def _close_figures() -> None:
         pyplot.close("all")
 
 
-def _say(sentence: str) -> None:
+def say(sentence: str) -> None:
     if in_notebook():
         from IPython.display import HTML, display
 
@@ -84,12 +84,12 @@ def track(items: Iterable[Item], what: str, total: int | None = None) -> Iterato
         done += 1
         now = time.monotonic()
         if now - began > 0.5 and now - shown > 0.2:
-            shown, handle = now, _draw(handle, what, done, total, now - began)
+            shown, handle = now, draw_bar(handle, what, done, total, now - began)
     if handle is not None:
-        _draw(handle, what, done, total, time.monotonic() - began, finished=True)
+        draw_bar(handle, what, done, total, time.monotonic() - began, finished=True)
 
 
-def _draw(
+def draw_bar(
     handle: object, what: str, done: int, total: int | None, seconds: float, finished: bool = False
 ) -> object:
     left = f", {seconds / done * (total - done):.0f} s left" if total and not finished else ""

@@ -37,6 +37,7 @@ from coursekit.real_translator import (
     draw_curve,
     limited,
     numbered,
+    plan_of,
     read_plan,
     save_tensors,
     sentences,
@@ -168,7 +169,7 @@ class Translator:
         lab = lab_12(notebook)
         if place.is_file():
             stored = torch.load(place, weights_only=True)
-            plan, subwords = Plan(**_fields(stored["plan"])), Subwords.from_state(stored["subwords"])
+            plan, subwords = plan_of(stored["plan"]), Subwords.from_state(stored["subwords"])
             weights = stored["weights"]
         else:
             plan = read_plan(place)
@@ -253,10 +254,6 @@ def scores(hypotheses: list[str], references: list[str], lower: bool) -> dict[st
 def _directions(direction: str) -> list[tuple[str, str]]:
     """("de-en", the language it goes to) for each direction that a model knows."""
     return [(one, one[-2:]) for one in (("en-de", "de-en") if direction == "both" else (direction,))]
-
-
-def _fields(plan: dict[str, Any]) -> dict[str, Any]:
-    return plan | {"without": tuple(plan["without"])}
 
 
 def _device(wanted: str) -> torch.device:

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
 from coursekit.demos import notebooks
 from coursekit.demos.serving import served
-from playwright.sync_api import Browser, Page, expect, sync_playwright
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    assert program, "the browser tests need Debian's Chromium: apt-get install chromium"
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield running
-        running.close()
+from playwright.sync_api import Browser, Page, expect
 
 
 @pytest.fixture(scope="module")

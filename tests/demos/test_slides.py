@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
 from coursekit.demos import formulas, slides
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 LABS = [path.stem for path in slides.labs()]
 
@@ -75,16 +73,6 @@ def test_formulas_become_shapes_and_what_is_unknown_stays_text() -> None:
     assert drawn.startswith("the <em>weight</em> <svg") and drawn.endswith("<code>code</code>")
     assert formulas.svg(r"\nosuchcommand{x}") is None
     assert "<code>\\nosuchcommand{x}</code>" in slides.inline(r"$\nosuchcommand{x}$")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    assert program, "the browser tests need Debian's Chromium: apt-get install chromium"
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield running
-        running.close()
 
 
 def current(page: Page) -> int:
