@@ -43,7 +43,10 @@ class Complaint(Exception):
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that decides what a training run does. ``minutes`` (0: no limit) shortens the fall of the rate."""
+    """Everything that decides what a training run does.
+
+    ``minutes`` and ``tokens`` (target tokens; 0: no limit) end it before ``epochs`` do, and the rate is 0 by then.
+    """
 
     corpus: str = "multi30k"
     direction: str = "de-en"
@@ -56,6 +59,7 @@ class Plan:
     dropout: float = 0.1
     epochs: int = 15
     minutes: float = 0.0
+    tokens: int = 0
     batch_tokens: int = 1000
     rate: float = 2e-3
     warm_up: int = 300
@@ -190,7 +194,8 @@ class Run:
     def progress(self) -> float:
         """How much of the plan is done, 0 to 1."""
         by_time = self.curve.seconds / (60 * self.plan.minutes) if self.plan.minutes else 0.0
-        return min(1.0, max(len(self.curve.losses) / self.steps, by_time))
+        by_tokens = self.curve.tokens / self.plan.tokens if self.plan.tokens else 0.0
+        return min(1.0, max(len(self.curve.losses) / self.steps, by_time, by_tokens))
 
     @property
     def rate(self) -> float:

@@ -325,8 +325,8 @@ def train(options: argparse.Namespace) -> None:
 def _plan(options: argparse.Namespace) -> Plan:
     given = {name: getattr(options, name, None) for name in Plan.__dataclass_fields__}
     given["without"] = tuple(sorted(options.without or ()))
-    if options.minutes and options.epochs is None:
-        given["epochs"] = 1000  # the clock decides
+    if (options.minutes or options.tokens) and options.epochs is None:
+        given["epochs"] = 1000  # the clock, or the count, decides
     return changed(Plan(**{"corpus": options.corpus, **DEFAULTS[options.corpus]}), **given)
 
 
@@ -449,7 +449,11 @@ def _command(plan: Plan) -> str:
     words = ["python -m coursekit.translate train", plan.corpus]
     for name in Plan.__dataclass_fields__:
         value, option = getattr(plan, name), "--" + name.replace("_", "-")
-        if value == getattr(usual, name) or name == "corpus" or (name == "epochs" and plan.minutes):
+        if (
+            value == getattr(usual, name)
+            or name == "corpus"
+            or (name == "epochs" and (plan.minutes or plan.tokens))
+        ):
             continue
         if name == "lower":
             words.append(option if value else "--no-lower")
@@ -485,6 +489,9 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--direction", choices=DIRECTIONS, help="default: de-en; both: one model, with a tag")
     one.add_argument("--lower", action=argparse.BooleanOptionalAction, default=None, help="lower case")
     one.add_argument("--minutes", type=float, help="train for so long: the learning rate reaches 0 then")
+    one.add_argument(
+        "--tokens", type=int, metavar="N", help="or until so many target tokens, however busy the machine is"
+    )
     for name, kind, text in (
         ("epochs", int, "passes over the corpus"),
         ("vocabulary", int, "subwords, for both languages together"),

@@ -120,6 +120,14 @@ def test_an_interrupted_run_goes_on_to_the_same_curve(tmp_path, without):
     assert all(torch.allclose(mine[name], theirs[name], atol=1e-6) for name in theirs)
 
 
+def test_a_run_with_a_budget_of_target_tokens_spends_it_and_its_rate_falls_to_zero_by_then(tmp_path):
+    whole = _small_run(tmp_path / "whole").go(lambda _: None)
+    budget = whole.curve.tokens // 2
+    run = _small_run(tmp_path / "run", tokens=budget).go(lambda _: None)
+    assert budget <= run.curve.tokens < budget + 200 and run.progress == 1 and run.rate <= 0
+    assert len(run.curve.losses) < len(whole.curve.losses)
+
+
 def test_ctrl_c_in_a_real_process_leaves_a_checkpoint_from_which_the_same_command_goes_on(tmp_path):
     words = [sys.executable, "-m", "coursekit.translate", "--threads", "1", "train", "built-in"]
     words += ["--out", str(tmp_path / "run"), *TINY, "--pairs", "200", "--batch-tokens", "200"]
