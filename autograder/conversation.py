@@ -220,6 +220,8 @@ class Conversation:
         self.trace.append(TraceEntry(kind, name, kept))
 
     def start_trace(self) -> None:
-        """Forget what came back so far."""
+        """Forget what came back so far, and the functions that were given: they were for the test that is over."""
+        self.callbacks.clear()
+        self._callback_keys.clear()
         self.trace = []
         self._bytes_received = 0

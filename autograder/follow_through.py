@@ -8,10 +8,14 @@ every test of the later question would fail, whatever it is worth itself::
     def test_a_sentence_listens_to_itself(student, rng): ...
 
 The student's own earlier answers come first, so an answer that fits its own helpers loses nothing.
+
+The right versions run beside the student's code, which can find them there. So only those go that are named, with what
+they need: never the answer to the question itself, or to a later one.
 """
 
 from __future__ import annotations
 
+import ast
 import copy
 import functools
 from collections.abc import Callable
@@ -45,6 +49,7 @@ def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]
     The test fails with what the second try says, and that one draws the same inputs as the first. Afterwards the
     student's own names are back in place.
     """
+    needed = needed_for(source, replaced)
 
     def mark(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)
@@ -55,7 +60,7 @@ def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]
             except (Failed, StudentError) as failure:
                 first = failure
             try:
-                scene = student.scene(source + _REPLACE, question=student.name, replaced=list(replaced))
+                scene = student.scene(needed + _REPLACE, question=student.name, replaced=list(replaced))
             except StudentError:  # the question itself is not in the notebook
                 raise first from None
             student.start_trace()  # a diagnosis sees the student's answer, not what it made of a wrong helper
@@ -67,3 +72,17 @@ def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]
         return tried_twice
 
     return mark
+
+
+def needed_for(source: str, names: tuple[str, ...]) -> str:
+    """What of ``source`` defines ``names``: its imports, these definitions, and those that they call."""
+    tree = ast.parse(source)
+    homes = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    kept, waiting = set(), list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in kept:
+            kept.add(name)
+            waiting += [n.id for n in ast.walk(homes[name]) if isinstance(n, ast.Name) and n.id in homes]
+    tree.body = [node for node in tree.body if getattr(node, "name", None) in (None, *kept)]
+    return ast.unparse(tree)

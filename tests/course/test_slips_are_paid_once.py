@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import pytest
@@ -11,6 +12,9 @@ from autograder.masters import all_labs, solution, spec
 from autograder.student import Student
 
 QUESTIONS = [(lab, question) for lab in all_labs() for question, points in spec(lab).questions if points]
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 
 
 def _not_written(*arguments: Any, **named: Any) -> Any:
@@ -30,3 +34,19 @@ def test_a_right_answer_passes_without_the_others(lab, question, other_answers):
             namespace[other] = other_answers
     runs = run_question(lab, question, Student.local_namespace(namespace, question))
     assert [(run.test.name, run.result.message) for run in runs if not run.result.passed] == []
+
+
+@pytest.mark.parametrize(("lab", "question"), QUESTIONS, ids=[f"{lab[:2]} {name}" for lab, name in QUESTIONS])
+def test_no_right_answer_is_in_the_sandbox_before_its_question_is_over(lab, question, monkeypatch):
+    """Student code can find whatever is there: what helps it along may answer earlier questions only."""
+    sent: list[str] = []
+    scene = Student.scene
+    monkeypatch.setattr(
+        Student, "scene", lambda self, source, **named: sent.append(source) or scene(self, source, **named)
+    )
+    run_question(lab, question, Student.local_namespace({question: _nonsense}, question))
+    order = [name for name, _ in spec(lab).questions]
+    defined = {
+        node.name for source in sent for node in ast.walk(ast.parse(source)) if isinstance(node, _DEFINITIONS)
+    }
+    assert not defined & set(order[order.index(question) :])

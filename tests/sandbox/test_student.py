@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.student import BadReply, Handle, Student, StudentError
+from autograder.student import BadReply, Handle, Student, StudentError, StudentGone
 
 LIBRARY = """
 import numpy as np
@@ -44,6 +44,13 @@ def patient(step):
 
 def apply(function, x):
     return function(x)
+
+kept = []
+
+def keep_it(function):
+    if function is not None:
+        kept.append(function)
+    return kept[-1](1)
 
 def twice(x):
     return softmax(softmax(x))
@@ -164,6 +171,14 @@ def test_a_callback_may_call_the_student_in_turn(student):
         return None, float(softmax(np.array([x, x]))[0])
 
     assert softmax.other("search")(step, 1.0) == 0.5
+
+
+def test_a_function_of_an_earlier_test_cannot_be_called_any_more(student):
+    keeper = student("keep_it")
+    assert keeper(lambda n: 7 * n) == 7
+    keeper.start_trace()  # the next test begins
+    with pytest.raises((StudentGone, StudentError), match="not given"):
+        keeper(None)
 
 
 def test_a_wrong_use_of_a_callback_is_the_students_error_and_can_be_caught_there(student):
