@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from markupsafe import Markup
 from nbgrader.utils import parse_utc
 
 from autograder.gradebook import TeacherMarks
@@ -168,7 +169,7 @@ class FeedbackWriter:
             forbidden=question.forbidden,
             public_checks=tuple(result.public_checks.get(question.name, ())),
             by_hand=" ".join(words),
-            comment=plain(marks.comments.get(question.name, "")),
+            comment=_comment(marks.comments.get(question.name, "")),
         )
 
 
@@ -192,7 +193,16 @@ def _written(name: str, maximum: float, marks: TeacherMarks, *, read: bool, noth
         score += marks.extra_credit.get(name, 0.0)
     if nothing and name not in marks.scores:
         remark = "There was no notebook to read it from."
-    return WrittenView(name, score, maximum, plain(marks.comments.get(name, "")), remark)
+    return WrittenView(name, score, maximum, _comment(marks.comments.get(name, "")), remark)
+
+
+def _comment(text: str) -> str:
+    """A teacher's comment as HTML: Formgrader asks for it in markdown, with formulas."""
+    if not text:
+        return ""
+    from autograder.nbgrader_pages import comment_html  # half a second, for those who comment
+
+    return Markup(comment_html(plain(text)))
 
 
 def _when(submitted_at: str) -> str:

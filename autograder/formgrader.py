@@ -12,24 +12,15 @@ from autograder.layout import write_atomically
 
 _CONFIG = """\"\"\"Points nbgrader at this folder; written by ``autograder formgrader``.\"\"\"
 
+from autograder.nbgrader_settings import apply_to
+
 c = get_config()  # noqa: F821
+apply_to(c)
 
 c.CourseDirectory.root = {root!r}
 c.CourseDirectory.course_id = "default_course"
 c.CourseDirectory.source_directory = {source!r}
 c.CourseDirectory.db_url = {database!r}
-c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "[0-9][0-9]_*.py"]
-
-# Students' code runs in the sandbox, also for `nbgrader autograde` and Formgrader's button, and never in a kernel.
-# What students wrote is cleaned before a browser shows it.
-c.Autograde.exporter_class = "autograder.nbgrader_autograde.IsolatedExporter"
-c.Autograde.sanitize_preprocessors = []
-c.Autograde.autograde_preprocessors = []
-c.HTMLExporter.sanitize_html = True
-c.HTMLExporter.filters = {{
-    "clean_html": "autograder.nbgrader_pages.clean_html",
-    "markdown2html": "autograder.nbgrader_pages.markdown2html",
-}}
 """
 
 

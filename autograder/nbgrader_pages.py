@@ -1,19 +1,22 @@
 """What nbgrader's pages (Formgrader, its feedback) show of a student's own HTML and markdown: what cannot run.
 
-``nbgrader_config.py`` puts these filters in place of nbconvert's. Formgrader's template does not clean written
-answers at all, and nbconvert's own cleaning shows ordinary tags (a paragraph, a heading) as text.
+``nbgrader_settings.py`` puts these filters in place of nbconvert's. Formgrader's template does not clean written
+answers at all, and nbconvert's own cleaning shows ordinary tags (a paragraph, a heading) as text. Formulas are drawn
+here, because MathJax comes from the network.
 """
 
 from __future__ import annotations
 
 import re
+import secrets
+from html import escape
 from typing import Any
 
 import bleach
 from bleach.css_sanitizer import CSSSanitizer
 from jinja2 import pass_context
 from jinja2.runtime import Context
-from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath, MathInlineParser
 
 _TAGS = frozenset(
     [
@@ -77,6 +80,9 @@ _TAGS = frozenset(
 _WITH_CONTENT = re.compile(r"<(script|style|template|noscript|title)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
 _PICTURE = re.compile(r"data:image/(png|jpeg|gif);base64,[A-Za-z0-9+/=\s]*")
 _LINK = re.compile(r"(https?://|mailto:|#)", re.IGNORECASE)
+#: A formula longer than this is shown as it was typed.
+_LONGEST_FORMULA = 1000
+_LINES = re.compile(r"\s*\\begin\{(?![a-z]?matrix)[a-z]+\*?\}(.*)\\end\{[a-z]+\*?\}\s*", re.DOTALL)
 #: Classes of highlighted code, of data frames and of the course's cards; none that Formgrader's own script looks for.
 _CLASS = re.compile(r"highlight|hl-[\w-]+|dataframe|ck|good|bad|todo|why|bar|[a-z]{1,2}\d?")
 
@@ -105,15 +111,80 @@ _cleaner = bleach.Cleaner(
 )
 
 
+class _Cleaned(str):
+    """HTML that was cleaned: nbconvert cleans some of it twice, and the formulas in it are ours."""
+
+
 def clean_html(markup: Any) -> str:
     """HTML without anything that runs, loads from elsewhere or takes part in the page's own script."""
+    if isinstance(markup, _Cleaned):
+        return markup
     text = markup.decode("utf-8", "replace") if isinstance(markup, bytes) else str(markup)
-    return _cleaner.clean(_WITH_CONTENT.sub("", text))
+    return _Cleaned(_cleaner.clean(_WITH_CONTENT.sub("", text)))
+
+
+class _Renderer(IPythonRenderer):
+    """Keeps formulas out of the cleaning: each leaves a mark that nobody can guess, and is drawn afterwards."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(exclude_anchor_links=True, **options)
+        self.mark = secrets.token_hex(8)
+        self.formulas: list[tuple[str, bool]] = []
+
+    def _leave(self, tex: str, alone: bool) -> str:
+        self.formulas.append((tex, alone))
+        return f"{self.mark}-{len(self.formulas) - 1}-"
+
+    def inline_math(self, body: str) -> str:
+        return self._leave(body, False)
+
+    def block_math(self, body: str) -> str:
+        return self._leave(body, True)
+
+    def latex_environment(self, name: str, body: str) -> str:
+        return self._leave(rf"\begin{{{name}}}{body}\end{{{name}}}", True)
+
+    def drawn(self, html: str) -> str:
+        """The cleaned page with the formulas where they belong; inside of a tag (a picture's name) as TeX."""
+        part = re.compile(rf"<(?:\"[^\"]*\"|'[^']*'|[^>\"'])*>|{self.mark}-(\d+)-")
+
+        def formula(found: re.Match[str]) -> str:
+            return _formula(*self.formulas[int(found[1])]) if found[1] else in_tag.sub(tex, found[0])
+
+        def tex(found: re.Match[str]) -> str:
+            return escape(self.formulas[int(found[1])][0])
+
+        in_tag = re.compile(rf"{self.mark}-(\d+)-")
+        return part.sub(formula, html)
+
+
+def _formula(tex: str, alone: bool) -> str:
+    """One formula, several lines (``\\begin{align}``) one below the other; as TeX where it cannot be drawn."""
+    from coursekit.demos.formulas import svg  # matplotlib: only where there is a formula
+
+    lines = _LINES.fullmatch(tex)
+    rows = [row.replace("&", " ") for row in lines[1].split(r"\\") if row.strip()] if lines else [tex]
+    drawn = [svg(row) for row in rows] if len(tex) <= _LONGEST_FORMULA else [None]
+    shown = f"<code>{escape(tex.strip())}</code>" if None in drawn else "<br>".join(map(str, drawn))
+    return f'<span class="formula">{shown}</span>' if alone else shown
+
+
+def _html(source: str, renderer: _Renderer, hard_wrap: bool = False) -> str:
+    made = MarkdownWithMath(renderer=renderer, inline=MathInlineParser(hard_wrap=hard_wrap)).render(source)
+    return _Cleaned(renderer.drawn(clean_html(made)))
+
+
+def cell_html(source: str, attachments: dict[str, Any] | None = None) -> str:
+    """A cell's markdown as clean HTML, its formulas drawn, its attached pictures shown."""
+    return _html(source, _Renderer(escape=False, attachments=attachments))
+
+
+def comment_html(text: str) -> str:
+    """A teacher's comment in markdown as clean HTML: its lines stay lines, and ``List<int>`` is no element."""
+    return _html(text, _Renderer(escape=True), hard_wrap=True)
 
 
 @pass_context
 def markdown2html(context: Context, source: str) -> str:
-    """Markdown as HTML, mathematics left to MathJax, pictures attached to the cell shown, cleaned."""
-    cell = context.get("cell") or {}
-    renderer = IPythonRenderer(escape=False, attachments=cell.get("attachments", {}))
-    return clean_html(MarkdownWithMath(renderer=renderer).render(source))
+    """A cell's markdown, in a template."""
+    return cell_html(source, (context.get("cell") or {}).get("attachments"))

@@ -158,6 +158,17 @@ def test_what_the_teacher_entered_is_on_the_page(
     assert "not been read" not in text
 
 
+def test_a_comment_is_markdown_with_formulas_as_formgrader_promises(
+    writer: FeedbackWriter, make_result: Make
+) -> None:
+    comment = "*Nearly*: divide by $\\sqrt{d_k}$.\nA List<int> will do."
+    reader = read(writer.page(make_result("ada"), TeacherMarks(comments={"softmax": comment})))
+    tags = [tag for tag, _ in reader.tags]
+    assert "em" in tags and "svg" in tags
+    assert ("svg", "\\sqrt{d_k}") in [(tag, attributes.get("aria-label")) for tag, attributes in reader.tags]
+    assert "A List<int> will do." in reader.text and "$" not in reader.text
+
+
 def test_the_page_is_where_nbgrader_releases_it_from(
     writer: FeedbackWriter, make_result: Make, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.formgrader import configure
 from autograder.masters import course_root
+from autograder.nbgrader_pages import cell_html
 
 from .conftest import nbgrader_cell
 
@@ -52,14 +53,14 @@ class Elements(HTMLParser):
 
 
 def exporter(config: Config, template: str) -> HTMLExporter:
-    """As Formgrader and nbgrader's feedback make it."""
-    config = config.copy()
+    """As Formgrader (its own settings first, the course's after them) and nbgrader's feedback make it."""
     if template == "feedback":
-        config.merge(GenerateFeedback(coursedir=CourseDirectory(), config=config).config)
+        whole = GenerateFeedback(coursedir=CourseDirectory(), config=config).config
     else:
-        config.merge(FormgradeExtension().build_extra_config())
-    assert config.HTMLExporter.template_name == template
-    return HTMLExporter(config=config)
+        whole = FormgradeExtension().build_extra_config()
+        whole.merge(config)
+    assert whole.HTMLExporter.template_name == template
+    return HTMLExporter(config=whole)
 
 
 def project(tmp_path: Path) -> Config:
@@ -127,10 +128,27 @@ def test_honest_markdown_tables_and_pictures_are_shown(tmp_path):
     for shown in (
         'src="data:image/png;base64,AAAA"',
         '<span class="k">for</span>',
-        "$a &lt; b$",
+        'aria-label="a &lt; b"',
         "color: red",
     ):
         assert shown in made
+
+
+@pytest.mark.parametrize("template", ["formgrade", "feedback"])
+def test_the_page_draws_formulas_itself_and_loads_no_mathjax(tmp_path, template):
+    texts = (r"Because $\sqrt{d_k}$ and $$\begin{aligned} a &= b \\ c &= d \end{aligned}$$", r"$\nothing{x}$")
+    made = page(project(tmp_path), template, texts)
+    for tex in (r"\sqrt{d_k}", "a  = b", "c  = d"):
+        assert f'aria-label="{tex}"' in made
+    assert made.count('<path d="M') >= 3
+    assert r"<code>\nothing{x}</code>" in made
+    assert "cdnjs" not in made and "signal" in made
+
+
+def test_a_formula_in_a_pictures_name_stays_text():
+    made = cell_html('![$x$ onerror=attack() "](data:image/png;base64,AAAA)\n\n$y$')
+    assert 'alt="x onerror=attack() &quot;"' in made and made.count("<svg") == 1
+    assert Elements(made).active == ['img alt=x onerror=attack() "']
 
 
 def test_a_check_card_is_readable_without_its_style(tmp_path):
