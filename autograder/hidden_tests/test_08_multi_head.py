@@ -7,6 +7,7 @@ again with right ones in their place.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import torch
@@ -55,14 +56,17 @@ def merge_heads(x):
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, h):
         super().__init__()
-        self.h, self.joint = h, nn.Linear(d_model, 3 * d_model)
+        self.h = h
+        self.W_Q, self.W_K, self.W_V, self.W_O = (nn.Linear(d_model, d_model) for _ in range(4))
 
     def forward(self, x, memory=None, mask=None):
         source = x if memory is None else memory
-        q, k, v = (split_heads(self.joint(y).chunk(3, -1)[i], self.h) for i, y in enumerate((x, source, source)))
-        scores = q @ k.mT if mask is None else (q @ k.mT).masked_fill(~mask.unsqueeze(-3), float("-inf"))
+        q, k, v = (split_heads(y, self.h) for y in (self.W_Q(x), self.W_K(source), self.W_V(source)))
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask.unsqueeze(-3), float("-inf"))
         weights = scores.softmax(-1)
-        return merge_heads(weights @ v), weights
+        return self.W_O(merge_heads(weights @ v)), weights
 """
 _with_right_heads = follow_through(_HEADS, "split_heads", "merge_heads")
 _with_right_module = follow_through(_HEADS, "split_heads", "merge_heads", "MultiHeadAttention")
@@ -367,12 +371,13 @@ def test_gradients_reach_everything(student, rng):
 
 # -------------------------------------------------------------------------------------------- attention_maps
 
+# The same models stand in the sandbox, around the student's module, and here, around ours: what a map should be is
+# computed here, from weights that are drawn here.
 _MODELS = """
 import torch
 from torch import nn
 
 MultiHeadAttention = student_namespace["MultiHeadAttention"]
-torch.manual_seed(seed)
 
 
 class Block(nn.Module):
@@ -381,7 +386,7 @@ class Block(nn.Module):
         self.norm, self.attention, self.linear = nn.LayerNorm(12), MultiHeadAttention(12, h), nn.Linear(12, 12)
 
     def forward(self, x, memory=None, mask=None):
-        heard, self.expected = self.attention(self.norm(x), memory, mask)
+        heard, self.weights = self.attention(self.norm(x), memory, mask)
         return x + self.linear(heard)
 
 
@@ -400,20 +405,34 @@ def hooks_left():
     return sum(len(module._forward_hooks) for module in model.modules())
 
 
-model = Stack().double()
+model = (Stack() if stacked else MultiHeadAttention(12, 3)).double()
+if weights:
+    model.load_state_dict(weights)
 """
 
 
-def _scene(student, rng):
-    return student.scene(_MODELS, seed=int(rng.integers(2**31)))
+class _Model:
+    """A model in the sandbox, and its twin here that has right attention and the same weights."""
 
+    def __init__(self, student, rng, stacked=True):
+        right: dict[str, Any] = {}
+        exec(_HEADS, right)
+        here = {"student_namespace": right, "stacked": stacked, "weights": None}
+        exec(_MODELS, here)
+        self.twin = here["model"]
+        with torch.no_grad():
+            for parameter in self.twin.parameters():
+                parameter.copy_(_tensor(rng, *parameter.shape) / math.sqrt(parameter.shape[-1]))
+        self.scene = student.scene(_MODELS, stacked=stacked, weights=self.twin.state_dict())
 
-def _expected_maps(scene):
-    """What the attention layers themselves computed in the last run, by their names."""
-    scene.run(
-        "expected = {name + '.attention': m.expected.detach() for name, m in model.named_modules() if type(m) is Block}"
-    )
-    return {name: value.numpy() for name, value in scene["expected"].items()}
+    def maps(self, *inputs):
+        """The maps of each layer of attention, by the layer's name."""
+        with torch.no_grad():
+            result = self.twin(*inputs)
+        blocks = [
+            (name, block) for name, block in self.twin.named_modules() if type(block).__name__ == "Block"
+        ]
+        return {f"{name}.attention": block.weights for name, block in blocks} or {"": result[1]}
 
 
 def _expect_maps(maps, expected):
@@ -428,31 +447,28 @@ def _expect_maps(maps, expected):
 @_with_right_module
 def test_every_layer_is_found_and_mapped(student, rng):
     """Four layers deep inside a model, with masks and a memory: each under its name, with its own map."""
-    scene = _scene(student, rng)
-    mask = torch.ones(5, 5, dtype=torch.bool).tril()
-    maps = student(scene["model"], _tensor(rng, 2, 5, 12), _tensor(rng, 2, 3, 12), mask)
-    _expect_maps(maps, _expected_maps(scene))
+    model = _Model(student, rng)
+    inputs = _tensor(rng, 2, 5, 12), _tensor(rng, 2, 3, 12), torch.ones(5, 5, dtype=torch.bool).tril()
+    _expect_maps(student(model.scene["model"], *inputs), model.maps(*inputs))
 
 
 @hidden_test("attention_maps")
 @_with_right_module
 def test_a_single_layer_is_its_own_model(student, rng):
     """The model may be a single layer of attention, whose name is empty."""
-    scene = _scene(student, rng)
-    x = _tensor(rng, 2, 4, 12)
-    scene.run("layer = MultiHeadAttention(12, 3).double()\nexpected = layer(x)[1].detach()", x=x)
-    _expect_maps(student(scene["layer"], x), {"": scene["expected"].numpy()})
+    model, x = _Model(student, rng, stacked=False), _tensor(rng, 2, 4, 12)
+    _expect_maps(student(model.scene["model"], x), model.maps(x))
 
 
 @hidden_test("attention_maps", weight=3)
 @_with_right_module
 def test_the_model_is_left_as_it_was(student, rng):
     """Afterwards no hook is left, the maps are cut off from the gradient, and a second run gives its own maps."""
-    scene = _scene(student, rng)
+    model = _Model(student, rng)
+    scene = model.scene
     inputs = [(_tensor(rng, 1, 3, 12), _tensor(rng, 1, 2, 12), None) for _ in range(2)]
-    for x, memory, mask in inputs:
-        maps = student(scene["model"], x, memory, mask)
-        _expect_maps(maps, _expected_maps(scene))
+    for arguments in inputs:
+        _expect_maps(student(scene["model"], *arguments), model.maps(*arguments))
     scene.run("left = hooks_left()")
     expect(scene.get("left") == 0, "hooks are left on the model: remove each of them")
     scene.run(
