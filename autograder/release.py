@@ -18,7 +18,9 @@ _README = """# {title}
 3. `jupyter lab {lab}/{lab}.ipynb`, and run the cells from the top.
 
 Write each function where it says `YOUR CODE HERE`; the cell below it checks your work in words.
-When you are done: Kernel > Restart Kernel and Run All Cells, save, and hand in `{lab}.ipynb`.
+When you are done: press Validate above the notebook. It saves, runs everything from a fresh start, and lists what is
+not done yet. Then hand in `{lab}.ipynb`; or run `from coursekit import hand_in; hand_in()` in a new cell, which packs it
+as `{lab}.zip` and says in words what is in it.
 """
 
 _ENVIRONMENT = """name: bigrams-to-translators

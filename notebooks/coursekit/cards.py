@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from coursekit.checking import Verdict
 
 HIDDEN_TESTS_TOO = "Public checks are not all: hidden tests also run when you submit."
+TO_HAND_IN = (
+    "To hand in: save the notebook, then run `from coursekit import hand_in; hand_in()` in a new cell."
+)
 MIME = "application/vnd.coursekit.check+json"
 
 # Every card brings its own rules: a notebook saved with outputs must look the same when it is opened again.
@@ -32,27 +35,27 @@ body[data-jp-theme-light="false"] .ck{--ck-ink:#e6eaee;--ck-soft:#a5b0ba;--ck-pa
 
 
 class Card:
-    """A card: HTML for notebooks, words for terminals, and the share of checks that hold as its plain text."""
+    """A card: HTML for notebooks, words for terminals, and what was found as data."""
 
-    def __init__(self, markup: str, words: str, share: float | None, record: dict[str, Any]):
-        self.markup, self.words, self.share, self.record = markup, words, share, record
+    def __init__(self, markup: str, words: str, record: dict[str, Any]):
+        self.markup, self.words, self.record = markup, words, record
 
     def __repr__(self) -> str:
-        return self.words if self.share is None else f"{self.share:.4g}"
+        return self.words
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         return {"text/plain": repr(self), "text/html": _STYLE + self.markup, MIME: self.record}
 
 
 def in_notebook() -> bool:
-    """Whether rich output is shown: a Jupyter kernel, or the grader's shell that stands in for one."""
+    """Whether rich output is shown: a Jupyter kernel of any kind, or the grader's shell; not a terminal."""
     try:
         from IPython.core.getipython import get_ipython
     except ImportError:
         return False
     shell = get_ipython()
-    return shell is not None and (
-        type(shell).__name__ == "ZMQInteractiveShell" or hasattr(shell, "course_shell")
+    return shell is not None and all(
+        kind.__name__ != "TerminalInteractiveShell" for kind in type(shell).__mro__
     )
 
 
@@ -102,7 +105,7 @@ def checked(verdict: Verdict, done: int, total: int) -> Card:
     if not verdict.written:
         body = f"<p>Not written yet: replace <code>raise NotImplementedError()</code> and run its cell, then this one.</p><p>{total_line}</p>"
         markup = _box("todo", f"○ <code>{_text(name)}</code> is still to do", body + _bar(done, total))
-        return Card(markup, f"○ {name}: not written yet. {total_line}", 0.0, record)
+        return Card(markup, f"○ {name}: not written yet. {total_line}", record)
     good = sum(mark.passed for mark in verdict.marks)
     rows, words = [], []
     for mark in verdict.marks:
@@ -118,7 +121,7 @@ def checked(verdict: Verdict, done: int, total: int) -> Card:
         + "\n".join(words)
         + f"\n{total_line} {HIDDEN_TESTS_TOO}"
     )
-    return Card(markup, text, verdict.share, record)
+    return Card(markup, text, record)
 
 
 def overview(lab: str, questions: Sequence[str], verdicts: Mapping[str, Verdict]) -> Card:
@@ -144,11 +147,10 @@ def overview(lab: str, questions: Sequence[str], verdicts: Mapping[str, Verdict]
     markup = _box(
         "good" if done == len(questions) else "todo",
         head,
-        f"<ul>{''.join(rows)}</ul><p>{HIDDEN_TESTS_TOO}</p>{_bar(done, len(questions))}",
+        f"<ul>{''.join(rows)}</ul><p>{HIDDEN_TESTS_TOO}</p><p>{_text(TO_HAND_IN)}</p>{_bar(done, len(questions))}",
     )
-    return Card(
-        markup, head + "\n" + "\n".join(words), None, {"lab": lab, "done": done, "of": len(questions)}
-    )
+    words.append(TO_HAND_IN)
+    return Card(markup, head + "\n" + "\n".join(words), {"lab": lab, "done": done, "of": len(questions)})
 
 
 def started(lab: str, questions: Sequence[str]) -> Card:
@@ -160,6 +162,27 @@ def started(lab: str, questions: Sequence[str]) -> Card:
     return Card(
         _box("good", head, body),
         f"Lab {number} is ready. You will write {', '.join(questions)}.",
-        None,
         {"lab": lab},
     )
+
+
+def packed(archive: str, size: str, parts: Sequence[tuple[str, str, bool]], advice: str) -> Card:
+    """What lies in the file to hand in: each question and written answer, what became of it, whether it is there."""
+    rows, words = [], []
+    for name, state, there in parts:
+        sign, kind = ("✓", "y") if there else ("○", "n")
+        rows.append(f'<li class="{kind}"><b>{sign}</b><code>{_text(name)}</code> — {state}</li>')
+        words.append(f"  {sign} {name}: {state}")
+    head = f"{archive} is ready to hand in"
+    link = f'<p><a href="{_text(archive)}" download>Download {_text(archive)}</a> ({size})</p>'
+    complete = all(there for _, _, there in parts)
+    markup = _box(
+        "good" if complete else "todo", _text(head), f"<ul>{''.join(rows)}</ul><p>{_text(advice)}</p>{link}"
+    )
+    return Card(markup, "\n".join((head, *words, advice)), {"archive": archive})
+
+
+def not_packed(reason: str) -> Card:
+    """Why nothing was packed, and what to do."""
+    head = "Nothing was packed to hand in"
+    return Card(_box("bad", head, f"<p>{_text(reason)}</p>"), f"{head}. {reason}", {"archive": None})

@@ -20,6 +20,7 @@ import contextlib
 import importlib
 import inspect
 import linecache
+import os
 import textwrap
 import traceback
 from collections.abc import Callable
@@ -36,6 +37,13 @@ __all__ = ["Hint", "check", "close", "ensure", "equal", "progress", "public_chec
 
 class Hint(AssertionError):
     """Why a public check is not met, in one sentence for the student."""
+
+
+class NotYet(Exception):
+    """What a card says, for nbgrader's Validate: it shows no cards, but the text of errors."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
 
 
 @dataclass(frozen=True)
@@ -95,6 +103,7 @@ def start(lab: str) -> None:
     from coursekit import figures
 
     figures.use_style()
+    figures.describe_figures()
     cards.show(cards.started(lab, list(_registry[lab])))
 
 
@@ -191,7 +200,7 @@ def _shortened(text: str, limit: int = 200) -> str:
 def check(question: str, function: Any) -> cards.Card:
     """Run the public checks of ``question`` and show a card: what holds, what does not, and why.
 
-    The returned card's plain text is the share of checks that hold; nbgrader's Validate reads it.
+    While nbgrader validates, a card that is not green is raised as ``NotYet``.
     """
     lab = _lab or _lab_of(question)
     verdict = judge(lab, question, function)
@@ -199,6 +208,8 @@ def check(question: str, function: Any) -> cards.Card:
     done = sum(known.passed for known in _verdicts.values())
     global _last_card
     _last_card = cards.checked(verdict, done, len(_registry[lab]))
+    if os.environ.get("NBGRADER_VALIDATING") and not verdict.passed:
+        raise NotYet(_last_card.words)
     return cards.present(_last_card)
 
 
@@ -215,11 +226,16 @@ def _lab_of(question: str) -> str:
     raise ValueError("run the first cell of the lab (start) before you check a function")
 
 
-def progress() -> cards.Card:
-    """A card with every question of the lab: which are done, begun and still to do."""
+def state() -> tuple[str, list[str], dict[str, Verdict]]:
+    """The lab that was started, its questions, and what the last check of each found."""
     if _lab is None:
         raise ValueError("run the first cell of the lab (start) first")
-    return cards.present(cards.overview(_lab, list(_registry[_lab]), _verdicts))
+    return _lab, list(_registry[_lab]), _verdicts
+
+
+def progress() -> cards.Card:
+    """A card with every question of the lab: which are done, begun and still to do."""
+    return cards.present(cards.overview(*state()))
 
 
 # ------------------------------------------------------------------------------------- what checks are made of

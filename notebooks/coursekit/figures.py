@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,10 @@ BLUE, ORANGE, GREEN, RED, SKY, PURPLE, YELLOW, INK = (
 PALETTE = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW)
 #: For probabilities and weights (one direction) and for signed values.
 SEQUENTIAL, DIVERGING = "cividis", "PuOr"
+
+#: Marks a figure whose words were said: one that is drawn again says nothing new.
+_SAID = "said in words"
+_UNSEEN = '<div style="position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)">{}</div>'
 
 
 def use_style() -> None:
@@ -50,6 +55,48 @@ def use_style() -> None:
             "lines.linewidth": 2,
         }
     )
+
+
+def in_words(figure: Any) -> str:
+    """What a figure says to somebody who does not see it: its titles and the names of its axes."""
+    said = [figure.get_suptitle()]
+    for ax in figure.axes:
+        names = [f"{side}: {name}" for side, name in (("x", ax.get_xlabel()), ("y", ax.get_ylabel())) if name]
+        title = next(filter(None, map(ax.get_title, ("left", "center", "right"))), "")
+        said.append(title + (f" ({', '.join(names)})" if title and names else ", ".join(names)))
+    return "Figure: " + "; ".join(" ".join(part.split()) for part in said if part) + "."
+
+
+def describe_figures() -> None:
+    """Give every figure of this notebook its words: as alternative text, and as a line that screen readers read.
+
+    JupyterLab shows pictures without their alternative text, so the line stands before the picture, unseen.
+    """
+    from IPython.core.getipython import get_ipython
+
+    shell: Any = get_ipython()
+    if type(shell).__name__ != "ZMQInteractiveShell":
+        return
+    import matplotlib.pyplot  # noqa: F401 (makes IPython know figures)
+    from IPython.display import HTML, display
+    from matplotlib.figure import Figure
+
+    pictures = shell.display_formatter.formatters["image/png"]
+    try:
+        draw = pictures.lookup_by_type(Figure)
+    except KeyError:  # the notebook shows its figures in another way
+        return
+
+    def described(figure: Figure) -> Any:
+        drawn = draw(figure)
+        picture, metadata = drawn if isinstance(drawn, tuple) else (drawn, {})
+        if figure.get_gid() != _SAID:
+            figure.set_gid(_SAID)
+            display(HTML(_UNSEEN.format(html.escape(in_words(figure)))))
+        return picture, {**metadata, "alt": in_words(figure)}
+
+    if draw.__name__ != described.__name__:
+        pictures.for_type(Figure, described)
 
 
 def heatmap(

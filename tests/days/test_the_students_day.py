@@ -1,0 +1,209 @@
+"""A student's day in Chromium: unpack, run, err, read the hint, mend, validate, save, hand in, be graded.
+
+The tests are the hours of one day, in order, on one page.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from autograder.masters import lab_name, solution_source, spec
+from autograder.release import release
+
+pytestmark = pytest.mark.xdist_group("students_day")
+
+LAB = lab_name("00")
+QUESTIONS = [name for name, _ in spec(LAB).questions]
+
+SWAPPED = "def one_hot(ids, V):\n    return np.eye(V)[:, np.asarray(ids)]"
+SUMMED = (
+    "def cross_entropy(logits, ids):\n    return sum(logsumexp(row) - row[i] for row, i in zip(logits, ids))"
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundle, unpacked."""
+    here = tmp_path_factory.mktemp("unpacked")
+    release(LAB, here)
+    return here
+
+
+@pytest.fixture(scope="module")
+def saved(folder: Path) -> Path:
+    """The notebook's file."""
+    return folder / LAB / f"{LAB}.ipynb"
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path, serve: Callable[..., Any], visit: Callable[..., Page]) -> Page:
+    """The lab in JupyterLab, every cell run as it was handed out."""
+    page = visit(serve(folder), f"lab/tree/{LAB}/{LAB}.ipynb")
+    expect(page.get_by_text("| Idle")).to_be_visible()
+    menu(page, "Kernel", "Restart Kernel and Run All Cells…")
+    page.get_by_role("button", name="Confirm Kernel Restart").click()
+    expect(output_of(page, "progress()")).to_contain_text("of 5 questions pass their public checks")
+    return page
+
+
+def menu(page: Page, name: str, entry: str) -> None:
+    """Choose an entry of JupyterLab's menu bar."""
+    page.get_by_role("menuitem", name=name, exact=True).click()
+    page.get_by_role("menuitem", name=entry, exact=True).click()
+
+
+def cell(page: Page, source: str) -> Locator:
+    """The code cell in whose text ``source`` stands."""
+    return page.locator(".jp-CodeCell").filter(has=page.locator(".cm-content", has_text=source)).first
+
+
+def output_of(page: Page, source: str) -> Locator:
+    """What a cell shows below itself."""
+    return cell(page, source).locator(".jp-Cell-outputArea")
+
+
+def card(page: Page, question: str) -> Locator:
+    """The card of a question."""
+    return output_of(page, f'check("{question}", {question})').locator(".ck")
+
+
+def right(question: str) -> str:
+    """The master's answer, as a student would have written it."""
+    return re.sub(r"\n *### (BEGIN|END) SOLUTION", "", solution_source(LAB, question)).strip()
+
+
+def write(page: Page, question: str, answer: str) -> None:
+    """Put an answer into the cell of its question, then run this cell and the check below it."""
+    text = cell(page, f"def {question}(").locator(".cm-content")
+    text.click()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text(answer)
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.press("Shift+Enter")
+
+
+def in_a_new_cell(page: Page, below: str, source: str) -> None:
+    """Add a cell below another one and run it."""
+    cell(page, below).locator(".jp-InputPrompt").click()
+    page.keyboard.press("b")
+    page.keyboard.press("Enter")
+    page.keyboard.insert_text(source)
+    page.keyboard.press("Control+Enter")
+
+
+def write_in_words(page: Page, answer: str) -> None:
+    """Put an answer into the text cell that waits for one."""
+    waiting = page.locator(".jp-MarkdownCell", has_text="YOUR ANSWER HERE")
+    waiting.dblclick()
+    waiting.locator(".cm-content").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text(answer)
+    page.keyboard.press("Shift+Enter")
+
+
+def validated(page: Page) -> Locator:
+    """Press nbgrader's Validate, and wait for what it says."""
+    page.get_by_role("button", name="Validate").click()
+    return page.locator(".jp-Dialog-content")
+
+
+def source_on_disk(saved: Path, question: str) -> str:
+    cells = json.loads(saved.read_text(encoding="utf-8"))["cells"]
+    mine = next(c for c in cells if c["metadata"].get("nbgrader", {}).get("grade_id") == question)
+    return "".join(mine["source"])
+
+
+def autograder(*words: object) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "autograder.cli", *map(str, words)], check=True, capture_output=True
+    )
+
+
+def test_an_empty_lab_runs_from_top_to_bottom_and_every_card_says_what_is_to_do(page: Page) -> None:
+    for question in QUESTIONS:
+        expect(card(page, question)).to_contain_text(f"{question} is still to do")
+        expect(card(page, question)).to_contain_text("replace raise NotImplementedError() and run its cell")
+        expect(output_of(page, "progress()")).to_contain_text(f"{question} — not written yet")
+    traces = page.locator('[data-mime-type="application/vnd.jupyter.error"]')
+    assert traces.all_inner_texts() == []
+    expect(page.get_by_text("This cell waits for one_hot, which is not written yet.").first).to_be_visible()
+
+
+def test_a_wrong_answer_gets_a_hint_in_words_and_a_right_one_a_green_card(page: Page) -> None:
+    write(page, "one_hot", SWAPPED)
+    expect(card(page, "one_hot")).to_contain_text("rows and columns are swapped: each row belongs to a word")
+    expect(card(page, "one_hot")).to_have_class("ck bad")
+    write(page, "one_hot", right("one_hot"))
+    expect(card(page, "one_hot")).to_have_class("ck good")
+    expect(card(page, "one_hot")).to_contain_text("4 of 4 public checks hold")
+    cell(page, "progress()").locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    expect(output_of(page, "progress()")).to_contain_text("1 of 5 questions pass their public checks")
+    expect(output_of(page, "progress()")).to_contain_text("one_hot — public checks pass")
+
+
+def test_validate_says_in_words_what_is_missing(page: Page) -> None:
+    said = validated(page)
+    expect(said).to_contain_text("lookup: not written yet")
+    expect(said).not_to_contain_text("one_hot: ")
+    expect(said).not_to_contain_text("Traceback")
+    page.keyboard.press("Escape")
+
+
+def test_nothing_is_packed_before_it_is_saved(page: Page, saved: Path) -> None:
+    for question in QUESTIONS[1:]:
+        write(page, question, right(question))
+        expect(card(page, question)).to_have_class("ck good")
+    in_a_new_cell(page, "progress()", "from coursekit import hand_in; hand_in()")
+    packing = output_of(page, "hand_in()")
+    expect(packing).to_contain_text("Nothing was packed to hand in")
+    expect(packing).to_contain_text("Save the notebook (Ctrl+S)")
+    assert "NotImplementedError" in source_on_disk(saved, "softmax")
+    assert not saved.with_suffix(".zip").exists()
+
+
+def test_validate_saves_and_is_content_when_everything_is_answered(page: Page, saved: Path) -> None:
+    expect(validated(page)).to_contain_text("YOUR ANSWER HERE")
+    page.keyboard.press("Escape")
+    assert source_on_disk(saved, "softmax") == right("softmax")
+    write_in_words(page, "Ids are names. One-hot rows claim no order and no likeness.")
+    expect(validated(page)).to_contain_text("Success! Your notebook passes all the tests.")
+    page.keyboard.press("Escape")
+
+
+def test_what_is_handed_in_gets_the_points_it_deserves(page: Page, saved: Path, tmp_path: Path) -> None:
+    write(page, "cross_entropy", SUMMED)
+    expect(card(page, "cross_entropy")).to_have_class("ck bad")
+    page.keyboard.press("Control+s")
+    cell(page, "hand_in()").locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    packing = output_of(page, "hand_in()")
+    expect(packing).to_contain_text(f"{LAB}.zip is ready to hand in")
+    expect(packing).to_contain_text("softmax — written, and its public checks pass")
+    expect(packing).to_contain_text("why_one_hot — answered in words")
+    with page.expect_download() as download:
+        packing.get_by_role("link", name=f"Download {LAB}.zip").click()
+    uploaded = tmp_path / "download" / "ada" / f"{LAB}.zip"
+    download.value.save_as(uploaded)
+    assert zipfile.ZipFile(uploaded).read(f"{LAB}.ipynb") == saved.read_bytes()
+
+    autograder("collect", uploaded.parents[1], "00", "--submitted", tmp_path / "submitted")
+    autograder(
+        "grade", "00", "--submitted", tmp_path / "submitted", "--out", tmp_path / "out",
+        "--jobs", 1, "--json", tmp_path / "results.json",
+    )  # fmt: skip
+    (ada,) = json.loads((tmp_path / "results.json").read_text())
+    assert (ada["student"], ada["status"]) == ("ada", "graded")
+    points = {question["name"]: question["points"] for question in ada["questions"]}
+    assert points.pop("cross_entropy") < 4
+    assert points == {name: most for name, most in spec(LAB).questions if name != "cross_entropy"}
