@@ -507,45 +507,46 @@ with torch.no_grad():
 """
 
 
-def _expect_dropout(student, rng, shapes_of, constant_layers, number, norms, arguments):
-    """Dropout silences entries of what one sublayer says, before the sum, and scales the others.
+_SEED = "import torch\ntorch.manual_seed(seed)"
 
-    The sublayer says the same large vector about every word, the others nothing; so the signs behind the norm
-    tell which entries were dropped, and the numbers tell what became of x.
+
+def _expect_dropout(student, rng, shapes_of, sublayer, number, norms, arguments):
+    """Dropout silences entries of what one sublayer says, before the sum, scales the others, and acts nowhere else.
+
+    The sublayer speaks louder than the words that it is given, the others say nothing; so the signs behind the norm
+    tell which entries were dropped, and the numbers tell whether the words came through whole, to it and around it.
     """
     d_model, heads, d_ff, rate = 64, 4, 16, 0.4
     shapes = shapes_of(d_model, d_ff)
     module = _build(student, (d_model, heads, d_ff, rate), shapes)
-    inner, outer = constant_layers
-    silent = [name.rpartition(".")[0] for name in shapes if name.endswith(("W_O.weight", "linear2.weight"))]
+    voices = {name.split(".")[0]: name for name in shapes if name.endswith(("W_O.bias", "linear2.bias"))}
+    silent = [name.rpartition(".")[0] for part, name in voices.items() if part != sublayer]
     weights = _silence(_draw(rng, shapes), *silent)
-    says = 50 + 5 * torch.tensor(rng.random(d_model))
-    matrix = _tensor(rng, *shapes[f"{outer}.weight"]) / math.sqrt(d_ff)
-    weights |= {
-        f"{inner}.weight": torch.zeros(shapes[f"{inner}.weight"], dtype=torch.double),
-        f"{inner}.bias": torch.ones(shapes[f"{inner}.bias"], dtype=torch.double),
-        f"{outer}.weight": matrix,
-        f"{outer}.bias": says - matrix.sum(dim=1),
-    }
+    weights[voices[sublayer]] = 50 + 5 * torch.tensor(rng.random(d_model))
     for n in range(1, norms + 1):
         weights[f"norm{n}.weight"] = torch.ones(d_model, dtype=torch.double)
         weights[f"norm{n}.bias"] = torch.zeros(d_model, dtype=torch.double)
     module.load_state_dict(weights, strict=False)
 
-    def through(x, heard):
-        for n in range(1, norms + 1):
-            x = _normalised(x + heard if n == number else x)
-        return x
+    def says(y):
+        if sublayer == "feed_forward":
+            return _thought(y, weights, "feed_forward.")
+        return _heard(y, arguments[1] if sublayer == "cross_attention" else y, weights, sublayer, heads)
 
-    x = arguments[0].numpy()
+    def through(kept):
+        y = arguments[0].numpy()
+        for n in range(1, norms + 1):
+            y = _normalised(y + kept * says(y) if n == number else y)
+        return y
+
     module.eval()
-    quiet = as_array(_one(module(*arguments)))
-    expect_close(quiet, through(x, says.numpy()), "the result in evaluation mode")
+    expect_close(_one(module(*arguments)), through(1.0), "the result in evaluation mode")
     module.train()
+    student.scene(_SEED, seed=int(rng.integers(2**31)))  # so that a diagnosis sees the same draws
     loud = as_array(_one(module(*arguments)))
-    expect(loud.shape == x.shape, "the shape should stay in training mode")
+    expect(loud.shape == arguments[0].shape, "the shape should stay in training mode")
     kept = loud > 0
-    expect_close(loud, through(x, kept * says.numpy() / (1 - rate)), "the result in training mode")
+    expect_close(loud, through(kept / (1 - rate)), "the result in training mode")
     share = 1 - kept.mean()
     # 3,840 entries: this is nine standard deviations.
     expect(
@@ -690,12 +691,10 @@ def _their_gradients(theirs, weights, attentions):
 @hidden_test("EncoderBlock", weight=4)
 @_with_right_parts
 def test_dropout_acts_on_what_the_encoders_sublayers_say(student, rng):
-    """In training mode dropout silences entries of what each sublayer says, before the sum; in evaluation mode nothing."""
+    """In training mode dropout silences entries of what each sublayer says, before the sum, and nothing else; in evaluation mode nothing."""
     x = _tensor(rng, 4, 15, 64)
-    for number, layers in enumerate(
-        (("attention.W_V", "attention.W_O"), ("feed_forward.linear1", "feed_forward.linear2")), start=1
-    ):
-        _expect_dropout(student, rng, _encoder_shapes, layers, number, 2, (x,))
+    for number, sublayer in enumerate(("attention", "feed_forward"), start=1):
+        _expect_dropout(student, rng, _encoder_shapes, sublayer, number, 2, (x,))
     _expect_no_usual_dropout(student, rng, _encoder_twins, _tensor(rng, 2, 3, 6))
 
 
@@ -844,13 +843,8 @@ def test_gradients_reach_every_part_of_the_decoder(student, rng):
 @hidden_test("DecoderBlock", weight=4)
 @_with_right_parts
 def test_dropout_acts_on_what_the_decoders_sublayers_say(student, rng):
-    """In training mode dropout silences entries of what each sublayer says, before the sum; in evaluation mode nothing."""
+    """In training mode dropout silences entries of what each sublayer says, before the sum, and nothing else; in evaluation mode nothing."""
     x, memory = _tensor(rng, 4, 15, 64), _tensor(rng, 4, 3, 64)
-    parts = (
-        ("self_attention.W_V", "self_attention.W_O"),
-        ("cross_attention.W_V", "cross_attention.W_O"),
-        ("feed_forward.linear1", "feed_forward.linear2"),
-    )
-    for number, layers in enumerate(parts, start=1):
-        _expect_dropout(student, rng, _decoder_shapes, layers, number, 3, (x, memory))
+    for number, sublayer in enumerate(("self_attention", "cross_attention", "feed_forward"), start=1):
+        _expect_dropout(student, rng, _decoder_shapes, sublayer, number, 3, (x, memory))
     _expect_no_usual_dropout(student, rng, _decoder_twins, _tensor(rng, 2, 3, 6), _tensor(rng, 2, 4, 6))

@@ -168,7 +168,8 @@ class NormOfZeros(_Norm):
 
 @misconception("LayerNorm", title="nothing is learned by the norm")
 class NormWithPlainTensors(nn.Module):
-    """The weight and the bias are plain tensors in your module, so no optimiser will find them: wrap them in nn.Parameter."""
+    """Your weight and your bias are not learned: a plain tensor, a buffer or a frozen parameter (requires_grad=False) is left alone by every optimiser. Make each of
+    them an nn.Parameter."""
 
     mean, variance, root, finish, forward = (
         _Norm.mean,
@@ -689,6 +690,24 @@ class EncoderWithDropoutLast(_Encoder):
         return self.drop(self.norm2(x + self.feed_forward(x)))
 
 
+@misconception("EncoderBlock", title="dropout before the encoder's feed-forward layer, too")
+class EncoderThatDropsBeforeThinking(_Encoder):
+    """Your feed-forward layer is given words with holes: dropout acts on what goes into it as well. It acts on what a sublayer says,
+    before the sum, and nowhere else."""
+
+    def think(self, x):
+        return super().think(self.drop(x))
+
+
+@misconception("EncoderBlock", title="dropout before the encoder's attention, too")
+class EncoderThatDropsBeforeListening(_Encoder):
+    """Your attention is given words with holes: dropout acts on what goes into it as well. It acts on what a sublayer says,
+    before the sum, and nowhere else."""
+
+    def listen(self, x, mask):
+        return super().listen(self.drop(x), mask)
+
+
 @misconception("EncoderBlock", title="no dropout in the encoder")
 class EncoderWithoutDropout(_Encoder):
     """In training mode nothing is dropped in your block, whatever the probability: let the nn.Dropout act on what each sublayer
@@ -786,6 +805,15 @@ class EncoderSentenceBySentence(nn.Module):
             z = self.norm1(sentence + self.dropout1(heard))
             done.append(self.norm2(z + self.dropout2(self.feed_forward(z))))
         return torch.cat(done)
+
+
+@alternative("EncoderBlock")
+class EncoderByName(_Encoder):
+    """Every argument by its name, in another order, and everything in residual's place by hand."""
+
+    def listen(self, x, mask):
+        heard, _ = self.attention(mask=mask, memory=None, x=x)
+        return self.drop(input=heard)
 
 
 @alternative("EncoderBlock")
@@ -990,6 +1018,24 @@ class DecoderWithoutDropoutInTheMiddle(_Decoder):
         return self.cross_attention(x, memory, mask)[0]
 
 
+@misconception("DecoderBlock", title="dropout before the decoder's feed-forward layer, too")
+class DecoderThatDropsBeforeThinking(_Decoder):
+    """Your feed-forward layer is given words with holes: dropout acts on what goes into it as well. It acts on what a sublayer says,
+    before the sum, and nowhere else."""
+
+    def think(self, x):
+        return super().think(self.drop(x))
+
+
+@misconception("DecoderBlock", title="dropout on the memory")
+class DecoderThatDropsTheMemory(_Decoder):
+    """Your block drops entries of the memory before it listens to it. The memory goes in as it is; dropout acts on what the
+    cross-attention says."""
+
+    def hear(self, x, memory, mask):
+        return super().hear(x, self.drop(memory), mask)
+
+
 @misconception("DecoderBlock", title="the decoder's dropout on the sum")
 class DecoderWithDropoutOnTheSum(_Decoder):
     """Your dropout acts on the sums, so it also silences entries of the words themselves. It acts on what the sublayer says,
@@ -1071,6 +1117,17 @@ class DecoderSentenceBySentence(nn.Module):
             y = self.norm2(y + self.dropouts[1](heard))
             done.append(self.norm3(y + self.dropouts[2](self.feed_forward(y)))[0])
         return torch.stack(done)
+
+
+@alternative("DecoderBlock")
+class DecoderByName(_Decoder):
+    """Every argument by its name, in another order."""
+
+    def write(self, x, mask):
+        return self.drop(input=self.self_attention(mask=mask, memory=x, x=x)[0])
+
+    def hear(self, x, memory, mask):
+        return self.drop(self.cross_attention(memory=memory, mask=mask, x=x)[0])
 
 
 @alternative("DecoderBlock")

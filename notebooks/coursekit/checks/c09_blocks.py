@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -48,19 +50,36 @@ def _has(module: nn.Module, *parts: str) -> None:
         )
         value = getattr(module, part)
         ensure(
-            isinstance(value, (nn.Module, nn.Parameter)),
+            isinstance(value, nn.Module) or (isinstance(value, nn.Parameter) and value.requires_grad),
             f"“{part}” is not learned: it should be a module, or a tensor wrapped in nn.Parameter",
         )
 
 
 def _learned(module: nn.Module, expected: dict[str, tuple[int, ...]]) -> None:
     """A hint when the learned numbers have other names or shapes than ``expected``."""
-    found = {name: tuple(value.shape) for name, value in module.named_parameters()}
+    found = {name: tuple(value.shape) for name, value in module.named_parameters() if value.requires_grad}
     for name, shape in expected.items():
         ensure(name in found, f"there should be learned numbers called “{name}”, but there are none")
         ensure(found[name] == shape, f"“{name}” should have shape {shape}, but it has shape {found[name]}")
     more = sorted(set(found) - set(expected))
     ensure(not more, f"“{more[0] if more else ''}” is learned as well, but the text asks for nothing more")
+
+
+def _reached(result: Any, wanted: dict[str, torch.Tensor]) -> None:
+    """A hint when no gradient comes from the result to one of the tensors."""
+    y = _tensor(result)
+    for name, tensor in wanted.items():
+        ensure(tensor.requires_grad, f"{name} is not learned: it should be an nn.Parameter")
+    draw = torch.Generator().manual_seed(3)
+    total = (y * torch.randn(y.shape, generator=draw, dtype=y.dtype)).sum()
+    found: Any = [None] * len(wanted)
+    if total.requires_grad:
+        found = torch.autograd.grad(total, list(wanted.values()), allow_unused=True)
+    for name, gradient in zip(wanted, found, strict=True):
+        ensure(
+            gradient is not None and bool((gradient != 0).any()),
+            f"no gradient reaches {name}: is there a detach(), a .data or a no_grad() on the way?",
+        )
 
 
 # --------------------------------------------------------------------------------------------------- LayerNorm
@@ -120,6 +139,26 @@ def what_is_learned(LayerNorm: Any) -> None:
 
 
 @public_check("LayerNorm")
+def it_can_learn(LayerNorm: Any) -> None:
+    """Gradients reach the weight and the bias, and know that mean and variance depend on x."""
+    norm = _module(LayerNorm(4)).double()
+    x = torch.tensor([1.0, 3, 5, 7], dtype=torch.double, requires_grad=True)
+    _reached(norm(x), {"the weight": norm.weight, "the bias": norm.bias, "x": x})  # type: ignore[dict-item]
+    (gradient,) = torch.autograd.grad(_tensor(norm(x))[3], x)
+    close(
+        gradient.sum(),
+        0.0,
+        "a larger x has the same result, so the gradients of an entry sum to 0; yours don't: is the mean detached?",
+    )
+    close(
+        gradient @ x,
+        0.0,
+        "twice the x has the same result, but your gradient doesn't know it: is the variance detached?",
+        atol=1e-4,
+    )
+
+
+@public_check("LayerNorm")
 def equal_entries(LayerNorm: Any) -> None:
     """A vector of equal entries becomes zeros, eps stands inside the root, and x stays as it is."""
     row = _tensor(LayerNorm(3)(torch.full((2, 3), 5.0)))
@@ -160,6 +199,22 @@ def battery_and_ran(FeedForward: Any) -> None:
         not np.allclose(votes, [5, -5, 2]),
         "x itself is added in your layer: the sum comes later, in residual",
     )
+    ensure(
+        not np.allclose(votes, [0, 0, 0]),
+        "the ReLU comes last, behind linear2: it belongs between the layers",
+    )
+    ensure(
+        not np.allclose(votes, [3.93, -5.07, 0.93], atol=1e-3),
+        "a hundredth of −1 comes through the middle: that is a leaky ReLU; here it is max(0, ·)",
+    )
+    ensure(
+        not np.allclose(votes, [2.2547, -5.3173, -0.1106], atol=1e-3),
+        "there is a GELU in the middle; here it is a ReLU, max(0, ·)",
+    )
+    ensure(
+        np.allclose(votes, _tensor(layer(torch.tensor([1.0, 0, 1]))).detach()),
+        "two calls give two results: there is a dropout inside; in this lab it acts in the block",
+    )
     close(votes, [4, -5, 1], f"the votes should be 4, −5, 1, but they are {said}")
     louder = _tensor(layer(torch.tensor([2.0, 0, 2])))
     close(
@@ -168,6 +223,14 @@ def battery_and_ran(FeedForward: Any) -> None:
         "for x = (2, 0, 2) the middle is (3, −1), then (3, 0), and the votes are 12, −15, 1: the ReLU keeps a positive "
         "number as it is",
     )
+
+
+@public_check("FeedForward")
+def both_layers_learn(FeedForward: Any) -> None:
+    """Gradients reach both layers and x."""
+    torch.manual_seed(0)
+    layer, x = _module(FeedForward(4, 30)), torch.randn(2, 3, 4, requires_grad=True)
+    _reached(layer(x), {"x": x, **dict(layer.named_parameters())})
 
 
 @public_check("FeedForward")
@@ -222,9 +285,14 @@ def a_silent_sublayer(residual: Any) -> None:
         seen.append(y.clone())
         return torch.zeros_like(y)
 
-    close(_tensor(residual(x, silent, lambda y: y)), [[3, -1, 4]], "a silent sublayer should let x pass")
+    passed = _tensor(residual(x, silent, lambda y: y))
+    ensure(not np.allclose(passed, [[6, -2, 8]]), "x stands twice in your sum")
+    ensure(not np.allclose(passed, [[1.5, -0.5, 2]]), "you take the mean of the two: it should be their sum")
+    close(passed, [[3, -1, 4]], "a silent sublayer should let x pass")
     ensure(len(seen) == 1, f"the sublayer was called {len(seen)} times; once is enough")
     close(seen[0], [[3, -1, 4]], "the sublayer should be given x itself")
+    x.requires_grad_()
+    _reached(residual(x, lambda y: 0 * y.detach(), lambda y: y), {"x, on the way around the sublayer": x})
 
 
 # ------------------------------------------------------------------------------------- EncoderBlock, DecoderBlock
@@ -284,6 +352,64 @@ def _words(*shape: int) -> torch.Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(9), dtype=torch.float64)
 
 
+def _only_norms(block: Any, result: Any, x: torch.Tensor, count: int, when: str) -> None:
+    """A hint unless the words went through norm1, norm2, … in this order, and through nothing else."""
+    y = _tensor(result).detach()
+    shape = tuple(x.shape)
+    ensure(y.shape == x.shape, f"the result should have the shape of x, {shape}, not {tuple(y.shape)}")
+    ensure(
+        not torch.allclose(y, y[:, :1].expand_as(y)),
+        f"{when} all words come out the same: a sum is missing; to what a sublayer says, add what went into it",
+    )
+    names = [f"norm{number}" for number in range(1, count + 1)]
+    for length in range(count + 1):
+        for order in itertools.product(names, repeat=length):
+            z = x
+            for name in order:
+                z = getattr(block, name)(z)
+            if torch.allclose(y, z, atol=1e-5):
+                said = ", ".join(order) or "no norm at all"
+                hint = f"{when} the words should go through {', '.join(names)}, in this order, but here it was {said}"
+                ensure(list(order) == names, hint)
+                return
+    raise Hint(f"{when} only the norms should be left, but something else is: what is added to what?")
+
+
+def _given(part: nn.Module, run: Callable[[], Any]) -> list[torch.Tensor]:
+    """The words (x first, then a memory) that ``part`` is given while ``run`` runs."""
+    seen: list[torch.Tensor] = []
+
+    def note(module: nn.Module, given: tuple, named: dict[str, Any]) -> None:
+        everything = [*given, named.get("x"), named.get("memory")]
+        seen.extend(one for one in everything if isinstance(one, torch.Tensor) and one.is_floating_point())
+
+    handle = part.register_forward_pre_hook(note, with_kwargs=True)
+    try:
+        run()
+    finally:
+        handle.remove()
+    return seen
+
+
+def _weights(block: nn.Module) -> dict[str, torch.Tensor]:
+    """What is learned, but the biases, of which a softmax ignores some."""
+    return {name: value for name, value in block.named_parameters() if name.endswith("weight")}
+
+
+def _no_holes(block: Any, *arguments: torch.Tensor) -> None:
+    """A hint when dropout acts on what a sublayer is given."""
+    block.train()
+    for name, part in block.named_children():
+        if name != "feed_forward" and not name.endswith("attention"):
+            continue
+        for words in _given(part, lambda: block(*arguments)):
+            ensure(
+                bool((words != 0).all()),
+                f"dropout acts on what {name} is given: it should act on what a sublayer says, and nowhere else",
+            )
+    block.eval()
+
+
 @public_check("EncoderBlock")
 def the_parts_of_the_encoder(EncoderBlock: Any) -> None:
     """Its parts have the right names and sizes, and silent sublayers let the words pass."""
@@ -293,15 +419,23 @@ def the_parts_of_the_encoder(EncoderBlock: Any) -> None:
             layer.weight.zero_()
             layer.bias.zero_()
     x = _words(2, 3, 6)
-    y = _tensor(block(x))
-    ensure(
-        y.shape == x.shape, f"the result should have the shape of the input, (2, 3, 6), not {tuple(y.shape)}"
-    )
-    close(
-        y,
-        block.norm2(block.norm1(x)).detach(),
-        "with silent sublayers only the two norms should be left: norm1 first, then norm2",
-    )
+    _only_norms(block, block(x), x, 2, "with silent sublayers")
+
+
+@public_check("EncoderBlock")
+def first_listen_then_think(EncoderBlock: Any) -> None:
+    """The attention is given the block's words, the feed-forward layer what came out of the first Add & Norm."""
+    block, x = _encoder(EncoderBlock), _words(2, 3, 6)
+    for words in _given(block.attention, lambda: block(x)):
+        ensure(
+            words.shape != x.shape or torch.allclose(words, x),
+            "the attention comes first: it should be given the block's words as they are",
+        )
+    for words in _given(block.feed_forward, lambda: block(x)):
+        ensure(
+            words.shape != x.shape or not torch.allclose(words, x),
+            "the feed-forward layer is given the block's words: give it the result of the first Add & Norm",
+        )
 
 
 @public_check("EncoderBlock")
@@ -349,6 +483,13 @@ def the_same_as_pytorchs_encoder_layer(EncoderBlock: Any) -> None:
 
 
 @public_check("EncoderBlock")
+def every_part_of_the_encoder_learns(EncoderBlock: Any) -> None:
+    """Gradients reach every part of the block, and its words."""
+    block, x = _encoder(EncoderBlock), _words(2, 3, 6).requires_grad_()
+    _reached(block(x), {"x": x, **_weights(block)})
+
+
+@public_check("EncoderBlock")
 def dropout_in_training(EncoderBlock: Any) -> None:
     """In training mode dropout silences the sublayers, in evaluation mode it does nothing."""
     block, x = _encoder(EncoderBlock, dropout=1.0), _words(2, 3, 6)
@@ -357,17 +498,27 @@ def dropout_in_training(EncoderBlock: Any) -> None:
         not torch.allclose(quiet, block.norm2(block.norm1(x)).detach()),
         "dropout acts in evaluation mode as well: use an nn.Dropout that is a part of the block",
     )
+    loud = _tensor(block.train()(x)).detach()
+    ensure(
+        not torch.allclose(loud, quiet),
+        "in training mode nothing is dropped: the nn.Dropout should act on what each sublayer says",
+    )
     close(
-        _tensor(block.train()(x)),
+        loud,
         block.norm2(block.norm1(x)).detach(),
         "with dropout = 1 everything the sublayers say is dropped, so only the two norms should be left: "
         "dropout acts on each sublayer's output, before the sum",
     )
+    _no_holes(_encoder(EncoderBlock, dropout=0.9), x)
 
 
 def _decoder(DecoderBlock: Any, dropout: float = 0.0) -> Any:
     block = _module(DecoderBlock(6, 2, 10, dropout))
     _has(block, "self_attention", "cross_attention", "feed_forward", "norm1", "norm2", "norm3")
+    ensure(
+        block.self_attention is not block.cross_attention,
+        "self_attention and cross_attention are the same module: make two",
+    )
     _learned(block, _parts(("self_attention", "cross_attention"), 3))
     return _randomised(block)
 
@@ -377,14 +528,18 @@ def the_parts_of_the_decoder(DecoderBlock: Any) -> None:
     """Its parts have the right names and sizes; with all of it dropped only the three norms are left."""
     block = _decoder(DecoderBlock, dropout=1.0)
     x, memory = _words(2, 3, 6), _words(2, 3, 6) + 1
-    y = _tensor(block.train()(x, memory))
-    ensure(y.shape == x.shape, f"the result should have the shape of x, (2, 3, 6), not {tuple(y.shape)}")
+    quiet, loud = (_tensor(block.train(mode)(x, memory)).detach() for mode in (False, True))
+    ensure(
+        loud.shape != x.shape or not torch.allclose(loud, quiet),
+        "in training mode nothing is dropped: the nn.Dropout should act on what each sublayer says",
+    )
     close(
-        y,
+        loud,
         block.norm3(block.norm2(block.norm1(x))).detach(),
         "with dropout = 1 only norm1, norm2, norm3 should be left, in this order: dropout acts on each "
         "sublayer's output, before the sum",
     )
+    _no_holes(_decoder(DecoderBlock, dropout=0.9), x, memory)
 
 
 @public_check("DecoderBlock")
@@ -397,41 +552,73 @@ def who_asks_and_who_answers(DecoderBlock: Any) -> None:
         not torch.allclose(got, _tensor(block(x, memory.flip(-1))).detach()),
         "the memory changes nothing: pass it to the cross-attention, cross_attention(y, memory, …)",
     )
-    asked: list[Any] = []
-    note = block.cross_attention.register_forward_pre_hook(
-        lambda part, given, named: asked.extend([*given, *named.values()][:1]), with_kwargs=True
+    asked, *answered = _given(block.cross_attention, lambda: block(x, memory))[:2] or [x + 1]
+    ensure(
+        not torch.equal(asked, memory),
+        "the memory asks in your cross-attention: the queries come from the decoder, keys and values from the memory",
     )
-    block(x, memory)
-    note.remove()
-    for listener in asked:
+    ensure(
+        not torch.equal(asked, x),
+        "your cross-attention asks with the block's input: give it the result of the first Add & Norm",
+    )
+    for source in answered:
         ensure(
-            not torch.equal(listener, memory),
-            "the memory asks in your cross-attention: the queries come from the decoder, keys and values from the memory",
-        )
-        ensure(
-            not torch.equal(listener, x),
-            "your cross-attention asks with the block's input: give it the result of the first Add & Norm",
+            source.shape != memory.shape or torch.equal(source, memory),
+            "the memory goes into the cross-attention as it is; yours has changed it before (another norm?)",
         )
     with torch.no_grad():
         for part in (block.self_attention.W_O, block.cross_attention.W_O, block.feed_forward.linear2):
             part.weight.zero_()
             part.bias.zero_()
-    close(
-        _tensor(block(x, memory)),
-        block.norm3(block.norm2(block.norm1(x))).detach(),
-        "with silent sublayers only norm1, norm2, norm3 should be left, in this order: is each result added to what "
-        "went into the sublayer?",
+    _only_norms(block, block(x, memory), x, 3, "with silent sublayers")
+
+
+def _their_decoder(block: Any) -> nn.TransformerDecoderLayer:
+    """PyTorch's decoder layer with the block's weights."""
+    theirs = nn.TransformerDecoderLayer(6, 2, 10, dropout=0.0, batch_first=True, dtype=torch.float64)
+    _copy_attention(block.self_attention, theirs.self_attn)
+    _copy_attention(block.cross_attention, theirs.multihead_attn)
+    _copy_rest(block, theirs, 3)
+    return theirs
+
+
+@public_check("DecoderBlock")
+def each_mask_in_its_place(DecoderBlock: Any) -> None:
+    """self_mask acts on the self-attention, memory_mask on the cross-attention, and neither is made up."""
+    block = _decoder(DecoderBlock)
+    theirs = _their_decoder(block)
+    x, memory = _words(2, 3, 6), _words(2, 3, 6).flip(1) + 1  # of the same length, on purpose
+    mask = torch.ones(3, 3, dtype=torch.bool).tril()
+    plain = _tensor(block(x, memory)).detach()
+    ensure(
+        not torch.allclose(plain, theirs(x, memory, tgt_mask=~mask)),
+        "your block makes a causal mask when none is given: whoever calls it decides, so use self_mask as it is",
     )
+    close(
+        plain,
+        theirs(x, memory).detach(),
+        "already without masks it differs from nn.TransformerDecoderLayer: mend that first",
+    )
+    for name, given, other in (
+        ("self_mask", {"tgt_mask": ~mask}, {"memory_mask": ~mask}),
+        ("memory_mask", {"memory_mask": ~mask}, {"tgt_mask": ~mask}),
+    ):
+        got = _tensor(block(x, memory, **{name: mask})).detach()
+        wrong = "self_mask belongs to the self-attention, memory_mask to the cross-attention"
+        ensure(not torch.allclose(got, plain), f"{name} changes nothing: pass it on, mask={name}")
+        ensure(not torch.allclose(got, theirs(x, memory, **other)), f"the masks are exchanged: {wrong}")
+        close(
+            got,
+            theirs(x, memory, **given).detach(),
+            f"with {name} alone the result is wrong: True means “may attend”",
+        )
 
 
 @public_check("DecoderBlock")
 def the_same_as_pytorchs_decoder_layer(DecoderBlock: Any) -> None:
     """With the same weights it agrees with PyTorch's decoder layer."""
     block = _decoder(DecoderBlock)
-    theirs = nn.TransformerDecoderLayer(6, 2, 10, dropout=0.0, batch_first=True, dtype=torch.float64)
-    _copy_attention(block.self_attention, theirs.self_attn)
-    _copy_attention(block.cross_attention, theirs.multihead_attn)
-    _copy_rest(block, theirs, 3)
+    theirs = _their_decoder(block)
     x, memory = _words(2, 3, 6), _words(2, 5, 6) + 1
     close(
         _tensor(block(x, memory)),
@@ -447,6 +634,14 @@ def the_same_as_pytorchs_decoder_layer(DecoderBlock: Any) -> None:
         "with masks it differs from nn.TransformerDecoderLayer: self_mask for the self-attention, memory_mask "
         "for the cross-attention",
     )
+
+
+@public_check("DecoderBlock")
+def every_part_of_the_decoder_learns(DecoderBlock: Any) -> None:
+    """Gradients reach every part of the block, its words and the memory."""
+    block = _decoder(DecoderBlock)
+    x, memory = _words(2, 3, 6).requires_grad_(), (_words(2, 5, 6) + 1).requires_grad_()
+    _reached(block(x, memory), {"x": x, "the memory": memory, **_weights(block)})
 
 
 @public_check("DecoderBlock")
