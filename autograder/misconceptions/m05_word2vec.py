@@ -493,6 +493,15 @@ def one_length_only(word, vectors, words, k=5):
     return _ranking(_unit(vectors) @ vectors[list(words).index(word)], words, {word}, k)
 
 
+@misconception("nearest", title="rounded cosines")
+def rounded(word, vectors, words, k=5):
+    """Your words are right, and your cosines are rounded. Rounding is for printing: whoever calls the function may still want to compute with
+    the numbers. Return them as they are."""
+    unit = _unit(vectors)
+    found = _ranking(unit @ unit[list(words).index(word)], words, {word}, k)
+    return [(other, round(cosine, 3)) for other, cosine in found]
+
+
 @alternative("nearest")
 def by_sorting_pairs_in_plain_python(word, vectors, words, k=5):
     def cosine(a, b):
@@ -568,6 +577,13 @@ def sum_not_normalised(a, b, c, vectors, words, k=3):
 def neighbours_of_c(a, b, c, vectors, words, k=3):
     """Your answers are simply the neighbours of c: the way from a to b is never walked. Add b − a before you look around."""
     return _answers(a, b, c, vectors, words, k, lambda x, y, z: z)
+
+
+@misconception("analogy", title="rounded cosines of the answers")
+def answers_rounded(a, b, c, vectors, words, k=3):
+    """Your answers are right, and their cosines are rounded. Rounding is for printing: return the numbers as they are."""
+    found = _answers(a, b, c, vectors, words, k, lambda x, y, z: y - x + z)
+    return [(word, round(cosine, 3)) for word, cosine in found]
 
 
 @alternative("analogy")

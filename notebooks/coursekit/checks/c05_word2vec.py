@@ -336,7 +336,22 @@ def direction_counts_not_length(nearest):
     ensure(len(words) == 2, f"with k=2 there should be two words, not {len(words)}")
     equal(words, ["b", "c"], f"the neighbours of a should be b, then c; you have {words}")
     ensure(not np.isclose(cosines[0], 10), "that is the dot product: divide by the lengths of both vectors")
-    close(cosines, [0.99504, 0.0], f"the cosines should be .995 and 0, but are {cosines.round(3)}", atol=1e-4)
+    close(
+        cosines, [0.99504, 0.0], f"the cosines should be .9950 and 0, but are {cosines.round(4)}", atol=1e-4
+    )
+
+
+@public_check("nearest")
+def cosines_in_full(nearest):
+    """The cosines come with all their decimals: 3/√10 and 1/√5."""
+    _, cosines = _ranking(nearest("a", np.array([[1.0, 0.0], [1.0, 2.0], [3.0, 1.0]]), ["a", "b", "c"], k=2))
+    exact = np.array([3 / 10**0.5, 1 / 5**0.5])
+    for decimals in range(5):
+        ensure(
+            cosines.shape != (2,) or not np.allclose(cosines, exact.round(decimals), rtol=0, atol=1e-7),
+            f"your cosines are rounded to {decimals} decimals: return them as they are",
+        )
+    close(cosines, exact, f"the cosines should be .9487 and .4472, but are {cosines.round(4)}", atol=1e-5)
 
 
 @public_check("nearest")
@@ -352,7 +367,7 @@ def all_if_there_are_fewer(nearest):
     close(
         cosines,
         [0.0995, 0, 0],
-        f"the cosines to c should be .0995, 0 and 0, but are {cosines.round(3)}",
+        f"the cosines to c should be .0995, 0 and 0, but are {cosines.round(4)}",
         atol=1e-4,
     )
 
