@@ -243,7 +243,7 @@ class Handle(_Callable):
         self._request("load_state_dict", dict(state), strict)
 
     def parameters(self) -> dict[str, tuple[int, ...]]:
-        """The shapes of the module's parameters by name."""
+        """The shapes of what the module learns, by name: its parameters, but those that are frozen."""
         return self._request("shapes")
 
     def train(self) -> None:

@@ -185,7 +185,8 @@ class Executor:
         return _drained(_attribute(target, name), self.limits)
 
     def _shapes(self, target: Any) -> dict[str, tuple[int, ...]]:
-        return {name: tuple(value.shape) for name, value in target.named_parameters()}
+        """Names and shapes of what is learned: a frozen parameter is not."""
+        return {name: tuple(value.shape) for name, value in target.named_parameters() if value.requires_grad}
 
     def _lookup(self, names: list[str]) -> dict[str, tuple[str, tuple[str, ...]]]:
         """Kind and parameters of each name: ``("function", ("q", "k", "v"))``, ``("missing", ())``..."""

@@ -120,7 +120,7 @@ def load(build: Callable[..., nn.Module]) -> tuple[nn.Module, Vocabulary, Vocabu
     stored: dict[str, Any] = torch.load(data.path(CHECKPOINT), weights_only=True)
     english, german = Vocabulary(tuple(stored["english"])), Vocabulary(tuple(stored["german"]))
     model = build(len(english), len(german), **SIZES)
-    own = dict(model.named_parameters())
+    own = {name: value for name, value in model.named_parameters() if value.requires_grad}
     if {n: v.shape for n, v in own.items()} != {n: v.shape for n, v in stored["weights"].items()}:
         raise ValueError(
             "The trained weights do not fit this Transformer: its parts need the names of the text."

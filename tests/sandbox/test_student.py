@@ -241,6 +241,12 @@ def test_gradients_of_a_function(student):
     assert torch.equal(found.keywords["x"], 2 * x)
 
 
+def test_a_frozen_parameter_is_not_among_what_a_module_learns(student):
+    block = student("Block")(3)
+    block.call("inner.bias.requires_grad_", False)
+    assert block.parameters() == {"inner.weight": (2, 3)}
+
+
 def test_a_module_stays_behind_a_handle(student):
     block = student("Block")(3)
     assert isinstance(block, Handle)

@@ -231,7 +231,8 @@ def _built(MultiHeadAttention: Any, d_model: int, h: int) -> Any:
         ensure(good, f"{name} should be nn.Linear(d_model, d_model)")
         ensure(layer.bias is not None, f"{name} should have a bias")
     wanted = {f"{name}.{part}" for name in _LAYERS for part in ("weight", "bias")}
-    extra = sorted(set(dict(module.named_parameters())) - wanted)
+    learned = {name for name, value in module.named_parameters() if value.requires_grad}
+    extra = sorted(learned - wanted)
     ensure(not extra, f"the module learns more than the four layers: {', '.join(extra)}")
     return module
 
