@@ -120,6 +120,7 @@ _JUDGE_NOTHING = [
     "stock",
     "store",
     "stored",
+    "upkeep",
     "validation",
     "work",
     "worker",

@@ -8,6 +8,7 @@ is never overwritten.
 from __future__ import annotations
 
 import datetime
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -104,7 +105,7 @@ class GradebookWriter:
 
     def add_students(self, students: Iterable[str]) -> None:
         """Create the students who are not in the gradebook yet: a class in one transaction."""
-        rows = [{"id": _storable(student)} for student in students]
+        rows = [{"id": storable(student)} for student in students]
         if rows:
             with self._transaction() as session:
                 session.execute(sqlite_insert(api.Student).on_conflict_do_nothing(), rows)
@@ -125,22 +126,39 @@ class GradebookWriter:
             total = self._write_grades(session, notebook_id, scores, regraded)
             self._write_comments(session, notebook_id, untouched)
             if self._late_penalty is not None:
-                self._write_late_penalty(session, submission_id, notebook_id, result.student, total)
+                only = api.SubmittedAssignment.id == submission_id
+                row = session.execute(self._submissions(only)).one()
+                penalty = self._penalty(result.student, total, _seconds_late(row, row.extension))
+                self._write_penalty(session, notebook_id, penalty)
 
     def marks(self, student: str) -> TeacherMarks:
         """What people entered for this student's submission of the lab (empty when nothing)."""
+        name = storable(student)
         with self._transaction() as session:
-            query = self._submissions().where(api.SubmittedAssignment.student_id == _storable(student))
-            found = session.execute(query).one_or_none()
-            if found is None:
-                return TeacherMarks()
-            return self._read_marks(session, found.id, found.notebook_id)
+            only = api.SubmittedAssignment.student_id == name
+            return self._read_marks(session, only).get(name, TeacherMarks())
 
     def all_marks(self) -> dict[str, TeacherMarks]:
         """``marks`` of every student with a submission of the lab, by the student's name as stored."""
         with self._transaction() as session:
-            found = session.execute(self._submissions()).all()
-            return {row.student_id: self._read_marks(session, row.id, row.notebook_id) for row in found}
+            return self._read_marks(session)
+
+    def automatic_scores(self) -> dict[str, dict[str, float | None]]:
+        """Student, as stored -> cell -> the automatic score that the gradebook holds."""
+        names = {cell_id: name for name, cell_id in self._saved.graded.items()}
+        found: dict[str, dict[str, float | None]] = {}
+        with self._transaction() as session:
+            submissions = self._submissions().subquery()
+            query = select(submissions.c.student_id, api.Grade.cell_id, api.Grade.auto_score)
+            joined = query.join(api.Grade, api.Grade.notebook_id == submissions.c.notebook_id)
+            for student, cell_id, score in session.execute(joined):
+                found.setdefault(student, {})[names.get(cell_id, "")] = score
+        return found
+
+    def agrees(self, result: SubmissionResult, scores: dict[str, float | None]) -> bool:
+        """Whether these ``automatic_scores`` of a submission are those of its result."""
+        wanted = _auto_scores(self.lab, result, {})
+        return all(name in scores and scores[name] == wanted[name] for name in self.lab.question_of)
 
     def apply_policy(self) -> list[str]:
         """Bring extensions and late penalties of all submissions up to date; the students for whom that changed."""
@@ -153,42 +171,44 @@ class GradebookWriter:
                 session.execute(select(grade.notebook_id, earned).group_by(grade.notebook_id)).all()
             )
             for row in session.execute(self._submissions()).all():
-                longer = self._extension(row.student_id)
-                before = row.extension, row.late_submission_penalty
-                if longer is not None and longer != row.extension:
+                given = self._extension(row.student_id)
+                longer = row.extension if given is None else given
+                if longer != row.extension:
                     session.execute(update(api.SubmittedAssignment), [{"id": row.id, "extension": longer}])
+                penalty = row.late_submission_penalty
                 if self._late_penalty is not None:
-                    total = totals.get(row.notebook_id, 0.0)
-                    penalty = self._write_late_penalty(
-                        session, row.id, row.notebook_id, row.student_id, total
-                    )
-                else:
-                    penalty = row.late_submission_penalty
-                if before != (longer if longer is not None else row.extension, penalty):
+                    late, total = _seconds_late(row, longer), totals.get(row.notebook_id, 0.0)
+                    penalty = self._penalty(row.student_id, total, late)
+                if penalty != row.late_submission_penalty:
+                    self._write_penalty(session, row.notebook_id, penalty)
+                if (longer, penalty) != (row.extension, row.late_submission_penalty):
                     changed.append(row.student_id)
         return changed
 
-    def _submissions(self) -> Any:
-        """The query for all submissions of the lab: ids, student, extension and late penalty."""
+    def _submissions(self, *only: Any) -> Any:
+        """The query for submissions of the lab: ids, student, times and late penalty."""
         submitted, notebook = api.SubmittedAssignment, api.SubmittedNotebook
         return (
             select(
                 submitted.id,
                 submitted.student_id,
+                submitted.timestamp,
                 submitted.extension,
+                api.Assignment.duedate,
                 notebook.id.label("notebook_id"),
                 notebook.late_submission_penalty,
             )
             .join(notebook, notebook.assignment_id == submitted.id)
+            .join(api.Assignment, api.Assignment.id == submitted.assignment_id)
             .where(submitted.assignment_id == self._saved.assignment_id)
-            .where(notebook.notebook_id == self._saved.notebook_id)
+            .where(notebook.notebook_id == self._saved.notebook_id, *only)
         )
 
     # One submission's rows
 
     def _find_or_create(self, session: Session, result: SubmissionResult) -> tuple[str, str]:
         """The ids of the SubmittedAssignment and SubmittedNotebook rows."""
-        student = _storable(result.student)
+        student = storable(result.student)
         session.execute(sqlite_insert(api.Student).on_conflict_do_nothing(), [{"id": student}])
         submitted = api.SubmittedAssignment
         mine = (submitted.assignment_id == self._saved.assignment_id, submitted.student_id == student)
@@ -264,60 +284,46 @@ class GradebookWriter:
                 changed_rows.append({"id": old.id, "auto_comment": auto_comment})
         _insert_and_update(session, comment, new_rows, changed_rows)
 
-    def _write_late_penalty(
-        self, session: Session, submission_id: str, notebook_id: str, student: str, total: float
-    ) -> float | None:
-        """Assign the course's late penalty as nbgrader does: between 0 and the score, else none. Returns it."""
+    def _penalty(self, student: str, total: float, seconds_late: float) -> float | None:
+        """The course's late penalty as nbgrader assigns it: between 0 and the score, else none."""
         assert self._late_penalty is not None
-        seconds_late = self._seconds_late(session, submission_id)
         penalty = self._late_penalty(student, total, seconds_late) if seconds_late > 0 else None
-        if penalty is not None:
-            penalty = min(max(float(penalty), 0.0), total)
-        session.execute(
-            update(api.SubmittedNotebook), [{"id": notebook_id, "late_submission_penalty": penalty}]
-        )
-        return penalty
+        return None if penalty is None else min(max(float(penalty), 0.0), total)
+
+    def _write_penalty(self, session: Session, notebook_id: str, penalty: float | None) -> None:
+        row = {"id": notebook_id, "late_submission_penalty": penalty}
+        session.execute(update(api.SubmittedNotebook), [row])
 
     # Reading back
 
-    def _seconds_late(self, session: Session, submission_id: str) -> float:
-        submitted = api.SubmittedAssignment
-        timestamp, extension, due = session.execute(
-            select(submitted.timestamp, submitted.extension, api.Assignment.duedate)
-            .join(api.Assignment, api.Assignment.id == submitted.assignment_id)
-            .where(submitted.id == submission_id)
-        ).one()
-        if timestamp is None or due is None:
-            return 0.0
-        return max(0.0, (timestamp - due - (extension or datetime.timedelta())).total_seconds())
-
-    def _read_marks(self, session: Session, submission_id: str, notebook_id: str) -> TeacherMarks:
+    def _read_marks(self, session: Session, *only: Any) -> dict[str, TeacherMarks]:
+        """What people entered, by the student's name as stored: four queries, however many students."""
         names = {cell_id: name for name, cell_id in self._saved.graded.items()}
         answers = {cell_id: name for name, cell_id in self._saved.commented.items()}
         grade, comment = api.Grade, api.Comment
-        columns = (grade.cell_id, grade.manual_score, grade.extra_credit, grade.needs_manual_grade)
-        grades = session.execute(select(*columns).where(grade.notebook_id == notebook_id)).all()
-        comments = session.execute(
-            select(comment.cell_id, comment.manual_comment).where(comment.notebook_id == notebook_id)
-        ).all()
-        penalty = session.execute(
-            select(api.SubmittedNotebook.late_submission_penalty).where(
-                api.SubmittedNotebook.id == notebook_id
+        rows = session.execute(self._submissions(*only)).all()
+        mine = select(self._submissions(*only).subquery().c.notebook_id)
+        grades, comments = defaultdict(list), defaultdict(list)
+        columns = (grade.notebook_id, grade.cell_id, grade.manual_score, grade.extra_credit)
+        query = select(*columns, grade.needs_manual_grade).where(grade.notebook_id.in_(mine))
+        for found in session.execute(query):
+            if found.cell_id in names:
+                grades[found.notebook_id].append((names[found.cell_id], found))
+        query = select(comment.notebook_id, comment.cell_id, comment.manual_comment)
+        for found in session.execute(query.where(comment.notebook_id.in_(mine))):
+            if found.cell_id in answers and found.manual_comment:
+                comments[found.notebook_id].append((answers[found.cell_id], found.manual_comment))
+        return {
+            row.student_id: TeacherMarks(
+                scores={n: g.manual_score for n, g in grades[row.notebook_id] if g.manual_score is not None},
+                comments=dict(comments[row.notebook_id]),
+                extra_credit={n: g.extra_credit for n, g in grades[row.notebook_id] if g.extra_credit},
+                waiting=tuple(sorted(n for n, g in grades[row.notebook_id] if g.needs_manual_grade)),
+                seconds_late=_seconds_late(row, row.extension),
+                late_penalty=float(row.late_submission_penalty or 0.0),
             )
-        ).scalar_one()
-        known = [row for row in grades if row.cell_id in names]
-        return TeacherMarks(
-            scores={names[r.cell_id]: r.manual_score for r in known if r.manual_score is not None},
-            comments={
-                answers[r.cell_id]: r.manual_comment
-                for r in comments
-                if r.cell_id in answers and r.manual_comment
-            },
-            extra_credit={names[r.cell_id]: r.extra_credit for r in known if r.extra_credit},
-            waiting=tuple(sorted(names[r.cell_id] for r in known if r.needs_manual_grade)),
-            seconds_late=self._seconds_late(session, submission_id),
-            late_penalty=float(penalty or 0.0),
-        )
+            for row in rows
+        }
 
     @contextmanager
     def _transaction(self) -> Iterator[Session]:
@@ -371,7 +377,14 @@ def _untouched(lab: LabCells, result: SubmissionResult) -> dict[str, bool]:
     return untouched
 
 
-def _storable(student: str) -> str:
+def _seconds_late(row: Any, extension: datetime.timedelta | None) -> float:
+    """How long after the due date and the extension a row of ``_submissions`` came in."""
+    if row.timestamp is None or row.duedate is None:
+        return 0.0
+    return max(0.0, (row.timestamp - row.duedate - (extension or datetime.timedelta())).total_seconds())
+
+
+def storable(student: str) -> str:
     """The student's name as SQLite can store it: a file name that is not UTF-8 gets escapes."""
     return student.encode("utf-8", "backslashreplace").decode("utf-8")
 

@@ -51,6 +51,11 @@ def feedback_page(out: Path, student: str, lab: str) -> Path:
     return out / "feedback" / folder_name(student) / lab / f"{lab}.html"
 
 
+def report_page(out: Path, lab: str) -> Path:
+    """``out/report/<lab>.html``, the class report."""
+    return out / "report" / f"{lab}.html"
+
+
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file so that a reader sees the old one or the new one, never half of it.
 

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -122,9 +122,8 @@ def run(
             graded(result)
         if students is None:
             store.forget_others(lab, {submission.student for submission in submissions})
-        report = recorder.finish()
-        everybody = tuple(replace(result, notebook="") for result in store.all(lab))
-        return ClassResult(lab, everybody, plan, recorder.redone, tuple(recorder.faults), out, report)
+        report, everybody = recorder.finish()
+        return ClassResult(lab, tuple(everybody), plan, recorder.redone, tuple(recorder.faults), out, report)
 
 
 class _Warm:

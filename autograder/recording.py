@@ -5,21 +5,27 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
-from autograder.answers import answers_of
 from autograder.course import settings
 from autograder.feedback import FeedbackWriter
-from autograder.gradebook import GradebookWriter, TeacherMarks
+from autograder.gradebook import GradebookWriter, TeacherMarks, storable
 from autograder.gradebook_cells import test_cells
-from autograder.layout import folder_name, write_atomically, write_autograded
+from autograder.layout import (
+    autograded_notebook,
+    feedback_page,
+    folder_name,
+    report_page,
+    write_atomically,
+    write_autograded,
+)
 from autograder.masters import course_root, spec
-from autograder.report import build_report
 from autograder.results import SubmissionResult
 from autograder.store import ResultStore
+from autograder.upkeep import Files, digest_of_marks
 
 
 def open_gradebook(lab: str, out: Path) -> GradebookWriter:
@@ -45,6 +51,7 @@ class Recorder:
         self.store = store
         self.gradebook = open_gradebook(lab, out)
         self.feedback = FeedbackWriter(spec(lab), out)
+        self.files = Files(lab, out, store)
         #: student -> the questions that were tested in this run.
         self.redone: dict[str, tuple[str, ...]] = {}
         self.faults: list[SubmissionResult] = []
@@ -73,14 +80,50 @@ class Recorder:
         again = graded_again(earlier, result)
         self.redone[result.student] = tuple(q.name for q in result.questions if q.name in again)
         self.gradebook.write(result, regraded=again)
-        write_autograded(result, self.out)
-        self.feedback.write(result, self.gradebook.marks(result.student))
-        self.store.put(result)
+        marks = self.gradebook.marks(result.student)
+        self._write_files(result, marks)
+        digest = self.store.put(result)
+        self.files.made(self._files_of(result), self.files.source(digest, digest_of_marks(marks)))
 
-    def finish(self) -> Path:
-        """Bring lateness up to date for those whose result stayed as it was; write the report."""
-        refresh(self.lab, self.store, self.gradebook, self.feedback)
-        return write_report(self.lab, self.out, self.store, self.gradebook)
+    def finish(self) -> tuple[Path, list[SubmissionResult]]:
+        """Make again what is not current, for results that stayed as they were too: after a change in the gradebook or
+        the course's rules, or when a file or row is gone. Returns the class report and all results, without notebooks.
+        """
+        self.gradebook.apply_policy()
+        marks, scores = self.gradebook.all_marks(), self.gradebook.automatic_scores()
+        results, sources = [], []
+        for result, digest in self.store.all_with_digests(self.lab):
+            name = storable(result.student)
+            if not self.gradebook.agrees(result, scores.get(name, {})):
+                self.gradebook.write(result, regraded=())
+                marks[name] = self.gradebook.marks(result.student)
+            entered = marks.get(name, TeacherMarks())
+            source = self.files.source(digest, digest_of_marks(entered))
+            if not self.files.are_current(self._files_of(result), source):
+                self._write_files(result, entered)
+                self.files.made(self._files_of(result), source)
+            results.append(replace(result, notebook=""))
+            sources.append(source)
+        return self._report(marks, sources), results
+
+    def _report(self, marks: dict[str, TeacherMarks], sources: list[str]) -> Path:
+        """The class report, made again unless it is current."""
+        path = report_page(self.out, self.lab)
+        source = self.files.source(*sources, repr(demos_of(self.lab, self.out)))
+        if not self.files.are_current([path], source):
+            write_report(self.lab, self.out, self.store, marks)
+            self.files.made([path], source)
+        self.files.save()
+        return path
+
+    def _write_files(self, result: SubmissionResult, marks: TeacherMarks) -> None:
+        write_autograded(result, self.out)
+        self.feedback.write(result, marks)
+
+    def _files_of(self, result: SubmissionResult) -> list[Path]:
+        notebook = autograded_notebook(self.out, result.student, result.lab)
+        page = feedback_page(self.out, result.student, result.lab)
+        return [notebook, notebook.with_name("timestamp.txt"), page]
 
 
 def graded_again(earlier: SubmissionResult | None, result: SubmissionResult) -> set[str]:
@@ -107,19 +150,13 @@ def _written(result: SubmissionResult | None) -> dict[str, str]:
     return found
 
 
-def refresh(lab: str, store: ResultStore, gradebook: GradebookWriter, feedback: FeedbackWriter) -> None:
-    """Apply due date, extensions and late penalties to every submission; rewrite the pages where that changed."""
-    for student in gradebook.apply_policy():
-        result = store.get(lab, student)
-        if result is not None:
-            feedback.write(result, gradebook.marks(student))
-
-
-def write_report(lab: str, out: Path, store: ResultStore, gradebook: GradebookWriter) -> Path:
+def write_report(lab: str, out: Path, store: ResultStore, marks: Mapping[str, TeacherMarks]) -> Path:
     """The class report from the stored results, with what people changed in the gradebook."""
-    cells, marks = test_cells(spec(lab)), gradebook.all_marks()
+    from autograder.report import build_report
+
+    cells = test_cells(spec(lab))
     results = (
-        by_people(result, marks.get(result.student, TeacherMarks()), cells)
+        by_people(result, marks.get(storable(result.student), TeacherMarks()), cells)
         for result in store.all(lab)
         if not result.fault
     )
@@ -157,6 +194,7 @@ def by_people(result: SubmissionResult, marks: TeacherMarks, cells: dict[str, st
 
 def known_answers(lab: str) -> list[str]:
     """Sources that two students may share without having shared them: the catalogue of answers and the master's."""
+    from autograder.answers import answers_of
     from autograder.simulate import solved, source_of
 
     sources = [

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,9 @@ CREATE TABLE IF NOT EXISTS results (
     lab TEXT NOT NULL, student TEXT NOT NULL, raw TEXT NOT NULL, context TEXT NOT NULL, result TEXT NOT NULL,
     PRIMARY KEY (lab, student)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS contexts (lab TEXT PRIMARY KEY, context TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS made (
+    lab TEXT NOT NULL, file TEXT NOT NULL, source TEXT NOT NULL, content TEXT NOT NULL,
+    PRIMARY KEY (lab, file)) WITHOUT ROWID;
 """
 
 
@@ -57,14 +61,18 @@ class ResultStore:
 
     def all(self, lab: str) -> Iterator[SubmissionResult]:
         """All finished results of a lab, by student."""
+        return (result for result, _ in self.all_with_digests(lab))
+
+    def all_with_digests(self, lab: str) -> Iterator[tuple[SubmissionResult, str]]:
+        """All finished results of a lab, by student, each with a digest of it."""
         with self._in_words():
             for (text,) in self._db.execute(
                 "SELECT result FROM results WHERE lab = ? ORDER BY student", (lab,)
             ):
-                yield SubmissionResult.from_dict(json.loads(text))
+                yield SubmissionResult.from_dict(json.loads(text)), _digest(text)
 
-    def put(self, result: SubmissionResult) -> None:
-        """Keep a finished result."""
+    def put(self, result: SubmissionResult) -> str:
+        """Keep a finished result; its digest."""
         text = json.dumps(result.as_dict())
         keys = (result.keys.get("raw", ""), result.keys.get("context", ""))
         with self._in_words():
@@ -72,6 +80,21 @@ class ResultStore:
                 "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?)",
                 (result.lab, _stored(result.student), *keys, text),
             )
+        return _digest(text)
+
+    def made(self, lab: str) -> dict[str, tuple[str, str]]:
+        """file -> (digest of what it was made from, digest of its content) of what was made for a lab."""
+        with self._in_words():
+            rows = self._db.execute("SELECT file, source, content FROM made WHERE lab = ?", (lab,))
+            return {_given(file): (source, content) for file, source, content in rows}
+
+    def put_made(self, lab: str, made: Mapping[str, tuple[str, str]]) -> None:
+        """Keep what was made from what; all of it or, when it cannot be written, nothing."""
+        rows = [(lab, _stored(file), *digests) for file, digests in made.items()]
+        with self._in_words():
+            self._db.execute("BEGIN")
+            self._db.executemany("INSERT OR REPLACE INTO made VALUES (?, ?, ?, ?)", rows)
+            self._db.execute("COMMIT")
 
     def forget_others(self, lab: str, students: set[str]) -> None:
         """Drop results of students who are not in the class any more."""
@@ -106,6 +129,10 @@ class ResultStore:
             else:
                 words = f"cannot be read or written ({error}): check the folder and the disk, and try again"
             raise GradingError(f"The results in {self.path} {words}.") from error
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _stored(student: str) -> str:

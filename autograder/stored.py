@@ -10,6 +10,7 @@ from rich.progress import track
 from autograder.errors import UserError
 from autograder.exports import Exported, export
 from autograder.feedback import FeedbackWriter
+from autograder.gradebook import TeacherMarks, storable
 from autograder.layout import sole_writer
 from autograder.masters import spec
 from autograder.pipeline import STORE
@@ -31,7 +32,7 @@ def rewrite_report(lab: str, out: Path) -> Path:
     """Write the class report, with the points that people entered in the gradebook, and return its path."""
     with sole_writer(out), open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
         gradebook.apply_policy()
-        return write_report(lab, out, store, gradebook)
+        return write_report(lab, out, store, gradebook.all_marks())
 
 
 def rewrite_feedback(lab: str, out: Path, console: Console) -> int:
@@ -41,7 +42,7 @@ def rewrite_feedback(lab: str, out: Path, console: Console) -> int:
         gradebook.apply_policy()
         marks, total = gradebook.all_marks(), len(store.fingerprints(lab))
         for result in track(store.all(lab), "feedback", total=total, console=console, transient=True):
-            writer.write(result, marks.get(result.student) or gradebook.marks(result.student))
+            writer.write(result, marks.get(storable(result.student), TeacherMarks()))
             count += 1
     return count
 
@@ -53,7 +54,8 @@ def export_results(
     with sole_writer(out), open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
         gradebook.apply_policy()
         results = list(store.all(lab))
-        marks = {result.student: gradebook.marks(result.student) for result in results}
+        entered = gradebook.all_marks()
+        marks = {result.student: entered.get(storable(result.student), TeacherMarks()) for result in results}
     failed = [result.student for result in results if result.fault]
     made = export(
         form,

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from autograder.labspec import LabSpec
-from autograder.layout import feedback_page, write_atomically
+from autograder.layout import feedback_page, report_page, write_atomically
 from autograder.pages import TEMPLATES, plain, render
 from autograder.report.charts import histogram_chart
 from autograder.report.similarity import ALIKE, AlikeGroup, Answers, alike_groups, answers
@@ -68,7 +68,7 @@ def build_report(
             cells.append(own)
         rows.append(replace(result, notebook=""))
     rows.sort(key=lambda row: row.student.casefold())
-    path = out / "report" / f"{spec.name}.html"
+    path = report_page(out, spec.name)
     groups = alike_groups(cells, spec, known_answers)
     write_atomically(path, render_report(rows, spec, groups, path.parent, out, demos or {}))
     return path

@@ -150,3 +150,100 @@ def test_a_failure_of_the_graders_own_is_seen_and_blames_nobody(graded, own_cour
     shutil.copy(hidden_tests(Path(__file__).parents[2]), hidden_tests(own_course))
     said = regrade(graded, own_course)
     assert "the grader had failed on it" in said and not stored(graded, "dora").fault
+
+
+def made(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Every page and notebook that grading made: when, and what is in it."""
+    paths = [
+        path
+        for place in ("autograded", "feedback", "report")
+        for path in (folder / "out" / place).rglob("*.*")
+    ]
+    return {
+        str(path.relative_to(folder / "out")): (path.stat().st_mtime_ns, path.read_bytes()) for path in paths
+    }
+
+
+def test_when_nothing_changed_nothing_is_written_again(graded, frozen):
+    before = made(graded)
+    results = (graded / "out" / "results.json").read_bytes()
+    said = regrade(graded, frozen)
+    assert "3 unchanged" in said and "0 graded" in said
+    assert made(graded) == before and len(before) >= 8
+    assert (graded / "out" / "results.json").read_bytes() == results
+
+
+PLACES = (
+    f"report/{LAB}.html",
+    f"feedback/bo/{LAB}/{LAB}.html",
+    f"autograded/bo/{LAB}/{LAB}.ipynb",
+    f"autograded/ada/{LAB}/timestamp.txt",
+)
+
+
+@pytest.mark.parametrize("harm", ["edited", "deleted"])
+def test_files_that_were_edited_or_deleted_are_made_again_and_the_others_left(graded, frozen, harm):
+    before = made(graded)
+    for place in PLACES:
+        path = graded / "out" / place
+        if harm == "deleted":
+            path.unlink()
+        else:
+            path.write_text("Somebody was here.")
+    assert "3 unchanged" in regrade(graded, frozen)
+    after = made(graded)
+    contents = [{name: content for name, (_, content) in files.items()} for files in (before, after)]
+    assert contents[0] == contents[1]
+    assert after[f"feedback/cleo/{LAB}/{LAB}.html"] == before[f"feedback/cleo/{LAB}/{LAB}.html"]
+
+
+def test_what_a_person_enters_in_formgrader_is_on_the_page_and_in_the_report_after_the_next_run(
+    graded, frozen
+):
+    page = feedback_page(graded / "out", "bo", LAB)
+    report = graded / "out" / "report" / f"{LAB}.html"
+    before = page.read_text(), report.read_text()
+    with Gradebook(f"sqlite:///{graded / 'out' / 'gradebook.db'}") as book:
+        grade = book.find_grade("test_normalise_rows", LAB, LAB, "bo")
+        grade.manual_score, grade.needs_manual_grade = 2.25, False
+        book.find_comment("normalise_rows", LAB, LAB, "bo").manual_comment = "Nearly there."
+        book.db.commit()
+    assert "3 unchanged" in regrade(graded, frozen)
+    assert "Nearly there." in page.read_text() and "gave 2.25 points" in page.read_text()
+    assert "Nearly there." not in before[0] and report.read_text() != before[1]
+    ada = feedback_page(graded / "out", "ada", LAB)
+    moment = ada.stat().st_mtime_ns
+    regrade(graded, frozen)
+    assert ada.stat().st_mtime_ns == moment
+
+
+def test_a_gradebook_that_is_gone_or_older_than_the_results_is_filled_again(graded, frozen):
+    path = graded / "out" / "gradebook.db"
+
+    def scores() -> dict[tuple[str, str], float | None]:
+        with Gradebook(f"sqlite:///{path}") as book:
+            return {
+                (student, grade.name): grade.auto_score
+                for student in ("ada", "bo", "cleo")
+                for grade in book.find_submission_notebook(LAB, LAB, student).grades
+            }
+
+    before = scores()
+    path.unlink()
+    assert "3 unchanged" in regrade(graded, frozen)
+    assert scores() == before
+    with Gradebook(f"sqlite:///{path}") as book:
+        book.find_grade("test_normalise_rows", LAB, LAB, "ada").auto_score = 0.5
+        book.db.commit()
+    regrade(graded, frozen)
+    assert scores() == before
+
+
+def test_pages_are_made_again_when_what_writes_them_changed(graded, own_course):
+    before = made(graded)
+    template = own_course / "autograder" / "templates" / "feedback.html.j2"
+    template.write_text(template.read_text().replace("</h1>", " (revised)</h1>", 1))
+    assert "(revised)" in template.read_text()
+    assert "3 unchanged" in regrade(graded, own_course)
+    assert "(revised)" in feedback_page(graded / "out", "ada", LAB).read_text()
+    assert "(revised)" not in before[f"feedback/ada/{LAB}/{LAB}.html"][1].decode()
