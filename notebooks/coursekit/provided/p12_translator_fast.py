@@ -282,7 +282,7 @@ class Fast:
 
     def _product(self, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         """x (…, I), weight (O, I), bias (O) → (…, O)."""
-        if self.steps.bfloat16 and x.device.type == "cpu" and bias is not None:
+        if bias is not None and self._in_sixteen_bits(x):
             return _Product.apply(x, weight, bias)  # type: ignore[no-any-return]
         return F.linear(x, weight, bias)
 
@@ -312,6 +312,10 @@ class Fast:
             *self._jointly(memory, parts[1:]).split(self.d_model, dim=-1),
         )
 
+    def _in_sixteen_bits(self, x: Tensor) -> bool:
+        """Whether products with x gain by 16 bits: on a processor, from ``_ROWS`` rows on, to which they are padded."""
+        return self.steps.bfloat16 and x.device.type == "cpu" and x.numel() >= _ROWS * x.shape[-1]
+
     def _jointly(self, x: Tensor, parts: tuple[nn.Linear, ...]) -> Tensor:
         """Several layers on one input as one product: x (…, D) → (…, n · D)."""
         weight = torch.cat([part.weight for part in parts])
@@ -319,7 +323,7 @@ class Fast:
 
     def feed_forward(self, layer: Any, x: Tensor) -> Tensor:
         """linear2(ReLU(linear1(x))), (…, D) → (…, D)."""
-        if self.steps.bfloat16 and x.device.type == "cpu":
+        if self._in_sixteen_bits(x):
             both = (layer.linear1.weight, layer.linear1.bias, layer.linear2.weight, layer.linear2.bias)
             return _FeedForward.apply(x, *both)  # type: ignore[no-any-return]
         inner = F.relu(self._product(x, layer.linear1.weight, layer.linear1.bias))
