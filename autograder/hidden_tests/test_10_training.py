@@ -6,6 +6,7 @@ with a right one.
 
 from __future__ import annotations
 
+import copy
 import math
 
 import numpy as np
@@ -382,7 +383,8 @@ class Small(nn.Module):
         return torch.tanh(heard) @ self.weight * (1.0 if self.training else 0.5)
 
 model = Small(table, weight)
-optimizer = getattr(torch.optim, kind)(model.parameters(), lr=9.0)
+groups = [{"params": [model.table], "lr": 9.0}, {"params": [model.weight], "lr": 5.0}]
+optimizer = getattr(torch.optim, kind)(groups if several else model.parameters(), lr=9.0)
 
 def loss_function(logits, labels):
     return nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=0)
@@ -414,19 +416,18 @@ def _reference(bindings, steps):
     return found
 
 
-def _bindings(rng, kind, scale, V=7, D=5):
+def _bindings(rng, kind, scale, several, V=7, D=5):
     return {
         "table": torch.tensor(rng.normal(size=(V, D))),
         "weight": scale * torch.tensor(rng.normal(size=(D, V))),
         "kind": kind,
+        "several": several,
     }
 
 
-def _expect_steps(student, rng, kind, steps, prepare="", scale=1.0):
-    bindings = _bindings(rng, kind, scale)
-    scene = student.scene(
-        _SCENE, **{name: value if name == "kind" else value.clone() for name, value in bindings.items()}
-    )
+def _expect_steps(student, rng, kind, steps, prepare="", scale=1.0, several=False):
+    bindings = _bindings(rng, kind, scale, several)
+    scene = student.scene(_SCENE, **copy.deepcopy(bindings))
     if prepare:
         scene.run(prepare)
     for (batch, rate, clip), (loss, weights) in zip(steps, _reference(bindings, steps), strict=True):
@@ -454,6 +455,14 @@ def test_several_steps_with_changing_rates(student, rng):
     """Several steps in a row: each has its own rate, and no gradient of an earlier step is left."""
     steps = [(_batch(rng, 3, 4, 5, 7), rate, 1e6) for rate in (0.3, 0.05, 0.4)]
     _expect_steps(student, rng, "SGD", steps)
+
+
+@hidden_test("train_step", weight=2)
+def test_the_rate_is_set_in_every_parameter_group(student, rng):
+    """An optimiser that was made with several groups of parameters: all of them get the rate of this step."""
+    for kind in ("SGD", "Adam"):
+        steps = [(_batch(rng, 3, 2, 5, 7), rate, 1e6) for rate in (0.02, 0.3)]
+        _expect_steps(student, rng, kind, steps, several=True)
 
 
 @hidden_test("train_step", weight=2)

@@ -531,6 +531,14 @@ def train_with_the_old_rate(model, optimizer, loss_function, batch, rate, clip=1
     return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("rate",))
 
 
+@misconception("train_step", title="the rate of the first group only")
+def train_with_the_rate_of_one_group(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """An optimiser may hold its parameters in several groups, and you set the learning rate of the first one only: the others go on at their old one. Set it in each of
+    optimizer.param_groups."""
+    optimizer.param_groups[0]["lr"] = rate
+    return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("rate",))
+
+
 @misconception("train_step", title="nothing is clipped")
 def train_without_clipping(model, optimizer, loss_function, batch, rate, clip=1.0):
     """Long gradients act in full: the argument clip is not used."""

@@ -31,8 +31,9 @@ start("10_training")
 # %% [markdown]
 # ## 1 · One sentence, five lessons
 #
-# The lecture translates *Soy un estudiante* to *I am a student*. A decoder says one word after the other, and each time it sees what was said
-# before. In training we know the whole answer, so we can write down at once everything that it should learn:
+# The lecture translates *Soy un estudiante* to *I am a student*. The encoder reads the Spanish sentence; the decoder says the English one, word after word, and each
+# time it sees the words that it has said so far. Two marks help: it begins with `<bos>` (*beginning of sentence*) in its hands, and when nothing is left
+# to say, it says `<eos>` (*end of sentence*). In training we know the whole answer, so we can write down at once everything that it should learn:
 #
 # | the decoder sees | and should say |
 # |---|---|
@@ -42,30 +43,32 @@ start("10_training")
 # | `<bos>` I am a | student |
 # | `<bos>` I am a student | `<eos>` |
 #
-# Five lessons from one sentence. And thanks to the causal mask they can all be given **at the same time**: position $t$ of the decoder sees
-# only positions $0 \dots t$ of its input. So the whole table is just two rows, one shifted against the other:
+# Four words, five lessons: the last one is to stop. Must the decoder run five times for them? No. Give it the longest line, `<bos>` I am a student, once. The causal mask
+# (lab 07) lets position $t$ see only positions $0 \dots t$, so position 0 takes the first lesson, position 1 the second, and so on, **all at the same time**. What we need
+# is the line that goes in, and for each position the word that should come out:
 #
 # | position | 0 | 1 | 2 | 3 | 4 |
 # |---|---|---|---|---|---|
 # | decoder input | `<bos>` | I | am | a | student |
 # | label | I | am | a | student | `<eos>` |
 #
-# The input holds the *right* words, whatever the model would have said itself. This is called **teacher forcing**.
+# The labels are the input, **shifted by one**. And the input holds the *right* words, even where the model would have said something else: that is called **teacher forcing**.
 #
-# **The shift is everything.** Without it position 1 would see *am* and be asked to say *am*. A model learns that in no time, shows an accuracy
-# of 98% after a minute, and can't translate a single word: when it has to write by itself, there is nothing to copy from.
+# **The shift is everything.** Suppose that you forget it and put the labels in as the input. Then position 1 sees *am* and is asked to say *am*. A model learns that in no time,
+# shows an accuracy of 98% after a minute, and can't translate a single word: when it has to write by itself, there is nothing to copy from.
 
 # %% [markdown]
 # ### Question 1 · `shift_targets` ●○○ (10 minutes, 3 points)
 #
-# `shift_targets(sentences, bos, eos, pad)` returns the pair `(decoder_input, labels)`.
+# `shift_targets(sentences, bos, eos, pad)` makes both rows for a whole batch of sentences. It returns the pair `(decoder_input, labels)`.
 #
-# * `sentences`: a list of B sentences; each is a list of word numbers, without `bos` and `eos`, and of any length (perhaps 0);
-# * `bos`, `eos`, `pad`: three word numbers;
+# * `sentences`: a list of B sentences (one at least); each is a list of word numbers, without `bos` and `eos`, and of any length (perhaps 0);
+# * `bos`, `eos`, `pad`: three numbers. A batch is a rectangle, so short rows are filled up with `pad`;
 # * both results are tensors of integers (`torch.long`) of shape `(B, T)`, where `T` is the length of the longest sentence plus 1. Row $b$ of the
-#   first holds `bos` and then the sentence; row $b$ of the second holds the sentence and then `eos`; both are filled up with `pad` at the end.
+#   first holds `bos` and then the sentence; row $b$ of the second holds the sentence and then `eos`; what is left of a row, at its end, holds `pad`.
 #
-# With `bos = 6`, `eos = 5`, `pad = 7`, the sentences `[[2, 1, 0, 4], [3]]` give
+# **By hand.** The words *a, am, I, thanks, student* have the numbers 0 to 4. With `eos = 5`, `bos = 6` and `pad = 7`, the sentences *I am a student* and *thanks*, that is
+# `[[2, 1, 0, 4], [3]]`, give
 #
 # ```
 # decoder_input [[6, 2, 1, 0, 4],      labels [[2, 1, 0, 4, 5],

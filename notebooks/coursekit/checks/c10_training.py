@@ -296,8 +296,19 @@ class _Linear(nn.Module):
         return self.weight * source
 
 
+class _Shifted(_Linear):
+    """The same with a second weight, which is added."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shift = nn.Parameter(torch.tensor(0.0))
+
+    def forward(self, source: torch.Tensor, decoder_input: torch.Tensor) -> torch.Tensor:
+        return super().forward(source, decoder_input) + self.shift
+
+
 def _step(train_step: Any, model: _Linear, clip: float = 100.0, lr: float = 77.0) -> Any:
-    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+    optimizer = torch.optim.SGD([{"params": [weight]} for weight in model.parameters()], lr=lr)
     batch = (torch.tensor([1.0, 3.0]), torch.tensor([5, 6]), torch.tensor([1.0, 1.0]))
     return train_step(
         model, optimizer, lambda logits, labels: ((logits - labels) ** 2).mean(), batch, 0.1, clip
@@ -319,6 +330,23 @@ def one_update_by_hand(train_step: Any) -> None:
         "the learning rate is the optimiser's own: set group['lr'] = rate",
     )
     close(weight, 0.4, f"the weight should go from 2 to 2 − 0.1 · 16 = 0.4, but it is {weight:.4g}")
+
+
+@public_check("train_step")
+def every_group_has_the_rate(train_step: Any) -> None:
+    """An optimiser with two groups of parameters: both weights move at the rate that is given."""
+    model = _Shifted()
+    _step(train_step, model)
+    weight, shift = float(model.weight.detach()), float(model.shift.detach())
+    ensure(
+        not (math.isclose(weight, 0.4, rel_tol=1e-5) and math.isclose(shift, -77 * 6)),
+        "only the first group got the rate: set it in each group of optimizer.param_groups",
+    )
+    close(
+        [weight, shift],
+        [0.4, -0.6],
+        f"two weights, 2 and 0, with gradients 16 and 6 should become 0.4 and −0.6, but became {weight:.4g} and {shift:.4g}",
+    )
 
 
 @public_check("train_step")
