@@ -139,9 +139,10 @@ def _twins(student, rng, source_size=17, target_size=23, d_model=12, heads=3, d_
     reference = _Reference(*sizes).double()
     names = {name: tuple(weight.shape) for name, weight in reference.named_parameters()}
     learned = model.parameters()
-    if learned != names:  # evidence for a diagnosis: how many tensors, and how many numbers
+    if learned != names:  # evidence for a diagnosis: how many tensors, how many numbers, how many blocks
         numbers = sum(math.prod(shape) for shape in learned.values())
-        student.observe("what is learned", np.array([len(learned), numbers]))
+        blocks = {name.split(".")[1] for name in model.state_dict() if name.startswith("encoder.")}
+        student.observe("what is learned", np.array([len(learned), numbers, len(blocks)]))
     expect_equal(
         learned,
         names,

@@ -238,7 +238,8 @@ class TransformerWhoseDecoderHearsPadding(_Model):
 
 @misconception("Transformer", title="an output matrix of its own")
 class TransformerThatIsNotTied(_Model):
-    """Your model learns a separate matrix for the output. The German embedding does both jobs: the same table, not a copy."""
+    """Your model learns one more matrix of the German table's size, for the output. The German embedding does both jobs: the same table, not a copy that
+    begins with the same numbers."""
 
     def __init__(self, source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0):
         super().__init__(source_size, target_size, d_model, heads, d_ff, layers, dropout)
@@ -264,6 +265,14 @@ class TransformerOfOneBlock(_Model):
         super().__init__(source_size, target_size, d_model, heads, d_ff, layers, dropout)
         self.encoder = nn.ModuleList([EncoderBlock(d_model, heads, d_ff, dropout)] * layers)
         self.decoder = nn.ModuleList([DecoderBlock(d_model, heads, d_ff, dropout)] * layers)
+
+
+@misconception("Transformer", title="always one layer")
+class TransformerOfOneLayer(_Model):
+    """Your encoder and your decoder have a single block each, whatever the argument layers says. Build as many as it says, each of them new."""
+
+    def __init__(self, source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0):
+        super().__init__(source_size, target_size, d_model, heads, d_ff, 1, dropout)
 
 
 @misconception("Transformer", title="embeddings as large as PyTorch makes them")
@@ -323,6 +332,18 @@ class TransformerWithATiedLinear(_Model):
 
     def choose(self, y):
         return self.output(y)
+
+
+@alternative("Transformer")
+class TransformerWithFrozenPositions(_Model):
+    """A table that is a parameter and is not learned."""
+
+    def __init__(self, source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0):
+        super().__init__(source_size, target_size, d_model, heads, d_ff, layers, dropout)
+        self.table = nn.Parameter(torch.tensor(sinusoidal(64, d_model)), requires_grad=False)
+
+    def places(self, numbers, table):
+        return self.table[: numbers.shape[1]].to(table.weight.dtype)
 
 
 @alternative("Transformer")
@@ -514,11 +535,38 @@ def bleu_without_brevity(hypotheses, references):
     return 100 * _geometric(_precisions(hypotheses, references))
 
 
+def _lengths(hypotheses, references):
+    return sum(map(len, hypotheses)), sum(map(len, references))
+
+
+@misconception("bleu", title="long translations are rewarded")
+def bleu_that_rewards_length(hypotheses, references):
+    """Your brevity penalty has no ceiling: when the translations have more words than the references, e to the power 1 − r/c is above 1, and the score goes
+    up with every word too many (even above 100). It is 1 when c ≥ r."""
+    c, r = _lengths(hypotheses, references)
+    return 100 * math.exp(1 - r / c) * _geometric(_precisions(hypotheses, references))
+
+
 @misconception("bleu", title="long translations are punished, too")
 def bleu_that_punishes_length(hypotheses, references):
-    """Your brevity penalty acts on long translations, too (it even becomes larger than 1). It is 1 when c ≥ r: too many words already cost precision."""
-    c, r = sum(map(len, hypotheses)), sum(map(len, references))
-    return 100 * math.exp(1 - r / c) * _geometric(_precisions(hypotheses, references))
+    """Your brevity penalty lowers the score of long translations as well. It is 1 when c ≥ r: words that are too many have already cost precision."""
+    c, r = _lengths(hypotheses, references)
+    return 100 * math.exp(1 - max(c, r) / min(c, r)) * _geometric(_precisions(hypotheses, references))
+
+
+@misconception("bleu", title="short translations are rewarded")
+def bleu_that_rewards_brevity(hypotheses, references):
+    """Your brevity penalty is above 1 when the translations are too short, so that leaving words out pays: c and r are exchanged in the fraction. The exponent
+    1 − r/c is negative when c < r."""
+    c, r = _lengths(hypotheses, references)
+    return 100 * math.exp(max(0.0, 1 - c / r)) * _geometric(_precisions(hypotheses, references))
+
+
+@misconception("bleu", title="the ratio of the lengths for a brevity penalty")
+def bleu_with_a_plain_ratio(hypotheses, references):
+    """Your brevity penalty is the plain ratio c/r. It is e to the power 1 − r/c."""
+    c, r = _lengths(hypotheses, references)
+    return 100 * min(1.0, c / r) * _geometric(_precisions(hypotheses, references))
 
 
 @misconception("bleu", title="c and r exchanged")

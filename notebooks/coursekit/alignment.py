@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from coursekit.provided.p08_multi_head import attention_maps
-from coursekit.translation import BOS
+from coursekit.translation import BOS, SPECIALS
 
 
 def _maps(model: nn.Module, source: Sequence[int], target: Sequence[int]) -> dict[str, Tensor]:
@@ -34,3 +34,20 @@ def self_attention_from(model: nn.Module, source: Sequence[int], place: int) -> 
     return torch.stack(
         [weights[:, place].amax(dim=0) for name, weights in maps.items() if name.startswith("encoder")]
     )
+
+
+def sway(model: nn.Module, source: Sequence[int], target: Sequence[int], place: int, rival: int) -> Tensor:
+    """(S,): how strongly each source word sways the choice of ``target[place]`` over the word ``rival``.
+
+    The length of the gradient of the difference of the two logits at the word's vector. (Each place gets a row of its own in a copy of the
+    embedding's table, so that a word that stands there twice is counted at each place by itself.)
+    """
+    model.eval()
+    table = model.get_parameter("source_embedding.weight").detach().clone()
+    rows = torch.arange(len(SPECIALS), len(SPECIALS) + len(source))
+    table[rows] = model.get_parameter("source_embedding.weight").detach()[list(source)]
+    table.requires_grad_()
+    arguments = (rows[None], torch.tensor([[BOS, *target]]))
+    logits = torch.func.functional_call(model, {"source_embedding.weight": table}, arguments)[0, place]
+    (gradient,) = torch.autograd.grad(logits[target[place]] - logits[rival], table)
+    return gradient[rows].norm(dim=-1)

@@ -21,7 +21,7 @@
 # * turn sentences of all lengths into one batch, without letting the model see its own answer;
 # * translate, word by word, with greedy and with beam search;
 # * measure a translation with BLEU, and get the same number as the tool that every paper uses;
-# * see in an attention map, and in one German pronoun, that your model has understood what *it* is.
+# * see in one German pronoun, and in what it hangs on, that your model has understood what *it* is.
 
 # %% locked="setup"
 import math
@@ -250,7 +250,10 @@ from coursekit.translation import SIZES
 with until_written():
     torch.manual_seed(0)
     model = Transformer(len(english_words), len(german_words), **SIZES)
-    shares = {name: sum(p.numel() for p in part.parameters()) for name, part in model.named_children()}
+    shares = {}  # each table counts once, also one that is used twice
+    for name, numbers in model.named_parameters():
+        part = name.split(".")[0]
+        shares[part] = shares.get(part, 0) + numbers.numel()
     fig, ax = plt.subplots(figsize=(8, 2.2))
     ax.barh(list(shares)[::-1], list(shares.values())[::-1], color=BLUE)
     for place, count in enumerate(list(shares.values())[::-1]):
@@ -486,26 +489,35 @@ with until_written():
 #
 # And now the sentence that this course has carried along since lab 08. *The animal did not cross the street because it was too tired*, or *too wide*. English leaves open who *it* is.
 # German can't: **es** is the animal (*das Tier*), **sie** the street (*die Straße*). To choose, the model has to know that streets are not tired.
+#
+# What does it look at, and what does it decide by? The attention maps answer the first question. For the second we ask the gradient, as in lab 09: when the decoder is about to say
+# *es* or *sie*, a small change of which English word's vector **sways** the choice most? (The largest is drawn as 1.)
 
 # %% tags=["skip-grading"]
-from coursekit.alignment import self_attention_from
+from coursekit.alignment import self_attention_from, sway
 
 with until_written():
-    fig, axes = plt.subplots(2, 1, figsize=(9.2, 4.6))
+    fig, axes = plt.subplots(2, 1, figsize=(9.6, 5.2))
     for ax, adjective in zip(axes, ("tired", "wide")):
         sentence = f"The animal did not cross the street because it was too {adjective}."
-        words = parallel.tokenize(sentence)
-        german = say(sentence)
-        rows = self_attention_from(model, english_words.encode(sentence), words.index("it"))  # (layers, words)
-        heatmap(rows, [f"layer {n + 1}" for n in range(len(rows))], words, ax=ax, numbers=".2f", vmin=0, vmax=1, aspect="auto",
-                title=f"{german.split(', ')[1]}")
-        print(f"{sentence}\n    {german}")
-    fig.suptitle("What “it” listens to in the encoder (its strongest head at each word)", x=0.02, ha="left", fontsize=11)
+        words, source = parallel.tokenize(sentence), english_words.encode(sentence)
+        said = translate(model, source, beam=4)
+        german = [german_words.words[number] for number in said]
+        place = next(n for n, word in enumerate(german) if word in ("es", "sie"))
+        other = "sie" if german[place] == "es" else "es"
+        looks = self_attention_from(model, source, words.index("it"))  # (layers, words)
+        sways = sway(model, source, said, place, german_words.numbers[other])  # (words,)
+        heatmap(torch.cat([looks, sways[None] / sways.max()]), [f"“it” looks, layer {n + 1}" for n in range(len(looks))] + [f"sways “{german[place]}”"], words,
+                ax=ax, numbers=".2f", vmin=0, vmax=1, aspect="auto")
+        ax.axhline(len(looks) - 0.5, color="white", lw=4)
+        ax.set_title(f"… {' '.join(german[place - 1:-1])}: “{german[place]}”, and not “{other}”, hangs most on “{words[sways.argmax()]}”", fontsize=11)
+        print(f"{sentence}\n    {german_words.decode(said)}")
     plt.show()
 
 # %% [markdown]
-# One adjective at the very end has changed one small word in the middle. The maps show where *it* has looked. They are evidence, not proof: what a head looks at need not be
-# what decides. The pronoun is the proof.
+# One adjective at the very end has changed one small word in the middle. Compare the rows (of the course's weights). In the encoder, *it* looks at *street* in layer 1 and at *animal* in layer 2
+# (each number is that layer's strongest head), **in both sentences**: from these maps alone you could not tell which of the two is meant. But what the choice hangs on has moved, from *animal*
+# to *street*. **Looking is not deciding.** An attention map says what a head has read, and more layers come after it; it is evidence, not proof. The pronoun is the proof.
 #
 # ## 10 · In your own words
 #

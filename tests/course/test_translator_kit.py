@@ -7,9 +7,11 @@ import random
 import pytest
 import torch
 from coursekit import parallel
+from coursekit.alignment import sway
 from coursekit.training import Training, fresh
-from coursekit.translation import EOS, SIZES, bucketed, hits, load, numbered, vocabularies
+from coursekit.translation import BOS, EOS, SIZES, bucketed, hits, load, numbered, vocabularies
 
+from autograder.answers import answers_of
 from autograder.masters import solution
 
 
@@ -50,3 +52,33 @@ def test_a_stopped_training_goes_on_as_if_nothing_had_happened(lab, tmp_path):
     rest = begin(tmp_path / "run.pt").run()
     assert rest.finished and rest.losses == pytest.approx(whole.losses)
     assert whole.losses[-1] < whole.losses[0]
+
+
+@pytest.mark.parametrize(
+    ("adjective", "pronoun", "other", "noun"),
+    [("tired", "es", "sie", "animal"), ("wide", "sie", "es", "street")],
+)
+def test_the_choice_of_a_pronoun_hangs_on_the_noun_that_is_meant(lab, adjective, pronoun, other, noun):
+    model, english, german = load(lab["Transformer"])
+    words = parallel.tokenize(f"The animal did not cross the street because it was too {adjective}.")
+    source = [english.numbers[word] for word in words]
+    said = lab["translate"](model, source)
+    place = said.index(german.numbers[pronoun])
+    found = sway(model, source, said, place, german.numbers[other])
+    vectors = []
+    handle = model.source_embedding.register_forward_hook(lambda part, given, out: vectors.append(out))
+    logits = model(torch.tensor([source]), torch.tensor([[BOS, *said]]))[0, place]
+    handle.remove()
+    gap = logits[german.numbers[pronoun]] - logits[german.numbers[other]]
+    expected = torch.autograd.grad(gap, vectors)[0][0].norm(dim=-1)
+    assert found.tolist() == pytest.approx(expected.tolist(), rel=1e-4)
+    assert words[found.argmax()] == noun
+
+
+def test_the_trained_weights_fit_a_transformer_that_keeps_its_positions_in_a_frozen_parameter(lab):
+    answers = {
+        answer.name: answer.function for answer in answers_of("12_translator")["alternative"]["Transformer"]
+    }
+    model, english, german = load(answers["TransformerWithFrozenPositions"])
+    said = lab["translate"](model, english.encode("I ate an apple."))
+    assert german.decode(said) == "Ich habe einen Apfel gegessen."

@@ -112,7 +112,8 @@ def names_and_first_weights(Transformer: Any) -> None:
     """Its parts have the names of the text, the embeddings start small, and nothing else is learned."""
     model = _built(Transformer)
     parts = ("source_embedding.", "target_embedding.", "encoder.", "decoder.")
-    extra = [name for name, _ in model.named_parameters() if not name.startswith(parts)]
+    learned = [name for name, value in model.named_parameters() if value.requires_grad]
+    extra = [name for name in learned if not name.startswith(parts)]
     ensure(
         not extra, f"it learns more than the text says: {', '.join(extra)} (the output uses target_embedding)"
     )
