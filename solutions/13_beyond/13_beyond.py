@@ -132,10 +132,16 @@ with until_written():
 # ## 2 · GPT's way: what comes next?
 #
 # BERT fills in, but it can't *write*: writing means that nothing stands after the blank yet. GPT (Radford et al., 2018) plays lab 01's game:
-# guess the next token from those before. In a sentence of $T$ tokens, all $T$ guesses are made in one go, and the causal
-# mask keeps each of them honest:
+# guess the next token from those before. As in lab 10, a text is cut twice, one token apart: the model reads all tokens but the last, and should say all but the first.
+# So a text of $T + 1$ tokens holds $T$ questions:
 #
-# $$L = -\frac{1}{T} \sum_{t} \log P(x_{t+1} \mid x_1, \dots, x_t)$$
+# | the model reads | $x_1$ | $x_2$ | … | $x_T$ |
+# |---|---|---|---|---|
+# | and should say | $x_2$ | $x_3$ | … | $x_{T+1}$ |
+#
+# All $T$ guesses are made in one go, and the causal mask keeps each of them honest:
+#
+# $$L = -\frac{1}{T} \sum_{t=1}^{T} \log P(x_{t+1} \mid x_1, \dots, x_t)$$
 #
 # Look at the two models side by side. Both: embed the tokens, add positions, pass through blocks, end with a linear layer that has a score
 # for each token. **The whole difference is the mask.**
@@ -234,7 +240,8 @@ def fit(model, make_batch, steps, what, rate=4e-3):
     """Adam with a short warm-up and a straight way down; make_batch() gives inputs and targets. Returns the losses."""
     optimiser, losses = torch.optim.Adam(model.parameters(), lr=rate), []
     for step in track(range(steps), what):
-        optimiser.param_groups[0]["lr"] = rate * min((step + 1) / 30, (steps - step) / steps)
+        for group in optimiser.param_groups:
+            group["lr"] = rate * min((step + 1) / 30, (steps - step) / steps)
         inputs, targets = make_batch()
         loss = nn.functional.cross_entropy(model(inputs).flatten(0, -2), targets.flatten())
         optimiser.zero_grad()
@@ -254,7 +261,7 @@ def blanks():
 
 
 def next_letters(ids=None):
-    """GPT's task: the targets are the inputs, one step on; padding is no question."""
+    """GPT's task: rows of T + 1 tokens make inputs and targets of T, one step apart; padding is no question."""
     ids = torch.tensor(train_ids[rng.integers(len(train_ids), size=128)] if ids is None else ids)
     return ids[:, :-1], torch.where(ids[:, 1:] == PAD, -100, ids[:, 1:])
 
@@ -609,7 +616,7 @@ plt.show()
 #
 # * `signal`: NumPy array `(N,)`, integers or floats, $N \ge$ `frame`; samples at the end that fill no whole frame are left out.
 # * `rate`: samples in a second; `frame` is even. Nothing is padded or centred, and nothing is divided by the frame's length.
-# * You may use `np.fft.rfft` and `mel_filters`.
+# * You may use `np.fft.rfft` and `mel_filters`. (`torch.stft` and `scipy.signal` know steps 1 to 3, `librosa` knows all of them; here they may not be asked.)
 
 # %% question="mel_spectrogram"
 def mel_spectrogram(signal, rate, frame=256, hop=128, n_mels=20):

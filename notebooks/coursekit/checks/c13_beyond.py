@@ -9,16 +9,28 @@ import torch
 
 from coursekit.checking import Hint, close, ensure, public_check
 
-FORBIDDEN = {
-    "TinyLM": ("torch.nn.Transformer", "torch.nn.TransformerEncoder", "torch.nn.TransformerEncoderLayer"),
-    "mel_spectrogram": (
-        "scipy.signal.spectrogram",
-        "scipy.signal.stft",
-        "scipy.signal.ShortTimeFFT",
-        "torch.stft",
-        "librosa.feature.melspectrogram",
-    ),
-}
+_LAYERS = tuple(
+    f"torch.nn.{home}Transformer{part}"
+    for home in ("", "modules.transformer.")
+    for part in ("", "Encoder", "Decoder", "EncoderLayer", "DecoderLayer")
+)
+_SPECTROGRAMS = (
+    "torch.stft",
+    "torch.functional.stft",
+    "Tensor.stft",
+    "scipy.signal.stft",
+    "scipy.signal.spectrogram",
+    "scipy.signal.ShortTimeFFT",
+    "matplotlib.mlab.specgram",
+    "matplotlib.pyplot.specgram",
+    "librosa.stft",
+    "librosa.core.stft",
+    "librosa.feature.melspectrogram",
+    "torchaudio.functional.spectrogram",
+    "torchaudio.transforms.Spectrogram",
+    "torchaudio.transforms.MelSpectrogram",
+)
+FORBIDDEN = {"TinyLM": _LAYERS, "mel_spectrogram": _SPECTROGRAMS}
 
 
 def _array(value: Any, what: str) -> np.ndarray:
@@ -32,26 +44,37 @@ def _array(value: Any, what: str) -> np.ndarray:
 # ------------------------------------------------------------------------------------------ masked_lm_batch
 
 
-def _batch(masked_lm_batch: Any, rate: float = 0.5) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """600 rows of 7 words and 3 paddings, with the inputs and the targets made from them."""
+def _sentences() -> np.ndarray:
+    """600 rows of 7 words, 2 to 39, and 3 paddings."""
     ids = np.random.default_rng(1).integers(2, 40, size=(600, 10))
     ids[:, 7:] = 0
-    result = masked_lm_batch(ids.copy(), 40, np.random.default_rng(2), rate)
+    return ids
+
+
+def _batch(masked_lm_batch: Any, ids: np.ndarray, V: int, rate: float, seed: int = 2) -> list[np.ndarray]:
+    """The inputs and the targets that are made of ``ids``."""
+    passed = ids.copy()
+    result = masked_lm_batch(passed, V, np.random.default_rng(seed), rate)
+    ensure(
+        np.array_equal(passed, ids),
+        "ids itself has changed: after a few epochs the text would be full of holes; work on a copy",
+    )
     good = isinstance(result, (tuple, list)) and len(result) == 2
     ensure(good, "return two things, the inputs and the targets: return inputs, targets")
-    inputs, targets = _array(result[0], "inputs"), _array(result[1], "targets")
-    for name, found in (("inputs", inputs), ("targets", targets)):
+    arrays = [_array(part, name) for part, name in zip(result, ("inputs", "targets"), strict=True)]
+    for name, found in zip(("inputs", "targets"), arrays, strict=True):
         ensure(
             found.shape == ids.shape,
             f"{name} has shape {found.shape}, but ids, and so {name}, has {ids.shape}",
         )
-    return ids, inputs, targets
+    return arrays
 
 
 @public_check("masked_lm_batch")
 def questions_at_chosen_positions_only(masked_lm_batch: Any) -> None:
     """Targets are the original words where something is asked, and −100 elsewhere."""
-    ids, inputs, targets = _batch(masked_lm_batch)
+    ids = _sentences()
+    inputs, targets = _batch(masked_lm_batch, ids, 40, 0.5)
     asked = targets != -100
     ensure(
         not asked.all(),
@@ -72,8 +95,13 @@ def questions_at_chosen_positions_only(masked_lm_batch: Any) -> None:
 @public_check("masked_lm_batch")
 def as_many_as_the_rate_says(masked_lm_batch: Any) -> None:
     """The share of chosen positions is about the rate."""
+    ids = _sentences()
     for rate in (0.15, 0.5):
-        ids, _, targets = _batch(masked_lm_batch, rate)
+        _, targets = _batch(masked_lm_batch, ids, 40, rate)
+        ensure(
+            np.ptp((targets != -100).sum(axis=1)) > 0,
+            "every row has the same number of chosen words: choose each position by itself, with rng.random(ids.shape)",
+        )
         share = (targets != -100)[ids != 0].mean()
         ensure(
             abs(share - rate) < 0.06, f"with rate {rate}, {share:.2f} of the words were chosen in this check"
@@ -83,15 +111,33 @@ def as_many_as_the_rate_says(masked_lm_batch: Any) -> None:
 @public_check("masked_lm_batch")
 def eighty_ten_ten(masked_lm_batch: Any) -> None:
     """Of the chosen ones about 80 % are blanks, 10 % random words, 10 % unchanged."""
-    ids, inputs, targets = _batch(masked_lm_batch)
+    ids = _sentences()
+    inputs, targets = _batch(masked_lm_batch, ids, 40, 0.5)
     asked = targets != -100
     blank, same = (inputs[asked] == 1).mean(), (inputs == ids)[asked].mean()
     ensure(
         blank < 0.95,
-        "all chosen words became [MASK]: a tenth should become random words, and a tenth should stay",
+        "all chosen words became [MASK]: a tenth should become random words, and a tenth should stay (is what "
+        "happens to a chosen word decided by a random number of its own?)",
     )
     ensure(abs(blank - 0.8) < 0.06, f"{blank:.0%} of the chosen words became [MASK]: it should be about 80 %")
     ensure(abs(same - 0.1) < 0.05, f"{same:.0%} of the chosen words stayed: it should be about 10 %")
+
+
+@public_check("masked_lm_batch")
+def random_words_are_words(masked_lm_batch: Any) -> None:
+    """Random words are 2, 3, … V − 1, and all chance comes from rng."""
+    ids = np.full((50, 60), 3)
+    first, again, other = (np.stack(_batch(masked_lm_batch, ids, 5, 0.9, seed)) for seed in (0, 0, 1))
+    ensure((first[0] != 0).all(), "a word became 0, which is padding: random words begin at 2")
+    ensure((first[0] < 5).all(), "a random word is V or more: rng.integers(2, V) stays below V")
+    random = np.array([(first[0] == word).mean() for word in (2, 4)])
+    ensure(
+        (random > 0.015).all(),
+        "one of the words 2 to V − 1 is never drawn as a random word: draw them all alike, rng.integers(2, V)",
+    )
+    ensure(np.array_equal(first, again), "the same rng gives two different batches: draw from rng only")
+    ensure(not np.array_equal(first, other), "another rng gives the same batch: draw from rng")
 
 
 # --------------------------------------------------------------------------------------------------- TinyLM
@@ -108,7 +154,7 @@ def its_parts_have_their_names(TinyLM: Any) -> None:
     """The parts are embedding, position, blocks and head, and the logits have shape (B, T, V)."""
     torch.manual_seed(0)
     model = TinyLM(9, 8, 2, 12, 2, 6, True)
-    found = {name.split(".")[0] for name, _ in model.named_parameters()}
+    found = {name.split(".")[0] for name, value in model.named_parameters() if value.requires_grad}
     wanted = {"embedding", "position", "blocks", "head"}
     ensure(
         found == wanted,
@@ -137,6 +183,10 @@ def a_decoder_never_looks_ahead(TinyLM: Any) -> None:
         "nan in the logits: a row of the mask allows nothing; may each position see itself?",
     )
     ensure(
+        torch.allclose(one[:, :3], other[:, :3]) or not torch.allclose(one[:, 0], other[:, 0]),
+        "a position sees one token too many, the very one that it should guess: row t allows columns up to t",
+    )
+    ensure(
         torch.allclose(one[:, :3], other[:, :3]),
         "a guess changed when only a later token did: combine the padding mask with causal_mask(T)",
     )
@@ -158,8 +208,35 @@ def an_encoder_sees_both_sides(TinyLM: Any) -> None:
 
 
 @public_check("TinyLM")
+def what_goes_through_the_blocks(TinyLM: Any) -> None:
+    """The first block is given token plus position, and each other block what the one before it returned."""
+    model, ids = _model(TinyLM, True), torch.tensor([[2, 5, 3, 8]])
+    seen: list[torch.Tensor] = []
+    handle = model.blocks[0].register_forward_pre_hook(
+        lambda block, given, named: seen.append(given[0] if given else named.get("x")), with_kwargs=True
+    )
+    logits = model(ids)
+    handle.remove()
+    words, places = model.embedding.weight[ids], model.position.weight[:4]
+    for x in [x for x in seen if isinstance(x, torch.Tensor) and x.shape == words.shape]:
+        ensure(not torch.allclose(x, words), "the order of the words does not count: add the positions")
+        ensure(
+            not torch.allclose(x, 8**0.5 * words + places),
+            "the embeddings are multiplied by √d_model: this model adds them as they are",
+        )
+        close(x, (words + places).detach(), "the first block should be given embedding plus position")
+    for number, block in enumerate(model.blocks):
+        weight = next(block.parameters())
+        (gradient,) = torch.autograd.grad(logits.square().sum(), weight, retain_graph=True, allow_unused=True)
+        ensure(
+            gradient is not None and bool((gradient != 0).any()),
+            f"block {number} has no influence: each block should take what the one before it returned",
+        )
+
+
+@public_check("TinyLM")
 def padding_is_not_heard(TinyLM: Any) -> None:
-    """Padding behind a sentence changes none of its guesses, and the order of words counts."""
+    """Padding behind a sentence changes none of its guesses."""
     for causal in (True, False):
         model = _model(TinyLM, causal)
         bare, padded = model(torch.tensor([[2, 5, 3]])), model(torch.tensor([[2, 5, 3, 0, 0]]))
@@ -167,10 +244,6 @@ def padding_is_not_heard(TinyLM: Any) -> None:
             torch.allclose(bare, padded[:, :3]),
             "padding changed the guesses: no position may attend to number 0, so mask it as a key",
         )
-    one, other = model(torch.tensor([[2, 5, 3]])), model(torch.tensor([[2, 3, 5]]))
-    ensure(
-        not torch.allclose(one[:, 0], other[:, 0]), "the order of the words does not count: add the positions"
-    )
 
 
 # ---------------------------------------------------------------------------------------------- sparse_mask
@@ -208,11 +281,19 @@ def full_and_causal(sparse_mask: Any) -> None:
 @public_check("sparse_mask")
 def dilated_and_global(sparse_mask: Any) -> None:
     """Dilated has gaps and reaches further; global has full rows and columns."""
-    dilated = _mask(sparse_mask("dilated", 9, width=1, dilation=3), 9)
-    row = np.flatnonzero(dilated[4]).tolist()
+    dilated = _mask(sparse_mask("dilated", 13, width=1, dilation=3), 13)
+    row = np.flatnonzero(dilated[6]).tolist()
     ensure(
-        row == [1, 4, 7],
-        f"with width 1 and dilation 3, position 4 attends to 1, 4 and 7, but in yours to {row}",
+        row != [0, 3, 6, 9, 12],
+        "your dilated mask has the gaps, but no end: it reaches as far as width · dilation, and no further",
+    )
+    ensure(
+        row != [6],
+        "your dilated mask has no neighbours left: it reaches further than the window, up to width · dilation",
+    )
+    ensure(
+        row == [3, 6, 9],
+        f"with width 1 and dilation 3, position 6 attends to 3, 6 and 9, but in yours to {row}",
     )
     mask = _mask(sparse_mask("global", 6, width=1, n_global=1), 6)
     ensure(mask[0].all(), "a global position attends to everybody: its row is full")
@@ -238,6 +319,10 @@ def the_image_of_the_text(patchify: Any) -> None:
     """A 4 × 4 image in patches of 2 × 2: the case of the text."""
     patches = _array(patchify(torch.arange(16.0).reshape(1, 4, 4, 1), 2), "the result")
     ensure(
+        patches.ndim < 4 or patches.shape[1:4] != (4, 2, 2),
+        "your patches are still squares: write each of them out as one vector of p · p · C numbers",
+    )
+    ensure(
         patches.shape == (1, 4, 4),
         f"the result has shape {patches.shape}, but four patches of four numbers, (1, 4, 4), are expected",
     )
@@ -247,6 +332,10 @@ def the_image_of_the_text(patchify: Any) -> None:
         "patch 0 is the first row of the image: a bare reshape does not cut squares; split the axes, then exchange them",
     )
     ensure(first != [0, 4, 1, 5], "the pixels in a patch go column by column; they should go row by row")
+    ensure(
+        patches[0, 1].tolist() != [8, 9, 12, 13],
+        "your patches go down the columns first; like text, they should go row by row",
+    )
     wanted = [[[0, 1, 4, 5], [2, 3, 6, 7], [8, 9, 12, 13], [10, 11, 14, 15]]]
     close(patches, wanted, "the patches are not in the text's order: row by row, from the top left")
 
@@ -286,6 +375,14 @@ def frames_and_bands(mel_spectrogram: Any) -> None:
     """1,000 samples have six whole frames of 256, with a hop of 128."""
     mels = _array(mel_spectrogram(_tone(440), 8000), "the result")
     ensure(mels.shape != (20, 6), "the result is (n_mels, T): each row should be a frame")
+    ensure(
+        mels.shape != (5, 20),
+        "the last frame is missing: from the first start to the last there are five hops, and so six frames",
+    )
+    ensure(
+        mels.shape not in ((7, 20), (8, 20)),
+        f"there are {len(mels)} frames, more than fit: nothing is padded or centred, only whole frames of the signal count",
+    )
     hint = ": only whole frames count, from t · hop to t · hop + frame" if mels.shape[-1:] == (20,) else ""
     ensure(mels.shape == (6, 20), f"the result has shape {mels.shape}, but (6, 20) is expected{hint}")
 
@@ -300,6 +397,24 @@ def silence_has_a_floor(mel_spectrogram: Any) -> None:
         "silence gives −10, so you took log10: use the natural logarithm",
     )
     close(mels, np.full((1, 20), np.log(1e-10)), "silence should be ln(1e-10) in every band")
+
+
+@public_check("mel_spectrogram")
+def a_quiet_click(mel_spectrogram: Any) -> None:
+    """A very quiet click is above the floor, and not moved by it."""
+    click = np.zeros(256)
+    click[128] = 1
+    loud, quiet = (_array(mel_spectrogram(a * click, 8000), "the result") for a in (1, 1e-5))
+    ensure(
+        loud.shape == quiet.shape == (1, 20),
+        f"256 samples make one frame of 20 bands, (1, 20), but the result has shape {loud.shape}",
+    )
+    expected = np.maximum(loud + np.log(1e-10), np.log(1e-10))
+    ensure(
+        not np.allclose(quiet, np.logaddexp(expected, np.log(1e-10))),
+        "you add the floor to the power: it is a maximum, max(power, 1e-10)",
+    )
+    close(quiet, expected, "a click that is 1e5 times quieter should lose ln 1e10 in each band", atol=1e-3)
 
 
 @public_check("mel_spectrogram")
@@ -326,6 +441,12 @@ def one_click(mel_spectrogram: Any) -> None:
     total = float(np.exp(frames[0]).sum())
     hint = "the bands of a click sum to {:.4g}, not to 120.4: the window is 1 in the middle, and nothing is divided"
     ensure(abs(total - 120.39) < 0.02, hint.format(total))
+    early = np.roll(click, -64)
+    quarter = float(np.exp(_array(mel_spectrogram(early, 8000), "the result")[0]).sum())
+    ensure(
+        abs(quarter - 120.39 * 0.2531) > 0.1,
+        "your window is the symmetric one (np.hanning(frame) divides by frame − 1): divide by frame",
+    )
     click = np.roll(click, -128)
     faded = _array(mel_spectrogram(click, 8000), "the result")
     ensure(faded.max() < -20, "a click at a frame's first sample should vanish: multiply by the Hann window")
