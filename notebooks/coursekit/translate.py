@@ -53,11 +53,9 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "tatoeba": {
         "lower": False,
         "vocabulary": 6000,
-        "d_model": 256,
-        "d_ff": 1024,
-        "layers": 3,
         "epochs": 6,
-        "batch_tokens": 2000,
+        "batch_tokens": 1500,
+        "warm_up": 500,
     },
     "built-in": {
         "lower": False,
@@ -94,13 +92,11 @@ def lab_12(notebook: Path | None) -> Lab12:
     if not notebook.is_file():
         raise Complaint(f"There is no notebook {notebook}.")
     from coursekit.checking import judge
-    from coursekit.own import _definitions, mine
+    from coursekit.own import definitions
 
-    namespace = _definitions(notebook)
-    earlier = {"sinusoidal": "06", "causal_mask": "07", "EncoderBlock": "09", "DecoderBlock": "09"}
-    with _inside(notebook.resolve().parent):  # beside it lie the earlier labs
-        for name, lab in (earlier | {"beam_search": "11"}).items():
-            namespace.setdefault(name, mine(lab, name, quiet=True))
+    notebook = notebook.resolve()
+    with _inside(notebook.parent):  # beside it lie the earlier labs
+        namespace, _ = definitions(notebook, *Lab12.__dataclass_fields__)
     for question in Lab12.__dataclass_fields__:
         verdict = judge("12_translator", question, namespace.get(question))
         if not verdict.passed:
@@ -418,7 +414,8 @@ def model_card(folder: Path, translator: Translator, megabytes: float) -> str:
         else "* Data: the course's own parallel corpus.",
         f"* Made by `{_command(plan)}`",
         f"* Training: {curve['seconds'] / 60:.0f} minutes, {len(curve['losses']):,} steps, "
-        f"{curve['tokens'] / 1e6:.1f} million target tokens.",
+        f"{curve['tokens'] / 1e6:.1f} million target tokens"
+        + (f" (on any machine: `--tokens {curve['tokens']}`)." if plan.minutes else "."),
         "",
         "## Scores on held-out sentences",
         "",

@@ -1,0 +1,123 @@
+"""A function of an earlier lab comes into a later one with all that it needs, or a line says why not."""
+
+from __future__ import annotations
+
+import nbformat
+import numpy as np
+import pytest
+from coursekit.own import definitions, mine
+
+_MASK = "import numpy as np\n\ndef causal_mask(T):\n    return np.tri(T, dtype=bool)"
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A folder of labs: call it with a lab's name and its cells to write that lab's notebook."""
+    (tmp_path / "12_translator").mkdir()
+    monkeypatch.chdir(tmp_path / "12_translator")
+
+    def write(lab, *cells):
+        notebook = nbformat.v4.new_notebook()
+        for cell in cells:
+            source, tags = cell if isinstance(cell, tuple) else (cell, [])
+            notebook.cells.append(nbformat.v4.new_code_cell(source, metadata={"tags": tags}))
+        (tmp_path / lab).mkdir()
+        nbformat.write(notebook, tmp_path / lab / f"{lab}.ipynb")
+        return tmp_path / lab / f"{lab}.ipynb"
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("helpers", "allowed"),
+    [
+        ("INF = -np.inf", "i - j > INF if j <= i else False"),
+        ('INF = float("-inf")', "i - j > INF if j <= i else False"),
+        ("WIDTH = 2 ** 6", "j <= i < WIDTH"),
+        ("START: float = 0.0", "i - j >= START"),
+        ("FIRST, LAST = 0, np.inf", "FIRST <= i - j < LAST"),
+        ("before = lambda j, i: j <= i", "before(j, i)"),
+        ("if True:\n    def before(j, i):\n        return j <= i", "before(j, i)"),
+        ("one = np.ones(1)\nOFFSET = one[0] - 1", "i - j >= OFFSET"),
+        ("TABLE = np.zeros((9, 9))\nfor n in range(9):\n    TABLE[n, : n + 1] = 1", "TABLE[i, j] == 1"),
+        (
+            "from dataclasses import dataclass\n@dataclass\nclass Pair:\n    i: int\n    j: int",
+            "Pair(i, j).j <= i",
+        ),
+        ("Places = list[int]\ndef last(places: Places) -> int:\n    return places[-1]", "j <= last([i])"),
+        ("%time\nWIDTH = 64", "j <= i < WIDTH"),
+    ],
+)
+def test_helpers_of_any_kind_come_along(course, capsys, helpers, allowed):
+    body = f"return np.array([[bool({allowed}) for j in range(T)] for i in range(T)])"
+    course("07_self_attention", "import numpy as np", helpers, f"def causal_mask(T):\n    {body}")
+    assert np.array_equal(mine("07", "causal_mask")(3), np.tri(3, dtype=bool))
+    assert capsys.readouterr().out == "○ causal_mask: your own, from lab 07.\n"
+
+
+def test_annotations_stay_text_where_the_notebook_asked_for_it(course):
+    helper = "from __future__ import annotations\nimport numpy as np\nfrom dataclasses import dataclass"
+    later = "@dataclass\nclass Node:\n    after: Node | None = None"
+    course(
+        "07_self_attention",
+        helper,
+        later,
+        "def causal_mask(T):\n    Node()\n    return np.tri(T, dtype=bool)",
+    )
+    assert mine("07", "causal_mask").__module__ == "own_07_self_attention"
+
+
+def test_only_what_a_function_needs_is_run(course):
+    path = course(
+        "07_self_attention",
+        _MASK,
+        'figure = open("drawn", "w")',
+        'open("checked", "w")',
+        ('triangle = open("trained", "w")\ndef half(T):\n    return T // 2', ["skip-grading"]),
+        "def both(T):\n    return causal_mask(T), half(T)",
+    )
+    namespace, missing = definitions(path, "both")
+    assert namespace["both"](4)[1] == 2 and missing == []
+    assert not [*path.parents[1].glob("*/drawn"), *path.parents[1].glob("*/checked")]
+    assert not [*path.parents[1].glob("*/trained")]
+
+
+def test_a_name_that_is_missing_is_said(course, capsys):
+    course("07_self_attention", "import numpy as np", "def causal_mask(T):\n    return np.tri(T, dtype=KIND)")
+    assert mine("07", "causal_mask").__module__ == "coursekit.provided.p07_self_attention"
+    said = capsys.readouterr().out
+    assert (
+        "the course's version (yours needs KIND, which could not be made from your notebook of lab 07)"
+        in said
+    )
+
+
+@pytest.mark.parametrize(
+    ("cell", "why"),
+    [
+        ("def causal_mask(T):\n    raise NotImplementedError()", "yours is not written yet"),
+        ("def causal_mask(T):\n    return [[True]]", "yours does not pass its public checks yet"),
+        ("def another(T):\n    return [[True]]", "your notebook of lab 07 does not define it"),
+    ],
+)
+def test_the_courses_version_steps_in_and_says_why(course, capsys, cell, why):
+    course("07_self_attention", cell)
+    assert mine("07", "causal_mask").__module__ == "coursekit.provided.p07_self_attention"
+    assert capsys.readouterr().out == f"○ causal_mask: the course's version ({why}).\n"
+
+
+def test_what_a_notebook_has_of_its_own_from_earlier_labs_is_said_in_one_line(course, capsys):
+    sines = "def sinusoidal(T, D, base=1e4):\n    raise NotImplementedError()"
+    uses = "from coursekit.own import mine\nsinusoidal = mine('06', 'sinusoidal')"
+    course("06_positions", sines)
+    course("07_self_attention", uses, _MASK + " & (sinusoidal(T, 2)[:, :1] < 2)")
+    mine("07", "causal_mask")
+    assert capsys.readouterr().out == (
+        "○ causal_mask: your own, from lab 07, with the course's sinusoidal (yours is not written yet).\n"
+    )
+
+
+def test_a_lab_is_graded_by_itself_whatever_lies_beside_it(course, monkeypatch):
+    course("07_self_attention", _MASK)
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    assert mine("07", "causal_mask").__module__ == "coursekit.provided.p07_self_attention"
