@@ -53,6 +53,11 @@ def prose(text: str) -> Markup:
     return Markup("".join(paragraphs))
 
 
+def breakable(name: str) -> Markup:
+    """A function's name that may go on in the next line after each ``_``."""
+    return Markup("_<wbr>").join(name.split("_"))
+
+
 def points(value: float) -> str:
     """Points without needless zeros: 4, 2.5, 0.33."""
     return f"{round(value, 2):.2f}".rstrip("0").rstrip(".")
@@ -90,6 +95,7 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     environment.filters.update(
+        breakable=breakable,
         points=points,
         share=share,
         sentence=sentence,

@@ -71,6 +71,7 @@ def _collect_student(
     """Write one student's notebook; says whether there was one."""
     notebooks = _notebooks(files, lab, notes)
     if not notebooks:
+        notes.append(f"{student} handed in no notebook of {lab}.")
         return False
     chosen = _choose(student, notebooks, lab, notes)
     try:

@@ -4,8 +4,8 @@ for (const table of document.querySelectorAll("table.sortable")) {
   for (const heading of table.tHead.rows[0].cells) {
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = heading.textContent;
-    heading.replaceChildren(button);
+    button.append(...heading.childNodes);
+    heading.append(button);
     button.addEventListener("click", () => {
       const column = heading.cellIndex;
       const down = heading.getAttribute("aria-sort") === "ascending";

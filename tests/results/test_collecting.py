@@ -135,7 +135,9 @@ def test_plain_folders_files_zips_and_nbgraders_own_layout(tmp_path: Path, out: 
     done = collect(source, out, LAB)
     assert submitted(out) == {"student-1": "one", "bo": "bo", "cy": "cy"}
     assert (out / "student-1" / LAB / "timestamp.txt").read_text() == "2026-02-01 08:00:00 UTC\n"
-    assert not any("06_positions" in note for note in done.notes)
+    assert [note for note in done.notes if "06_positions" in note or "dee" in note] == [
+        f"dee handed in no notebook of {LAB}."
+    ]
 
 
 def test_one_folder_around_everything_is_no_student(tmp_path: Path, out: Path) -> None:
