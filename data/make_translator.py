@@ -1,6 +1,6 @@
 """Trains lab 12's translator on the built-in corpus and writes data/12_translator/translator.pt.
 
-    python data/make_translator.py [--seed 0] [--threads 2] [--epochs 8] [--rate 0.002] [--further] [--out FILE]
+    python data/make_translator.py [--seed 0] [--threads 2] [--epochs 4] [--rate 0.003] [--further] [--out FILE]
 
 ``--further`` starts from the translator that is there instead of from fresh weights.
 
@@ -32,8 +32,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--epochs", type=int, default=8)
-    parser.add_argument("--rate", type=float, default=2e-3)
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--rate", type=float, default=3e-3)
     parser.add_argument("--further", action="store_true")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=HERE / CHECKPOINT)

@@ -30,8 +30,10 @@ class Training:
     """A training run that can be stopped and goes on where it stopped.
 
     The plan is fixed at the start: ``epochs`` over ``pairs`` in batches of ``size``; the learning rate climbs to
-    ``rate`` for ``warm_up`` steps and then falls to 0 in a straight line. ``checkpoint`` is a file; when it
-    exists and belongs to the same plan, training resumes from it.
+    ``rate`` for ``warm_up`` steps and then falls to 0 in a straight line; ``decay`` times the rate of every weight is
+    taken off at each step (AdamW, Loshchilov and Hutter 2019), without which half as many epochs learn less of
+    combinations that were never seen. ``checkpoint`` is a file; when it exists and belongs to the same plan,
+    training resumes from it.
     """
 
     def __init__(
@@ -40,21 +42,24 @@ class Training:
         make_batch: MakeBatch,
         pairs: Sequence[Pair],
         *,
-        epochs: int = 8,
-        size: int = 128,
-        rate: float = 2e-3,
-        warm_up: int = 200,
+        epochs: int = 4,
+        size: int = 64,
+        rate: float = 3e-3,
+        warm_up: int = 300,
+        decay: float = 0.3,
         smoothing: float = 0.05,
         seed: int = 0,
         checkpoint: Path | str | None = None,
     ):
         self.model, self.make_batch, self.pairs = model, make_batch, pairs
         self.size, self.rate, self.warm_up, self.seed = size, rate, warm_up, seed
-        self.optimiser = torch.optim.Adam(model.parameters(), lr=rate, betas=(0.9, 0.98), eps=1e-9)
+        self.optimiser = torch.optim.AdamW(
+            model.parameters(), lr=rate, betas=(0.9, 0.98), eps=1e-9, weight_decay=decay, fused=True
+        )
         self.loss = nn.CrossEntropyLoss(ignore_index=PAD, label_smoothing=smoothing)
         self.steps_an_epoch = len(bucketed(pairs, size, random.Random(seed)))
         self.steps = epochs * self.steps_an_epoch
-        self.plan = [len(pairs), epochs, size, rate, warm_up, smoothing, seed]
+        self.plan = [len(pairs), epochs, size, rate, warm_up, decay, smoothing, seed]
         self.losses: list[float] = []
         self.seconds = 0.0
         self.checkpoint = Path(checkpoint) if checkpoint else None

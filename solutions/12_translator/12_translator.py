@@ -317,8 +317,9 @@ with until_written():
 # %% [markdown]
 # ## 6 · Learning
 #
-# The loop is that of lab 10: predict, compare, go downhill, 128 pairs at a time. Sentences of similar length go into the same batch, so that little is
-# padding. The learning rate climbs for 200 steps and then falls to 0 in a straight line.
+# The loop is that of lab 10: predict, compare, go downhill, 64 pairs at a time. Sentences of similar length go into the same batch, so that little is
+# padding. The learning rate climbs for 300 steps and then falls to 0 in a straight line; each step also makes every weight
+# a little smaller (*weight decay*), which keeps the model from learning pairs by heart.
 #
 # Below, the curve grows for twenty seconds (with a shorter climb), so that you see it learn. **For the whole training, set `TRAIN_FULL = True`**: about three minutes on two cores. You
 # may stop it at any time (the ■ button, or Ctrl-C): it leaves a checkpoint, and the next run goes on from there.
@@ -332,7 +333,7 @@ with until_written():
     torch.manual_seed(0)
     model = fresh(Transformer(len(english_words), len(german_words), **SIZES))
     checkpoint = "my_translator.pt" if TRAIN_FULL else None
-    training = Training(model, make_batch, train, warm_up=200 if TRAIN_FULL else 50, checkpoint=checkpoint)
+    training = Training(model, make_batch, train, warm_up=300 if TRAIN_FULL else 50, checkpoint=checkpoint)
     training.run(seconds=None if TRAIN_FULL else 20)
     print(f"{len(training.losses):,} of {training.steps:,} steps in {training.seconds:.0f} s")
 
