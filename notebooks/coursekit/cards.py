@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from coursekit.checking import Verdict
 
+FIRST_THINGS_FIRST = "Begin with the first ✗: the others may follow from it."
 HIDDEN_TESTS_TOO = "Public checks are not all: hidden tests also run when you submit."
 TO_HAND_IN = (
     "To hand in: save the notebook, then run `from coursekit import hand_in; hand_in()` in a new cell."
@@ -101,7 +102,7 @@ def checked(verdict: Verdict, done: int, total: int) -> Card:
         "written": verdict.written,
         "marks": [[mark.title, mark.passed, mark.hint] for mark in verdict.marks],
     }
-    total_line = f"{done} of {total} questions of this lab pass their public checks."
+    total_line = f"{done} of {total} questions with public checks pass them."
     if not verdict.written:
         body = f"<p>Not written yet: replace <code>raise NotImplementedError()</code> and run its cell, then this one.</p><p>{total_line}</p>"
         markup = _box("todo", f"○ <code>{_text(name)}</code> is still to do", body + _bar(done, total))
@@ -110,9 +111,11 @@ def checked(verdict: Verdict, done: int, total: int) -> Card:
     rows, words = [], []
     for mark in verdict.marks:
         sign, kind = ("✓", "y") if mark.passed else ("✗", "n")
-        why = "" if mark.passed else f'<span class="why">{_text(mark.hint)}</span>'
-        rows.append(f'<li class="{kind}"><b>{sign}</b>{_text(mark.title)}{why}</li>')
-        words.append(f"  {sign} {mark.title}" + ("" if mark.passed else f"\n      → {mark.hint}"))
+        why = f'<span class="why">{_text(mark.hint)}</span>' if mark.hint else ""
+        rows.append(f'<li class="{kind}"><b>{sign} </b>{_text(mark.title)}{why}</li>')
+        words.append(f"  {sign} {mark.title}" + (f"\n      → {mark.hint}" if mark.hint else ""))
+    unexplained = any(not mark.passed and not mark.hint for mark in verdict.marks)
+    total_line = f"{FIRST_THINGS_FIRST if unexplained else ''} {total_line}".strip()
     head = f"{'✓' if verdict.passed else '✗'} <code>{_text(name)}</code>: {good} of {len(verdict.marks)} public checks hold"
     foot = f"<p>{total_line} {HIDDEN_TESTS_TOO}</p>{_bar(done, total)}"
     markup = _box("good" if verdict.passed else "bad", head, f"<ul>{''.join(rows)}</ul>{foot}")
@@ -141,9 +144,9 @@ def overview(lab: str, questions: Sequence[str], verdicts: Mapping[str, Verdict]
                 "n",
                 f"{sum(m.passed for m in verdict.marks)} of {len(verdict.marks)} public checks hold",
             )
-        rows.append(f'<li class="{kind}"><b>{sign}</b><code>{_text(name)}</code> — {state}</li>')
+        rows.append(f'<li class="{kind}"><b>{sign} </b><code>{_text(name)}</code> — {state}</li>')
         words.append(f"  {sign} {name}: {state}")
-    head = f"{done} of {len(questions)} questions pass their public checks"
+    head = f"{done} of {len(questions)} questions pass their public checks (answers in words have none)"
     markup = _box(
         "good" if done == len(questions) else "todo",
         head,
@@ -157,11 +160,12 @@ def started(lab: str, questions: Sequence[str]) -> Card:
     """The line that opens a lab."""
     number, _, topic = lab.partition("_")
     names = ", ".join(f"<code>{_text(name)}</code>" for name in questions)
-    body = f"<p>You will write {names}. Each has a check that says in words what is still wrong.</p>"
+    in_words = "Questions to answer in words have no check: a person reads them."
+    body = f"<p>You will write {names}. Each has a check that says what is still wrong. {in_words}</p>"
     head = f"Lab {number} is ready: {_text(topic.replace('_', ' '))}"
     return Card(
         _box("good", head, body),
-        f"Lab {number} is ready. You will write {', '.join(questions)}.",
+        f"Lab {number} is ready. You will write {', '.join(questions)}. {in_words}",
         {"lab": lab},
     )
 
@@ -171,7 +175,7 @@ def packed(archive: str, size: str, parts: Sequence[tuple[str, str, bool]], advi
     rows, words = [], []
     for name, state, there in parts:
         sign, kind = ("✓", "y") if there else ("○", "n")
-        rows.append(f'<li class="{kind}"><b>{sign}</b><code>{_text(name)}</code> — {state}</li>')
+        rows.append(f'<li class="{kind}"><b>{sign} </b><code>{_text(name)}</code> — {state}</li>')
         words.append(f"  {sign} {name}: {state}")
     head = f"{archive} is ready to hand in"
     link = f'<p><a href="{_text(archive)}" download>Download {_text(archive)}</a> ({size})</p>'

@@ -11,7 +11,9 @@ An author writes ``checks/cNN_topic.py``::
         ensure(weights is not None, "your function returns None: end it with a return")
         close(weights.sum(axis=-1), [1, 1], "a row does not sum to 1: divide by the sum over the last axis")
 
-A check that fails raises ``Hint``; its text is one sentence that says what is wrong and where to look.
+A check that fails raises ``Hint``; its text is one sentence that says what is wrong and where to look. A card shows
+the first one only: the later checks of a question build on the earlier, and what they would guess from numbers that are
+already wrong may be false. So the most telling check comes first.
 """
 
 from __future__ import annotations
@@ -125,22 +127,27 @@ def is_stub(error: BaseException) -> bool:
 
 
 def judge(lab: str, question: str, function: Any) -> Verdict:
-    """Run the public checks of ``question`` on ``function`` and return the verdict; shows nothing."""
+    """Run the public checks of ``question`` on ``function`` and return the verdict; shows nothing.
+
+    Of the marks that fail, the first has its hint, and later ones only where an error was raised: that is no guess.
+    """
     checks = checks_of(lab, question)
     if not checks:
         raise ValueError(f"lab {lab} has no question “{question}”")
-    marks = []
+    marks: list[Mark] = []
     for public in checks:
         title = " ".join((inspect.getdoc(public) or public.__name__).split())
         try:
             public(function)
             marks.append(Mark(title, True))
         except Hint as hint:
-            marks.append(Mark(title, False, str(hint)))
+            explained = any(mark.hint for mark in marks)
+            marks.append(Mark(title, False, "" if explained else str(hint)))
         except Exception as error:
             if is_stub(error):
                 return Verdict(question, (), written=False)
-            marks.append(Mark(title, False, _where_it_raised(error)))
+            said = _where_it_raised(error)
+            marks.append(Mark(title, False, "" if said in {mark.hint for mark in marks} else said))
     marks += _forbidden_marks(lab, question, function)
     return Verdict(question, tuple(marks))
 
