@@ -3,7 +3,8 @@
 All train the same number of layers of the same width on the same batches with the same optimiser, in turns of a few
 steps. The median turn counts, and the fastest stands beside it. Then sentences a second in decoding: greedy and
 beam, cached and not. ``--minutes`` also trains ours and PyTorch's for so long each and scores them on test2016 (long).
-Prints tables and writes ``build/bench/translator.json``. Multi30k comes from ``COURSE_DATA_MIRROR`` or the network.
+Prints tables and writes ``build/bench/translator.json``, and the curves of ``--minutes`` to ``translator.png``.
+Multi30k comes from ``COURSE_DATA_MIRROR`` or the network.
 """
 
 from __future__ import annotations
@@ -386,7 +387,31 @@ def main() -> None:
     if options.minutes:
         tuned = replace(plan, batch_tokens=Plan().batch_tokens)
         _note(report, "quality", quality(tuned, subwords, pairs, options.minutes, options.every))
+        draw_quality(report["quality"]).savefig(ROOT / "build" / "bench" / "translator.png", dpi=140)
     show(report)
+
+
+def draw_quality(rows: Sequence[dict[str, Any]]) -> Any:
+    """BLEU on validation against minutes of training, a line for each; test2016 in the legend. Returns the figure."""
+    import matplotlib.pyplot as plt
+    from coursekit.figures import BLUE, ORANGE, use_style
+
+    use_style()
+    figure, ax = plt.subplots(figsize=(7.2, 3.6))
+    greedy = [row for row in rows if row["beam"] == 1]
+    for row, colour, mark in zip(greedy, (BLUE, ORANGE), ("o-", "s--"), strict=True):
+        curve = [point for point in row["curve"] if "BLEU" in point]
+        minutes = [point["seconds"] / 60 for point in curve]
+        label = f"{row['name']}: {row['BLEU']:.1f} on test2016"
+        ax.plot(minutes, [point["BLEU"] for point in curve], mark, ms=4, color=colour, label=label)
+    ax.set(xlabel="minutes of training on two cores", ylabel="BLEU (validation, greedy)", ylim=(0, None))
+    ax.legend(loc="lower right")
+    ahead, behind = greedy[0]["BLEU"], greedy[1]["BLEU"]
+    word = "ahead of" if ahead >= behind else "behind"
+    ax.set_title(
+        f"After {greedy[0]['minutes']:.0f} minutes lab 12's model is {abs(ahead - behind):.1f} BLEU {word} PyTorch's"
+    )
+    return figure
 
 
 def _note(report: dict[str, Any], part: str, rows: list[dict[str, Any]]) -> None:

@@ -95,7 +95,8 @@ def draw_bar(
     left = f", {seconds / done * (total - done):.0f} s left" if total and not finished else ""
     text = f"{what}: {done:,}" + (f" of {total:,}" if total else "") + f" ({seconds:.0f} s{left})"
     if not in_notebook():
-        print(f"\r{text}   ", end="\n" if finished else "", file=sys.stderr, flush=True)
+        if finished or sys.stderr.isatty():  # a log gets the last line only
+            print(f"\r{text}   ", end="\n" if finished else "", file=sys.stderr, flush=True)
         return True
     from IPython.display import HTML, display
 

@@ -58,3 +58,15 @@ def test_pytorchs_module_translates_word_by_word_what_it_says_in_one_pass(small)
         with torch.no_grad():
             best = stock(*batch[:2])[0].argmax(-1).tolist()
         assert best[: len(words)] == words
+
+
+def test_the_curves_are_drawn_and_the_title_says_who_is_ahead():
+    points = [{"seconds": 60.0 * n, "BLEU": 5.0 * n} for n in (1, 2, 3)]
+    ours = {"name": "ours", "beam": 1, "minutes": 3.0, "BLEU": 16.0, "curve": points}
+    theirs = {"name": "torch.nn.Transformer", "beam": 1, "minutes": 3.0, "BLEU": 12.5, "curve": points[:2]}
+    figure = bench.draw_quality([ours, {**ours, "beam": 5}, theirs])
+    (ax,) = figure.axes
+    assert [len(line.get_xdata()) for line in ax.lines] == [3, 2]
+    assert ax.get_title(loc="left") == "After 3 minutes lab 12's model is 3.5 BLEU ahead of PyTorch's"
+    (behind,) = bench.draw_quality([theirs | {"BLEU": 1.0}, ours]).axes
+    assert "15.0 BLEU behind" in behind.get_title(loc="left")
