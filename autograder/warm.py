@@ -15,6 +15,10 @@ from autograder.sandbox.policy import Limits
 from autograder.sandbox.session import Zygote
 
 _IMPORTS_TORCH = re.compile(r"^\s*(?:import|from)\s+torch\b", re.MULTILINE)
+#: A cell of a master that is run when grading, and that has to do with optimizers.
+_OPTIMIZERS = re.compile(
+    r"^# %%(?! \[markdown\])(?!.*skip-grading).*\n(?:(?!# %%).*\n)*?.*\boptimizer", re.MULTILINE
+)
 
 
 def cores() -> int:
@@ -32,7 +36,9 @@ class Zygotes:
     @classmethod
     def of(cls, lab: str, kit: Path, data: Sequence[Path], limits: Limits, sandbox: bool) -> Zygotes:
         """The zygotes of a lab (full name), none of them started."""
-        torch = ("torch",) if _IMPORTS_TORCH.search(master_path(lab).read_text(encoding="utf-8")) else ()
+        master = master_path(lab).read_text(encoding="utf-8")
+        torch = ["torch"] if _IMPORTS_TORCH.search(master) else []
+        torch += ["torch.optim"] if torch and _OPTIMIZERS.search(master) else []
         used = [path for path in ("figures", f"checks/c{lab}") if (kit / f"{path}.py").is_file()]
         modules = (*torch, "coursekit", *("coursekit." + path.replace("/", ".") for path in used))
         return cls(Zygote(kit, data, limits, modules, sandbox))

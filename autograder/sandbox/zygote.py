@@ -122,18 +122,26 @@ def import_modules(names: list[str]) -> None:
             raise RuntimeError(f"the module {name} cannot be imported: {error}") from None
     if "torch" in sys.modules and not had_torch:
         warm_up_torch(sys.modules["torch"])
+    if "torch.optim" in names:
+        warm_up_optimizers(sys.modules["torch"])
     if threads() != 1:
         raise RuntimeError(f"a library started threads ({threads()} run): a safe fork needs one")
 
 
 def warm_up_torch(torch: Any) -> None:
-    """Have PyTorch load what it loads at the first gradient and the first optimizer."""
+    """Have PyTorch load what it loads at the first gradient."""
     torch.set_num_threads(1)
+    torch.nn.Linear(2, 2)(torch.ones(1, 2)).sum().backward()
+    str(torch.zeros(2, 2))
+    torch.manual_seed(0)
+
+
+def warm_up_optimizers(torch: Any) -> None:
+    """Have PyTorch load its compiler, as it does at the first optimizer: it takes longer than all the rest of it."""
     layer = torch.nn.Linear(2, 2)
     layer(torch.ones(1, 2)).sum().backward()
     for optimizer in (torch.optim.SGD, torch.optim.Adam):
         optimizer(layer.parameters(), lr=0.1).step()
-    str(torch.zeros(2, 2))
     torch.manual_seed(0)
 
 
