@@ -26,12 +26,11 @@ def five_is_0101(binary_code):
     """5 is 0101 and 8 is 1000, the highest bit first."""
     code = _shape(binary_code(5, 4), (4,), "one number for each bit")
     ensure(code.dtype.kind in "biuf", "the digits should be the numbers 0 and 1, not text")
-    close(code, [0, 1, 0, 1], "5 = 4 + 1, so it should be 0101")
-    code = np.asarray(binary_code(8, 4))
     ensure(
-        not np.array_equal(code, [0, 0, 0, 1]), "the bits are in reverse order: the highest one comes first"
+        not np.array_equal(code, [1, 0, 1, 0]), "the bits are in reverse order: the highest one comes first"
     )
-    close(code, [1, 0, 0, 0], "8 should be 1000")
+    close(code, [0, 1, 0, 1], "5 = 4 + 1, so it should be 0101")
+    close(binary_code(8, 4), [1, 0, 0, 0], "8 should be 1000")
 
 
 @public_check("binary_code")
@@ -162,8 +161,11 @@ def back_and_forth_is_the_identity(shift_matrix):
 @public_check("rope")
 def a_quarter_turn_of_an_arrow(rope):
     """The arrow (1, 0) turned by a quarter is (0, 1)."""
-    turned = _shape(
-        rope(np.array([[1.0, 0.0], [0.0, 1.0]]), [np.pi / 2, np.pi / 2]), (2, 2), "the shape of x"
+    x = np.array([[1.0, 0.0], [0.0, 1.0]])
+    turned = _shape(rope(x, [np.pi / 2, np.pi / 2]), (2, 2), "the shape of x")
+    ensure(
+        not np.allclose(turned, [[1, 0], [-_SIN1, _COS1]]),
+        "row 0 was turned by 0 and row 1 by 1: use the positions that are given, not the order of the rows",
     )
     ensure(
         np.allclose((turned**2).sum(axis=1), 1),
@@ -174,6 +176,7 @@ def a_quarter_turn_of_an_arrow(rope):
         "the arrow turned clockwise: look at the signs of the sines",
     )
     close(turned, [[0, 1], [-1, 0]], "(1, 0) should become (0, 1), and (0, 1) should become (−1, 0)")
+    close(x, [[1, 0], [0, 1]], "the result is right, but x itself has changed: write into a new array")
 
 
 @public_check("rope")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,11 @@ def the_film_night(scaled_dot_product_attention: Any) -> None:
         f"two queries and three keys make weights of shape (2, 3), not {weights.shape}",
     )
     _over_the_keys(weights)
+    _, wide = _pair(scaled_dot_product_attention(_QUERIES, _KEYS, np.hstack([_VALUES, _VALUES])))
+    ensure(
+        np.allclose(wide, weights),
+        "your weights change with the size of the values: divide by √d_k, the root of the size of the keys, not of d_v",
+    )
     ensure(
         not np.allclose(weights[0], [0.01715, 0.04661, 0.93624], atol=1e-4),
         "these are the weights of the plain dot products: divide them by √d_k before the softmax",
@@ -202,7 +208,7 @@ def a_batch_is_many_sentences(scaled_dot_product_attention: Any) -> None:
     close(
         weights[1],
         [[0, 0, 1], [0, 0, 1]],
-        "a mask of shape (B, 1, T_k) should hold for all queries: np.where broadcasts it",
+        "a mask of shape (B, 1, T_k) should hold for all queries of its sentence; np.where stretches it by itself",
     )
 
 
@@ -301,13 +307,40 @@ def wider_than_the_longest(padding_mask: Any) -> None:
 # -------------------------------------------------------------------------------------- additive_attention
 
 
+def _one_sentence(additive_attention: Any, q: np.ndarray, k: np.ndarray, v: np.ndarray, *rest: Any) -> Any:
+    """What comes out without any leading axes; a hint when the function needs a batch."""
+    try:
+        result = additive_attention(q, k, v, *rest)
+        good = np.shape(_pair(result)[1]) == (len(q), len(k))
+        error = None
+    except Exception as raised:
+        good, error = False, raised
+    if not good:
+        with contextlib.suppress(Exception):
+            _, batch = _pair(additive_attention(q[None], k[None], v[None], *rest))
+            ensure(
+                np.shape(batch) != (1, len(q), len(k)),
+                "it works with one leading axis (a batch), but there may be none, or two: count the axes from the end, "
+                "as in x[..., :, None, :]",
+            )
+    if error is not None:
+        raise error
+    return result
+
+
 @public_check("additive_attention")
 def the_hand_computed_scores(additive_attention: Any) -> None:
     """One query, two keys: the weights 0.179 and 0.821 of the text."""
     one = np.ones((1, 1))
     output, weights = _pair(
-        additive_attention(
-            np.zeros((1, 1)), np.array([[0.0], [1.0]]), np.array([[10.0], [20.0]]), one, one, np.array([2.0])
+        _one_sentence(
+            additive_attention,
+            np.zeros((1, 1)),
+            np.array([[0.0], [1.0]]),
+            np.array([[10.0], [20.0]]),
+            one,
+            one,
+            np.array([2.0]),
         )
     )
     ensure(
@@ -378,7 +411,7 @@ def _triple(result: Any, *shapes: tuple[int, ...]) -> list[np.ndarray]:
 
 @public_check("attention_backward")
 def the_row_by_hand(attention_backward: Any) -> None:
-    """Weights ½ and ½ with dA = (1, 0): the row of the text."""
+    """Weights ½ and ½ with dA = (1, 0), the row of the text; then ¼ and ¾."""
     q, k, v = np.array([[2.0]]), np.array([[1.0], [3.0]]), np.array([[1.0], [0.0]])
     d_q, d_k, d_v = _triple(
         attention_backward(q, k, v, np.array([[0.5, 0.5]]), np.array([[1.0]])), (1, 1), (2, 1), (2, 1)
@@ -392,6 +425,12 @@ def the_row_by_hand(attention_backward: Any) -> None:
     close(
         d_q, [[-0.5]], "dS is (0.25, −0.25) and the keys are 1 and 3, so dQ should be 0.25·1 − 0.25·3 = −0.5"
     )
+    _, d_k, _ = attention_backward(q, k, v, np.array([[0.25, 0.75]]), np.array([[1.0]]))
+    ensure(
+        not np.allclose(d_k, [[0.25], [-0.75]]),
+        "you subtract the plain mean of dA over the row: take the mean weighted with the row of A",
+    )
+    close(d_k, [[0.375], [-0.375]], "with weights ¼ and ¾ dS is (0.1875, −0.1875), so dK should be ±0.375")
 
 
 @public_check("attention_backward")

@@ -209,7 +209,13 @@ def the_nucleus(top_p: Any) -> None:
 @public_check("top_p")
 def at_least_one_at_most_all(top_p: Any) -> None:
     """A tiny p keeps the best word, p = 1 keeps all, and the temperature comes first."""
-    close(top_p(_four()[::-1], 0.01), [0, 0, 0, 1], "for p = .01 the best word alone should stay", atol=1e-6)
+    tiny = top_p(_four()[::-1], 0.01)
+    ensure(
+        not np.allclose(tiny, [1, 0, 0, 0]),
+        "for p = .01 word 3, the best, should stay, but yours is word 0: look at the words from the best on, and put "
+        "each back in its place",
+    )
+    close(tiny, [0, 0, 0, 1], "for p = .01 the best word alone should stay", atol=1e-6)
     close(top_p(_four(), 1.0), [0.4, 0.3, 0.2, 0.1], "for p = 1 all the words should stay", atol=1e-6)
     close(
         top_p(_four(), 0.6, 0.25),
@@ -291,6 +297,39 @@ def nine_beams_try_everything(beam_search: Any) -> None:
 
 
 @public_check("beam_search")
+def who_has_ended_keeps_its_place(beam_search: Any) -> None:
+    """A sentence that has ended keeps its place in the beam."""
+    after = {(): [0.4, 0.35, 0.25], (1,): [0.0, 0.6, 0.4], (1, 1): [0.0, 0.5, 0.5]}
+    beam = _beam(beam_search(_Model(after), 2, 0.0, _BOS, _EOS, 10))
+    ensure(
+        [tokens for tokens, _ in beam] not in ([[0], [2, 0]], [[0], [1, 2, 0]]),
+        f"{beam[-1][0]} should not be found: [0] has ended, but it still holds one of the k = 2 places, so that only one "
+        "other hypothesis is kept at each step",
+    )
+    _matches(
+        beam,
+        [([0], math.log(0.4)), ([1, 1, 1, 0], math.log(0.105))],
+        "k = 2 should give [0] (which has ended at once) and [1, 1, 1, 0] here",
+    )
+
+
+@public_check("beam_search")
+def dead_ends_drop_out(beam_search: Any) -> None:
+    """A hypothesis after which nothing is possible drops out; when none is left, the list is empty."""
+    model = _Model({(): [0.0, 0.6, 0.4], (1,): [0.0, 0.0, 0.0]})
+    _matches(
+        _beam(beam_search(model, 2, 0.0, _BOS, _EOS, 10)),
+        [([2, 0], math.log(0.4))],
+        "after word 1 every word is impossible here, so of k = 2 hypotheses only [2, 0] should be left",
+    )
+    equal(
+        _beam(beam_search(model, 1, 0.0, _BOS, _EOS, 10)),
+        [],
+        "with k = 1 the only hypothesis, [1], has no continuation: the result should be an empty list",
+    )
+
+
+@public_check("beam_search")
 def length_is_paid_for(beam_search: Any) -> None:
     """With α = 1 the score is the mean log-probability of a token."""
     beam = _beam(beam_search(_Model(), 9, 1.0, _BOS, _EOS, 10))
@@ -309,4 +348,37 @@ def length_is_paid_for(beam_search: Any) -> None:
         beam[-1][0],
         [0],
         "with α = 1 the empty sentence [0] comes last: rank by the score, not by the log-probability",
+    )
+    root = _beam(beam_search(_Model(), 2, 0.5, _BOS, _EOS, 10))[0][1]
+    ensure(
+        not math.isclose(root, math.log(0.28) / (3 * 0.5), rel_tol=1e-6),
+        "α is an exponent: divide by n to the power α, not by α times n",
+    )
+    close(root, math.log(0.28) / 3**0.5, "with α = ½ the score of [1, 1, 0] should be log(.28)/√3")
+
+
+@public_check("beam_search")
+def the_score_decides_at_every_step(beam_search: Any) -> None:
+    """Whoever falls out of the beam is decided by the score, after every step."""
+    model = _Model({(): [0.4, 0.6, 0.0], (1,): [0.0, 0.5, 0.5]})
+    beam = _beam(beam_search(model, 2, 1.0, _BOS, _EOS, 10))
+    ensure(
+        [tokens for tokens, _ in beam] != [[1, 1, 0], [0]],
+        "with α = 1, [0] should have lost its place: after two steps [1, 1] and [1, 2] have the better scores, "
+        "log(.3)/2 against log(.4)",
+    )
+    _matches(
+        beam,
+        [([1, 1, 0], math.log(0.3) / 3), ([1, 2, 0], math.log(0.3) / 3)],
+        "with α = 1, k = 2 should give [1, 1, 0] and [1, 2, 0] here",
+    )
+    beam = _beam(beam_search(_Model(), 3, 1.0, _BOS, _EOS, 10))
+    ensure(
+        [tokens for tokens, _ in beam] != [[1, 1, 0], [2, 2, 0], [2, 1, 0]],
+        "[2, 1, 0] should not be found with k = 3: keep k of all the candidates after every step, not k of each hypothesis",
+    )
+    equal(
+        [tokens for tokens, _ in beam],
+        [[1, 1, 0], [2, 2, 0], [2, 0]],
+        "with α = 1, k = 3 should give [1, 1, 0], [2, 2, 0] and [2, 0] on the small tree",
     )
