@@ -24,7 +24,7 @@
 # | **write** | In a cell that says `raise NotImplementedError()`, put your code in its place. Run the cell. |
 # | **check** | Run the cell below it. A card says what holds, and in words what does not. Repeat as often as you like. |
 # | **save** | `Ctrl`+`S` (`⌘`+`S` on a Mac). What is not saved cannot be graded. |
-# | **hand in** | Give the saved file `00_warm_up.ipynb` to your teachers in the way that your course uses. |
+# | **hand in** | Give the saved file `00_warm_up.ipynb` to your teachers in the way that your course uses. `hand_in()` packs it and says in words what is in it; the last card of the lab tells how. |
 #
 # Each exercise says how hard it is (●○○ to ●●●), how long it should take and how many points it is worth.
 # You may add cells and helper functions wherever you like; keep the names of the functions that you are
@@ -474,8 +474,9 @@ progress()
 #
 # * turn words into one-hot rows, and look up rows of a table by a matrix product;
 # * turn any scores into probabilities, safely, and say how wrong a prediction was;
-# * work through a lab: write, check, save, hand in. Before you hand in, choose **Kernel → Restart Kernel and Run All
-#   Cells** once: it shows whether the notebook also works from a fresh start. Then save, and hand in.
+# * work through a lab: write, check, save, hand in. Before you hand in, press **Validate** above the notebook once: it
+#   saves, runs everything from a fresh start, and lists what is not done yet. (Where there is no such button: **Kernel →
+#   Restart Kernel and Run All Cells**, then save.)
 #
 # ## What is still missing
 #

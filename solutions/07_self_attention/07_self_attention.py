@@ -638,7 +638,7 @@ with until_written():
 # %% [markdown]
 # Lab 03's mask table has filled itself in.
 #
-# ## 9 · In your own words
+# ## 9 · In your own words (2 points each)
 #
 # **(a)** A friend leaves out the division by $\sqrt{d_k}$ and finds that a model with $d_k = 4$ trains well but one with
 # $d_k = 512$ hardly learns at all. Explain what happens, from the variance of the scores to the gradient. Two to four sentences.

@@ -476,7 +476,7 @@ with until_written():
 # %% [markdown]
 # Nobody told them who should do what.
 #
-# ## 7 · In your own words
+# ## 7 · In your own words (2 points each)
 #
 # **(a)** A head of size 512 has as many parameters as eight heads of size 64. Why can the eight do something that the one can't? And
 # what does the one have that the eight don't?

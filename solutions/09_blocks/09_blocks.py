@@ -569,7 +569,7 @@ with until_written():
           f"{(together + 37_000 * 512) / 1e6:.0f} million. The paper says 65.")
 
 # %% [markdown]
-# ## 7 · In your own words
+# ## 7 · In your own words (2 points each)
 #
 # **(a)** A friend says: "*Attention is all you need*, the title says so. I leave out the feed-forward layers." What can a block with only
 # attention (and Add & Norm) not do well, and why? Two or three sentences.

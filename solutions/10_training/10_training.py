@@ -566,7 +566,7 @@ with until_written():
     plt.show()
 
 # %% [markdown]
-# ## 9 · In your own words
+# ## 9 · In your own words (2 points each)
 #
 # **(a)** Somebody trains a translator and reports: "98% of the words right after the first minute, and the loss is nearly 0. But when it translates by itself, it writes rubbish." What has happened, and
 # how would you check it? Two or three sentences.

@@ -534,7 +534,7 @@ with until_written():
 # A division by $n^{\alpha}$ with $\alpha$ somewhat below 1 is what translators use; the one of 2016 that made beam search famous divides by
 # $\left(\tfrac{5+n}{6}\right)^{\alpha}$ with $\alpha = 0.6$, which is gentler on very short sentences.
 #
-# ## 8 · In your own words
+# ## 8 · In your own words (2 points each)
 #
 # **(a)** Your friend writes a story-teller and a translator with the same kind of model. For which of the two would you use beam search, for
 # which top-p, and why? Two to four sentences.

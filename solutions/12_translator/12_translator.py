@@ -396,8 +396,9 @@ with until_written():
 # Exact match is a hard judge: one wrong ending, and the sentence counts as wrong. **BLEU** (Papineni et al. 2002), by which all translators have been compared for twenty years, counts
 # *how many n-grams* (runs of n words, n = 1 to 4) of the translation also stand in the reference:
 #
-# $$p_n = \frac{\text{n-grams of the translations that are in their references (clipped)}}{\text{n-grams of the translations}}
-# \qquad \mathrm{BLEU} = 100 \cdot \mathrm{BP} \cdot \sqrt[4]{p_1 p_2 p_3 p_4}$$
+# $$p_n = \frac{\text{n-grams of the translations that are in their references (clipped)}}{\text{n-grams of the translations}}$$
+#
+# $$\mathrm{BLEU} = 100 \cdot \mathrm{BP} \cdot \sqrt[4]{p_1 p_2 p_3 p_4}$$
 #
 # * **Clipped**: an n-gram counts at most as often as it occurs in that sentence's reference. *der der der der* would otherwise have $p_1 = 1$.
 # * **Corpus**: matches and totals are summed over *all* sentences first, then divided. BLEU is not the mean of sentence scores.
@@ -520,7 +521,7 @@ with until_written():
 # (each number is that layer's strongest head), **in both sentences**: from these maps alone you could not tell which of the two is meant. But what the choice hangs on has moved, from *animal*
 # to *street*. **Looking is not deciding.** An attention map says what a head has read, and more layers come after it; it is evidence, not proof. The pronoun is the proof.
 #
-# ## 10 · In your own words
+# ## 10 · In your own words (2 points each)
 #
 # **(a)** A friend forgets the shift: `given` and `wanted` both begin with the first German word. In training the loss falls to nearly 0 at once. What has the model learned, and what
 # will `translate` say?
@@ -528,7 +529,7 @@ with until_written():
 # %% [markdown] written="no_shift" points=2
 # ### BEGIN SOLUTION
 # At each place the decoder is shown the very word that it should say, so it learns to copy its input and ignores the English sentence. That is easy, so the loss
-# falls at once. In translate nobody shows the answer: after <bos>, which it never met, or any word w, it says w again, so the output is one word repeated.
+# falls at once. In translate nobody shows the answer: after `<bos>`, which it never met, or any word w, it says w again, so the output is one word repeated.
 # The cause is that the target leaks into the decoder's input; a loss that is too good to be true is the sign.
 # ### END SOLUTION
 
@@ -540,7 +541,7 @@ with until_written():
 # ### BEGIN SOLUTION
 # For example: join two test sentences with "and" (or keep all training sentences to at most ten words and test on longer ones), and compare the exact match at each length. The first
 # suspects are the positions: rows of the sinusoidal table beyond the longest training sentence were never met in training, so queries and keys were never fitted to them. (The second:
-# <eos>, which was never seen so late.) Relative positions, such as RoPE of lab 06, help there.
+# `<eos>`, which was never seen so late.) Relative positions, such as RoPE of lab 06, help there.
 # ### END SOLUTION
 
 # %% [markdown]

@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import expect
 
 #: How long a page may take to show what a test waits for: a busy machine starts kernels slowly.
-PATIENCE_MS = 60_000
+PATIENCE_MS = 120_000
 expect.set_options(timeout=PATIENCE_MS)
 
 

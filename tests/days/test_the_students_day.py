@@ -6,7 +6,9 @@ The tests are the hours of one day, in order, on one page.
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -32,10 +34,29 @@ SUMMED = (
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def teachers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The teachers' folder: the bundle, given out through an exchange of nbgrader's too."""
+    here = tmp_path_factory.mktemp("teachers")
+    release(LAB, here / "to_students")
+    (here / "exchange").mkdir()
+    use_exchange(here, here / "exchange")
+    teachers_words = ("--CourseDirectory.release_directory=to_students", "--CourseDirectory.ignore=[]")
+    run("nbgrader", "release_assignment", LAB, *teachers_words, at=here)
+    return here
+
+
+def use_exchange(folder: Path, exchange: Path) -> None:
+    """The configuration that a hub has for everybody."""
+    settings = {"Exchange.root": str(exchange), "CourseDirectory.course_id": "bigrams"}
+    lines = ["c = get_config()", *(f"c.{name} = {value!r}" for name, value in settings.items())]
+    (folder / "nbgrader_config.py").write_text("\n".join(lines))
+
+
+@pytest.fixture(scope="module")
+def folder(teachers: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bundle, unpacked."""
-    here = tmp_path_factory.mktemp("unpacked")
-    release(LAB, here)
+    here = shutil.copytree(teachers / "to_students", tmp_path_factory.mktemp("students") / "unpacked")
+    use_exchange(here, teachers / "exchange")
     return here
 
 
@@ -123,10 +144,19 @@ def source_on_disk(saved: Path, question: str) -> str:
     return "".join(mine["source"])
 
 
-def autograder(*words: object) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "autograder.cli", *map(str, words)], check=True, capture_output=True
+def run(command: str, *words: object, at: Path) -> None:
+    """Run a teacher's command in a folder, with the course's environment activated."""
+    programs = Path(sys.executable).parent
+    activated = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        [programs / command, *map(str, words)],
+        cwd=at,
+        env=activated,
+        capture_output=True,
+        text=True,
+        check=False,
     )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_an_empty_lab_runs_from_top_to_bottom_and_every_card_says_what_is_to_do(page: Page) -> None:
@@ -181,7 +211,7 @@ def test_validate_saves_and_is_content_when_everything_is_answered(page: Page, s
     page.keyboard.press("Escape")
 
 
-def test_what_is_handed_in_gets_the_points_it_deserves(page: Page, saved: Path, tmp_path: Path) -> None:
+def test_what_is_packed_is_what_was_saved(page: Page, saved: Path, teachers: Path) -> None:
     write(page, "cross_entropy", SUMMED)
     expect(card(page, "cross_entropy")).to_have_class("ck bad")
     page.keyboard.press("Control+s")
@@ -193,17 +223,27 @@ def test_what_is_handed_in_gets_the_points_it_deserves(page: Page, saved: Path, 
     expect(packing).to_contain_text("why_one_hot — answered in words")
     with page.expect_download() as download:
         packing.get_by_role("link", name=f"Download {LAB}.zip").click()
-    uploaded = tmp_path / "download" / "ada" / f"{LAB}.zip"
+    uploaded = teachers / "download" / "ada" / f"{LAB}.zip"
     download.value.save_as(uploaded)
     assert zipfile.ZipFile(uploaded).read(f"{LAB}.ipynb") == saved.read_bytes()
 
-    autograder("collect", uploaded.parents[1], "00", "--submitted", tmp_path / "submitted")
-    autograder(
-        "grade", "00", "--submitted", tmp_path / "submitted", "--out", tmp_path / "out",
-        "--jobs", 1, "--json", tmp_path / "results.json",
-    )  # fmt: skip
-    (ada,) = json.loads((tmp_path / "results.json").read_text())
-    assert (ada["student"], ada["status"]) == ("ada", "graded")
-    points = {question["name"]: question["points"] for question in ada["questions"]}
-    assert points.pop("cross_entropy") < 4
-    assert points == {name: most for name, most in spec(LAB).questions if name != "cross_entropy"}
+
+def test_the_assignment_list_submits_to_the_exchange(page: Page, saved: Path, teachers: Path) -> None:
+    menu(page, "Nbgrader", "Assignment List")
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator("#submitted_assignments_list")).to_contain_text(LAB)
+    (inbound,) = (teachers / "exchange" / "bigrams" / "inbound").glob(f"*/{LAB}.ipynb")
+    assert inbound.read_bytes() == saved.read_bytes()
+
+
+def test_what_was_handed_in_gets_the_points_it_deserves(teachers: Path) -> None:
+    run("autograder", "collect", "download", "00", "--submitted", "submitted", at=teachers)
+    run("nbgrader", "collect", LAB, at=teachers)
+    places = ("--submitted", "submitted", "--out", "graded")
+    run("autograder", "grade", "00", *places, "--jobs", "1", "--json", "results.json", at=teachers)
+    uploaded, submitted = json.loads((teachers / "results.json").read_text())
+    assert (uploaded["student"], uploaded["status"]) == ("ada", "graded")
+    points = {question["name"]: question["points"] for question in uploaded["questions"]}
+    assert points["cross_entropy"] < 4
+    assert points == {**dict(spec(LAB).questions), "cross_entropy": points["cross_entropy"]}
+    assert submitted["questions"] == uploaded["questions"]
