@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import json
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import nbformat
@@ -40,6 +41,7 @@ class Template:
     skipped: dict[str, str]
 
     @classmethod
+    @cache
     def of(cls, lab: str) -> Template:
         """The template of a lab (full name)."""
         from autograder.build import released_notebook  # it loads nbgrader, which a worker can do without

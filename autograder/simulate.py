@@ -142,16 +142,17 @@ def _without_marks(source: str) -> str:
 def source_of(answer: Answer) -> str | None:
     """The source of a named answer as a student would have written it, or None when it builds on the harness."""
     defined = _definitions(answer.function.__module__)
-    needed, waiting = [], [answer.function.__name__]
+    needed: dict[int, ast.stmt] = {}  # by the line in the module
+    waiting = [answer.function.__name__]
     while waiting:
         node = defined.get(waiting.pop())
-        if node is None or node in needed:
+        if node is None or node.lineno in needed:
             continue
-        needed.append(node)
-        waiting += [n.id for n in ast.walk(_as_written(node, answer)) if isinstance(n, ast.Name)]
+        needed[node.lineno] = written = _as_written(node, answer)
+        waiting += [n.id for n in ast.walk(written) if isinstance(n, ast.Name)]
     parts = []
-    for node in sorted(needed, key=lambda node: node.lineno):
-        text = ast.unparse(_as_written(node, answer))
+    for _, written in sorted(needed.items()):
+        text = ast.unparse(written)
         if "autograder" in text or "master(" in text:
             return None
         parts.append(text)
