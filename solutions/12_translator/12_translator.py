@@ -38,17 +38,17 @@ start("12_translator")
 # ## 1 · The parts on the table
 #
 # `mine("09", "EncoderBlock")` looks for *your* lab 09 beside this one. If your block passes its public checks there, it is used
-# here; if not, or if the lab is not there, the course's own version steps in quietly. So the translator will be as much yours
-# as you have made it.
+# here; if not, or if the lab is not there, the course's own version steps in, and the line below says why. So the translator will be
+# as much yours as you have made it.
 
 # %% locked="parts"
 from coursekit.own import mine
 
-sinusoidal = mine("06", "sinusoidal", quiet=True)  # (T, d_model) positions, a NumPy array
-causal_mask = mine("07", "causal_mask", quiet=True)  # (T, T), True = may attend
-EncoderBlock = mine("09", "EncoderBlock", quiet=True)  # (d_model, heads, d_ff, dropout=0.0), called with (x, mask)
-DecoderBlock = mine("09", "DecoderBlock", quiet=True)  # called with (x, memory, self_mask, memory_mask)
-beam_search = mine("11", "beam_search", quiet=True)  # (step, k, length_penalty, bos, eos, max_length)
+sinusoidal = mine("06", "sinusoidal")  # (T, d_model) positions, a NumPy array
+causal_mask = mine("07", "causal_mask")  # (T, T), True = may attend
+EncoderBlock = mine("09", "EncoderBlock")  # (d_model, heads, d_ff, dropout=0.0), called with (x, mask)
+DecoderBlock = mine("09", "DecoderBlock")  # called with (x, memory, self_mask, memory_mask)
+beam_search = mine("11", "beam_search")  # (step, k, length_penalty, bos, eos, max_length)
 
 # %% [markdown]
 # Masks: True means "may attend". If yours from lab 07 are NumPy arrays, `torch.as_tensor(...)` makes tensors of them.
@@ -512,14 +512,18 @@ with until_written():
         heatmap(torch.cat([looks, sways[None] / sways.max()]), [f"“it” looks, layer {n + 1}" for n in range(len(looks))] + [f"sways “{german[place]}”"], words,
                 ax=ax, numbers=".2f", vmin=0, vmax=1, aspect="auto")
         ax.axhline(len(looks) - 0.5, color="white", lw=4)
-        ax.set_title(f"… {' '.join(german[place - 1:-1])}: “{german[place]}”, and not “{other}”, hangs most on “{words[sways.argmax()]}”", fontsize=11)
+        noun = max(("animal", "street"), key=lambda noun: sways[words.index(noun)])
+        ax.set_title(f"… {' '.join(german[place - 1:-1])}: of the two nouns, “{german[place]}” (not “{other}”) hangs on “{noun}”", fontsize=11)
         print(f"{sentence}\n    {german_words.decode(said)}")
     plt.show()
 
 # %% [markdown]
-# One adjective at the very end has changed one small word in the middle. Compare the rows (of the course's weights). In the encoder, *it* looks at *street* in layer 1 and at *animal* in layer 2
-# (each number is that layer's strongest head), **in both sentences**: from these maps alone you could not tell which of the two is meant. But what the choice hangs on has moved, from *animal*
-# to *street*. **Looking is not deciding.** An attention map says what a head has read, and more layers come after it; it is evidence, not proof. The pronoun is the proof.
+# One adjective at the very end has changed one small word in the middle. Read the rows (of the course's weights; each number is that layer's strongest head). In layer 1, *it* looks at
+# the adjective. In layer 2 it looks at *animal* if somebody was tired, and at *street* if something was wide. And the choice of the pronoun hangs on the same noun (and, of course, on *it*
+# itself): nobody ever told the model what *it* is.
+#
+# But **looking is not deciding.** Another training run of the same model chose *es* and *sie* just as well, and in both sentences its *it* looked at *animal*. An attention map says
+# what a head has read, and more layers come after it; it is evidence, not proof. The pronoun is the proof.
 #
 # ## 10 · In your own words (2 points each)
 #

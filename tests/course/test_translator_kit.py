@@ -7,7 +7,7 @@ import random
 import pytest
 import torch
 from coursekit import parallel
-from coursekit.alignment import sway
+from coursekit.alignment import self_attention_from, sway
 from coursekit.training import Training, fresh
 from coursekit.translation import BOS, EOS, SIZES, bucketed, hits, load, numbered, vocabularies
 
@@ -72,7 +72,10 @@ def test_the_choice_of_a_pronoun_hangs_on_the_noun_that_is_meant(lab, adjective,
     gap = logits[german.numbers[pronoun]] - logits[german.numbers[other]]
     expected = torch.autograd.grad(gap, vectors)[0][0].norm(dim=-1)
     assert found.tolist() == pytest.approx(expected.tolist(), rel=1e-4)
-    assert words[found.argmax()] == noun
+    nouns = {name: float(found[words.index(name)]) for name in ("animal", "street")}
+    assert nouns[noun] == max(nouns.values()) > 3 * min(nouns.values())
+    looks = self_attention_from(model, source, words.index("it"))[-1]
+    assert words[looks.argmax()] == noun, "in the last block of the encoder, it looks at what it means"
 
 
 def test_the_trained_weights_fit_a_transformer_that_keeps_its_positions_in_a_frozen_parameter(lab):

@@ -354,8 +354,8 @@ def test_08_the_recorded_heads_are_the_trained_encoders() -> None:
         loudest = self_attention_from(model, [english.numbers[word] for word in words], place)
         assert maps[:, :, place].max(axis=1) == pytest.approx(loudest.numpy(), abs=2e-3)
     demo = notebooks.load("08_head_grid")
-    assert "hears “tired” most" in title(demo.picture(end="tired"))
-    assert "hears “cross” most" in title(demo.picture(end="wide"))
+    assert "hears “animal” most" in title(demo.picture(end="tired"))
+    assert "hears “street” most" in title(demo.picture(end="wide"))
 
 
 def test_12_the_recorded_scenes_are_what_the_machine_says_and_match_the_corpus() -> None:

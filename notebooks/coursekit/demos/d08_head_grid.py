@@ -104,15 +104,15 @@ demo = Demo(
     controls=(
         Choice("end", "last word", ENDS, "tired"),
         Choice("listener", "listener", LISTENERS, "it"),
-        Slider("layer", "layer", 1, LAYERS, 1),
+        Slider("layer", "layer", 1, LAYERS, 2),
         Slider("head", "head", 1, HEADS, 4),
     ),
     scenes=(
-        Scene("too tired"),
-        Scene("too wide", {"end": "wide"}),
-        Scene("who is tired?", {"layer": 2}),
-        Scene("what could be wide?", {"end": "wide", "head": 2}),
-        Scene("the word after “too”", {"layer": 2, "head": 3}),
+        Scene("who is tired?"),
+        Scene("what is wide?", {"end": "wide"}),
+        Scene("one layer earlier", {"layer": 1, "head": 1}),
+        Scene("earlier, and wide", {"end": "wide", "layer": 1, "head": 1}),
+        Scene("a head that spreads", {"head": 2}),
     ),
     questions=(
         "Which heads look at a fixed place, whatever the words are?",
