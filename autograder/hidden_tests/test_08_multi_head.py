@@ -267,7 +267,7 @@ def _twins(student, rng, d_model, h, dtype=torch.double):
         weight = torch.randn(d_model, d_model, generator=draw, dtype=dtype)
         weights[f"{name}.weight"] = weight / math.sqrt(d_model)
         weights[f"{name}.bias"] = torch.randn(d_model, generator=draw, dtype=dtype)
-    module.load_state_dict(weights)
+    module.load_state_dict(weights, strict=False)  # a buffer of the student's own may stay as it is
     theirs.load_state_dict(
         {
             "in_proj_weight": torch.cat([weights[f"{name}.weight"] for name in _LAYERS[:3]]),
@@ -394,8 +394,10 @@ class Stack(nn.Module):
     def __init__(self):
         super().__init__()
         self.blocks, self.cross = nn.ModuleList([Block(2), Block(3), Block(2)]), Block(4)
+        self.runs = 0
 
     def forward(self, x, memory, mask):
+        self.runs += 1
         for block in self.blocks:
             x = block(x, mask=mask)
         return self.cross(x, memory)
@@ -473,9 +475,15 @@ def test_the_model_is_left_as_it_was(student, rng):
     expect(scene.get("left") == 0, "hooks are left on the model: remove each of them")
     scene.run(
         "maps = student_namespace[question](model, x, memory, None)\n"
-        "hang = sum(bool(weights.requires_grad) for weights in maps.values())",
+        "hang = sum(bool(getattr(weights, 'requires_grad', False)) for weights in maps.values())\n"
+        "modes = {module.training for module in model.modules()}\n"
+        "learn = {weight.requires_grad for weight in model.parameters()}\n"
+        "runs = model.runs",
         question=student.name,
         x=inputs[0][0],
         memory=inputs[0][1],
     )
     expect(scene.get("hang") == 0, "the maps still hang on the gradient: detach them")
+    expect_equal(scene.get("modes"), {True}, "the mode of the model, which should be as it was,")
+    expect_equal(scene.get("learn"), {True}, "what the model can learn, which should be as it was,")
+    expect(scene.get("runs") == 3, "the model should run once for each call")

@@ -171,6 +171,13 @@ def heads_scaled_by_all_heads(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     return _merge(heard) @ W_O, weights
 
 
+@misconception("multi_head_attention", title="scaled by the size of the values")
+def heads_scaled_by_the_values(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    """Your scores are divided by the root of the values' size. Queries are compared with keys, so it is the root of *their* size, d_k."""
+    heard, weights = _attend(*_heads(x, memory, W_Q, W_K, W_V, h), _headed(mask), d=W_V.shape[-1] // h)
+    return _merge(heard) @ W_O, weights
+
+
 @misconception("multi_head_attention", title="one head that ignores h")
 def heads_all_in_one(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """There is only one map of weights, copied for every head: you never cut into heads."""
@@ -499,6 +506,19 @@ class ModuleByEinsum(nn.Module):
 
 
 @alternative("MultiHeadAttention")
+class ModuleWithABufferAndAFrozenNumber(_Module):
+    """More is kept in the module, but nothing more is learned."""
+
+    def __init__(self, d_model, h):
+        super().__init__(d_model, h)
+        self.register_buffer("size", torch.tensor(d_model // h))
+        self.root = nn.Parameter(torch.tensor((d_model / h) ** 0.5), requires_grad=False)
+
+    def attend(self, q, k, v, mask):
+        return _attend(q, k, v, _headed(mask), d=int(self.size))
+
+
+@alternative("MultiHeadAttention")
 class ModuleByTorchFunction(nn.Module):
     """Output by PyTorch's fused function, weights by hand."""
 
@@ -550,6 +570,29 @@ def maps_with_hooks_left(model, *inputs):
     """The maps are right, but your hooks stay on the model and will run at every later forward pass. Keep the handles, and call
     remove() on each."""
     return _run_with_hooks(model, inputs, lambda output: output[1].detach(), remove=False)
+
+
+@misconception("attention_maps", title="the model stays in evaluation mode")
+def maps_in_evaluation_mode(model, *inputs):
+    """The maps are right, but your function puts the model into evaluation mode and leaves it there: the training that goes on afterwards has lost its dropout.
+    Leave the mode alone, or put it back."""
+    model.eval()
+    return _run_with_hooks(model, inputs, lambda output: output[1].detach())
+
+
+@misconception("attention_maps", title="the model learns no more")
+def maps_of_a_frozen_model(model, *inputs):
+    """The maps are right, but your function switches the gradients of the model's weights off, and it can't learn any more. Detach the maps instead."""
+    for weight in model.parameters():
+        weight.requires_grad_(False)
+    return _run_with_hooks(model, inputs, lambda output: output[1])
+
+
+@misconception("attention_maps", title="the model runs twice")
+def maps_of_two_runs(model, *inputs):
+    """The maps are right, but your function runs the model twice, which costs twice the time. Once, with the hooks in place, is enough."""
+    model(*inputs)
+    return _run_with_hooks(model, inputs, lambda output: output[1].detach())
 
 
 @misconception("attention_maps", title="maps that hang on the gradient")

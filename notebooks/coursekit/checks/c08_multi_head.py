@@ -385,8 +385,16 @@ def the_model_is_left_as_it_was(attention_maps: Any) -> None:
     model = _TwoLayers(_attention_class(attention_maps))
     maps = attention_maps(model, torch.randn(1, 3, 4), torch.randn(1, 5, 4))
     left = sum(len(module._forward_hooks) for module in model.modules())
+    ensure(
+        all(module.training for module in model.modules()),
+        "the model is left in evaluation mode: leave its mode alone, or put it back",
+    )
+    ensure(
+        all(weight.requires_grad for weight in model.parameters()),
+        "the model's weights can't learn any more: detach the maps, not the model",
+    )
     ensure(left == 0, f"{left} hooks are left on the model: keep the handles and call remove() on each")
     ensure(
-        not any(weights.requires_grad for weights in maps.values()),
+        not any(getattr(weights, "requires_grad", False) for weights in maps.values()),
         "the maps still hang on the gradient: .detach()",
     )
