@@ -478,6 +478,10 @@ def test_long_gradients_are_clipped(student, rng):
     for clip in (0.01, 0.2, 50.0):
         _expect_steps(student, rng, "SGD", [(_batch(rng, 3, 2, 4, 7), 1.5, clip)])
     _expect_steps(student, rng, "SGD", [(_batch(rng, 3, 2, 4, 7), 0.5, None)], scale=30.0)
+    same = (
+        "for group in optimizer.param_groups: group['lr'] = 0.4"  # another test is for the rate of each group
+    )
+    _expect_steps(student, rng, "SGD", [(_batch(rng, 3, 2, 4, 7), 0.4, 0.05)], same, several=True)
 
 
 @hidden_test("train_step", weight=2)

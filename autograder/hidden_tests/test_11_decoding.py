@@ -312,6 +312,7 @@ def test_top_k_with_a_temperature(student, rng):
     for T in (0.4, 2.5):
         logits = rng.normal(size=13)
         expect_close(student(logits, 4, T), _top_k(logits, 4, T), "the probabilities")
+        _expect_unchanged(student)
     expect_close(student(logits, k=3, T=1.5), _top_k(logits, 3, 1.5), "the probabilities")
 
 
@@ -364,6 +365,7 @@ def test_top_p_with_a_temperature(student, rng):
     for T in (0.35, 3.0):
         logits = 2 * rng.normal(size=10)
         expect_close(student(logits, 0.8, T), _top_p(logits, 0.8, T), "the probabilities")
+        _expect_unchanged(student)
 
 
 @hidden_test("top_p", weight=0.5)

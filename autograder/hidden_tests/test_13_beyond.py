@@ -149,6 +149,20 @@ def test_positions_are_chosen_independently(student, rng):
         _expect_share(share, rate, B, "the share of choices at one of the positions")
 
 
+@hidden_test("masked_lm_batch", weight=1)
+def test_each_chosen_position_has_its_own_fate(student, rng):
+    """What becomes of a chosen word does not depend on what became of the others."""
+    ids, calls = np.full((1, 5), 7), 1500
+    results = [_two(one, ids.shape) for one in student.repeat(calls, ids, 400, _gen(rng), 1.0)]
+    inputs = np.concatenate([one[0] for one in results])
+    expect(all((one[1] == ids).all() for one in results), "with rate 1 every word should be chosen")
+    student.observe("rows of blanks only", (inputs == 1).all(axis=1).mean(), atol=0.07)
+    _expect_share((inputs == 1).mean(), 0.8, 5 * calls, "the share of chosen words that become [MASK]")
+    _expect_share(
+        (inputs == 1).all(axis=1).mean(), 0.8**5, calls, "the share of rows in which all become [MASK]"
+    )
+
+
 @hidden_test("masked_lm_batch", weight=2)
 def test_chance_comes_from_rng_only(student, rng):
     """The same state of rng gives the same batch, another state another one."""

@@ -398,7 +398,7 @@ def adam_uphill(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1
 
 @misconception("adam_step", title="the tensors that were given are changed")
 def adam_in_place(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
-    """Your values are right, but m and v are changed in place (mul_, add_, +=): the caller's tensors are no longer what they were. Make new ones."""
+    """Your values are right, but tensors that you were given are changed in place (mul_, add_, copy_, +=): for the caller they are no longer what they were. Make new ones."""
     m.mul_(beta1).add_(gradient, alpha=1 - beta1)
     v.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
     return parameter - rate * (m / (1 - beta1**t)) / ((v / (1 - beta2**t)).sqrt() + eps), m, v
@@ -541,7 +541,7 @@ def train_with_the_rate_of_one_group(model, optimizer, loss_function, batch, rat
 
 @misconception("train_step", title="nothing is clipped")
 def train_without_clipping(model, optimizer, loss_function, batch, rate, clip=1.0):
-    """Long gradients act in full: the argument clip is not used."""
+    """Long gradients act in full: the argument clip is not used, or you clip before backward() has made the gradients."""
     return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("clip",))
 
 
@@ -587,6 +587,22 @@ def train_that_clips_each_parameter(model, optimizer, loss_function, batch, rate
     loss.backward()
     for parameter in model.parameters():
         nn.utils.clip_grad_norm_([parameter], clip)
+    optimizer.step()
+    return loss.item()
+
+
+@misconception("train_step", title="each group of parameters is clipped by itself")
+def train_that_clips_each_group(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """You clip the gradient of each of the optimiser's groups by its own length. It is the length of all parameters together that counts: hand all of the model's parameters to one
+    call."""
+    source, decoder_input, labels = batch
+    model.train()
+    optimizer.zero_grad()
+    loss = loss_function(model(source, decoder_input), labels)
+    loss.backward()
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+        nn.utils.clip_grad_norm_(group["params"], clip)
     optimizer.step()
     return loss.item()
 

@@ -266,6 +266,16 @@ def top_k_without_temperature(logits, k, T=1.0):
     return result
 
 
+@misconception("top_k", title="the logits of top-k change for the caller")
+def top_k_in_place(logits, k, T=1.0):
+    """Your probabilities are right, but the logits that you were given are divided by T for good: the caller's array has changed. Compute with logits / T, not with
+    logits /= T."""
+    result = top_k_with_minus_infinity(logits, k, T)
+    if logits.dtype.kind == "f":
+        logits /= T
+    return result
+
+
 @misconception("top_k", title="the k least probable words")
 def top_k_of_the_worst(logits, k, T=1.0):
     """The words that stay are the least probable ones: np.argsort sorts upwards. Sort the negative logits, or read from the other end."""
@@ -380,6 +390,16 @@ def top_p_temperature_last(logits, p, T=1.0):
     plain = _nucleus(logits, 1.0, lambda ps: int((np.cumsum(ps) - ps < p).sum()))
     with np.errstate(divide="ignore", invalid="ignore"):
         return _softmax(np.where(plain > 0, logits / T, -np.inf))
+
+
+@misconception("top_p", title="the logits of top-p change for the caller")
+def top_p_in_place(logits, p, T=1.0):
+    """Your probabilities are right, but the logits that you were given are divided by T for good: the caller's array has changed. Compute with logits / T, not with
+    logits /= T."""
+    result = top_p_word_by_word(logits, p, T)
+    if logits.dtype.kind == "f":
+        logits /= T
+    return result
 
 
 @misconception("top_p", title="the nucleus is sorted")

@@ -59,6 +59,27 @@ def a_fixed_number(ids, V, rng, rate=0.15):
     return _batch(ids, V, rng, 2.0, choosable=chosen)
 
 
+@misconception("masked_lm_batch", title="exactly 80 percent of the chosen words")
+def exactly_eighty(ids, V, rng, rate=0.15):
+    """Of your chosen words always the same share becomes [MASK]: they are shuffled and dealt out. What becomes of a word should be left to chance for each word by itself."""
+    chosen = (rng.random(ids.shape) < rate) & (ids != 0)
+    places = rng.permutation(np.argwhere(chosen))
+    blank, swapped = round(0.8 * len(places)), round(0.9 * len(places))
+    inputs = ids.copy()
+    inputs[tuple(places[:blank].T)] = 1
+    inputs[tuple(places[blank:swapped].T)] = rng.integers(2, V, swapped - blank)
+    return inputs, np.where(chosen, ids, -100)
+
+
+@misconception("masked_lm_batch", title="one fate for a whole row")
+def one_fate_a_row(ids, V, rng, rate=0.15):
+    """In each of your rows all chosen words share one fate: all blanks, or all random words, or all as they were. Draw a number for each word: rng.random(ids.shape)."""
+    chosen = (rng.random(ids.shape) < rate) & (ids != 0)
+    fate, words = rng.random((len(ids), 1)), rng.integers(2, V, ids.shape)
+    inputs = np.where(chosen & (fate < 0.8), 1, ids)
+    return np.where(chosen & (fate >= 0.8) & (fate < 0.9), words, inputs), np.where(chosen, ids, -100)
+
+
 @misconception("masked_lm_batch", title="random words may be padding or a blank")
 def words_from_zero(ids, V, rng, rate=0.15):
     """Your random words are drawn from 0 on, but 0 is padding and 1 is the blank. Words begin at 2."""
