@@ -77,10 +77,11 @@ def describe_figures() -> None:
     shell: Any = get_ipython()
     if type(shell).__name__ != "ZMQInteractiveShell":
         return
-    import matplotlib.pyplot  # noqa: F401 (makes IPython know figures)
-    from IPython.display import HTML, display
+    import matplotlib.pyplot as plt
+    from IPython.display import display
     from matplotlib.figure import Figure
 
+    plt.switch_backend(plt.get_backend())  # from here on IPython knows how to show figures
     pictures = shell.display_formatter.formatters["image/png"]
     try:
         draw = pictures.lookup_by_type(Figure)
@@ -90,12 +91,14 @@ def describe_figures() -> None:
     def described(figure: Figure) -> Any:
         drawn = draw(figure)
         picture, metadata = drawn if isinstance(drawn, tuple) else (drawn, {})
+        words = in_words(figure)
         if figure.get_gid() != _SAID:
             figure.set_gid(_SAID)
-            display(HTML(_UNSEEN.format(html.escape(in_words(figure)))))
-        return picture, {**metadata, "alt": in_words(figure)}
+            page = _UNSEEN.format(html.escape(words))
+            display({"text/html": page, "text/plain": words}, raw=True)
+        return picture, {**metadata, "alt": words}
 
-    if draw.__name__ != described.__name__:
+    if getattr(draw, "__name__", "") != described.__name__:  # a lab may be started twice
         pictures.for_type(Figure, described)
 
 
