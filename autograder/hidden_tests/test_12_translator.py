@@ -179,6 +179,7 @@ def test_the_embeddings_start_small(student):
             expect(name in state, "the embeddings should be named source_embedding and target_embedding")
             table = as_array(state[name], "an embedding").astype(float)
             spread = float(table.std() * math.sqrt(d_model))
+            student.observe("how large they start", spread, atol=0.03, rtol=0.05)
             expect(abs(float(table.mean())) < 0.02, "the embeddings should have mean 0")
             expect(0.94 < spread < 1.06, "the embeddings should start with standard deviation 1/√d_model")
 
@@ -276,6 +277,34 @@ def test_dropout_reaches_the_blocks(student, rng):
     model.eval()
     expected = as_array(still(source, target), "the logits")
     expect_close(model(source, target), expected, "the logits in evaluation mode", rtol=1e-6, atol=1e-6)
+
+
+# Blocks are taken out, so that only what happens around them is left.
+_BARE = """
+import torch
+from torch import nn
+
+torch.manual_seed(seed)
+model = student_namespace[question](17, 23, 12, 3, 10, 2, 0.5).double().train()
+model.encoder, model.decoder = nn.ModuleList(), nn.ModuleList()
+tables = [table.weight.detach().clone() for table in (model.source_embedding, model.target_embedding)]
+"""
+
+
+@hidden_test("Transformer")
+def test_dropout_acts_in_the_blocks_only(student, rng):
+    """In training mode nothing is dropped from the words before the first block, nor from what comes out of the last one."""
+    scene = student.scene(_BARE, question=student.name, seed=int(rng.integers(2**31)))
+    source, target = _numbers(rng, 2, 5), _numbers(rng, 2, 4)
+    scene.run("memory, mask = model.encode(english)", english=source)
+    scene.run("logits = model.decode(german, memory, mask)", german=target)
+    english, german = scene["tables"]
+    words = math.sqrt(12) * german[target] + _positions(4, 12)
+    expected = math.sqrt(12) * english[source] + _positions(5, 12)
+    expect_close(scene.get("memory"), expected, "the words before the first block, in training,", atol=1e-6)
+    expect_close(
+        scene.get("logits"), words @ german.T, "the logits without any blocks, in training,", atol=1e-6
+    )
 
 
 # ----------------------------------------------------------------------------------------------- translate
@@ -486,3 +515,4 @@ def test_sentences_with_few_words(student, rng):
     capitals = [references[4], case], [references[4], references[3]]
     expect_close(student(*capitals), _sacre(*capitals), "BLEU of words that differ in case", rtol=1e-6)
     expect_close(student([list("abxcd")], [list("abcd")]), 0.0, "BLEU without any 3-gram in common")
+    expect_close(student([list("abc"), ["x"]], [list("abc"), ["x"]]), 0.0, "BLEU without any 4-gram at all")

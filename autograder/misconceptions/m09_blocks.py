@@ -916,6 +916,15 @@ class DecoderWithItsOwnMask(_Decoder):
         return super().write(x, torch.ones(T, T, dtype=torch.bool).tril())
 
 
+@misconception("DecoderBlock", title="a causal mask where none is given")
+class DecoderThatMakesUpAMask(_Decoder):
+    """When no self_mask is given, your block makes a causal one. Whoever calls the block decides: None means that every word may hear every other."""
+
+    def write(self, x, mask):
+        T = x.shape[1]
+        return super().write(x, torch.ones(T, T, dtype=torch.bool).tril() if mask is None else mask)
+
+
 @misconception("DecoderBlock", title="a pre-LN decoder block")
 class DecoderPreNorm(_Decoder):
     """Your block normalises what each sublayer is given, and not the sums: that is pre-LN. Here each norm acts on the sum."""

@@ -323,6 +323,30 @@ class DecoderWithoutDropout(_Model):
         self.decoder = nn.ModuleList(DecoderBlock(d_model, heads, d_ff) for _ in range(layers))
 
 
+@misconception("Transformer", title="dropout on the embeddings, too")
+class TransformerThatDropsWords(_Model):
+    """Dropout acts on your embeddings as well, as in the paper. In this lab it happens in the blocks only: hand it on to them, and use it nowhere else."""
+
+    def __init__(self, source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0):
+        super().__init__(source_size, target_size, d_model, heads, d_ff, layers, dropout)
+        self.drop = nn.Dropout(dropout)
+
+    def embed(self, numbers, table):
+        return self.drop(super().embed(numbers, table))
+
+
+@misconception("Transformer", title="dropout before the logits")
+class TransformerThatDropsItsAnswer(_Model):
+    """Dropout acts on what the decoder says, just before the logits. In this lab it happens in the blocks only."""
+
+    def __init__(self, source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0):
+        super().__init__(source_size, target_size, d_model, heads, d_ff, layers, dropout)
+        self.drop = nn.Dropout(dropout)
+
+    def choose(self, y):
+        return super().choose(self.drop(y))
+
+
 @alternative("Transformer")
 class TransformerWithATiedLinear(_Model):
     def __init__(self, source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0):
@@ -616,6 +640,14 @@ def bleu_of_lower_case(hypotheses, references):
 def bleu_up_to_three(hypotheses, references):
     """Your n-grams stop at three. BLEU goes up to four: range(1, 4) ends before 4."""
     return 100 * _brevity(hypotheses, references) * _geometric(_precisions(hypotheses, references)[:3])
+
+
+@misconception("bleu", title="an n without n-grams is left out")
+def bleu_of_the_lengths_that_are_there(hypotheses, references):
+    """When no translation is long enough for n-grams of some length, you leave that n out of the mean. BLEU is 0 then: there is nothing that could match."""
+    pairs = [_counts(hypotheses, references, n) for n in (1, 2, 3, 4)]
+    there = [matches / total for matches, total in pairs if total]
+    return 100 * _brevity(hypotheses, references) * (_geometric(there) if there else 0.0)
 
 
 @alternative("bleu")
