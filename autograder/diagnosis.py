@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 
@@ -22,9 +23,9 @@ def _known(lab: str, question: str) -> tuple[tuple[Answer, tuple[TestRun, ...]],
 
 
 def diagnose(lab: str, question: str, runs: Sequence[TestRun]) -> Answer | None:
-    """The misconception that fails the same tests with the same results, or None.
+    """The misconception that fails the same tests, for the same reasons, with the same results, or None.
 
-    A verdict on errors alone is no evidence: somewhere both must have returned the same wrong value.
+    A verdict on errors alone is no evidence: somewhere both must have returned the same value.
     """
     if all(run.result.passed for run in runs) or not any(
         _has_values(run) for run in runs if not run.result.passed
@@ -43,4 +44,11 @@ def _has_values(run: TestRun) -> bool:
 def _same(student: TestRun, known: TestRun) -> bool:
     if student.result.passed != known.result.passed:
         return False
-    return student.result.passed or traces_match(student.trace, known.trace)
+    if student.result.passed:
+        return True
+    return _reason(student) == _reason(known) and traces_match(student.trace, known.trace)
+
+
+def _reason(run: TestRun) -> str:
+    """What the test says, without its numbers: the same values may fail for another reason, a type or a side effect."""
+    return re.sub(r"\d+", "#", run.result.message)

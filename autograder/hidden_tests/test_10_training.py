@@ -360,8 +360,8 @@ def test_other_sizes_and_warm_ups(student, rng):
 @hidden_test("noam_rate", weight=1)
 def test_step_zero_has_the_rate_of_step_one(student):
     """Counting from 0 does no harm."""
-    expect_close(student(0, 16, 9), 1 / 4 / 27, "the rate of step 0", rtol=1e-9)
     expect_close(student(1, 16, 9), 1 / 4 / 27, "the rate of step 1", rtol=1e-9)
+    expect_close(student(0, 16, 9), 1 / 4 / 27, "the rate of step 0", rtol=1e-9)
 
 
 # --------------------------------------------------------------------------------------------------- train_step

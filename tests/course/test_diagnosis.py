@@ -1,0 +1,49 @@
+"""A diagnosis names the mistake that was made, and not another one with the same values."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.answers import answers_of
+from autograder.audit import run_question, substituted
+from autograder.diagnosis import diagnose
+from autograder.masters import solution
+
+
+def _named(lab, question, function):
+    found = diagnose(lab, question, run_question(lab, question, substituted(lab, question, function)))
+    return found and found.name
+
+
+def test_right_values_of_a_wrong_type_are_not_taken_for_a_changed_argument():
+    lab, question = "10_training", "shift_targets"
+    right = solution(lab)[question]
+
+    def of_another_type(sentences, bos, eos, pad):
+        return tuple(part.int() for part in right(sentences, bos, eos, pad))
+
+    def that_changes_its_argument(sentences, bos, eos, pad):
+        result = right(sentences, bos, eos, pad)
+        sentences[0].insert(0, bos)
+        return result
+
+    assert _named(lab, question, of_another_type) is None
+    assert _named(lab, question, that_changes_its_argument) == "targets_that_append"
+
+
+def test_rounded_cosines_are_named_to_however_many_decimals():
+    lab, question = "05_word2vec", "nearest"
+    right = solution(lab)[question]
+    for decimals in (1, 2, 4):
+
+        def rounded(word, vectors, words, k=5, decimals=decimals):
+            return [(near, round(cosine, decimals)) for near, cosine in right(word, vectors, list(words), k)]
+
+        assert _named(lab, question, rounded) == "rounded"
+
+
+@pytest.mark.parametrize("question", ["shift_targets", "noam_rate", "train_step"])
+def test_misconceptions_about_training_are_named_as_themselves(question):
+    lab = "10_training"
+    answers = answers_of(lab)["misconception"][question]
+    assert [_named(lab, question, answer.function) for answer in answers] == [a.name for a in answers]
