@@ -239,13 +239,14 @@ def export(
 ) -> None:
     """Write the results, with what people entered in Formgrader, for another system."""
     from autograder.masters import lab_name
+    from autograder.pages import plain
     from autograder.stored import export_results
 
     made = export_results(form, lab_name(lab), out, to, roster=roster, no_sandbox=not sandbox)
     for path in made.paths:
         console.print(f"✓ {path}", markup=False)
     for note in made.notes:
-        console.print(f"  {note}", markup=False)
+        console.print(f"  {plain(note)}", markup=False)
 
 
 @app.command()
@@ -260,10 +261,11 @@ def collect(
     """Put the notebooks of a bulk download (Canvas, Moodle, GitHub Classroom) where grading looks for them."""
     from autograder.collecting import collect as gather
     from autograder.masters import lab_name
+    from autograder.pages import plain  # a file's name may hold what a terminal would obey
 
     done = gather(source, submitted, lab_name(lab), kind=kind)
     for note in done.notes:
-        console.print(f"  {note}", markup=False)
+        console.print(f"  {plain(note)}", markup=False)
     console.print(f"✓ {len(done.students)} submissions ({done.kind}) in {submitted}", markup=False)
 
 

@@ -115,6 +115,13 @@ def rows_as_json(results: Sequence[SubmissionResult]) -> str:
     )
 
 
+def _shown(name: str) -> str:
+    """A student's name without what a terminal would obey."""
+    from autograder.pages import plain
+
+    return escape(plain(name, 200))
+
+
 def _show_table(console: Console, done: ClassResult) -> None:
     if len(done.results) > ROWS_SHOWN:
         return
@@ -134,7 +141,7 @@ def _show_table(console: Console, done: ClassResult) -> None:
         )
         words = "; ".join(part for part in (named, flagged) if part)
         score = f"{result.score:g} / {result.max_score:g}"
-        table.add_row(escape(result.student), f"[{colour}]{result.status}[/]", score, escape(words))
+        table.add_row(_shown(result.student), f"[{colour}]{result.status}[/]", score, escape(words))
     console.print(table)
 
 
@@ -173,11 +180,11 @@ def _show_reasons(console: Console, done: ClassResult) -> None:
 
 def _show_faults(console: Console, done: ClassResult) -> None:
     """Our own failures, where nobody can overlook them."""
-    names = ", ".join(result.student for result in done.faults[:5])
+    names = ", ".join(_shown(result.student) for result in done.faults[:5])
     more = f" and {len(done.faults) - 5} more" if len(done.faults) > 5 else ""
     console.print(
         f"\n[bold red]! The grader itself failed on {len(done.faults)} of {len(done.results)} submissions:[/] "
-        + escape(f"{names}{more}")
+        + f"{names}{more}"
     )
     console.print(
         "[red]  They got no grade from it, and it is not their authors' fault. The error: "

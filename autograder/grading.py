@@ -58,6 +58,10 @@ class Grader:
 
     def grade(self, task: Task) -> SubmissionResult:
         """Grade one submission; questions whose key is unchanged are taken over from its earlier result."""
+        with ends_after(self.zygotes.plain.limits.total_seconds):
+            return self._grade(task)
+
+    def _grade(self, task: Task) -> SubmissionResult:
         began = time.perf_counter()
         submission = task.submission
         if submission.path is None:
@@ -98,7 +102,7 @@ class Grader:
         """Run the notebook's cells, then test the questions that are not ``kept``."""
         sources = _labelled_sources(repaired)
         notes: list[str] = []
-        with self.zygotes.zygote_for(raw).session() as session, ends_after(session.limits.total_seconds):
+        with self.zygotes.zygote_for(raw).session() as session:
             outcomes = _within_bounds(session.run_cells(sources))
             if session.note:
                 notes.append(_naming_the_question(session.note, self.template))

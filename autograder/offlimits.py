@@ -74,7 +74,10 @@ def _reached(question: str, trees: Sequence[ast.Module]) -> list[ast.stmt]:
         for node in tree.body:
             for name in _names_bound(node):
                 defined.setdefault(name, []).append(node)
-    waiting, reached = [question], []
+    waiting = [question]
+    reached: dict[
+        int, ast.stmt
+    ] = {}  # by identity, for a notebook may bind one name a hundred thousand times
     seen: set[str] = set()
     while waiting:
         name = waiting.pop()
@@ -82,10 +85,10 @@ def _reached(question: str, trees: Sequence[ast.Module]) -> list[ast.stmt]:
             continue
         seen.add(name)
         for node in defined.get(name, []):
-            if node not in reached:
-                reached.append(node)
-                waiting += _names_looked_up(node)
-    return reached
+            if id(node) not in reached:
+                reached[id(node)] = node
+                waiting += _names_looked_up(node) - seen
+    return list(reached.values())
 
 
 def _names_looked_up(statement: ast.stmt) -> set[str]:

@@ -80,11 +80,8 @@ class Repaired:
 
 def parse(raw: bytes) -> list[dict[str, Any]]:
     """The cells of a notebook file as plain dictionaries. Raises ``Unreadable`` with a sentence."""
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise Unreadable("The notebook is not UTF-8 text.") from None
-    if raw.count(b"[") + raw.count(b"{") + raw.count(b'"') // 2 > MAX_PARTS:
+    text = _text(raw)
+    if text.count("[") + text.count("{") + text.count('"') // 2 > MAX_PARTS:
         raise Unreadable("The notebook has too many parts to be read.")
     try:
         data = json.loads(text)
@@ -102,6 +99,13 @@ def parse(raw: bytes) -> list[dict[str, Any]]:
     if len(cells) > MAX_CELLS:
         raise Unreadable(f"The notebook has {len(cells):,} cells; at most {MAX_CELLS:,} are read.")
     return [cell for cell in map(_plain_cell, cells) if cell is not None]
+
+
+def _text(raw: bytes) -> str:
+    """The file as text: UTF-8, or what editors on Windows make of it. A stray byte costs one character, not the notebook."""
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return raw.decode("utf-16", "replace")
+    return raw.decode("utf-8-sig", "replace")
 
 
 def _upgraded(text: str) -> dict[str, Any]:
@@ -132,8 +136,9 @@ def _plain_cell(cell: Any) -> dict[str, Any] | None:
 
 
 def _clean(text: str) -> str:
-    """Without lone surrogates, which no file and no page can hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    """With line ends as Python reads them, and without lone surrogates, which no file and no page can hold."""
+    plain = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    return plain.encode("utf-8", "replace").decode("utf-8")
 
 
 def repair(raw: bytes, template: Template) -> Repaired:
@@ -167,9 +172,11 @@ def repair(raw: bytes, template: Template) -> Repaired:
 
 
 def _leave_out_endless_code(result: Repaired) -> None:
-    """Do not run, or read, more code than anybody writes."""
+    """Do not run, read or hand on more than anybody writes."""
     left = MAX_CODE
     for position, cell in enumerate(result.cells):
+        if len(cell.node.source) > MAX_CELL_CODE:
+            cell.node.source = f"{cell.node.source[:MAX_CELL_CODE]}\n[the rest was left out: it is too long]"
         left -= len(cell.run)
         if len(cell.run) > MAX_CELL_CODE or left < 0:
             left += len(cell.run)

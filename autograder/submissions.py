@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,11 @@ from autograder.errors import UserError
 
 #: A notebook larger than this is not read.
 MAX_BYTES = 64 * 1024 * 1024
+
+#: How many further notebooks of a folder a note names.
+NAMED = 5
+
+_NOTEBOOK = re.compile(r"\.ipynb(\.txt|\.json)?( ?\(\d+\))?$")
 
 #: Stands for the digest of a notebook that is not there.
 MISSING = "missing"
@@ -47,9 +53,17 @@ def collect(submitted: Path, lab: str, roster: Iterable[str] = ()) -> list[Submi
     return found + [Submission(name, None) for name in sorted(set(roster) - names)]
 
 
+def is_notebook(name: str) -> bool:
+    """Whether a file's name is a notebook's, also after a browser or a system has put something behind it.
+
+    Downloads are saved as ``lab.ipynb.txt`` or ``lab.ipynb.json``; macOS puts ``._lab.ipynb`` beside what it copies.
+    """
+    return _NOTEBOOK.search(name.casefold()) is not None and not name.startswith(".")
+
+
 def _find(folder: Path, student: str, lab: str) -> Submission:
     notes: list[str] = []
-    notebooks = sorted(folder.glob("*.ipynb")) if folder.is_dir() else []
+    notebooks = sorted(p for p in folder.iterdir() if is_notebook(p.name)) if folder.is_dir() else []
     path = folder / f"{lab}.ipynb"
     if path not in notebooks:
         if not notebooks:
@@ -58,7 +72,9 @@ def _find(folder: Path, student: str, lab: str) -> Submission:
         notes.append(f"There was no {lab}.ipynb; {path.name} was graded in its place.")
     others = [p.name for p in notebooks if p != path]
     if others:
-        notes.append(f"The folder held more notebooks, which were not graded: {', '.join(others)}.")
+        more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
+        names = ", ".join(others[:NAMED])
+        notes.append(f"The folder held more notebooks, which were not graded: {names}{more}.")
     return Submission(student, path, _submitted_at(path), tuple(notes))
 
 

@@ -14,6 +14,10 @@ from autograder.collecting.entries import Entry, Refused, entries, inner_entries
 from autograder.collecting.names import KINDS, Owned, kind_of, owned, without_wrapper
 from autograder.errors import GradingError
 from autograder.layout import folder_name, write_atomically
+from autograder.submissions import is_notebook
+
+#: A zip stays in memory until its student is done.
+MAX_ZIPS = 5
 
 _TIME_FORMAT = "%Y-%m-%d %H:%M:%S UTC"
 
@@ -32,7 +36,9 @@ def collect(source: Path, submitted: Path, lab: str, *, kind: str = "auto") -> C
 
     ``source`` is a zip or a folder; ``kind`` one of ``canvas``, ``moodle``, ``classroom``, ``plain``, or
     ``auto`` to tell from the names. The time is that of the file (a zip's, which have no zone, are taken
-    for UTC), or of a ``timestamp.txt`` beside it. Raises GradingError when nothing can be collected.
+    for UTC). Inside a zip that a student packed it is the zip's own: the times in there are the student's word.
+    Only in nbgrader's layout (``plain``) a ``timestamp.txt`` beside the notebook says it. Raises GradingError when
+    nothing can be collected.
     """
     if kind not in ("auto", *KINDS):
         raise GradingError(f"There is no kind of download “{kind}”: choose one of auto, {', '.join(KINDS)}.")
@@ -47,7 +53,7 @@ def collect(source: Path, submitted: Path, lab: str, *, kind: str = "auto") -> C
     done = [
         student
         for student, files in sorted(by_student.items())
-        if _collect_student(student, files, submitted, lab, notes)
+        if _collect_student(student, files, submitted, lab, notes, stamped=kind == "plain")
     ]
     if not done:
         reason = f" {notes[0]}" if notes else ""
@@ -66,7 +72,13 @@ def collect_folder(
 
 
 def _collect_student(
-    student: str, files: Sequence[Owned], submitted: Path, lab: str, notes: list[str], submitted_at: str = ""
+    student: str,
+    files: Sequence[Owned],
+    submitted: Path,
+    lab: str,
+    notes: list[str],
+    submitted_at: str = "",
+    stamped: bool = False,
 ) -> bool:
     """Write one student's notebook; says whether there was one."""
     notebooks = _notebooks(files, lab, notes)
@@ -81,7 +93,8 @@ def _collect_student(
         return False
     if chosen.late:
         notes.append(f"{student}: Canvas marks the submission as late.")
-    time = submitted_at or _timestamp(chosen, files) or chosen.entry.modified.strftime(_TIME_FORMAT)
+    written = _timestamp(chosen, files) if stamped else ""
+    time = submitted_at or written or chosen.entry.modified.strftime(_TIME_FORMAT)
     target = submitted / folder_name(student) / lab / f"{lab}.ipynb"
     if not _may_replace(target, content, time, student, notes):
         return True
@@ -93,15 +106,18 @@ def _collect_student(
 def _notebooks(files: Sequence[Owned], lab: str, notes: list[str]) -> list[Owned]:
     """The student's notebooks, those inside a zip that was handed in too, other labs' left out."""
     found: list[Owned] = []
+    zips = 0
     for one in files:
         if one.file.casefold().endswith(".zip"):
+            zips += 1
+            if zips > MAX_ZIPS:
+                notes.append(f"Not read: {one.entry.path}; of one student {MAX_ZIPS} zips are opened.")
+                continue
             for entry in inner_entries(one.entry, notes):
                 found.append(Owned(entry, one.student, entry.parts[-1], one.late, one.attempt))
         else:
             found.append(one)
-    return [
-        one for one in found if one.file.casefold().endswith(".ipynb") and not _of_another_lab(one.entry, lab)
-    ]
+    return [one for one in found if is_notebook(one.file) and not _of_another_lab(one.entry, lab)]
 
 
 def _of_another_lab(entry: Entry, lab: str) -> bool:

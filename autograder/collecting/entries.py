@@ -23,6 +23,8 @@ from autograder.submissions import MAX_BYTES
 
 #: A zip that lists more entries than this is not looked at.
 MAX_ENTRIES = 200_000
+#: The same for a zip that one student packed.
+MAX_INNER_ENTRIES = 10_000
 
 _IGNORED = re.compile(r"^(__MACOSX|\.ipynb_checkpoints|\.git|\._.*|\.DS_Store|__pycache__)$")
 
@@ -75,14 +77,16 @@ def entries(source: Path, notes: list[str]) -> list[Entry]:
 
 
 def inner_entries(entry: Entry, notes: list[str]) -> list[Entry]:
-    """The files of a zip inside the source (one level; a zip inside that one is an ordinary file)."""
+    """The files of a zip inside the source (one level; a zip inside that one is an ordinary file), with its own time."""
     try:
         content = entry.read()
+        if content.count(b"PK\x01\x02") > MAX_INNER_ENTRIES:  # before the zip library makes an object of each
+            raise Refused(f"{entry.path}: the zip lists more than {MAX_INNER_ENTRIES} files.")
         inner = list(_in_zip(io.BytesIO(content), f"{entry.path}: ", notes))
     except Refused as refused:
         notes.append(str(refused))
         return []
-    return [Entry((*entry.parts, *one.parts), one.modified, one.read) for one in inner]
+    return [Entry((*entry.parts, *one.parts), entry.modified, one.read) for one in inner]
 
 
 def _in_zip(source: Path | io.BytesIO, where: str, notes: list[str]) -> Iterator[Entry]:

@@ -15,6 +15,8 @@ KINDS = ("canvas", "moodle", "classroom", "plain")
 _CANVAS = re.compile(r"^(?P<name>[^_]+)_(?P<late>LATE_)?(?P<user>\d+)_(?P<submission>\d+)_(?P<file>.+)$")
 #: Full Name_id_assignsubmission_file_/file.ipynb, or the same in one name when folders are off.
 _MOODLE = re.compile(r"^(?P<name>.+?)_(?P<user>\d+)_assignsubmission_file(?:_(?P<file>.*))?$")
+#: Moodle writes it once; a student whose own name holds it as well could pass for a classmate.
+_MARK = "_assignsubmission_file"
 _RESUBMITTED = re.compile(r"-(\d+)$")
 
 
@@ -71,7 +73,7 @@ def _owner(entry: Entry, kind: str, prefix: str) -> Owned | None:
     if kind == "canvas" and (found := _CANVAS.match(top)):
         name, attempt = _attempt(found["file"] if len(entry.parts) == 1 else last)
         return Owned(entry, f"{found['name']}_{found['user']}", name, bool(found["late"]), attempt)
-    if kind == "moodle" and (found := _MOODLE.match(top)):
+    if kind == "moodle" and (found := _MOODLE.match(top)) and top.count(_MARK) == 1:
         file = last if len(entry.parts) > 1 else (found["file"] or last)
         return Owned(entry, f"{found['name']}_{found['user']}", file)
     if kind in ("canvas", "moodle"):
@@ -79,7 +81,7 @@ def _owner(entry: Entry, kind: str, prefix: str) -> Owned | None:
     if len(entry.parts) > 1:
         name = PurePosixPath(top).stem if top.endswith(".zip") else top
         return Owned(entry, name.removeprefix(prefix), last)
-    return Owned(entry, PurePosixPath(last).stem, last)
+    return Owned(entry, PurePosixPath(last).stem.removesuffix(".ipynb"), last)
 
 
 def _marked(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -27,6 +28,8 @@ class Limits:
     memory_bytes: int = 2048 * MEBIBYTE
     #: Processes and threads.
     processes: int = 64
+    #: More than these step back behind every other process of the machine.
+    crowd: int = 4
     open_files: int = 256
     #: The largest file, and all of /tmp and the working directory together.
     file_bytes: int = 64 * MEBIBYTE
@@ -74,6 +77,9 @@ ENVIRONMENT = {
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     "MPLCONFIGDIR": "/tmp/.matplotlib",
     "IPYTHONDIR": "/tmp/.ipython",
+    # There is no network: an installation at the top of a notebook says so at once, and does not try for half a minute.
+    "PIP_NO_INDEX": "1",
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
 }
 
 
@@ -87,4 +93,6 @@ def hidden_folders() -> list[str]:
     """The harness's own folders, which must stay out of sight even when a visible folder contains them."""
     package = Path(__file__).resolve().parents[1]
     course = package.parent
-    return [str(package), *([str(course)] if (course / "solutions").is_dir() else [])]
+    installed = importlib.util.find_spec("coursekit")  # whole, with what later labs provide
+    kits = list(installed.submodule_search_locations or ()) if installed is not None else []
+    return [str(package), *kits, *([str(course)] if (course / "solutions").is_dir() else [])]

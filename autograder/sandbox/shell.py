@@ -287,6 +287,7 @@ class Runner:
         self.shell = shell
         self.compiler: Any = shell.compile
         self.collector = shell.collector
+        sys.path.insert(0, "")  # a notebook imports from its folder
         self.collector.limits = limits["output_bytes"], limits["picture_bytes"], limits["outputs"]
         self.capture = tempfile.TemporaryFile("ab+", buffering=0)  # noqa: SIM115
         for descriptor in (1, 2):

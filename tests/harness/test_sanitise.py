@@ -119,6 +119,39 @@ def test_a_future_schema_version_and_foreign_metadata_do_not_matter(notebook, te
     assert repair(raw(notebook), template).notes == []
 
 
+@pytest.mark.parametrize("ends", ["\r\n", "\r"])
+def test_line_ends_of_windows_and_old_macs_change_nothing(notebook, template, ends):
+    usual = repair(raw(notebook), template)
+    for cell in notebook.cells:
+        cell.source = cell.source.replace("\n", ends)
+        cell.pop(
+            "id", None
+        )  # as an editor of an older format leaves it: figure cells are known by their text
+    odd = repair(raw(notebook), template)
+    assert odd.executed_source() == usual.executed_source() and odd.notes == usual.notes == []
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_a_notebook_that_windows_saved_in_another_encoding_is_read(notebook, template, encoding):
+    saved = raw(notebook).decode().encode(encoding)
+    assert repair(saved, template).executed_source() == repair(raw(notebook), template).executed_source()
+
+
+def test_a_byte_that_is_no_utf_8_costs_a_character_and_not_the_notebook(notebook, template):
+    before = repair(raw(notebook), template).executed_source()
+    notebook.cells.insert(0, nbformat.v4.new_code_cell("# Übermüdung"))
+    saved = raw(notebook).replace("Übermüdung".encode(), "Übermüdung".encode("latin-1"))
+    assert repair(saved, template).executed_source() == ["# \ufffdberm\ufffddung", *before]
+
+
+def test_no_cell_is_handed_on_longer_than_anybody_writes(notebook, template):
+    notebook.cells.append(nbformat.v4.new_markdown_cell("word " * 100_000))
+    [cell] = [cell for cell in repair(raw(notebook), template).cells if "word word" in cell.node.source]
+    assert len(cell.node.source) < 201_000 and cell.node.source.endswith(
+        "[the rest was left out: it is too long]"
+    )
+
+
 @pytest.mark.parametrize(
     "content",
     [b"", b"{", b"[]", b"null", b"{}", b'{"cells": []}', b'{"cells": 3}', b"\xff\xfe\x00", b"[" * 100_000],

@@ -300,3 +300,70 @@ def test_nothing_to_collect_is_a_sentence(tmp_path: Path, out: Path) -> None:
         collect(folder_of(tmp_path / "empty", {"readme.txt": ""}), out, LAB)
     with pytest.raises(GradingError, match="no kind of download"):
         collect(tmp_path, out, LAB, kind="fax")
+
+
+def stamp(root: Path, student: str) -> str:
+    return (root / student / LAB / "timestamp.txt").read_text()
+
+
+def zip_bytes(files: dict[str, str], time: tuple[int, ...] = EARLY) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(zipfile.ZipInfo(name, date_time=time), text)  # type: ignore[arg-type]
+    return content.getvalue()
+
+
+def test_nobody_hands_in_earlier_by_what_they_write_into_their_own_files(tmp_path: Path, out: Path) -> None:
+    long_ago = (1999, 1, 1, 0, 0, 0)
+    packed = zip_bytes({f"{LAB}.ipynb": "bo", "timestamp.txt": "1999-01-01 00:00:00 UTC"}, long_ago)
+    files: dict[str, str | bytes] = {
+        f"Ada Lovelace_77_assignsubmission_file_/{LAB}.ipynb": "ada",
+        "Ada Lovelace_77_assignsubmission_file_/timestamp.txt": "1999-01-01 00:00:00 UTC",
+        "Bo Diddley_78_assignsubmission_file_/all.zip": packed,
+    }
+    collect(zip_of(tmp_path / "m.zip", files, dict.fromkeys(files, LATER)), out, LAB)
+    assert submitted(out) == {"Ada Lovelace_77": "ada", "Bo Diddley_78": "bo"}
+    assert {stamp(out, student) for student in submitted(out)} == {"2026-03-02 09:30:00 UTC\n"}
+
+
+def test_a_name_that_holds_moodles_own_mark_passes_for_nobody_else(tmp_path: Path, out: Path) -> None:
+    files: dict[str, str | bytes] = {
+        f"Ada Lovelace_77_assignsubmission_file_/{LAB}.ipynb": "ada",
+        f"Ada Lovelace_77_assignsubmission_file_99_assignsubmission_file_/{LAB}.ipynb": "eve",
+    }
+    later = {name: LATER for name in files if "99" in name}
+    done = collect(zip_of(tmp_path / "m.zip", files, later), out, LAB)
+    assert submitted(out) == {"Ada Lovelace_77": "ada"}
+    assert any("Nobody's" in note and "99_assignsubmission" in note for note in done.notes)
+
+
+def test_what_a_browser_or_a_mac_makes_of_a_notebooks_name_is_the_notebook(tmp_path: Path, out: Path) -> None:
+    files: dict[str, str | bytes] = {
+        f"ada/{LAB}.ipynb.txt": "ada",
+        f"bo/{LAB}.ipynb.json": "bo",
+        f"cy/{LAB} (1).IPYNB": "cy",
+        f"di/{LAB}.ipynb": "di",
+        f"di/._{LAB}.ipynb": "not this one",
+        "em.ipynb.txt": "em",
+    }
+    collect(zip_of(tmp_path / "z.zip", files), out, LAB)
+    assert submitted(out) == {"ada": "ada", "bo": "bo", "cy": "cy", "di": "di", "em": "em"}
+
+
+def test_a_zip_that_lists_a_million_files_is_not_listed(
+    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "MAX_INNER_ENTRIES", 30)
+    packed = zip_bytes({f"{number}.ipynb": "x" for number in range(31)})
+    few = zip_bytes({f"{LAB}.ipynb": "bo"})
+    files: dict[str, str | bytes] = {"ada/a.zip": packed, "bo/b.zip": few}
+    done = collect(zip_of(tmp_path / "z.zip", files), out, LAB)
+    assert submitted(out) == {"bo": "bo"} and any("lists more than 30" in note for note in done.notes)
+
+
+def test_of_many_zips_of_one_student_a_few_are_opened(tmp_path: Path, out: Path) -> None:
+    files: dict[str, str | bytes] = {f"ada/{n}.zip": zip_bytes({f"{LAB}.ipynb": str(n)}) for n in range(9)}
+    done = collect(zip_of(tmp_path / "z.zip", files | {f"bo/{LAB}.ipynb": "bo"}), out, LAB)
+    assert set(submitted(out)) == {"ada", "bo"}
+    assert sum("zips are opened" in note for note in done.notes) == 4

@@ -207,6 +207,11 @@ def test_a_safe_cell_never_starts_a_formula(text: str) -> None:
     cell.encode("utf-8")
 
 
+@pytest.mark.parametrize("separator", [",", ";", "\t", ';"', "; "])
+def test_no_part_of_a_cell_starts_a_formula_wherever_a_country_separates_cells(separator: str) -> None:
+    assert safe_cell(f"Ada{separator}=HYPERLINK(A1)") == f"Ada{separator}'=HYPERLINK(A1)"
+
+
 def test_numbers_stay_numbers(tmp_path: Path) -> None:
     assert table(write_table(tmp_path / "t.csv", ["a"], [["-1.5"], ["10"]])) == [["a"], ["-1.5"], ["10"]]
 

@@ -52,6 +52,7 @@ def texts(outcome):
         ("_ih[-1][:4], get_ipython().__class__.__name__", None),
         ("import random\nrandom.random() == random.Random(0).random()", ["True"]),
         ("import logging\nlogging.warning('log')", ["WARNING:root:log\n"]),
+        ("open('my_helper.py', 'w').write('x = 7')\nimport my_helper\nmy_helper.x", ["7"]),
         ("from tqdm.auto import tqdm\nsum(tqdm(range(3)))", None),
     ],
 )  # fmt: skip

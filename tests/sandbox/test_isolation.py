@@ -296,6 +296,16 @@ def test_a_hidden_folder_inside_a_visible_one_is_covered_and_what_it_contains_ma
     assert list(plan).index(f"{prefix}/course") < list(plan).index(f"{prefix}/course/venv")
 
 
+def test_a_kit_that_is_installed_beside_python_is_hidden_whole(monkeypatch, tmp_path):
+    """It holds what later labs provide: the answers of this one."""
+    installed = tmp_path / "site-packages" / "coursekit"
+    installed.mkdir(parents=True)
+    (installed / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(str(installed.parent))
+    monkeypatch.delitem(sys.modules, "coursekit", raising=False)
+    assert str(installed) in policy.hidden_folders()
+
+
 def test_copies_of_a_zygote_do_not_meet(folder):
     with Zygote(folder / "coursekit", modules=()) as zygote:
         one, other = zygote.clone(), zygote.clone()

@@ -1,5 +1,6 @@
 """What happens when a submission takes too much, ends itself, or attacks the line to the harness."""
 
+import os
 import time
 from dataclasses import replace
 
@@ -190,6 +191,32 @@ def test_the_watchdog_counts_processes_where_the_kernel_does_not(folder):
             ]
         )
         assert session.status == "crashed" and "too many processes" in session.note
+
+
+CROWD = """
+import os, threading, time
+for _ in range(8):
+    if os.fork() == 0:
+        os.setsid()
+        time.sleep(60)
+threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+time.sleep(1)
+"""
+
+
+def test_a_crowd_of_processes_steps_back_behind_everybody_else_and_a_few_do_not(zygote):
+    with zygote.session() as session:
+        session.run_cells(
+            [("two", "import os, time\nif os.fork() == 0:\n    time.sleep(60)\ntime.sleep(0.5)")]
+        )
+        child = session._transport.child
+        assert {os.getpriority(os.PRIO_PROCESS, pid) for pid in child.family()} == {0}
+        session._run_cell(1, "crowd", CROWD)
+        first, *others = sorted(child.family(), key=lambda pid: pid != child.pid)
+        assert first == child.pid and os.getpriority(os.PRIO_PROCESS, first) == 0
+        assert len(others) >= 8 and {os.getpriority(os.PRIO_PROCESS, pid) for pid in others} == {19}
+        threads = [int(task) for task in os.listdir(f"/proc/{first}/task") if int(task) != first]
+        assert threads and {os.getpriority(os.PRIO_PROCESS, thread) for thread in threads} == {19}
 
 
 def test_threads_are_limited(run):
