@@ -1,0 +1,78 @@
+"""``hand_in()`` packs the file and nothing else, and says in words what the file holds."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+from coursekit import check, hand_in, start
+from nbformat.notebooknode import NotebookNode
+
+from autograder.build import released_notebook
+
+LAB = "00_warm_up"
+FILE = f"{LAB}.ipynb"
+
+
+@pytest.fixture
+def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NotebookNode:
+    """The empty lab, started in its folder, and not saved there yet."""
+    monkeypatch.chdir(tmp_path)
+    start(LAB)
+    return released_notebook(LAB)
+
+
+def said(notebook: NotebookNode) -> str:
+    """What ``hand_in()`` says once the notebook is saved."""
+    nbformat.write(notebook, FILE)
+    return repr(hand_in())
+
+
+def answer(notebook: NotebookNode, name: str, source: str) -> None:
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == name:
+            cell.source = source
+
+
+def test_what_is_not_done_yet_is_said_and_the_file_is_packed_all_the_same(notebook: NotebookNode) -> None:
+    answer(notebook, "lookup", "def lookup(H, E):\n    return H @ E")
+    answer(notebook, "why_one_hot", "Ids are names.")
+    words = said(notebook)
+    assert words.startswith(f"{LAB}.zip is ready to hand in")
+    assert "○ one_hot: not written yet" in words
+    assert "✓ lookup: written, but not checked since the notebook was started" in words
+    assert "✓ why_one_hot: answered in words" in words
+    with zipfile.ZipFile(f"{LAB}.zip") as packed:
+        assert packed.namelist() == [FILE]
+        assert packed.read(FILE) == Path(FILE).read_bytes()
+
+
+def test_what_the_last_check_found_is_said(notebook: NotebookNode) -> None:
+    check("lookup", lambda H, E: 2 * (H @ E))
+    answer(notebook, "lookup", "def lookup(H, E):\n    return 2 * (H @ E)")
+    assert "✓ lookup: written; 0 of" in said(notebook)
+
+
+def test_an_answer_whose_cell_was_deleted_is_missed(notebook: NotebookNode) -> None:
+    notebook.cells = [
+        c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") != "softmax"
+    ]
+    assert "○ softmax: its cell is missing" in said(notebook)
+
+
+def test_a_renamed_notebook_is_not_packed_but_told_its_name(
+    notebook: NotebookNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JPY_SESSION_NAME", "work/Untitled.ipynb")
+    words = repr(hand_in())
+    assert f"There is no file `{FILE}`" in words
+    assert "This notebook is called `Untitled.ipynb`: give it its first name back" in words
+    assert not os.path.exists(f"{LAB}.zip")
+
+
+def test_a_damaged_file_is_not_packed(notebook: NotebookNode) -> None:
+    Path(FILE).write_text("{", encoding="utf-8")
+    assert "is no notebook that can be read" in repr(hand_in())
