@@ -20,7 +20,10 @@ apply_to(c)
 c.CourseDirectory.root = {root!r}
 c.CourseDirectory.course_id = "default_course"
 c.CourseDirectory.source_directory = {source!r}
+c.CourseDirectory.submitted_directory = {submitted!r}
 c.CourseDirectory.db_url = {database!r}
+c.ExchangeFactory.list = "autograder.nbgrader_settings.NoExchange"
+c.FormgradeExtension.debug = False
 """
 
 
@@ -31,8 +34,12 @@ def configure(out: Path) -> Path:
     out = out.resolve()
     if not (out / "gradebook.db").is_file():
         raise UserError(f"There is no gradebook in {out}: grade a class into it first.")
+    beside = out.parent / "submitted"
     text = _CONFIG.format(
-        root=str(out), source=str(course_root() / "solutions"), database=f"sqlite:///{out / 'gradebook.db'}"
+        root=str(out),
+        source=str(course_root() / "solutions"),
+        submitted=str(beside if beside.is_dir() and not (out / "submitted").is_dir() else out / "submitted"),
+        database=f"sqlite:///{out / 'gradebook.db'}",
     )
     write_atomically(out / "nbgrader_config.py", text)
     return out
@@ -40,7 +47,14 @@ def configure(out: Path) -> Path:
 
 def command(out: Path, port: int = 8888, browser: bool = True) -> list[str]:
     """The command line that serves Formgrader on a graded folder."""
-    jupyter = [sys.executable, "-m", "jupyter", "lab", f"--port={port}", "--LabApp.default_url=/formgrader"]
+    jupyter = [
+        sys.executable,
+        "-m",
+        "jupyter",
+        "lab",
+        f"--port={port}",
+        "--LabApp.default_url=/formgrader/gradebook",
+    ]
     jupyter += [f"--notebook-dir={out}"] + ([] if browser else ["--no-browser"])
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         jupyter.append("--allow-root")

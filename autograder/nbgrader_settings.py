@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import nbgrader
+from nbgrader.exchange import ExchangeError
+from nbgrader.exchange.default import ExchangeList
 
 _TEMPLATES = Path(__file__).parent / "templates" / "nbgrader"
 _NBGRADERS_TEMPLATES = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"
@@ -27,3 +29,10 @@ def apply_to(c: Any) -> None:
         "markdown2html": "autograder.nbgrader_pages.markdown2html",
     }
     c.HTMLExporter.extra_template_basedirs = [str(_TEMPLATES), str(_NBGRADERS_TEMPLATES)]
+
+
+class NoExchange(ExchangeList):
+    """nbgrader's exchange is for JupyterHub: without one, Formgrader tells the instructor to contact the instructor."""
+
+    def ensure_root(self) -> None:
+        raise ExchangeError("Notebooks are collected with `autograder collect`.")

@@ -1,0 +1,381 @@
+"""The instructor's day, with the real commands and in Chromium: from a lab that is edited to points in every gradebook."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from playwright.sync_api import Browser, Page, Request, Route, expect
+
+from autograder.answers import answers_of
+from autograder.masters import course_root, lab_name
+from autograder.sandbox.namespaces import probe
+from autograder.simulate import solved, source_of
+from tests.harness.conftest import command, environment, freeze
+
+pytestmark = [
+    pytest.mark.skipif(probe() is not None, reason=str(probe())),
+    pytest.mark.xdist_group("grading"),
+]
+
+LAB = lab_name("03")
+WRITTEN = "why_mask"
+QUESTION = "count_features"
+MISCONCEPTION = "counts instead of shares"
+FORMULA = r"\frac{1}{\sqrt{n}}"
+#: How long a page may take on a busy machine.
+PATIENCE_MS = 120_000
+
+#: Points and comments for the first four written answers that Formgrader shows.
+MARKS = tuple((points, f"Two *reasons*, said {points} times: see $p_i$.") for points in (3, 1.5, 0, 2))
+#: Fair to nobody: the text never asks for double precision, and one right answer counts in single precision.
+UNFAIR = f'''
+
+@hidden_test("{QUESTION}")
+def test_double_precision(student):
+    """The table is in double precision."""
+    expect(as_array(student([[0, 1, 2]], 3), "the table").dtype == np.float64, "the table should be float64")
+'''
+
+
+def named(kind: str, title: str) -> str:
+    """The source of an answer from the catalogue."""
+    return next(
+        s
+        for a in answers_of(LAB)[kind][QUESTION]
+        if title in (a.title, a.function.__name__) and (s := source_of(a))
+    )
+
+
+def fine(done: subprocess.CompletedProcess) -> str:
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+class Day:
+    """The course's folder, its class, and what has been done so far."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.root = freeze(folder / "course", LAB)
+        shutil.copy(course_root() / "pyproject.toml", self.root)
+        shutil.copytree(course_root() / "notebooks" / "demos", self.root / "notebooks" / "demos")
+        self.submitted, self.graded = folder / "submitted", folder / "graded"
+        self.tests = self.root / "autograder" / "hidden_tests" / f"test_{LAB}.py"
+        #: student -> the points and the comment that their written answer got.
+        self.given: dict[str, tuple[float, str]] = {}
+        (folder / "course.toml").write_text("[limits]\ncell_seconds = 2\n")
+
+    def run(self, verb: str, *words: object) -> str:
+        """What a command says, run where the professor stands."""
+        policy = str(self.folder / "course.toml")
+        return fine(command(verb, *words, root=self.root, COURSE_FILE=policy))
+
+    def on_a_terminal(self, *words: object) -> str:
+        """What a terminal of 120 columns gets to see of a command."""
+        ours, theirs = os.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 120, 0, 0))
+        own = environment(
+            self.root, TERM="xterm", COLUMNS="120", COURSE_FILE=str(self.folder / "course.toml")
+        )
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "autograder.cli", *map(str, words)],
+            env=own, stdin=theirs, stdout=theirs, stderr=theirs,
+        )  # fmt: skip
+        os.close(theirs)
+        seen = b""
+        try:
+            while more := os.read(ours, 65536):
+                seen += more
+        except OSError:  # nobody holds the other end any more
+            pass
+        os.close(ours)
+        text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
+        assert process.wait() == 0, text
+        return text
+
+    def results(self) -> dict[str, dict]:
+        """student -> the row of results.json."""
+        return {row["student"]: row for row in json.loads((self.graded / "results.json").read_text())}
+
+    def final_points(self) -> dict[str, float]:
+        """student -> the tests' points and those that the professor gave."""
+        return {
+            student: row["score"] + self.given.get(student, (0.0, ""))[0]
+            for student, row in self.results().items()
+        }
+
+    def feedback_page(self, student: str) -> Path:
+        return self.graded / "feedback" / student / LAB / f"{LAB}.html"
+
+
+@pytest.fixture(scope="module")
+def day(tmp_path_factory: pytest.TempPathFactory) -> Day:
+    return Day(tmp_path_factory.mktemp("day"))
+
+
+@pytest.fixture(scope="module")
+def bundle(day: Day) -> Path:
+    """The lab built and released, with a sentence that the professor wrote this morning."""
+    master = day.root / "solutions" / LAB / f"{LAB}.py"
+    text = master.read_text(encoding="utf-8")
+    assert text.count("Programs run, batteries run down.") == 1
+    master.write_text(text.replace("Programs run, batteries run down.", "Good morning, group B."))
+    with day.tests.open("a", encoding="utf-8") as file:
+        file.write(UNFAIR)
+    assert "executed" in day.run("build", "03")
+    day.run("release", "03", "--out", day.folder / "to_students")
+    return day.folder / "to_students"
+
+
+def handed_in(bundle: Path, answers: dict[str, str], written: str, first: str = "") -> bytes:
+    """The released notebook with these answers, and a cell of the student's own before them."""
+    notebook = nbformat.read(bundle / LAB / f"{LAB}.ipynb", as_version=4)
+    for cell in notebook.cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        cell.source = {**answers, WRITTEN: written}.get(name, cell.source)
+    if first:
+        notebook.cells.insert(3, nbformat.v4.new_code_cell(first))
+    return nbformat.writes(notebook).encode()
+
+
+@pytest.fixture(scope="module")
+def collected(day: Day, bundle: Path) -> str:
+    """Moodle's bulk download of a class of eight, collected; what the command said."""
+    right = solved(LAB)
+    single = right | {QUESTION: named("alternative", "features_with_add_at")}
+    wrong = right | {QUESTION: named("misconception", MISCONCEPTION)}
+    half = dict(list(right.items())[:3])
+    everybody = {
+        "Ada Lovelace_11": handed_in(bundle, right, f"Noise shrinks like ${FORMULA}$, so a voter *counts*."),
+        "Bo Diaz_12": handed_in(bundle, wrong, "Noise."),
+        "Cléo Petit_13": handed_in(bundle, single, "Because <b>silent</b> voters add no noise."),
+        "Dora Ito_14": handed_in(bundle, half, "I ran out of time."),
+        "Emil Khan_15": handed_in(bundle, right, "See above.", "undefined_name + 1"),
+        "Finn O'Hara_16": b"{",
+        "Gus Wolf_17": handed_in(bundle, right, "Votes are noisy.", "while True:\n    pass"),
+        "Eve Zhang_18": handed_in(bundle, {}, "<script>attack()</script>", "import os\nos._exit(0)"),
+    }
+    with zipfile.ZipFile(day.folder / "submissions.zip", "w") as archive:
+        for student, content in everybody.items():
+            archive.writestr(f"{student}_assignsubmission_file_/{LAB}.ipynb", content)
+    return day.run("collect", day.folder / "submissions.zip", "03", "--submitted", day.submitted)
+
+
+@pytest.fixture(scope="module")
+def graded(day: Day, collected: str) -> str:
+    """The class graded; what the terminal showed."""
+    return day.on_a_terminal("grade", "03", "--submitted", day.submitted, "--out", day.graded, "--jobs", 2)
+
+
+class Watched:
+    """What pages asked for that does not lie where they came from (they do not get it), and their errors."""
+
+    def __init__(self) -> None:
+        self.elsewhere: list[str] = []
+        self.errors: list[str] = []
+
+    def open(self, browser: Browser, address: str, **look: Any) -> Page:
+        page = browser.new_page(**{"viewport": {"width": 1280, "height": 900}, **look})
+        page.set_default_timeout(PATIENCE_MS)
+        home = urlsplit(address)[:2]
+
+        def guard(route: Route, request: Request) -> None:
+            if urlsplit(request.url)[:2] == home or request.url.startswith("data:"):
+                route.continue_()
+            else:
+                self.elsewhere.append(request.url)
+                route.abort()
+
+        page.route("**/*", guard)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.goto(address)
+        return page
+
+
+@pytest.fixture(scope="module")
+def watched() -> Watched:
+    return Watched()
+
+
+@pytest.fixture(scope="module")
+def formgrader(day: Day, graded: str) -> Iterator[str]:
+    """Formgrader's address, token and all, as the command prints it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "autograder.cli", "formgrader", "--out", day.graded, "--no-browser",
+         "--port", str(port)],
+        env=environment(day.root, JUPYTER_RUNTIME_DIR=str(day.folder / "runtime")),
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+    )  # fmt: skip
+    try:
+        assert process.stdout
+        said = ""
+        for line in process.stdout:
+            said += line
+            if found := re.search(r"http://127\.0\.0\.1\S+", line):
+                threading.Thread(target=process.stdout.read, daemon=True).start()
+                yield found.group()
+                break
+        else:
+            pytest.fail(said)
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
+
+
+def give(page: Page, points: float, comment: str) -> str:
+    """Points and a comment for the written answer on the page, saved; whose it is."""
+    expect(page.locator(f"#{WRITTEN}.needs_manual_grade")).to_be_visible()
+    expect(page.locator(f"#{WRITTEN}-comment")).to_have_attribute("placeholder", re.compile("comments here"))
+    for what, field, value in (("grade", WRITTEN, str(points)), ("comment", f"{WRITTEN}-comment", comment)):
+        with page.expect_response(lambda answer, what=what: f"/api/{what}/" in answer.url and answer.ok):
+            page.locator(f"#{field}").fill(value)
+            page.locator(f"#{field}").blur()
+    return (page.locator("a.name-shown").text_content() or "").strip()
+
+
+@pytest.fixture(scope="module")
+def marked(day: Day, browser: Browser, watched: Watched, formgrader: str) -> dict[str, str]:
+    """Four written answers read in Formgrader, one after the other; student -> how the answer looked."""
+    page, seen = watched.open(browser, formgrader), {}
+    expect(page.get_by_role("row", name=LAB).get_by_role("gridcell", name="8", exact=True)).to_be_visible()
+    page.get_by_role("link", name=LAB).click()
+    page.locator("#main-table").get_by_role("link", name=LAB).click()
+    page.get_by_role("link", name="Submission #1", exact=True).click()
+    for points, comment in MARKS:
+        expect(page.locator("body")).to_contain_text(f"Submission {len(seen) + 1} / 7")
+        page.locator(f"#{WRITTEN}").focus()
+        student = give(page, points, comment)
+        day.given[student] = (points, comment)
+        seen[student] = page.locator(".nbgrader_cell", has=page.locator(f"#{WRITTEN}")).inner_html()
+        page.locator(f"#{WRITTEN}").focus()
+        page.keyboard.press("Control+.")
+        expect(page.locator("body")).to_contain_text(f"Submission {len(seen) + 1} / 7")
+        expect(page.locator(f"#{WRITTEN}")).to_be_focused()
+    page.close()
+    return seen
+
+
+@pytest.fixture(scope="module")
+def mended(day: Day, marked: dict[str, str]) -> str:
+    """The unfair test taken away and the class graded again; what the command said."""
+    text = day.tests.read_text(encoding="utf-8")
+    day.tests.write_text(text.removesuffix(UNFAIR), encoding="utf-8")
+    return day.run("regrade", "03", "--submitted", day.submitted, "--out", day.graded, "--jobs", 2)
+
+
+def test_what_the_professor_edits_is_in_the_students_bundle_and_no_solution_is(bundle: Path) -> None:
+    text = (bundle / LAB / f"{LAB}.ipynb").read_text(encoding="utf-8")
+    assert "Good morning, group B." in text and "YOUR CODE HERE" in text
+    assert "BEGIN SOLUTION" not in text and "BEGIN HIDDEN TESTS" not in text
+
+
+def test_moodles_zip_becomes_one_folder_a_student(day: Day, collected: str) -> None:
+    assert "8 submissions (moodle)" in collected
+    assert len(list(day.submitted.glob(f"*/{LAB}/{LAB}.ipynb"))) == 8
+
+
+def test_a_terminal_shows_how_far_grading_is_and_then_a_row_for_everybody(day: Day, graded: str) -> None:
+    assert re.search(rf"grading {LAB}.*8/8", graded), "the progress bar"
+    after = graded[graded.rindex("8/8") :]
+    statuses = {student: row["status"] for student, row in day.results().items()}
+    for student, status in statuses.items():
+        assert re.search(rf"{re.escape(student)}\s+{status}", after), student
+    assert sorted(statuses.values()) == [
+        "crashed", "graded", "graded", "graded", "graded", "partly-run", "timed-out", "unreadable"
+    ]  # fmt: skip
+
+
+def test_the_report_names_the_misconception_its_demo_and_links_each_students_page(
+    day: Day, browser: Browser, watched: Watched, graded: str
+) -> None:
+    page = watched.open(browser, (day.graded / "report" / f"{LAB}.html").as_uri())
+    headings = page.get_by_role("heading", level=2).all_inner_texts()
+    for words in ("How the notebooks ran", "What the class misunderstands", "Every student"):
+        assert words in headings
+    row = page.get_by_role("row", name=MISCONCEPTION)
+    expect(row).to_contain_text(QUESTION)
+    demo = row.get_by_role("link").get_attribute("href") or ""
+    assert demo.endswith("03_votes_and_mask.ipynb")
+    page.get_by_role("link", name="Bo Diaz_12").click()
+    expect(page.get_by_text(f"This looks like: {MISCONCEPTION}")).to_be_visible()
+    page.close()
+
+
+def test_written_answers_are_read_in_formgrader_with_their_formulas(
+    day: Day, watched: Watched, marked: dict[str, str]
+) -> None:
+    assert len(day.given) == len(MARKS), "four different students"
+    for student, shown in marked.items():
+        assert ("<svg" in shown) == ("Lovelace" in student)
+        assert "attack" not in shown
+    assert watched.elsewhere == [] and watched.errors == []
+
+
+def test_a_regrade_says_what_it_did_and_why_and_keeps_what_the_professor_gave(
+    day: Day, graded: str, mended: str
+) -> None:
+    assert f"8 graded again, changed: tests of {QUESTION}: tested: {QUESTION} (7 of them)" in mended
+    rows = day.results()
+    assert (
+        rows["Cléo Petit_13"]["score"] == rows["Ada Lovelace_11"]["score"] == 20 > rows["Bo Diaz_12"]["score"]
+    )
+    with Gradebook(f"sqlite:///{day.graded / 'gradebook.db'}") as book:
+        for student, (points, comment) in day.given.items():
+            grade = book.find_grade(WRITTEN, LAB, LAB, student)
+            assert (grade.manual_score, grade.needs_manual_grade) == (points, False)
+            assert book.find_comment(WRITTEN, LAB, LAB, student).manual_comment == comment
+
+
+def test_the_feedback_page_shows_the_points_and_the_comment(
+    day: Day, browser: Browser, watched: Watched, mended: str
+) -> None:
+    assert "8 pages" in day.run("feedback", "03", "--out", day.graded)
+    for student, (points, _) in day.given.items():
+        page = watched.open(browser, day.feedback_page(student).as_uri(), color_scheme="dark")
+        answer = page.locator(".written")
+        expect(answer).to_contain_text(f"{points:g} of 3 points")
+        expect(answer.locator(".teacher em")).to_have_text("reasons")
+        expect(answer.get_by_role("img", name="p_i")).to_be_visible()
+        expect(page.locator(".total")).to_contain_text(f"{day.final_points()[student]:g} of 23 points")
+        page.close()
+    assert watched.elsewhere == [] and watched.errors == []
+
+
+def test_every_export_holds_the_final_points(day: Day, mended: str) -> None:
+    final, out = day.final_points(), day.graded / "exports"
+    for form in ("canvas", "moodle", "gradescope", "github"):
+        said = day.run("export", form, "03", "--out", day.graded)
+        assert "3 submissions still have answers that wait for a person" in said
+    canvas = list(csv.reader((out / f"canvas-{LAB}.csv").open(encoding="utf-8-sig")))
+    assert {row[0]: float(row[-1]) for row in canvas[2:]} == pytest.approx(final, abs=0.005)
+    moodle = list(csv.DictReader((out / f"moodle-{LAB}.csv").open(encoding="utf-8-sig")))
+    assert [float(row[LAB]) for row in moodle] == pytest.approx(list(final.values()), abs=0.005)
+    for student, points in final.items():
+        gradescope = json.loads((out / "gradescope" / student / "results.json").read_text())
+        github = json.loads((out / "github-classroom" / student / "autograding.json").read_text())
+        assert gradescope["score"] == pytest.approx(points, abs=0.005)
+        assert sum(test["score"] for test in github["tests"]) == pytest.approx(points, abs=0.005)
+        assert github["max_score"] == 23
