@@ -32,7 +32,7 @@ _KIT = Path(__file__).resolve().parent
 _parts: list[list[str]] = []
 
 
-def mine(lab: str, question: str, *, quiet: bool = False) -> Callable[..., Any]:
+def mine(lab: str, question: str) -> Callable[..., Any]:
     """The student's own ``question`` of lab ``lab`` (a number) when it passes its checks, else the provided one.
 
     A line says which of the two it is; in a notebook that is itself being taken over, the outer line says it.

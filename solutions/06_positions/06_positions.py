@@ -135,7 +135,7 @@ with until_written():
     heatmap(codes.T, ["8s", "4s", "2s", "1s"], ax=axes[0], numbers=".0f", aspect="auto",
             title="Each bit flips half as often", xlabel="place t", ylabel="bit")
     axes[0].set_xticks(range(0, 16, 3))
-    axes[1].bar(range(15), np.abs(codes[1:] - codes[:-1]).sum(axis=1), color=BLUE)
+    axes[1].bar(range(15), (codes[1:] != codes[:-1]).sum(axis=1), color=BLUE)
     axes[1].set_title("Neighbours 7 and 8 differ in every bit")
     axes[1].set_xlabel("from t to t + 1, t = …"), axes[1].set_ylabel("bits that flip")
     axes[1].set_yticks(range(5)), axes[1].set_xticks(range(0, 15, 2))
