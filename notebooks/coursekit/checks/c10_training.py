@@ -49,11 +49,14 @@ def five_lessons(shift_targets: Any) -> None:
         f"one sentence of four words makes five lessons: shape (1, 5), not {tuple(decoder_input.shape)}",
     )
     ensure(
+        not torch.equal(decoder_input, labels),
+        "input and labels are the same: nothing is shifted; the input begins with bos and has no eos",
+    )
+    ensure(
         decoder_input[0].tolist() != [2, 1, 0, 4, 5],
         "the two results are the other way round: the decoder input comes first",
     )
     equal(decoder_input, [[6, 2, 1, 0, 4]], "the decoder input should be bos and then the sentence")
-    ensure(labels[0].tolist() != [6, 2, 1, 0, 4], "input and labels are the same: nothing is shifted")
     equal(labels, [[2, 1, 0, 4, 5]], "the labels should be the sentence and then eos")
     ensure(labels.dtype == torch.long, f"the numbers should be integers (torch.long), not {labels.dtype}")
 
@@ -154,6 +157,10 @@ def knowing_nothing_costs_log_v(masked_cross_entropy: Any) -> None:
             not math.isclose(got, 0.7 * math.log(6), rel_tol=1e-4),
             "you divide by all 10 positions; the mean runs over the 7 real ones",
         )
+        ensure(
+            not math.isclose(got, 7 * math.log(6), rel_tol=1e-4),
+            "this is the sum over the 7 real positions; take their mean",
+        )
         close(got, math.log(6), f"the loss should be ln 6 = 1.7918, but it is {got:.4f}", rtol=1e-4)
 
 
@@ -215,6 +222,11 @@ def the_first_step(adam_step: Any) -> None:
         not math.isclose(got, 1 - 0.1 * 0.05 / math.sqrt(0.005), rel_tol=1e-6),
         "the corrections are missing: divide m by 1 − β₁ᵗ and v by 1 − β₂ᵗ",
     )
+    ensure(not math.isclose(got, 0.99, rel_tol=1e-6), "m is not corrected: divide it by 1 − β₁ᵗ")
+    ensure(
+        not math.isclose(got, 1 - 0.1 * 0.5 / math.sqrt(0.005), rel_tol=1e-6),
+        "v is not corrected: divide it by 1 − β₂ᵗ",
+    )
     ensure(not math.isclose(got, 1 - 0.1 * 0.5 / 0.25, rel_tol=1e-6), "divide by the square root of v̂")
     close(theta, [0.9], f"θ should be 0.9 after the first step, but it is {got:.4g}")
 
@@ -242,6 +254,11 @@ def every_weight_its_own_step(adam_step: Any) -> None:
     nothing = torch.zeros(2, 2, dtype=torch.float64)
     theta, _, _ = _three(adam_step(nothing, gradient, nothing, nothing, 1, 0.5))
     ensure(bool(torch.isfinite(theta).all()), "a gradient of 0 gives 0/0: add eps to the root")
+    inside = -0.5 * gradient / (gradient**2 + 1e-9).sqrt()
+    ensure(
+        not np.allclose(theta, inside, rtol=1e-7, atol=0),
+        "eps stands inside the root: add it to the root, √v̂ + ε",
+    )
     close(
         theta,
         [[-0.5, 0.5], [0.0, -0.5]],
@@ -365,7 +382,7 @@ def old_gradients_are_cleared(train_step: Any) -> None:
 
 @public_check("train_step")
 def a_long_gradient_is_clipped(train_step: Any) -> None:
-    """With clip = 2 the gradient of 16 is shortened to 2."""
+    """With clip = 2 the gradient of 16 is shortened to 2, and that of two weights as one vector."""
     model = _Linear()
     _step(train_step, model, clip=2.0)
     weight = float(model.weight.detach())
@@ -374,3 +391,17 @@ def a_long_gradient_is_clipped(train_step: Any) -> None:
         "the gradient was not clipped, or only after the optimiser's step",
     )
     close(weight, 1.8, f"the weight should go from 2 to 2 − 0.1 · 2 = 1.8, but it is {weight:.4g}", rtol=1e-4)
+    model = _Shifted()  # two gradients, 16 and 6: together they have the length √292
+    _step(train_step, model, clip=2.0)
+    shift = float(model.shift.detach())
+    ensure(
+        not math.isclose(shift, -0.2, rel_tol=1e-4),
+        "each weight's gradient was cut by itself: shorten all of them together, as one long vector (clip_grad_norm_ of all "
+        "the model's parameters), so that its direction stays",
+    )
+    close(
+        shift,
+        -0.1 * 2 * 6 / math.sqrt(292),
+        f"the second weight should go to −0.0702, but it is {shift:.4g}",
+        rtol=1e-3,
+    )

@@ -168,6 +168,11 @@ def tied(Transformer: Any) -> None:
     equal(list(logits.shape), [1, 3, 40], "the logits should have shape (B, T, target_size)")
     table = model.target_embedding.weight.detach().numpy()
     expected = (12**0.5 * table[[1, 5, 6]] + _sines(3, 12)) @ table.T
+    for softmax, name in ((torch.log_softmax, "log-probabilities"), (torch.softmax, "probabilities")):
+        ensure(
+            not np.allclose(logits.detach()[0], softmax(torch.tensor(expected), -1), atol=1e-4),
+            f"these are {name}; decode returns the logits: the loss and the search take the softmax themselves",
+        )
     close(
         logits[0],
         expected,
@@ -198,6 +203,29 @@ def no_peeking(Transformer: Any) -> None:
     ensure(
         not torch.allclose(other, logits),
         "the logits do not depend on the source: does the memory reach the decoder?",
+    )
+
+
+@public_check("Transformer")
+def dropout_in_the_blocks_only(Transformer: Any) -> None:
+    """Dropout acts in the blocks of the encoder and of the decoder, and nowhere else."""
+    torch.manual_seed(0)
+    model = Transformer(30, 40, 12, 3, 20, 2, dropout=0.5).train()
+    source, target = torch.tensor([[7, 8, 9]]), torch.tensor([[1, 5, 6]])
+    with torch.no_grad():
+        memory, mask = model.encode(source)
+        encoded = model.encode(source)[0]
+        decoded, again = (model.decode(target, memory, mask) for _ in range(2))
+        model.encoder, model.decoder = nn.ModuleList(), nn.ModuleList()
+        bare, bare_again = (model(source, target) for _ in range(2))
+    for name, first, second in (("EncoderBlock", memory, encoded), ("DecoderBlock", decoded, again)):
+        ensure(
+            not torch.equal(first, second),
+            f"with dropout = 0.5 two runs in training mode give the same: hand dropout on to each {name}",
+        )
+    ensure(
+        torch.allclose(bare, bare_again),
+        "without any blocks two runs in training mode differ: dropout acts in the blocks only, not on embeddings or logits",
     )
 
 
@@ -253,6 +281,17 @@ def greedy_and_beam(translate: Any) -> None:
         [4, 8],
         "with beam = 2 the translation should be [4, 8], of probability .4 · .9 = .36 against .24",
     )
+
+
+@public_check("translate")
+def the_penalty_reaches_the_search(translate: Any) -> None:
+    """With a length penalty of 1 a longer sentence wins."""
+    table = {1: {4: 0.55, 5: 0.45}, 5: {2: 1.0}, 4: {8: 0.8, 2: 0.2}, 8: {6: 0.9, 2: 0.1}, 6: {2: 1.0}}
+    said = list(translate(_Told(table), [4], beam=2))
+    equal(said, [5], "without a penalty and with beam = 2 it should be [5], of probability .45")
+    said = list(translate(_Told(table), [4], beam=2, length_penalty=1.0))
+    ensure(said != [5], "with length_penalty = 1 nothing has changed: hand it on to beam_search")
+    equal(said, [4, 8, 6], "with length_penalty = 1 it should be [4, 8, 6]: log(.396)/4 against log(.45)/2")
 
 
 @public_check("translate")
