@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -61,8 +62,8 @@ def in_notebook() -> bool:
 
 
 def present(card: Card) -> Card:
-    """Return the card for a notebook to show; elsewhere print its words first."""
-    if not in_notebook():
+    """Return the card for a notebook or a prompt to show; a program prints its words."""
+    if not in_notebook() and not hasattr(sys, "ps1"):
         print(card.words)
     return card
 

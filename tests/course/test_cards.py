@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from coursekit import cards, checking
 from coursekit.checking import ensure
@@ -56,3 +59,12 @@ def test_a_single_failure_needs_no_advice_where_to_begin(verdict_of):
 def test_the_cards_say_that_answers_in_words_are_not_counted():
     assert "answers in words" in cards.overview(LAB, ["a", "b"], {}).words
     assert "answer in words" in cards.started(LAB, ["a", "b"]).words
+
+
+@pytest.mark.parametrize("options", [[], ["-i"]], ids=["a program", "a prompt"])
+def test_outside_a_notebook_a_card_is_said_once(options: list[str]) -> None:
+    lines = 'from coursekit import check, start\nstart("00_warm_up")\ncheck("lookup", lambda H, E: H @ E)\n'
+    words = subprocess.run(
+        [sys.executable, *options], input=lines, capture_output=True, text=True, check=True
+    ).stdout
+    assert words.count("lookup: 3 of 3 public checks hold") == 1
