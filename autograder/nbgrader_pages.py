@@ -7,6 +7,7 @@ here, because MathJax comes from the network.
 
 from __future__ import annotations
 
+import itertools
 import re
 import secrets
 from html import escape
@@ -77,7 +78,12 @@ _TAGS = frozenset(
     ]
 )
 #: Elements whose text is no text for a reader.
-_WITH_CONTENT = re.compile(r"<(script|style|template|noscript|title)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+_WITH_CONTENT = re.compile(r"<(/?)(script|style|template|noscript|title)\b[^>]*>?", re.IGNORECASE)
+#: What is longer, or has more or deeper elements, is shown as it was typed: its reader would wait for minutes.
+_MOST_TEXT, _MOST_ELEMENTS, _DEEPEST = 40_000, 20_000, 100
+_ELEMENT = re.compile(
+    r"<(/?)(?!(?:br|hr|img|col|p|li|dt|dd|t[rdh])\b)[a-z](?:[^<>]*[^<>/])?(/?)", re.IGNORECASE
+)
 _PICTURE = re.compile(r"data:image/(png|jpeg|gif);base64,[A-Za-z0-9+/=\s]*")
 _LINK = re.compile(r"(https?://|mailto:|#)", re.IGNORECASE)
 #: A formula longer than this is shown as it was typed.
@@ -120,7 +126,32 @@ def clean_html(markup: Any) -> str:
     if isinstance(markup, _Cleaned):
         return markup
     text = markup.decode("utf-8", "replace") if isinstance(markup, bytes) else str(markup)
-    return _Cleaned(_cleaner.clean(_WITH_CONTENT.sub("", text)))
+    if text.count("<") > _MOST_ELEMENTS or _depth(text) > _DEEPEST:
+        return _as_typed(text)
+    return _Cleaned(_cleaner.clean(_without_content(text)))
+
+
+def _as_typed(text: str) -> str:
+    return _Cleaned(f"<pre>{escape(text[:_MOST_TEXT])}</pre>")
+
+
+def _depth(text: str) -> int:
+    """How deep elements stand in each other, at most: an element that is never closed holds all that follow."""
+    steps = (-1 if found[1] else 0 if found[2] else 1 for found in _ELEMENT.finditer(text))
+    return max(itertools.accumulate(steps), default=0)
+
+
+def _without_content(text: str) -> str:
+    """The text without scripts, styles and the like, in one pass."""
+    kept, end, inside, begin = [], 0, "", 0
+    for found in _WITH_CONTENT.finditer(text):
+        closes, name = found[1], found[2].lower()
+        if not inside and not closes:
+            inside, begin = name, found.start()
+        elif inside == name and closes:
+            kept.append(text[end:begin])
+            end, inside = found.end(), ""
+    return "".join([*kept, text[end:]])
 
 
 class _Renderer(IPythonRenderer):
@@ -170,6 +201,8 @@ def _formula(tex: str, alone: bool) -> str:
 
 
 def _html(source: str, renderer: _Renderer, hard_wrap: bool = False) -> str:
+    if len(source) > _MOST_TEXT:
+        return _as_typed(source)
     made = MarkdownWithMath(renderer=renderer, inline=MathInlineParser(hard_wrap=hard_wrap)).render(source)
     return _Cleaned(renderer.drawn(clean_html(made)))
 

@@ -16,7 +16,7 @@ from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.formgrader import configure
 from autograder.masters import course_root
-from autograder.nbgrader_pages import cell_html
+from autograder.nbgrader_pages import cell_html, clean_html
 
 from .conftest import nbgrader_cell
 
@@ -159,3 +159,31 @@ def test_a_check_card_is_readable_without_its_style(tmp_path):
     made = page(project(tmp_path), "formgrade", (card._repr_mimebundle_()["text/html"],))
     assert "It sums to one." in made and "divide by the sum" in made
     assert "--ck-ink" not in made.split("Student's answer")[1].split("<pre>")[0]
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<b>" * 9_000,
+        "<div><i>" * 5_000,
+        "<script" * 60_000,
+        "<title>x" * 9_000,
+        "<" * 300_000,
+        "<td style='a" * 30_000,
+    ],
+    ids=["bold", "deep", "scripts", "titles", "brackets", "styles"],
+)
+def test_markup_that_would_hold_up_its_reader_is_shown_as_it_was_typed(markup):
+    shown = clean_html(markup)
+    assert shown.startswith("<pre>&lt;") and len(shown) < 400_000 and Elements(shown).elements == ["pre"]
+
+
+def test_an_answer_of_a_book_s_length_is_shown_as_it_was_typed():
+    shown = cell_html("*word* " * 20_000)
+    assert shown.startswith("<pre>*word*") and "<em>" not in shown
+
+
+def test_a_large_table_is_shown_as_a_table():
+    row = "<tr>" + "<td><b>1</b></td>" * 10 + "</tr>"
+    assert clean_html(f"<div><table>{row * 200}</table></div>").count("<td>") == 2000
+    assert clean_html("<svg>" + "<rect width='1'/>" * 500 + "</svg><b>all</b>") == "<b>all</b>"
