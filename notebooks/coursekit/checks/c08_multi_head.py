@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def _shape(value: Any, wanted: tuple[int, ...], what: str, hint: str = "") -> Te
     """``value`` as a tensor of the shape ``wanted``, or a hint."""
     tensor = _tensor(value, what)
     found = tuple(tensor.shape)
-    ensure(found == wanted, f"{what} should have shape {wanted}, but has shape {found}{hint}")
+    ensure(found == wanted, f"the shape of {what} should be {wanted}, but it is {found}{hint}")
     return tensor
 
 
@@ -82,7 +83,7 @@ def three_heads_of_two(split_heads: Any) -> None:
     heads = split_heads(x, 3)
     heads = _shape(heads, (2, 3, 5, 2), "the result", ": (B, h, T, D / h)")
     close(
-        heads[1, 2, 4], [144, 145], "sentence 1, head 2, word 4 should hold 144 and 145, its last two columns"
+        heads[1, 2, 3], [134, 135], "sentence 1, head 2, word 3 should hold 134 and 135, its last two columns"
     )
 
 
@@ -209,7 +210,11 @@ def masks_get_a_head_axis(multi_head_attention: Any) -> None:
     causal = torch.tensor([[True, False], [True, True]])
     _, weights = _pair(multi_head_attention(x, x, eye, eye, eye, eye, 2, causal))
     weights = _shape(weights, (2, 2, 2, 2), "the weights")
-    close(weights[:, :, 0], [[[1, 0], [1, 0]]] * 2, "with the causal mask word 0 may listen to itself only")
+    hint = (
+        "with the causal mask word 0 may listen to itself only: a mask (T_q, T_k) has no axis for the sentences, "
+        "so count the new axis from the end, mask.unsqueeze(-3)"
+    )
+    close(weights[:, :, 0], [[[1, 0], [1, 0]]] * 2, hint)
 
 
 # -------------------------------------------------------------------------------------- MultiHeadAttention
@@ -280,6 +285,14 @@ def _agree(
             bool((heard == 0).all()),
             "a masked key gets weight: True means “may attend”, and unsqueeze(-3) the mask",
         )
+    with torch.no_grad():
+        bare = copy.deepcopy(theirs)
+        bare.in_proj_bias.zero_()
+        without = bare(x, source, source, attn_mask=forbidden, average_attn_weights=False)[1]
+    ensure(
+        not np.allclose(weights, without, atol=1e-5),
+        "the biases are missing in queries and keys: call the layers, self.W_Q(…), instead of multiplying by their weights",
+    )
     hint = "the weights differ from PyTorch's: queries from x, keys from the memory, √ of the head's size, split_heads"
     close(weights, maps, hint)
     with torch.no_grad():
@@ -366,6 +379,11 @@ def both_layers_are_found(attention_maps: Any) -> None:
     maps = attention_maps(model, x, memory)
     ensure(isinstance(maps, dict), "return a dictionary: {name: weights}")
     names = sorted(map(str, maps))
+    ensure(
+        names != [[*dict(model.named_modules())][-1]],
+        f"there is one map only, under the name {''.join(names)}, the last of the loop: when the hooks run, the loop is over "
+        "and its variable holds the last name. Give each hook a name of its own, e.g. def hook(…, name=name)",
+    )
     ensure(
         names == ["deep.0", "first"],
         f"the names should be first and deep.0, as named_modules() gives them, but they are {names}",

@@ -263,6 +263,7 @@ def add_and_norm(residual: Any) -> None:
     plain = _tensor(plain)
     ensure(not np.allclose(plain, [[10, 20]]), "you return only what the sublayer says: add x")
     close(plain, [[11, 22]], "without a norm the result should be (11, 22)")
+    close(x, [[1, 2]], "the sum is right, but x itself has changed: write x + …, not x += …")
     normed = _tensor(residual(x, lambda y: 10 * y, lambda y: y * y))
     wrong = {
         (11, 42): "the norm acts on the sublayer's input: that is pre-LN; here it acts on the sum",
@@ -273,7 +274,6 @@ def add_and_norm(residual: Any) -> None:
     for result, hint in wrong.items():
         ensure(not np.allclose(normed.detach(), [result]), hint)
     close(normed, [[121, 484]], "with a norm that squares, the result should be (121, 484): norm of the sum")
-    close(x, [[1, 2]], "x itself has changed: write x + …, not x += …")
 
 
 @public_check("residual")
