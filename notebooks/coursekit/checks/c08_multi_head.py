@@ -380,9 +380,9 @@ def both_layers_are_found(attention_maps: Any) -> None:
     ensure(isinstance(maps, dict), "return a dictionary: {name: weights}")
     names = sorted(map(str, maps))
     ensure(
-        names != [[*dict(model.named_modules())][-1]],
-        f"there is one map only, under the name {''.join(names)}, the last of the loop: when the hooks run, the loop is over "
-        "and its variable holds the last name. Give each hook a name of its own, e.g. def hook(…, name=name)",
+        names not in (["deep.0"], [[*dict(model.named_modules())][-1]]),
+        f"there is one map only, under the name {''.join(names)}. Does your hook take its name from the loop's variable? When "
+        "the hooks run, the loop is over, and all of them find its last name there: give each its own, def hook(…, name=name)",
     )
     ensure(
         names == ["deep.0", "first"],
