@@ -10,17 +10,17 @@ from autograder.errors import UserError
 from autograder.layout import write_atomically
 from autograder.masters import course_header, course_root
 
-_README = """# {title}
+_README = """# From Bigrams to Translators
 
-1. Unpack this folder where you like and open a terminal in it.
+1. Unpack all labs into one folder (a later lab uses what you wrote in the earlier ones) and open a terminal in it.
 2. `conda env create -f environment.yml`, then `conda activate bigrams-to-translators`
    (or, with Python 3.11 to 3.13 alone: `pip install -r requirements.txt`).
-3. `jupyter lab {lab}/{lab}.ipynb`, and run the cells from the top.
+3. `jupyter lab`, open the notebook in the lab's folder (such as `{lab}/{lab}.ipynb`), and run the cells from the top.
 
 Write each function where it says `YOUR CODE HERE`; the cell below it checks your work in words.
 When you are done: press Validate above the notebook. It saves, runs everything from a fresh start, and lists what is
-not done yet. Then hand in `{lab}.ipynb`; or run `from coursekit import hand_in; hand_in()` in a new cell, which packs it
-as `{lab}.zip` and says in words what is in it.
+not done yet. Then hand in that notebook; or run `from coursekit import hand_in; hand_in()` in a new cell, which packs it
+as a zip file and says in words what is in it.
 """
 
 _ENVIRONMENT = """name: bigrams-to-translators
@@ -85,9 +85,8 @@ def release(lab: str, out: Path) -> Path:
             shutil.copytree(source, target, dirs_exist_ok=True)
         else:
             shutil.copy2(source, target)
-    title = next(c.source for c in notebook.cells if c.cell_type == "markdown").splitlines()[0].lstrip("# ")
     write_atomically(folder / f"{lab}.ipynb", nbformat.writes(notebook) + "\n")
-    write_atomically(out / "README.md", _README.format(title=title, lab=lab))
+    write_atomically(out / "README.md", _README.format(lab=lab))
     write_atomically(out / "environment.yml", _ENVIRONMENT)
     write_atomically(out / "requirements.txt", "\n".join(_student_requirements()) + "\n")
     return folder / f"{lab}.ipynb"
