@@ -6,6 +6,7 @@ import autograder.quick_start  # noqa: F401 (before what it makes quick)
 
 # isort: split
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -243,8 +244,10 @@ def export(
     from autograder.stored import export_results
 
     made = export_results(form, lab_name(lab), out, to, roster=roster, no_sandbox=not sandbox)
-    for path in made.paths:
-        console.print(f"✓ {path}", markup=False)
+    if len(made.paths) == 1:
+        console.print(f"✓ {made.paths[0]}", markup=False)
+    elif made.paths:
+        console.print(f"✓ {len(made.paths)} files in {os.path.commonpath(made.paths)}", markup=False)
     for note in made.notes:
         console.print(f"  {plain(note)}", markup=False)
 

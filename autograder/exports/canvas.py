@@ -40,7 +40,12 @@ def write(grades: Grades, out: Path) -> Exported:
         earned = points(grades.by_student[matched[number]].points)
         rows.append([*(listed.get(column, "") for column in WHO), earned])
     write_table(path, [*WHO, assignment], [possible, *rows])
-    return Exported((path,), unmatched_note(lost, path.name))
+    notes = unmatched_note(lost, path.name)
+    if assignment == grades.spec.name:
+        notes += (
+            f"The list has no column “{assignment} (number)”: Canvas will offer to make this assignment.",
+        )
+    return Exported((path,), notes)
 
 
 def _assignment(grades: Grades) -> str:

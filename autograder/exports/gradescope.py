@@ -42,7 +42,9 @@ def results_json(row: Graded) -> dict[str, Any]:
     return {
         "score": round(row.points, 4),
         "execution_time": round(result.seconds, 3),
-        "output": plain("\n".join(filter(None, [STATUS_SENTENCES[result.status], notes, unsandboxed]))),
+        "output": plain(
+            "\n".join(filter(None, [STATUS_SENTENCES[result.status], notes, unsandboxed, *row.by_hand]))
+        ),
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",

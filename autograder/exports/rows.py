@@ -12,7 +12,7 @@ from autograder.exports.tables import Roster
 from autograder.feedback import STATUS_SENTENCES
 from autograder.gradebook import TeacherMarks
 from autograder.labspec import LabSpec
-from autograder.pages import plain, points
+from autograder.pages import counted_points, plain, points
 from autograder.results import SubmissionResult
 
 
@@ -36,6 +36,8 @@ class Graded:
     points: float
     #: Question -> points, changes made by people included.
     by_question: dict[str, float]
+    #: What people did beside that, a line each: points of written answers, comments, lateness.
+    by_hand: tuple[str, ...] = ()
 
     @property
     def student(self) -> str:
@@ -50,7 +52,7 @@ class Graded:
             earned = points(self.by_question.get(question.name, question.points))
             line = f"{question.name}: {earned} of {points(question.max_points)}"
             lines.append(f"{line} (looks like: {question.misconception})" if question.misconception else line)
-        return plain("\n".join(lines), 4000)
+        return plain("\n".join([*lines, *self.by_hand]), 4000)
 
     @property
     def summary_html(self) -> str:
@@ -98,4 +100,15 @@ def graded(
         by_question[question.name] = mine.scores.get(cell, question.points) + mine.extra_credit.get(cell, 0.0)
     written = sum(mine.scores.get(name, 0.0) + mine.extra_credit.get(name, 0.0) for name, _ in spec.written)
     total = max(0.0, sum(by_question.values()) + written - mine.late_penalty)
-    return Graded(result, total, by_question)
+    return Graded(result, total, by_question, tuple(_by_hand(mine, spec)))
+
+
+def _by_hand(marks: TeacherMarks, spec: LabSpec) -> Iterator[str]:
+    for name, most in spec.written:
+        if name in marks.scores:
+            earned = marks.scores[name] + marks.extra_credit.get(name, 0.0)
+            yield f"{name}: {points(earned)} of {points(most)}"
+    for name, comment in marks.comments.items():
+        yield f"Your teacher on {name}: {comment}"
+    if marks.late_penalty:
+        yield f"Lateness takes off {counted_points(marks.late_penalty)}."

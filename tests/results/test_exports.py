@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import os
 import subprocess
@@ -68,6 +69,8 @@ def test_canvas_keeps_its_own_students_and_its_own_assignment_number(
     ], "a student without a result keeps the grade Canvas has"
     assert table(made.paths[0])[0][-1] == "00_warm_up (991)"
     assert made.notes == ("Not found on the list, and so not in canvas-00_warm_up.csv: stranger.",)
+    roster.write_text(roster.read_text().replace("00_warm_up (991)", "Homework 1 (991)"))
+    assert "will offer to make" in export("canvas", results, spec, tmp_path, roster=roster).notes[-1]
 
 
 def test_what_people_entered_is_in_the_exported_points(
@@ -76,10 +79,17 @@ def test_what_people_entered_is_in_the_exported_points(
     marks = {
         "ada": TeacherMarks(
             scores={"test_softmax": 5.0, "why_softmax": 4.5},
+            comments={"why_softmax": "So <b>it</b> is."},
             extra_credit={"test_one_hot": 0.5},
             late_penalty=2.0,
         )
     }
+    words = ("why_softmax: 4.5 of 5", "Your teacher on why_softmax: So <b>it</b> is.", "takes off 2 points")
+    [moodle] = export("moodle", [make_result("ada", 4, 1)], spec, tmp_path, marks=marks)
+    [gradescope] = export("gradescope", [make_result("ada", 4, 1)], spec, tmp_path, marks=marks)
+    output = json.loads(gradescope.read_text())["output"]
+    for line in words:
+        assert html.escape(line) in table(moodle)[1][-1] and line in output
     made = export("canvas", [make_result("ada", 4, 1), make_result("bo", 4, 1)], spec, tmp_path, marks=marks)
     rows = table(made.paths[0])
     assert [row[-1] for row in rows[1:]] == ["15", "12", "5"]
