@@ -96,7 +96,7 @@ x.reshape(1, 2, 2, 2)
 # ### Question 1 · `split_heads` ●○○ (10 minutes, 3 points)
 #
 # `split_heads(x, h)` cuts `x` of shape `(B, T, D)` into `h` heads and returns a tensor of shape `(B, h, T, D / h)`. `D` is
-# divisible by `h`. The tensor may be a transposed view: `reshape` can handle those, `view` can't.
+# divisible by `h`. The tensor may be a transposed view, whose numbers lie in memory in another order than its axes say.
 
 # %% question="split_heads"
 def split_heads(x, h):
@@ -132,7 +132,7 @@ with until_written():
 # ### Question 2 · `merge_heads` ●○○ (5 minutes, 3 points)
 #
 # The way back. `merge_heads(x)` takes `(B, h, T, d_h)` and returns `(B, T, h · d_h)`: the results of the heads of a word side
-# by side, head 0 first. It undoes `split_heads`.
+# by side, head 0 first. It undoes `split_heads`. (After axes have been exchanged, `view` can't join them; `reshape` can.)
 
 # %% question="merge_heads"
 def merge_heads(x):
