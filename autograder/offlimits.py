@@ -91,12 +91,23 @@ def _reached(question: str, trees: Sequence[ast.Module]) -> list[ast.stmt]:
     return list(reached.values())
 
 
+#: What has variables of its own.
+_SCOPES = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
+
+
 def _names_looked_up(statement: ast.stmt) -> set[str]:
     """The names that a top-level statement takes from the notebook: a function's own variables are not among them."""
+    nodes = list(ast.walk(statement))
+    named = {node.id for node in nodes if isinstance(node, ast.Name)}
+    if not any(isinstance(node, _SCOPES) for node in nodes):
+        return named
     try:
         tables = [symtable.symtable(ast.unparse(statement), "notebook", "exec")]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+        return named
     names: set[str] = set()
     while tables:
         table = tables.pop()
