@@ -164,7 +164,7 @@ def a_quarter_turn_of_an_arrow(rope):
     x = np.array([[1.0, 0.0], [0.0, 1.0]])
     turned = _shape(rope(x, [np.pi / 2, np.pi / 2]), (2, 2), "the shape of x")
     ensure(
-        not np.allclose(turned, [[1, 0], [-_SIN1, _COS1]]),
+        not np.allclose(turned, [[1.0, 0.0], [-_SIN1, _COS1]]),
         "row 0 was turned by 0 and row 1 by 1: use the positions that are given, not the order of the rows",
     )
     ensure(
