@@ -427,17 +427,21 @@ def model_card(folder: Path, translator: Translator, megabytes: float) -> str:
         report = json.loads(file.read_text(encoding="utf-8"))
         for direction, _ in _directions(plan.direction):
             result = report[direction]
-            lines.append(
-                f"| {direction} | {report['beam']} | {result['BLEU']:.2f} | {result['chrF']:.2f} | `{result['BLEU_signature']}` |"
-            )
+            scored = (f"{result['BLEU']:.2f}", f"{result['chrF']:.2f}", f"`{result['BLEU_signature']}`")
+            lines.append(_row(direction, report["beam"], *scored))
         samples = [
-            f"| {row['source']} | {row['said']} | {row['reference']} |"
+            _row(row["source"], row["said"], row["reference"])
             for direction, _ in _directions(plan.direction)
             for row in report[direction]["samples"]
         ]
     lines += ["", "## Samples", "", "At equal distances in the test set; nobody chose them.", ""]
     lines += ["| source | the model says | reference |", "|---|---|---|", *samples]
     return "\n".join(lines) + "\n"
+
+
+def _row(*cells: object) -> str:
+    """A row of a markdown table."""
+    return "| " + " | ".join(str(cell).replace("|", r"\|") for cell in cells) + " |"
 
 
 def _command(plan: Plan) -> str:
@@ -457,7 +461,7 @@ def _command(plan: Plan) -> str:
         elif name == "without":
             words += [f"--without {step}" for step in value]
         else:
-            words.append(f"{option} {value}")
+            words.append(f"{option} {value:g}" if isinstance(value, float) else f"{option} {value}")
     return " ".join(words)
 
 

@@ -379,6 +379,26 @@ def test_12_the_recorded_scenes_are_what_the_machine_says_and_match_the_corpus()
     assert "? a word it never saw" in words(typed)
 
 
+def test_12_everyday_sentences_are_translated_both_ways_as_the_command_line_does() -> None:
+    from coursekit.data import path
+    from coursekit.demos import d12_everyday as module
+    from coursekit.translate import Translator
+
+    machine = Translator.load(path(module.MODEL))
+    for sentence, to in (("Where did you learn German?", "de"), ("Ich habe das Buch gestern gelesen.", "en")):
+        told = module.live(sentence, to)
+        wanted = machine.say([sentence], to, beam=module.SHOWN)[0]
+        assert [one["text"] for one in told["found"]] == [text for text, _ in wanted]
+        assert "".join(told["read"]).replace("▁", " ").strip() == sentence
+        for one in told["found"]:
+            heard = np.array(one["heard"])
+            assert heard.shape == (len(one["tokens"]), len(told["read"]))
+            assert (heard.sum(axis=1) <= 1 + 1e-6).all(), "the tag takes the rest"
+    demo = notebooks.load("12_everyday")
+    assert "“Sie” listens most to “you”" in title(demo.picture(**demo.settings(demo.scenes[1])))
+    assert "listens most to" in title(demo.picture(sentence="<b>Hello &</b> there " * 30, step=17, choice=4))
+
+
 def test_13_patches_are_scikit_learns_digits_and_a_shuffle_loses_none() -> None:
     from coursekit.demos import d13_vit_patches as module
     from sklearn.datasets import load_digits
