@@ -57,6 +57,11 @@ def use_style() -> None:
     )
 
 
+def drawn_again(figure: Any) -> None:
+    """Keep a picture that takes an earlier one's place from being said once more."""
+    figure.set_gid(_SAID)
+
+
 def in_words(figure: Any) -> str:
     """What a figure says to somebody who does not see it: its titles and the names of its axes."""
     said = [figure.get_suptitle()]

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from coursekit.cards import in_notebook
+from coursekit.figures import drawn_again
 from coursekit.teaching import track
 from coursekit.translation import PAD, MakeBatch, Pair, bucketed
 
@@ -158,6 +159,7 @@ class _LiveCurve:
         if self.handle is None:
             self.handle = display(figure, display_id=True)
         else:
+            drawn_again(figure)
             self.handle.update(figure)
         plt.close(figure)
         self.drawn = time.monotonic()
