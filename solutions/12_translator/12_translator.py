@@ -519,7 +519,7 @@ with until_written():
 
 # %% [markdown]
 # One adjective at the very end has changed one small word in the middle. Read the rows (of the course's weights; each number is that layer's strongest head). In layer 1, *it* looks at
-# the adjective. In layer 2 it looks at *animal* if somebody was tired, and at *street* if something was wide. And the choice of the pronoun hangs on the same noun (and, of course, on *it*
+# the adjective (and at *street* already, if something was wide). In layer 2 it looks at *animal* in one sentence, and at *street* in the other. And the choice of the pronoun hangs on the same noun (and, of course, on *it*
 # itself): nobody ever told the model what *it* is.
 #
 # But **looking is not deciding.** Another training run of the same model chose *es* and *sie* just as well, and in both sentences its *it* looked at *animal*. An attention map says
