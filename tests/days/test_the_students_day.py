@@ -164,7 +164,9 @@ def test_an_empty_lab_runs_from_top_to_bottom_and_every_card_says_what_is_to_do(
         expect(card(page, question)).to_contain_text(f"{question} is still to do")
         expect(card(page, question)).to_contain_text("replace raise NotImplementedError() and run its cell")
         expect(output_of(page, "progress()")).to_contain_text(f"{question} — not written yet")
-    words = "Figure: A confident mistake costs the most (x: probability given to the true word, y: price −ln p)."
+    words = (
+        "Figure: A confident mistake costs the most (x: probability given to the true word, y: price −ln p)."
+    )
     expect(page.get_by_text(words)).to_be_attached()
     traces = page.locator('[data-mime-type="application/vnd.jupyter.error"]')
     assert traces.all_inner_texts() == []
