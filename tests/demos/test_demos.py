@@ -396,7 +396,9 @@ def test_12_everyday_sentences_are_translated_both_ways_as_the_command_line_does
             assert (heard.sum(axis=1) <= 1 + 1e-6).all(), "the tag takes the rest"
     demo = notebooks.load("12_everyday")
     assert "“Sie” listens most to “you”" in title(demo.picture(**demo.settings(demo.scenes[1])))
-    assert "listens most to" in title(demo.picture(sentence="<b>Hello &</b> there " * 30, step=17, choice=4))
+    assert "listens most to" in title(
+        demo.picture(sentence="<b>Hello &</b> there " * 30, step=17, choice="5")
+    )
 
 
 def test_13_patches_are_scikit_learns_digits_and_a_shuffle_loses_none() -> None:

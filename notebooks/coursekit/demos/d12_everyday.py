@@ -52,7 +52,7 @@ def live(sentence: str, to: str) -> dict[str, Any]:
     return {"read": subwords.pieces(source[1:]), "found": told}
 
 
-def draw(way: str, sentence: str, choice: int, step: int) -> Picture:
+def draw(way: str, sentence: str, choice: str, step: int) -> Picture:
     """The five best translations on the right; on the left what each token of the chosen one listened to."""
     if not sentence.strip():
         return Picture(
@@ -62,7 +62,7 @@ def draw(way: str, sentence: str, choice: int, step: int) -> Picture:
         )
     told = live(sentence.strip(), WAYS[way])
     read, found = told["read"][:MOST], told["found"]
-    chosen = found[min(choice, len(found) - 1)]
+    chosen = found[min(int(choice), len(found)) - 1]
     tokens, heard = chosen["tokens"][:MOST], chosen["heard"][:MOST]
     t = min(step, len(tokens) - 1)
     most = max(range(len(read)), key=heard[t].__getitem__)
@@ -114,10 +114,9 @@ def _draw_choices(picture: Picture, found: list[dict[str, Any]], chosen: dict[st
     picture.text(x, top, "the five best that the beam found", weight=700, fit=485)
     for place, one in enumerate(found):
         y = top + 62 + 82 * place
-        bold = one is chosen
-        picture.text(x, y, f"{place + 1}  {one['text']}", size=24, weight=700 if bold else 400, fit=485)
+        picture.text(x, y, f"{place + 1}  {one['text']}", size=24, fit=485)
         picture.text(x + 32, y + 30, f"{one['score']:.2f} a token", size=21, colour="soft")
-        if bold:
+        if one is chosen:
             picture.rect(x - 14, y - 32, 500, 72, fill="none", edge="orange", edge_width=4, radius=8)
 
 
@@ -134,12 +133,12 @@ demo = Demo(
             "I don't know what you want.",
             ("Where is the station?", "Was machst du morgen?"),
         ),
-        Steps("choice", "translation", SHOWN - 1),
+        Choice("choice", "translation", tuple("12345"), "1"),
         Steps("step", "token", MOST - 1, 3),
     ),
     scenes=(
         Scene("a question of words", {"sentence": "I don't know what you want.", "step": 6}),
-        Scene("you: du, Sie, ihr?", {"sentence": "Where did you learn German?", "choice": 1, "step": 2}),
+        Scene("you: du, Sie, ihr?", {"sentence": "Where did you learn German?", "choice": "2", "step": 2}),
         Scene(
             "and back",
             {"way": "German → English", "sentence": "Ich habe das Buch gestern gelesen.", "step": 1},

@@ -348,7 +348,7 @@ def _words(control: Words, moved: Callable[[Any], None], settings: Settings) -> 
     widget = ipw.Text(
         value=settings[control.name],
         description=control.label,
-        layout=ipw.Layout(width="calc(var(--ckd-type) * 38)", margin="0 24px 0 0"),
+        layout=ipw.Layout(width="calc(var(--ckd-type) * 34)", margin="0 24px 0 0"),
     )
     widget.observe(lambda change: moved(change["new"]), "value")
     return _Panel(widget, lambda value: setattr(widget, "value", value))
