@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -133,10 +133,9 @@ class GradebookWriter:
 
     def marks(self, student: str) -> TeacherMarks:
         """What people entered for this student's submission of the lab (empty when nothing)."""
-        name = storable(student)
         with self._transaction() as session:
-            only = api.SubmittedAssignment.student_id == name
-            return self._read_marks(session, only).get(name, TeacherMarks())
+            only = api.SubmittedAssignment.student_id == storable(student)
+            return marks_of(self._read_marks(session, only), student)
 
     def all_marks(self) -> dict[str, TeacherMarks]:
         """``marks`` of every student with a submission of the lab, by the student's name as stored."""
@@ -382,6 +381,11 @@ def _seconds_late(row: Any, extension: datetime.timedelta | None) -> float:
     if row.timestamp is None or row.duedate is None:
         return 0.0
     return max(0.0, (row.timestamp - row.duedate - (extension or datetime.timedelta())).total_seconds())
+
+
+def marks_of(entered: Mapping[str, TeacherMarks], student: str) -> TeacherMarks:
+    """A student's own among ``all_marks`` (empty when nothing was entered)."""
+    return entered.get(storable(student), TeacherMarks())
 
 
 def storable(student: str) -> str:

@@ -75,9 +75,8 @@ def _reached(question: str, trees: Sequence[ast.Module]) -> list[ast.stmt]:
             for name in _names_bound(node):
                 defined.setdefault(name, []).append(node)
     waiting = [question]
-    reached: dict[
-        int, ast.stmt
-    ] = {}  # by identity, for a notebook may bind one name a hundred thousand times
+    # By identity, for a notebook may bind one name a hundred thousand times.
+    reached: dict[int, ast.stmt] = {}
     seen: set[str] = set()
     while waiting:
         name = waiting.pop()

@@ -12,7 +12,7 @@ from types import TracebackType
 
 from autograder.course import settings
 from autograder.feedback import FeedbackWriter
-from autograder.gradebook import GradebookWriter, TeacherMarks, storable
+from autograder.gradebook import GradebookWriter, TeacherMarks, marks_of, storable
 from autograder.gradebook_cells import test_cells
 from autograder.layout import (
     autograded_notebook,
@@ -97,7 +97,7 @@ class Recorder:
             if not self.gradebook.agrees(result, scores.get(name, {})):
                 self.gradebook.write(result, regraded=())
                 marks[name] = self.gradebook.marks(result.student)
-            entered = marks.get(name, TeacherMarks())
+            entered = marks_of(marks, result.student)
             source = self.files.source(digest, digest_of_marks(entered))
             if not self.files.are_current(self._files_of(result), source):
                 self._write_files(result, entered)
@@ -156,7 +156,7 @@ def write_report(lab: str, out: Path, store: ResultStore, marks: Mapping[str, Te
 
     cells = test_cells(spec(lab))
     results = (
-        by_people(result, marks.get(storable(result.student), TeacherMarks()), cells)
+        by_people(result, marks_of(marks, result.student), cells)
         for result in store.all(lab)
         if not result.fault
     )

@@ -10,7 +10,7 @@ from rich.progress import track
 from autograder.errors import UserError
 from autograder.exports import Exported, export
 from autograder.feedback import FeedbackWriter
-from autograder.gradebook import TeacherMarks, storable
+from autograder.gradebook import marks_of
 from autograder.layout import sole_writer
 from autograder.masters import spec
 from autograder.pipeline import STORE
@@ -42,7 +42,7 @@ def rewrite_feedback(lab: str, out: Path, console: Console) -> int:
         gradebook.apply_policy()
         marks, total = gradebook.all_marks(), len(store.fingerprints(lab))
         for result in track(store.all(lab), "feedback", total=total, console=console, transient=True):
-            writer.write(result, marks.get(storable(result.student), TeacherMarks()))
+            writer.write(result, marks_of(marks, result.student))
             count += 1
     return count
 
@@ -55,7 +55,7 @@ def export_results(
         gradebook.apply_policy()
         results = list(store.all(lab))
         entered = gradebook.all_marks()
-        marks = {result.student: entered.get(storable(result.student), TeacherMarks()) for result in results}
+        marks = {result.student: marks_of(entered, result.student) for result in results}
     failed = [result.student for result in results if result.fault]
     made = export(
         form,

@@ -1,11 +1,12 @@
 """Trains lab 12's translator on the built-in corpus and writes data/12_translator/translator.pt.
 
-    python data/make_translator.py [--seed 0] [--threads 2] [--epochs 4] [--rate 0.003] [--further] [--out FILE]
+    python data/make_translator.py [--seed 0] [--threads 2] [--epochs N] [--rate R] [--further] [--out FILE]
 
 ``--further`` starts from the translator that is there instead of from fresh weights.
 
-The model and the batches are the master's of lab 12, the training is the lab's own. It prints seconds of the
-clock, seconds of the processor, and the exact match on every split that is not for training.
+The model and the batches are the master's of lab 12; the training is the lab's own, with its plan unless an option
+changes it. It prints seconds of the clock, seconds of the processor, and the exact match on every split that is not for
+training.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--rate", type=float, default=3e-3)
+    parser.add_argument("--epochs", type=int, default=argparse.SUPPRESS)
+    parser.add_argument("--rate", type=float, default=argparse.SUPPRESS)
     parser.add_argument("--further", action="store_true")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=HERE / CHECKPOINT)
@@ -48,7 +49,7 @@ def main() -> None:
     if options.further:
         model, english, german = load(lab["Transformer"])
     pairs = numbered(text, english, german)
-    plan = {"epochs": options.epochs, "rate": options.rate, "seed": options.seed}
+    plan = {name: value for name, value in vars(options).items() if name in ("epochs", "rate", "seed")}
     training = Training(model, lab["make_batch"], pairs, **plan)
 
     began, processor = time.perf_counter(), time.process_time()
