@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pickle
 import random
 import signal
 import threading
@@ -244,9 +245,11 @@ class Run:
         return self
 
     def _steps(self) -> Iterator[int]:
-        """Make one step after another; the clock counts them and nothing else."""
+        """Make one step after another; the clock counts them and the making of batches, and nothing else."""
         while self.progress < 1:
+            began = time.perf_counter()
             chosen = self._epoch_batches(self.epoch)
+            self.curve.seconds += time.perf_counter() - began
             while self.place < len(chosen) and self.progress < 1:
                 began = time.perf_counter()
                 self._step(chosen[self.place])
@@ -335,7 +338,7 @@ class Run:
         file = self.folder / "checkpoint.pt"
         if not file.is_file():
             return
-        state = torch.load(file, weights_only=True, map_location=self.device)
+        state = load_tensors(file, self.device)
         if plan_of(state["plan"]) != self.plan:
             raise Complaint(
                 f"{self.folder} holds a run with another plan: choose another folder, or remove it."
@@ -382,12 +385,27 @@ def save_tensors(state: dict[str, Any], path: Path) -> None:
             beside.unlink()
 
 
+def load_tensors(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
+    """What ``save_tensors`` wrote. A Complaint, in one sentence, when the file is damaged or something else."""
+    try:
+        state = torch.load(path, weights_only=True, map_location=device)
+    except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError, KeyError):
+        raise Complaint(f"{path} cannot be read as a checkpoint: it is damaged, or something else.") from None
+    if not isinstance(state, dict) or "plan" not in state:
+        raise Complaint(f"{path} is no checkpoint of a translator.")
+    return state
+
+
 def read_plan(folder: Path) -> Plan:
     """The plan of a run's folder. A Complaint, in one sentence, when there is none."""
     file = folder / "plan.json"
     if not file.is_file():
         raise Complaint(f"{folder} holds no training run: there is no plan.json.")
-    return plan_of(json.loads(file.read_text(encoding="utf-8")))
+    try:
+        stored = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise Complaint(f"{file} cannot be read as JSON: {error}.") from None
+    return plan_of(stored)
 
 
 def write_plan(folder: Path, plan: Plan) -> None:
@@ -444,9 +462,16 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / max(1, len(values))
 
 
-def plan_of(stored: dict[str, Any]) -> Plan:
-    """The plan from what ``asdict`` and JSON made of it."""
-    return Plan(**stored | {"without": tuple(stored["without"])})
+def plan_of(stored: Any) -> Plan:
+    """The plan from what ``asdict`` and JSON made of it. A Complaint where it is not a plan of this version."""
+    if not isinstance(stored, dict):
+        raise Complaint("The run's plan is not a table of names and values.")
+    strange = sorted(map(str, stored.keys() - Plan.__dataclass_fields__.keys()))
+    if strange:
+        raise Complaint(
+            f"The run was made by another version of the course: its plan has {', '.join(strange)}."
+        )
+    return Plan(**stored | {"without": tuple(stored.get("without", ()))})
 
 
 def changed(plan: Plan, **new: Any) -> Plan:

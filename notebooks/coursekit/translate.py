@@ -36,6 +36,7 @@ from coursekit.real_translator import (
     changed,
     draw_curve,
     limited,
+    load_tensors,
     numbered,
     plan_of,
     read_plan,
@@ -164,7 +165,9 @@ class Translator:
         """From a run's folder, or from a file that ``export`` wrote; on the GPU when there is one."""
         lab = lab_12(notebook)
         if place.is_file():
-            stored = torch.load(place, weights_only=True)
+            stored = load_tensors(place)
+            if "subwords" not in stored:
+                raise Complaint(f"{place} is one file of a training run: name its folder, {place.parent}.")
             plan, subwords = plan_of(stored["plan"]), Subwords.from_state(stored["subwords"])
             weights = stored["weights"]
         else:
@@ -172,7 +175,7 @@ class Translator:
             if not (place / "checkpoint.pt").is_file():
                 raise Complaint(f"{place} holds no checkpoint yet.")
             subwords = Subwords.load(place / "subwords.json")
-            weights = torch.load(place / "checkpoint.pt", weights_only=True, map_location="cpu")["model"]
+            weights = load_tensors(place / "checkpoint.pt")["model"]
         model = tie(lab.Transformer(len(subwords), len(subwords), **plan.sizes))
         own = dict(model.named_parameters())
         with torch.no_grad():

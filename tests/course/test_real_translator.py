@@ -166,6 +166,35 @@ def test_a_mistake_is_one_sentence(words, sentence, capsys, tmp_path, monkeypatc
     assert sentence in said and said.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("file", "content", "sentence"),
+    [
+        ("plan.json", "{", "cannot be read as JSON"),
+        (
+            "plan.json",
+            '{"corpus": "built-in", "colour": 1}',
+            "another version of the course: its plan has colour",
+        ),
+        ("plan.json", "[]", "not a table"),
+        ("checkpoint.pt", "not a checkpoint", "damaged, or something else"),
+        ("checkpoint.pt", "", "damaged, or something else"),
+    ],
+)
+def test_a_damaged_run_is_said_in_one_sentence(run, file, content, sentence, tmp_path, capsys):
+    for name in ("plan.json", "subwords.json", "checkpoint.pt"):
+        (tmp_path / name).write_bytes((run / name).read_bytes())
+    (tmp_path / file).write_text(content)
+    assert translate.main(["translate", str(tmp_path), "Hello.", "--to", "de"]) == 2
+    said = capsys.readouterr().err
+    assert sentence in said and said.count("\n") == 1
+
+
+def test_a_runs_checkpoint_in_place_of_its_folder_is_said_in_one_sentence(run, capsys):
+    assert translate.main(["translate", str(run / "checkpoint.pt"), "Hello.", "--to", "de"]) == 2
+    said = capsys.readouterr().err
+    assert f"name its folder, {run}." in said and said.count("\n") == 1
+
+
 def test_the_students_own_transformer_is_trained(tmp_path):
     notebook = ROOT / "solutions" / "12_translator" / "12_translator.ipynb"
     assert _train(tmp_path / "own", "--notebook", str(notebook), "--pairs", "60") == 0
