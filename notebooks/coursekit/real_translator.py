@@ -310,7 +310,9 @@ class Run:
             self.model.train()
         torch.set_rng_state(state)
         self.curve.measured.append(row)
-        more = "".join(f", {key} {value:.1f}" for key, value in row.items() if key in ("BLEU", "chrF"))
+        more = "".join(
+            f", {key} {value:.1f}" for key, value in row.items() if key.startswith(("BLEU", "chrF"))
+        )
         return f"{self._line()}, validation {row['validation_loss']:.3f}{more}"
 
     def _line(self) -> str:
@@ -440,15 +442,17 @@ def draw_curve(curve: Curve, title: str = "") -> Any:
     times = [row["seconds"] / 60 for row in rows]
     ax.plot(times, [row["validation_loss"] for row in rows], "o-", ms=3, color=BLUE, label="validation")
     ax.set(xlabel="minutes of training", ylabel="loss for each token", ylim=(0, None))
-    scored = [row for row in rows if "BLEU" in row]
-    if scored:
+    names = sorted(
+        {name for row in rows for name in row if name.startswith("BLEU")}
+    )  # one for each direction
+    if names:
         right = ax.twinx()
-        right.plot(
-            [row["seconds"] / 60 for row in scored], [row["BLEU"] for row in scored], "s-", ms=3, color=ORANGE
-        )
+        for name, mark in zip(names, ("s-", "^--"), strict=False):
+            scored = [(row["seconds"] / 60, row[name]) for row in rows if name in row]
+            right.plot(*zip(*scored, strict=True), mark, ms=3, color=ORANGE)
+            ax.plot([], [], mark, ms=3, color=ORANGE, label=f"{name} (validation, greedy)")
         right.set_ylabel("BLEU", color=ORANGE)
         right.set_ylim(0, None)
-        ax.plot([], [], "s-", ms=3, color=ORANGE, label="BLEU (validation, greedy)")
     ax.legend(loc="lower left")
     ax.set_title(title or f"The validation loss has come down to {rows[-1]['validation_loss']:.2f}")
     return figure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 import torch
 from coursekit import translate
 from coursekit.provided.p04_tokenizer import encode
-from coursekit.real_translator import Plan, Run, batches, numbered, sentences
+from coursekit.real_translator import Curve, Plan, Run, batches, draw_curve, numbered, sentences
 from coursekit.subwords import Subwords
 from coursekit.translation import PAD, UNKNOWN
 
@@ -45,6 +46,15 @@ def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "both"
     assert _train(folder, "--direction", "both", "--bleu-sentences", "4") == 0
     return folder
+
+
+def test_the_line_and_the_curve_show_the_bleu_of_each_direction(tmp_path, capsys):
+    assert _train(tmp_path / "run", "--direction", "both", "--bleu-sentences", "4", "--epochs", "1") == 0
+    said = capsys.readouterr().out
+    assert re.search(r"validation [\d.]+, BLEU en-de [\d.]+, chrF en-de [\d.]+, BLEU de-en [\d.]+", said)
+    file = json.loads((tmp_path / "run" / "curve.json").read_text())
+    labels = draw_curve(Curve(**file)).axes[0].get_legend_handles_labels()[1]
+    assert {"BLEU en-de (validation, greedy)", "BLEU de-en (validation, greedy)"} < set(labels)
 
 
 def test_a_run_leaves_its_plan_its_curve_and_a_picture_and_nothing_half_written(run):
