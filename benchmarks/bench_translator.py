@@ -363,9 +363,10 @@ def main() -> None:
         "--minutes", type=float, default=0, help="also train for so long each, and score (long)"
     )
     parser.add_argument("--every", type=float, default=1, help="minutes between measurements of BLEU")
+    parser.add_argument("--seed", type=int, default=0, help="of our weights, and of everybody's batches")
     options = parser.parse_args()
     torch.set_num_threads(min(2, os.cpu_count() or 1))
-    plan = Plan(batch_tokens=options.batch_tokens)
+    plan = Plan(batch_tokens=options.batch_tokens, seed=options.seed)
     text = sentences(plan.corpus, "train", plan.direction)
     file = ROOT / "build" / "bench" / f"subwords_{plan.vocabulary}.json"
     if not file.is_file():

@@ -442,9 +442,7 @@ def draw_curve(curve: Curve, title: str = "") -> Any:
     times = [row["seconds"] / 60 for row in rows]
     ax.plot(times, [row["validation_loss"] for row in rows], "o-", ms=3, color=BLUE, label="validation")
     ax.set(xlabel="minutes of training", ylabel="loss for each token", ylim=(0, None))
-    names = sorted(
-        {name for row in rows for name in row if name.startswith("BLEU")}
-    )  # one for each direction
+    names = sorted({name for row in rows for name in row if name.startswith("BLEU")})  # each direction's
     if names:
         right = ax.twinx()
         for name, mark in zip(names, ("s-", "^--"), strict=False):

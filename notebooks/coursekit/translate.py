@@ -174,7 +174,7 @@ class Translator:
             plan = read_plan(place)
             if not (place / "checkpoint.pt").is_file():
                 raise Complaint(f"{place} holds no checkpoint yet.")
-            subwords = Subwords.load(place / "subwords.json")
+            subwords = _subwords(place)
             weights = load_tensors(place / "checkpoint.pt")["model"]
         model = tie(lab.Transformer(len(subwords), len(subwords), **plan.sizes))
         own = dict(model.named_parameters())
@@ -255,6 +255,14 @@ def _directions(direction: str) -> list[tuple[str, str]]:
     return [(one, one[-2:]) for one in (("en-de", "de-en") if direction == "both" else (direction,))]
 
 
+def _subwords(folder: Path) -> Subwords:
+    """The subwords of a run's folder. A Complaint, in one sentence, when their file is damaged."""
+    try:
+        return Subwords.load(folder / "subwords.json")
+    except (ValueError, KeyError, TypeError):
+        raise Complaint(f"{folder / 'subwords.json'} cannot be read as subwords: it is damaged.") from None
+
+
 def _device(wanted: str) -> torch.device:
     if wanted == "auto":
         wanted = "cuda" if torch.cuda.is_available() else "cpu"
@@ -274,7 +282,7 @@ def train(options: argparse.Namespace) -> None:
     text = {split: sentences(plan.corpus, split, plan.direction) for split in ("train", "validation")}
     text["train"] = limited(plan, text["train"])
     if (folder / "subwords.json").is_file():
-        subwords = Subwords.load(folder / "subwords.json")
+        subwords = _subwords(folder)
     else:
         began = time.perf_counter()
         both = (sentence for pair in text["train"] for sentence in pair)

@@ -186,6 +186,8 @@ def test_a_mistake_is_one_sentence(words, sentence, capsys, tmp_path, monkeypatc
             "another version of the course: its plan has colour",
         ),
         ("plan.json", "[]", "not a table"),
+        ("subwords.json", "{", "subwords.json cannot be read as subwords"),
+        ("subwords.json", '{"merges": [1]}', "subwords.json cannot be read as subwords"),
         ("checkpoint.pt", "not a checkpoint", "damaged, or something else"),
         ("checkpoint.pt", "", "damaged, or something else"),
     ],
