@@ -433,7 +433,7 @@ def draw_curve(curve: Curve, title: str = "") -> Any:
     from coursekit.figures import BLUE, ORANGE, SKY, use_style
 
     use_style()
-    figure, ax = plt.subplots(figsize=(7.2, 3.4))
+    figure, ax = plt.subplots(figsize=(7.2, 4.2))
     width = max(1, min(50, len(curve.losses) // 4))
     smooth = np.convolve(curve.losses, np.ones(width) / width, "valid")
     minutes = np.linspace(0, curve.seconds / 60, len(curve.losses))[width - 1 :]
@@ -451,7 +451,7 @@ def draw_curve(curve: Curve, title: str = "") -> Any:
             ax.plot([], [], mark, ms=3, color=ORANGE, label=f"{name} (validation, greedy)")
         right.set_ylabel("BLEU", color=ORANGE)
         right.set_ylim(0, None)
-    ax.legend(loc="lower left")
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)  # below: nothing is behind it
     ax.set_title(title or f"The validation loss has come down to {rows[-1]['validation_loss']:.2f}")
     return figure
 
