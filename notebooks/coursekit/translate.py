@@ -46,7 +46,7 @@ from coursekit.real_translator import (
     write_plan,
 )
 from coursekit.subwords import Subwords, write_atomically
-from coursekit.translation import EOS
+from coursekit.translation import EOS, PAD
 
 #: What training keeps for each corpus, unless an option says otherwise.
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -122,7 +122,6 @@ def losses(model: nn.Module, plan: Plan) -> Callable[..., Any]:
         fast = _fast(model, plan)
         return _in_sixteen_bits(fast.loss, model, fast.steps.bfloat16)
     from coursekit.provided.p10_training import masked_cross_entropy
-    from coursekit.translation import PAD
 
     def loss(batch: Any, smoothing: float) -> Any:
         return masked_cross_entropy(model(*batch[:2]), batch[2], PAD, smoothing)
@@ -157,7 +156,7 @@ class Translator:
     """A trained model with its vocabulary: ``say`` translates sentences."""
 
     def __init__(self, lab: Lab12, model: nn.Module, subwords: Subwords, plan: Plan):
-        self.one_by_one = lab.translate
+        self.one_by_one, self.make_batch = lab.translate, lab.make_batch
         self.model, self.subwords, self.plan = model.eval(), subwords, plan
 
     @classmethod
@@ -189,9 +188,21 @@ class Translator:
         return [[*tag, *numbers][: LONGEST + 1] for numbers in self.subwords.encode(texts)]
 
     def say(
-        self, texts: Sequence[str], to: str = "", *, beam: int = 1, length_penalty: float = 1.0
+        self,
+        texts: Sequence[str],
+        to: str = "",
+        *,
+        beam: int = 1,
+        length_penalty: float = 1.0,
+        channel: float = 0.0,
     ) -> list[list[tuple[str, float]]]:
-        """For each sentence its translations, best first, each with its score."""
+        """For each sentence its translations, best first, each with its score: log P(y | x) / n ** length_penalty.
+
+        With ``channel``, a weight, log P(x | y) / n of the way back, n the source's tokens with its end, times
+        ``channel`` is added, and the ``beam`` translations are ranked by the sum: the noisy channel (Yee, Dauphin and
+        Auli 2019). One model tells both, if it knows both directions.
+        """
+        self._check_channel(channel, beam)
         sources = [source or [EOS] for source in self.sources(texts, to or self.target)]
         if importlib.util.find_spec(_FAST) is not None:
             from coursekit.provided.p12_translator_search import translate_all
@@ -202,7 +213,50 @@ class Translator:
         else:  # the student's own translate knows one sentence and its best translation
             how = {"beam": beam, "length_penalty": length_penalty}
             found = [[(self.one_by_one(self.model, source, **how), 0.0)] for source in sources]
+        if channel:
+            back = self.subwords.tag("en" if (to or self.target) == "de" else "de")
+            asked = [([back, *y], x[1:]) for x, row in zip(sources, found, strict=True) for y, _ in row]
+            ways_back = iter(self.log_probabilities(asked))
+            found = [
+                sorted(
+                    ((y, score + channel * next(ways_back) / len(x)) for y, score in row),
+                    key=lambda one: -one[1],
+                )
+                for x, row in zip(sources, found, strict=True)
+            ]
         return [[(self.subwords.decode(numbers), score) for numbers, score in row] for row in found]
+
+    @torch.no_grad()
+    def log_probabilities(self, pairs: Sequence[tuple[list[int], list[int]]], size: int = 64) -> list[float]:
+        """log P(target | source), its end included, for pairs of token numbers; ``size`` at a time."""
+        device = next(self.model.parameters()).device
+        found = [0.0] * len(pairs)
+        order = sorted(range(len(pairs)), key=lambda number: tuple(map(len, pairs[number])))
+        for first in range(0, len(order), size):
+            chosen = order[first : first + size]
+            batch = self.make_batch([pairs[number] for number in chosen])
+            source, given, wanted = (part.to(device) for part in batch)
+            logits = self.model(source, given)
+            losses = nn.functional.cross_entropy(
+                logits.transpose(1, 2), wanted, ignore_index=PAD, reduction="none"
+            )
+            for number, loss in zip(chosen, losses.sum(dim=1).tolist(), strict=True):
+                found[number] = -loss
+        return found
+
+    def _check_channel(self, channel: float, beam: int) -> None:
+        if not channel:
+            return
+        if not 0 < channel < float("inf"):
+            raise Complaint("--channel is a weight: a number of at least 0.")
+        if self.plan.direction != "both":
+            raise Complaint("--channel asks for the way back, too: this model does not know both directions.")
+        if beam == 1 or importlib.util.find_spec(_FAST) is None:
+            raise Complaint(
+                "--channel chooses among the translations that a beam found: give --beam 5, say."
+                if beam == 1
+                else "--channel chooses among several translations, and lab 12's translate returns one."
+            )
 
     @property
     def target(self) -> str:
@@ -342,19 +396,18 @@ def evaluate(options: argparse.Namespace) -> None:
     translator = Translator.load(options.run, options.notebook)
     plan = translator.plan
     folder = options.run if options.run.is_dir() else options.run.parent
-    report: dict[str, Any] = {"corpus": plan.corpus, "split": options.split, "beam": options.beam}
-    report["length_penalty"] = options.length_penalty
+    how = {name: getattr(options, name) for name in ("beam", "length_penalty", "channel")}
+    report: dict[str, Any] = {"corpus": plan.corpus, "split": options.split, **how}
     for direction, to in _directions(plan.direction):
         pairs = sentences(plan.corpus, options.split, direction)[: options.limit or None]
         began = time.perf_counter()
-        how = {"beam": options.beam, "length_penalty": options.length_penalty}
         said = [best[0][0] for best in translator.say([source for source, _ in pairs], to, **how)]
         seconds = time.perf_counter() - began
         result = scores(said, [reference for _, reference in pairs], plan.lower)
         report[direction] = result | {"sentences": len(pairs), "seconds": round(seconds, 2)}
         print(f"{direction}: BLEU {result['BLEU']:.2f}  ({result['BLEU_signature']})")
         print(f"       chrF {result['chrF']:.2f}  ({result['chrF_signature']})")
-        print(f"       {len(pairs):,} sentences in {seconds:.1f} s, beam {options.beam}\n")
+        print(f"       {len(pairs):,} sentences in {seconds:.1f} s, {_search_of(how)}\n")
         rows = _spread(list(zip(pairs, said, strict=True)), options.samples)
         report[direction]["samples"] = [
             {"source": source, "said": hypothesis, "reference": reference}
@@ -362,12 +415,18 @@ def evaluate(options: argparse.Namespace) -> None:
         ]
         for (source, reference), hypothesis in rows:
             print(f"  {source}\n  → {hypothesis}\n  = {reference}\n")
-    name = f"evaluation_{options.split}_beam{options.beam}.json"
+    channel = f"_channel{options.channel:g}" if options.channel else ""
+    name = f"evaluation_{options.split}_beam{options.beam}{channel}.json"
     write_atomically(folder / name, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     if options.attention:
         text = sentences(plan.corpus, options.split, _directions(plan.direction)[0][0])[0][0]
         _save_figure(translator.draw_attention(text), folder / "attention.png")
     print(f"written to {folder / name}")
+
+
+def _search_of(how: dict[str, Any]) -> str:
+    """How was searched, in words: "beam 5, channel 0.3"."""
+    return f"beam {how['beam']}" + (f", channel {how['channel']:g}" if how.get("channel") else "")
 
 
 def _spread(rows: list[Any], number: int) -> list[Any]:
@@ -382,7 +441,11 @@ def translate(options: argparse.Namespace) -> None:
     """Translate sentences, from the command line or one a line from standard input."""
     translator = Translator.load(options.run, options.notebook)
     texts = options.sentences or [line.strip() for line in sys.stdin if line.strip()]
-    how = {"beam": max(options.beam, options.alternatives), "length_penalty": options.length_penalty}
+    how = {
+        "beam": max(options.beam, options.alternatives),
+        "length_penalty": options.length_penalty,
+        "channel": options.channel,
+    }
     for text, found in zip(texts, translator.say(texts, options.to, **how), strict=True):
         if options.alternatives:
             print(text)
@@ -430,24 +493,27 @@ def model_card(folder: Path, translator: Translator, megabytes: float) -> str:
         "",
         "## Scores on held-out sentences",
         "",
-        "| direction | beam | BLEU | chrF | signature |",
+        "| direction | search | BLEU | chrF | signature |",
         "|---|---|---|---|---|",
     ]
     samples: list[str] = []
+    search = ""
     for file in sorted(folder.glob("evaluation_test_beam*.json")):
         report = json.loads(file.read_text(encoding="utf-8"))
         for direction, _ in _directions(plan.direction):
             result = report[direction]
             scored = (f"{result['BLEU']:.2f}", f"{result['chrF']:.2f}", f"`{result['BLEU_signature']}`")
-            lines.append(_row(direction, report["beam"], *scored))
+            lines.append(_row(direction, _search_of(report), *scored))
+        search = _search_of(report)
         samples = [
             _row(row["source"], row["said"], row["reference"])
             for direction, _ in _directions(plan.direction)
             for row in report[direction]["samples"]
         ]
-    lines += ["", "## Samples", "", "At equal distances in the test set; nobody chose them.", ""]
-    lines += ["| source | the model says | reference |", "|---|---|---|", *samples]
-    return "\n".join(lines) + "\n"
+    if samples:
+        told = f"At equal distances in the test set ({search}); nobody chose them."
+        lines += ["", "## Samples", "", told, "", "| source | the model says | reference |", "|---|---|---|"]
+    return "\n".join([*lines, *samples]) + "\n"
 
 
 def _row(*cells: object) -> str:
@@ -552,6 +618,14 @@ def _parser() -> argparse.ArgumentParser:
             continue
         other.add_argument("--beam", type=int, default=1, help="hypotheses at a time (default: 1, greedy)")
         other.add_argument("--length-penalty", type=float, default=1.0, help="score = log P / n ** this")
+        other.add_argument(
+            "--channel",
+            type=float,
+            default=0.0,
+            metavar="W",
+            help="rank what the beam found by the way back, too: score + W * log P(source | translation) / n "
+            "(for a model of both directions; default: 0)",
+        )
         if name == "evaluate":
             other.add_argument("--split", default="test", choices=("validation", "test"))
             other.add_argument("--limit", type=int, default=0, help="the first so many sentences only")

@@ -15,9 +15,10 @@ import pytest
 import torch
 from coursekit import translate
 from coursekit.provided.p04_tokenizer import encode
+from coursekit.provided.p12_translator_search import translate_all
 from coursekit.real_translator import Curve, Plan, Run, batches, draw_curve, numbered, sentences
 from coursekit.subwords import Subwords
-from coursekit.translation import PAD, UNKNOWN
+from coursekit.translation import BOS, EOS, PAD, UNKNOWN
 
 TINY = [
     "--d-model",
@@ -88,13 +89,79 @@ def test_alternatives_are_shown_best_first(run, capsys):
     assert shown == sorted(shown, reverse=True)
 
 
+def test_the_way_back_counts_as_much_as_its_weight_says(run):
+    """Each score grows by weight · log P(source | translation) / n, worked out here one token at a time."""
+    translator = translate.Translator.load(run)
+    texts = ["I eat.", "The dog sleeps in the garden.", ""]
+    sources = translator.sources(texts, "de")
+    plain = translate_all(
+        translate._fast(translator.model, translator.plan), sources, beam=3, length_penalty=1.0
+    )
+    weighed = translator.say(texts, "de", beam=3, channel=0.7)
+    for source, before, after in zip(sources, plain, weighed, strict=True):
+        expected = []
+        for hypothesis, score in before:
+            back, words, total = [translator.subwords.tag("en"), *hypothesis], [BOS], 0.0
+            for token in [*source[1:], EOS]:
+                logits = translator.model(torch.tensor([back]), torch.tensor([words]))[0, -1]
+                total += float(logits.double().log_softmax(0)[token].detach())
+                words.append(token)
+            expected.append((score + 0.7 * total / len(words[1:]), translator.subwords.decode(hypothesis)))
+        expected.sort(reverse=True)
+        assert [said for said, _ in after] == [said for _, said in expected]
+        assert [score for _, score in after] == pytest.approx([score for score, _ in expected], abs=1e-4)
+
+
+def test_log_probabilities_do_not_depend_on_what_else_is_in_the_batch(run):
+    translator = translate.Translator.load(run)
+    rng = random.Random(3)
+    pairs = [
+        ([rng.randint(4, 290) for _ in range(rng.randint(1, 9))], [7] * rng.randint(0, 6)) for _ in range(9)
+    ]
+    alone = [translator.log_probabilities([pair])[0] for pair in pairs]
+    assert translator.log_probabilities(pairs, size=4) == pytest.approx(alone, rel=1e-4)
+    assert len(set(alone)) == 9 and max(alone) < 0
+
+
+def test_an_evaluation_with_the_way_back_has_its_own_file_and_row(run, tmp_path):
+    words = ["evaluate", str(run), "--beam", "2", "--channel", "0.3", "--limit", "6", "--samples", "3"]
+    assert translate.main(words) == 0
+    report = json.loads((run / "evaluation_test_beam2_channel0.3.json").read_text())
+    assert report["channel"] == 0.3 and report["de-en"]["sentences"] == 6
+    assert translate.main(["export", str(run), "--out", str(tmp_path / "model.pt")]) == 0
+    assert "| en-de | beam 2, channel 0.3 |" in (tmp_path / "model.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("direction", "more", "sentence"),
+    [
+        ("both", ["--beam", "1"], "give --beam 5, say."),
+        ("both", ["--beam", "2", "--channel", "-1"], "a number of at least 0"),
+        ("both", ["--beam", "2", "--channel", "nan"], "a number of at least 0"),
+        ("en-de", ["--beam", "2"], "does not know both directions"),
+    ],
+)
+def test_the_way_back_needs_both_directions_and_a_beam(run, direction, more, sentence, tmp_path, capsys):
+    place = run
+    if direction != "both":
+        place = tmp_path / "one"
+        assert _train(place, "--direction", direction, "--pairs", "40", "--epochs", "1") == 0
+    capsys.readouterr()
+    assert translate.main(["translate", str(place), "I eat.", "--to", "de", "--channel", "0.3", *more]) == 2
+    said = capsys.readouterr().err
+    assert sentence in said and said.count("\n") == 1
+
+
 def test_an_exported_file_translates_as_the_run_does_and_has_a_card(run, tmp_path, capsys):
     assert translate.main(["evaluate", str(run), "--limit", "6", "--samples", "3"]) == 0
     out = tmp_path / "ship" / "model.pt"
     assert translate.main(["export", str(run), "--out", str(out)]) == 0
     card = out.with_suffix(".md").read_text()
-    assert "train built-in --direction both" in card and "--d-model 16" in card and "| de-en | 1 |" in card
-    assert card.count("\n| ") == 1 + 2 + 1 + 6 + (2 if (run / "evaluation_test_beam2.json").exists() else 0)
+    assert (
+        "train built-in --direction both" in card and "--d-model 16" in card and "| de-en | beam 1 |" in card
+    )
+    rows = 2 * len(list(run.glob("evaluation_test_beam*.json")))  # other tests evaluate this run, too
+    assert card.count("\n| ") == 1 + rows + 1 + 6
     capsys.readouterr()
     text = "The dog sleeps."
     for place in (run, out):
