@@ -333,6 +333,8 @@ class Run:
             "epoch": self.epoch,
             "place": self.place,
         }
+        if self.device.type == "cuda":  # there, dropout has random numbers of its own
+            state["random_on_gpu"] = torch.cuda.get_rng_state(self.device)
         save_tensors(state, self.folder / "checkpoint.pt")
         write_atomically(self.folder / "curve.json", json.dumps(asdict(self.curve)))
 
@@ -348,6 +350,8 @@ class Run:
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
         torch.set_rng_state(state["random"].cpu())
+        if self.device.type == "cuda" and "random_on_gpu" in state:
+            torch.cuda.set_rng_state(state["random_on_gpu"].cpu(), self.device)
         self.curve = Curve(**state["curve"])
         self.epoch, self.place = state["epoch"], state["place"]
 

@@ -245,17 +245,15 @@ class Translator:
         return found
 
     def _check_channel(self, channel: float, beam: int) -> None:
-        if not channel:
-            return
-        if not 0 < channel < float("inf"):
+        if not 0 <= channel < float("inf"):
             raise Complaint("--channel is a weight: a number of at least 0.")
-        if self.plan.direction != "both":
+        if channel and self.plan.direction != "both":
             raise Complaint("--channel asks for the way back, too: this model does not know both directions.")
-        if beam == 1 or importlib.util.find_spec(_FAST) is None:
+        if channel and beam == 1:
+            raise Complaint("--channel chooses among the translations that a beam found: give --beam 5, say.")
+        if channel and importlib.util.find_spec(_FAST) is None:
             raise Complaint(
-                "--channel chooses among the translations that a beam found: give --beam 5, say."
-                if beam == 1
-                else "--channel chooses among several translations, and lab 12's translate returns one."
+                "--channel chooses among several translations, and lab 12's translate returns one."
             )
 
     @property
