@@ -214,17 +214,21 @@ class Translator:
             how = {"beam": beam, "length_penalty": length_penalty}
             found = [[(self.one_by_one(self.model, source, **how), 0.0)] for source in sources]
         if channel:
-            back = self.subwords.tag("en" if (to or self.target) == "de" else "de")
-            asked = [([back, *y], x[1:]) for x, row in zip(sources, found, strict=True) for y, _ in row]
-            ways_back = iter(self.log_probabilities(asked))
-            found = [
-                sorted(
-                    ((y, score + channel * next(ways_back) / len(x)) for y, score in row),
-                    key=lambda one: -one[1],
-                )
-                for x, row in zip(sources, found, strict=True)
-            ]
+            found = self._with_the_way_back(sources, found, to or self.target, channel)
         return [[(self.subwords.decode(numbers), score) for numbers, score in row] for row in found]
+
+    def _with_the_way_back(
+        self, sources: list[list[int]], found: list[list[tuple[list[int], float]]], to: str, channel: float
+    ) -> list[list[tuple[list[int], float]]]:
+        """Each source's translations with channel · log P(source | translation) / n added, ranked anew."""
+        back = self.subwords.tag("en" if to == "de" else "de")
+        asked = [([back, *y], x[1:]) for x, row in zip(sources, found, strict=True) for y, _ in row]
+        logs = iter(self.log_probabilities(asked))
+        weighed = [
+            [(y, score + channel * next(logs) / len(x)) for y, score in row]
+            for x, row in zip(sources, found, strict=True)
+        ]
+        return [sorted(row, key=lambda one: -one[1]) for row in weighed]
 
     @torch.no_grad()
     def log_probabilities(self, pairs: Sequence[tuple[list[int], list[int]]], size: int = 64) -> list[float]:
@@ -502,12 +506,13 @@ def model_card(folder: Path, translator: Translator, megabytes: float) -> str:
             result = report[direction]
             scored = (f"{result['BLEU']:.2f}", f"{result['chrF']:.2f}", f"`{result['BLEU_signature']}`")
             lines.append(_row(direction, _search_of(report), *scored))
-        search = _search_of(report)
-        samples = [
+        shown = [
             _row(row["source"], row["said"], row["reference"])
             for direction, _ in _directions(plan.direction)
             for row in report[direction]["samples"]
         ]
+        if shown:  # --samples 0 shows none, and hides none that were shown
+            search, samples = _search_of(report), shown
     if samples:
         told = f"At equal distances in the test set ({search}); nobody chose them."
         lines += ["", "## Samples", "", told, "", "| source | the model says | reference |", "|---|---|---|"]
