@@ -29,6 +29,7 @@ def histogram_chart(
 
     base = _HEIGHT - _BOTTOM
     parts = [f'<line class="axis" x1="{_LEFT}" y1="{base}" x2="{_WIDTH - _RIGHT}" y2="{base}"/>']
+    values: list[str] = []  # drawn last: the line of the mean must not cross a number
     for count, left, right in zip(counts, edges, edges[1:], strict=False):
         height = plot_height * count / most
         x, width = x_of(left) + 1.5, x_of(right) - x_of(left) - 3
@@ -39,13 +40,14 @@ def histogram_chart(
         )
         if count:
             middle = x + width / 2
-            parts.append(_text(middle, base - height - 5, str(count), anchor="middle", css="value"))
+            values.append(_text(middle, base - height - 5, str(count), anchor="middle", css="value"))
     for edge in edges:
         parts.append(_text(x_of(edge), base + 16, f"{edge:g}", anchor="middle"))
     if mean is not None:
         x = x_of(min(max(mean, low), high))
         parts.append(f'<line class="mean" x1="{x:.1f}" y1="{_TOP - 20}" x2="{x:.1f}" y2="{base}"/>')
         parts.append(_text(x, _TOP - 25, f"mean {mean:.3g}", anchor="middle"))
+    parts += values
     parts.append(_text(_LEFT + plot_width / 2, _HEIGHT - 6, x_label, anchor="middle"))
     turned = f'transform="rotate(-90 14 {_TOP + plot_height / 2:.0f})"'
     parts.append(_text(14, _TOP + plot_height / 2, y_label, anchor="middle", extra=turned))
