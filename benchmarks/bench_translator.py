@@ -25,9 +25,10 @@ from typing import Any
 import torch
 from coursekit.provided.p06_positions import sinusoidal
 from coursekit.provided.p12_translator import Transformer, make_batch, translate
-from coursekit.provided.p12_translator_fast import Fast, Steps, allow_sixteen_bits
+from coursekit.provided.p12_translator_fast import Fast, Steps
 from coursekit.provided.p12_translator_search import translate_all
 from coursekit.real_translator import Plan, Run, batches, build_model, numbered, padded, sentences
+from coursekit.sixteen_bits import allow_sixteen_bits
 from coursekit.subwords import Subwords
 from coursekit.training import fresh
 from coursekit.translate import scores

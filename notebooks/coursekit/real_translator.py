@@ -24,12 +24,15 @@ import torch
 from torch import Tensor, nn
 
 from coursekit import data, parallel
+from coursekit.muon import Muon, inner_matrices
+from coursekit.sixteen_bits import allow_sixteen_bits
 from coursekit.subwords import Subwords, write_atomically
 from coursekit.training import fresh
 from coursekit.translation import PAD, Batch, Pair
 
 __all__ = ["DIRECTIONS", "Complaint", "Plan", "Run", "batches", "build_model", "padded", "sentences", "tie"]
 
+OPTIMISERS = ("adamw", "muon")
 DIRECTIONS = ("de-en", "en-de", "both")
 CORPORA = ("multi30k", "tatoeba", "built-in")
 #: Source and target sentences may have so many tokens: lab 12's table of positions has 64 rows.
@@ -62,6 +65,7 @@ class Plan:
     minutes: float = 0.0
     tokens: int = 0
     batch_tokens: int = 1000
+    optimiser: str = "adamw"  # or "muon": Muon for the matrices inside, AdamW for all else
     rate: float = 2e-3
     warm_up: int = 300
     smoothing: float = 0.1
@@ -146,6 +150,25 @@ def build_model(build: Callable[..., nn.Module], size: int, plan: Plan) -> nn.Mo
     return fresh(tie(build(size, size, **plan.sizes, dropout=plan.dropout)))
 
 
+def optimisers(model: nn.Module, plan: Plan) -> list[torch.optim.Optimizer]:
+    """AdamW for all that is learned; or Muon for the matrices inside, and AdamW for tables, biases and norms."""
+    inner = inner_matrices(model) if plan.optimiser == "muon" else []
+    chosen = {id(parameter) for parameter in inner}
+    adamw = torch.optim.AdamW(
+        [parameter for parameter in model.parameters() if id(parameter) not in chosen],
+        lr=plan.rate,
+        betas=(0.9, 0.98),
+        weight_decay=plan.weight_decay,
+        fused="optimiser" not in plan.without,
+    )
+    if not inner:
+        return [adamw]
+    device = inner[0].device.type
+    sixteen = "bfloat16" not in plan.without and allow_sixteen_bits(device)
+    dtype = torch.bfloat16 if sixteen else torch.float32
+    return [Muon(inner, plan.rate, plan.weight_decay, dtype=dtype), adamw]
+
+
 @dataclass
 class Curve:
     """What a run has seen: losses by step, and what was measured on the way (step, tokens, seconds, …)."""
@@ -178,13 +201,7 @@ class Run:
         self.validation = _short_enough(validation)
         self.measure, self.measure_every, self.save_every = measure, measure_every, save_every
         self.device = next(model.parameters()).device
-        self.optimiser = torch.optim.AdamW(
-            model.parameters(),
-            lr=plan.rate,
-            betas=(0.9, 0.98),
-            weight_decay=plan.weight_decay,
-            fused="optimiser" not in plan.without,
-        )
+        self.optimisers = optimisers(model, plan)
         self.curve = Curve()
         self.epoch = self.place = 0
         self.asked_to_stop = False
@@ -261,13 +278,15 @@ class Run:
 
     def _step(self, pairs: list[Pair]) -> None:
         batch = self.make_batch(pairs)
-        for group in self.optimiser.param_groups:
-            group["lr"] = self.rate
         loss = self.loss(self._moved(batch), self.plan.smoothing)
-        self.optimiser.zero_grad(set_to_none=True)
+        self.model.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), self.plan.clip)
-        self.optimiser.step()
+        rate = self.rate
+        for optimiser in self.optimisers:
+            for group in optimiser.param_groups:
+                group["lr"] = rate
+            optimiser.step()
         self.curve.tokens += int(batch[2].ne(PAD).sum())
         self.curve.losses.append(float(loss.detach()))
 
@@ -327,7 +346,7 @@ class Run:
         state: dict[str, Any] = {
             "plan": asdict(self.plan),
             "model": self.model.state_dict(),
-            "optimiser": self.optimiser.state_dict(),
+            "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
             "random": torch.get_rng_state(),
             "curve": asdict(self.curve),
             "epoch": self.epoch,
@@ -347,8 +366,11 @@ class Run:
             raise Complaint(
                 f"{self.folder} holds a run with another plan: choose another folder, or remove it."
             )
+        if "optimisers" not in state:
+            raise Complaint(f"{file} is of another version of the course, which cannot go on with it.")
         self.model.load_state_dict(state["model"])
-        self.optimiser.load_state_dict(state["optimiser"])
+        for optimiser, stored in zip(self.optimisers, state["optimisers"], strict=True):
+            optimiser.load_state_dict(stored)
         torch.set_rng_state(state["random"].cpu())
         if self.device.type == "cuda" and "random_on_gpu" in state:
             torch.cuda.set_rng_state(state["random_on_gpu"].cpu(), self.device)

@@ -29,6 +29,7 @@ from coursekit.real_translator import (
     CORPORA,
     DIRECTIONS,
     LONGEST,
+    OPTIMISERS,
     Complaint,
     Plan,
     Run,
@@ -582,15 +583,20 @@ def _parser() -> argparse.ArgumentParser:
         ("layers", int, "blocks in the encoder, and in the decoder"),
         ("dropout", float, "share of each sublayer's output that is dropped"),
         ("batch_tokens", int, "places in a batch, on either side"),
-        ("rate", float, "highest learning rate of AdamW"),
+        ("rate", float, "highest learning rate"),
         ("warm_up", int, "steps until the rate is highest"),
         ("smoothing", float, "label smoothing"),
-        ("weight_decay", float, "AdamW's weight decay"),
+        ("weight_decay", float, "the optimiser's weight decay"),
         ("seed", int, "seed of weights, batches and dropout"),
         ("pairs", int, "use the first so many pairs only"),
     ):
         default = "" if name == "pairs" else f" (default: {getattr(Plan(), name)})"
         one.add_argument("--" + name.replace("_", "-"), type=kind, metavar="N", help=text + default)
+    one.add_argument(
+        "--optimiser",
+        choices=OPTIMISERS,
+        help="default: adamw; muon: Muon for the matrices inside, AdamW for all else",
+    )
     one.add_argument(
         "--without",
         action="append",

@@ -181,20 +181,59 @@ def _small_run(folder, **more):
     return Run(folder, plan, model, lab.make_batch, translate.losses(model, plan), pairs, pairs[:20])
 
 
-@pytest.mark.parametrize("without", [(), ("fast",), ("byte_dropout",)])
-def test_an_interrupted_run_goes_on_to_the_same_curve(tmp_path, without):
+@pytest.mark.parametrize(
+    "plan",
+    [{}, {"without": ("fast",)}, {"without": ("byte_dropout",)}, {"optimiser": "muon", "weight_decay": 0.1}],
+    ids=["usual", "without fast", "without byte_dropout", "muon"],
+)
+def test_an_interrupted_run_goes_on_to_the_same_curve(tmp_path, plan):
     """Dropout, the optimiser's moments and the order of batches are as if nothing had happened."""
-    whole = _small_run(tmp_path / "whole", without=without).go(lambda _: None)
-    part = _small_run(tmp_path / "part", without=without).go(lambda _: None, stop_after=7)
+    whole = _small_run(tmp_path / "whole", **plan).go(lambda _: None)
+    part = _small_run(tmp_path / "part", **plan).go(lambda _: None, stop_after=7)
     assert len(part.curve.losses) == 7
     torch.manual_seed(99)  # a new process has drawn other random numbers
-    rest = _small_run(tmp_path / "part", without=without)
+    rest = _small_run(tmp_path / "part", **plan)
     assert len(rest.curve.losses) == 7
     rest.go(lambda _: None)
     assert rest.progress == 1
     assert rest.curve.losses == pytest.approx(whole.curve.losses, rel=1e-6)
     mine, theirs = rest.model.state_dict(), whole.model.state_dict()
     assert all(torch.allclose(mine[name], theirs[name], atol=1e-6) for name in theirs)
+
+
+@pytest.mark.parametrize(("name", "kinds"), [("adamw", ["AdamW"]), ("muon", ["Muon", "AdamW"])])
+def test_each_parameter_is_changed_by_one_optimiser(tmp_path, name, kinds):
+    run = _small_run(tmp_path / "run", optimiser=name)
+    assert [type(optimiser).__name__ for optimiser in run.optimisers] == kinds
+    changed = [id(p) for one in run.optimisers for group in one.param_groups for p in group["params"]]
+    assert sorted(changed) == sorted(id(parameter) for parameter in run.model.parameters())
+    before = {key: value.clone() for key, value in run.model.named_parameters()}
+    run.go(lambda _: None)
+    keys = {key for key in before if "W_K.bias" not in key}  # softmax does not see the keys' bias
+    assert not [key for key in keys if torch.equal(before[key], run.model.get_parameter(key))]
+    assert {group["lr"] for one in run.optimisers for group in one.param_groups} == {
+        run.optimisers[-1].param_groups[0]["lr"]
+    }
+
+
+def test_a_checkpoint_of_an_older_version_is_said_in_one_sentence(tmp_path, capsys):
+    assert _train(tmp_path / "run", "--pairs", "40", "--epochs", "1") == 0
+    file = tmp_path / "run" / "checkpoint.pt"
+    state = torch.load(file)
+    state["optimiser"] = state.pop("optimisers")[0]
+    torch.save(state, file)
+    capsys.readouterr()
+    assert _train(tmp_path / "run", "--pairs", "40", "--epochs", "1") == 2
+    said = capsys.readouterr().err
+    assert "of another version of the course" in said and said.count("\n") == 1
+
+
+def test_the_command_in_a_card_names_the_optimiser(tmp_path):
+    run = tmp_path / "run"
+    assert _train(run, "--pairs", "40", "--epochs", "1", "--optimiser", "muon", "--weight-decay", "0.1") == 0
+    assert translate.main(["export", str(run), "--out", str(tmp_path / "model.pt")]) == 0
+    card = (tmp_path / "model.md").read_text()
+    assert "--optimiser muon" in card and "--weight-decay 0.1" in card
 
 
 def test_a_run_with_a_budget_of_target_tokens_spends_it_and_its_rate_falls_to_zero_by_then(tmp_path):

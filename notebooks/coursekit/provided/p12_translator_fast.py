@@ -28,20 +28,13 @@ from torch.autograd import Function
 from torch.nn import functional as F
 
 from coursekit.provided.p06_positions import sinusoidal
+from coursekit.sixteen_bits import allow_sixteen_bits
 from coursekit.translation import PAD, Batch
 
-__all__ = ["Fast", "Steps", "allow_sixteen_bits"]
+__all__ = ["Fast", "Steps"]
 
 #: 16-bit products are prepared anew for each shape; rows come in multiples of this, so that there are few shapes.
 _ROWS = 256
-
-
-def allow_sixteen_bits(device: str = "cpu") -> bool:
-    """Whether products of bfloat16 are fast here: on a GPU, or on a processor with instructions for them."""
-    if device != "cpu":
-        return torch.cuda.is_bf16_supported()
-    known = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
-    return any(getattr(torch.cpu, name, bool)() for name in known)
 
 
 @dataclass(frozen=True)

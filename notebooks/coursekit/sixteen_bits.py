@@ -1,0 +1,13 @@
+"""Whether this machine multiplies 16-bit numbers (bfloat16) faster than 32-bit ones."""
+
+from __future__ import annotations
+
+import torch
+
+
+def allow_sixteen_bits(device: str = "cpu") -> bool:
+    """Whether products of bfloat16 are fast here: on a GPU, or on a processor with instructions for them."""
+    if device != "cpu":
+        return torch.cuda.is_bf16_supported()
+    known = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    return any(getattr(torch.cpu, name, bool)() for name in known)
