@@ -117,7 +117,7 @@ class FeedbackWriter:
         return render("feedback.html.j2", page=self._view(result, marks or TeacherMarks(), marks is not None))
 
     def _view(self, result: SubmissionResult, marks: TeacherMarks, from_gradebook: bool) -> FeedbackView:
-        nothing_to_read = result.status in ("missing", "unreadable")
+        nothing_to_read = not result.readable
         written = tuple(
             _written(name, maximum, marks, read=from_gradebook or nothing_to_read, nothing=nothing_to_read)
             for name, maximum in self.spec.written

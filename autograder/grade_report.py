@@ -7,6 +7,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import typer
@@ -148,11 +149,14 @@ def _show_table(console: Console, done: ClassResult) -> None:
 def _show_summary(console: Console, done: ClassResult, seconds: float) -> None:
     count = len(done.results)
     statuses = Counter(result.status for result in done.results)
-    mean = sum(result.score for result in done.results) / count if count else 0.0
+    read = [result.score for result in done.results if result.readable]
+    mean = f"mean {fmean(read):.1f} of {done.results[0].max_score:g} points" if read else "none could be read"
+    if 0 < len(read) < count:
+        mean += f" over the {len(read)} that could be read"
     redone = len(done.plan.todo)
     pace = f"{seconds:.1f} s" + (f", {redone / seconds:.1f} submissions a second" if redone else "")
     console.print(
-        f"\n[bold]{done.lab}[/]: {count} submissions, mean {mean:.1f} of {done.results[0].max_score:g} points; "
+        f"\n[bold]{done.lab}[/]: {count} submissions, {mean}; "
         f"{redone} graded, {len(done.plan.unchanged)} unchanged ({pace})"
     )
     console.print("  " + ", ".join(f"{n} {status}" for status, n in statuses.most_common()))

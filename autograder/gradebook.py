@@ -38,9 +38,6 @@ LatePenalty = Callable[[str, float, float], float | None]
 #: A student -> how much longer than the others they have; None when the course does not say.
 Extension = Callable[[str], datetime.timedelta | None]
 
-#: Nothing could be read, so nobody can be asked to grade a written answer by hand.
-_NOTHING_TO_READ = ("missing", "unreadable")
-
 
 @dataclass(frozen=True)
 class TeacherMarks:
@@ -354,7 +351,7 @@ def _auto_scores(
             scores[name] = None
         elif name in lab.question_of:
             scores[name] = points.get(lab.question_of[name], 0.0)
-        elif result.status in _NOTHING_TO_READ or untouched.get(name):
+        elif not result.readable or untouched.get(name):  # nobody can be asked to read what is not there
             scores[name] = 0.0
         else:
             scores[name] = None

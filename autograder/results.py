@@ -82,6 +82,11 @@ class SubmissionResult:
     #: The questions that were tested in the run that made this result; the others were taken over.
     tested: tuple[str, ...] = ()
 
+    @property
+    def readable(self) -> bool:
+        """Whether there was a notebook to grade; a mean over a class counts only these."""
+        return self.status not in ("missing", "unreadable")
+
     def as_json(self) -> dict[str, Any]:
         """The documented JSON shape of one row of ``grade --json``."""
         return {

@@ -33,7 +33,6 @@ STATUS_WORDS = {
     "unreadable": "the file is no notebook that can be read",
     "missing": "no notebook was handed in",
 }
-_NOTHING_HANDED_IN = ("missing", "unreadable")
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def render_report(
     demos: Mapping[str, str],
 ) -> str:
     """The page as HTML; links are relative to ``folder``."""
-    handed_in = [row for row in rows if row.status not in _NOTHING_HANDED_IN]
+    handed_in = [row for row in rows if row.readable]
     questions = question_statistics(handed_in, spec.questions)
     script = (TEMPLATES / "sort.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

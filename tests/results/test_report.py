@@ -13,9 +13,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from autograder.feedback import FeedbackWriter
+from autograder.grade_report import _show_summary
 from autograder.labspec import LabSpec
+from autograder.pipeline import ClassResult
+from autograder.plan import Plan
 from autograder.report import build_report
 from autograder.report.charts import histogram_chart
 from autograder.report.similarity import Answers, alike_groups, answers, code_lines
@@ -233,3 +237,29 @@ def test_the_group_is_worded_with_care(
     assert "Alike does not mean copied." in text_of(path)
     alone = build_report([make_result("ada", notebook=shared)], spec, tmp_path)
     assert "No two submissions are more alike" in text_of(alone)
+
+
+@pytest.mark.parametrize(
+    ("unread", "sentence"),
+    [
+        ([], "3 submissions, mean 7.0 of 10 points;"),
+        (["unreadable", "missing"], "5 submissions, mean 7.0 of 10 points over the 3 that could be read;"),
+    ],
+)
+def test_the_screen_says_the_same_mean_as_the_report(
+    make_result: Make, tmp_path: Path, unread: list[str], sentence: str
+) -> None:
+    rows = scored(make_result, (4, 6), (4, 3), (1, 3))
+    rows += [make_result(status, 0, 0, status=status, notebook="") for status in unread]
+    done = ClassResult("03_lab", tuple(rows), Plan((), (), {}), {}, (), tmp_path, tmp_path / "report.html")
+    console = Console(record=True, width=200)
+    _show_summary(console, done, 1.0)
+    assert sentence in console.export_text()
+
+
+def test_a_class_of_which_nothing_could_be_read_has_no_mean(make_result: Make, tmp_path: Path) -> None:
+    rows = (make_result("ada", 0, 0, status="unreadable", notebook=""),)
+    done = ClassResult("03_lab", rows, Plan((), (), {}), {}, (), tmp_path, tmp_path / "report.html")
+    console = Console(record=True, width=200)
+    _show_summary(console, done, 1.0)
+    assert "1 submissions, none could be read;" in console.export_text()
