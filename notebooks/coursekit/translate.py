@@ -11,24 +11,19 @@ be interrupted; the same command goes on. Figures and scores are written into th
 from __future__ import annotations
 
 import argparse
-import contextlib
-import importlib.util
 import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 
 from coursekit.real_translator import (
     CORPORA,
     DIRECTIONS,
-    LONGEST,
     OPTIMISERS,
     Complaint,
     Plan,
@@ -37,17 +32,14 @@ from coursekit.real_translator import (
     changed,
     draw_curve,
     limited,
-    load_tensors,
     numbered,
-    plan_of,
     read_plan,
     save_tensors,
     sentences,
-    tie,
     write_plan,
 )
+from coursekit.sentence_translator import Translator, device_named, lab_12, losses, subwords_of
 from coursekit.subwords import Subwords, write_atomically
-from coursekit.translation import EOS, PAD
 
 #: What training keeps for each corpus, unless an option says otherwise.
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -68,230 +60,6 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "smoothing": 0.05,
     },
 }
-_FAST = "coursekit.provided.p12_translator_fast"
-
-
-# The parts: the student's, or the course's.
-
-
-@dataclass(frozen=True)
-class Lab12:
-    """The answers to lab 12 that are used here: the student's, or the course's."""
-
-    Transformer: Callable[..., nn.Module]
-    make_batch: Callable[..., Any]
-    translate: Callable[..., list[int]]
-
-
-def lab_12(notebook: Path | None) -> Lab12:
-    """The parts from a student's notebook of lab 12, where they pass their public checks, or the course's own."""
-    if notebook is None:
-        if importlib.util.find_spec("coursekit.provided.p12_translator") is None:
-            raise Complaint("Say which notebook holds your Transformer: --notebook 12_translator.ipynb.")
-        from coursekit.provided import p12_translator
-
-        return Lab12(p12_translator.Transformer, p12_translator.make_batch, p12_translator.translate)
-    if not notebook.is_file():
-        raise Complaint(f"There is no notebook {notebook}.")
-    from coursekit.checking import judge
-    from coursekit.own import definitions
-
-    notebook = notebook.resolve()
-    with _inside(notebook.parent):  # beside it lie the earlier labs
-        namespace, _ = definitions(notebook, *Lab12.__dataclass_fields__)
-    for question in Lab12.__dataclass_fields__:
-        verdict = judge("12_translator", question, namespace.get(question))
-        if not verdict.passed:
-            why = "is not written yet" if not verdict.written else "does not pass its public checks yet"
-            raise Complaint(f"{question} in {notebook.name} {why}.")
-    return Lab12(**{question: namespace[question] for question in Lab12.__dataclass_fields__})
-
-
-@contextlib.contextmanager
-def _inside(folder: Path) -> Iterator[None]:
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
-
-
-def losses(model: nn.Module, plan: Plan) -> Callable[..., Any]:
-    """How a batch's loss is computed: fast where the fast path is at hand, else by the model as it is written."""
-    if "fast" not in plan.without and importlib.util.find_spec(_FAST) is not None:
-        fast = _fast(model, plan)
-        return _in_sixteen_bits(fast.loss, model, fast.steps.bfloat16)
-    from coursekit.provided.p10_training import masked_cross_entropy
-
-    def loss(batch: Any, smoothing: float) -> Any:
-        return masked_cross_entropy(model(*batch[:2]), batch[2], PAD, smoothing)
-
-    return loss
-
-
-def _fast(model: nn.Module, plan: Plan) -> Any:
-    from coursekit.provided.p12_translator_fast import Fast, Steps
-
-    steps = Steps.best(next(model.parameters()).device.type)
-    for name in plan.without:
-        if hasattr(steps, name):
-            steps = steps.without(name)
-    return Fast(model, plan.heads, plan.dropout, steps)
-
-
-def _in_sixteen_bits(loss: Callable[..., Any], model: nn.Module, sixteen: bool) -> Callable[..., Any]:
-    """On a GPU, PyTorch itself chooses which operations run in bfloat16."""
-    device = next(model.parameters()).device.type
-    if device == "cpu" or not sixteen:
-        return loss
-
-    def run(*arguments: Any) -> Any:
-        with torch.autocast(device, dtype=torch.bfloat16):
-            return loss(*arguments)
-
-    return run
-
-
-class Translator:
-    """A trained model with its vocabulary: ``say`` translates sentences."""
-
-    def __init__(self, lab: Lab12, model: nn.Module, subwords: Subwords, plan: Plan):
-        self.one_by_one, self.make_batch = lab.translate, lab.make_batch
-        self.model, self.subwords, self.plan = model.eval(), subwords, plan
-
-    @classmethod
-    def load(cls, place: Path, notebook: Path | None = None) -> Translator:
-        """From a run's folder, or from a file that ``export`` wrote; on the GPU when there is one."""
-        lab = lab_12(notebook)
-        if place.is_file():
-            stored = load_tensors(place)
-            if "subwords" not in stored:
-                raise Complaint(f"{place} is one file of a training run: name its folder, {place.parent}.")
-            plan, subwords = plan_of(stored["plan"]), Subwords.from_state(stored["subwords"])
-            weights = stored["weights"]
-        else:
-            plan = read_plan(place)
-            if not (place / "checkpoint.pt").is_file():
-                raise Complaint(f"{place} holds no checkpoint yet.")
-            subwords = _subwords(place)
-            weights = load_tensors(place / "checkpoint.pt")["model"]
-        model = tie(lab.Transformer(len(subwords), len(subwords), **plan.sizes))
-        own = dict(model.named_parameters())
-        with torch.no_grad():
-            for name, parameter in own.items():
-                parameter.copy_(weights[name])
-        return cls(lab, model.to(_device("auto")), subwords, plan)
-
-    def sources(self, texts: Sequence[str], to: str) -> list[list[int]]:
-        """Sentences as the model reads them: with a tag where it knows both directions, at most 64 tokens."""
-        tag = [self.subwords.tag(to)] if self.plan.direction == "both" else []
-        return [[*tag, *numbers][: LONGEST + 1] for numbers in self.subwords.encode(texts)]
-
-    def say(
-        self,
-        texts: Sequence[str],
-        to: str = "",
-        *,
-        beam: int = 1,
-        length_penalty: float = 1.0,
-        channel: float = 0.0,
-    ) -> list[list[tuple[str, float]]]:
-        """For each sentence its translations, best first, each with its score: log P(y | x) / n ** length_penalty.
-
-        With ``channel``, a weight, log P(x | y) / n of the way back, n the source's tokens with its end, times
-        ``channel`` is added, and the ``beam`` translations are ranked by the sum: the noisy channel (Yee, Dauphin and
-        Auli 2019). One model tells both, if it knows both directions.
-        """
-        self._check_channel(channel, beam)
-        sources = [source or [EOS] for source in self.sources(texts, to or self.target)]
-        if importlib.util.find_spec(_FAST) is not None:
-            from coursekit.provided.p12_translator_search import translate_all
-
-            found = translate_all(
-                _fast(self.model, self.plan), sources, beam=beam, length_penalty=length_penalty
-            )
-        else:  # the student's own translate knows one sentence and its best translation
-            how = {"beam": beam, "length_penalty": length_penalty}
-            found = [[(self.one_by_one(self.model, source, **how), 0.0)] for source in sources]
-        if channel:
-            found = self._with_the_way_back(sources, found, to or self.target, channel)
-        return [[(self.subwords.decode(numbers), score) for numbers, score in row] for row in found]
-
-    def _with_the_way_back(
-        self, sources: list[list[int]], found: list[list[tuple[list[int], float]]], to: str, channel: float
-    ) -> list[list[tuple[list[int], float]]]:
-        """Each source's translations with channel · log P(source | translation) / n added, ranked anew."""
-        back = self.subwords.tag("en" if to == "de" else "de")
-        asked = [([back, *y], x[1:]) for x, row in zip(sources, found, strict=True) for y, _ in row]
-        logs = iter(self.log_probabilities(asked))
-        weighed = [
-            [(y, score + channel * next(logs) / len(x)) for y, score in row]
-            for x, row in zip(sources, found, strict=True)
-        ]
-        return [sorted(row, key=lambda one: -one[1]) for row in weighed]
-
-    @torch.no_grad()
-    def log_probabilities(self, pairs: Sequence[tuple[list[int], list[int]]], size: int = 64) -> list[float]:
-        """log P(target | source), its end included, for pairs of token numbers; ``size`` at a time."""
-        device = next(self.model.parameters()).device
-        found = [0.0] * len(pairs)
-        order = sorted(range(len(pairs)), key=lambda number: tuple(map(len, pairs[number])))
-        for first in range(0, len(order), size):
-            chosen = order[first : first + size]
-            batch = self.make_batch([pairs[number] for number in chosen])
-            source, given, wanted = (part.to(device) for part in batch)
-            logits = self.model(source, given)
-            losses = nn.functional.cross_entropy(
-                logits.transpose(1, 2), wanted, ignore_index=PAD, reduction="none"
-            )
-            for number, loss in zip(chosen, losses.sum(dim=1).tolist(), strict=True):
-                found[number] = -loss
-        return found
-
-    def _check_channel(self, channel: float, beam: int) -> None:
-        if not 0 <= channel < float("inf"):
-            raise Complaint("--channel is a weight: a number of at least 0.")
-        if channel and self.plan.direction != "both":
-            raise Complaint("--channel asks for the way back, too: this model does not know both directions.")
-        if channel and beam == 1:
-            raise Complaint("--channel chooses among the translations that a beam found: give --beam 5, say.")
-        if channel and importlib.util.find_spec(_FAST) is None:
-            raise Complaint(
-                "--channel chooses among several translations, and lab 12's translate returns one."
-            )
-
-    @property
-    def target(self) -> str:
-        """The language that it translates into, where it knows one direction only; else English."""
-        return "de" if self.plan.direction == "en-de" else "en"
-
-    def draw_attention(self, text: str, to: str = "") -> Any:
-        """The last cross-attention while the sentence is translated; returns the figure."""
-        import matplotlib.pyplot as plt
-
-        from coursekit.alignment import alignment
-        from coursekit.figures import heatmap, use_style
-
-        use_style()
-        source = self.sources([text], to or self.target)[0]
-        target = self.subwords.encode([self.say([text], to)[0][0][0]])[0]
-        weights = alignment(self.model.to("cpu"), source, target)
-        rows, columns = self.subwords.pieces(target), self.subwords.pieces(source)
-        figure, ax = plt.subplots(figsize=(2.6 + 0.36 * len(columns), 1.8 + 0.3 * (len(rows) + 1)))
-        heatmap(
-            weights,
-            [*rows, "<eos>"],
-            columns,
-            ax=ax,
-            vmin=0,
-            vmax=1,
-            xlabel="listens to",
-            ylabel="while saying",
-            title="Which source tokens each token listens to",
-            colorbar="weight",
-        )
-        return figure
 
 
 def scores(hypotheses: list[str], references: list[str], lower: bool) -> dict[str, Any]:
@@ -312,20 +80,6 @@ def _directions(direction: str) -> list[tuple[str, str]]:
     return [(one, one[-2:]) for one in (("en-de", "de-en") if direction == "both" else (direction,))]
 
 
-def _subwords(folder: Path) -> Subwords:
-    """The subwords of a run's folder. A Complaint, in one sentence, when their file is damaged."""
-    try:
-        return Subwords.load(folder / "subwords.json")
-    except (ValueError, KeyError, TypeError):
-        raise Complaint(f"{folder / 'subwords.json'} cannot be read as subwords: it is damaged.") from None
-
-
-def _device(wanted: str) -> torch.device:
-    if wanted == "auto":
-        wanted = "cuda" if torch.cuda.is_available() else "cpu"
-    return torch.device(wanted)
-
-
 # The commands.
 
 
@@ -339,7 +93,7 @@ def train(options: argparse.Namespace) -> None:
     text = {split: sentences(plan.corpus, split, plan.direction) for split in ("train", "validation")}
     text["train"] = limited(plan, text["train"])
     if (folder / "subwords.json").is_file():
-        subwords = _subwords(folder)
+        subwords = subwords_of(folder)
     else:
         began = time.perf_counter()
         both = (sentence for pair in text["train"] for sentence in pair)
@@ -348,10 +102,10 @@ def train(options: argparse.Namespace) -> None:
         subwords.save(folder / "subwords.json")
     write_plan(folder, plan)
     pairs = {split: numbered(subwords, text[split], plan.direction) for split in text}
-    model = build_model(lab.Transformer, len(subwords), plan).to(_device(options.device))
+    model = build_model(lab.Transformer, len(subwords), plan).to(device_named(options.device))
     size = sum(parameter.numel() for parameter in model.parameters())
     print(
-        f"{size:,} numbers to learn, from {len(pairs['train']):,} pairs, on {_device(options.device)}",
+        f"{size:,} numbers to learn, from {len(pairs['train']):,} pairs, on {device_named(options.device)}",
         flush=True,
     )
     translator = Translator(lab, model, subwords, plan)
@@ -394,13 +148,20 @@ def _plan(options: argparse.Namespace) -> Plan:
     return changed(Plan(**{"corpus": options.corpus, **DEFAULTS[options.corpus]}), **given)
 
 
+def _loaded(options: argparse.Namespace) -> Translator:
+    """The model of the command, with those of ``--ensemble``."""
+    others = [Translator.load(place, options.notebook) for place in options.ensemble]
+    return Translator.load(options.run, options.notebook).together_with(others)
+
+
 def evaluate(options: argparse.Namespace) -> None:
     """Translate a split, score it, and write scores and samples into the run's folder."""
-    translator = Translator.load(options.run, options.notebook)
+    translator = _loaded(options)
     plan = translator.plan
     folder = options.run if options.run.is_dir() else options.run.parent
     how = {name: getattr(options, name) for name in ("beam", "length_penalty", "channel")}
     report: dict[str, Any] = {"corpus": plan.corpus, "split": options.split, **how}
+    report["models"] = [str(place) for place in (options.run, *options.ensemble)]
     for direction, to in _directions(plan.direction):
         pairs = sentences(plan.corpus, options.split, direction)[: options.limit or None]
         began = time.perf_counter()
@@ -410,7 +171,7 @@ def evaluate(options: argparse.Namespace) -> None:
         report[direction] = result | {"sentences": len(pairs), "seconds": round(seconds, 2)}
         print(f"{direction}: BLEU {result['BLEU']:.2f}  ({result['BLEU_signature']})")
         print(f"       chrF {result['chrF']:.2f}  ({result['chrF_signature']})")
-        print(f"       {len(pairs):,} sentences in {seconds:.1f} s, {_search_of(how)}\n")
+        print(f"       {len(pairs):,} sentences in {seconds:.1f} s, {_search_of(report)}\n")
         rows = _spread(list(zip(pairs, said, strict=True)), options.samples)
         report[direction]["samples"] = [
             {"source": source, "said": hypothesis, "reference": reference}
@@ -419,7 +180,8 @@ def evaluate(options: argparse.Namespace) -> None:
         for (source, reference), hypothesis in rows:
             print(f"  {source}\n  → {hypothesis}\n  = {reference}\n")
     channel = f"_channel{options.channel:g}" if options.channel else ""
-    name = f"evaluation_{options.split}_beam{options.beam}{channel}.json"
+    several = f"_ensemble{len(translator.models)}" if translator.others else ""
+    name = f"evaluation_{options.split}_beam{options.beam}{channel}{several}.json"
     write_atomically(folder / name, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     if options.attention:
         text = sentences(plan.corpus, options.split, _directions(plan.direction)[0][0])[0][0]
@@ -427,9 +189,11 @@ def evaluate(options: argparse.Namespace) -> None:
     print(f"written to {folder / name}")
 
 
-def _search_of(how: dict[str, Any]) -> str:
-    """How was searched, in words: "beam 5, channel 0.3"."""
-    return f"beam {how['beam']}" + (f", channel {how['channel']:g}" if how.get("channel") else "")
+def _search_of(report: dict[str, Any]) -> str:
+    """How was searched, in words: "beam 5, channel 0.3, 2 models together"."""
+    words = f"beam {report['beam']}" + (f", channel {report['channel']:g}" if report.get("channel") else "")
+    number = len(report.get("models", []))
+    return words + (f", {number} models together" if number > 1 else "")
 
 
 def _spread(rows: list[Any], number: int) -> list[Any]:
@@ -442,7 +206,7 @@ def _spread(rows: list[Any], number: int) -> list[Any]:
 
 def translate(options: argparse.Namespace) -> None:
     """Translate sentences, from the command line or one a line from standard input."""
-    translator = Translator.load(options.run, options.notebook)
+    translator = _loaded(options)
     texts = options.sentences or [line.strip() for line in sys.stdin if line.strip()]
     how = {
         "beam": max(options.beam, options.alternatives),
@@ -503,6 +267,8 @@ def model_card(folder: Path, translator: Translator, megabytes: float) -> str:
     search = ""
     for file in sorted(folder.glob("evaluation_test_beam*.json")):
         report = json.loads(file.read_text(encoding="utf-8"))
+        if len(report.get("models", [])) > 1:
+            continue  # the card is one model's
         for direction, _ in _directions(plan.direction):
             result = report[direction]
             scored = (f"{result['BLEU']:.2f}", f"{result['chrF']:.2f}", f"`{result['BLEU_signature']}`")
@@ -634,6 +400,15 @@ def _parser() -> argparse.ArgumentParser:
             metavar="W",
             help="rank what the beam found by the way back, too: score + W * log P(source | translation) / n "
             "(for a model of both directions; default: 0)",
+        )
+        other.add_argument(
+            "--ensemble",
+            type=Path,
+            action="append",
+            default=[],
+            metavar="RUN",
+            help="decide together with this run, trained with another --seed: the mean of the probabilities "
+            "(may be given more than once)",
         )
         if name == "evaluate":
             other.add_argument("--split", default="test", choices=("validation", "test"))

@@ -6,9 +6,9 @@ import copy
 
 import pytest
 import torch
-from coursekit import translate
 from coursekit.muon import Muon, inner_matrices, orthogonalised
 from coursekit.provided.p12_translator import Transformer
+from coursekit.real_translator import tie
 
 SHAPES = [(24, 24), (24, 24), (24, 60), (60, 24), (60, 24), (5, 5)]
 
@@ -70,7 +70,7 @@ def test_it_goes_on_from_its_state():
 
 
 def test_it_takes_the_inner_matrices_of_a_translator_and_nothing_else():
-    model = translate.tie(Transformer(30, 30, d_model=16, heads=2, d_ff=24, layers=2))
+    model = tie(Transformer(30, 30, d_model=16, heads=2, d_ff=24, layers=2))
     chosen = {id(parameter) for parameter in inner_matrices(model)}
     named = {name for name, parameter in model.named_parameters() if id(parameter) in chosen}
     assert len(named) == 2 * (4 + 2) + 2 * (8 + 2)

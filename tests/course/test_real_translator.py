@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from coursekit import translate
+from coursekit import sentence_translator, translate
 from coursekit.provided.p04_tokenizer import encode
 from coursekit.provided.p12_translator_search import translate_all
 from coursekit.real_translator import Curve, Plan, Run, batches, draw_curve, numbered, sentences
+from coursekit.sentence_translator import fast_path
 from coursekit.subwords import Subwords
 from coursekit.translation import BOS, EOS, PAD, UNKNOWN
 
@@ -94,9 +95,7 @@ def test_the_way_back_counts_as_much_as_its_weight_says(run):
     translator = translate.Translator.load(run)
     texts = ["I eat.", "The dog sleeps in the garden.", ""]
     sources = translator.sources(texts, "de")
-    plain = translate_all(
-        translate._fast(translator.model, translator.plan), sources, beam=3, length_penalty=1.0
-    )
+    plain = translate_all(fast_path(translator.model, translator.plan), sources, beam=3, length_penalty=1.0)
     weighed = translator.say(texts, "de", beam=3, channel=0.7)
     for source, before, after in zip(sources, plain, weighed, strict=True):
         expected = []
@@ -152,6 +151,79 @@ def test_the_way_back_needs_both_directions_and_a_beam(run, direction, more, sen
     assert sentence in said and said.count("\n") == 1
 
 
+@pytest.fixture(scope="module")
+def second_run(tmp_path_factory):
+    """The same plan as ``run``'s, with another seed."""
+    folder = tmp_path_factory.mktemp("runs") / "second"
+    assert _train(folder, "--direction", "both", "--seed", "1", "--optimiser", "muon") == 0
+    return folder
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_two_models_together_search_by_the_mean_of_their_probabilities(run, second_run, cached):
+    """Each score of the beam is worked out here: one token at a time, both models asked, probabilities averaged."""
+    both = translate.Translator.load(run).together_with([translate.Translator.load(second_run)])
+    sources = both.sources(["I eat.", "The dog sleeps in the garden."], "de")
+    fast = [fast_path(*one) for one in both.models]
+    found = translate_all(fast, sources, beam=3, length_penalty=1.0, cached=cached, max_length=9)
+    for source, hypotheses in zip(sources, found, strict=True):
+        assert len({tuple(tokens) for tokens, _ in hypotheses}) == 3
+        for tokens, score in hypotheses:
+            words, total = [BOS], 0.0
+            chosen = [*tokens, EOS] if len(tokens) < 9 else tokens
+            for token in chosen:
+                given = torch.tensor([source]), torch.tensor([words])
+                shares = [
+                    model(*given)[0, -1].detach().double().softmax(0)[token] for model, _ in both.models
+                ]
+                total += float(torch.stack(shares).mean().log())
+                words.append(token)
+            assert score == pytest.approx(total / len(chosen), abs=1e-4)
+
+
+def test_a_model_together_with_itself_says_what_it_says_alone(run):
+    texts = ["I eat.", "The dog sleeps in the garden.", "Where is the bakery?"]
+    alone, twice = translate.Translator.load(run), translate.Translator.load(run)
+    twice.together_with([alone])
+    for how in ({"beam": 1}, {"beam": 3}, {"beam": 3, "channel": 0.4}):
+        one, two = (model.say(texts, "de", **how) for model in (alone, twice))
+        for mine, theirs in zip(one, two, strict=True):
+            assert [said for said, _ in mine] == [said for said, _ in theirs]
+            assert [score for _, score in mine] == pytest.approx([score for _, score in theirs], abs=1e-4)
+
+
+def test_an_evaluation_of_two_models_has_its_own_file_and_is_in_no_models_card(
+    run, second_run, tmp_path, capsys
+):
+    words = [
+        "evaluate",
+        str(run),
+        "--ensemble",
+        str(second_run),
+        "--beam",
+        "2",
+        "--limit",
+        "6",
+        "--samples",
+        "2",
+    ]
+    assert translate.main(words) == 0
+    assert "beam 2, 2 models together" in capsys.readouterr().out
+    report = json.loads((run / "evaluation_test_beam2_ensemble2.json").read_text())
+    assert report["models"] == [str(run), str(second_run)] and report["de-en"]["sentences"] == 6
+    assert translate.main(["export", str(run), "--out", str(tmp_path / "model.pt")]) == 0
+    assert "together" not in (tmp_path / "model.md").read_text()
+    assert translate.main(["translate", str(run), "I eat.", "--to", "de", "--ensemble", str(second_run)]) == 0
+
+
+def test_models_of_other_directions_do_not_decide_together(run, tmp_path, capsys):
+    assert _train(tmp_path / "one", "--direction", "de-en", "--pairs", "40", "--epochs", "1") == 0
+    capsys.readouterr()
+    assert translate.main(["translate", str(run), "Ich esse.", "--ensemble", str(tmp_path / "one")]) == 2
+    said = capsys.readouterr().err
+    assert "only with the same subwords and the same direction" in said and said.count("\n") == 1
+
+
 def test_an_exported_file_translates_as_the_run_does_and_has_a_card(run, tmp_path, capsys):
     assert translate.main(["evaluate", str(run), "--limit", "6", "--samples", "3"]) == 0
     out = tmp_path / "ship" / "model.pt"
@@ -160,7 +232,8 @@ def test_an_exported_file_translates_as_the_run_does_and_has_a_card(run, tmp_pat
     assert (
         "train built-in --direction both" in card and "--d-model 16" in card and "| de-en | beam 1 |" in card
     )
-    rows = 2 * len(list(run.glob("evaluation_test_beam*.json")))  # other tests evaluate this run, too
+    files = run.glob("evaluation_test_beam*.json")  # other tests evaluate this run, too
+    rows = 2 * sum("ensemble" not in file.name for file in files)
     assert card.count("\n| ") == 1 + rows + 1 + 6
     capsys.readouterr()
     text = "The dog sleeps."
@@ -335,7 +408,7 @@ def test_without_the_fast_path_the_students_translate_does_it(tmp_path, monkeypa
         "2",
     ]
     assert translate.main(text) == 0
-    monkeypatch.setattr(translate, "_FAST", "coursekit.provided.no_such_module")
+    monkeypatch.setattr(sentence_translator, "FAST", "coursekit.provided.no_such_module")
     assert translate.main(text) == 0
     first, second = capsys.readouterr().out.splitlines()
     assert first == second

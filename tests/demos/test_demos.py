@@ -382,7 +382,7 @@ def test_12_the_recorded_scenes_are_what_the_machine_says_and_match_the_corpus()
 def test_12_everyday_sentences_are_translated_both_ways_as_the_command_line_does() -> None:
     from coursekit.data import path
     from coursekit.demos import d12_everyday as module
-    from coursekit.translate import Translator
+    from coursekit.sentence_translator import Translator
 
     machine = Translator.load(path(module.MODEL))
     for sentence, to in (("Where did you learn German?", "de"), ("Ich habe das Buch gestern gelesen.", "en")):

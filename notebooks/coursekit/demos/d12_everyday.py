@@ -22,7 +22,7 @@ def _machine() -> Any:
     """The shipped model and its subwords; torch is imported here and not before."""
     import torch
 
-    from coursekit.translate import Translator
+    from coursekit.sentence_translator import Translator
 
     torch.set_num_threads(1)  # one sentence is little work: a second thread would cost more than it does
     return Translator.load(path(MODEL))

@@ -8,6 +8,7 @@ Shapes: B sentences, k hypotheses each, R = B · k rows, S source tokens, t toke
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -19,7 +20,7 @@ from torch.nn.utils.rnn import pad_sequence
 from coursekit.provided.p12_translator_fast import Fast
 from coursekit.translation import BOS, EOS, PAD
 
-__all__ = ["Hypothesis", "translate_all"]
+__all__ = ["Hypothesis", "mean_log_probabilities", "translate_all"]
 
 #: Tokens without BOS and EOS, and log P / n ** length_penalty.
 Hypothesis = tuple[list[int], float]
@@ -110,6 +111,28 @@ class _Cached:
         return x.unflatten(-1, (self.fast.heads, -1)).transpose(-3, -2)
 
 
+class _Together:
+    """Several models with one vocabulary: what comes next has the mean of their probabilities (an ensemble)."""
+
+    def __init__(self, decoders: Sequence[_Decoder]):
+        self.decoders = decoders
+
+    def logits(self, words: Tensor) -> Tensor:
+        """See ``_Decoder``."""
+        return mean_log_probabilities([decoder.logits(words) for decoder in self.decoders])
+
+    def keep(self, rows: Tensor, sentences: Tensor | None) -> None:
+        """See ``_Decoder``."""
+        for decoder in self.decoders:
+            decoder.keep(rows, sentences)
+
+
+def mean_log_probabilities(logits: Sequence[Tensor]) -> Tensor:
+    """The logarithm of the mean of the models' probabilities, from each one's logits (…, V) → (…, V)."""
+    logs = [one.log_softmax(dim=-1) for one in logits]
+    return logs[0] if len(logs) == 1 else torch.stack(logs).logsumexp(dim=0) - math.log(len(logs))
+
+
 def _attend(query: Tensor, keys: Tensor, values: Tensor, bias: Tensor | None) -> Tensor:
     """query (n, h, q, d), keys and values (n, h, S, d), bias (n, 1, S) → (n, h, q, d)."""
     scores = query @ keys.transpose(-2, -1) * query.shape[-1] ** -0.5
@@ -120,7 +143,7 @@ def _attend(query: Tensor, keys: Tensor, values: Tensor, bias: Tensor | None) ->
 
 @torch.no_grad()
 def translate_all(
-    fast: Fast,
+    fast: Fast | Sequence[Fast],
     sources: Sequence[Sequence[int]],
     *,
     beam: int = 1,
@@ -131,17 +154,22 @@ def translate_all(
 ) -> list[list[Hypothesis]]:
     """For each source sentence (token numbers) its ``beam`` best translations, best first; ``size`` at a time.
 
-    ``max_length`` counts the chosen tokens, EOS included, as in lab 11.
+    ``max_length`` counts the chosen tokens, EOS included, as in lab 11. Several models decide together.
     """
-    fast.model.eval()
-    device = fast.model.target_embedding.weight.device
+    models = [fast] if isinstance(fast, Fast) else list(fast)
+    for one in models:
+        one.model.eval()
+    device = models[0].model.target_embedding.weight.device
     order = sorted(range(len(sources)), key=lambda number: len(sources[number]))
     found: list[list[Hypothesis]] = [[] for _ in sources]
     for first in range(0, len(order), size):
         chosen = order[first : first + size]
         rows = [torch.tensor(sources[number]) for number in chosen]
         source = pad_sequence(rows, batch_first=True, padding_value=PAD).to(device)
-        decoder: _Decoder = (_Cached if cached else _Recomputing)(fast, source, beam)
+        decoders: list[_Decoder] = [
+            (_Cached if cached else _Recomputing)(one, source, beam) for one in models
+        ]
+        decoder = decoders[0] if len(decoders) == 1 else _Together(decoders)
         for number, hypotheses in zip(
             chosen, _search(decoder, len(chosen), beam, length_penalty, max_length, device), strict=True
         ):
