@@ -281,6 +281,7 @@ def subwords_of(folder: Path) -> Subwords:
 
 
 def device_named(wanted: str) -> torch.device:
+    """The device of that name; for "auto" a GPU when there is one."""
     if wanted == "auto":
         wanted = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(wanted)
