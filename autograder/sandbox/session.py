@@ -134,6 +134,8 @@ class Session:
         """After a call ended the child: run the cells again in a fresh one. Whether that worked."""
         if self._transport is None or self._transport.gone is None:
             return True
+        if self._transport.failure is not None:
+            raise self._transport.failure
         if time.monotonic() > self._until:
             return False
         return self._run(self._cells, {}) is None

@@ -167,6 +167,8 @@ class RemoteTransport:
         self.until = float("inf")
         #: Why there is nobody at the other end any more.
         self.gone: StudentGone | None = None
+        #: The sandbox's own failure, when nobody can say how the child ended: no verdict about it counts.
+        self.failure: Exception | None = None
         self._deadline: float | None = None
         self._next_look = 0.0
         self._received = 0
@@ -204,11 +206,21 @@ class RemoteTransport:
             self._deadline = None
 
     def end(self, reason: str | None) -> StudentGone:
-        """Kill the child, for ``reason``, unless that has happened."""
+        """Kill the child, for ``reason``, unless that has happened.
+
+        Where ``ended`` fails it raises, and so does all that comes after: a ``finally`` that makes one more request
+        must not turn the sandbox's failure into the student's.
+        """
+        if self.failure is not None:
+            raise self.failure
         if self.gone is None:
             self.gone = StudentGone(reason or "crashed")
             self.child.kill()
-            self.gone = self.ended(reason)
+            try:
+                self.gone = self.ended(reason)
+            except Exception as failure:
+                self.failure = failure
+                raise
         return self.gone
 
     def close(self) -> None:

@@ -1,13 +1,14 @@
 """What happens when a submission takes too much, ends itself, or attacks the line to the harness."""
 
 import os
+import signal
 import time
 from dataclasses import replace
 
 import pytest
 
 from autograder.sandbox.policy import MEBIBYTE
-from autograder.sandbox.session import Zygote
+from autograder.sandbox.session import SandboxUnavailable, Zygote
 from autograder.student import StudentError, StudentGone
 
 from .conftest import LIMITS
@@ -372,3 +373,21 @@ def test_errors_of_a_submission_cannot_pass_for_ours(session):
         session.student("evil")()
     assert (caught.value.type_name, caught.value.message) == ("Evil", "")
     assert session.status is None
+
+
+def test_when_the_sandbox_itself_goes_no_later_request_says_that_it_was_the_student(folder):
+    with Zygote(folder / "coursekit", [], LIMITS, modules=()) as zygote:
+        with zygote.session() as session:
+            session.run_cells([("wait", "def wait(call):\n    call()\n    while True: pass")])
+            wait = session.student("wait")
+            with pytest.raises(SandboxUnavailable, match="grade again"):
+                try:
+                    wait(lambda: os.kill(zygote._process.pid, signal.SIGKILL))
+                finally:  # as a hidden test that puts something back
+                    wait(lambda: None)
+            with pytest.raises(SandboxUnavailable):
+                session.revive()
+            assert session.status is None
+        with zygote.session() as session:
+            session.run_cells([GOOD])
+            assert session.student("good")() == 1
