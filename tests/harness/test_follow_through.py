@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from autograder.follow_through import follow_through
-from autograder.student import Student
+from autograder.student import Student, StudentGone
 from autograder.testing import Failed, expect_equal, hidden_test, run_test
+from autograder.time_guard import JudgedTooLong
 
 _RIGHT = "def double(x):\n    return 2 * x\n"
 
@@ -93,3 +94,25 @@ def test_the_second_try_draws_the_inputs_of_the_first():
     ]
     first = quadruples_any_number.hidden_test.rng().integers(10**9)
     assert [run.trace[0].value for run in runs] == [first, first]
+
+
+def test_why_the_second_try_ended_is_not_hidden_when_nothing_can_be_put_back():
+    """Judging took too long within a request, which ends the student's process."""
+    student = Student.local_namespace(_notebook("def quadruple(x):\n    return 5\n"), "quadruple")
+    tries = []
+
+    @follow_through(_RIGHT, "double")
+    def endless(student):
+        tries.append(student(3))
+        if len(tries) == 1:
+            raise Failed("wrong")
+
+        def gone(request, answer):
+            raise StudentGone("crashed")
+
+        student._conversation.transport.exchange = gone
+        raise JudgedTooLong
+
+    with pytest.raises(JudgedTooLong):
+        endless(student)
+    assert tries == [5, 5]

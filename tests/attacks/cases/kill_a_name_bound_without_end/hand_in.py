@@ -2,7 +2,7 @@ import json
 
 
 def hand_in(folder, notebook):
-    """Each cell runs for a fifth of what the class's limits allow, and binds what the answer is made of."""
+    """The cells together bind what the answer is made of; each is well within the time for a cell."""
     path = folder / f"{folder.name}.ipynb"
     source = "1 / 0\n" + "np=np\n" * 14_000
     for place in range(9, 17):
