@@ -91,6 +91,7 @@ def losses(model: nn.Module, plan: Plan) -> Callable[..., Any]:
 
 
 def fast_path(model: nn.Module, plan: Plan) -> Any:
+    """``Fast`` on the model's own parameters, with the steps that the plan does not leave out."""
     from coursekit.provided.p12_translator_fast import Fast, Steps
 
     steps = Steps.best(next(model.parameters()).device.type)
