@@ -6,7 +6,7 @@ import contextlib
 import importlib.util
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from coursekit.real_translator import (
 from coursekit.subwords import Subwords
 from coursekit.translation import EOS, PAD
 
-__all__ = ["FAST", "Lab12", "Translator", "device_named", "fast_path", "lab_12", "losses", "subwords_of"]
+__all__ = ["FAST", "Lab12", "Translator", "device_for", "fast_path", "lab_12", "losses", "subwords_of"]
 
 #: The module of the fast path; a bundle of lab 12 or earlier does not hold it.
 FAST = "coursekit.provided.p12_translator_fast"
@@ -101,6 +101,13 @@ def fast_path(model: nn.Module, plan: Plan) -> Any:
     return Fast(model, plan.heads, plan.dropout, steps)
 
 
+def _logits(model: nn.Module, plan: Plan, source: torch.Tensor, given: torch.Tensor) -> torch.Tensor:
+    """What ``model(source, given)`` returns, (B, T, V), by the fast path, in 32 bits, on the tensors' device."""
+    fast = fast_path(model, replace(plan, without=(*plan.without, "bfloat16")))
+    table = model.get_parameter("target_embedding.weight")
+    return nn.functional.linear(fast.decode(given, *fast.encode(source)), table)
+
+
 def _in_sixteen_bits(loss: Callable[..., Any], model: nn.Module, sixteen: bool) -> Callable[..., Any]:
     """On a GPU, PyTorch itself chooses which operations run in bfloat16."""
     device = next(model.parameters()).device.type
@@ -132,6 +139,9 @@ class Translator:
                 raise Complaint("Models decide together only with the same subwords and the same direction.")
         if others and importlib.util.find_spec(FAST) is None:
             raise Complaint("--ensemble asks several models at each token, and lab 12's translate asks one.")
+        device = next(self.model.parameters()).device
+        for other in others:
+            other.model.to(device)
         self.others = list(others)
         return self
 
@@ -142,7 +152,7 @@ class Translator:
 
     @classmethod
     def load(cls, place: Path, notebook: Path | None = None) -> Translator:
-        """From a run's folder, or from a file that ``export`` wrote; on the GPU when there is one."""
+        """From a run's folder, or from a file that ``export`` wrote; on the device that ``device_for`` chooses."""
         lab = lab_12(notebook)
         if place.is_file():
             stored = load_tensors(place)
@@ -161,7 +171,7 @@ class Translator:
         with torch.no_grad():
             for name, parameter in own.items():
                 parameter.copy_(weights[name])
-        return cls(lab, model.to(device_named("auto")), subwords, plan)
+        return cls(lab, model.to(device_for(plan)), subwords, plan)
 
     def sources(self, texts: Sequence[str], to: str) -> list[list[int]]:
         """Sentences as the model reads them: with a tag where it knows both directions, at most 64 tokens."""
@@ -183,6 +193,10 @@ class Translator:
         ``channel`` is added, and the ``beam`` translations are ranked by the sum: the noisy channel (Yee, Dauphin and
         Auli 2019). One model tells both, if it knows both directions.
         """
+        if not 1 <= beam <= len(self.subwords):
+            raise Complaint(
+                f"A beam holds from 1 to {len(self.subwords):,} hypotheses, as many as there are subwords."
+            )
         self._check_channel(channel, beam)
         sources = [source or [EOS] for source in self.sources(texts, to or self.target)]
         if importlib.util.find_spec(FAST) is not None:
@@ -222,7 +236,7 @@ class Translator:
             chosen = order[first : first + size]
             batch = self.make_batch([pairs[number] for number in chosen])
             source, given, wanted = (part.to(device) for part in batch)
-            logs = mean_log_probabilities([model(source, given) for model, _ in self.models])
+            logs = mean_log_probabilities([_logits(*one, source, given) for one in self.models])
             right = logs.gather(2, wanted[..., None])[..., 0].masked_fill(wanted.eq(PAD), 0.0)
             for number, log in zip(chosen, right.sum(dim=1).tolist(), strict=True):
                 found[number] = log
@@ -281,8 +295,27 @@ def subwords_of(folder: Path) -> Subwords:
         raise Complaint(f"{folder / 'subwords.json'} cannot be read as subwords: it is damaged.") from None
 
 
-def device_named(wanted: str) -> torch.device:
-    """The device of that name; for "auto" a GPU when there is one."""
+def device_for(plan: Plan, wanted: str = "auto") -> torch.device:
+    """The device on which a model of ``plan`` runs: the one named, or for "auto" a GPU when there is one.
+
+    Only the fast path goes to a GPU by itself. Lab 12 asks for functions that make their tensors on the processor, so
+    a model that is run as the student wrote it stays there. A Complaint names a device that is not to be had.
+    """
+    fast = importlib.util.find_spec(FAST) is not None
     if wanted == "auto":
-        wanted = "cuda" if torch.cuda.is_available() else "cpu"
+        there = torch.cuda.is_available() and fast and "fast" not in plan.without
+        return torch.device("cuda" if there else "cpu")
+    kind, _, number = wanted.partition(":")
+    if kind not in ("cpu", "cuda") or (number and not number.isdecimal()):
+        raise Complaint(f"--device is auto, cpu, or cuda: there is no {wanted!r}.")
+    if kind == "cpu":
+        return torch.device("cpu")
+    if int(number or 0) >= torch.cuda.device_count():
+        raise Complaint(
+            f"--device {wanted}: PyTorch finds no such GPU here; without --device it takes the processor."
+        )
+    if not fast:
+        raise Complaint(
+            f"--device {wanted} needs the course's fast path, which a bundle of lab 12 or earlier does not hold."
+        )
     return torch.device(wanted)

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -38,7 +40,7 @@ from coursekit.real_translator import (
     sentences,
     write_plan,
 )
-from coursekit.sentence_translator import Translator, device_named, lab_12, losses, subwords_of
+from coursekit.sentence_translator import Translator, device_for, lab_12, losses, subwords_of
 from coursekit.subwords import Subwords, write_atomically
 
 #: What training keeps for each corpus, unless an option says otherwise.
@@ -86,6 +88,7 @@ def _directions(direction: str) -> list[tuple[str, str]]:
 def train(options: argparse.Namespace) -> None:
     """Train, or go on training."""
     plan = _plan(options)
+    device = device_for(plan, options.device)
     folder = options.out or Path("build") / "translator" / f"{plan.corpus}-{plan.direction}"
     lab = lab_12(options.notebook)
     if (folder / "plan.json").is_file() and read_plan(folder) != plan:
@@ -102,10 +105,10 @@ def train(options: argparse.Namespace) -> None:
         subwords.save(folder / "subwords.json")
     write_plan(folder, plan)
     pairs = {split: numbered(subwords, text[split], plan.direction) for split in text}
-    model = build_model(lab.Transformer, len(subwords), plan).to(device_named(options.device))
+    model = build_model(lab.Transformer, len(subwords), plan).to(device)
     size = sum(parameter.numel() for parameter in model.parameters())
     print(
-        f"{size:,} numbers to learn, from {len(pairs['train']):,} pairs, on {device_named(options.device)}",
+        f"{size:,} numbers to learn, from {len(pairs['train']):,} pairs, on {device}",
         flush=True,
     )
     translator = Translator(lab, model, subwords, plan)
@@ -145,7 +148,12 @@ def _plan(options: argparse.Namespace) -> Plan:
     given["without"] = tuple(sorted(options.without or ()))
     if (options.minutes or options.tokens) and options.epochs is None:
         given["epochs"] = 1000  # the clock, or the count, decides
-    return changed(Plan(**{"corpus": options.corpus, **DEFAULTS[options.corpus]}), **given)
+    plan = changed(Plan(**{"corpus": options.corpus, **DEFAULTS[options.corpus]}), **given)
+    if plan.d_model % plan.heads:
+        raise Complaint(
+            f"{plan.heads} heads cannot share a width of {plan.d_model} evenly: change --heads or --d-model."
+        )
+    return plan
 
 
 def _loaded(options: argparse.Namespace) -> Translator:
@@ -220,7 +228,7 @@ def translate(options: argparse.Namespace) -> None:
                 print(f"  {score:7.3f}  {said}")
         else:
             print(found[0][0])
-    if options.attention:
+    if options.attention and texts:
         _save_figure(translator.draw_attention(texts[0], options.to), options.attention)
         print(f"written to {options.attention}", file=sys.stderr)
 
@@ -319,13 +327,33 @@ def _save_figure(figure: Any, path: Path) -> None:
     os.replace(beside, path)
 
 
+def _number(kind: Callable[[str], float], least: float, below: float = math.inf) -> Callable[[str], float]:
+    """A reader of numbers for ``argparse`` that takes only those from ``least`` on, below ``below``."""
+    what = ("a whole number" if kind is int else "a number") + f" of at least {least:g}"
+    what += "" if below == math.inf else f" and less than {below:g}"
+
+    def read(text: str) -> float:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = math.nan
+        if not least <= value < below:
+            raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
+        return value
+
+    return read
+
+
+_COUNT, _SOME = _number(int, 0), _number(int, 1)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m coursekit.translate",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--threads", type=int, help="threads of PyTorch (default: its own choice)")
+    parser.add_argument("--threads", type=_SOME, help="threads of PyTorch (default: its own choice)")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     one = commands.add_parser(
@@ -336,25 +364,30 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--notebook", type=Path, help="your notebook of lab 12, whose Transformer is trained")
     one.add_argument("--direction", choices=DIRECTIONS, help="default: de-en; both: one model, with a tag")
     one.add_argument("--lower", action=argparse.BooleanOptionalAction, default=None, help="lower case")
-    one.add_argument("--minutes", type=float, help="train for so long: the learning rate reaches 0 then")
     one.add_argument(
-        "--tokens", type=int, metavar="N", help="or until so many target tokens, however busy the machine is"
+        "--minutes", type=_number(float, 0), help="train for so long: the learning rate reaches 0 then"
+    )
+    one.add_argument(
+        "--tokens",
+        type=_COUNT,
+        metavar="N",
+        help="or until so many target tokens, however busy the machine is",
     )
     for name, kind, text in (
-        ("epochs", int, "passes over the corpus"),
-        ("vocabulary", int, "subwords, for both languages together"),
-        ("d_model", int, "width of the model"),
-        ("heads", int, "heads of each attention"),
-        ("d_ff", int, "width of the feed-forward layers"),
-        ("layers", int, "blocks in the encoder, and in the decoder"),
-        ("dropout", float, "share of each sublayer's output that is dropped"),
-        ("batch_tokens", int, "places in a batch, on either side"),
-        ("rate", float, "highest learning rate"),
-        ("warm_up", int, "steps until the rate is highest"),
-        ("smoothing", float, "label smoothing"),
-        ("weight_decay", float, "the optimiser's weight decay"),
+        ("epochs", _SOME, "passes over the corpus"),
+        ("vocabulary", _SOME, "subwords, for both languages together"),
+        ("d_model", _SOME, "width of the model"),
+        ("heads", _SOME, "heads of each attention"),
+        ("d_ff", _SOME, "width of the feed-forward layers"),
+        ("layers", _SOME, "blocks in the encoder, and in the decoder"),
+        ("dropout", _number(float, 0, 1), "share of each sublayer's output that is dropped"),
+        ("batch_tokens", _SOME, "places in a batch, on either side"),
+        ("rate", _number(float, 0), "highest learning rate"),
+        ("warm_up", _SOME, "steps until the rate is highest"),
+        ("smoothing", _number(float, 0, 1), "label smoothing"),
+        ("weight_decay", _number(float, 0), "the optimiser's weight decay"),
         ("seed", int, "seed of weights, batches and dropout"),
-        ("pairs", int, "use the first so many pairs only"),
+        ("pairs", _COUNT, "use the first so many pairs only"),
     ):
         default = "" if name == "pairs" else f" (default: {getattr(Plan(), name)})"
         one.add_argument("--" + name.replace("_", "-"), type=kind, metavar="N", help=text + default)
@@ -370,12 +403,20 @@ def _parser() -> argparse.ArgumentParser:
         choices=WITHOUT,
         help="leave a way to save time out: " + ", ".join(WITHOUT),
     )
-    one.add_argument("--device", default="auto", help="cpu, cuda, or auto: a GPU when there is one")
     one.add_argument(
-        "--measure-every", type=float, default=1.0, metavar="MIN", help="minutes between measurements"
+        "--device",
+        default="auto",
+        help="cpu, cuda, or auto: a GPU when there is one, except for a model run as it is written",
     )
     one.add_argument(
-        "--bleu-sentences", type=int, default=0, metavar="N", help="measure BLEU, too, on so many"
+        "--measure-every",
+        type=_number(float, 0),
+        default=1.0,
+        metavar="MIN",
+        help="minutes between measurements",
+    )
+    one.add_argument(
+        "--bleu-sentences", type=_COUNT, default=0, metavar="N", help="measure BLEU, too, on so many"
     )
     one.set_defaults(run_command=train)
 
@@ -391,8 +432,10 @@ def _parser() -> argparse.ArgumentParser:
         if name == "export":
             other.add_argument("--out", type=Path, required=True, help="the file to write")
             continue
-        other.add_argument("--beam", type=int, default=1, help="hypotheses at a time (default: 1, greedy)")
-        other.add_argument("--length-penalty", type=float, default=1.0, help="score = log P / n ** this")
+        other.add_argument("--beam", type=_SOME, default=1, help="hypotheses at a time (default: 1, greedy)")
+        other.add_argument(
+            "--length-penalty", type=_number(float, 0), default=1.0, help="score = log P / n ** this"
+        )
         other.add_argument(
             "--channel",
             type=float,
@@ -412,15 +455,17 @@ def _parser() -> argparse.ArgumentParser:
         )
         if name == "evaluate":
             other.add_argument("--split", default="test", choices=("validation", "test"))
-            other.add_argument("--limit", type=int, default=0, help="the first so many sentences only")
-            other.add_argument("--samples", type=int, default=20, help="samples to show, at equal distances")
+            other.add_argument("--limit", type=_COUNT, default=0, help="the first so many sentences only")
+            other.add_argument(
+                "--samples", type=_COUNT, default=20, help="samples to show, at equal distances"
+            )
             other.add_argument("--attention", action="store_true", help="draw an attention map")
         else:
             other.add_argument("sentences", nargs="*", help="the sentences (default: standard input)")
             other.add_argument(
                 "--to", default="", choices=("", "en", "de"), help="for a model of both directions"
             )
-            other.add_argument("--alternatives", type=int, default=0, metavar="N", help="show so many")
+            other.add_argument("--alternatives", type=_COUNT, default=0, metavar="N", help="show so many")
             other.add_argument("--attention", type=Path, metavar="PNG", help="draw the first one's attention")
     return parser
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 import re
@@ -16,7 +17,7 @@ import torch
 from coursekit import sentence_translator, translate
 from coursekit.provided.p04_tokenizer import encode
 from coursekit.provided.p12_translator_search import translate_all
-from coursekit.real_translator import Curve, Plan, Run, batches, draw_curve, numbered, sentences
+from coursekit.real_translator import Complaint, Curve, Plan, Run, batches, draw_curve, numbered, sentences
 from coursekit.sentence_translator import fast_path
 from coursekit.subwords import Subwords
 from coursekit.translation import BOS, EOS, PAD, UNKNOWN
@@ -346,6 +347,10 @@ def test_a_checkpoint_of_another_plan_is_not_overwritten(run, capsys):
     [
         (["evaluate", "nowhere"], "holds no training run"),
         (["train", "built-in", "--notebook", "nowhere.ipynb"], "There is no notebook"),
+        (["train", "built-in", "--heads", "5"], "5 heads cannot share a width of 128 evenly"),
+        (["train", "built-in", "--device", "gpu"], "auto, cpu, or cuda: there is no 'gpu'"),
+        (["train", "built-in", "--device", "cuda:first"], "auto, cpu, or cuda: there is no 'cuda:first'"),
+        (["train", "built-in", "--device", "cuda:99"], "finds no such GPU here"),
     ],
 )
 def test_a_mistake_is_one_sentence(words, sentence, capsys, tmp_path, monkeypatch):
@@ -353,6 +358,39 @@ def test_a_mistake_is_one_sentence(words, sentence, capsys, tmp_path, monkeypatc
     assert translate.main(words) == 2
     said = capsys.readouterr().err
     assert sentence in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["train", "built-in", "--dropout", "1"], "'1' is not a number of at least 0 and less than 1"),
+        (["train", "built-in", "--rate", "nan"], "'nan' is not a number of at least 0"),
+        (["train", "built-in", "--minutes", "-1"], "'-1' is not a number of at least 0"),
+        (["train", "built-in", "--tokens", "-5"], "'-5' is not a whole number of at least 0"),
+        (["train", "built-in", "--warm-up", "0"], "'0' is not a whole number of at least 1"),
+        (["train", "built-in", "--layers", "two"], "'two' is not a whole number of at least 1"),
+        (["evaluate", "run", "--beam", "0"], "'0' is not a whole number of at least 1"),
+        (["translate", "run", "--length-penalty", "inf"], "'inf' is not a number of at least 0"),
+        (["--threads", "0", "evaluate", "run"], "'0' is not a whole number of at least 1"),
+    ],
+)
+def test_a_number_that_cannot_be_is_named_beside_its_option(words, sentence, capsys):
+    with pytest.raises(SystemExit) as ended:
+        translate.main(words)
+    assert ended.value.code == 2 and sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--beam", "--alternatives"])
+def test_a_beam_wider_than_the_vocabulary_is_said_in_one_sentence(option, run, capsys):
+    assert translate.main(["translate", str(run), "Ich esse.", option, "5000"]) == 2
+    said = capsys.readouterr().err
+    assert "as many as there are subwords" in said and said.count("\n") == 1
+
+
+def test_an_attention_map_of_no_sentence_is_not_drawn(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
+    assert translate.main(["translate", str(run), "--attention", str(tmp_path / "map.png")]) == 0
+    assert not (tmp_path / "map.png").exists()
 
 
 @pytest.mark.parametrize(
@@ -413,6 +451,20 @@ def test_without_the_fast_path_the_students_translate_does_it(tmp_path, monkeypa
     first, second = capsys.readouterr().out.splitlines()
     assert first == second
     assert _train(tmp_path / "slow", "--notebook", str(notebook), "--pairs", "40") == 0
+
+
+def test_only_the_fast_path_goes_to_a_gpu_by_itself(monkeypatch):
+    """Lab 12's functions make their tensors on the processor: a model that is run as it is written stays there."""
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    assert sentence_translator.device_for(Plan()).type == "cuda"
+    assert sentence_translator.device_for(Plan(), "cpu").type == "cpu"
+    assert sentence_translator.device_for(Plan(without=("fast",))).type == "cpu"
+    assert sentence_translator.device_for(Plan(without=("fast",)), "cuda:0") == torch.device("cuda:0")
+    monkeypatch.setattr(sentence_translator, "FAST", "coursekit.provided.no_such_module")
+    assert sentence_translator.device_for(Plan()).type == "cpu"
+    with pytest.raises(Complaint, match="needs the course's fast path"):
+        sentence_translator.device_for(Plan(), "cuda")
 
 
 def test_an_unwritten_transformer_is_named(tmp_path, capsys):

@@ -98,6 +98,12 @@ def test_dropout_acts_in_training_only(byte_dropout):
     assert fast.loss(batch).item() == fast.loss(batch).item()
 
 
+def test_a_dropout_of_nearly_one_keeps_something():
+    torch.manual_seed(0)
+    mask = _dropout_mask(torch.ones(100_000), 0.9999)
+    assert set(mask.tolist()) == {0.0, 256.0}
+
+
 def test_the_readable_blocks_drop_what_the_fast_ones_drop():
     """With p so large that nearly nothing is left, both are LayerNorm of the input."""
     block = DecoderBlock(8, 2, 8, dropout=0.999)

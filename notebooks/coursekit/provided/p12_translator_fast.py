@@ -334,8 +334,11 @@ class Fast:
 
 
 def _dropout_mask(x: Tensor, p: float) -> Tensor:
-    """0 where a random byte is below 256 p, else what keeps the mean; the shape of x. p is rounded to 1/256."""
-    dropped = round(256 * p)
+    """0 where a random byte is below 256 p, else what keeps the mean; the shape of x.
+
+    p is rounded to 1/256, and to 255/256 at most.
+    """
+    dropped = min(255, round(256 * p))
     numbers = torch.empty(-(-x.numel() // 8), dtype=torch.int64).random_(-(2**63), None)
     octets = numbers.view(torch.uint8)[: x.numel()].view(x.shape)
     return octets.to(x.dtype).ge_(dropped).mul_(256 / (256 - dropped))
