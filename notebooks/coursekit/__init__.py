@@ -1,9 +1,24 @@
 """The student kit of From Bigrams to Translators: checks with words, a progress card, handing in, data and figures."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from coursekit.checking import check, progress, start
-from coursekit.data import path
 from coursekit.handing_in import hand_in
 from coursekit.own import mine
 from coursekit.teaching import track, until_written
 
+if TYPE_CHECKING:
+    from coursekit.data import path
+
 __all__ = ["check", "hand_in", "mine", "path", "progress", "start", "track", "until_written"]
+
+
+def __getattr__(name: str) -> Any:
+    """``path`` when it is asked for: were ``data`` imported here, ``python -m coursekit.data`` would run it twice."""
+    if name == "path":
+        from coursekit.data import path
+
+        return path
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,6 +7,7 @@ installed. ``load("multi30k")`` and its like fetch a corpus once and keep it in 
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import hashlib
 import re
@@ -152,11 +153,15 @@ def load(name: str, split: str = "train") -> list[Any]:
     return files["names.txt"].read_text(encoding="ascii").split()
 
 
-def files_of(name: str) -> dict[str, Path]:
-    """The paths of a corpus' files by their names, fetched if need be, each with the right checksum."""
+def _corpus(name: str) -> Corpus:
     if name not in CORPORA:
         raise ValueError(f"There is no corpus {name!r}; there are {', '.join(CORPORA)}.")
-    corpus = CORPORA[name]
+    return CORPORA[name]
+
+
+def files_of(name: str) -> dict[str, Path]:
+    """The paths of a corpus' files by their names, fetched if need be, each with the right checksum."""
+    corpus = _corpus(name)
     _show_licence(corpus)
     bar = _Bar(f"fetching {corpus.title}, bytes", sum(remote.size for remote in corpus.files))
     paths = {}
@@ -245,20 +250,25 @@ def _words(sentence: str) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """``python -m coursekit.data NAME …``: fetch corpora ahead; without a name, list them."""
-    names = sys.argv[1:] if arguments is None else arguments
-    if not names or any(name not in CORPORA for name in names):
+    """Fetch corpora ahead; without a name, list them. A mistake is one sentence and exit status 2."""
+    parser = argparse.ArgumentParser(prog="python -m coursekit.data", description=main.__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(CORPORA))
+    names = parser.parse_args(arguments).names
+    if not names:
         for name, corpus in CORPORA.items():
             size = sum(remote.size for remote in corpus.files) / 1e6
             print(f"{name:<9} {size:4.1f} MB  {corpus.about}. Licence: {corpus.licence}.")
-        return 2 if names else 0
-    for name in names:
-        try:
+        return 0
+    try:
+        for corpus, name in [(_corpus(name), name) for name in names]:
             paths = files_of(name)
-        except FileNotFoundError as error:
-            print(error, file=sys.stderr)
-            return 2
-        print(f"{CORPORA[name].title}: {len(paths)} files in {next(iter(paths.values())).parent}")
+            print(f"{corpus.title}: {len(paths)} files in {next(iter(paths.values())).parent}")
+    except (ValueError, FileNotFoundError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("Stopped; the same command goes on.", file=sys.stderr)
+        return 130
     return 0
 
 

@@ -6,6 +6,8 @@ import gzip
 import hashlib
 import io
 import socket
+import subprocess
+import sys
 import threading
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -307,5 +309,15 @@ def test_makemores_names_lie_where_labs_1_and_2_look_for_them(shelf, server, mon
 def test_an_unknown_corpus_is_answered_with_the_known_ones(capsys):
     with pytest.raises(ValueError, match="multi30k, tatoeba"):
         data.load("wikipedia")
-    assert data.main(["wikipedia"]) == 2
+    assert data.main(["makemore", "wikipedia"]) == 2
+    said = capsys.readouterr().err
+    assert "no corpus 'wikipedia'; there are multi30k" in said and said.count("\n") == 1
+    assert data.main([]) == 0
     assert "CC BY" in capsys.readouterr().out
+
+
+def test_the_command_lists_what_there_is_and_warns_of_nothing():
+    listed = subprocess.run(
+        [sys.executable, "-m", "coursekit.data"], capture_output=True, text=True, check=True
+    )
+    assert "tatoeba" in listed.stdout and not listed.stderr
