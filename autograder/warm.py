@@ -39,7 +39,7 @@ class Zygotes:
         master = master_path(lab).read_text(encoding="utf-8")
         torch = ["torch"] if _IMPORTS_TORCH.search(master) else []
         torch += ["torch.optim"] if torch and _OPTIMIZERS.search(master) else []
-        used = [path for path in ("figures", f"checks/c{lab}") if (kit / f"{path}.py").is_file()]
+        used = [path for path in ("data", "figures", f"checks/c{lab}") if (kit / f"{path}.py").is_file()]
         modules = (*torch, "coursekit", *("coursekit." + path.replace("/", ".") for path in used))
         return cls(Zygote(kit, data, limits, modules, sandbox))
 
