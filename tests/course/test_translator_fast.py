@@ -88,6 +88,22 @@ def test_bytes_drop_as_many_as_they_should_and_keep_the_mean(p):
     assert abs(kept[:, ::8].mean().item() - kept[:, 7::8].mean().item()) < 0.006
 
 
+def test_what_runs_on_a_gpu_computes_the_same_where_pytorch_chooses_16_bits(monkeypatch):
+    """On a processor: a GPU's steps in a GPU's autocast, for there may be none here."""
+    monkeypatch.setattr("torch.cuda.is_bf16_supported", lambda: True)
+    steps = Steps.best("cuda")
+    assert steps.bfloat16 and not (steps.attention or steps.byte_dropout or steps.fused_loss)
+    model, batch = _model(), make_batch(PAIRS * 10)
+    expected = _reference(model, batch, 0.1)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = Fast(model, 3, steps=steps).loss(batch, 0.1)
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-2)
+    wanted, found = _gradients(model, expected), _gradients(model, loss)
+    for name, gradient in wanted.items():
+        if gradient.norm() > 1e-4:  # keys have a bias that no softmax sees
+            assert torch.cosine_similarity(found[name].flatten(), gradient.flatten(), dim=0) > 0.98, name
+
+
 @pytest.mark.parametrize("byte_dropout", [True, False])
 def test_dropout_acts_in_training_only(byte_dropout):
     model, batch = _model(), make_batch(PAIRS)
