@@ -260,7 +260,8 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{name:<9} {size:4.1f} MB  {corpus.about}. Licence: {corpus.licence}.")
         return 0
     try:
-        for corpus, name in [(_corpus(name), name) for name in names]:
+        asked = {name: _corpus(name) for name in names}  # a wrong name is said before anything is fetched
+        for name, corpus in asked.items():
             paths = files_of(name)
             print(f"{corpus.title}: {len(paths)} files in {next(iter(paths.values())).parent}")
     except (ValueError, FileNotFoundError) as error:
