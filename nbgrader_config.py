@@ -1,6 +1,6 @@
 """nbgrader's configuration: its stock commands work on this tree."""
 
-from autograder.nbgrader_settings import apply_to
+from autograder.nbgrader_plugin.settings import apply_to
 
 c = get_config()  # noqa: F821
 apply_to(c)

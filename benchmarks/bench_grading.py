@@ -74,10 +74,10 @@ def floor(lab: str, submitted: Path) -> float:
     os.environ.update(COURSE_SALT=SALT, COURSE_ROOT=str(ROOT), MPLBACKEND="agg")
     import torch
 
-    from autograder.masters import spec
-    from autograder.sanitise import Template, repair
-    from autograder.student import Student
-    from autograder.testing import run_test, set_salt, tests_of
+    from autograder.course.policy_file import spec
+    from autograder.grading.repair import Template, repair
+    from autograder.sandbox.host.student import Student
+    from autograder.testing.run import run_test, set_salt, tests_of
 
     torch.set_num_threads(1)
     set_salt(SALT)
@@ -130,7 +130,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         submitted = folder / "submitted"
-        sim = ("autograder.cli", "simulate", options.lab, "--no-hostile", "--students", str(options.students))
+        sim = (
+            "autograder.cli",
+            "simulate",
+            options.lab,
+            "--no-hostile",
+            "--students",
+            str(options.students),
+        )
         command(*sim, "--out", str(submitted), cwd=folder)
         lowest = floor(options.lab, submitted)
         seconds, again, scores = ours(options.lab, submitted, folder)

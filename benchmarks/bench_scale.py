@@ -104,7 +104,7 @@ def measure(words: list[str], log: IO[str]) -> Measured:
 
 def heaviest(folder: Path, log: IO[str]) -> dict[str, float]:
     """Seconds that a class of eight takes in each lab, one worker, without the start-up: the sum of the rows."""
-    from autograder.masters import all_labs
+    from autograder.course.masters import all_labs
 
     found = {}
     for lab in all_labs():

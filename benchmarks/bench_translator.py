@@ -23,16 +23,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from coursekit.data.vocabulary import BOS, EOS, PAD, Batch, Pair
+from coursekit.hardware import allow_sixteen_bits
 from coursekit.provided.p06_positions import sinusoidal
 from coursekit.provided.p12_translator import Transformer, make_batch, translate
 from coursekit.provided.p12_translator_fast import Fast, Steps
 from coursekit.provided.p12_translator_search import translate_all
-from coursekit.real_translator import Plan, Run, batches, build_model, numbered, padded, sentences
-from coursekit.sixteen_bits import allow_sixteen_bits
-from coursekit.subwords import Subwords
-from coursekit.training import fresh
-from coursekit.translate import scores
-from coursekit.translation import BOS, EOS, PAD, Batch, Pair
+from coursekit.translator.__main__ import scores
+from coursekit.translator.run import Plan, Run, batches, build_model, numbered, padded, sentences
+from coursekit.translator.subwords import Subwords
+from coursekit.translator.training import fresh
 from rich.console import Console
 from rich.table import Table
 from torch import Tensor, nn

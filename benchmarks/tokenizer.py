@@ -19,12 +19,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from coursekit.data.speeches import speech_text
 from coursekit.provided.p04_tokenizer import encode_all, pre_tokenize, train_bpe
-from coursekit.speeches import speech_text
 from rich.console import Console
 from rich.table import Table
 
-from autograder.masters import master
+from autograder.course.masters import master
 
 ROOT = Path(__file__).resolve().parent.parent
 console = Console()

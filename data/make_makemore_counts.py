@@ -2,7 +2,7 @@
 
     python data/make_makemore_counts.py names.txt
 
-``names.txt`` is makemore's list (its sha256 is in ``coursekit.names``). Lab 02's parts come from makemore's own
+``names.txt`` is makemore's list (its sha256 is in ``coursekit.data.names``). Lab 02's parts come from makemore's own
 shuffle: Python's generator with seed 42, then 80 % for training, 10 % for choosing, the rest for testing.
 """
 
@@ -15,7 +15,8 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from coursekit.names import ALPHABET, MAKEMORE_SHA256, same_content
+from coursekit.data.download import same_content
+from coursekit.data.names import ALPHABET, MAKEMORE_SHA256
 
 HERE = Path(__file__).resolve().parent
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from coursekit.data.speeches import speech_text
 from coursekit.provided.p04_tokenizer import pre_tokenize, train_bpe
-from coursekit.speeches import speech_text
 
 CHARACTERS, MERGES = 1_000_000, 2_000
 

@@ -20,11 +20,12 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "notebooks")]
 
 import torch  # noqa: E402
-from coursekit import parallel  # noqa: E402
-from coursekit.training import Training, fresh  # noqa: E402
-from coursekit.translation import CHECKPOINT, SIZES, exact_match, load, numbered, save, vocabularies  # noqa: E402
+from coursekit.data import parallel  # noqa: E402
+from coursekit.data.vocabulary import numbered, vocabularies  # noqa: E402
+from coursekit.translator.training import Training, fresh  # noqa: E402
+from coursekit.translator.word_model import CHECKPOINT, SIZES, exact_match, load, save  # noqa: E402  # noqa: E402
 
-from autograder.masters import solution  # noqa: E402
+from autograder.course.masters import solution  # noqa: E402
 
 
 def main() -> None:

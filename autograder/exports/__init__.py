@@ -3,6 +3,7 @@
 ``export("canvas", results, spec, out)`` writes the files and says where they are and what it noticed.
 """
 
-from autograder.exports.formats import FORMATS, Exported, export
+from autograder.exports.formats import FORMATS, export
+from autograder.exports.rows import Exported
 
 __all__ = ["FORMATS", "Exported", "export"]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from autograder.exports.rows import Exported, Grades
 from autograder.exports.tables import lms_number, unmatched_note, write_table
-from autograder.pages import points
+from autograder.pages.render import points
 
 WHO = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 _POINTS_POSSIBLE = "Points Possible"

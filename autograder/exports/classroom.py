@@ -12,8 +12,8 @@ from typing import Any
 
 from autograder.exports.gradescope import in_words
 from autograder.exports.rows import Exported, Graded, Grades
-from autograder.layout import folder_name, write_atomically
-from autograder.pages import plain
+from autograder.files import folder_name, write_atomically
+from autograder.pages.render import plain
 
 #: The version of the object that the reporter's graders write.
 VERSION = 1

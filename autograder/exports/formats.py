@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from autograder.course.lab import LabSpec
 from autograder.errors import GradingError
 from autograder.exports import canvas, classroom, gradescope, gradescope_zip, moodle
 from autograder.exports.rows import Exported, Grades, graded
 from autograder.exports.tables import Roster, read_roster
-from autograder.gradebook import TeacherMarks
-from autograder.gradebook_cells import test_cells
-from autograder.labspec import LabSpec
+from autograder.gradebook.cells import test_cells
+from autograder.gradebook.writer import TeacherMarks
 from autograder.results import SubmissionResult
 
 __all__ = ["FORMATS", "Exported", "export"]

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+from autograder.course.lab import LabSpec
 from autograder.exports.rows import Exported, Graded, Grades, graded
-from autograder.feedback import STATUS_SENTENCES
-from autograder.gradebook_cells import test_cells
-from autograder.labspec import LabSpec
-from autograder.layout import folder_name, write_atomically
-from autograder.pages import plain, points
+from autograder.files import folder_name, write_atomically
+from autograder.gradebook.cells import test_cells
+from autograder.pages.feedback import STATUS_SENTENCES
+from autograder.pages.render import plain, points
 from autograder.results import QuestionResult, SubmissionResult
 
 

@@ -9,24 +9,20 @@ marks every result.
 from __future__ import annotations
 
 import json
-import re
 import tempfile
 import tomllib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.course import settings
+from autograder.course.masters import course_root
+from autograder.course.policy_file import settings
+from autograder.course.visible_files import data_files, files_below, grader_files, kit_files, lab_number
 from autograder.errors import GradingError
 from autograder.exports.rows import Exported, Grades
-from autograder.layout import write_atomically
-from autograder.masters import course_root
-from autograder.release import data_files, write_kit
+from autograder.files import write_atomically
 
 _SCRIPTS = Path(__file__).parent / "gradescope_bundle"
-#: Modules and folders that belong to one lab carry its number: test_07_…, m07_…, 07_….
-_LAB_NUMBER = re.compile(r"^(?:test_|[a-z])?(\d\d)_")
-_UNWANTED = ("__pycache__", ".pytest_cache", ".ruff_cache", ".mypy_cache")
 
 
 def write_zip(grades: Grades, out: Path) -> Exported:
@@ -42,7 +38,7 @@ def write_zip(grades: Grades, out: Path) -> Exported:
             content = {"lab": lab, "options": options, "salt": settings().salt}
             _add(archive, "gradescope.json", json.dumps(content, indent=2).encode())
             _add(archive, "requirements.txt", "\n".join([*_requirements(), ""]).encode())
-            for source, name in _course_files(lab, Path(folder)):
+            for source, name in _course_files(lab):
                 _add(archive, f"course/{name}", source.read_bytes())
         write_atomically(path, archive_path.read_bytes())
     notes: tuple[str, ...] = (
@@ -53,42 +49,28 @@ def write_zip(grades: Grades, out: Path) -> Exported:
     return Exported((path,), notes)
 
 
-def _course_files(lab: str, scratch: Path) -> Iterator[tuple[Path, str]]:
+def _course_files(lab: str) -> Iterator[tuple[Path, str]]:
     """Every file of the course that grading the lab needs, with its name in the zip; nothing of later labs."""
     root = course_root()
-    package = Path(__file__).resolve().parent.parent
-    yield from ((file, f"autograder/{name}") for file, name in _files_up_to(package, lab))
-    for folder in sorted((root / "solutions").glob("[0-9][0-9]_*")):
-        master = folder / f"{folder.name}.py"
-        if folder.name[:2] <= lab[:2] and master.is_file():
-            yield master, f"solutions/{folder.name}/{master.name}"
-    kit = scratch / "coursekit"
-    write_kit(lab, kit)
-    yield from ((file, f"notebooks/coursekit/{name}") for file, name in _files_up_to(kit, lab))
-    for source in data_files(lab):
-        name = source.relative_to(root / "data").as_posix()
-        if source.is_file():
-            yield source, f"data/{name}"
-        else:
-            yield from ((file, f"data/{name}/{inner}") for file, inner in _files_up_to(source, "99"))
+    package = Path(__file__).resolve().parents[1]
+    for file in files_below(package):
+        if not any(map(lab_number, file.relative_to(package).parts)):
+            yield file, f"autograder/{file.relative_to(package).as_posix()}"
+    yield from grader_files(lab)
+    for file in kit_files(lab):
+        yield file, file.relative_to(root).as_posix()
+    for path in data_files(lab):
+        for file in files_below(path):
+            yield file, file.relative_to(root).as_posix()
     if (root / "course.toml").is_file():
         yield root / "course.toml", "course.toml"
-
-
-def _files_up_to(folder: Path, lab: str) -> Iterator[tuple[Path, str]]:
-    """The files below a folder in a fixed order, without caches and without those of later labs."""
-    for file in sorted(folder.rglob("*")):
-        parts = file.relative_to(folder).parts
-        numbers = [found.group(1) for part in parts if (found := _LAB_NUMBER.match(part))]
-        if file.is_file() and not set(parts) & set(_UNWANTED) and all(n <= lab[:2] for n in numbers):
-            yield file, "/".join(parts)
 
 
 def _requirements() -> list[str]:
     """The pinned packages of the harness, from the one place where versions stand."""
     path = course_root() / "pyproject.toml"
     if not path.is_file():
-        path = Path(__file__).resolve().parent.parent.parent / "pyproject.toml"
+        path = Path(__file__).resolve().parents[2] / "pyproject.toml"
     try:
         return list(tomllib.loads(path.read_text(encoding="utf-8"))["project"]["dependencies"])
     except (OSError, KeyError, tomllib.TOMLDecodeError) as error:

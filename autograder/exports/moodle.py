@@ -11,7 +11,7 @@ from pathlib import Path
 
 from autograder.exports.rows import Exported, Grades
 from autograder.exports.tables import lms_number, unmatched_note, write_table
-from autograder.pages import points
+from autograder.pages.render import points
 
 WORKSHEET = (
     "Identifier",

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from autograder.course.lab import LabSpec
 from autograder.exports.tables import Roster
-from autograder.feedback import STATUS_SENTENCES
-from autograder.gradebook import TeacherMarks
-from autograder.labspec import LabSpec
-from autograder.pages import counted_points, plain, points
+from autograder.gradebook.writer import TeacherMarks
+from autograder.pages.feedback import STATUS_SENTENCES
+from autograder.pages.render import counted_points, plain, points
 from autograder.results import SubmissionResult
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.errors import GradingError
-from autograder.layout import write_atomically
+from autograder.files import write_atomically
 
 #: A cell that starts so is run as a formula by spreadsheet programs.
 _FORMULA = re.compile(r"^[\s\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from autograder.masters import solution
-from autograder.student import Student
+from autograder.course.masters import solution
+from autograder.testing import Student
 
 
 @pytest.fixture

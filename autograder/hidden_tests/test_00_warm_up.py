@@ -9,8 +9,7 @@ import math
 
 import numpy as np
 
-from autograder.follow_through import follow_through
-from autograder.testing import as_array, expect, expect_close, hidden_test
+from autograder.testing import as_array, expect, expect_close, follow_through, hidden_test
 
 EQUIVALENT_MUTANTS = {
     "cross_entropy: return np.mean(logsumexp(logits, axis=+1) - true_scores)": "axis 1 of (N, V) is the last one"

@@ -9,8 +9,7 @@ from collections import Counter
 
 import numpy as np
 
-from autograder.follow_through import follow_through
-from autograder.testing import as_array, expect, hidden_test
+from autograder.testing import as_array, expect, follow_through, hidden_test
 from autograder.testing import expect_close as _expect_close
 
 EQUIVALENT_MUTANTS = {

@@ -11,8 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from autograder.follow_through import follow_through
-from autograder.testing import StudentError, as_array, expect, expect_equal, hidden_test
+from autograder.testing import StudentError, as_array, expect, expect_equal, follow_through, hidden_test
 
 EQUIVALENT_MUTANTS = {
     "train_bpe: while len(learned) != merges:": "one merge more each time, so equality comes first"

@@ -9,8 +9,7 @@ import math
 
 import numpy as np
 
-from autograder.follow_through import follow_through
-from autograder.testing import as_array, expect, expect_close, expect_equal, hidden_test
+from autograder.testing import as_array, expect, expect_close, expect_equal, follow_through, hidden_test
 
 EQUIVALENT_MUTANTS = {
     "negative_sampling_loss: scores = (rows @ h[:, :, None])[:, :, -1]  # (B, 1+K)": "that axis has one item",

@@ -13,9 +13,15 @@ import numpy as np
 import torch
 from torch import nn
 
-from autograder.follow_through import follow_through
-from autograder.student import Handle
-from autograder.testing import as_array, expect, expect_close, expect_equal, hidden_test
+from autograder.testing import (
+    Handle,
+    as_array,
+    expect,
+    expect_close,
+    expect_equal,
+    follow_through,
+    hidden_test,
+)
 
 
 def _tensor(rng, *shape):

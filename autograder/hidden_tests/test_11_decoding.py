@@ -11,8 +11,7 @@ import math
 
 import numpy as np
 
-from autograder.follow_through import follow_through
-from autograder.testing import as_array, expect, expect_close, expect_equal, hidden_test
+from autograder.testing import as_array, expect, expect_close, expect_equal, follow_through, hidden_test
 
 #: Mutants of the master's solutions that compute the same.
 EQUIVALENT_MUTANTS = {

@@ -11,8 +11,7 @@ import torch
 from coursekit.provided.p09_blocks import DecoderBlock, EncoderBlock
 from torch import nn
 
-from autograder.student import Handle
-from autograder.testing import as_array, expect, expect_close, expect_equal, hidden_test
+from autograder.testing import Handle, as_array, expect, expect_close, expect_equal, hidden_test
 
 PAD, BOS, EOS = 0, 1, 2
 

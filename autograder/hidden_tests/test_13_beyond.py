@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from autograder.student import Handle, StudentError
-from autograder.testing import as_array, expect, expect_close, expect_equal, hidden_test
+from autograder.testing import Handle, StudentError, as_array, expect, expect_close, expect_equal, hidden_test
 
 _NEGATIVE = "no token number is negative"
 _CONTINUOUS = "a continuous draw never hits the border exactly"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coursekit.checking import check, progress, start
-from coursekit.handing_in import hand_in
-from coursekit.own import mine
-from coursekit.teaching import track, until_written
+from coursekit.checks.api import check, progress, start
+from coursekit.checks.earlier_labs import mine
+from coursekit.checks.hand_in import hand_in
+from coursekit.notebook.progress import track
+from coursekit.notebook.until_written import until_written
 
 if TYPE_CHECKING:
     from coursekit.data import path

@@ -35,7 +35,7 @@
 # %% locked="setup"
 import numpy as np
 from coursekit import check, progress, start
-from coursekit.teaching import until_written
+from coursekit.notebook.until_written import until_written
 
 start("00_warm_up")
 

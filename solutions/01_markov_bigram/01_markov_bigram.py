@@ -25,10 +25,10 @@
 import matplotlib.pyplot as plt
 import numpy as np
 from coursekit import check, progress, start
-from coursekit.chains import draw_chain
+from coursekit.figures.markov_chain import draw_chain
 from coursekit.figures import BLUE, ORANGE, heatmap
-from coursekit.names import makemore_counts, makemore_names, names
-from coursekit.teaching import until_written
+from coursekit.data.names import makemore_counts, makemore_names, names
+from coursekit.notebook.until_written import until_written
 from matplotlib.colors import PowerNorm
 
 start("01_markov_bigram")
@@ -261,7 +261,7 @@ print("and the rarest:", ", ".join(words[-6:]))
 # `["<S>", "a", …, "z", "<E>"]`, and `INDEX` says where a token stands in it.
 
 # %% locked="alphabet"
-from coursekit.names import ALPHABET, INDEX
+from coursekit.data.names import ALPHABET, INDEX
 
 print(len(ALPHABET), "tokens:", " ".join(ALPHABET))
 print("INDEX:", {token: INDEX[token] for token in ("<S>", "a", "b", "z", "<E>")})

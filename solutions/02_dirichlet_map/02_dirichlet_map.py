@@ -27,9 +27,9 @@ import numpy as np
 from coursekit import check, progress, start
 from coursekit.data import lines
 from coursekit.figures import BLUE, GREEN, INK, ORANGE, RED, heatmap
-from coursekit.names import TOKENS, makemore_bigrams, makemore_trigrams, names
-from coursekit.simplex import draw_dirichlet, place
-from coursekit.teaching import until_written
+from coursekit.data.names import TOKENS, makemore_bigrams, makemore_trigrams, names
+from coursekit.figures.dirichlet import draw_dirichlet, place
+from coursekit.notebook.until_written import until_written
 
 start("02_dirichlet_map")
 

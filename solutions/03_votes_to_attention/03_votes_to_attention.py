@@ -28,7 +28,7 @@ import numpy as np
 from coursekit import check, progress, start
 from coursekit.figures import BLUE, GREEN, INK, ORANGE, heatmap
 from coursekit.provided.p00_warm_up import one_hot, softmax
-from coursekit.teaching import until_written
+from coursekit.notebook.until_written import until_written
 
 start("03_votes_to_attention")
 

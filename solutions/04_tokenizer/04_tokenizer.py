@@ -33,9 +33,10 @@ import numpy as np
 import regex
 from coursekit import check, progress, start
 from coursekit.figures import BLUE, GREEN, ORANGE
-from coursekit.speeches import speech_text
-from coursekit.teaching import track, until_written
-from coursekit.tokens import show_bits, show_pieces, speech_merges
+from coursekit.data.speeches import speech_text
+from coursekit.notebook.progress import track
+from coursekit.notebook.until_written import until_written
+from coursekit.figures.token_boxes import show_bits, show_pieces, speech_merges
 
 start("04_tokenizer")
 

@@ -35,10 +35,11 @@ import time
 import matplotlib.pyplot as plt
 import numpy as np
 from coursekit import check, progress, start
-from coursekit.corpus import adagrad_step, pack, speech_corpus
+from coursekit.data.speech_words import adagrad_step, pack, speech_corpus
 from coursekit.figures import BLUE, ORANGE, heatmap
-from coursekit.maps import draw_map
-from coursekit.teaching import track, until_written
+from coursekit.figures.word_map import draw_map
+from coursekit.notebook.progress import track
+from coursekit.notebook.until_written import until_written
 from matplotlib.colors import ListedColormap
 
 start("05_word2vec")
@@ -378,7 +379,7 @@ plt.show()
 # One step of the training, for a batch of riddles. Follow it with your finger: look up the hints, take their mean, draw
 # the noise, call *your* function, take the steps. Contexts at the ends of a sentence are filled up with a blank, an extra row
 # of zeros. `adagrad_step` goes downhill, and gives every word its own pace: large steps for rare words, small ones for
-# words that have been corrected a thousand times (it has a few lines; look into `coursekit/corpus.py`).
+# words that have been corrected a thousand times (it has a few lines; look into `coursekit/data/speech_words.py`).
 
 # %% tags=["skip-grading"]
 def train_step(batch, W_in, W_out, pace_in, pace_out, rate, rng):

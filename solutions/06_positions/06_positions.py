@@ -26,7 +26,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from coursekit import check, progress, start
 from coursekit.figures import BLUE, GREEN, INK, ORANGE, PURPLE, heatmap
-from coursekit.teaching import until_written
+from coursekit.notebook.until_written import until_written
 
 start("06_positions")
 

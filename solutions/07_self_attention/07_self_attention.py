@@ -107,7 +107,7 @@ check("kernel_smooth", kernel_smooth)
 # %% tags=["skip-grading"]
 import matplotlib.pyplot as plt
 from coursekit.figures import BLUE, GREEN, INK, ORANGE, heatmap
-from coursekit.teaching import until_written
+from coursekit.notebook.until_written import until_written
 
 dots = np.linspace(0, 10, 11)
 heights = np.sin(dots) + 0.1 * dots + np.random.default_rng(3).normal(0, 0.2, 11)

@@ -115,7 +115,8 @@ check("split_heads", split_heads)
 # %% tags=["skip-grading"]
 import matplotlib.pyplot as plt
 from coursekit.figures import BLUE, GREEN, ORANGE, heatmap
-from coursekit.teaching import track, until_written
+from coursekit.notebook.progress import track
+from coursekit.notebook.until_written import until_written
 from matplotlib.colors import ListedColormap
 
 with until_written():

@@ -44,7 +44,7 @@ start("09_blocks")
 
 # %% locked="given"
 from coursekit.provided.p07_self_attention import causal_mask, padding_mask
-from coursekit.own import mine
+from coursekit.checks.earlier_labs import mine
 
 MultiHeadAttention = mine("08", "MultiHeadAttention")
 
@@ -57,7 +57,7 @@ MultiHeadAttention = mine("08", "MultiHeadAttention")
 # %% tags=["skip-grading"]
 import matplotlib.pyplot as plt
 from coursekit.figures import BLUE, GREEN, ORANGE, heatmap
-from coursekit.teaching import until_written
+from coursekit.notebook.until_written import until_written
 
 torch.manual_seed(1)
 words = torch.randn(1, 8, 64)  # one sentence of eight words, d_model = 64
@@ -382,7 +382,7 @@ check("EncoderBlock", EncoderBlock)
 # through a block of the first transformer's size:
 
 # %% tags=["skip-grading"]
-from coursekit.blocks import draw_walk, stations
+from coursekit.figures.block_shapes import draw_walk, stations
 
 with until_written():
     block = EncoderBlock(d_model=512, heads=8, d_ff=2048)

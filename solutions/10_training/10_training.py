@@ -95,7 +95,8 @@ check("shift_targets", shift_targets)
 # %% tags=["skip-grading"]
 import matplotlib.pyplot as plt
 from coursekit.figures import BLUE, GREEN, INK, ORANGE, RED, heatmap
-from coursekit.teaching import track, until_written
+from coursekit.notebook.progress import track
+from coursekit.notebook.until_written import until_written
 
 words = ["a", "am", "I", "thanks", "student", "<eos>"]  # the lecture's output vocabulary: numbers 0 to 5
 EOS, BOS, PAD = 5, 6, 7  # <bos> and padding are never said, so they need no place among the six
@@ -451,9 +452,9 @@ check("train_step", train_step)
 # %% tags=["skip-grading"]
 import time
 
-from coursekit import reversing
-from coursekit.own import mine
-from coursekit.reversing import AlignAndTranslate, SmallTransformer, padded, sequences
+from coursekit.models import reversing
+from coursekit.checks.earlier_labs import mine
+from coursekit.models.reversing import AlignAndTranslate, SmallTransformer, padded, sequences
 
 
 def reversal(count, shortest, longest, generator):
@@ -546,7 +547,7 @@ with until_written():
 # the loss, on unseen sequences, as the height:
 
 # %% tags=["skip-grading"]
-from coursekit.landscape import heights, map_of
+from coursekit.figures.loss_landscape import heights, map_of
 
 with until_written():
     transformer = racers["transformer"].eval()

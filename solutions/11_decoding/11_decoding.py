@@ -123,9 +123,10 @@ check("greedy", greedy)
 
 # %% tags=["skip-grading"]
 import matplotlib.pyplot as plt
-from coursekit.beams import Watched, draw_search
+from coursekit.figures.beam_tree import Watched, draw_search
 from coursekit.figures import BLUE, GREEN, INK, ORANGE, RED
-from coursekit.teaching import track, until_written
+from coursekit.notebook.progress import track
+from coursekit.notebook.until_written import until_written
 
 everything = {"yes yes": 0.5 * 0.4, "yes ok": 0.5 * 0.3, "yes": 0.5 * 0.3, "ok ok": 0.4 * 0.7, "ok yes": 0.4 * 0.2,
               "ok": 0.4 * 0.1, "(nothing)": 0.1}
@@ -151,8 +152,8 @@ with until_written():
 # read 29,910 names and predicts the next letter from the last four (counting, as in labs 01 and 02, with a longer memory):
 
 # %% tags=["skip-grading"]
-from coursekit.letters import BOS as NAME_BOS, EOS as NAME_EOS, TOKENS, LetterModel, sample_name, spell
-from coursekit.names import names
+from coursekit.models.letters import BOS as NAME_BOS, EOS as NAME_EOS, TOKENS, LetterModel, sample_name, spell
+from coursekit.data.names import names
 
 model = LetterModel()  # model(prefixes) is a step; model.after("qu") is the row of log-probabilities after qu
 print("after “q”:", {TOKENS[i]: round(float(np.exp(model.after("q")[i])), 2) for i in np.argsort(-model.after("q"))[:4]})

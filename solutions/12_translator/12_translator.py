@@ -30,7 +30,7 @@ import numpy as np
 import torch
 from torch import nn
 from coursekit import check, progress, start
-from coursekit.translation import BOS, EOS, PAD, UNKNOWN
+from coursekit.data.vocabulary import BOS, EOS, PAD, UNKNOWN
 
 start("12_translator")
 
@@ -42,7 +42,7 @@ start("12_translator")
 # as much yours as you have made it.
 
 # %% locked="parts"
-from coursekit.own import mine
+from coursekit.checks.earlier_labs import mine
 
 sinusoidal = mine("06", "sinusoidal")  # (T, d_model) positions, a NumPy array
 causal_mask = mine("07", "causal_mask")  # (T, T), True = may attend
@@ -58,8 +58,8 @@ beam_search = mine("11", "beam_search")  # (step, k, length_penalty, bos, eos, m
 # The course brings 44,000 pairs of short sentences, made by a grammar that gets German right: genders, cases, verbs at the end.
 
 # %% tags=["skip-grading"]
-from coursekit import parallel
-from coursekit.translation import numbered, vocabularies
+from coursekit.data import parallel
+from coursekit.data.vocabulary import numbered, vocabularies
 
 train_text = parallel.load("train")
 for english, german in train_text[3:9]:
@@ -135,7 +135,8 @@ check("make_batch", make_batch)
 # %% tags=["skip-grading"]
 import matplotlib.pyplot as plt
 from coursekit.figures import BLUE, GREEN, ORANGE, PALETTE, heatmap
-from coursekit.teaching import track, until_written
+from coursekit.notebook.progress import track
+from coursekit.notebook.until_written import until_written
 from matplotlib.colors import ListedColormap
 
 with until_written():
@@ -245,7 +246,7 @@ class Transformer(nn.Module):
 check("Transformer", Transformer)
 
 # %% tags=["skip-grading"]
-from coursekit.translation import SIZES
+from coursekit.translator.word_model import SIZES
 
 with until_written():
     torch.manual_seed(0)
@@ -325,7 +326,7 @@ with until_written():
 # may stop it at any time (the ■ button, or Ctrl-C): it leaves a checkpoint, and the next run goes on from there.
 
 # %% tags=["skip-grading"]
-from coursekit.training import Training, fresh
+from coursekit.translator.training import Training, fresh
 
 TRAIN_FULL = False
 
@@ -344,7 +345,8 @@ with until_written():
 # If you did not wait, here is the same model after the whole training. Its weights come with the course and go into **your** `Transformer`:
 
 # %% tags=["skip-grading"]
-from coursekit.translation import exact_match, load
+from coursekit.translator.word_model import load
+from coursekit.translator.word_model import exact_match
 
 with until_written():
     if TRAIN_FULL and training.finished:
@@ -375,7 +377,7 @@ with until_written():
 # whom? The decoder's last cross-attention tells, as the mean of its heads:
 
 # %% tags=["skip-grading"]
-from coursekit.alignment import alignment
+from coursekit.translator.attention_map import alignment
 
 with until_written():
     source = english_words.encode("I ate an apple.")
@@ -496,7 +498,7 @@ with until_written():
 # *es* or *sie*, a small change of which English word's vector **sways** the choice most? (The largest is drawn as 1.)
 
 # %% tags=["skip-grading"]
-from coursekit.alignment import self_attention_from, sway
+from coursekit.translator.attention_map import self_attention_from, sway
 
 with until_written():
     fig, axes = plt.subplots(2, 1, figsize=(9.6, 5.2))

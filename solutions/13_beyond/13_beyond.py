@@ -104,8 +104,9 @@ import time
 
 import matplotlib.pyplot as plt
 from coursekit.figures import BLUE, GREEN, INK, ORANGE, PURPLE, RED, heatmap
-from coursekit.names import names
-from coursekit.teaching import track, until_written
+from coursekit.data.names import names
+from coursekit.notebook.progress import track
+from coursekit.notebook.until_written import until_written
 from matplotlib.colors import ListedColormap
 
 torch.set_num_threads(1)  # for models as small as these, sharing the work out costs more than it saves

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.masters import lab_name
-from autograder.pipeline import STORE
+from autograder.audit.simulate import kinds_of
+from autograder.course.masters import lab_name
 from autograder.results import SubmissionResult
-from autograder.simulate import kinds_of
-from autograder.store import ResultStore
+from autograder.run.pipeline import STORE
+from autograder.run.store import ResultStore
 from tests.harness.conftest import command, freeze
 
 from .loader import all_cases

@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from autograder.masters import course_root, lab_name
+from autograder.audit.simulate import answered
+from autograder.course.masters import course_root, lab_name, solved
+from autograder.grading.repair import Template, repair
+from autograder.grading.submissions import Unreadable
 from autograder.sandbox import wire
-from autograder.sanitise import Template, repair
-from autograder.simulate import answered, solved
-from autograder.submissions import Unreadable
 
 LAB = lab_name("01")
 #: Seconds that no single input may take.

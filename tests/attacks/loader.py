@@ -25,9 +25,8 @@ from typing import Any
 
 import nbformat
 
-from autograder.build import released_notebook
-from autograder.masters import lab_name
-from autograder.simulate import solved
+from autograder.course.build import released_notebook
+from autograder.course.masters import lab_name, solved
 
 CASES = Path(__file__).parent / "cases"
 

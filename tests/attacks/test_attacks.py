@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from autograder.layout import feedback_page
-from autograder.masters import lab_name, spec
-from autograder.sandbox.namespaces import probe
+from autograder.course.masters import lab_name
+from autograder.course.policy_file import spec
+from autograder.files import feedback_page
+from autograder.sandbox.jail.namespaces import probe
 
 from .conftest import HONEST
 from .loader import all_cases

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder.masters import lab_name
-from autograder.offlimits import forbidden_used
-from autograder.own_errors import known_message
+from autograder.audit.simulate import answered
+from autograder.course.masters import lab_name, solved
+from autograder.grading.forbidden_calls import forbidden_used
+from autograder.grading.repair import Template, parse, repair
+from autograder.grading.submissions import Unreadable
 from autograder.sandbox import wire
-from autograder.sanitise import Template, parse, repair
-from autograder.simulate import answered, solved
-from autograder.submissions import Unreadable
+from autograder.testing.safe_errors import known_message
 
 from . import fuzz
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from autograder.audit import run_question
-from autograder.masters import lab_name, solution
-from autograder.student import Student
+from autograder.course.masters import lab_name, solution
+from autograder.sandbox.host.student import Student
+from autograder.testing.run import run_question
 
 FORGED = """
 import torch

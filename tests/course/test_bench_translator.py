@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 import torch
 from coursekit.provided.p12_translator import Transformer, make_batch
-from coursekit.real_translator import Plan, batches, build_model, numbered, sentences
-from coursekit.subwords import Subwords
-from coursekit.training import fresh
+from coursekit.translator.run import Plan, batches, build_model, numbered, sentences
+from coursekit.translator.subwords import Subwords
+from coursekit.translator.training import fresh
 
 from benchmarks import bench_translator as bench
 

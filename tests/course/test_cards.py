@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from coursekit import cards, checking
-from coursekit.checking import ensure
+from coursekit.checks import api
+from coursekit.checks.api import ensure
+from coursekit.notebook import cards
 
 LAB = "01_markov_bigram"
 
@@ -29,10 +30,10 @@ def _knows_words(function):
 
 @pytest.fixture
 def verdict_of(monkeypatch):
-    checking.checks_of(LAB, "normalise_rows")
-    monkeypatch.setitem(checking._registry[LAB], "normalise_rows", [_starts_at_one, _doubles, _knows_words])
-    monkeypatch.setattr(checking, "forbidden_in", lambda *_: ())
-    return lambda function: checking.judge(LAB, "normalise_rows", function)
+    api.checks_of(LAB, "normalise_rows")
+    monkeypatch.setitem(api._registry[LAB], "normalise_rows", [_starts_at_one, _doubles, _knows_words])
+    monkeypatch.setattr(api, "forbidden_in", lambda *_: ())
+    return lambda function: api.judge(LAB, "normalise_rows", function)
 
 
 def test_only_the_first_hint_is_shown_and_the_card_says_where_to_begin(verdict_of):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.answers import answers_of
-from autograder.audit import run_question, substituted
-from autograder.diagnosis import diagnose
-from autograder.masters import solution
+from autograder.course.masters import solution
+from autograder.grading.diagnosis import diagnose
+from autograder.testing.catalogue import answers_of
+from autograder.testing.run import run_question, substituted
 
 
 def _named(lab, question, function):

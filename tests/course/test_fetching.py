@@ -13,8 +13,9 @@ import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from coursekit import data, fetching, names
-from coursekit.fetching import NotFetched, Patience, Remote, fetch
+from coursekit import data
+from coursekit.data import download, names
+from coursekit.data.download import NotFetched, Patience, Remote, fetch
 
 CONTENT = bytes(range(256)) * 800  # 204,800 bytes: several blocks
 QUICK = Patience(timeout=0.4, attempts=4, pause=0.01)
@@ -122,7 +123,7 @@ def test_the_next_call_takes_up_what_an_earlier_one_left(server):
     server.faults = ["truncate"]
     with pytest.raises(NotFetched, match="broke off"):
         fetch(_remote(server), patience=Patience(timeout=0.4, attempts=1, pause=0))
-    target = fetching.cache_folder() / "shelf" / "book.bin"
+    target = download.cache_folder() / "shelf" / "book.bin"
     assert not target.exists() and target.with_name("book.bin.part").stat().st_size == len(CONTENT) // 2
     assert _nothing_half_written(fetch(_remote(server), patience=QUICK))
     assert server.log[-1][1] == f"bytes={len(CONTENT) // 2}-"
@@ -150,7 +151,7 @@ def test_a_file_that_is_always_another_one_is_never_taken(server):
     server.content = CONTENT[::-1]
     with pytest.raises(NotFetched, match="another checksum"):
         fetch(_remote(server), patience=QUICK)
-    assert list(fetching.cache_folder().rglob("book*")) == []
+    assert list(download.cache_folder().rglob("book*")) == []
     assert len(server.log) == 2
 
 
@@ -163,7 +164,7 @@ def test_a_file_that_grew_is_not_read_to_its_end(server):
 
 
 def test_a_part_with_wrong_content_is_thrown_away(server):
-    target = fetching.cache_folder() / "shelf" / "book.bin"
+    target = download.cache_folder() / "shelf" / "book.bin"
     target.parent.mkdir(parents=True)
     target.with_name("book.bin.part").write_bytes(bytes(1000))
     assert _nothing_half_written(fetch(_remote(server), patience=QUICK))
@@ -302,7 +303,7 @@ def test_makemores_names_lie_where_labs_1_and_2_look_for_them(shelf, server, mon
     monkeypatch.delenv("COURSE_DATA_MIRROR")
     path = fetch(Remote(small.name, f"{server.address}/", small.sha256, small.size), patience=QUICK)
     monkeypatch.setattr(names, "MAKEMORE_SHA256", small.sha256)
-    assert path == fetching.cache_folder() / "names" / "names.txt"
+    assert path == download.cache_folder() / "names" / "names.txt"
     assert names.makemore_names() == ["emma", "olivia", "ava"]
 
 

@@ -11,7 +11,7 @@ import pytest
 from coursekit import check, hand_in, start
 from nbformat.notebooknode import NotebookNode
 
-from autograder.build import released_notebook
+from autograder.course.build import released_notebook
 
 LAB = "00_warm_up"
 FILE = f"{LAB}.ipynb"

@@ -6,9 +6,9 @@ import copy
 
 import pytest
 import torch
-from coursekit.muon import Muon, inner_matrices, orthogonalised
 from coursekit.provided.p12_translator import Transformer
-from coursekit.real_translator import tie
+from coursekit.translator.muon import Muon, inner_matrices, orthogonalised
+from coursekit.translator.run import tie
 
 SHAPES = [(24, 24), (24, 24), (24, 60), (60, 24), (60, 24), (5, 5)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import nbformat
 import numpy as np
 import pytest
-from coursekit.own import definitions, mine
+from coursekit.checks.earlier_labs import definitions, mine
 
 _MASK = "import numpy as np\n\ndef causal_mask(T):\n    return np.tri(T, dtype=bool)"
 
@@ -108,7 +108,7 @@ def test_the_courses_version_steps_in_and_says_why(course, capsys, cell, why):
 
 def test_what_a_notebook_has_of_its_own_from_earlier_labs_is_said_in_one_line(course, capsys):
     sines = "def sinusoidal(T, D, base=1e4):\n    raise NotImplementedError()"
-    uses = "from coursekit.own import mine\nsinusoidal = mine('06', 'sinusoidal')"
+    uses = "from coursekit.checks.earlier_labs import mine\nsinusoidal = mine('06', 'sinusoidal')"
     course("06_positions", sines)
     course("07_self_attention", uses, _MASK + " & (sinusoidal(T, 2)[:, :1] < 2)")
     mine("07", "causal_mask")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 
 import pytest
-from coursekit import checking
+from coursekit.checks import api
 
-from autograder.audit_public import audit_public
-from autograder.masters import all_labs, spec
+from autograder.audit.public_checks import audit_public
+from autograder.course.masters import all_labs
+from autograder.course.policy_file import spec
 
 
 @pytest.mark.parametrize("lab", all_labs())
@@ -21,13 +22,13 @@ def test_right_answers_pass_and_no_wrong_one_breaks_a_check(lab):
 
 def test_a_check_that_stumbles_over_an_answer_is_found(monkeypatch):
     lab = "01_markov_bigram"
-    assert checking.checks_of(lab, "normalise_rows")
+    assert api.checks_of(lab, "normalise_rows")
 
     def stumbles(function):
         """It stumbles."""
         raise IndexError("in the check itself")
 
-    monkeypatch.setitem(checking._registry[lab], "normalise_rows", [stumbles])
+    monkeypatch.setitem(api._registry[lab], "normalise_rows", [stumbles])
     troubles = audit_public(lab, "normalise_rows")
     assert {trouble.kind for trouble in troubles} == {"master", "alternative", "misconception"}
     assert all("stumbles stumbles: IndexError" in trouble.sentence for trouble in troubles)

@@ -1,4 +1,4 @@
-"""``python -m coursekit.translate``, from training to the model card, with a tiny model on the built-in corpus."""
+"""``python -m coursekit.translator``, from training to the model card, with a tiny model on the built-in corpus."""
 
 from __future__ import annotations
 
@@ -14,13 +14,24 @@ from pathlib import Path
 
 import pytest
 import torch
-from coursekit import sentence_translator, translate
+from coursekit.data.vocabulary import BOS, EOS, PAD, UNKNOWN
 from coursekit.provided.p04_tokenizer import encode
 from coursekit.provided.p12_translator_search import translate_all
-from coursekit.real_translator import Complaint, Curve, Plan, Run, batches, draw_curve, numbered, sentences
-from coursekit.sentence_translator import fast_path
-from coursekit.subwords import Subwords
-from coursekit.translation import BOS, EOS, PAD, UNKNOWN
+from coursekit.translator import __main__ as command
+from coursekit.translator import translator as sentence_translator
+from coursekit.translator.run import (
+    Complaint,
+    Curve,
+    Plan,
+    Run,
+    batches,
+    build_model,
+    draw_curve,
+    numbered,
+    sentences,
+)
+from coursekit.translator.subwords import Subwords
+from coursekit.translator.translator import fast_path
 
 TINY = [
     "--d-model",
@@ -41,7 +52,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def _train(folder, *more):
     words = ["--threads", "1", "train", "built-in", "--out", str(folder), *TINY, "--pairs", "300"]
-    return translate.main([*words, "--epochs", "2", "--batch-tokens", "300", *more])
+    return command.main([*words, "--epochs", "2", "--batch-tokens", "300", *more])
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +82,7 @@ def test_a_run_leaves_its_plan_its_curve_and_a_picture_and_nothing_half_written(
 
 def test_a_run_is_evaluated_with_sacrebleus_signature_and_samples(run, capsys):
     words = ["evaluate", str(run), "--beam", "2", "--limit", "6", "--samples", "3", "--attention"]
-    assert translate.main(words) == 0
+    assert command.main(words) == 0
     said = capsys.readouterr().out
     assert "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp" in said and "chrF" in said
     report = json.loads((run / "evaluation_test_beam2.json").read_text())
@@ -84,7 +95,7 @@ def test_a_run_is_evaluated_with_sacrebleus_signature_and_samples(run, capsys):
 
 def test_alternatives_are_shown_best_first(run, capsys):
     words = ["translate", str(run), "I eat.", "Du isst.", "--to", "de", "--alternatives", "3"]
-    assert translate.main(words) == 0
+    assert command.main(words) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "I eat." and lines[4] == "Du isst."
     shown = [float(line.split()[0]) for line in lines[1:4]]
@@ -93,7 +104,7 @@ def test_alternatives_are_shown_best_first(run, capsys):
 
 def test_the_way_back_counts_as_much_as_its_weight_says(run):
     """Each score grows by weight · log P(source | translation) / n, worked out here one token at a time."""
-    translator = translate.Translator.load(run)
+    translator = sentence_translator.Translator.load(run)
     texts = ["I eat.", "The dog sleeps in the garden.", ""]
     sources = translator.sources(texts, "de")
     plain = translate_all(fast_path(translator.model, translator.plan), sources, beam=3, length_penalty=1.0)
@@ -113,7 +124,7 @@ def test_the_way_back_counts_as_much_as_its_weight_says(run):
 
 
 def test_log_probabilities_do_not_depend_on_what_else_is_in_the_batch(run):
-    translator = translate.Translator.load(run)
+    translator = sentence_translator.Translator.load(run)
     rng = random.Random(3)
     pairs = [
         ([rng.randint(4, 290) for _ in range(rng.randint(1, 9))], [7] * rng.randint(0, 6)) for _ in range(9)
@@ -125,10 +136,10 @@ def test_log_probabilities_do_not_depend_on_what_else_is_in_the_batch(run):
 
 def test_an_evaluation_with_the_way_back_has_its_own_file_and_row(run, tmp_path):
     words = ["evaluate", str(run), "--beam", "2", "--channel", "0.3", "--limit", "6", "--samples", "3"]
-    assert translate.main(words) == 0
+    assert command.main(words) == 0
     report = json.loads((run / "evaluation_test_beam2_channel0.3.json").read_text())
     assert report["channel"] == 0.3 and report["de-en"]["sentences"] == 6
-    assert translate.main(["export", str(run), "--out", str(tmp_path / "model.pt")]) == 0
+    assert command.main(["export", str(run), "--out", str(tmp_path / "model.pt")]) == 0
     assert "| en-de | beam 2, channel 0.3 |" in (tmp_path / "model.md").read_text()
 
 
@@ -147,7 +158,7 @@ def test_the_way_back_needs_both_directions_and_a_beam(run, direction, more, sen
         place = tmp_path / "one"
         assert _train(place, "--direction", direction, "--pairs", "40", "--epochs", "1") == 0
     capsys.readouterr()
-    assert translate.main(["translate", str(place), "I eat.", "--to", "de", "--channel", "0.3", *more]) == 2
+    assert command.main(["translate", str(place), "I eat.", "--to", "de", "--channel", "0.3", *more]) == 2
     said = capsys.readouterr().err
     assert sentence in said and said.count("\n") == 1
 
@@ -163,7 +174,9 @@ def second_run(tmp_path_factory):
 @pytest.mark.parametrize("cached", [True, False])
 def test_two_models_together_search_by_the_mean_of_their_probabilities(run, second_run, cached):
     """Each score of the beam is worked out here: one token at a time, both models asked, probabilities averaged."""
-    both = translate.Translator.load(run).together_with([translate.Translator.load(second_run)])
+    both = sentence_translator.Translator.load(run).together_with(
+        [sentence_translator.Translator.load(second_run)]
+    )
     sources = both.sources(["I eat.", "The dog sleeps in the garden."], "de")
     fast = [fast_path(*one) for one in both.models]
     found = translate_all(fast, sources, beam=3, length_penalty=1.0, cached=cached, max_length=9)
@@ -184,7 +197,7 @@ def test_two_models_together_search_by_the_mean_of_their_probabilities(run, seco
 
 def test_a_model_together_with_itself_says_what_it_says_alone(run):
     texts = ["I eat.", "The dog sleeps in the garden.", "Where is the bakery?"]
-    alone, twice = translate.Translator.load(run), translate.Translator.load(run)
+    alone, twice = sentence_translator.Translator.load(run), sentence_translator.Translator.load(run)
     twice.together_with([alone])
     for how in ({"beam": 1}, {"beam": 3}, {"beam": 3, "channel": 0.4}):
         one, two = (model.say(texts, "de", **how) for model in (alone, twice))
@@ -208,27 +221,27 @@ def test_an_evaluation_of_two_models_has_its_own_file_and_is_in_no_models_card(
         "--samples",
         "2",
     ]
-    assert translate.main(words) == 0
+    assert command.main(words) == 0
     assert "beam 2, 2 models together" in capsys.readouterr().out
     report = json.loads((run / "evaluation_test_beam2_ensemble2.json").read_text())
     assert report["models"] == [str(run), str(second_run)] and report["de-en"]["sentences"] == 6
-    assert translate.main(["export", str(run), "--out", str(tmp_path / "model.pt")]) == 0
+    assert command.main(["export", str(run), "--out", str(tmp_path / "model.pt")]) == 0
     assert "together" not in (tmp_path / "model.md").read_text()
-    assert translate.main(["translate", str(run), "I eat.", "--to", "de", "--ensemble", str(second_run)]) == 0
+    assert command.main(["translate", str(run), "I eat.", "--to", "de", "--ensemble", str(second_run)]) == 0
 
 
 def test_models_of_other_directions_do_not_decide_together(run, tmp_path, capsys):
     assert _train(tmp_path / "one", "--direction", "de-en", "--pairs", "40", "--epochs", "1") == 0
     capsys.readouterr()
-    assert translate.main(["translate", str(run), "Ich esse.", "--ensemble", str(tmp_path / "one")]) == 2
+    assert command.main(["translate", str(run), "Ich esse.", "--ensemble", str(tmp_path / "one")]) == 2
     said = capsys.readouterr().err
     assert "only with the same subwords and the same direction" in said and said.count("\n") == 1
 
 
 def test_an_exported_file_translates_as_the_run_does_and_has_a_card(run, tmp_path, capsys):
-    assert translate.main(["evaluate", str(run), "--limit", "6", "--samples", "3"]) == 0
+    assert command.main(["evaluate", str(run), "--limit", "6", "--samples", "3"]) == 0
     out = tmp_path / "ship" / "model.pt"
-    assert translate.main(["export", str(run), "--out", str(out)]) == 0
+    assert command.main(["export", str(run), "--out", str(out)]) == 0
     card = out.with_suffix(".md").read_text()
     assert (
         "train built-in --direction both" in card and "--d-model 16" in card and "| de-en | beam 1 |" in card
@@ -239,7 +252,7 @@ def test_an_exported_file_translates_as_the_run_does_and_has_a_card(run, tmp_pat
     capsys.readouterr()
     text = "The dog sleeps."
     for place in (run, out):
-        assert translate.main(["translate", str(place), text, "--to", "de"]) == 0
+        assert command.main(["translate", str(place), text, "--to", "de"]) == 0
     first, second = capsys.readouterr().out.splitlines()
     assert first == second
 
@@ -249,10 +262,12 @@ def _small_run(folder, **more):
     text = sentences("built-in", "train", "en-de")[:80]
     subwords = Subwords.learn((sentence for pair in text for sentence in pair), 290)
     pairs = numbered(subwords, text, "en-de")
-    lab = translate.lab_12(None)
+    lab = sentence_translator.lab_12(None)
     torch.manual_seed(0)
-    model = translate.build_model(lab.Transformer, len(subwords), plan)
-    return Run(folder, plan, model, lab.make_batch, translate.losses(model, plan), pairs, pairs[:20])
+    model = build_model(lab.Transformer, len(subwords), plan)
+    return Run(
+        folder, plan, model, lab.make_batch, sentence_translator.losses(model, plan), pairs, pairs[:20]
+    )
 
 
 @pytest.mark.parametrize(
@@ -305,7 +320,7 @@ def test_a_checkpoint_of_an_older_version_is_said_in_one_sentence(tmp_path, caps
 def test_the_command_in_a_card_names_the_optimiser(tmp_path):
     run = tmp_path / "run"
     assert _train(run, "--pairs", "40", "--epochs", "1", "--optimiser", "muon", "--weight-decay", "0.1") == 0
-    assert translate.main(["export", str(run), "--out", str(tmp_path / "model.pt")]) == 0
+    assert command.main(["export", str(run), "--out", str(tmp_path / "model.pt")]) == 0
     card = (tmp_path / "model.md").read_text()
     assert "--optimiser muon" in card and "--weight-decay 0.1" in card
 
@@ -319,7 +334,7 @@ def test_a_run_with_a_budget_of_target_tokens_spends_it_and_its_rate_falls_to_ze
 
 
 def test_ctrl_c_in_a_real_process_leaves_a_checkpoint_from_which_the_same_command_goes_on(tmp_path):
-    words = [sys.executable, "-m", "coursekit.translate", "--threads", "1", "train", "built-in"]
+    words = [sys.executable, "-m", "coursekit.translator", "--threads", "1", "train", "built-in"]
     words += ["--out", str(tmp_path / "run"), *TINY, "--pairs", "200", "--batch-tokens", "200"]
     words += ["--minutes", "0.05", "--device", "cpu"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT)
@@ -355,7 +370,7 @@ def test_a_checkpoint_of_another_plan_is_not_overwritten(run, capsys):
 )
 def test_a_mistake_is_one_sentence(words, sentence, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert translate.main(words) == 2
+    assert command.main(words) == 2
     said = capsys.readouterr().err
     assert sentence in said and said.count("\n") == 1
 
@@ -376,20 +391,20 @@ def test_a_mistake_is_one_sentence(words, sentence, capsys, tmp_path, monkeypatc
 )
 def test_a_number_that_cannot_be_is_named_beside_its_option(words, sentence, capsys):
     with pytest.raises(SystemExit) as ended:
-        translate.main(words)
+        command.main(words)
     assert ended.value.code == 2 and sentence in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--beam", "--alternatives"])
 def test_a_beam_wider_than_the_vocabulary_is_said_in_one_sentence(option, run, capsys):
-    assert translate.main(["translate", str(run), "Ich esse.", option, "5000"]) == 2
+    assert command.main(["translate", str(run), "Ich esse.", option, "5000"]) == 2
     said = capsys.readouterr().err
     assert "as many as there are subwords" in said and said.count("\n") == 1
 
 
 def test_an_attention_map_of_no_sentence_is_not_drawn(run, tmp_path, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
-    assert translate.main(["translate", str(run), "--attention", str(tmp_path / "map.png")]) == 0
+    assert command.main(["translate", str(run), "--attention", str(tmp_path / "map.png")]) == 0
     assert not (tmp_path / "map.png").exists()
 
 
@@ -413,13 +428,13 @@ def test_a_damaged_run_is_said_in_one_sentence(run, file, content, sentence, tmp
     for name in ("plan.json", "subwords.json", "checkpoint.pt"):
         (tmp_path / name).write_bytes((run / name).read_bytes())
     (tmp_path / file).write_text(content)
-    assert translate.main(["translate", str(tmp_path), "Hello.", "--to", "de"]) == 2
+    assert command.main(["translate", str(tmp_path), "Hello.", "--to", "de"]) == 2
     said = capsys.readouterr().err
     assert sentence in said and said.count("\n") == 1
 
 
 def test_a_runs_checkpoint_in_place_of_its_folder_is_said_in_one_sentence(run, capsys):
-    assert translate.main(["translate", str(run / "checkpoint.pt"), "Hello.", "--to", "de"]) == 2
+    assert command.main(["translate", str(run / "checkpoint.pt"), "Hello.", "--to", "de"]) == 2
     said = capsys.readouterr().err
     assert f"name its folder, {run}." in said and said.count("\n") == 1
 
@@ -427,8 +442,8 @@ def test_a_runs_checkpoint_in_place_of_its_folder_is_said_in_one_sentence(run, c
 def test_the_students_own_transformer_is_trained(tmp_path):
     notebook = ROOT / "solutions" / "12_translator" / "12_translator.ipynb"
     assert _train(tmp_path / "own", "--notebook", str(notebook), "--pairs", "60") == 0
-    assert translate.lab_12(notebook).Transformer.__module__ == "own_12_translator"
-    assert translate.main(["translate", str(tmp_path / "own"), "Ich esse.", "--notebook", str(notebook)]) == 0
+    assert sentence_translator.lab_12(notebook).Transformer.__module__ == "own_12_translator"
+    assert command.main(["translate", str(tmp_path / "own"), "Ich esse.", "--notebook", str(notebook)]) == 0
 
 
 def test_without_the_fast_path_the_students_translate_does_it(tmp_path, monkeypatch, run, capsys):
@@ -445,9 +460,9 @@ def test_without_the_fast_path_the_students_translate_does_it(tmp_path, monkeypa
         "--beam",
         "2",
     ]
-    assert translate.main(text) == 0
+    assert command.main(text) == 0
     monkeypatch.setattr(sentence_translator, "FAST", "coursekit.provided.no_such_module")
-    assert translate.main(text) == 0
+    assert command.main(text) == 0
     first, second = capsys.readouterr().out.splitlines()
     assert first == second
     assert _train(tmp_path / "slow", "--notebook", str(notebook), "--pairs", "40") == 0
@@ -477,7 +492,7 @@ def test_batches_hold_every_pair_once_keep_to_their_size_and_have_little_padding
     rng = random.Random(1)
     lengths = [(rng.randint(3, 20), rng.randint(3, 20)) for _ in range(3000)]
     pairs = [([4 + number % 90] * s, [5] * t) for number, (s, t) in enumerate(lengths)]
-    make_batch = translate.lab_12(None).make_batch
+    make_batch = sentence_translator.lab_12(None).make_batch
     padding = {}
     for like_length in (True, False):
         found = batches(pairs, 600, random.Random(0), like_length)

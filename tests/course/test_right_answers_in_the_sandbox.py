@@ -10,10 +10,10 @@ import random
 
 import pytest
 
-from autograder.masters import all_labs
-from autograder.pipeline import run
-from autograder.sandbox.namespaces import probe
-from autograder.simulate import kinds_of
+from autograder.audit.simulate import kinds_of
+from autograder.course.masters import all_labs
+from autograder.run.pipeline import run
+from autograder.sandbox.jail.namespaces import probe
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),

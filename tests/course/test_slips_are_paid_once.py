@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from autograder.audit import run_question
-from autograder.masters import all_labs, solution, spec
-from autograder.student import Student
+from autograder.course.masters import all_labs, solution
+from autograder.course.policy_file import spec
+from autograder.sandbox.host.student import Student
+from autograder.testing.run import run_question
 
 QUESTIONS = [(lab, question) for lab in all_labs() for question, points in spec(lab).questions if points]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 import torch
+from coursekit.data.vocabulary import PAD
 from coursekit.provided.p09_blocks import DecoderBlock
 from coursekit.provided.p12_translator import Transformer, make_batch, translate
 from coursekit.provided.p12_translator_fast import Fast, Steps, _dropout_mask
 from coursekit.provided.p12_translator_search import translate_all
-from coursekit.translation import PAD
 from torch import nn
 
-from autograder.masters import solution
+from autograder.course.masters import solution
 
 SWITCHES = list(Steps.__dataclass_fields__)
 PAIRS = [([5, 9, 4, 8], [7, 6]), ([10, 4], [5, 5, 8, 9, 4]), ([6, 7, 8, 9], [11]), ([12, 4, 6], [9, 8, 7, 6])]

@@ -6,13 +6,15 @@ import random
 
 import pytest
 import torch
-from coursekit import parallel
-from coursekit.alignment import self_attention_from, sway
-from coursekit.training import Training, fresh
-from coursekit.translation import BOS, EOS, SIZES, bucketed, hits, load, numbered, vocabularies
+from coursekit.data import parallel
+from coursekit.data.vocabulary import BOS, EOS, numbered, vocabularies
+from coursekit.translator.attention_map import self_attention_from, sway
+from coursekit.translator.batches import bucketed
+from coursekit.translator.training import Training, fresh
+from coursekit.translator.word_model import SIZES, hits, load
 
-from autograder.answers import answers_of
-from autograder.masters import solution
+from autograder.course.masters import solution
+from autograder.testing.catalogue import answers_of
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from coursekit.teaching import until_written
+from coursekit.notebook.until_written import until_written
 
 _UNWRITTEN = "def train_bpe():\n    raise NotImplementedError\n"
 

@@ -10,7 +10,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from coursekit import data, parallel
+from coursekit import data
+from coursekit.data import parallel
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

@@ -26,10 +26,9 @@ import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import Browser, Page, Request, Route, expect
 
-from autograder.answers import answers_of
-from autograder.masters import course_root, lab_name
-from autograder.sandbox.namespaces import probe
-from autograder.simulate import solved, source_of
+from autograder.course.masters import course_root, lab_name, solved
+from autograder.sandbox.jail.namespaces import probe
+from autograder.testing.catalogue import answers_of, source_of
 from tests.harness.conftest import command, environment, freeze
 
 pytestmark = [

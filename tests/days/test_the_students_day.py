@@ -19,8 +19,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from autograder.masters import lab_name, solution_source, spec
-from autograder.release import release
+from autograder.course.masters import lab_name, solution_source
+from autograder.course.policy_file import spec
+from autograder.course.release import release
 
 pytestmark = pytest.mark.xdist_group("students_day")
 

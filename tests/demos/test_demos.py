@@ -17,8 +17,8 @@ from coursekit.demos.frame import Demo, Scene, Slider
 from coursekit.demos.svg import LONGEST_TITLE, SMALLEST_TYPE, Picture
 from nbclient import NotebookClient
 
-from autograder.masters import lab_as_written, lab_name
-from autograder.release import write_kit
+from autograder.course.masters import lab_as_written, lab_name
+from autograder.course.visible_files import write_kit
 
 NAMES = notebooks.names()
 SVG = "{http://www.w3.org/2000/svg}"
@@ -184,8 +184,8 @@ def test_01_the_chain_tosses_a_coin_at_ran_unless_it_remembers_two_words() -> No
 
 
 def test_01_letters_are_counted_as_lab_01_counts_them() -> None:
+    from coursekit.data.names import names
     from coursekit.demos import d01_markov_graph as module
-    from coursekit.names import names
     from coursekit.provided.p01_markov_bigram import average_nll, bigram_counts
 
     assert np.array_equal(module.counts().sum(axis=0), bigram_counts(names()))
@@ -195,7 +195,7 @@ def test_01_letters_are_counted_as_lab_01_counts_them() -> None:
 
 def test_02_the_mean_of_the_belief_is_the_mean_of_its_density() -> None:
     from coursekit.demos import d02_dirichlet as module
-    from coursekit.simplex import dirichlet_log_density
+    from coursekit.figures.dirichlet import dirichlet_log_density
 
     counts, alpha = np.array([4.0, 2.0, 0.0]), 1.5
     middles = np.array([middle for _, middle in module._triangles()])  # small triangles of one size
@@ -341,10 +341,10 @@ def test_11_the_knobs_do_what_the_lab_does() -> None:
 
 
 def test_08_the_recorded_heads_are_the_trained_encoders() -> None:
-    from coursekit.alignment import self_attention_from
     from coursekit.demos import d08_head_grid as module
     from coursekit.provided.p12_translator import Transformer
-    from coursekit.translation import load
+    from coursekit.translator.attention_map import self_attention_from
+    from coursekit.translator.word_model import load
 
     model, english, _ = load(Transformer)
     for end, words in module.SENTENCES.items():
@@ -359,7 +359,7 @@ def test_08_the_recorded_heads_are_the_trained_encoders() -> None:
 
 
 def test_12_the_recorded_scenes_are_what_the_machine_says_and_match_the_corpus() -> None:
-    from coursekit import parallel
+    from coursekit.data import parallel
     from coursekit.demos import d12_translator as module
 
     right = dict(parallel.load("test_coreference"))
@@ -382,7 +382,7 @@ def test_12_the_recorded_scenes_are_what_the_machine_says_and_match_the_corpus()
 def test_12_everyday_sentences_are_translated_both_ways_as_the_command_line_does() -> None:
     from coursekit.data import path
     from coursekit.demos import d12_everyday as module
-    from coursekit.sentence_translator import Translator
+    from coursekit.translator.translator import Translator
 
     machine = Translator.load(path(module.MODEL))
     for sentence, to in (("Where did you learn German?", "de"), ("Ich habe das Buch gestern gelesen.", "en")):
@@ -422,7 +422,7 @@ def test_13_patches_are_scikit_learns_digits_and_a_shuffle_loses_none() -> None:
 def test_13_mel_frames_are_those_of_the_labs_filters() -> None:
     from coursekit.demos import d13_sound_to_mel as module
 
-    from autograder.masters import solution_source
+    from autograder.course.masters import solution_source
 
     lab: dict[str, Any] = {"np": np}
     exec(solution_source("13_beyond", "mel_spectrogram"), lab)
@@ -460,8 +460,8 @@ def test_the_reports_demos_and_questions_exist() -> None:
 
 def test_09_the_shapes_are_those_of_the_labs_blocks() -> None:
     import torch
-    from coursekit.blocks import stations
     from coursekit.demos import d09_block_shapes as module
+    from coursekit.figures.block_shapes import stations
     from coursekit.provided.p08_multi_head import attention_maps
     from coursekit.provided.p09_blocks import DecoderBlock, EncoderBlock
 
@@ -490,8 +490,8 @@ def test_09_the_shapes_are_those_of_the_labs_blocks() -> None:
 
 def test_10_the_recorded_runs_begin_at_chance_and_have_the_labs_rate() -> None:
     from coursekit.demos import d10_skips_and_warmup as module
+    from coursekit.models.reversing import V
     from coursekit.provided.p10_training import noam_rate
-    from coursekit.reversing import V
 
     for step in (1, 50, 100, 250):
         assert module.rate(step, True, 1) == pytest.approx(noam_rate(step, 512, module.WARM_UP))

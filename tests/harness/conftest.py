@@ -12,10 +12,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder import course
-from autograder.masters import course_root, lab_name
-from autograder.release import data_files
-from autograder.simulate import answered, solved
+from autograder.audit.simulate import answered
+from autograder.course import policy_file
+from autograder.course.masters import course_root, lab_name, solved
+from autograder.course.visible_files import data_files
 
 SALT = "the tests' salt"
 LAB = lab_name("01")
@@ -46,18 +46,18 @@ def frozen(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def course_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
-    """``course_at(text)`` puts a course.toml in force; afterwards there is none again."""
+    """``course_at(text)`` puts a policy_file.toml in force; afterwards there is none again."""
     folder = Path(os.environ.get("TMPDIR", "/tmp")) / f"course-{os.getpid()}"
     folder.mkdir(exist_ok=True)
 
     def put(text: str) -> None:
-        (folder / "course.toml").write_text(text, encoding="utf-8")
-        monkeypatch.setenv("COURSE_FILE", str(folder / "course.toml"))
-        course.use(None)
+        (folder / "policy_file.toml").write_text(text, encoding="utf-8")
+        monkeypatch.setenv("COURSE_FILE", str(folder / "policy_file.toml"))
+        policy_file.use(None)
 
     yield put
     monkeypatch.undo()
-    course.use(None)
+    policy_file.use(None)
     shutil.rmtree(folder)
 
 

@@ -7,14 +7,14 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from autograder.course import settings
-from autograder.course_schema import LatePolicy
+from autograder.course.masters import course_root, lab_as_written, lab_name
+from autograder.course.policy import LatePolicy
+from autograder.course.policy_file import settings, spec
 from autograder.errors import UserError
-from autograder.fingerprints import changed_parts, context_of
-from autograder.masters import course_root, lab_as_written, lab_name, spec
-from autograder.offlimits import forbidden_used
-from autograder.pipeline import limits_of
-from autograder.sandbox.policy import Limits
+from autograder.grading.cache_keys import changed_parts, context_of
+from autograder.grading.forbidden_calls import forbidden_used
+from autograder.run.pipeline import limits_of
+from autograder.sandbox.limits import Limits
 
 LAB = "01_markov_bigram"
 

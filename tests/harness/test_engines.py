@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox.namespaces import probe
+from autograder.sandbox.jail.namespaces import probe
 
 from .conftest import BROKEN, LAB, SALT, WRONG, command, environment, hand_in
 from .test_nothing_lost import finished, gradebook, pages, workers

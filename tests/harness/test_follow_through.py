@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.follow_through import follow_through
-from autograder.student import Student, StudentGone
-from autograder.testing import Failed, expect_equal, hidden_test, run_test
-from autograder.time_guard import JudgedTooLong
+from autograder.grading.time_guard import JudgedTooLong
+from autograder.sandbox.host.rpc import StudentGone
+from autograder.sandbox.host.student import Student
+from autograder.testing.expect import Failed, expect_equal
+from autograder.testing.follow_through import follow_through
+from autograder.testing.run import hidden_test, run_test
 
 _RIGHT = "def double(x):\n    return 2 * x\n"
 

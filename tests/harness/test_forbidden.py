@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from coursekit.forbidden import used_in
+from coursekit.checks.forbidden import used_in
 
 NAMES = ("torch.softmax", "torch.nn.functional.softmax", "Tensor.softmax", "scipy.special.softmax")
 
@@ -41,10 +41,11 @@ def test_own_work_is_not_accused(source):
 
 
 def test_a_local_name_is_not_taken_for_a_variable_of_a_demonstration_cell():
-    from coursekit.checking import forbidden_in
+    from coursekit.checks.api import forbidden_in
 
-    from autograder.masters import lab_name, spec
-    from autograder.offlimits import forbidden_used
+    from autograder.course.masters import lab_name
+    from autograder.course.policy_file import spec
+    from autograder.grading.forbidden_calls import forbidden_used
 
     lab = lab_name("07")
     question = next(name for name, _ in spec(lab).questions if forbidden_in(lab, name))

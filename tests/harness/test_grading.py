@@ -8,16 +8,17 @@ import sqlite3
 
 import pytest
 
-from autograder.answers import answers_of
-from autograder.fingerprints import context_of
-from autograder.masters import lab_name, spec
-from autograder.pipeline import STORE, limits_of, run
-from autograder.plan import make_plan
-from autograder.sandbox.namespaces import probe
-from autograder.sandbox.policy import Limits
-from autograder.simulate import _HOSTILE, _UNLUCKY, _with_cell, kinds_of, solved
-from autograder.store import ResultStore
-from autograder.submissions import collect
+from autograder.audit.simulate import _HOSTILE, _UNLUCKY, _with_cell, kinds_of
+from autograder.course.masters import lab_name, solved
+from autograder.course.policy_file import spec
+from autograder.grading.cache_keys import context_of
+from autograder.grading.submissions import collect
+from autograder.run.pipeline import STORE, limits_of, run
+from autograder.run.plan import make_plan
+from autograder.run.store import ResultStore
+from autograder.sandbox.jail.namespaces import probe
+from autograder.sandbox.limits import Limits
+from autograder.testing.catalogue import answers_of
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
@@ -120,7 +121,7 @@ def test_the_gradebook_holds_the_same_scores(class_folder, by_student):
 
 
 def test_a_feedback_page_names_the_misconception_and_holds_no_hidden_test(class_folder, by_student):
-    from autograder.layout import feedback_page
+    from autograder.files import feedback_page
 
     page = feedback_page(class_folder / "out", "one misconception", LAB).read_text(encoding="utf-8")
     title = next(q.misconception for q in by_student["one misconception"].questions if q.misconception)
@@ -137,7 +138,7 @@ def test_an_unchanged_class_is_not_graded_again(class_folder, graded):
 
 def test_a_change_of_limits_is_the_reason_that_a_regrade_gives(class_folder, graded):
     with ResultStore(class_folder / "out" / STORE) as store:
-        from autograder.fingerprints import Context
+        from autograder.grading.cache_keys import Context
 
         before = Context(**store.context(LAB))
         after = context_of(LAB, limits_of(LAB), True)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.layout import feedback_page
-from autograder.sandbox.namespaces import probe
-from autograder.store import ResultStore
+from autograder.files import feedback_page
+from autograder.run.store import ResultStore
+from autograder.sandbox.jail.namespaces import probe
 
 from .conftest import LAB, command
 

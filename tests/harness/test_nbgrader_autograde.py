@@ -13,9 +13,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.masters import course_root
-from autograder.sandbox.namespaces import probe
-from autograder.simulate import answered
+from autograder.audit.simulate import answered
+from autograder.course.masters import course_root
+from autograder.sandbox.jail.namespaces import probe
 
 from .conftest import LAB, WRONG, command, environment, hand_in
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from autograder.errors import GradingError
-from autograder.sandbox.namespaces import probe
-from autograder.store import ResultStore
+from autograder.run.store import ResultStore
+from autograder.sandbox.jail.namespaces import probe
 
 from .conftest import BROKEN, WRONG, command, environment, hand_in
 
@@ -218,7 +218,7 @@ def test_a_folder_that_cannot_hold_the_pages_is_one_sentence(submitted, frozen, 
 
 def test_two_runs_into_one_folder_do_not_mix(undisturbed, submitted, frozen, tmp_path):
     out = shutil.copytree(undisturbed, tmp_path / "out")
-    from autograder.layout import sole_writer
+    from autograder.files import sole_writer
 
     with sole_writer(out):
         done = command("grade", "01", "--submitted", submitted, "--out", out, root=frozen)

@@ -7,11 +7,12 @@ import ast
 import nbformat
 import pytest
 
-from autograder import testing
-from autograder.build import check
-from autograder.masters import all_labs, solution_source, spec
-from autograder.release import release
-from autograder.sanitise import Template
+from autograder.course.build import check
+from autograder.course.masters import all_labs, solution_source
+from autograder.course.policy_file import spec
+from autograder.course.release import release
+from autograder.grading.repair import Template
+from autograder.testing import expect
 
 
 @pytest.fixture(scope="module", params=all_labs())
@@ -27,7 +28,12 @@ def test_a_bundle_holds_no_hidden_test_no_misconception_and_no_solution_region(b
     assert not list(out.rglob("test_*.py")) and not list(out.rglob("m[0-9][0-9]_*.py"))
     for file in [*out.rglob("*.py"), *out.rglob("*.ipynb")]:
         text = file.read_text(encoding="utf-8")
-        for mark in ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "autograder.stock", "hidden_test("):
+        for mark in (
+            "BEGIN SOLUTION",
+            "BEGIN HIDDEN TESTS",
+            "autograder.nbgrader_plugin.score_in_kernel",
+            "hidden_test(",
+        ):
             assert mark not in text, f"{file.relative_to(out)} holds {mark}"
 
 
@@ -68,7 +74,7 @@ def test_every_question_of_the_released_notebook_is_a_stub_that_parses(bundle):
 def test_the_points_of_the_functions_add_up_to_twenty_and_each_has_hidden_tests(bundle):
     lab, _ = bundle
     assert sum(points for _, points in spec(lab).questions) == 20
-    assert set(testing.tests_of(lab)) == {question for question, _ in spec(lab).questions}
+    assert set(expect.tests_of(lab)) == {question for question, _ in spec(lab).questions}
 
 
 @pytest.mark.parametrize("lab", all_labs())

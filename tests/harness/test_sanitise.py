@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.sanitise import Template, definitions_of, kept_name, repair
-from autograder.simulate import answered, solved
-from autograder.submissions import Unreadable
+from autograder.audit.simulate import answered
+from autograder.course.masters import solved
+from autograder.grading.repair import Template, definitions_of, kept_name, repair
+from autograder.grading.submissions import Unreadable
 
 LAB = "01_markov_bigram"
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from autograder import time_guard
-from autograder.sandbox.namespaces import probe
+from autograder.grading import time_guard
+from autograder.sandbox.jail.namespaces import probe
 
 from .conftest import LAB, command, freeze, hand_in
 

@@ -12,7 +12,7 @@ import pytest
 from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChecksums
 
-from autograder.labspec import LabSpec
+from autograder.course.lab import LabSpec
 from autograder.results import QuestionResult, SubmissionResult, TestResult
 
 LAB = "00_warm_up"

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbgrader.utils import parse_utc
 
-from autograder.collecting import collect, collect_folder
-from autograder.collecting import entries as reading
+from autograder.collect import collect, collect_folder
+from autograder.collect import entries as reading
 from autograder.errors import GradingError
 
 LAB = "07_self_attention"

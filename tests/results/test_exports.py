@@ -17,12 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autograder.course.lab import LabSpec
 from autograder.errors import GradingError
 from autograder.exports import FORMATS, export
 from autograder.exports.json_rows import result_from_json
 from autograder.exports.tables import safe_cell, write_table
-from autograder.gradebook import TeacherMarks
-from autograder.labspec import LabSpec
+from autograder.gradebook.writer import TeacherMarks
 from autograder.results import QuestionResult, SubmissionResult, TestResult
 
 Make = Callable[..., SubmissionResult]
@@ -254,7 +254,7 @@ def test_every_format_says_what_it_is() -> None:
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bare folder as Gradescope lays it out, the zip unpacked into ``source``."""
-    from autograder.masters import spec as real_spec
+    from autograder.course.policy_file import spec as real_spec
 
     root = tmp_path_factory.mktemp("autograder")
     made = export("gradescope-zip", [], real_spec(LAB), root)
@@ -292,8 +292,8 @@ def test_the_zip_holds_the_lab_and_nothing_of_later_ones(unpacked: Path) -> None
 
 
 def test_the_unpacked_zip_grades_a_submission_in_a_bare_folder(unpacked: Path) -> None:
-    from autograder.build import released_notebook
-    from autograder.masters import read_master
+    from autograder.course.build import released_notebook
+    from autograder.course.masters import read_master
 
     solutions = {cell["id"]: cell.source for cell in read_master(LAB).cells}
     notebook = released_notebook(LAB)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.feedback import STATUS_SENTENCES, FeedbackWriter
-from autograder.gradebook import GradebookWriter, TeacherMarks
-from autograder.labspec import LabSpec
-from autograder.pages import duration, plain, points, prose, sentence, share
+from autograder.course.lab import LabSpec
+from autograder.gradebook.writer import GradebookWriter, TeacherMarks
+from autograder.pages.feedback import STATUS_SENTENCES, FeedbackWriter
+from autograder.pages.render import duration, plain, points, prose, sentence, share
 from autograder.results import STATUSES, QuestionResult, SubmissionResult, TestResult
 
 Make = Callable[..., SubmissionResult]

@@ -14,9 +14,9 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
 from traitlets.config import Config, PyFileConfigLoader
 
-from autograder.formgrader import configure
-from autograder.masters import course_root
-from autograder.nbgrader_pages import cell_html, clean_html
+from autograder.course.masters import course_root
+from autograder.nbgrader_plugin.formgrader import configure
+from autograder.pages.clean_html import cell_html, clean_html
 
 from .conftest import nbgrader_cell
 
@@ -152,8 +152,8 @@ def test_a_formula_in_a_pictures_name_stays_text():
 
 
 def test_a_check_card_is_readable_without_its_style(tmp_path):
-    from coursekit import cards
-    from coursekit.checking import Mark, Verdict
+    from coursekit.notebook import cards
+    from coursekit.notebook.verdict import Mark, Verdict
 
     card = cards.checked(Verdict("q1", (Mark("It sums to one.", False, "divide by the sum"),)), 0, 3)
     made = page(project(tmp_path), "formgrade", (card._repr_mimebundle_()["text/html"],))

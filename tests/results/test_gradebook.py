@@ -21,10 +21,10 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import ClearSolutions, ComputeChecksums, SaveAutoGrades, SaveCells
 from traitlets.config import Config
 
+from autograder.course.lab import LabSpec
 from autograder.errors import GradingError
-from autograder.gradebook import GradebookWriter, TeacherMarks
-from autograder.labspec import LabSpec
-from autograder.layout import write_autograded
+from autograder.files import write_autograded
+from autograder.gradebook.writer import GradebookWriter, TeacherMarks
 from autograder.results import SubmissionResult
 
 LAB = "00_warm_up"

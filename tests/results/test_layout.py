@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.errors import GradingError
-from autograder.layout import autograded_notebook, folder_name, write_atomically, write_autograded
+from autograder.files import autograded_notebook, folder_name, write_atomically, write_autograded
 from autograder.results import SubmissionResult
 
 
@@ -76,7 +76,7 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_no_rubbish(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("autograder.layout.os.replace", full)
+    monkeypatch.setattr("autograder.files.os.replace", full)
     with pytest.raises(GradingError, match="No space left on device"):
         write_atomically(target, "new")
     assert target.read_text() == "old"

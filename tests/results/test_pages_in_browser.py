@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from autograder.feedback import FeedbackWriter
-from autograder.labspec import LabSpec
-from autograder.report import build_report
+from autograder.course.lab import LabSpec
+from autograder.pages.feedback import FeedbackWriter
+from autograder.pages.report import build_report
 from autograder.results import QuestionResult, SubmissionResult, TestResult
 
 from .test_formgrader_pages import ATTACKS, project

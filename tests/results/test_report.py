@@ -15,16 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from autograder.feedback import FeedbackWriter
-from autograder.grade_report import _show_summary
-from autograder.labspec import LabSpec
-from autograder.pipeline import ClassResult
-from autograder.plan import Plan
-from autograder.report import build_report
-from autograder.report.charts import histogram_chart
-from autograder.report.similarity import Answers, alike_groups, answers, code_lines
-from autograder.report.statistics import correlation, histogram, question_statistics, round_edges
+from autograder.cli.grade import _show_summary
+from autograder.course.lab import LabSpec
+from autograder.pages.feedback import FeedbackWriter
+from autograder.pages.report import build_report
+from autograder.pages.report.charts import histogram_chart
+from autograder.pages.report.similarity import Answers, alike_groups, answers, code_lines
+from autograder.pages.report.statistics import correlation, histogram, question_statistics, round_edges
 from autograder.results import QuestionResult, SubmissionResult
+from autograder.run.pipeline import ClassResult
+from autograder.run.plan import Plan
 
 Make = Callable[..., SubmissionResult]
 Submit = Callable[..., str]

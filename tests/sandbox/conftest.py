@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.sandbox.policy import MEBIBYTE, Limits
-from autograder.sandbox.session import Zygote
+from autograder.sandbox.host.session import Zygote
+from autograder.sandbox.limits import MEBIBYTE, Limits
 
 #: Small, so that running into them takes little time.
 LIMITS = Limits(

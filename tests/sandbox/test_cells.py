@@ -7,7 +7,7 @@ import time
 import nbformat
 import pytest
 
-from autograder.sandbox.session import Session, Zygote
+from autograder.sandbox.host.session import Session, Zygote
 
 
 def texts(outcome):

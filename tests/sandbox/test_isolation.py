@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox import policy, rootfs
-from autograder.sandbox.session import Zygote
-from autograder.sandbox.transport import _family
+from autograder.sandbox.host.session import Zygote
+from autograder.sandbox.host.transport import _family
+from autograder.sandbox.jail import rootfs, visible
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -28,7 +28,7 @@ def test_the_repository_cannot_be_seen(say):
     )
     inside = {
         Path(prefix).relative_to(REPOSITORY).parts[0]
-        for prefix in policy.python_folders()
+        for prefix in visible.python_folders()
         if Path(prefix).is_relative_to(REPOSITORY)
     }
     assert set(eval(shown)) == inside
@@ -159,8 +159,8 @@ def test_nothing_outside_the_scratch_space_can_be_written(say, path):
 def test_everything_shown_is_mounted_read_only(say):
     mounts = [line.split() for line in say("print(open('/proc/self/mountinfo').read())").splitlines()]
     writable = {fields[4] for fields in mounts if "ro" not in fields[5].split(",")}
-    devices = {f"/dev/{name}" for name in policy.DEVICES}
-    assert writable == {"/proc", "/tmp", policy.HOME} | devices
+    devices = {f"/dev/{name}" for name in visible.DEVICES}
+    assert writable == {"/proc", "/tmp", visible.HOME} | devices
     assert all("nosuid" in fields[5] for fields in mounts if fields[4] not in devices)
 
 
@@ -303,7 +303,7 @@ def test_a_kit_that_is_installed_beside_python_is_hidden_whole(monkeypatch, tmp_
     (installed / "__init__.py").write_text("")
     monkeypatch.syspath_prepend(str(installed.parent))
     monkeypatch.delitem(sys.modules, "coursekit", raising=False)
-    assert str(installed) in policy.hidden_folders()
+    assert str(installed) in visible.hidden_folders()
 
 
 def test_copies_of_a_zygote_do_not_meet(folder):
@@ -332,11 +332,11 @@ def owner_of(session) -> int:
 ORDINARY_USER = """
 import sys
 from pathlib import Path
-from autograder.sandbox import namespaces as ns
+from autograder.sandbox.jail import namespaces as ns
 ns.unshare(ns.CLONE_NEWUSER)
 ns.map_user(0, 0, 0)
-from autograder.sandbox.launcher import outer_id
-from autograder.sandbox.session import Zygote
+from autograder.sandbox.host.launcher import outer_id
+from autograder.sandbox.host.session import Zygote
 assert outer_id() == 0
 with Zygote(Path(sys.argv[1]), modules=()) as zygote, zygote.session() as session:
     for outcome in session.run_cells([("a", "import os\\ndef look():\\n    return os.getuid(), os.listdir('/proc')"),
@@ -357,10 +357,10 @@ def test_without_privileges_the_same_jail_is_built_from_a_user_namespace(folder)
 FORBIDDEN = """
 import sys
 from pathlib import Path
-from autograder.sandbox import namespaces as ns
+from autograder.sandbox.jail import namespaces as ns
 ns.unshare(ns.CLONE_NEWUSER)
 ns.map_user(0, 0, 0)
-from autograder.sandbox.session import SandboxUnavailable, Zygote
+from autograder.sandbox.host.session import SandboxUnavailable, Zygote
 for limit in ("net", "user"):
     Path(f"/proc/sys/user/max_{limit}_namespaces").write_text("0")
     try:
@@ -406,9 +406,9 @@ def test_an_environment_in_the_temporary_folder_is_seen_but_the_rest_of_it_is_no
     for name in ("env/lib/tool", "env/lib/autograder", "grades"):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "x.py").write_text("x = 1\n")
-    visible = [*policy.python_folders(), str(tmp_path / "env")]
-    monkeypatch.setattr(policy, "python_folders", lambda: visible)
-    monkeypatch.setattr(policy, "hidden_folders", lambda: [str(tmp_path / "env/lib/autograder")])
+    shown = [*visible.python_folders(), str(tmp_path / "env")]
+    monkeypatch.setattr(visible, "python_folders", lambda: shown)
+    monkeypatch.setattr(visible, "hidden_folders", lambda: [str(tmp_path / "env/lib/autograder")])
     with Zygote(folder / "coursekit", modules=()) as zygote, zygote.session() as session:
         source = (
             f"import os\nroot = {str(tmp_path)!r}\n"

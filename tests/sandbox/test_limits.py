@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.sandbox.policy import MEBIBYTE
-from autograder.sandbox.session import SandboxUnavailable, Zygote
-from autograder.student import StudentError, StudentGone
+from autograder.sandbox.host.launcher import SandboxUnavailable
+from autograder.sandbox.host.rpc import StudentError, StudentGone
+from autograder.sandbox.host.session import Zygote
+from autograder.sandbox.limits import MEBIBYTE
 
 from .conftest import LIMITS
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.student import BadReply, Handle, Student, StudentError, StudentGone
+from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone
+from autograder.sandbox.host.student import Handle, Student
 
 LIBRARY = """
 import numpy as np

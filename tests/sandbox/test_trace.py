@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.student import Student, traces_match
+from autograder.sandbox.host.student import Student
+from autograder.testing.evidence import traces_match
 
 
 def scale(x):

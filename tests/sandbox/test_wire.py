@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as hnp
 
 from autograder.sandbox import wire
 from autograder.sandbox.wire import Opaque, OpaqueError, Reference, WireError, WireLimits
-from autograder.sandbox.wire_reader import READERS
+from autograder.sandbox.wire.decode import READERS
 
 SMALL = WireLimits(header_bytes=4000, total_bytes=20_000, items=500, depth=10, integer_bits=500)
 

@@ -43,7 +43,7 @@ def main(root: Path) -> int:
 
 def _lay_out(root: Path, submitted: Path, lab: str) -> None:
     """Put the submission where the grader expects it, with its time."""
-    from autograder.collecting import collect_folder
+    from autograder.collect import collect_folder
 
     collect_folder(root / "submission", submitted, lab, student="student", submitted_at=_time(root))
     (submitted / "student").mkdir(parents=True, exist_ok=True)
@@ -59,10 +59,10 @@ def _time(root: Path) -> str:
 
 
 def _write(path: Path, row: dict, settings: dict) -> None:
+    from autograder.course.policy_file import spec
     from autograder.exports.gradescope import results_of
     from autograder.exports.json_rows import result_from_json
-    from autograder.layout import write_atomically
-    from autograder.masters import spec
+    from autograder.files import write_atomically
 
     result = result_from_json(row, unsandboxed="--no-sandbox" in settings["options"])
     content = results_of(result, spec(settings["lab"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coursekit.checking import Hint, close, ensure, public_check
+from coursekit.checks.api import Hint, close, ensure, public_check
 
 FORBIDDEN = {
     "one_hot": ("torch.nn.functional.one_hot", "sklearn.preprocessing.OneHotEncoder"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coursekit.checking import close, ensure, equal, public_check
+from coursekit.checks.api import close, ensure, equal, public_check
 
 ALPHABET = ["<S>", *"abcdefghijklmnopqrstuvwxyz", "<E>"]
 COMMANDS = ["show me my directories please", "show me my files please", "show me my photos please"]

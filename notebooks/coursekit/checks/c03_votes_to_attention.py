@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coursekit.checking import Hint, close, ensure, public_check
+from coursekit.checks.api import Hint, close, ensure, public_check
 
 FORBIDDEN = {
     "pair_features": ("torch.relu", "torch.nn.functional.relu", "torch.nn.ReLU", "Tensor.relu"),

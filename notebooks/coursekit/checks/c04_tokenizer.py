@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coursekit.checking import Hint, ensure, equal, public_check
+from coursekit.checks.api import Hint, ensure, equal, public_check
 
 FORBIDDEN = {
     "utf8_encode": ("str.encode", "codecs.encode", "codecs.utf_8_encode"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coursekit.checking import close, ensure, public_check
+from coursekit.checks.api import close, ensure, public_check
 
 FORBIDDEN = {
     "binary_code": ("numpy.unpackbits", "numpy.binary_repr"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checking import close, ensure, equal, public_check
+from coursekit.checks.api import close, ensure, equal, public_check
 
 _READY_MADE = ("torch.nn.functional.scaled_dot_product_attention", "torch.nn.MultiheadAttention")
 FORBIDDEN = {

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from coursekit.checking import Hint, close, ensure, public_check
+from coursekit.checks.api import Hint, close, ensure, public_check
 
 _READY_MADE = (
     "torch.nn.MultiheadAttention",

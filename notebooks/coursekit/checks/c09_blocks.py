@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from coursekit.checking import Hint, close, ensure, public_check
+from coursekit.checks.api import Hint, close, ensure, public_check
 
 _NORMS = (
     "torch.nn.LayerNorm",

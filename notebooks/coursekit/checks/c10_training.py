@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from coursekit.checking import close, ensure, equal, public_check
+from coursekit.checks.api import close, ensure, equal, public_check
 
 FORBIDDEN = {
     "masked_cross_entropy": (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checking import close, ensure, equal, public_check
+from coursekit.checks.api import close, ensure, equal, public_check
 
 _EOS, _BOS = 0, 3
 _AFTER = {(): [0.1, 0.4, 0.5], (2,): [0.3, 0.3, 0.4], (1,): [0.1, 0.7, 0.2]}

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from coursekit.checking import close, ensure, equal, public_check
+from coursekit.checks.api import close, ensure, equal, public_check
 
 _SCORERS = (
     "sacrebleu.corpus_bleu",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from coursekit.checking import Hint, close, ensure, public_check
+from coursekit.checks.api import Hint, close, ensure, public_check
 
 _LAYERS = tuple(
     f"torch.nn.{home}Transformer{part}"

@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from coursekit.data.names import ALPHABET, names
 from coursekit.demos.frame import Again, Choice, Demo, Scene, Steps
 from coursekit.demos.svg import Picture
-from coursekit.names import ALPHABET, names
 from coursekit.provided.p01_markov_bigram import normalise_rows
 
 Array = npt.NDArray[np.float64]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from coursekit.demos.frame import Again, Choice, Demo, Scene, Slider, Steps
 from coursekit.demos.svg import TOP, Picture
-from coursekit.simplex import CORNERS, dirichlet_log_density, place
+from coursekit.figures.dirichlet import CORNERS, dirichlet_log_density, place
 
 Array = npt.NDArray[np.float64]
 

@@ -139,7 +139,7 @@ def _draw_side(picture: Picture, near: list[tuple[str, float]], word: str) -> No
 
 def make() -> None:
     """Train as lab 05 does (about two minutes) and write what ``draw`` shows to ``data/demos``."""
-    from coursekit.corpus import adagrad_step, pack, speech_corpus
+    from coursekit.data.speech_words import adagrad_step, pack, speech_corpus
     from coursekit.provided.p05_word2vec import context_windows
 
     corpus = speech_corpus(at_least=20)

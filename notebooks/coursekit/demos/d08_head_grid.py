@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from coursekit.data import path
+from coursekit.data.parallel import tokenize
 from coursekit.demos.frame import Choice, Demo, Scene, Slider
 from coursekit.demos.svg import TOP, Picture
-from coursekit.parallel import tokenize
 
 Array = npt.NDArray[np.float64]
 
@@ -80,9 +80,10 @@ def make() -> None:
     """Run the trained encoder on both sentences and write its maps to ``data/demos``."""
     import torch
 
+    from coursekit.data.vocabulary import BOS
     from coursekit.provided.p08_multi_head import attention_maps
     from coursekit.provided.p12_translator import Transformer
-    from coursekit.translation import BOS, load
+    from coursekit.translator.word_model import load
 
     model, english, _ = load(Transformer)
     record = {}

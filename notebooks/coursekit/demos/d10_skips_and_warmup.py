@@ -38,7 +38,7 @@ def make() -> None:
     import torch
     from torch import Tensor, nn
 
-    from coursekit import reversing
+    from coursekit.models import reversing
     from coursekit.provided.p09_blocks import DecoderBlock, EncoderBlock
     from coursekit.provided.p10_training import masked_cross_entropy, shift_targets, train_step
 

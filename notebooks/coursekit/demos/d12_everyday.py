@@ -22,7 +22,7 @@ def _machine() -> Any:
     """The shipped model and its subwords; torch is imported here and not before."""
     import torch
 
-    from coursekit.sentence_translator import Translator
+    from coursekit.translator.translator import Translator
 
     torch.set_num_threads(1)  # one sentence is little work: a second thread would cost more than it does
     return Translator.load(path(MODEL))
@@ -31,7 +31,7 @@ def _machine() -> Any:
 @lru_cache(maxsize=256)
 def live(sentence: str, to: str) -> dict[str, Any]:
     """The tokens read, the translations found with their scores, best first, and the tokens and weights of each."""
-    from coursekit.alignment import alignment
+    from coursekit.translator.attention_map import alignment
 
     machine = _machine()
     subwords = machine.subwords

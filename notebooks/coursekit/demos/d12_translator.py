@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.data import path
+from coursekit.data.parallel import detokenize, tokenize
 from coursekit.demos.frame import Demo, Scene, Steps, Words
 from coursekit.demos.svg import TOP, Picture
-from coursekit.parallel import detokenize, tokenize
 
 FILE = "demos/translator.json"
 TIRED = "The animal did not cross the street because it was too tired."
@@ -30,7 +30,7 @@ END = "<eos>"
 def _machine() -> Any:
     """The trained model in lab 12's class, and both vocabularies; torch is imported here and not before."""
     from coursekit.provided.p12_translator import Transformer
-    from coursekit.translation import load
+    from coursekit.translator.word_model import load
 
     return load(Transformer)
 
@@ -40,9 +40,9 @@ def live(words: tuple[str, ...]) -> dict[str, Any]:
     """Translate greedily: ``said`` and the end, ``heard`` (T + 1, S), ``best`` five of each step, ``pronoun``."""
     import torch
 
-    from coursekit.alignment import alignment
+    from coursekit.data.vocabulary import BOS, UNKNOWN
     from coursekit.provided.p12_translator import translate
-    from coursekit.translation import BOS, UNKNOWN
+    from coursekit.translator.attention_map import alignment
 
     model, english, german = _machine()
     source = [english.numbers.get(word, UNKNOWN) for word in words]

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from coursekit.names import ALPHABET
+from coursekit.data.names import ALPHABET
 
 Array = npt.NDArray[np.float64]
 

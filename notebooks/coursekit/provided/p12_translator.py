@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from coursekit.data.vocabulary import BOS, EOS, PAD, Batch, Pair
 from coursekit.provided.p06_positions import sinusoidal
 from coursekit.provided.p07_self_attention import causal_mask
 from coursekit.provided.p09_blocks import DecoderBlock, EncoderBlock
 from coursekit.provided.p10_training import shift_targets
 from coursekit.provided.p11_decoding import beam_search
-from coursekit.translation import BOS, EOS, PAD, Batch, Pair
 
 __all__ = ["Transformer", "bleu", "make_batch", "translate"]
 

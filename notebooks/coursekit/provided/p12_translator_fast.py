@@ -27,9 +27,9 @@ from torch import Tensor, nn
 from torch.autograd import Function
 from torch.nn import functional as F
 
+from coursekit.data.vocabulary import PAD, Batch
+from coursekit.hardware import allow_sixteen_bits
 from coursekit.provided.p06_positions import sinusoidal
-from coursekit.sixteen_bits import allow_sixteen_bits
-from coursekit.translation import PAD, Batch
 
 __all__ = ["Fast", "Steps"]
 

@@ -17,8 +17,8 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
+from coursekit.data.vocabulary import BOS, EOS, PAD
 from coursekit.provided.p12_translator_fast import Fast
-from coursekit.translation import BOS, EOS, PAD
 
 __all__ = ["Hypothesis", "mean_log_probabilities", "translate_all"]
 

@@ -1,0 +1,186 @@
+"""Generic mutants of the masters' solutions, with Cosmic Ray's operators: do the hidden tests notice?
+
+Each mutant changes one operator, number, condition or loop inside a solution region. One that keeps full
+points survives. A survivor is a new test to write, or is equivalent; then the lab's test file says so::
+
+    EQUIVALENT_MUTANTS = {"normalise_rows: total = N.sum(axis=+1)": "the same axis"}
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import signal
+import sys
+import types
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+from autograder.course.masters import solution, solution_source
+from autograder.course.policy_file import spec
+from autograder.errors import UserError
+from autograder.sandbox.host.student import Student
+from autograder.testing.run import run_test, tests_of
+
+#: A mutant that takes longer than this many seconds has changed the function's behaviour.
+SECONDS = 10
+
+_ARITHMETIC = ("Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow")
+_COMPARISON = ("Eq", "NotEq", "Lt", "LtE", "Gt", "GtE")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One changed solution: which operator, the changed line, and the whole source."""
+
+    question: str
+    operator: str
+    line: str
+    source: str
+
+    @property
+    def key(self) -> str:
+        """How ``EQUIVALENT_MUTANTS`` names it."""
+        return f"{self.question}: {self.line}"
+
+
+class _TooLong(BaseException):
+    """Raised by the alarm; not an Exception, so that no code under test catches it."""
+
+
+def _operators() -> list[str]:
+    chosen = [f"ReplaceBinaryOperator_{a}_{b}" for a in _ARITHMETIC for b in _ARITHMETIC if a != b]
+    chosen += [f"ReplaceComparisonOperator_{a}_{b}" for a in _COMPARISON for b in _COMPARISON if a != b]
+    chosen += [
+        "NumberReplacer",
+        "AddNot",
+        "ReplaceTrueWithFalse",
+        "ReplaceFalseWithTrue",
+        "ZeroIterationForLoop",
+    ]
+    chosen += ["ReplaceAndWithOr", "ReplaceOrWithAnd", "ReplaceBreakWithContinue", "ReplaceContinueWithBreak"]
+    chosen += [
+        "ReplaceUnaryOperator_USub_UAdd",
+        "ReplaceUnaryOperator_Delete_Not",
+        "ReplaceUnaryOperator_Delete_Invert",
+    ]
+    return chosen
+
+
+def mutants_of(lab: str, question: str) -> list[Mutant]:
+    """All mutants of a question's solution, each once, in the order of the source."""
+    try:
+        from cosmic_ray.mutating import mutate_code
+        from cosmic_ray.plugins import get_operator, operator_names
+    except ImportError:
+        raise UserError(
+            "Mutants need the package cosmic-ray: install this project with its extra “dev”."
+        ) from None
+    source = solution_source(lab, question)
+    lines = source.splitlines()
+    inside = _solution_lines(lines)
+    known = {name.rpartition("/")[2]: name for name in operator_names()}
+    found: dict[str, Mutant] = {}
+    for short in _operators():
+        if short not in known:
+            continue
+        for occurrence in range(10_000):
+            mutated = mutate_code(source, get_operator(known[short])(), occurrence)
+            if mutated is None:
+                break
+            after = mutated.splitlines()
+            changed = [i for i, (a, b) in enumerate(zip(lines, after, strict=False)) if a != b]
+            if changed and changed[0] in inside:
+                found.setdefault(mutated, Mutant(question, short, after[changed[0]].strip(), mutated))
+    return list(found.values())
+
+
+def _solution_lines(lines: list[str]) -> set[int]:
+    inside, found = False, set()
+    for number, line in enumerate(lines):
+        if "### BEGIN SOLUTION" in line:
+            inside = True
+        elif "### END SOLUTION" in line:
+            inside = False
+        elif inside:
+            found.add(number)
+    return found
+
+
+@contextlib.contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    def ring(*_: Any) -> None:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def survives(lab: str, mutant: Mutant) -> bool:
+    """Whether every hidden test of the question passes on the mutant."""
+    namespace = dict(solution(lab))
+    try:
+        with _alarm(SECONDS), open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing):
+            code = compile(mutant.source, f"<mutant of {mutant.question}>", "exec")
+            exec(code, namespace)
+            student = Student.local_namespace(namespace, mutant.question)
+            return all(run_test(test, student).result.passed for test in tests_of(lab)[mutant.question])
+    except _TooLong:
+        return False
+    except Exception:
+        return False
+
+
+def _survives(job: tuple[str, Mutant]) -> bool:
+    import warnings
+
+    warnings.simplefilter("ignore")
+    sys.modules.setdefault("__mutants__", types.ModuleType("__mutants__"))
+    import torch
+
+    torch.set_num_threads(1)
+    return survives(*job)
+
+
+def run_and_show(labs: list[str], report: dict[str, Any], *, console: Console, verbose: bool) -> bool:
+    """Run every mutant, show the kill rate and the survivors; true when 95 of 100 are killed in each lab."""
+    good = True
+    with ProcessPoolExecutor(max(1, len(os.sched_getaffinity(0)))) as pool:
+        for lab in labs:
+            equivalent = getattr(
+                importlib.import_module(f"autograder.hidden_tests.test_{lab}"), "EQUIVALENT_MUTANTS", {}
+            )
+            mutants = [m for question, _ in spec(lab).questions for m in mutants_of(lab, question)]
+            with console.status(f"{lab}: {len(mutants)} mutants …"):
+                alive = list(pool.map(_survives, [(lab, mutant) for mutant in mutants], chunksize=4))
+            survivors = [m for m, lives in zip(mutants, alive, strict=True) if lives]
+            explained = [m for m in survivors if m.key in equivalent]
+            unexplained = [m for m in survivors if m.key not in equivalent]
+            counted = len(mutants) - len(explained)
+            rate = (counted - len(unexplained)) / counted if counted else 1.0
+            good &= rate >= 0.95
+            console.print(
+                f"[bold]{lab}[/]: {counted - len(unexplained)} of {counted} mutants killed ({100 * rate:.1f}%), "
+                f"{len(explained)} equivalent"
+            )
+            for mutant in unexplained:
+                console.print(f"    survives: [yellow]{escape(mutant.key)}[/]  ({mutant.operator})")
+            if verbose:
+                for mutant in explained:
+                    console.print(f"    equivalent: {escape(mutant.key)} — {escape(equivalent[mutant.key])}")
+            report[lab]["mutants"] = {
+                "killed": counted - len(unexplained), "of": counted, "equivalent": len(explained),
+                "survivors": [mutant.key for mutant in unexplained],
+            }  # fmt: skip
+    return good

@@ -1,0 +1,82 @@
+"""Audits the public checks: right answers pass them, and no wrong answer that students really give breaks one."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from autograder.course.masters import solution
+from autograder.testing.catalogue import answers_of
+
+
+@dataclass(frozen=True)
+class PublicTrouble:
+    """A public check that is at fault: which answer shows it, and what it did."""
+
+    answer: str
+    kind: str  # "master", "alternative" or "misconception"
+    sentence: str
+
+
+def audit_public(lab: str, question: str) -> list[PublicTrouble]:
+    """Where the public checks of a question (lab by full name) say a wrong thing about a known answer.
+
+    The master and the alternatives (but those with ``public=False``) pass every check. A misconception may pass: public checks do not tell all.
+    But no check may stumble over what an answer returned, for its card would blame an error on the student
+    that is not in their code.
+    """
+    found = _troubles(lab, question, "master", "master", solution(lab)[question], True)
+    for kind, by_question in answers_of(lab).items():
+        for answer in by_question.get(question, ()):
+            function = _in_a_notebook(answer.function, solution(lab))
+            accepted = kind != "misconception" and answer.public
+            found += _troubles(lab, question, kind, answer.name, function, accepted)
+    return found
+
+
+def _in_a_notebook(function: Any, beside: Mapping[str, Any]) -> Any:
+    """The answer with the master's other functions beside it, as a check may look for them there."""
+    if not isinstance(function, FunctionType):
+        return function
+    names = {**beside, **function.__globals__}
+    moved = FunctionType(
+        function.__code__, names, function.__name__, function.__defaults__, function.__closure__
+    )
+    moved.__kwdefaults__, moved.__doc__ = function.__kwdefaults__, function.__doc__
+    return moved
+
+
+def _troubles(
+    lab: str, question: str, kind: str, name: str, function: Any, accepted: bool
+) -> list[PublicTrouble]:
+    from coursekit.checks.api import Hint, checks_of, judge
+    from coursekit.notebook import cards
+
+    found = []
+    for check in checks_of(lab, question):
+        try:
+            check(function)
+        except (Hint, NotImplementedError) as hint:
+            if accepted:
+                found.append(PublicTrouble(name, kind, f"{check.__name__} says: {hint}"))
+        except Exception as error:
+            if accepted or not _in_the_answer(error):
+                said = "".join(traceback.format_exception_only(error)).strip()
+                found.append(PublicTrouble(name, kind, f"{check.__name__} stumbles: {said}"))
+    try:
+        verdict = judge(lab, question, function)
+        cards.checked(verdict, 0, 1)
+    except Exception as error:
+        return [*found, PublicTrouble(name, kind, f"no card can be made: {error!r}")]
+    if accepted and not found:
+        found += [PublicTrouble(name, kind, mark.hint) for mark in verdict.marks if not mark.passed]
+    return found
+
+
+def _in_the_answer(error: BaseException) -> bool:
+    """Whether the error came up in an answer, or in what it called, and not in the check's own code."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return any("/misconceptions/" in frame.filename or "/solutions/" in frame.filename for frame in frames)

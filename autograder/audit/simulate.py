@@ -1,0 +1,265 @@
+"""Makes a class of submissions in nbgrader's layout: honest, wrong in named ways, unlucky, broken, hostile."""
+
+from __future__ import annotations
+
+import json
+import random
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+
+from autograder.course.build import released_notebook
+from autograder.course.masters import solved
+from autograder.course.policy_file import spec
+from autograder.errors import UserError
+from autograder.files import write_atomically
+from autograder.testing.catalogue import Answer, answers_of, source_of
+
+_FIRST = [
+    "Ada",
+    "Alan",
+    "Amina",
+    "Anna",
+    "Ben",
+    "Carla",
+    "Chen",
+    "Dmitri",
+    "Elif",
+    "Emma",
+    "Fatima",
+    "Felix",
+    "Grace",
+    "Hanna",
+    "Ines",
+    "Ivan",
+    "Jonas",
+    "Jun",
+    "Kofi",
+    "Lars",
+    "Lea",
+    "Lina",
+    "Luis",
+    "Maja",
+    "Marie",
+    "Mei",
+    "Mia",
+    "Nils",
+    "Noor",
+    "Olga",
+    "Omar",
+    "Paul",
+    "Priya",
+    "Rosa",
+    "Sami",
+    "Sofia",
+    "Tariq",
+    "Tom",
+    "Uma",
+    "Vera",
+    "Yuki",
+    "Zoe",
+]
+_LAST = [
+    "Abe",
+    "Arslan",
+    "Bauer",
+    "Becker",
+    "Costa",
+    "Diaz",
+    "Diop",
+    "Fischer",
+    "Haddad",
+    "Hansen",
+    "Ito",
+    "Jansen",
+    "Khan",
+    "Klein",
+    "Kowalski",
+    "Lang",
+    "Lopez",
+    "Maier",
+    "Mensah",
+    "Meyer",
+    "Moreau",
+    "Nguyen",
+    "Novak",
+    "Okafor",
+    "Park",
+    "Patel",
+    "Petrov",
+    "Rossi",
+    "Sato",
+    "Schmidt",
+    "Silva",
+    "Singh",
+    "Weber",
+    "Wolf",
+    "Yilmaz",
+    "Zhang",
+]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of submission: its name, and what it writes for a student."""
+
+    name: str
+    write: Callable[[str, random.Random], str]
+
+
+def answered(lab: str, answers: dict[str, str]) -> NotebookNode:
+    """The released notebook with the given sources in its solution cells; the others stay as released."""
+    notebook = released_notebook(lab)
+    for cell in notebook.cells:
+        data = cell.metadata.get("nbgrader", {})
+        if data.get("solution") and cell.cell_type == "code" and data["grade_id"] in answers:
+            cell.source = answers[data["grade_id"]]
+        elif data.get("solution") and cell.cell_type == "markdown":
+            cell.source = "I think it follows from the definition, as the figure above shows."
+    return notebook
+
+
+def _named(lab: str, kind: str) -> list[tuple[Answer, str]]:
+    pairs = [(a, source_of(a)) for answers in answers_of(lab)[kind].values() for a in answers]
+    return [(answer, source) for answer, source in pairs if source is not None]
+
+
+def _with_cell(lab: str, source: str, place: str | None = None) -> str:
+    """A solved notebook with one more cell: before the first question, or after the cell of ``place``."""
+    notebook = answered(lab, solved(lab))
+    first = spec(lab).questions[0][0]
+    index = next(
+        i
+        for i, c in enumerate(notebook.cells)
+        if c.metadata.get("nbgrader", {}).get("grade_id") == (place or first)
+    )
+    notebook.cells.insert(
+        index + (place is not None), nbformat.v4.new_code_cell(textwrap.dedent(source).strip())
+    )
+    return nbformat.writes(notebook)
+
+
+_UNLUCKY = {
+    "prints and warns": "import warnings\nwarnings.warn('just saying')\nprint('hello')",
+    "uses the shell": "!ls\n%matplotlib inline",
+    "a cell that raises": "undefined_name + 1",
+    "an import that is not installed": "import a_package_that_is_not_there",
+    "reuses a name at the end": None,
+}
+
+_HOSTILE = {
+    "spins for ever": "while True:\n    pass",
+    "eats memory": "hoard = []\nwhile True:\n    hoard.append(bytearray(50_000_000))",
+    "exits": "import os\nos._exit(0)",
+    "kills": "import os, signal\nos.kill(-1, signal.SIGKILL)",
+    "floods its output": "for i in range(300_000):\n    print('flood', i)",
+    "reads the repository": (
+        "import pathlib\n"
+        "for home in ('/root', '/home', '/srv', '/course'):\n"
+        "    for depth in ('', '*/', '*/*/', '*/*/*/'):\n"
+        "        print(*pathlib.Path(home).glob(depth + 'gradebook.db'), *pathlib.Path(home).glob(depth + 'test_0*.py'))\n"
+        "open('/etc/shadow').read()"
+    ),
+    "opens a socket": "import socket\nsocket.create_connection(('192.0.2.1', 80), timeout=1)",
+}
+
+
+def kinds_of(lab: str) -> list[Kind]:
+    """Every kind of submission that can be made for a lab, the common ones first."""
+    right, wrong, styles = solved(lab), _named(lab, "misconception"), _named(lab, "alternative")
+
+    def one_wrong(count: int) -> Callable[[str, random.Random], str]:
+        def write(_: str, rng: random.Random) -> str:
+            chosen = rng.sample(wrong, k=min(count, len(wrong)))
+            return nbformat.writes(
+                answered(lab, right | {answer.question: source for answer, source in chosen})
+            )
+
+        return write
+
+    def other_style(_: str, rng: random.Random) -> str:
+        chosen = rng.sample(styles, k=min(len(styles), len(right)))
+        return nbformat.writes(answered(lab, right | {answer.question: source for answer, source in chosen}))
+
+    def half(_: str, rng: random.Random) -> str:
+        names = list(right)
+        return nbformat.writes(
+            answered(lab, {name: right[name] for name in names[: rng.randint(1, len(names) - 1)]})
+        )
+
+    def unlucky(_: str, rng: random.Random) -> str:
+        _name, source = rng.choice(list(_UNLUCKY.items()))
+        last = list(right)[-1]
+        return _with_cell(lab, source or f"{last} = 'overwritten'", None if source else f"test_{last}")
+
+    kinds = [
+        Kind("honest", lambda *_: nbformat.writes(answered(lab, right))),
+        Kind("another style", other_style),
+        Kind("one misconception", one_wrong(1)),
+        Kind("two misconceptions", one_wrong(2)),
+        Kind("half done", half),
+        Kind("unlucky", unlucky),
+        Kind("untouched", lambda *_: nbformat.writes(released_notebook(lab))),
+        Kind("cut off", lambda *_: nbformat.writes(answered(lab, right))[:2000]),
+        Kind("test cell edited", lambda *_: _edited(lab, right)),
+    ]
+    kinds += [
+        Kind(name, lambda *_, source=source: _with_cell(lab, source)) for name, source in _HOSTILE.items()
+    ]
+    return [
+        kind for kind in kinds if (wrong or "misc" not in kind.name) and (styles or "style" not in kind.name)
+    ]
+
+
+def _edited(lab: str, right: dict[str, str]) -> str:
+    notebook = answered(lab, right)
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade") and cell.cell_type == "code":
+            cell.source = "20.0"
+    return nbformat.writes(notebook)
+
+
+#: How often each common kind occurs among twenty students; every other kind occurs once in a class.
+_COMMON = {"honest": 5, "another style": 3, "one misconception": 6, "two misconceptions": 3, "half done": 3}
+
+
+def simulate(lab: str, students: int, out: Path, seed: int = 0, hostile: bool = True) -> dict[str, str]:
+    """Write ``students`` submissions of a lab (full name) to ``out``; returns student -> kind.
+
+    ``hostile=False`` leaves out what breaks or attacks a grader (for comparisons with stock nbgrader).
+    The kinds are also written to ``<out>.kinds.json``, beside the folder.
+    """
+    if students < 1:
+        raise UserError("A class needs at least one student: give --students 1 or more.")
+    if out.exists() and any(out.iterdir()):
+        raise UserError(f"{out} is not empty: choose another folder or remove it.")
+    rng = random.Random(f"{seed} {lab}")
+    kinds = kinds_of(lab)
+    common = [kind for kind in kinds for _ in range(_COMMON.get(kind.name, 0))]
+    rare = [kind for kind in kinds if kind.name not in _COMMON]
+    if not hostile:
+        rare = [kind for kind in rare if kind.name in ("unlucky", "untouched")]
+    rng.shuffle(common)
+    chosen = (rare if students >= 2 * len(rare) else rng.sample(rare, students // 3))[:students]
+    while len(chosen) < students:
+        chosen += common[: students - len(chosen)]
+    rng.shuffle(chosen)
+    written = {}
+    for student, kind in zip(_names(students, rng), chosen, strict=True):
+        folder = out / student / lab
+        write_atomically(folder / f"{lab}.ipynb", kind.write(student, rng))
+        write_atomically(folder / "timestamp.txt", "2026-10-01 12:00:00 UTC\n")
+        written[student] = kind.name
+    write_atomically(out.with_name(out.name + ".kinds.json"), json.dumps(written, indent=2) + "\n")
+    return written
+
+
+def _names(count: int, rng: random.Random) -> Sequence[str]:
+    names = [f"{first}_{last}".lower() for first in _FIRST for last in _LAST]
+    rng.shuffle(names)
+    extra = (f"student_{i:05d}" for i in range(count))
+    return [names[i] if i < len(names) else next(extra) for i in range(count)]

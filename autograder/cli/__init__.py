@@ -1,0 +1,1 @@
+"""The command ``autograder``: one module for what each verb shows."""

@@ -1,0 +1,305 @@
+"""The command ``autograder``: one function a verb, errors of a person as one sentence and exit status 2."""
+
+from __future__ import annotations
+
+import autograder.startup.lean_imports  # noqa: F401 (before what it makes quick)
+
+# isort: split
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from autograder.errors import UserError
+
+app = typer.Typer(
+    help="Build labs, make classes, grade them safely, and say what each student misunderstood.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+# A pipe or a log file has no width of its own: 80 columns would break paths.
+console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+
+LabArgument = Annotated[str, typer.Argument(metavar="LAB", help="A lab's number (07) or full name.")]
+LabsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[LAB]...", help="Labs by number or name; all when none is given."),
+]
+JsonOption = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Also write the results as JSON.")
+]
+
+
+def _labs(labs: list[str] | None) -> list[str]:
+    from autograder.course.masters import all_labs, lab_name
+
+    return [lab_name(lab) for lab in labs] if labs else all_labs()
+
+
+def _write_json(path: Path | None, data: object) -> None:
+    if path is not None:
+        from autograder.files import write_atomically
+
+        write_atomically(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+
+
+@app.command()
+def build(
+    labs: LabsArgument = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only report drift; exit status 1 when there is any.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Execute again even when nothing changed.")] = False,
+) -> None:
+    """Make the instructor's and the students' notebooks from the masters."""
+    from autograder.course import build as building
+
+    drifted = False
+    for lab in _labs(labs):
+        if check:
+            result = building.check(lab)
+            drifted |= bool(result.drift)
+            console.print(f"{'✗' if result.drift else '✓'} {lab}  {result.drift}")
+            continue
+        with console.status(f"building {lab} …"):
+            result = building.build(lab, force=force)
+        console.print(f"✓ {lab}  {'executed' if result.executed else 'unchanged'}")
+    if drifted:
+        console.print("Run `autograder build` and commit what it writes.")
+        raise typer.Exit(1)
+
+
+@app.command()
+def audit(
+    labs: LabsArgument = None,
+    mutants: Annotated[
+        bool, typer.Option("--mutants", help="Also run generic mutants of each solution.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show which test catches what.")] = False,
+    json_file: JsonOption = None,
+) -> None:
+    """Prove that the hidden tests catch every misconception and accept every correct answer."""
+    from autograder.cli.audit import run_and_show
+
+    report, good = run_and_show(_labs(labs), mutants=mutants, verbose=verbose, console=console)
+    _write_json(json_file, report)
+    if not good:
+        raise typer.Exit(1)
+
+
+@app.command()
+def release(
+    lab: LabArgument,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the bundle goes.")],
+) -> None:
+    """Write a student's bundle: the notebook, the kit, the data; no solution, no hidden test."""
+    from autograder.course.masters import lab_name
+    from autograder.course.release import release as write
+
+    console.print(f"✓ {write(lab_name(lab), out)}")
+
+
+@app.command()
+def simulate(
+    lab: LabArgument,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where the class goes (an empty folder).")
+    ],
+    students: Annotated[int, typer.Option("--students", metavar="N", help="The size of the class.")] = 30,
+    seed: Annotated[int, typer.Option("--seed", help="Another class with another seed.")] = 0,
+    hostile: Annotated[bool, typer.Option(help="With submissions that break or attack a grader.")] = True,
+) -> None:
+    """Make a class of submissions: honest, wrong in named ways, unlucky, broken, hostile."""
+    from collections import Counter
+
+    from autograder.audit.simulate import simulate as write
+    from autograder.course.masters import lab_name
+
+    kinds = Counter(write(lab_name(lab), students, out, seed, hostile).values())
+    console.print(
+        f"✓ {students} submissions in {out}: " + ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+    )
+
+
+SubmittedOption = Annotated[
+    Path,
+    typer.Option("--submitted", metavar="DIR", help="One folder a student: DIR/<student>/<lab>/<lab>.ipynb."),
+]
+OutOption = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="Gradebook, feedback and results go here.")
+]
+JobsOption = Annotated[
+    int | None, typer.Option("--jobs", metavar="N", min=1, help="Workers (default: cores).")
+]
+EngineOption = Annotated[
+    str, typer.Option("--engine", metavar="E", help="local, dask or dask:tcp://HOST:PORT.")
+]
+SandboxOption = Annotated[
+    bool,
+    typer.Option(
+        "--sandbox/--no-sandbox", help="--no-sandbox runs without isolation and marks every result so."
+    ),
+]
+
+
+@app.command()
+def grade(
+    lab: LabArgument,
+    submitted: SubmittedOption,
+    out: OutOption,
+    jobs: JobsOption = None,
+    engine: EngineOption = "local",
+    sandbox: SandboxOption = True,
+    json_file: JsonOption = None,
+) -> None:
+    """Grade a class; what is already graded and unchanged is kept."""
+    from autograder.cli.grade import grade_and_show
+
+    grade_and_show(
+        lab, submitted, out, jobs=jobs, engine=engine, sandbox=sandbox, json_file=json_file, console=console
+    )
+
+
+@app.command()
+def regrade(
+    lab: LabArgument,
+    submitted: SubmittedOption,
+    out: OutOption,
+    jobs: JobsOption = None,
+    engine: EngineOption = "local",
+    sandbox: SandboxOption = True,
+    all_again: Annotated[bool, typer.Option("--all", help="Grade everything again.")] = False,
+    json_file: JsonOption = None,
+) -> None:
+    """Grade again what changed, and say what was redone and why."""
+    from autograder.cli.grade import grade_and_show
+
+    grade_and_show(
+        lab, submitted, out, jobs=jobs, engine=engine, sandbox=sandbox, json_file=json_file, console=console,
+        force=all_again, say_why=True,
+    )  # fmt: skip
+
+
+GradedOption = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="The folder that a class was graded into.")
+]
+
+
+@app.command()
+def report(lab: LabArgument, out: GradedOption) -> None:
+    """Write the class report again, with the points that people entered in Formgrader."""
+    from autograder.cli.rewrite import rewrite_report
+    from autograder.course.masters import lab_name
+
+    console.print(f"✓ {rewrite_report(lab_name(lab), out)}", markup=False)
+
+
+@app.command()
+def feedback(lab: LabArgument, out: GradedOption) -> None:
+    """Write every feedback page again, with the scores and comments that people entered in Formgrader."""
+    from autograder.cli.rewrite import rewrite_feedback
+    from autograder.course.masters import lab_name
+
+    console.print(f"✓ {rewrite_feedback(lab_name(lab), out, console)} pages in {out / 'feedback'}")
+
+
+@app.command()
+def export(
+    form: Annotated[
+        str,
+        typer.Argument(
+            metavar="FORMAT", help="canvas, moodle, moodle-worksheet, gradescope, gradescope-zip or github."
+        ),
+    ],
+    lab: LabArgument,
+    out: GradedOption,
+    to: Annotated[
+        Path | None, typer.Option("--to", metavar="DIR", help="Where the export goes (default: OUT/exports).")
+    ] = None,
+    roster: Annotated[
+        Path | None,
+        typer.Option(
+            "--roster",
+            metavar="CSV",
+            help="The learning system's own list: its students and columns are kept.",
+        ),
+    ] = None,
+    sandbox: Annotated[
+        bool,
+        typer.Option(
+            "--sandbox/--no-sandbox", help="gradescope-zip only: grade there without isolation, marked so."
+        ),
+    ] = True,
+) -> None:
+    """Write the results, with what people entered in Formgrader, for another system."""
+    from autograder.cli.rewrite import export_results
+    from autograder.course.masters import lab_name
+    from autograder.pages.render import plain
+
+    made = export_results(form, lab_name(lab), out, to, roster=roster, no_sandbox=not sandbox)
+    if len(made.paths) == 1:
+        console.print(f"✓ {made.paths[0]}", markup=False)
+    elif made.paths:
+        console.print(f"✓ {len(made.paths)} files in {os.path.commonpath(made.paths)}", markup=False)
+    for note in made.notes:
+        console.print(f"  {plain(note)}", markup=False)
+
+
+@app.command()
+def collect(
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A bulk download: a zip or a folder.")],
+    lab: LabArgument,
+    submitted: SubmittedOption,
+    kind: Annotated[
+        str, typer.Option("--kind", help="canvas, moodle, classroom, plain, or auto to tell from the names.")
+    ] = "auto",
+) -> None:
+    """Put the notebooks of a bulk download (Canvas, Moodle, GitHub Classroom) where grading looks for them."""
+    from autograder.collect import collect as gather
+    from autograder.course.masters import lab_name
+    from autograder.pages.render import plain  # a file's name may hold what a terminal would obey
+
+    done = gather(source, submitted, lab_name(lab), kind=kind)
+    for note in done.notes:
+        console.print(f"  {plain(note)}", markup=False)
+    console.print(f"✓ {len(done.students)} submissions ({done.kind}) in {submitted}", markup=False)
+
+
+@app.command("check-course")
+def check_course() -> None:
+    """Check the course's policy (course.toml) and show what follows from it for each lab."""
+    from autograder.cli.check_course import show
+
+    show(console)
+
+
+@app.command()
+def formgrader(
+    out: GradedOption,
+    port: Annotated[int, typer.Option("--port")] = 8888,
+    browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True,
+) -> None:
+    """Open nbgrader's Formgrader on a graded class."""
+    from autograder.nbgrader_plugin.formgrader import serve
+
+    raise typer.Exit(serve(out, port, browser))
+
+
+def main() -> None:
+    """Run the command; a ``UserError`` is one sentence and exit status 2."""
+    try:
+        app()
+    except UserError as error:
+        Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]✗[/] {escape(str(error))}")
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

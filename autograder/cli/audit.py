@@ -1,0 +1,72 @@
+"""Shows an audit: the kill matrix in short, the survivors in full."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+from autograder.audit.hidden_tests import AnswerAudit, as_json, audit_question, indistinct
+from autograder.audit.public_checks import audit_public
+from autograder.course.policy_file import spec
+
+
+def run_and_show(
+    labs: list[str], *, mutants: bool, verbose: bool, console: Console
+) -> tuple[dict[str, Any], bool]:
+    """Audit the labs with a line a question; return the documented JSON and whether everything is as it should."""
+    audits: dict[str, dict[str, list[AnswerAudit]]] = {}
+    public: dict[str, dict[str, list[list[str]]]] = {}
+    good = True
+    for lab in labs:
+        console.print(f"[bold]{lab}[/]")
+        audits[lab] = {}
+        for question, points in spec(lab).questions:
+            with console.status(f"auditing {question} …"):
+                rows = audit_question(lab, question, points)
+                twins = indistinct(lab, question)
+                troubles = audit_public(lab, question)
+            audits[lab][question] = rows
+            public.setdefault(lab, {})[question] = [[t.kind, t.answer, t.sentence] for t in troubles]
+            good &= all(row.as_it_should for row in rows) and not troubles
+            _show_question(console, question, rows, verbose)
+            for first, second in twins:
+                console.print(f"    [yellow]no test tells {first} from {second}[/]")
+            for trouble in troubles:
+                said = f"public check, {trouble.kind} {trouble.answer}: {trouble.sentence}"
+                console.print(f"    [red]✗ {escape(said)}[/]")
+    report = as_json(audits)
+    for lab, questions in public.items():
+        for question, found in questions.items():
+            if found:
+                report[lab][question]["public_checks"] = found
+    if mutants:
+        from autograder.audit.mutants import run_and_show as run_mutants
+
+        good &= run_mutants(labs, report, console=console, verbose=verbose)
+    console.print("[green]✓ everything as it should be[/]" if good else "[red]✗ see the lines marked ✗[/]")
+    return report, good
+
+
+def _show_question(console: Console, question: str, rows: list[AnswerAudit], verbose: bool) -> None:
+    def count(kind: str) -> str:
+        chosen = [row for row in rows if row.kind == kind]
+        return f"{sum(row.as_it_should for row in chosen)}/{len(chosen)}"
+
+    mark = "[green]✓[/]" if all(row.as_it_should for row in rows) else "[red]✗[/]"
+    console.print(
+        f"  {mark} {question:<32} master {count('master')}   alternatives {count('alternative')}   "
+        f"misconceptions caught {count('misconception')}"
+    )
+    for row in rows:
+        if not row.as_it_should:
+            detail = "; ".join(f"{name}: {message}" for name, message in row.failed) or "it passes every test"
+            console.print(
+                f"    [red]✗ {row.kind} {row.name}: {row.points:g} of {row.max_points:g} points[/] ({escape(detail)})"
+            )
+        elif verbose and row.kind == "misconception":
+            names = ", ".join(name.removeprefix("test_") for name, _ in row.failed)
+            console.print(
+                f"      {row.name}: keeps {row.points:g} of {row.max_points:g}; caught by {escape(names)}"
+            )

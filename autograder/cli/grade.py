@@ -1,0 +1,197 @@
+"""The commands ``grade`` and ``regrade`` on the screen: a progress bar, one row a student, where things lie."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from autograder.course.masters import lab_name
+from autograder.files import write_atomically
+from autograder.results import SubmissionResult
+from autograder.run.pipeline import ClassResult, run
+
+if TYPE_CHECKING:
+    from autograder.run.plan import Plan
+
+_COLOURS = {"graded": "green", "partly-run": "yellow", "missing": "dim"}
+#: A class larger than this gets a summary on the screen; the table is in the report.
+ROWS_SHOWN = 60
+
+
+def grade_and_show(
+    lab: str,
+    submitted: Path,
+    out: Path,
+    *,
+    jobs: int | None,
+    engine: str,
+    sandbox: bool,
+    json_file: Path | None,
+    console: Console,
+    force: bool = False,
+    say_why: bool = False,
+) -> None:
+    """Grade, show, and write ``results.json`` (and ``json_file``); exit status 1 when the grader itself failed."""
+    name = lab_name(lab)
+    if not sandbox:
+        console.print(
+            "[bold yellow]! No sandbox: submissions run with your own rights. Only grade code you trust.[/]"
+        )
+    began = time.perf_counter()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    progress = Progress(*columns, console=console, transient=True)
+    bar = progress.add_task(f"grading {name}", total=None)
+    try:
+
+        def planned(plan: Plan) -> None:
+            progress.update(bar, total=len(plan.todo) or 1)
+            progress.start()  # not before: the workers, copies of this process, are made while it has one thread
+
+        def graded(result: SubmissionResult) -> None:
+            progress.advance(bar)
+
+        done = run(
+            name,
+            submitted,
+            out,
+            jobs=jobs,
+            engine=engine,
+            sandbox=sandbox,
+            force=force,
+            planned=planned,
+            graded=graded,
+        )
+    finally:
+        if progress.live.is_started:
+            progress.stop()
+    seconds = time.perf_counter() - began
+    rows = rows_as_json(done.results)
+    for path in (out / "results.json", json_file):
+        if path is not None:
+            write_atomically(path, rows)
+    if say_why:
+        _show_reasons(console, done)
+    _show_table(console, done)
+    _show_summary(console, done, seconds)
+    for what, path in (
+        ("gradebook", out / "gradebook.db"),
+        ("feedback", out / "feedback"),
+        ("report", done.report),
+        ("results", json_file or out / "results.json"),
+    ):
+        console.print(f"  {what:<10} {path}", markup=False)
+    if done.faults:
+        _show_faults(console, done)
+        raise typer.Exit(1)
+
+
+def rows_as_json(results: Sequence[SubmissionResult]) -> str:
+    """The documented JSON, a line for each student: with more line breaks it takes Python ten times as long."""
+    return (
+        "[\n" + ",\n".join(json.dumps(result.as_json(), ensure_ascii=False) for result in results) + "\n]\n"
+    )
+
+
+def _shown(name: str) -> str:
+    """A student's name without what a terminal would obey."""
+    from autograder.pages.render import plain
+
+    return escape(plain(name, 200))
+
+
+def _show_table(console: Console, done: ClassResult) -> None:
+    if len(done.results) > ROWS_SHOWN:
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading, justify in (
+        ("student", "left"),
+        ("status", "left"),
+        ("score", "right"),
+        ("misconception", "left"),
+    ):
+        table.add_column(heading, justify=justify)  # type: ignore[arg-type]
+    for result in done.results:
+        colour = _COLOURS.get(result.status, "red")
+        named = "; ".join(f"{q.name}: {q.misconception}" for q in result.questions if q.misconception)
+        flagged = "; ".join(
+            f"{q.name}: uses {', '.join(q.forbidden)}" for q in result.questions if q.forbidden
+        )
+        words = "; ".join(part for part in (named, flagged) if part)
+        score = f"{result.score:g} / {result.max_score:g}"
+        table.add_row(_shown(result.student), f"[{colour}]{result.status}[/]", score, escape(words))
+    console.print(table)
+
+
+def _show_summary(console: Console, done: ClassResult, seconds: float) -> None:
+    count = len(done.results)
+    statuses = Counter(result.status for result in done.results)
+    read = [result.score for result in done.results if result.readable]
+    mean = f"mean {fmean(read):.1f} of {done.results[0].max_score:g} points" if read else "none could be read"
+    if 0 < len(read) < count:
+        mean += f" over the {len(read)} that could be read"
+    redone = len(done.plan.todo)
+    pace = f"{seconds:.1f} s" + (f", {redone / seconds:.1f} submissions a second" if redone else "")
+    console.print(
+        f"\n[bold]{done.lab}[/]: {count} submissions, {mean}; "
+        f"{redone} graded, {len(done.plan.unchanged)} unchanged ({pace})"
+    )
+    console.print("  " + ", ".join(f"{n} {status}" for status, n in statuses.most_common()))
+
+
+def _show_reasons(console: Console, done: ClassResult) -> None:
+    """What was done again, how much of it, and why."""
+    console.print(f"{len(done.plan.unchanged)} unchanged")
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for student, reason in done.plan.reasons.items():
+        by_reason[reason].append(student)
+    for reason, students in sorted(by_reason.items(), key=lambda item: -len(item[1])):
+        tested = Counter(question for student in students for question in done.redone.get(student, ()))
+        if not tested:
+            what = "no question had to be tested again"
+        elif len(tested) == len(done.results[0].questions) and len(set(tested.values())) == 1:
+            what = "all questions tested"
+        else:
+            what = "tested: " + ", ".join(
+                name if count == len(students) else f"{name} ({count} of them)"
+                for name, count in tested.items()
+            )
+        console.print(f"{len(students)} graded again, {reason}: {what}", markup=False)
+
+
+def _show_faults(console: Console, done: ClassResult) -> None:
+    """Our own failures, where nobody can overlook them."""
+    names = ", ".join(_shown(result.student) for result in done.faults[:5])
+    more = f" and {len(done.faults) - 5} more" if len(done.faults) > 5 else ""
+    console.print(
+        f"\n[bold red]! The grader itself failed on {len(done.faults)} of {len(done.results)} submissions:[/] "
+        + f"{names}{more}"
+    )
+    console.print(
+        "[red]  They got no grade from it, and it is not their authors' fault. The error: "
+        + escape(done.faults[0].fault.splitlines()[-1])
+        + f"\n  In full in {escape(str(done.out / 'faults' / done.lab))}; `autograder regrade` tries them again.[/]"
+    )

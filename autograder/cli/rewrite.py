@@ -1,0 +1,77 @@
+"""What can be made again from stored results: the class report, the feedback pages, exports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import track
+
+from autograder.course.policy_file import spec
+from autograder.errors import UserError
+from autograder.exports import Exported, export
+from autograder.files import sole_writer
+from autograder.gradebook.writer import marks_of
+from autograder.pages.feedback import FeedbackWriter
+from autograder.run.pipeline import STORE
+from autograder.run.recorder import open_gradebook, write_report
+from autograder.run.store import ResultStore
+
+
+def open_store(lab: str, out: Path) -> ResultStore:
+    """The stored results of a graded folder. ``UserError`` when the lab was not graded there."""
+    if not (out / STORE).is_file():
+        raise UserError(f"There are no results in {out}: grade a class into it first.")
+    store = ResultStore(out / STORE)
+    if not store.fingerprints(lab):
+        raise UserError(f"Lab {lab} was not graded into {out}.")
+    return store
+
+
+def rewrite_report(lab: str, out: Path) -> Path:
+    """Write the class report, with the points that people entered in the gradebook, and return its path."""
+    with sole_writer(out), open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
+        gradebook.apply_policy()
+        return write_report(lab, out, store, gradebook.all_marks())
+
+
+def rewrite_feedback(lab: str, out: Path, console: Console) -> int:
+    """Write every student's feedback page with what people entered in the gradebook; how many."""
+    writer, count = FeedbackWriter(spec(lab), out), 0
+    with sole_writer(out), open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
+        gradebook.apply_policy()
+        marks, total = gradebook.all_marks(), len(store.fingerprints(lab))
+        for result in track(store.all(lab), "feedback", total=total, console=console, transient=True):
+            writer.write(result, marks_of(marks, result.student))
+            count += 1
+    return count
+
+
+def export_results(
+    form: str, lab: str, out: Path, to: Path | None, *, roster: Path | None = None, no_sandbox: bool = False
+) -> Exported:
+    """Write an export, with the marks that people entered; its paths and notes."""
+    with sole_writer(out), open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
+        gradebook.apply_policy()
+        results = list(store.all(lab))
+        entered = gradebook.all_marks()
+        marks = {result.student: marks_of(entered, result.student) for result in results}
+    failed = [result.student for result in results if result.fault]
+    made = export(
+        form,
+        [result for result in results if not result.fault],
+        spec(lab),
+        to or out / "exports",
+        marks=marks,
+        roster=roster,
+        no_sandbox=no_sandbox,
+    )
+    open_answers = sum(bool(mark.waiting) for mark in marks.values())
+    notes = list(made.notes)
+    if open_answers:
+        notes.append(
+            f"{open_answers} submissions still have answers that wait for a person (see `autograder formgrader`)."
+        )
+    if failed:
+        notes.append(f"Not in the export, because the grader itself failed on them: {', '.join(failed)}.")
+    return Exported(made.paths, tuple(notes))

@@ -1,0 +1,188 @@
+"""Lists the files in a folder or zip without trusting either: no way out, no links, no bombs.
+
+Nothing is unpacked. An entry is read when it was chosen, and never beyond a cap.
+"""
+
+from __future__ import annotations
+
+import io
+import lzma
+import os
+import re
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from autograder.errors import GradingError
+from autograder.grading.submissions import MAX_BYTES
+
+#: A zip that lists more entries than this is not looked at.
+MAX_ENTRIES = 200_000
+#: The same for a zip that one student packed.
+MAX_INNER_ENTRIES = 10_000
+
+_IGNORED = re.compile(r"^(__MACOSX|\.ipynb_checkpoints|\.git|\._.*|\.DS_Store|__pycache__)$")
+
+
+#: Everything that the zip library raises on bytes that somebody damaged or forged.
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    OSError,
+    EOFError,
+    ValueError,
+    LookupError,
+    RuntimeError,
+    OverflowError,
+)
+
+
+class Refused(Exception):
+    """An entry that is not read; the text is the sentence that says why."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file: the parts of its path inside the source, when it was changed, how to read it."""
+
+    parts: tuple[str, ...]
+    modified: datetime
+    read: Callable[[], bytes]
+
+    @property
+    def path(self) -> str:
+        """The path inside the source, for sentences."""
+        return "/".join(self.parts)
+
+
+def entries(source: Path, notes: list[str]) -> list[Entry]:
+    """All files of a folder or zip that may be read; what was refused is added to ``notes``."""
+    if source.is_dir():
+        return list(_in_folder(source, notes))
+    if not source.exists():
+        raise GradingError(f"{source} does not exist: give the downloaded zip or the folder.")
+    try:
+        return list(_in_zip(source, "", notes))
+    except OSError as error:
+        raise GradingError(f"{source} could not be read: {error.strerror}.") from error
+    except Refused as refused:
+        raise GradingError(f"{source} is no zip that can be read: {refused}") from None
+
+
+def inner_entries(entry: Entry, notes: list[str]) -> list[Entry]:
+    """The files of a zip inside the source (one level; a zip inside that one is an ordinary file), with its own time."""
+    try:
+        content = entry.read()
+        if content.count(b"PK\x01\x02") > MAX_INNER_ENTRIES:  # before the zip library makes an object of each
+            raise Refused(f"{entry.path}: the zip lists more than {MAX_INNER_ENTRIES} files.")
+        inner = list(_in_zip(io.BytesIO(content), f"{entry.path}: ", notes))
+    except Refused as refused:
+        notes.append(str(refused))
+        return []
+    return [Entry((*entry.parts, *one.parts), entry.modified, one.read) for one in inner]
+
+
+def _in_zip(source: Path | io.BytesIO, where: str, notes: list[str]) -> Iterator[Entry]:
+    try:
+        # Stays open as long as an entry may be read, and closes when the last entry is forgotten.
+        archive = zipfile.ZipFile(source)
+    except _DAMAGED as error:
+        raise Refused(f"{where}the zip is damaged ({error}).") from None
+    listed = archive.infolist()
+    if len(listed) > MAX_ENTRIES:
+        raise Refused(f"{where}the zip lists {len(listed)} files; at most {MAX_ENTRIES} are looked at.")
+    for info in listed:
+        if info.filename.endswith("/"):
+            continue
+        try:
+            parts = _parts(info.filename)
+            if stat.S_ISLNK(info.external_attr >> 16):
+                raise Refused(f"{info.filename} is a link.")
+            if info.flag_bits & 1:
+                raise Refused(f"{info.filename} is encrypted.")
+        except Refused as refused:
+            notes.append(f"Not read: {where}{refused}")
+            continue
+        if not any(_IGNORED.match(part) for part in parts):
+            yield Entry(parts, _zip_time(info), _zip_reader(archive, info, where))
+
+
+def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> Callable[[], bytes]:
+    def read() -> bytes:
+        # The size in the listing is what the zip claims; only what really comes out is counted.
+        try:
+            with archive.open(info) as member:
+                content = member.read(MAX_BYTES + 1)
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            NotImplementedError,
+            EOFError,
+            OSError,
+            RuntimeError,
+            ValueError,  # an offset before the file's beginning
+        ) as error:
+            raise Refused(f"Not read: {where}{info.filename} is damaged ({error}).") from None
+        if len(content) > MAX_BYTES:
+            raise Refused(f"Not read: {where}{info.filename} unpacks to more than {MAX_BYTES >> 20} MB.")
+        return content
+
+    return read
+
+
+def _in_folder(folder: Path, notes: list[str]) -> Iterator[Entry]:
+    for directory, folders, files in os.walk(folder, followlinks=False):
+        here = Path(directory)
+        for name in sorted(folders):
+            if (here / name).is_symlink():
+                notes.append(f"Not read: {(here / name).relative_to(folder).as_posix()} is a link.")
+        folders[:] = [n for n in sorted(folders) if not _IGNORED.match(n) and not (here / n).is_symlink()]
+        for name in sorted(files):
+            path = here / name
+            status = path.lstat()
+            if not stat.S_ISREG(status.st_mode):
+                notes.append(f"Not read: {path.relative_to(folder).as_posix()} is no plain file.")
+            elif not _IGNORED.match(name):
+                modified = datetime.fromtimestamp(status.st_mtime, UTC)
+                yield Entry(path.relative_to(folder).parts, modified, _file_reader(path))
+
+
+def _file_reader(path: Path) -> Callable[[], bytes]:
+    def read() -> bytes:
+        try:
+            # The file may have become a link since it was listed.
+            handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+            with os.fdopen(handle, "rb") as file:
+                content = file.read(MAX_BYTES + 1)
+        except OSError as error:
+            raise Refused(f"Not read: {path.name} ({error.strerror}).") from None
+        if len(content) > MAX_BYTES:
+            raise Refused(f"Not read: {path.name} is larger than {MAX_BYTES >> 20} MB.")
+        return content
+
+    return read
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    """The path's parts. Raises Refused for a name that leads out of the folder it is unpacked in."""
+    if "\x00" in name or name.startswith(("/", "\\")) or re.match(r"^[A-Za-z]:", name):
+        raise Refused(f"{name!r} would be written outside its folder.")
+    parts = tuple(part for part in re.split(r"[/\\]", name) if part not in ("", "."))
+    if not parts or ".." in parts:
+        raise Refused(f"{name!r} would be written outside its folder.")
+    return parts
+
+
+def _zip_time(info: zipfile.ZipInfo) -> datetime:
+    """A zip's times have no zone; they are taken for UTC."""
+    try:
+        return datetime(*info.date_time, tzinfo=UTC)
+    except ValueError:
+        return datetime(1980, 1, 1, tzinfo=UTC)

@@ -1,0 +1,108 @@
+"""Reads from a path whose file it is, as Canvas, Moodle, GitHub Classroom or nbgrader name them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from autograder.collect.entries import Entry
+
+KINDS = ("canvas", "moodle", "classroom", "plain")
+
+#: lastnamefirst_[LATE_]userid_submissionid_filename-1.ipynb
+_CANVAS = re.compile(r"^(?P<name>[^_]+)_(?P<late>LATE_)?(?P<user>\d+)_(?P<submission>\d+)_(?P<file>.+)$")
+#: Full Name_id_assignsubmission_file_/file.ipynb, or the same in one name when folders are off.
+_MOODLE = re.compile(r"^(?P<name>.+?)_(?P<user>\d+)_assignsubmission_file(?:_(?P<file>.*))?$")
+#: Moodle writes it once; a student whose own name holds it as well could pass for a classmate.
+_MARK = "_assignsubmission_file"
+_RESUBMITTED = re.compile(r"-(\d+)$")
+
+
+@dataclass(frozen=True)
+class Owned:
+    """A file with its owner, the name the student gave it, and Canvas's marks of lateness and attempt."""
+
+    entry: Entry
+    student: str
+    file: str
+    late: bool = False
+    attempt: int = 0
+
+
+def without_wrapper(found: Sequence[Entry], lab: str) -> list[Entry]:
+    """The entries without the one folder that some programs put around everything they pack."""
+    tops = {entry.parts[0] for entry in found}
+    notebooks = [entry for entry in found if entry.parts[-1].endswith(".ipynb")]
+    is_layer = len(tops) == 1 and notebooks and all(len(entry.parts) > 2 for entry in notebooks)
+    is_student = any(lab in entry.parts[1:2] for entry in notebooks) or any(map(_marked, tops))
+    if not is_layer or is_student:
+        return list(found)
+    return [Entry(entry.parts[1:], entry.modified, entry.read) for entry in found if len(entry.parts) > 1]
+
+
+def kind_of(found: Sequence[Entry]) -> str:
+    """Which system made this download, from the names in it."""
+    tops = {entry.parts[0] for entry in found}
+    files = [entry.parts[0] for entry in found if len(entry.parts) == 1]
+    if any(_MOODLE.match(top) for top in tops):
+        return "moodle"
+    if files and sum(bool(_CANVAS.match(name)) for name in files) > len(files) / 2:
+        return "canvas"
+    repositories = {entry.parts[0] for entry in found if len(entry.parts) > 2 and entry.parts[1] == ".github"}
+    return "classroom" if repositories else "plain"
+
+
+def owned(found: Sequence[Entry], kind: str) -> tuple[list[Owned], list[Entry]]:
+    """Each file with its owner, and the files that are nobody's."""
+    prefix = _common_prefix({e.parts[0] for e in found if len(e.parts) > 1}) if kind == "classroom" else ""
+    mine: list[Owned] = []
+    nobodys: list[Entry] = []
+    for entry in found:
+        one = _owner(entry, kind, prefix)
+        if one is None:
+            nobodys.append(entry)
+        else:
+            mine.append(one)
+    return mine, nobodys
+
+
+def _owner(entry: Entry, kind: str, prefix: str) -> Owned | None:
+    top, last = entry.parts[0], entry.parts[-1]
+    if kind == "canvas" and (found := _CANVAS.match(top)):
+        name, attempt = _attempt(found["file"] if len(entry.parts) == 1 else last)
+        return Owned(entry, f"{found['name']}_{found['user']}", name, bool(found["late"]), attempt)
+    if kind == "moodle" and (found := _MOODLE.match(top)) and top.count(_MARK) == 1:
+        file = last if len(entry.parts) > 1 else (found["file"] or last)
+        return Owned(entry, f"{found['name']}_{found['user']}", file)
+    if kind in ("canvas", "moodle"):
+        return None
+    if len(entry.parts) > 1:
+        name = PurePosixPath(top).stem if top.endswith(".zip") else top
+        return Owned(entry, name.removeprefix(prefix), last)
+    return Owned(entry, PurePosixPath(last).stem.removesuffix(".ipynb"), last)
+
+
+def _marked(name: str) -> bool:
+    return bool(_CANVAS.match(name) or _MOODLE.match(name))
+
+
+def _attempt(file: str) -> tuple[str, int]:
+    """Canvas puts ``-1``, ``-2`` … behind the name of a file that was handed in again."""
+    path = PurePosixPath(file)
+    found = _RESUBMITTED.search(path.stem)
+    if not found:
+        return file, 0
+    return path.stem[: found.start()] + path.suffix, int(found.group(1))
+
+
+def _common_prefix(names: set[str]) -> str:
+    """The assignment's name before the students': the longest start, up to a hyphen, that all share."""
+    if len(names) < 2:
+        return ""
+    shortest, longest = min(names), max(names)
+    same = 0
+    while same < min(len(shortest), len(longest)) and shortest[same] == longest[same]:
+        same += 1
+    return shortest[: shortest.rfind("-", 0, same) + 1]

@@ -1,9 +1,0 @@
-"""Brings downloads from learning systems into nbgrader's ``submitted`` layout.
-
-``collect(source, submitted, lab)`` takes a Canvas or Moodle download, GitHub Classroom's repositories,
-or any folder or zip of notebooks, and says in ``Collected.notes`` what it refused or had to choose.
-"""
-
-from autograder.collecting.collect import Collected, collect, collect_folder
-
-__all__ = ["Collected", "collect", "collect_folder"]

@@ -1,0 +1,235 @@
+"""Reads the masters: jupytext percent files in which a few cell options stand for nbgrader's metadata.
+
+========================================  ===============================================================
+``# %% locked="setup"``                   a given cell, restored before grading
+``# %% question="softmax"``               the solution cell of a question, with its BEGIN/END SOLUTION region
+``# %% test="softmax" points=4``          the test cell: its visible part; the hidden region is added here
+``# %% [markdown] written="why" points=2``  a text answer that a person grades
+``# %% tags=["skip-grading"]``            not run when grading (figures, demos, long training)
+========================================  ===============================================================
+
+The header's ``course`` entry names the data files that the lab needs and its demo::
+
+    #   course:
+    #     data: [names.txt]
+    #     demo: 01_markov_bigram
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autograder.course.lab import LabSpec
+from autograder.errors import UserError
+
+if TYPE_CHECKING:  # what reads notebooks takes half a second to import, and a sandbox can start meanwhile
+    from nbformat.notebooknode import NotebookNode
+
+SKIP = "skip-grading"
+
+_HIDDEN = """
+### BEGIN HIDDEN TESTS
+from autograder.nbgrader_plugin.score_in_kernel import score
+
+score("{lab}", "{question}", globals())
+### END HIDDEN TESTS"""
+
+
+def course_root() -> Path:
+    """The folder that holds ``solutions`` and ``notebooks``: ``COURSE_ROOT``, else beside this package."""
+    named = os.environ.get("COURSE_ROOT")
+    return Path(named) if named else Path(__file__).resolve().parents[2]
+
+
+def use_root(root: Path) -> None:
+    """Take the course in ``root`` from now on: its masters, hidden tests and misconceptions."""
+    from autograder import hidden_tests, misconceptions
+
+    os.environ["COURSE_ROOT"] = str(root)
+    for package in (hidden_tests, misconceptions):
+        folder = root / "autograder" / package.__name__.rsplit(".", 1)[-1]
+        if folder.is_dir() and all(not folder.samefile(known) for known in package.__path__):
+            package.__path__.insert(0, str(folder))
+
+
+def all_labs() -> list[str]:
+    """The full names of all labs that have a master, in order."""
+    return sorted(path.parent.name for path in course_root().glob("solutions/[0-9][0-9]_*/*.py"))
+
+
+def lab_name(lab: str) -> str:
+    """The full name for a number (``7``, ``07``) or a full name. ``UserError`` when there is none."""
+    labs = all_labs()
+    for name in labs:
+        if lab == name or (lab.isdigit() and int(lab) == int(name[:2])):
+            return name
+    raise UserError(f"There is no lab “{lab}”: the labs are {', '.join(labs) or 'not here'}.")
+
+
+def master_path(lab: str) -> Path:
+    """The percent file of a lab (full name)."""
+    return course_root() / "solutions" / lab / f"{lab}.py"
+
+
+@cache
+def course_header(lab: str) -> dict[str, Any]:
+    """The ``course`` entry of a master's header, without reading the rest."""
+    import yaml
+
+    path = master_path(lab)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    try:
+        end = lines.index("# ---", 1) if lines[:1] == ["# ---"] else 0
+        header = yaml.safe_load("\n".join(line.removeprefix("#")[1:] for line in lines[1:end])) or {}
+        return dict(header.get("jupyter", {}).get("course") or {})
+    except (ValueError, AttributeError, TypeError, yaml.YAMLError) as error:
+        raise UserError(f"The header of {path} cannot be read: {' '.join(str(error).split())}.") from None
+
+
+@cache
+def read_master(lab: str) -> NotebookNode:
+    """The master as a notebook with complete nbgrader metadata, solutions and hidden regions in place."""
+    import jupytext
+    import nbformat
+
+    path = master_path(lab)
+    notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
+    course = dict(notebook.metadata.get("course", {}))
+    notebook.metadata = nbformat.from_dict(
+        {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+            "course": course,
+        }
+    )
+    seen: set[str] = set()
+    for index, cell in enumerate(notebook.cells):
+        _expand(cell, lab, path)
+        cell["id"] = _cell_id(cell, index, seen)
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if grade_id is not None and grade_id in seen:
+            raise UserError(f"The master {path} uses the name “{grade_id}” for two cells.")
+        if grade_id is not None:
+            seen.add(grade_id)
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    return notebook
+
+
+def _expand(cell: NotebookNode, lab: str, path: Path) -> None:
+    """Turn the short options into nbgrader's metadata, and add the hidden region of a test cell."""
+    from nbformat import from_dict
+
+    options = cell.metadata
+    flags: dict[str, Any] = {"grade": False, "solution": False, "locked": False, "task": False}
+    points = options.pop("points", None)
+    if "question" in options:
+        flags.update(grade_id=options.pop("question"), solution=True)
+    elif "test" in options:
+        question = options.pop("test")
+        flags.update(grade_id=f"test_{question}", grade=True, locked=True, points=points)
+        cell.source += _HIDDEN.format(lab=lab, question=question)
+    elif "written" in options:
+        flags.update(grade_id=options.pop("written"), grade=True, solution=True, points=points)
+    elif "locked" in options:
+        flags.update(grade_id=options.pop("locked"), locked=True)
+    else:
+        if points is not None:
+            raise UserError(f"The master {path} gives points to a cell that is neither test nor written.")
+        cell.metadata = from_dict(_tags(options))
+        return
+    if flags["grade"] and not isinstance(points, (int, float)):
+        raise UserError(f"The master {path} gives no points to the cell “{flags['grade_id']}”.")
+    flags["cell_type"] = cell.cell_type
+    cell.metadata = from_dict({"nbgrader": {**flags, "schema_version": 3}, **_tags(options)})
+    if flags["grade"] and flags["locked"]:
+        cell.metadata["deletable"] = False
+
+
+def _tags(options: Any) -> dict[str, Any]:
+    return {"tags": list(options["tags"])} if options.get("tags") else {}
+
+
+def _cell_id(cell: NotebookNode, index: int, seen: set[str]) -> str:
+    grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+    if grade_id:
+        return re.sub(r"[^a-zA-Z0-9-_]", "-", grade_id)[:64]
+    return f"cell-{index:03d}-{hashlib.sha256(cell.source.encode()).hexdigest()[:6]}"
+
+
+def is_skipped(cell: NotebookNode) -> bool:
+    """Whether a cell of the master is not run when grading."""
+    return SKIP in cell.metadata.get("tags", [])
+
+
+@cache
+def lab_as_written(lab: str) -> LabSpec:
+    """The lab as its master has it, whatever the course's policy says."""
+    notebook = read_master(lab)
+    questions, written = [], []
+    for cell in notebook.cells:
+        data = cell.metadata.get("nbgrader", {})
+        if data.get("grade") and data.get("solution"):
+            written.append((data["grade_id"], float(data["points"])))
+        elif data.get("grade"):
+            questions.append((data["grade_id"].removeprefix("test_"), float(data["points"])))
+    heading = next((c.source for c in notebook.cells if c.cell_type == "markdown"), lab)
+    title = heading.splitlines()[0].lstrip("# ").strip()
+    return LabSpec(lab, title, tuple(questions), tuple(written), tuple(notebook.cells))
+
+
+@cache
+def solution(lab: str) -> dict[str, Any]:
+    """The namespace that the master's own cells make (test cells and ``skip-grading`` cells not run)."""
+    namespace: dict[str, Any] = {"__name__": f"master_{lab}"}
+    for cell in read_master(lab).cells:
+        if cell.cell_type != "code" or is_skipped(cell) or cell.metadata.get("nbgrader", {}).get("grade"):
+            continue
+        label = cell["id"]
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(cell.source, f"<master {lab} {label}>", "exec"), namespace)
+    return namespace
+
+
+class _Attributes:
+    """A namespace read with dots: ``master("07").causal_mask``."""
+
+    def __init__(self, lab: str):
+        self._lab = lab
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return solution(self._lab)[name]
+        except KeyError:
+            raise AttributeError(f"lab {self._lab} has no function {name}") from None
+
+
+def master(lab: str) -> Any:
+    """The master's functions of a lab as attributes, for misconceptions that build on them."""
+    return _Attributes(lab_name(lab))
+
+
+def solution_source(lab: str, question: str) -> str:
+    """The source of a question's solution cell in the master."""
+    for cell in read_master(lab).cells:
+        data = cell.metadata.get("nbgrader", {})
+        if data.get("grade_id") == question and data.get("solution"):
+            return cell.source
+    raise UserError(f"The master of {lab} has no question “{question}”.")
+
+
+def solved(lab: str) -> dict[str, str]:
+    """The master's answers to every question, without the marks of the solution regions."""
+    return {name: _without_marks(solution_source(lab, name)) for name, _ in lab_as_written(lab).questions}
+
+
+def _without_marks(source: str) -> str:
+    return "\n".join(
+        line for line in source.splitlines() if "### BEGIN" not in line and "### END" not in line
+    )

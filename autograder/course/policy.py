@@ -1,0 +1,139 @@
+"""What ``course.toml`` may say: the course's policy as validated values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Annotated, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, field_validator
+
+from autograder.sandbox.limits import Limits
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Percent = Annotated[float, Field(ge=0, le=100)]
+
+
+def _end_of_day(value: Any) -> Any:
+    """A date without a time means its last second: nobody is late on the day itself."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return datetime.combine(value, time(23, 59, 59))
+    return value
+
+
+DueDate = Annotated[datetime, BeforeValidator(_end_of_day)]
+#: A new due date, or a number of days on top of the lab's.
+Extension = DueDate | Annotated[float, Field(gt=0, le=366)]
+#: One name, or several.
+Names = tuple[Annotated[str, Field(min_length=1)], ...]
+
+_STRICT = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Strict(BaseModel):
+    model_config = _STRICT
+
+
+#: Any of the sandbox's limits; what is not said stays as it is.
+LimitsPolicy: Any = create_model(
+    "LimitsPolicy",
+    __config__=_STRICT,
+    **{
+        field.name: (
+            (Annotated[int, Field(gt=0)] if field.type == "int" else Positive) | None,
+            None,
+        )
+        for field in fields(Limits)
+    },
+)  # type: ignore[call-overload]
+
+
+class LatePolicy(_Strict):
+    """What lateness costs: a share of the points for each day begun, after a time of grace."""
+
+    percent_per_day: Percent
+    at_most_percent: Percent = 100.0
+    grace_minutes: Annotated[float, Field(ge=0)] = 0.0
+
+    def penalty(self, score: float, seconds_late: float) -> float | None:
+        """The points that are taken off ``score``; None for nothing."""
+        if seconds_late <= 60 * self.grace_minutes:
+            return None
+        percent = min(self.percent_per_day * math.ceil(seconds_late / 86_400), self.at_most_percent)
+        return round(score * percent / 100, 2)
+
+
+class LabPolicy(_Strict):
+    """What the course says about one lab."""
+
+    due: DueDate | None = None
+    late: LatePolicy | None = None
+    limits: LimitsPolicy = LimitsPolicy()
+    #: Points of a question or of a written answer, where they are not to be the master's.
+    points: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = {}
+    #: Library functions that a question forbids on top of what its public check says.
+    forbid: dict[str, Names] = {}
+    extensions: dict[str, Extension] = {}
+
+
+class Settings(_Strict):
+    """The whole of ``course.toml``. ``salt`` seeds the hidden tests' inputs and is a secret of the teaching team."""
+
+    name: str = "From Bigrams to Translators"
+    salt: str = ""
+    #: The time zone of due dates that name none.
+    timezone: str = "UTC"
+    late: LatePolicy | None = None
+    limits: LimitsPolicy = LimitsPolicy()
+    #: Students who get so many days more for every lab.
+    extensions: dict[str, Annotated[float, Field(gt=0, le=366)]] = {}
+    labs: dict[str, LabPolicy] = {}
+
+    @field_validator("timezone")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError(f"there is no time zone “{value}”, try one like Europe/Berlin") from None
+        return value
+
+    def lab(self, name: str) -> LabPolicy:
+        """The policy of a lab (full name), which the file may call by its number."""
+        for key, policy in self.labs.items():
+            if key == name or (key.isdigit() and int(key) == int(name[:2])):
+                return policy
+        return LabPolicy()
+
+    def due(self, lab: str) -> datetime | None:
+        """When the lab is due, in UTC without a zone, as nbgrader stores it."""
+        due = self.lab(lab).due
+        return self._utc(due) if due is not None else None
+
+    def extension(self, lab: str, student: str) -> timedelta | None:
+        """How much longer a student has than the others; None when the course does not say."""
+        own = self.lab(lab).extensions.get(student, self.extensions.get(student))
+        if isinstance(own, datetime):
+            due = self.due(lab)
+            return self._utc(own) - due if due is not None else None
+        return timedelta(days=own) if own is not None else None
+
+    def penalty(self, lab: str, score: float, seconds_late: float) -> float | None:
+        """The points that lateness takes off; None for nothing."""
+        rule = self.lab(lab).late or self.late
+        return rule.penalty(score, seconds_late) if rule is not None else None
+
+    def has_late_rule(self, lab: str) -> bool:
+        """Whether the course says anything about lateness; if not, the gradebook's penalties stay."""
+        return (self.lab(lab).late or self.late) is not None
+
+    def limits_for(self, lab: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What the file says of limits: for every lab, and for this one."""
+        return self.limits.model_dump(exclude_none=True), self.lab(lab).limits.model_dump(exclude_none=True)
+
+    def _utc(self, when: datetime) -> datetime:
+        if when.tzinfo is None:
+            when = when.replace(tzinfo=ZoneInfo(self.timezone))
+        return when.astimezone(UTC).replace(tzinfo=None)

@@ -1,0 +1,170 @@
+"""Reads the course's policy, ``course.toml``, and refuses it with the line of the mistake before anything runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from autograder.course.lab import LabSpec
+from autograder.course.masters import all_labs, course_root, lab_as_written
+from autograder.course.policy import Settings
+from autograder.errors import UserError
+
+_given: Settings | None = None
+
+
+def settings() -> Settings:
+    """The settings of this course; the salt is made once, on first use, and kept beside the course."""
+    return _given if _given is not None else _read()
+
+
+def use(given: Settings | None) -> None:
+    """Take these settings instead of the file's (None: the file's again)."""
+    global _given
+    _given = given
+    _read.cache_clear()
+    spec.cache_clear()
+
+
+def course_file() -> Path:
+    """``COURSE_FILE``, else ``course.toml`` in the course's folder."""
+    return Path(os.environ.get("COURSE_FILE") or course_root() / "course.toml")
+
+
+@cache
+def _read() -> Settings:
+    path = course_file()
+    if not path.exists():
+        if os.environ.get("COURSE_FILE"):
+            raise UserError(f"There is no course file {path}.")
+        return Settings(salt=_own_salt())
+    try:
+        text = path.read_text(encoding="utf-8")
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path} is not valid TOML: {error}.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read: {error}.") from None
+    try:
+        read = Settings(**values)
+    except ValidationError as error:
+        raise _mistake(path, text, *_first(error, values)) from None
+    _check_names(read, path, text)
+    salt = os.environ.get("COURSE_SALT") or read.salt or _own_salt()
+    return read.model_copy(update={"salt": salt})
+
+
+@cache
+def spec(lab: str) -> LabSpec:
+    """What the harness needs to know of a lab (full name), with the points that the course's policy gives."""
+    return lab_as_written(lab).with_points(settings().lab(lab).points)
+
+
+def _check_names(read: Settings, path: Path, text: str) -> None:
+    """Refuse labs and questions that do not exist: a typing mistake must not pass for no rule at all."""
+    named: dict[str, str] = {}
+    for key, policy in read.labs.items():
+        lab = next((name for name in all_labs() if key in (name, name[:2], str(int(name[:2])))), None)
+        if lab is None:
+            raise _mistake(path, text, ("labs", key), f"there is no lab “{key}”")
+        if lab in named:
+            raise _mistake(path, text, ("labs", key), f"lab {lab} has a section of its own already")
+        named[lab] = key
+        if any(policy.model_dump(include={"points", "forbid"}).values()):
+            _check_questions(lab, ("labs", key), policy, path, text)
+        for student, extension in policy.extensions.items():
+            if not isinstance(extension, float) and policy.due is None:
+                place = ("labs", key, "extensions", student)
+                raise _mistake(path, text, place, "an extension to a date needs the lab's own due date")
+
+
+def _check_questions(lab: str, place: tuple[str, ...], policy: Any, path: Path, text: str) -> None:
+    written = lab_as_written(lab)
+    questions = [name for name, _ in written.questions]
+    for name in policy.points:
+        if name not in [*questions, *(answer for answer, _ in written.written)]:
+            raise _mistake(path, text, (*place, "points", name), f"lab {lab} has no question “{name}”")
+    for name in policy.forbid:
+        if name not in questions:
+            raise _mistake(path, text, (*place, "forbid", name), f"lab {lab} has no question “{name}”")
+
+
+def _first(error: ValidationError, values: Any) -> tuple[tuple[str, ...], str]:
+    """Where the first mistake stands in the file, and what is wrong, in words."""
+    mistake = error.errors()[0]
+    place: list[str] = []
+    for name in mistake["loc"]:
+        if isinstance(values, dict) and (name in values or mistake["type"] == "missing"):
+            place.append(str(name))
+            values = values.get(name)
+    message = mistake["msg"].removeprefix("Value error, ")
+    if mistake["type"] == "extra_forbidden":
+        message = "there is no such setting"
+    elif "extensions" in place[:-1]:
+        message = "an extension is a number of days, at most 366, or for one lab the new due date"
+    return tuple(place), message[:1].lower() + message[1:]
+
+
+def _mistake(path: Path, text: str, place: Sequence[str], words: str) -> UserError:
+    return UserError(f"{path}, line {line_of(text, place)}: “{'.'.join(place)}”: {words}.")
+
+
+_TABLE = re.compile(r"^\s*\[([^\[\]]+)\]\s*(?:#.*)?$")
+_KEY = re.compile(
+    r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*="""
+)
+
+
+def line_of(text: str, place: Sequence[str]) -> int:
+    """The line (from 1) that says most of the setting ``place``.
+
+    tomllib keeps no positions; the file's table headers and keys are read again here, by tomllib too. What
+    stands inside a value (an inline table, a list) has the line of its key.
+    """
+    best, covered, table = 1, 0, list[str]()
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _TABLE.match(line):
+            table = here = _names(header.group(1))
+        elif key := _KEY.match(line):
+            here = table + _names(key.group(1))
+        else:
+            continue
+        if len(here) > covered and here == list(place[: len(here)]):
+            best, covered = number, len(here)
+    return best
+
+
+def _names(dotted: str) -> list[str]:
+    """The parts of a dotted key."""
+    try:
+        value: Any = tomllib.loads(f"{dotted} = 0")
+    except tomllib.TOMLDecodeError:
+        return []
+    names = []
+    while isinstance(value, dict):
+        [(name, value)] = value.items()
+        names.append(name)
+    return names
+
+
+def _own_salt() -> str:
+    """``COURSE_SALT``, or a random one in ``.course-salt``, which git ignores and only its owner may read."""
+    if os.environ.get("COURSE_SALT"):
+        return os.environ["COURSE_SALT"]
+    path = course_root() / ".course-salt"
+    try:
+        if not path.exists():
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w") as file:
+                file.write(secrets.token_hex(16))
+        return Path(path).read_text().strip()
+    except OSError as error:
+        raise UserError(f"The course's salt {path} cannot be read or made: {error.strerror}.") from None

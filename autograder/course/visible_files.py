@@ -1,0 +1,91 @@
+"""Who may see which files: a student's bundle, the sandbox, a worker on another machine, Gradescope's container.
+
+One rule serves all of them. A file or folder that belongs to one lab carries its number in its name (``07_…``,
+``test_07_…``, ``m07_…``, ``c07_…``, ``p07_…``), and nobody sees what belongs to a later lab than theirs. Beyond that:
+
+- a *student* of lab k sees the kit without the lecture's demos and without what lab k and later ones ask for
+  (``provided``), and the data that the lab's master names. No solution, no hidden test, no wrong answer.
+- a *grader* of lab k sees, besides, the masters, hidden tests and wrong answers of the labs up to k.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.course.masters import course_header, course_root
+from autograder.errors import UserError
+
+KIT = "notebooks/coursekit"
+_LAB_NUMBER = re.compile(r"^(?:test_|[a-z])?(\d\d)_")
+_CACHES = frozenset({"__pycache__", ".pytest_cache", ".ruff_cache", ".mypy_cache", ".ipynb_checkpoints"})
+
+
+def lab_number(name: str) -> str | None:
+    """The number of the lab that a file or folder of this name belongs to (``"07"``), or None when to all."""
+    found = _LAB_NUMBER.match(name)
+    return found.group(1) if found else None
+
+
+def files_below(path: Path) -> Iterator[Path]:
+    """The file itself, or all files below the folder in a fixed order, without caches."""
+    if path.is_file():
+        yield path
+    for file in sorted(path.rglob("*")):
+        if file.is_file() and file.suffix != ".pyc" and not _CACHES.intersection(file.parts):
+            yield file
+
+
+def kit_folder() -> Path:
+    """The student kit's package, whole."""
+    return course_root() / KIT
+
+
+def kit_files(lab: str) -> list[Path]:
+    """The kit's files that a student of ``lab`` (full name) sees, in a fixed order."""
+    kit = kit_folder()
+    return [file for file in files_below(kit) if _is_shown(file.relative_to(kit), lab[:2])]
+
+
+def _is_shown(file: Path, number: str) -> bool:
+    if file.parts[0] == "demos":  # a lecture shows what a lab asks for
+        return False
+    latest = max((n for part in file.parts if (n := lab_number(part))), default="")
+    return latest < number if file.parts[0] == "provided" else latest <= number
+
+
+def write_kit(lab: str, target: Path) -> None:
+    """Copy the kit to the folder ``target``, as a student of ``lab`` sees it."""
+    for file in kit_files(lab):
+        place = target / file.relative_to(kit_folder())
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(file, place)
+
+
+def data_files(lab: str) -> list[Path]:
+    """The data files and folders that the master's header names, as paths in ``data/``."""
+    names = course_header(lab).get("data") or []
+    files = [course_root() / "data" / name for name in names]
+    for file in files:
+        if not file.exists():
+            raise UserError(f"Lab {lab} names the data file {file.name}, which is not in data/.")
+    return files
+
+
+def grader_files(lab: str) -> Iterator[tuple[Path, str]]:
+    """What grading ``lab`` needs of the course, each with its name below the course's folder: masters, tests, answers.
+
+    The kit and the data come beside them: ``kit_files`` and ``data_files``.
+    """
+    root = course_root()
+    for master in sorted(root.glob("solutions/[0-9][0-9]_*/*.py")):
+        if (lab_number(master.parent.name) or "") <= lab[:2]:
+            yield master, master.relative_to(root).as_posix()
+    for kind in ("hidden_tests", "misconceptions"):
+        folder = root / "autograder" / kind
+        for file in files_below(folder):
+            numbers = [n for part in file.relative_to(folder).parts if (n := lab_number(part))]
+            if file.suffix == ".py" and numbers and max(numbers) <= lab[:2]:
+                yield file, file.relative_to(root).as_posix()

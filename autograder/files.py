@@ -1,0 +1,134 @@
+"""Where files go in nbgrader's folders, under names that cannot leave them, and how they are written."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from autograder.errors import GradingError, UserError
+from autograder.results import SubmissionResult
+
+#: A folder name longer than this many bytes is refused by common file systems.
+LONGEST_NAME = 200
+
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|\u202a-\u202e\u2066-\u2069]")
+_RESERVED_ON_WINDOWS = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$", re.IGNORECASE)
+
+
+def folder_name(student: str) -> str:
+    """A folder name for a student that stays inside its parent and differs for different students.
+
+    An ordinary name (Unicode too) is its own folder name, as nbgrader has it. A name that could
+    escape or confuse (separators, control or bidirectional characters, a leading dot, too long)
+    has those characters replaced by ``_`` and a short digest of the original appended.
+    """
+    encoded = student.encode("utf-8", "surrogatepass")
+    safe = _UNSAFE.sub("_", student.encode("utf-8", "replace").decode("utf-8"))
+    safe = safe.strip().rstrip(".")
+    if safe.startswith("."):
+        safe = "_" + safe.lstrip(".")
+    if _RESERVED_ON_WINDOWS.match(safe):
+        safe = "_" + safe
+    if safe and safe == student and len(encoded) <= LONGEST_NAME:
+        return safe
+    shortened = safe.encode("utf-8")[: LONGEST_NAME - 20].decode("utf-8", "ignore")
+    return f"{shortened or '_'}-{hashlib.sha256(encoded).hexdigest()[:12]}"
+
+
+def autograded_notebook(out: Path, student: str, lab: str) -> Path:
+    """``out/autograded/<student>/<lab>/<lab>.ipynb``, where Formgrader looks for it."""
+    return out / "autograded" / folder_name(student) / lab / f"{lab}.ipynb"
+
+
+def feedback_page(out: Path, student: str, lab: str) -> Path:
+    """``out/feedback/<student>/<lab>/<lab>.html``, where nbgrader releases feedback from."""
+    return out / "feedback" / folder_name(student) / lab / f"{lab}.html"
+
+
+def report_page(out: Path, lab: str) -> Path:
+    """``out/report/<lab>.html``, the class report."""
+    return out / "report" / f"{lab}.html"
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file so that a reader sees the old one or the new one, never half of it.
+
+    The folder is made when missing. Raises GradingError when the disk is full or writing is not
+    allowed. There is no fsync: these files can be made again from the gradebook's own inputs.
+    """
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+    temporary: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=".writing-", dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        reason = error.strerror or "unknown error"
+        raise GradingError(f"The file {path} could not be written: {reason}.") from error
+
+
+def write_autograded(result: SubmissionResult, out: Path) -> Path | None:
+    """Write the executed notebook (and ``timestamp.txt``) to nbgrader's ``autograded`` folder.
+
+    A submission without a notebook (missing, unreadable) writes nothing and removes the notebook of
+    an earlier run, which would otherwise pass for this one. Returns the path, or None.
+    """
+    path = autograded_notebook(out, result.student, result.lab)
+    timestamp = path.with_name("timestamp.txt")
+    if not result.notebook:
+        path.unlink(missing_ok=True)
+        timestamp.unlink(missing_ok=True)
+        return None
+    write_atomically(path, result.notebook)
+    if result.submitted_at:
+        write_atomically(timestamp, result.submitted_at + "\n")
+    return path
+
+
+@contextmanager
+def sole_writer(out: Path) -> Iterator[None]:
+    """Hold the output folder alone; what a killed run left half-written is removed. ``UserError`` when it is taken.
+
+    The lock goes with the process that holds it, however that ends.
+    """
+    try:
+        handle = os.open(out / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise UserError(f"The folder {out} cannot be written to: {error.strerror}.") from None
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(f"Another command is writing to {out}: let it finish and try again.") from None
+        except OSError:
+            pass  # a file system without locks
+        else:
+            for folder in ("autograded", "feedback", "report"):
+                for left in (out / folder).rglob(".writing-*"):
+                    left.unlink(missing_ok=True)
+        yield
+    finally:
+        os.close(handle)
+
+
+def digest_of(paths: Iterable[Path]) -> str:
+    """One digest of the contents of files and folders, names included."""
+    digest = hashlib.sha256()
+    for path in paths:
+        files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+        for file in files:
+            if "__pycache__" not in file.parts:
+                digest.update(str(file.relative_to(path.parent)).encode() + b"\0")
+                digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()

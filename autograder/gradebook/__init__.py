@@ -1,0 +1,1 @@
+"""nbgrader's gradebook.db: the results in it, and what people entered there."""

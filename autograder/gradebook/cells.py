@@ -1,0 +1,240 @@
+"""The master's cells in the gradebook: what a lab asks, saved as ``nbgrader generate_assignment`` does."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+from nbgrader import api
+from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, ClearSolutions, ComputeChecksums
+from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution, is_task
+from sqlalchemy import delete, insert, or_, select, update
+from sqlalchemy.orm import Session
+
+from autograder.course.lab import LabSpec
+from autograder.errors import GradingError
+
+_KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+
+
+@dataclass(frozen=True)
+class LabCells:
+    """A lab's cells as nbgrader classifies them, by ``grade_id``, in the notebook's order."""
+
+    name: str
+    #: Cells that carry points: (maximum, "code" or "markdown", nbgrader's model).
+    graded: dict[str, tuple[float, str, type]]
+    #: Cells a student answers in: nbgrader's model.
+    answers: dict[str, type]
+    #: Columns of the SourceCell rows.
+    sources: dict[str, dict[str, Any]]
+    #: A test cell's ``grade_id`` -> the question whose points it carries.
+    question_of: dict[str, str]
+    #: An answer cell's checksum as the student receives it.
+    answer_checksums: dict[str, str]
+
+
+@dataclass(frozen=True)
+class SavedLab:
+    """The row ids of a lab in one gradebook; ``graded`` and ``commented`` map ``grade_id`` to cell ids."""
+
+    assignment_id: str
+    notebook_id: str
+    graded: dict[str, str]
+    commented: dict[str, str]
+
+
+def lab_cells(spec: LabSpec) -> LabCells:
+    """Classify the master's cells with nbgrader's own preprocessors and predicates."""
+    master = nbformat.v4.new_notebook(metadata={"kernelspec": dict(_KERNEL)})
+    master.cells = [copy.deepcopy(cell) for cell in spec.cells]
+    resources: dict[str, Any] = {"nbgrader": {}}
+    for preprocessor in (ClearSolutions(), ComputeChecksums()):
+        master, resources = preprocessor.preprocess(master, resources)
+
+    graded: dict[str, tuple[float, str, type]] = {}
+    answers: dict[str, type] = {}
+    sources: dict[str, dict[str, Any]] = {}
+    for cell in master.cells:
+        if not (is_grade(cell) or is_solution(cell) or is_locked(cell) or is_task(cell)):
+            continue
+        metadata = cell.metadata.nbgrader
+        grade_id, checksum = metadata["grade_id"], metadata.get("checksum")
+        if is_grade(cell):
+            graded[grade_id] = (float(metadata["points"]), cell.cell_type, api.GradeCell)
+        if is_solution(cell):
+            answers[grade_id] = api.SolutionCell
+        if is_task(cell):
+            graded[grade_id] = (float(metadata["points"]), cell.cell_type, api.TaskCell)
+            answers[grade_id] = api.TaskCell
+        sources[grade_id] = {
+            "cell_type": cell.cell_type,
+            "locked": bool(is_locked(cell)),
+            "source": cell.source,
+            "checksum": checksum,
+        }
+    question_of = _question_of(spec, master.cells)
+    return LabCells(spec.name, graded, answers, sources, question_of, _received_checksums(master))
+
+
+def _received_checksums(saved: NotebookNode) -> dict[str, str]:
+    """Checksums of the answer cells as students receive them: what only graders see is gone by then."""
+    received, resources = copy.deepcopy(saved), dict[str, Any](nbgrader={})
+    for step in (ClearHiddenTests(), ClearMarkScheme()):
+        received, resources = step.preprocess(received, resources)
+    return {c.metadata.nbgrader["grade_id"]: compute_checksum(c) for c in received.cells if is_solution(c)}
+
+
+def _question_of(spec: LabSpec, cells: list[NotebookNode]) -> dict[str, str]:
+    """Match each question with the test cell that follows its solution cell and carries its points."""
+    questions = {name for name, _ in spec.questions}
+    matched: dict[str, str] = {}
+    question: str | None = None
+    for cell in cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if is_solution(cell) and grade_id in questions:
+            question = grade_id
+        elif question is not None and is_grade(cell) and not is_solution(cell) and cell.cell_type == "code":
+            matched[grade_id] = question
+            question = None
+    unmatched = sorted(questions - set(matched.values()))
+    if unmatched:
+        raise GradingError(
+            f"Lab {spec.name} has no test cell after the solution cell of {', '.join(unmatched)}: "
+            "correct its master and build it again."
+        )
+    return matched
+
+
+def test_cells(spec: LabSpec) -> dict[str, str]:
+    """Question -> the ``grade_id`` of the cell that carries its points."""
+    return {question: cell for cell, question in lab_cells(spec).question_of.items()}
+
+
+def save_lab(session: Session, lab: LabCells, course_id: str) -> SavedLab:
+    """Create or bring up to date the course, the assignment, the notebook and its cells.
+
+    A cell that is no longer in the master goes, with its automatic grades. Raises GradingError when
+    people have entered marks for such a cell: those must not vanish.
+    """
+    if session.execute(select(api.Course.id).where(api.Course.id == course_id)).first() is None:
+        session.execute(insert(api.Course), [{"id": course_id}])
+    wanted_assignment = {"name": lab.name, "course_id": course_id}
+    assignment_id = _find_or_insert(
+        session, api.Assignment, (api.Assignment.name == lab.name,), wanted_assignment
+    )
+    notebook_id = _find_or_insert(
+        session,
+        api.Notebook,
+        (api.Notebook.name == lab.name, api.Notebook.assignment_id == assignment_id),
+        {"name": lab.name, "assignment_id": assignment_id, "kernelspec": json.dumps(_KERNEL)},
+    )
+    _save_sources(session, lab, notebook_id)
+    wanted: dict[tuple[str, type], dict[str, Any]] = {
+        (name, model): {} for name, model in lab.answers.items()
+    }
+    for name, (points, cell_type, model) in lab.graded.items():
+        wanted[name, model] = {"max_score": points, "cell_type": cell_type}
+    ids = _save_cells(session, wanted, notebook_id, lab.name)
+    graded = {name: ids[name, model] for name, (_, _, model) in lab.graded.items()}
+    commented = {name: ids[name, model] for name, model in lab.answers.items()}
+    _complete_submissions(session, notebook_id, graded, commented)
+    return SavedLab(assignment_id, notebook_id, graded, commented)
+
+
+def _find_or_insert(session: Session, model: Any, where: tuple[Any, ...], row: dict[str, Any]) -> str:
+    found = session.execute(select(model.id).where(*where)).scalar_one_or_none()
+    if found is None:
+        found = api.new_uuid()
+        session.execute(insert(model), [{"id": found, **row}])
+    return str(found)
+
+
+def _save_sources(session: Session, lab: LabCells, notebook_id: str) -> None:
+    source = api.SourceCell
+    rows = session.execute(select(source.name, source.id).where(source.notebook_id == notebook_id))
+    existing = {row.name: row.id for row in rows}
+    new = [{"name": n, "notebook_id": notebook_id, **c} for n, c in lab.sources.items() if n not in existing]
+    changed = [{"id": existing[n], **c} for n, c in lab.sources.items() if n in existing]
+    gone = [row_id for name, row_id in existing.items() if name not in lab.sources]
+    if new:
+        session.execute(insert(source), new)
+    if changed:
+        session.execute(update(source), changed)
+    if gone:
+        session.execute(delete(source).where(source.id.in_(gone)))
+
+
+def _save_cells(
+    session: Session, wanted: dict[tuple[str, type], dict[str, Any]], notebook_id: str, lab: str
+) -> dict[tuple[str, type], str]:
+    """Insert, update and remove grade, solution and task cells; returns (name, model) -> id."""
+    ids: dict[tuple[str, type], str] = {}
+    models: tuple[Any, ...] = (api.GradeCell, api.SolutionCell, api.TaskCell)
+    for model in models:
+        rows = session.execute(select(model.name, model.id).where(model.notebook_id == notebook_id)).all()
+        for name, cell_id in rows:
+            if (name, model) in wanted:
+                ids[name, model] = cell_id
+            else:
+                _remove_cell(session, model, cell_id, name, lab)
+    for (name, model), columns in wanted.items():
+        if (name, model) not in ids:
+            cell = model(name=name, notebook_id=notebook_id, **columns)
+            session.add(cell)
+            session.flush()
+            ids[name, model] = cell.id
+        elif columns:
+            session.execute(update(model), [{"id": ids[name, model], **columns}])
+    return ids
+
+
+def _remove_cell(session: Session, model: Any, cell_id: str, name: str, lab: str) -> None:
+    grade, comment = api.Grade, api.Comment
+    by_hand = session.execute(
+        select(grade.id)
+        .where(grade.cell_id == cell_id)
+        .where(or_(grade.manual_score.is_not(None), grade.extra_credit.is_not(None)))
+    ).first()
+    spoken = session.execute(
+        select(comment.id).where(comment.cell_id == cell_id, comment.manual_comment.is_not(None))
+    ).first()
+    if by_hand is not None or spoken is not None:
+        raise GradingError(
+            f"Cell {name} is no longer in lab {lab}, but the gradebook holds marks that people entered for "
+            "it: put the cell back, or grade into a new gradebook."
+        )
+    session.execute(delete(grade).where(grade.cell_id == cell_id))
+    session.execute(delete(comment).where(comment.cell_id == cell_id))
+    session.delete(session.get_one(model, cell_id))
+    session.flush()
+
+
+def _complete_submissions(
+    session: Session, notebook_id: str, graded: dict[str, str], commented: dict[str, str]
+) -> None:
+    """Give submissions from before a cell was added its rows, without which Formgrader fails on them."""
+    submitted = session.execute(
+        select(api.SubmittedNotebook.id).where(api.SubmittedNotebook.notebook_id == notebook_id)
+    ).scalars()
+    submissions = list(submitted)
+    models: tuple[tuple[Any, dict[str, str]], ...] = ((api.Grade, graded), (api.Comment, commented))
+    for model, cells in models:
+        if not submissions:
+            return
+        rows = session.execute(
+            select(model.notebook_id, model.cell_id).where(model.cell_id.in_(list(cells.values())))
+        )
+        present = {(row.notebook_id, row.cell_id) for row in rows}
+        missing = [
+            {"notebook_id": submission, "cell_id": cell_id}
+            for submission in submissions
+            for cell_id in cells.values()
+            if (submission, cell_id) not in present
+        ]
+        if missing:
+            session.execute(insert(model), missing)

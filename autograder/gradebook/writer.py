@@ -1,0 +1,458 @@
+"""Writes results into nbgrader's gradebook.db: the rows nbgrader would write, in one transaction each.
+
+The models are nbgrader's own (``nbgrader.api``), so Formgrader and ``nbgrader export`` work on the
+file. What people entered there (manual scores, comments, extra credit, extensions, late penalties)
+is never overwritten.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import nbformat
+from alembic.script import ScriptDirectory
+from nbgrader import api
+from nbgrader.dbutil import ALEMBIC_DIR
+from nbgrader.utils import compute_checksum, parse_utc
+from sqlalchemy import create_engine, event, func, insert, inspect, select, text, update
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import DatabaseError
+from sqlalchemy.orm import Session
+
+from autograder.course.lab import LabSpec
+from autograder.errors import GradingError
+from autograder.gradebook.cells import LabCells, lab_cells, save_lab
+from autograder.results import SubmissionResult
+
+#: The signature of nbgrader's ``late_submission_penalty``: (student, score, seconds late) -> points or None.
+LatePenalty = Callable[[str, float, float], float | None]
+
+#: A student -> how much longer than the others they have; None when the course does not say.
+Extension = Callable[[str], datetime.timedelta | None]
+
+
+@dataclass(frozen=True)
+class TeacherMarks:
+    """What people entered for one submission, by ``grade_id``, and how late it was."""
+
+    scores: dict[str, float] = field(default_factory=dict)
+    comments: dict[str, str] = field(default_factory=dict)
+    extra_credit: dict[str, float] = field(default_factory=dict)
+    #: Cells that still wait for a person.
+    waiting: tuple[str, ...] = ()
+    seconds_late: float = 0.0
+    late_penalty: float = 0.0
+
+
+class GradebookWriter:
+    """The one writer of a ``gradebook.db``. Use it as a context manager, one for each lab and run.
+
+    ``due`` (UTC, without a zone) and ``extension`` (student -> how much longer) are the course's; where
+    they say nothing, what is in the gradebook stays. ``late_penalty`` is the course's rule (nbgrader's
+    plugin method fits). Without one, a penalty already in the gradebook stays as it is. Raises
+    GradingError for what a user can put right.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        lab_spec: LabSpec,
+        *,
+        course_id: str = "default_course",
+        due: datetime.datetime | None = None,
+        extension: Extension = lambda student: None,
+        late_penalty: LatePenalty | None = None,
+        busy_seconds: float = 20.0,
+    ) -> None:
+        self.path = Path(path)
+        self.lab = lab_cells(lab_spec)
+        self._extension = extension
+        self._late_penalty = late_penalty
+        self._engine = _engine(self.path, busy_seconds)
+        try:
+            with self._transaction() as session:
+                _prepare_schema(session, self.path)
+                self._saved = save_lab(session, self.lab, course_id)
+                if due is not None:
+                    row = {"id": self._saved.assignment_id, "duedate": due}
+                    session.execute(update(api.Assignment), [row])
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> GradebookWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._engine.dispose()
+
+    def add_students(self, students: Iterable[str]) -> None:
+        """Create the students who are not in the gradebook yet: a class in one transaction."""
+        rows = [{"id": storable(student)} for student in students]
+        if rows:
+            with self._transaction() as session:
+                session.execute(sqlite_insert(api.Student).on_conflict_do_nothing(), rows)
+
+    def write(self, result: SubmissionResult, *, regraded: bool | Collection[str] = True) -> None:
+        """Record one submission: all of it or, when anything fails, nothing.
+
+        nbgrader asks a person to look again at every manually graded cell whenever it grades. A cell that
+        was not graded again gives no reason to: ``regraded`` names the questions and written answers that
+        were (True for all, False for none). Where the grader itself failed, every cell waits for a person.
+        """
+        with self._transaction() as session:
+            submission_id, notebook_id = self._find_or_create(session, result)
+            if (longer := self._extension(result.student)) is not None:
+                session.execute(update(api.SubmittedAssignment), [{"id": submission_id, "extension": longer}])
+            untouched = _untouched(self.lab, result)
+            scores = _auto_scores(self.lab, result, untouched)
+            total = self._write_grades(session, notebook_id, scores, regraded)
+            self._write_comments(session, notebook_id, untouched)
+            if self._late_penalty is not None:
+                only = api.SubmittedAssignment.id == submission_id
+                row = session.execute(self._submissions(only)).one()
+                penalty = self._penalty(result.student, total, _seconds_late(row, row.extension))
+                self._write_penalty(session, notebook_id, penalty)
+
+    def marks(self, student: str) -> TeacherMarks:
+        """What people entered for this student's submission of the lab (empty when nothing)."""
+        with self._transaction() as session:
+            only = api.SubmittedAssignment.student_id == storable(student)
+            return marks_of(self._read_marks(session, only), student)
+
+    def all_marks(self) -> dict[str, TeacherMarks]:
+        """``marks`` of every student with a submission of the lab, by the student's name as stored."""
+        with self._transaction() as session:
+            return self._read_marks(session)
+
+    def automatic_scores(self) -> dict[str, dict[str, float | None]]:
+        """Student, as stored -> cell -> the automatic score that the gradebook holds."""
+        names = {cell_id: name for name, cell_id in self._saved.graded.items()}
+        found: dict[str, dict[str, float | None]] = {}
+        with self._transaction() as session:
+            submissions = self._submissions().subquery()
+            query = select(submissions.c.student_id, api.Grade.cell_id, api.Grade.auto_score)
+            joined = query.join(api.Grade, api.Grade.notebook_id == submissions.c.notebook_id)
+            for student, cell_id, score in session.execute(joined):
+                found.setdefault(student, {})[names.get(cell_id, "")] = score
+        return found
+
+    def agrees(self, result: SubmissionResult, scores: dict[str, float | None]) -> bool:
+        """Whether these ``automatic_scores`` of a submission are those of its result."""
+        wanted = _auto_scores(self.lab, result, {})
+        return all(name in scores and scores[name] == wanted[name] for name in self.lab.question_of)
+
+    def apply_policy(self) -> list[str]:
+        """Bring extensions and late penalties of all submissions up to date; the students for whom that changed."""
+        changed = []
+        with self._transaction() as session:
+            grade = api.Grade
+            points = func.coalesce(grade.manual_score, grade.auto_score, 0.0)
+            earned = func.sum(points + func.coalesce(grade.extra_credit, 0.0))
+            totals: dict[str, float] = dict(
+                session.execute(select(grade.notebook_id, earned).group_by(grade.notebook_id)).all()
+            )
+            for row in session.execute(self._submissions()).all():
+                given = self._extension(row.student_id)
+                longer = row.extension if given is None else given
+                if longer != row.extension:
+                    session.execute(update(api.SubmittedAssignment), [{"id": row.id, "extension": longer}])
+                penalty = row.late_submission_penalty
+                if self._late_penalty is not None:
+                    late, total = _seconds_late(row, longer), totals.get(row.notebook_id, 0.0)
+                    penalty = self._penalty(row.student_id, total, late)
+                if penalty != row.late_submission_penalty:
+                    self._write_penalty(session, row.notebook_id, penalty)
+                if (longer, penalty) != (row.extension, row.late_submission_penalty):
+                    changed.append(row.student_id)
+        return changed
+
+    def _submissions(self, *only: Any) -> Any:
+        """The query for submissions of the lab: ids, student, times and late penalty."""
+        submitted, notebook = api.SubmittedAssignment, api.SubmittedNotebook
+        return (
+            select(
+                submitted.id,
+                submitted.student_id,
+                submitted.timestamp,
+                submitted.extension,
+                api.Assignment.duedate,
+                notebook.id.label("notebook_id"),
+                notebook.late_submission_penalty,
+            )
+            .join(notebook, notebook.assignment_id == submitted.id)
+            .join(api.Assignment, api.Assignment.id == submitted.assignment_id)
+            .where(submitted.assignment_id == self._saved.assignment_id)
+            .where(notebook.notebook_id == self._saved.notebook_id, *only)
+        )
+
+    # One submission's rows
+
+    def _find_or_create(self, session: Session, result: SubmissionResult) -> tuple[str, str]:
+        """The ids of the SubmittedAssignment and SubmittedNotebook rows."""
+        student = storable(result.student)
+        session.execute(sqlite_insert(api.Student).on_conflict_do_nothing(), [{"id": student}])
+        submitted = api.SubmittedAssignment
+        mine = (submitted.assignment_id == self._saved.assignment_id, submitted.student_id == student)
+        timestamp = _timestamp(result.submitted_at)
+        submission_id = session.execute(select(submitted.id).where(*mine)).scalar_one_or_none()
+        if submission_id is None:
+            submission_id = api.new_uuid()
+            row = {"id": submission_id, "student_id": student, "timestamp": timestamp}
+            session.execute(insert(submitted), [{**row, "assignment_id": self._saved.assignment_id}])
+        elif timestamp is not None:
+            session.execute(update(submitted), [{"id": submission_id, "timestamp": timestamp}])
+
+        notebook = api.SubmittedNotebook
+        both = (notebook.assignment_id == submission_id, notebook.notebook_id == self._saved.notebook_id)
+        notebook_id = session.execute(select(notebook.id).where(*both)).scalar_one_or_none()
+        if notebook_id is None:
+            notebook_id = api.new_uuid()
+            row = {"id": notebook_id, "assignment_id": submission_id}
+            session.execute(insert(notebook), [{**row, "notebook_id": self._saved.notebook_id}])
+        return submission_id, notebook_id
+
+    def _write_grades(
+        self,
+        session: Session,
+        notebook_id: str,
+        scores: dict[str, float | None],
+        regraded: bool | Collection[str],
+    ) -> float:
+        """Write a Grade for every graded cell; returns the notebook's score, manual ones included."""
+        grade = api.Grade
+        columns = (grade.cell_id, grade.id, grade.auto_score, grade.manual_score, grade.extra_credit)
+        query = select(*columns, grade.needs_manual_grade).where(grade.notebook_id == notebook_id)
+        existing = {row.cell_id: row for row in session.execute(query)}
+        new_rows: list[dict[str, Any]] = []
+        changed_rows: list[dict[str, Any]] = []
+        total = 0.0
+        for name, auto_score in scores.items():
+            cell_id = self._saved.graded[name]
+            old = existing.get(cell_id)
+            manual_score = old.manual_score if old is not None else None
+            effective = manual_score if manual_score is not None else auto_score
+            total += (effective or 0.0) + ((old.extra_credit or 0.0) if old is not None else 0.0)
+            needs_person = manual_score is not None or auto_score is None
+            if old is None:
+                row = {"cell_id": cell_id, "notebook_id": notebook_id, "auto_score": auto_score}
+                new_rows.append({**row, "needs_manual_grade": needs_person})
+                continue
+            again = (
+                regraded if isinstance(regraded, bool) else self.lab.question_of.get(name, name) in regraded
+            )
+            if not again and old.auto_score == auto_score:
+                needs_person = old.needs_manual_grade
+            if (old.auto_score, old.needs_manual_grade) != (auto_score, needs_person):
+                row = {"id": old.id, "auto_score": auto_score, "needs_manual_grade": needs_person}
+                changed_rows.append(row)
+        _insert_and_update(session, grade, new_rows, changed_rows)
+        return total
+
+    def _write_comments(self, session: Session, notebook_id: str, untouched: dict[str, bool]) -> None:
+        """Write a Comment for every answer cell: "No response." when the student left it as it was."""
+        comment = api.Comment
+        query = select(comment.cell_id, comment.id, comment.auto_comment)
+        existing = {r.cell_id: r for r in session.execute(query.where(comment.notebook_id == notebook_id))}
+        new_rows: list[dict[str, Any]] = []
+        changed_rows: list[dict[str, Any]] = []
+        for name, cell_id in self._saved.commented.items():
+            auto_comment = "No response." if untouched.get(name) else None
+            old = existing.get(cell_id)
+            if old is None:
+                row = {"cell_id": cell_id, "notebook_id": notebook_id, "auto_comment": auto_comment}
+                new_rows.append(row)
+            elif old.auto_comment != auto_comment:
+                changed_rows.append({"id": old.id, "auto_comment": auto_comment})
+        _insert_and_update(session, comment, new_rows, changed_rows)
+
+    def _penalty(self, student: str, total: float, seconds_late: float) -> float | None:
+        """The course's late penalty as nbgrader assigns it: between 0 and the score, else none."""
+        assert self._late_penalty is not None
+        penalty = self._late_penalty(student, total, seconds_late) if seconds_late > 0 else None
+        return None if penalty is None else min(max(float(penalty), 0.0), total)
+
+    def _write_penalty(self, session: Session, notebook_id: str, penalty: float | None) -> None:
+        row = {"id": notebook_id, "late_submission_penalty": penalty}
+        session.execute(update(api.SubmittedNotebook), [row])
+
+    # Reading back
+
+    def _read_marks(self, session: Session, *only: Any) -> dict[str, TeacherMarks]:
+        """What people entered, by the student's name as stored: four queries, however many students."""
+        names = {cell_id: name for name, cell_id in self._saved.graded.items()}
+        answers = {cell_id: name for name, cell_id in self._saved.commented.items()}
+        grade, comment = api.Grade, api.Comment
+        rows = session.execute(self._submissions(*only)).all()
+        mine = select(self._submissions(*only).subquery().c.notebook_id)
+        grades, comments = defaultdict(list), defaultdict(list)
+        columns = (grade.notebook_id, grade.cell_id, grade.manual_score, grade.extra_credit)
+        query = select(*columns, grade.needs_manual_grade).where(grade.notebook_id.in_(mine))
+        for found in session.execute(query):
+            if found.cell_id in names:
+                grades[found.notebook_id].append((names[found.cell_id], found))
+        query = select(comment.notebook_id, comment.cell_id, comment.manual_comment)
+        for found in session.execute(query.where(comment.notebook_id.in_(mine))):
+            if found.cell_id in answers and found.manual_comment:
+                comments[found.notebook_id].append((answers[found.cell_id], found.manual_comment))
+        return {
+            row.student_id: TeacherMarks(
+                scores={n: g.manual_score for n, g in grades[row.notebook_id] if g.manual_score is not None},
+                comments=dict(comments[row.notebook_id]),
+                extra_credit={n: g.extra_credit for n, g in grades[row.notebook_id] if g.extra_credit},
+                waiting=tuple(sorted(n for n, g in grades[row.notebook_id] if g.needs_manual_grade)),
+                seconds_late=_seconds_late(row, row.extension),
+                late_penalty=float(row.late_submission_penalty or 0.0),
+            )
+            for row in rows
+        }
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Session]:
+        """One transaction; what the database refuses becomes a sentence."""
+        try:
+            with Session(self._engine) as session, session.begin():
+                yield session
+        except DatabaseError as error:
+            raise GradingError(_in_words(self.path, str(error.orig))) from error
+
+
+def _insert_and_update(
+    session: Session, model: Any, new_rows: list[dict[str, Any]], changed_rows: list[dict[str, Any]]
+) -> None:
+    if new_rows:
+        session.execute(insert(model), new_rows)
+    if changed_rows:
+        session.execute(update(model), changed_rows)
+
+
+def _auto_scores(
+    lab: LabCells, result: SubmissionResult, untouched: dict[str, bool]
+) -> dict[str, float | None]:
+    """The automatic score of every graded cell; None asks for a person, as nbgrader has it."""
+    points = {question.name: float(question.points) for question in result.questions}
+    scores: dict[str, float | None] = {}
+    for name in lab.graded:
+        if result.fault:
+            scores[name] = None
+        elif name in lab.question_of:
+            scores[name] = points.get(lab.question_of[name], 0.0)
+        elif not result.readable or untouched.get(name):  # nobody can be asked to read what is not there
+            scores[name] = 0.0
+        else:
+            scores[name] = None
+    return scores
+
+
+def _untouched(lab: LabCells, result: SubmissionResult) -> dict[str, bool]:
+    """For each answer cell of the submission: is it still exactly as the student received it?"""
+    if not result.notebook:
+        return {}
+    untouched: dict[str, bool] = {}
+    for cell in nbformat.v4.reads(result.notebook).cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if grade_id in lab.answer_checksums:
+            try:
+                untouched[grade_id] = lab.answer_checksums[grade_id] == compute_checksum(cell)
+            except UnicodeEncodeError:  # a lone surrogate: somebody typed or forged it, so it was touched
+                untouched[grade_id] = False
+    return untouched
+
+
+def _seconds_late(row: Any, extension: datetime.timedelta | None) -> float:
+    """How long after the due date and the extension a row of ``_submissions`` came in."""
+    if row.timestamp is None or row.duedate is None:
+        return 0.0
+    return max(0.0, (row.timestamp - row.duedate - (extension or datetime.timedelta())).total_seconds())
+
+
+def marks_of(entered: Mapping[str, TeacherMarks], student: str) -> TeacherMarks:
+    """A student's own among ``all_marks`` (empty when nothing was entered)."""
+    return entered.get(storable(student), TeacherMarks())
+
+
+def storable(student: str) -> str:
+    """The student's name as SQLite can store it: a file name that is not UTF-8 gets escapes."""
+    return student.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _timestamp(submitted_at: str) -> datetime.datetime | None:
+    """A time as nbgrader stores it: UTC without a zone. None when there is none to understand."""
+    try:
+        return parse_utc(submitted_at) if submitted_at else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _engine(path: Path, busy_seconds: float) -> Any:
+    """An engine whose transactions take the write lock at once and reach the disk before they end."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GradingError(f"The folder {path.parent} could not be made: {error.strerror}.") from error
+    url = URL.create("sqlite", database=str(path))
+    engine = create_engine(url, connect_args={"timeout": busy_seconds})
+
+    @event.listens_for(engine, "connect")
+    def _settings(connection: Any, _record: Any) -> None:
+        # The driver's own late BEGIN would read before it locks; we begin explicitly below.
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA synchronous=FULL")
+        # Lasts for this connection only. It spares a directory update for each submission and leaves
+        # the file in the format that network file systems and Formgrader expect (unlike WAL).
+        cursor.execute("PRAGMA journal_mode=TRUNCATE")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Any) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _prepare_schema(session: Session, path: Path) -> None:
+    """Create nbgrader's tables in a new file; refuse a file made for another version's tables."""
+    connection = session.connection()
+    # nbgrader runs the ``alembic`` program to ask for this; asking the library needs no PATH.
+    current = ScriptDirectory(ALEMBIC_DIR).get_current_head()
+    if not inspect(connection).get_table_names():
+        api.Base.metadata.create_all(bind=connection)
+        connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
+        connection.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": current})
+        return
+    has_version = inspect(connection).has_table("alembic_version")
+    found = (
+        connection.execute(text("SELECT version_num FROM alembic_version")).scalar() if has_version else None
+    )
+    if found != current:
+        raise GradingError(
+            f"The gradebook {path} was made by another version of nbgrader: "
+            "run `nbgrader db upgrade` on it and try again."
+        )
+
+
+def _in_words(path: Path, trouble: str) -> str:
+    """The one sentence for what SQLite says."""
+    lowered = trouble.lower()
+    if "locked" in lowered or "busy" in lowered:
+        return f"The gradebook {path} is in use by another program: let it finish and try again."
+    if "full" in lowered:
+        return f"There is no room left on the disk for the gradebook {path}: make room and try again."
+    if "readonly" in lowered or "unable to open" in lowered or "disk i/o" in lowered:
+        return f"The gradebook {path} cannot be written: check its folder's permissions and try again."
+    return f"The file {path} cannot be used as a gradebook ({trouble}): move it away and try again."

@@ -1,0 +1,1 @@
+"""From one submission to one result: repair, run, test, diagnose."""

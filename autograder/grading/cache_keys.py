@@ -1,0 +1,185 @@
+"""What a question's result depends on, as one digest: the ground of incremental grading."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.metadata
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+from autograder.course.masters import course_root, read_master
+from autograder.course.policy_file import settings, spec
+from autograder.course.visible_files import data_files, kit_files, kit_folder
+from autograder.files import digest_of
+from autograder.sandbox.limits import Limits
+
+_LIBRARIES = ("numpy", "torch", "matplotlib", "ipython")
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Context:
+    """Digests of everything that is not the submission, in named parts so that a regrade can say why.
+
+    ``shared`` holds for the whole lab: limits, libraries, harness, kit, data, salt. ``questions`` is each
+    question's own: its points, hidden tests and misconceptions.
+    """
+
+    lab: str
+    shared: dict[str, str]
+    questions: dict[str, str]
+
+    @property
+    def whole(self) -> str:
+        """One digest of all of it: when it and the notebook's bytes are as before, nothing has to be done."""
+        return _digest(json.dumps([self.shared, self.questions], sort_keys=True))
+
+    def question_keys(self, executed: Sequence[str]) -> dict[str, str]:
+        """The key of each question for a submission that executes these sources."""
+        code = _digest(*executed)
+        shared = _digest(json.dumps(self.shared, sort_keys=True))
+        keys = {name: _digest(code, shared, own) for name, own in self.questions.items()}
+        return {**keys, "code": code, "context": self.whole}
+
+
+def context_of(lab: str, limits: Limits, sandbox: bool) -> Context:
+    """The context of a lab (full name) as it stands on disk now."""
+    from autograder.grading.repair import Template
+
+    shared = {
+        "limits": json.dumps([asdict(limits), sandbox]),
+        "library versions": library_versions(),
+        "harness": harness_digest(),
+        "student kit": digest_of(kit_used(lab)),
+        "data": digest_of(data_files(lab)),
+        "salt": _digest(settings().salt),
+        "given cells": _digest(*(cell.source for cell in Template.of(lab).cells if cell.cell_type == "code")),
+        "the master's answers": _digest(*(c.source for c in read_master(lab).cells if c.cell_type == "code")),
+    }
+    return Context(lab, shared, {name: _question(lab, name, points) for name, points in spec(lab).questions})
+
+
+def kit_used(lab: str) -> list[Path]:
+    """The kit's files that a notebook of the lab can come to run: what its cells import, and what that imports."""
+    cells = [cell.source for cell in read_master(lab).cells if cell.cell_type == "code"]
+    visible = {path.relative_to(kit_folder()): path for path in kit_files(lab)}
+    used, waiting = (
+        set(),
+        [Path("__init__.py"), Path("checks") / f"c{lab}.py", *_kit_imports("\n".join(cells), visible)],
+    )
+    while waiting:
+        file = waiting.pop()
+        if file in visible and file not in used:
+            used.add(file)
+            waiting += _kit_imports(visible[file].read_text(encoding="utf-8"), visible)
+    return sorted(visible[file] for file in used)
+
+
+_KIT_MODULE = re.compile(
+    r"^[ \t]*from (coursekit[\w.]*) import \(?([^#\n]*(?:\n    [^)]*)?)|\b(coursekit(?:\.\w+)+)", re.MULTILINE
+)
+
+
+def _kit_imports(source: str, visible: Mapping[Path, Path]) -> list[Path]:
+    """The kit's files that a source names: each module, and the packages that hold it."""
+    named = set()
+    for module, names, mentioned in _KIT_MODULE.findall(source):
+        named.add(mentioned or module)
+        named |= {f"{module}.{name}" for name in re.findall(r"\w+", names)} if module else set()
+    files = []
+    for name in named:
+        parts = name.split(".")[1:]
+        for length in range(len(parts) + 1):
+            place = "/".join(parts[:length])
+            files += [
+                file
+                for file in map(Path, (f"{place}.py", f"{place}/__init__.py".lstrip("/")))
+                if file in visible
+            ]
+    return files
+
+
+@cache
+def library_versions() -> str:
+    """Python and the libraries whose version can change a result."""
+    import sys
+
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in _LIBRARIES]
+    return ", ".join([f"python {sys.version_info.major}.{sys.version_info.minor}", *versions])
+
+
+#: The folders and files of the package that can change a result. The others (gradebook, pages, run, collect, exports,
+#: audit, cli, …) stand below them: import-linter sees to it that nothing here imports from there.
+JUDGES = ("errors.py", "files.py", "results.py", "startup", "sandbox", "course", "testing", "grading")
+
+
+@cache
+def harness_digest() -> str:
+    """The code that runs and judges; not the code that plans, writes pages and keeps tables."""
+    package = Path(__file__).resolve().parents[1]
+    return digest_of(package / name for name in JUDGES)
+
+
+def _question(lab: str, question: str, points: float) -> str:
+    package = course_root() / "autograder"
+    tests = _relevant(package / "hidden_tests" / f"test_{lab}.py", "hidden_test", question)
+    folder = package / "misconceptions" / f"m{lab}"
+    answers = "".join(_relevant(file, "misconception", question) for file in _answer_files(folder, question))
+    forbidden = settings().lab(lab).forbid.get(question, ())
+    return _digest(tests, answers, repr(float(points)), *forbidden)
+
+
+def _answer_files(folder: Path, question: str) -> list[Path]:
+    """The file with the named answers to a question, and those of the same lab that it imports from."""
+    own = folder / f"{question}.py"
+    if not own.exists():
+        return []
+    beside = re.findall(
+        rf"^from autograder\.misconceptions\.{folder.name}\.(\w+) import",
+        own.read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    return [own, *(folder / f"{name}.py" for name in beside)]
+
+
+def _relevant(path: Path, mark: str, question: str) -> str:
+    """The file's source without what belongs to other questions only."""
+    if not path.exists():
+        return ""
+    marks = {"hidden_test", "misconception", "alternative"}
+    kept = []
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        owner = _owner(node, marks)
+        if owner is None or (owner[1] == question and owner[0] == mark):
+            kept.append(ast.dump(node))
+    return "\n".join(kept)
+
+
+def _owner(node: ast.stmt, marks: set[str]) -> tuple[str, str] | None:
+    """(mark, question) of a marked function or class; None for everything else."""
+    for decorator in getattr(node, "decorator_list", []):
+        if (
+            isinstance(decorator, ast.Call)
+            and isinstance(decorator.func, ast.Name)
+            and decorator.func.id in marks
+        ):
+            first = decorator.args[0] if decorator.args else None
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                return decorator.func.id, first.value
+    return None
+
+
+def changed_parts(before: Context, after: Context) -> list[str]:
+    """What differs between two contexts, in words."""
+    words = [name for name in after.shared if before.shared.get(name) != after.shared[name]]
+    return words + [
+        f"tests of {name}" for name in after.questions if before.questions.get(name) != after.questions[name]
+    ]

@@ -1,0 +1,297 @@
+"""Grades one submission: repair, run in the sandbox, test from outside, diagnose, and put it into a result."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from autograder.course.policy_file import spec
+from autograder.grading import cache_keys
+from autograder.grading.diagnosis import diagnose
+from autograder.grading.forbidden_calls import forbidden_used
+from autograder.grading.repair import Repaired, Template, kept_name, repair
+from autograder.grading.submissions import MISSING, Submission, Unreadable
+from autograder.grading.task import Task
+from autograder.grading.time_guard import JudgedTooLong, ends_after, judging
+from autograder.grading.zygotes import Zygotes
+from autograder.results import CellOutcome, QuestionResult, SubmissionResult, TestResult
+from autograder.sandbox.host.rpc import StudentError, StudentGone
+from autograder.sandbox.host.session import Session
+from autograder.sandbox.host.student import Student
+from autograder.testing.run import HiddenTest, TestRun, earned, run_test, tests_of
+from autograder.testing.safe_errors import own_error
+
+CHECK_MIME = "application/vnd.coursekit.check+json"
+#: Characters that all cells of a notebook may put out together, pictures included.
+MAX_OUTPUT = 16 << 20
+GONE = {
+    "timed-out": "your function took too long",
+    "out-of-memory": "your function took too much memory",
+    "crashed": "your function ended the process it ran in",
+}
+_STRANGE = "what your function returned is too large or too strange to be judged in time"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of running a notebook: its cells' outcomes, its questions' results, how it ended, in sentences too."""
+
+    outcomes: tuple[CellOutcome, ...]
+    questions: tuple[QuestionResult, ...]
+    status: str
+    notes: tuple[str, ...]
+    #: How long it took when it was run, for one that is taken over.
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Grader:
+    """Grades submissions of one lab with warm zygotes. ``context`` digests all that is not the submission."""
+
+    lab: str
+    zygotes: Zygotes
+    template: Template
+    context: cache_keys.Context
+
+    def grade(self, task: Task) -> SubmissionResult:
+        """Grade one submission; questions whose key is unchanged are taken over from its earlier result."""
+        with ends_after(self.zygotes.plain.limits.total_seconds):
+            return self._grade(task)
+
+    def _grade(self, task: Task) -> SubmissionResult:
+        began = time.perf_counter()
+        submission = task.submission
+        if submission.path is None:
+            keys = {"raw": MISSING, "context": self.context.whole}
+            return replace(self._nothing(submission, "missing", ()), keys=keys)
+        raw_digest = hashlib.sha256(task.raw).hexdigest() if task.raw is not None else ""
+        try:
+            if task.raw is None:
+                raise Unreadable(task.trouble)
+            repaired = repair(task.raw, self.template)
+        except Unreadable as reason:
+            result = self._nothing(submission, "unreadable", (*submission.notes, str(reason)))
+            keys = {"raw": raw_digest, "context": self.context.whole}
+            return replace(result, seconds=time.perf_counter() - began, keys=keys)
+        keys = self.context.question_keys(repaired.executed_source())
+        kept = _unchanged(task.earlier, keys)
+        run = _taken_over(task.earlier, repaired, kept, spec(self.lab).questions)
+        run = run or self._run(repaired, kept, task.raw)
+        return SubmissionResult(
+            student=submission.student,
+            lab=self.lab,
+            status=run.status,
+            score=round(sum(question.points for question in run.questions), 2),
+            max_score=spec(self.lab).max_score,
+            seconds=run.seconds or time.perf_counter() - began,
+            questions=run.questions,
+            notes=(*submission.notes, *repaired.notes, *run.notes),
+            notebook=_executed(repaired, run.outcomes),
+            submitted_at=submission.submitted_at,
+            unsandboxed=not self.zygotes.sandbox,
+            keys={**keys, "raw": raw_digest},
+            public_checks=_public_checks(run.outcomes, [name for name, _ in spec(self.lab).questions]),
+            run_notes=run.notes,
+            tested=tuple(name for name, _ in spec(self.lab).questions if name not in kept),
+        )
+
+    def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult], raw: bytes) -> Run:
+        """Run the notebook's cells, then test the questions that are not ``kept``."""
+        sources = _labelled_sources(repaired)
+        notes: list[str] = []
+        with self.zygotes.zygote_for(raw).session() as session:
+            outcomes = _within_bounds(session.run_cells(sources))
+            if session.note:
+                notes.append(_naming_the_question(session.note, self.template))
+            questions = tuple(
+                kept.get(name) or self._question(session, name, points, repaired, notes)
+                for name, points in spec(self.lab).questions
+            )
+            status = session.status
+        if status is None:
+            status = "partly-run" if any(outcome.status == "error" for outcome in outcomes) else "graded"
+        return Run(tuple(outcomes), questions, status, tuple(notes))
+
+    def _nothing(self, submission: Submission, status: str, notes: tuple[str, ...]) -> SubmissionResult:
+        message = "nothing was handed in" if status == "missing" else "the notebook could not be read"
+        questions = tuple(
+            QuestionResult(
+                name,
+                0.0,
+                points,
+                tuple(TestResult(test.title, False, message) for test in tests_of(self.lab)[name]),
+            )
+            for name, points in spec(self.lab).questions
+        )
+        return SubmissionResult(
+            submission.student,
+            self.lab,
+            status,
+            0.0,
+            spec(self.lab).max_score,
+            0.0,
+            questions,
+            notes or submission.notes,
+            submitted_at=submission.submitted_at,
+            unsandboxed=not self.zygotes.sandbox,
+        )
+
+    def _question(
+        self, session: Session, name: str, points: float, repaired: Repaired, notes: list[str]
+    ) -> QuestionResult:
+        """Run a question's hidden tests; a call that ends the sandbox fails its test, and the rest go on."""
+        function = _graded_name(session, name)
+        runs, ends = [], []
+        for test in tests_of(self.lab)[name]:
+            run, end = _run_in(session, function, test)
+            runs.append(run)
+            ends += [end] if end else []
+        if ends:
+            notes.append(f"While “{name}” was tested, {ends[0]}.")
+        forbidden = forbidden_used(self.lab, name, repaired.executed_source())
+        score = 0.0 if forbidden else earned(points, [(run.test.weight, run.result.passed) for run in runs])
+        found = diagnose(self.lab, name, runs)
+        errors = (run.error for run in runs if run.error is not None)
+        error = next((e for e in errors if e.type_name != "NotImplementedError" or e.message), None)
+        return QuestionResult(
+            name,
+            score,
+            points,
+            tuple(run.result for run in runs),
+            found.title if found else None,
+            found.hint if found else None,
+            own_error(error, _labelled_sources(repaired)),
+            forbidden,
+        )
+
+
+def _within_bounds(outcomes: Sequence[CellOutcome]) -> list[CellOutcome]:
+    """The outcomes without the outputs that come when the whole notebook has put out enough."""
+    left, kept = MAX_OUTPUT, []
+    for outcome in outcomes:
+        left -= len(json.dumps(outcome.outputs))
+        kept.append(outcome if left >= 0 else replace(outcome, outputs=()))
+    return kept
+
+
+def _labelled_sources(repaired: Repaired) -> list[tuple[str, str]]:
+    """The cells that run, each under the name by which notes and errors call it."""
+    return [
+        (cell.grade_id or f"number {i + 1}", cell.run) for i, cell in enumerate(repaired.cells) if cell.run
+    ]
+
+
+def _run_in(session: Session, function: str, test: HiddenTest) -> tuple[TestRun, str]:
+    """The test's verdict, and what its call did to the sandbox if it ended it ("" if not)."""
+    student: Student | None = None
+    try:
+        if not session.revive():
+            return TestRun(test, TestResult(test.title, False, "this could not be run any more"), ()), ""
+        student = session.student(function)
+        with judging():
+            return run_test(test, student), ""
+    except JudgedTooLong:
+        trace = tuple(student.trace) if student is not None else ()
+        return TestRun(test, TestResult(test.title, False, _STRANGE), trace), ""
+    except StudentGone as gone:
+        trace = tuple(student.trace) if student is not None else ()
+        words = GONE.get(gone.reason, GONE["crashed"])
+        return TestRun(test, TestResult(test.title, False, words), trace), words
+
+
+def _naming_the_question(note: str, template: Template) -> str:
+    """The sandbox's sentence about a cell, with the question that the cell belongs to."""
+    for question, test_id in template.test_of.items():
+        if note.startswith(f"The cell {test_id} "):
+            return note.replace(f"The cell {test_id}", f"The public check of “{question}”", 1)
+        if note.startswith(f"The cell {question} "):
+            return note.replace(f"The cell {question}", f"The answer cell of “{question}”", 1)
+    return note
+
+
+def _graded_name(session: Session, question: str) -> str:
+    """The name of the answer as it stood when its test cell ran, or else as it is now."""
+    kept = kept_name(question)
+    try:
+        return kept if session.revive() and session.student(kept).exists else question
+    except (StudentGone, StudentError):
+        return question
+
+
+def _unchanged(earlier: SubmissionResult | None, keys: Mapping[str, str]) -> dict[str, QuestionResult]:
+    if earlier is None:
+        return {}
+    return {q.name: q for q in earlier.questions if earlier.keys.get(q.name) == keys[q.name]}
+
+
+def _taken_over(
+    earlier: SubmissionResult | None,
+    repaired: Repaired,
+    kept: Mapping[str, QuestionResult],
+    questions: Sequence[tuple[str, float]],
+) -> Run | None:
+    """The earlier run, when every question is kept and so nothing has to run; None when something has."""
+    if earlier is None or any(name not in kept for name, _ in questions):
+        return None
+    try:
+        cells = json.loads(earlier.notebook)["cells"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    outputs = [cell["outputs"] for cell in cells if cell.get("execution_count") is not None]
+    if len(outputs) != len(repaired.executed_source()):
+        return None
+    outcomes = tuple(CellOutcome(None, i, "ok", 0.0, tuple(made)) for i, made in enumerate(outputs))
+    in_order = tuple(kept[name] for name, _ in questions)
+    return Run(outcomes, in_order, earlier.status, earlier.run_notes, earlier.seconds)
+
+
+def _public_checks(
+    outcomes: Sequence[CellOutcome], known: Collection[str]
+) -> dict[str, list[tuple[bool, str]]]:
+    """What the public checks' cards said. They ran beside the student's code, so this is their word, no more."""
+    said: dict[str, list[tuple[bool, str]]] = {}
+    for outcome in outcomes:
+        for output in outcome.outputs:
+            record = output.get("data", {}).get(CHECK_MIME) if isinstance(output.get("data"), dict) else None
+            if isinstance(record, dict) and record.get("question") in known:
+                marks = record.get("marks")
+                rows = (
+                    [m for m in marks if isinstance(m, list) and len(m) == 3]
+                    if isinstance(marks, list)
+                    else []
+                )
+                said[record["question"]] = [
+                    (m[1] is True, f"{m[0]} {m[2]}".strip()[:500] if m[1] is not True else str(m[0])[:500])
+                    for m in rows[:50]
+                ]
+    return said
+
+
+def _executed(repaired: Repaired, outcomes: Sequence[CellOutcome]) -> str:
+    """The repaired notebook with this run's outputs, as nbformat JSON."""
+    cells: list[dict[str, Any]] = []
+    waiting = iter(outcomes)
+    count = 0
+    for position, cell in enumerate(repaired.cells):
+        node: dict[str, Any] = {**cell.node, "id": f"c{position}"}
+        if node["cell_type"] == "code":
+            node |= {"outputs": [], "execution_count": None}
+        if cell.run and (outcome := next(waiting, None)) is not None and node["cell_type"] == "code":
+            count += 1
+            node |= {
+                "execution_count": count,
+                "outputs": [_counted(output, count) for output in outcome.outputs],
+            }
+        cells.append(node)
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    notebook = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(notebook, indent=1, ensure_ascii=False)
+
+
+def _counted(output: dict[str, Any], count: int) -> dict[str, Any]:
+    return {**output, "execution_count": count} if output.get("output_type") == "execute_result" else output

@@ -1,0 +1,290 @@
+"""From a student's notebook, whatever state it is in, to the cells that are run.
+
+Locked cells come from the master. Cells that are missing, doubled, moved or of another type are put right
+and noted. Cells that the master tags ``skip-grading`` are not run; of one that a student changed only the
+imports and definitions are. Unknown metadata never matters.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+
+from autograder.course.masters import is_skipped
+from autograder.grading.submissions import Unreadable
+
+MAX_CELLS = 2_000
+#: Objects that JSON may become: without a limit 60 MB of brackets become gigabytes.
+MAX_PARTS = 5_000_000
+#: Characters of code in one cell, and in all. As a syntax tree code takes some four hundred times its size.
+MAX_CELL_CODE = 200_000
+MAX_CODE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Template:
+    """The released lab, as the sanitiser needs it."""
+
+    lab: str
+    cells: tuple[NotebookNode, ...]
+    #: grade_id -> cell
+    named: dict[str, NotebookNode]
+    #: question -> grade_id of its test cell
+    test_of: dict[str, str]
+    #: sources of the cells that are not run, by cell id
+    skipped: dict[str, str]
+
+    @classmethod
+    @cache
+    def of(cls, lab: str) -> Template:
+        """The template of a lab (full name)."""
+        from autograder.course.build import (
+            released_notebook,  # it loads nbgrader, which a worker can do without
+        )
+
+        cells = tuple(released_notebook(lab).cells)
+        named = {c.metadata.nbgrader.grade_id: c for c in cells if "nbgrader" in c.metadata}
+        tests = {
+            g.removeprefix("test_"): g
+            for g, c in named.items()
+            if c.metadata.nbgrader.grade and c.cell_type == "code"
+        }
+        skipped = {c["id"]: c.source for c in cells if c.cell_type == "code" and is_skipped(c)}
+        return cls(lab, cells, named, tests, skipped)
+
+
+@dataclass
+class Cell:
+    """A cell of the repaired notebook. ``run`` is the source to execute ("" for none)."""
+
+    node: NotebookNode
+    grade_id: str | None = None
+    run: str = ""
+
+
+@dataclass
+class Repaired:
+    """The repaired notebook: its cells in order, and what was put right, in sentences."""
+
+    cells: list[Cell] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def executed_source(self) -> list[str]:
+        """What runs, cell by cell: a result depends on nothing else of the submission."""
+        return [cell.run for cell in self.cells if cell.run]
+
+
+def parse(raw: bytes) -> list[dict[str, Any]]:
+    """The cells of a notebook file as plain dictionaries. Raises ``Unreadable`` with a sentence."""
+    text = _text(raw)
+    if text.count("[") + text.count("{") + text.count('"') // 2 > MAX_PARTS:
+        raise Unreadable("The notebook has too many parts to be read.")
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError, MemoryError):
+        raise Unreadable(
+            "The notebook is not valid JSON: it may be cut off or not a notebook at all."
+        ) from None
+    if not isinstance(data, dict):
+        raise Unreadable("The file is not a Jupyter notebook.")
+    if isinstance(data.get("worksheets"), list):
+        data = _upgraded(text)
+    cells = data.get("cells")
+    if not isinstance(cells, list) or not cells:
+        raise Unreadable("The notebook has no cells.")
+    if len(cells) > MAX_CELLS:
+        raise Unreadable(f"The notebook has {len(cells):,} cells; at most {MAX_CELLS:,} are read.")
+    return [cell for cell in map(_plain_cell, cells) if cell is not None]
+
+
+def _text(raw: bytes) -> str:
+    """The file as text: UTF-8, or what editors on Windows make of it. A stray byte costs one character, not the notebook."""
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return raw.decode("utf-16", "replace")
+    return raw.decode("utf-8-sig", "replace")
+
+
+def _upgraded(text: str) -> dict[str, Any]:
+    """A notebook of format 3, through nbformat."""
+    try:
+        return dict(nbformat.reads(text, as_version=4))
+    except Exception as error:
+        raise Unreadable(f"The notebook's format cannot be read ({type(error).__name__}).") from None
+
+
+def _plain_cell(cell: Any) -> dict[str, Any] | None:
+    if not isinstance(cell, dict):
+        return None
+    kind = cell.get("cell_type")
+    source = cell.get("source", "")
+    if isinstance(source, list):
+        source = "".join(part for part in source if isinstance(part, str))
+    metadata = cell.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    nbgrader = metadata.get("nbgrader")
+    grade_id = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None
+    return {
+        "kind": kind if kind in ("code", "markdown", "raw") else "raw",
+        "source": _clean(source) if isinstance(source, str) else "",
+        "id": cell.get("id") if isinstance(cell.get("id"), str) else "",
+        "grade_id": grade_id if isinstance(grade_id, str) else None,
+    }
+
+
+def _clean(text: str) -> str:
+    """With line ends as Python reads them, and without lone surrogates, which no file and no page can hold."""
+    plain = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    return plain.encode("utf-8", "replace").decode("utf-8")
+
+
+def repair(raw: bytes, template: Template) -> Repaired:
+    """The notebook to run. Raises ``Unreadable``."""
+    student_cells = parse(raw)
+    result = Repaired()
+    seen: set[str] = set()
+    for cell in student_cells:
+        grade_id = _identify(cell, template)
+        if grade_id is not None and _is_given(template.named[grade_id]):
+            if grade_id in seen:
+                result.notes.append(
+                    f"The given cell “{grade_id}” stood there twice; the second was left out."
+                )
+                continue
+            if cell["source"].strip() != template.named[grade_id].source.strip():
+                result.notes.append(f"The given cell “{grade_id}” had been changed and was restored.")
+            elif cell["kind"] != template.named[grade_id].cell_type:
+                result.notes.append(
+                    f"The given cell “{grade_id}” had become {cell['kind']} and was restored."
+                )
+            result.cells.append(_given(template.named[grade_id], grade_id))
+        else:
+            result.cells.append(_own(cell, grade_id, grade_id in seen, template, result.notes))
+        if grade_id is not None:
+            seen.add(grade_id)
+    _insert_missing(result, template, seen)
+    _put_tests_after_answers(result, template)
+    _leave_out_endless_code(result)
+    return result
+
+
+def _leave_out_endless_code(result: Repaired) -> None:
+    """Do not run, read or hand on more than anybody writes."""
+    left = MAX_CODE
+    for position, cell in enumerate(result.cells):
+        if len(cell.node.source) > MAX_CELL_CODE:
+            cell.node.source = f"{cell.node.source[:MAX_CELL_CODE]}\n[the rest was left out: it is too long]"
+        left -= len(cell.run)
+        if len(cell.run) > MAX_CELL_CODE or left < 0:
+            left += len(cell.run)
+            result.notes.append(
+                f"The cell {cell.grade_id or f'number {position + 1}'} was not run: its code is too long."
+            )
+            cell.run = ""
+
+
+def _is_given(master: NotebookNode) -> bool:
+    return bool(master.metadata.nbgrader.locked) and not master.metadata.nbgrader.solution
+
+
+def _identify(cell: dict[str, Any], template: Template) -> str | None:
+    """The master's name of a cell: by nbgrader's metadata, or by the cell id where an editor dropped that."""
+    if cell["grade_id"] in template.named:
+        return cell["grade_id"]
+    return cell["id"] if cell["id"] in template.named else None
+
+
+def _given(master: NotebookNode, grade_id: str) -> Cell:
+    node = nbformat.from_dict(dict(master))
+    if node.cell_type != "code":
+        return Cell(node, grade_id)
+    data = node.metadata.nbgrader
+    run = node.source
+    if data.grade:
+        question = grade_id.removeprefix("test_")
+        run = f"{kept_name(question)} = globals().get({question!r})\n{run}"
+    return Cell(node, grade_id, run)
+
+
+def kept_name(question: str) -> str:
+    """The name under which a test cell keeps the answer, so that a later cell may reuse the question's name."""
+    return f"__graded_{question}__"
+
+
+def _own(
+    cell: dict[str, Any], grade_id: str | None, again: bool, template: Template, notes: list[str]
+) -> Cell:
+    """A cell of the student's: an answer, or one they added."""
+    kind, source = cell["kind"], cell["source"]
+    metadata: dict[str, Any] = {}
+    if grade_id is not None:
+        master = template.named[grade_id]
+        if kind != master.cell_type:
+            notes.append(
+                f"The answer cell “{grade_id}” had become {kind} and was read as {master.cell_type}."
+            )
+            kind = master.cell_type
+        if again:
+            notes.append(
+                f"The answer cell “{grade_id}” stood there twice; both were run, the later one counts."
+            )
+        else:
+            metadata = dict(master.metadata)
+    # Built by hand: nbformat validates every new cell, which costs more than running most of them.
+    node = nbformat.from_dict({"cell_type": kind, "metadata": metadata, "source": source})
+    if kind == "code":
+        node.update(outputs=[], execution_count=None)
+    run = source if kind == "code" else ""
+    original = template.skipped.get(cell["id"])
+    if run and (original is not None or run.strip() in _texts(template)):
+        run = "" if run.strip() in _texts(template) else definitions_of(run)
+    return Cell(node, grade_id, run if run.strip() else "")
+
+
+def _texts(template: Template) -> set[str]:
+    return {source.strip() for source in template.skipped.values()}
+
+
+def definitions_of(source: str) -> str:
+    """Only the imports, functions and classes at the top level of ``source`` ("" when it cannot be read)."""
+    if len(source) > MAX_CELL_CODE:
+        return ""
+    kept = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+    try:
+        return "\n\n".join(ast.unparse(node) for node in ast.parse(source).body if isinstance(node, kept))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+
+
+def _insert_missing(result: Repaired, template: Template, seen: set[str]) -> None:
+    """Put back the master's named cells that are not there, each after the master cell that precedes it."""
+    before: str | None = None
+    for master in template.cells:
+        grade_id = master.metadata.get("nbgrader", {}).get("grade_id")
+        if grade_id is None:
+            continue
+        if grade_id not in seen:
+            places = (i + 1 for i, cell in reversed(list(enumerate(result.cells))) if cell.grade_id == before)
+            where = next(places, 0) if before is not None else 0
+            if _is_given(master):
+                result.notes.append(f"The given cell “{grade_id}” was missing and was restored.")
+                result.cells.insert(where, _given(master, grade_id))
+            else:
+                result.notes.append(f"The answer cell “{grade_id}” was missing.")
+        before = grade_id if grade_id in seen or _is_given(master) else before
+
+
+def _put_tests_after_answers(result: Repaired, template: Template) -> None:
+    """Move a test cell that stands before (the last copy of) its answer to just after it."""
+    for question, test_id in template.test_of.items():
+        answers = [i for i, cell in enumerate(result.cells) if cell.grade_id == question]
+        test = next((i for i, cell in enumerate(result.cells) if cell.grade_id == test_id), None)
+        if answers and test is not None and test < answers[-1]:
+            moved = result.cells.pop(test)
+            result.cells.insert(answers[-1], moved)
+            result.notes.append(f"The test cell of “{question}” stood before its answer and was moved.")

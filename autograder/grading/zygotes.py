@@ -1,0 +1,80 @@
+"""The warm sandboxes of a lab: one zygote for most submissions and, in a NumPy lab, one with PyTorch for the few that use it.
+
+Importing PyTorch takes longer than everything else together, and a process that holds it is slower to copy.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from autograder.course.masters import master_path
+from autograder.sandbox.host.session import Zygote
+from autograder.sandbox.limits import Limits
+
+_IMPORTS_TORCH = re.compile(r"^\s*(?:import|from)\s+torch\b", re.MULTILINE)
+#: A cell of a master that is run when grading, and that has to do with optimizers.
+_OPTIMIZERS = re.compile(
+    r"^# %%(?! \[markdown\])(?!.*skip-grading).*\n(?:(?!# %%).*\n)*?.*\boptimizer", re.MULTILINE
+)
+
+
+def cores() -> int:
+    """The cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Zygotes:
+    """Gives each submission the zygote that has imported what it imports."""
+
+    def __init__(self, plain: Zygote, with_torch: Zygote | None = None):
+        self.plain = plain
+        self.with_torch = with_torch
+
+    @classmethod
+    def of(cls, lab: str, kit: Path, data: Sequence[Path], limits: Limits, sandbox: bool) -> Zygotes:
+        """The zygotes of a lab (full name), none of them started."""
+        master = master_path(lab).read_text(encoding="utf-8")
+        torch = ["torch"] if _IMPORTS_TORCH.search(master) else []
+        torch += ["torch.optim"] if torch and _OPTIMIZERS.search(master) else []
+        used = [path for path in ("data", "figures", f"checks/c{lab}") if (kit / f"{path}.py").is_file()]
+        modules = (*torch, "coursekit", *("coursekit." + path.replace("/", ".") for path in used))
+        return cls(Zygote(kit, data, limits, modules, sandbox))
+
+    @property
+    def sandbox(self) -> bool:
+        """Whether submissions are isolated."""
+        return self.plain.sandbox
+
+    def use(self, limits: Limits) -> None:
+        """Take these limits for every session."""
+        for zygote in self._all():
+            zygote.limits = limits
+
+    def expect(self, raw: bytes) -> None:
+        """Have the zygote for such a notebook begin."""
+        if self.with_torch is None and b"torch" in raw and "torch" not in self.plain.modules:
+            self.with_torch = self.plain.clone(("torch",))
+
+    def zygote_for(self, raw: bytes) -> Zygote:
+        """The zygote for a notebook with these bytes."""
+        self.expect(raw)
+        return self.with_torch if self.with_torch is not None and b"torch" in raw else self.plain
+
+    def clone(self) -> Zygotes:
+        """Copies of all, for another process to use."""
+        return Zygotes(self.plain.clone(), self.with_torch.clone() if self.with_torch else None)
+
+    def descriptors(self) -> list[int]:
+        """The open descriptors that belong to them."""
+        return [number for zygote in self._all() for number in zygote.descriptors()]
+
+    def close(self) -> None:
+        """End them, or let go of them when another process has taken them over."""
+        for zygote in reversed(self._all()):
+            zygote.close()
+
+    def _all(self) -> list[Zygote]:
+        return [self.plain, *([self.with_torch] if self.with_torch else [])]

@@ -1,0 +1,81 @@
+"""Lab 00, ``softmax``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from autograder.testing import alternative, misconception
+
+
+@misconception("softmax", title="the largest score not taken out")
+def naive_softmax(x, axis=-1):
+    """Right on paper, but the exponential of a large score is infinite, and infinity divided by infinity is no number.
+    Subtract the largest score of each row (or column) first: the fraction stays the same."""
+    with np.errstate(all="ignore"):
+        return np.exp(x) / np.exp(x).sum(axis=axis, keepdims=True)
+
+
+@misconception("softmax", title="one sum for the whole table")
+def sums_over_everything(x, axis=-1):
+    """All your probabilities together add up to one. Each row (or column) is a bet of its own: it should add up to
+    one along the axis that is given."""
+    values = np.exp(x - x.max())
+    return values / values.sum()
+
+
+@misconception("softmax", title="one maximum for the whole table")
+def softmax_with_one_maximum(x, axis=-1):
+    """You subtract the largest score of the whole table. A row whose scores are far below it becomes 0 divided by 0.
+    Subtract the largest score of each row (or column)."""
+    with np.errstate(all="ignore"):
+        values = np.exp(x - x.max())
+        return values / values.sum(axis=axis, keepdims=True)
+
+
+@misconception("softmax", title="always along the last axis")
+def softmax_always_last(x, axis=-1):
+    """Your probabilities add up to one along the last axis whatever axis is asked for. Use the axis that your function
+    is given."""
+    values = np.exp(x - x.max(axis=-1, keepdims=True))
+    return values / values.sum(axis=-1, keepdims=True)
+
+
+@misconception("softmax", title="no exponential")
+def shares_without_exponential(x, axis=-1):
+    """You divide the scores by their sum, without the exponential. Scores may be negative, and their sum may be zero:
+    only the exponential makes them positive first."""
+    with np.errstate(all="ignore"):
+        return x / x.sum(axis=axis, keepdims=True)
+
+
+@misconception("softmax", title="each score for itself")
+def each_score_for_itself(x, axis=-1):
+    """You squash each score by itself (that is a sigmoid). The values lie between 0 and 1, but they do not share one
+    unit of probability: divide by the sum over all the words."""
+    with np.errstate(all="ignore"):
+        return 1 / (1 + np.exp(-x))
+
+
+@alternative("softmax")
+def softmax_by_division(x, axis=-1):
+    values = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return values / np.sum(values, axis=axis, keepdims=True)
+
+
+@alternative("softmax")
+def softmax_by_lines(x, axis=-1):
+    def of_line(line):
+        return [
+            1 / sum(math.exp(min(other - v, 700)) for other in line) if v > -math.inf else 0.0 for v in line
+        ]
+
+    return np.apply_along_axis(of_line, axis, x).tolist()
+
+
+@alternative("softmax")
+def softmax_float32(x, axis=-1):
+    moved = np.moveaxis(np.asarray(x, dtype=np.float32), axis, 0)
+    values = np.exp(moved - moved.max(axis=0))
+    return np.moveaxis(values / values.sum(axis=0), 0, axis)

@@ -1,0 +1,79 @@
+"""Lab 01, ``normalise_rows``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.testing import alternative, misconception
+
+
+@misconception("normalise_rows", title="the columns are normalised instead of the rows")
+def columns_normalised(N):
+    """Your columns sum to one. That answers “what came before?”; the question is “what comes next?”, and
+    the current word is the row. In NumPy axis=1 runs along a row."""
+    total = N.sum(axis=0, keepdims=True)
+    return np.divide(N, total, out=np.zeros(N.shape), where=total > 0)
+
+
+@misconception("normalise_rows", title="the whole table is normalised at once")
+def whole_table_normalised(N):
+    """Your whole table sums to one: each cell is the probability of seeing that pair at all. The chain needs
+    the probability of the next token *given* the current one, so each row has a sum of its own."""
+    return N / N.sum() if N.sum() > 0 else np.zeros(N.shape)
+
+
+@misconception("normalise_rows", title="a small number is added below the fraction line")
+def small_number_below(N):
+    """Your rows sum to a little less than one. A small number in the denominator alone avoids 0/0 but takes
+    probability away from every row. Leave the full rows exact and treat the empty rows apart."""
+    return N / np.sum(N + 0.0001, axis=1, keepdims=True)
+
+
+@misconception("normalise_rows", title="an empty row turns into nan")
+def empty_row_nan(N):
+    """A row without counts became nan, because 0/0 is no number, and nan spreads to all that touches it.
+    Divide only where the sum is greater than zero; a row never seen stays zero."""
+    with np.errstate(all="ignore"):
+        return N / N.sum(axis=1, keepdims=True)
+
+
+@misconception("normalise_rows", title="an empty row becomes even")
+def empty_row_even(N):
+    """A row without counts got equal probabilities. That is an opinion about something that was never seen,
+    and a fair one, but this lab pins a row of zeros. Lab 02 is about such opinions."""
+    total = N.sum(axis=1, keepdims=True)
+    return np.where(total > 0, N / np.where(total > 0, total, 1), 1 / N.shape[1])
+
+
+@misconception("normalise_rows", title="softmax instead of division")
+def softmax_of_counts(N):
+    """Your rows are a softmax of the counts. Softmax is for scores, which may be negative; counts are already
+    shares, and 5, 3, 2 should become .5, .3, .2 by plain division."""
+    weights = np.exp(N - N.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+@alternative("normalise_rows")
+def row_by_row_in_plain_python(N):
+    return [[float(n) / sum(map(float, row)) if sum(row) else 0.0 for n in row] for row in N]
+
+
+@alternative("normalise_rows")
+def by_a_diagonal_matrix(N):
+    totals = np.einsum("ij->i", N)
+    return np.diag(1.0 / np.where(totals == 0, 1.0, totals)) @ N
+
+
+@alternative("normalise_rows")
+def nan_to_zero_in_float32(N):
+    N = np.array(N, dtype=np.float32)
+    with np.errstate(all="ignore"):
+        return np.nan_to_num((N.T / N.sum(1)).T)
+
+
+@alternative("normalise_rows")
+def with_torch(N):
+    import torch
+
+    N = torch.tensor(np.ascontiguousarray(N), dtype=torch.float64)
+    return N / N.sum(dim=1, keepdim=True).clamp(min=1e-300)

@@ -1,0 +1,1 @@
+"""Lab 02, Dirichlet priors: named wrong answers with their hints, and correct answers in other styles."""

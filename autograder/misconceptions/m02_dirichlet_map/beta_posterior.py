@@ -1,0 +1,83 @@
+"""Lab 02, ``beta_posterior``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.misconceptions.m02_dirichlet_map.common import reference
+from autograder.testing import alternative, misconception
+
+
+@misconception("beta_posterior", title="the prior is forgotten in the mode")
+def mode_without_prior(k, n, a, b):
+    """Your mode is k/n, which is plain counting: the prior has no say in it. Use the posterior's knobs a' and
+    b', where prior and tosses are added up already."""
+    a_new, b_new, _, mean = reference.beta_posterior(k, n, a, b)
+    return a_new, b_new, k / n if n else 0.5, mean
+
+
+@misconception("beta_posterior", title="all tosses are added to b")
+def all_tosses_added_to_b(k, n, a, b):
+    """Your b grows by all n tosses. Only the tails belong there, n − k of them; the heads went to a."""
+    return reference.beta_posterior(k, n + k, a, b)
+
+
+@misconception("beta_posterior", title="heads and tails are exchanged")
+def heads_and_tails_exchanged(k, n, a, b):
+    """Your heads are added to b and your tails to a. In q^(a−1)·(1−q)^(b−1) the knob a belongs to heads."""
+    return reference.beta_posterior(n - k, n, a, b)
+
+
+@misconception("beta_posterior", title="the mean is given for the mode")
+def mean_for_the_mode(k, n, a, b):
+    """Your mode equals your mean. The highest point of the curve has a minus one in each exponent, so it is
+    (a' − 1)/(a' + b' − 2)."""
+    a_new, b_new, _, mean = reference.beta_posterior(k, n, a, b)
+    return a_new, b_new, mean, mean
+
+
+@misconception("beta_posterior", title="mode and mean are exchanged")
+def mode_and_mean_exchanged(k, n, a, b):
+    """Your third number is the mean and your fourth the mode. The order is a_new, b_new, mode, mean."""
+    a_new, b_new, mode, mean = reference.beta_posterior(k, n, a, b)
+    return a_new, b_new, mean, mode
+
+
+@misconception("beta_posterior", title="the minus one is taken twice")
+def minus_one_twice(k, n, a, b):
+    """Your a' and b' are one too small: they are the exponents of q and 1 − q, not the knobs. The knobs are
+    a + k and b + n − k, and the minus one appears only when you look for the top."""
+    _, _, mode, mean = reference.beta_posterior(k, n, a, b)
+    return a + k - 1, b + n - k - 1, mode, mean
+
+
+@misconception("beta_posterior", title="the mode's denominator lacks a minus one")
+def mode_over_one_less(k, n, a, b):
+    """Your mode has a' + b' − 1 below the line. Both exponents lose one, so it is a' + b' − 2."""
+    a_new, b_new, _, mean = reference.beta_posterior(k, n, a, b)
+    return a_new, b_new, (a_new - 1) / (a_new + b_new - 1), mean
+
+
+@misconception("beta_posterior", title="a flat posterior has the mode nan")
+def flat_mode_is_nan(k, n, a, b):
+    """With a flat prior and no tosses your mode is nan, from 0/0. The flat curve has no highest point; the lab
+    pins 0.5 for this one case."""
+    a_new, b_new, mode, mean = reference.beta_posterior(k, n, a, b)
+    return a_new, b_new, mode if a_new + b_new > 2 else float("nan"), mean
+
+
+@alternative("beta_posterior")
+def as_an_array(k, n, a, b):
+    knobs = np.add([a, b], [k, n - k], dtype=float)
+    top = np.maximum(knobs - 1, 0)
+    mode = top[0] / top.sum() if top.sum() else 0.5
+    return np.array([*knobs, mode, knobs[0] / knobs.sum()])
+
+
+@alternative("beta_posterior")
+def in_float32_tensors(k, n, a, b):
+    import torch
+
+    heads, tails = torch.tensor(float(k + a)), torch.tensor(float(n - k + b))
+    mode = torch.nan_to_num((heads - 1) / (heads - 1 + tails - 1), nan=0.5)
+    return [heads, tails, mode, heads / (heads + tails)]

@@ -1,0 +1,94 @@
+"""Lab 02, ``dirichlet_map``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.misconceptions.m02_dirichlet_map.common import _shares, reference
+from autograder.testing import alternative, misconception
+
+
+@misconception("dirichlet_map", title="α where α − 1 belongs")
+def alpha_for_alpha_minus_one(N, alpha):
+    """You add α to each count; that is the posterior *mean*. The most believable point adds α − 1, because the
+    exponents of the Dirichlet distribution are α − 1."""
+    return _shares(N + np.asarray(alpha, dtype=float))
+
+
+@misconception("dirichlet_map", title="the pseudo-count is counted once below the line")
+def one_pseudo_count_below(N, alpha):
+    """Your rows sum to more than one: every one of the V outcomes gains α − 1 above the line, so the sum below
+    must gain all V of them."""
+    gain = np.asarray(alpha, dtype=float) - 1
+    below = N.sum(axis=-1, keepdims=True) + gain.max()
+    return np.divide(N + gain, below, out=np.zeros(N.shape), where=below > 0)
+
+
+@misconception("dirichlet_map", title="the sum below the line is of the counts only")
+def nothing_below(N, alpha):
+    """Your rows sum to more than one: you add to the counts but still divide by the sum of the bare counts.
+    Divide by the sum of what stands above the line."""
+    below = N.sum(axis=-1, keepdims=True)
+    weight = N + (np.asarray(alpha, dtype=float) - 1)
+    return np.divide(weight, below, out=np.zeros(N.shape), where=below > 0)
+
+
+@misconception("dirichlet_map", title="a row without counts becomes nan when counting")
+def empty_row_nan(N, alpha):
+    """With α = 1 a row without counts became nan, from 0/0. Divide only where the sum is above zero; such a row
+    stays zero."""
+    weight = N + (np.asarray(alpha, dtype=float) - 1)
+    with np.errstate(all="ignore"):
+        return weight / weight.sum(axis=-1, keepdims=True)
+
+
+@misconception("dirichlet_map", title="a row without counts is even when counting")
+def empty_row_even(N, alpha):
+    """With α = 1 a row without counts became even. The flat prior has no most believable row there; the lab
+    pins a row of zeros, as in lab 01. (The mean is even, and says so honestly.)"""
+    P = reference.dirichlet_map(N, alpha)
+    return np.where(P.sum(axis=-1, keepdims=True) > 0, P, 1 / P.shape[-1])
+
+
+@misconception("dirichlet_map", title="the first axis is normalised")
+def first_axis_normalised(N, alpha):
+    """Your result sums to one down the first axis. The outcomes lie on the last axis, so each row along it is
+    divided by its own sum."""
+    weight = N + (np.asarray(alpha, dtype=float) - 1)
+    total = weight.sum(axis=0, keepdims=True)
+    return np.divide(weight, total, out=np.zeros(N.shape), where=total > 0)
+
+
+@misconception("dirichlet_map", title="only the zeros are filled up")
+def zeros_filled_up(N, alpha):
+    """You add only where the count is zero. The prior adds to *every* outcome; otherwise one that was seen once
+    ends up behind one that was never seen."""
+    return _shares(N + np.where(N == 0, np.asarray(alpha, dtype=float) - 1, 0.0))
+
+
+@alternative("dirichlet_map")
+def map_by_shifted_mean(N, alpha):
+    extra = np.broadcast_to(np.asarray(alpha, dtype=np.float64), np.shape(N)) - 1.0
+    n = np.einsum("...v->...", N) + extra.sum(-1)
+    return ((N + extra).T / np.where(n == 0, 1, n).T).T
+
+
+@alternative("dirichlet_map")
+def map_in_float32_torch(N, alpha):
+    import torch
+
+    weight = (
+        torch.tensor(np.array(N, dtype=np.float32)) + torch.tensor(np.asarray(alpha, dtype=np.float32)) - 1
+    )
+    return weight / weight.sum(-1, keepdim=True).clamp(min=1e-20)
+
+
+@alternative("dirichlet_map")
+def map_row_after_row(N, alpha):
+    def one(row, a):
+        above = [float(n) + float(x) - 1 for n, x in zip(row, a, strict=True)]
+        return [w / sum(above) if sum(above) else 0.0 for w in above]
+
+    V = N.shape[-1]
+    knobs = np.broadcast_to(alpha, N.shape).reshape(-1, V)
+    return np.reshape([one(row, a) for row, a in zip(N.reshape(-1, V), knobs, strict=True)], N.shape)

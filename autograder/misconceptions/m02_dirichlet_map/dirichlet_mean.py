@@ -1,0 +1,79 @@
+"""Lab 02, ``dirichlet_mean``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.misconceptions.m02_dirichlet_map.common import _shares, reference
+from autograder.testing import alternative, misconception
+
+
+@misconception("dirichlet_mean", title="α − 1 where α belongs")
+def alpha_minus_one_for_alpha(N, alpha):
+    """You add α − 1 to each count; that is the most believable point, the MAP. The mean over all believable
+    rows adds α itself, and that is why it also works for α below one."""
+    return _shares(N + np.asarray(alpha, dtype=float) - 1)
+
+
+@misconception("dirichlet_mean", title="α is counted once below the line")
+def one_alpha_below(N, alpha):
+    """Your rows sum to more than one: all V outcomes gain α above the line, so V·α joins the sum below."""
+    gain = np.asarray(alpha, dtype=float)
+    return (N + gain) / (N.sum(axis=-1, keepdims=True) + gain.max())
+
+
+@misconception("dirichlet_mean", title="α counts for the outcomes that were seen")
+def alpha_for_seen_outcomes_below(N, alpha):
+    """Below the line you add α only for the outcomes of the row that were seen. The prior speaks of all V of
+    them; with the others left out the rows sum to more than one."""
+    gain = np.broadcast_to(np.asarray(alpha, dtype=float), N.shape)
+    below = (N + np.where(N > 0, gain, 0)).sum(axis=-1, keepdims=True)
+    return np.divide(N + gain, below, out=np.full(N.shape, 1 / N.shape[-1]), where=below > 0)
+
+
+@misconception("dirichlet_mean", title="only the zeros get α")
+def only_zeros_get_alpha(N, alpha):
+    """You add α only where the count is zero. The prior adds to every outcome; otherwise, with α = 2, an outcome
+    seen once would be less likely than one never seen."""
+    return _shares(N + np.where(N == 0, np.asarray(alpha, dtype=float), 0.0))
+
+
+@misconception("dirichlet_mean", title="the first axis is summed")
+def mean_over_the_first_axis(N, alpha):
+    """Your result sums to one down the first axis. The outcomes lie on the last axis."""
+    weight = N + np.asarray(alpha, dtype=float)
+    return weight / weight.sum(axis=0, keepdims=True)
+
+
+@misconception("dirichlet_mean", title="the whole table is divided by its sum")
+def mean_of_the_whole_table(N, alpha):
+    """Your whole table sums to one. Every context has a row of its own that sums to one: keep the sum over the
+    last axis, with keepdims."""
+    weight = N + np.asarray(alpha, dtype=float)
+    return weight / weight.sum()
+
+
+@misconception("dirichlet_mean", title="α is added to the probabilities")
+def alpha_added_to_probabilities(N, alpha):
+    """You divide first and add α afterwards, so a row seen a thousand times is smoothed as much as one seen once.
+    α is a number of imagined observations: add it to the counts."""
+    return _shares(_shares(np.asarray(N, dtype=float)) + np.asarray(alpha, dtype=float))
+
+
+@alternative("dirichlet_mean")
+def mean_as_shrinkage(N, alpha):
+    a = np.broadcast_to(np.asarray(alpha, dtype=float), N.shape)
+    n, strength = N.sum(-1, keepdims=True), a.sum(-1, keepdims=True)
+    own = np.divide(N, n, out=np.zeros(N.shape), where=n > 0)
+    return (n * own + strength * (a / strength)) / (n + strength)
+
+
+@alternative("dirichlet_mean")
+def mean_as_map_of_one_more(N, alpha):
+    return reference.dirichlet_map(N, np.asarray(alpha) + 1.0)
+
+
+@alternative("dirichlet_mean")
+def mean_in_float32(N, alpha):
+    weight = np.asarray(N, dtype=np.float32) + np.asarray(alpha, dtype=np.float32)
+    return weight / np.sum(weight, axis=-1)[..., None]

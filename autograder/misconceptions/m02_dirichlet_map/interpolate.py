@@ -1,0 +1,93 @@
+"""Lab 02, ``interpolate``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.misconceptions.m02_dirichlet_map.common import _shares, reference
+from autograder.testing import alternative, misconception
+
+
+@misconception("interpolate", title="a fixed mixture")
+def fixed_mixture(counts, shorter, alpha):
+    """You mix the two models in the same proportion everywhere. A context seen a thousand times deserves more
+    trust than one seen once: add α·Q to the *counts* and then divide."""
+    return (_shares(np.asarray(counts, dtype=float)) + alpha * shorter) / (1 + alpha)
+
+
+@misconception("interpolate", title="the shorter model only steps in for rows never seen")
+def back_off_for_empty_rows(counts, shorter, alpha):
+    """You use the shorter model only where a context was never seen. A context seen once still rules out all but
+    one successor then. Every row needs its α imagined observations."""
+    seen = counts.sum(axis=-1, keepdims=True) > 0
+    return np.where(seen, _shares(np.asarray(counts, dtype=float)), shorter)
+
+
+@misconception("interpolate", title="the shorter model only fills the zeros")
+def fills_the_zeros(counts, shorter, alpha):
+    """You add α·Q only where the count is zero. The shorter model has something to say about every successor:
+    add it everywhere."""
+    return _shares(counts + np.where(counts == 0, alpha * shorter, 0.0))
+
+
+@misconception("interpolate", title="the sum below the line forgets α")
+def alpha_not_below(counts, shorter, alpha):
+    """Your rows sum to more than one: α·Q joins above the line, and as Q sums to one, α must join below."""
+    below = counts.sum(axis=-1, keepdims=True)
+    return np.divide(counts + alpha * shorter, below, out=counts * 0.0 + shorter, where=below > 0)
+
+
+@misconception("interpolate", title="V·α joins below the line")
+def alpha_for_every_outcome_below(counts, shorter, alpha):
+    """Your rows sum to less than one: below the line you add α for each of the V outcomes. Q sums to one already,
+    so α·Q adds α in all."""
+    V = counts.shape[-1]
+    return (counts + alpha * shorter) / (counts.sum(axis=-1, keepdims=True) + V * alpha)
+
+
+@misconception("interpolate", title="the shorter model is left out")
+def shorter_left_out(counts, shorter, alpha):
+    """Your result does not depend on the shorter model: you add the same α to every outcome. Here the imagined
+    observations follow the shorter model: α·Q."""
+    return reference.dirichlet_mean(counts, alpha / counts.shape[-1])
+
+
+@misconception("interpolate", title="the weights of the two models are exchanged")
+def weights_exchanged(counts, shorter, alpha):
+    """The more often a context was seen, the *less* your result listens to its own counts. The weights are
+    exchanged: its own share is n/(n + α), the shorter model's α/(n + α)."""
+    n = counts.sum(axis=-1, keepdims=True)
+    return (alpha * _shares(np.asarray(counts, dtype=float)) + n * shorter) / (n + alpha)
+
+
+@misconception("interpolate", title="the shorter model is matched to the wrong token")
+def newest_token_forgotten(counts, shorter, alpha):
+    """Your trigram rows meet the wrong bigram rows. The *older* of the two tokens is forgotten, and it lies on the
+    first axis: NumPy's broadcasting matches the last axes by itself."""
+    shorter = np.asarray(shorter)
+    if counts.ndim == 3 and shorter.ndim == 2 and counts.shape[0] == counts.shape[1]:
+        shorter = shorter[:, None, :]
+    elif counts.ndim == 3 and shorter.ndim == 2:
+        shorter = np.resize(shorter, (counts.shape[0], 1, counts.shape[2]))
+    return reference.interpolate(counts, shorter, alpha)
+
+
+@alternative("interpolate")
+def as_a_dirichlet_mean(counts, shorter, alpha):
+    return reference.dirichlet_mean(counts, alpha * np.asarray(shorter))
+
+
+@alternative("interpolate")
+def as_a_weighted_average(counts, shorter, alpha):
+    n = counts.sum(-1, keepdims=True)
+    trust = n / (n + alpha)
+    return trust * counts / np.where(n > 0, n, 1) + (1 - trust) * shorter
+
+
+@alternative("interpolate")
+def loops_in_float32(counts, shorter, alpha):
+    counts = np.array(counts, dtype=np.float32)
+    shorter = np.broadcast_to(np.asarray(shorter, dtype=np.float32), counts.shape)
+    for at in np.ndindex(counts.shape[:-1]):
+        counts[at] = (counts[at] + np.float32(alpha) * shorter[at]) / (counts[at].sum() + np.float32(alpha))
+    return counts

@@ -1,0 +1,72 @@
+"""Lab 04, ``decode``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+from autograder.misconceptions.m04_tokenizer.common import _vocabulary
+from autograder.testing import alternative, misconception
+
+
+@misconception("decode", title="each token is decoded by itself")
+def token_by_token(ids, merges):
+    """Characters whose bytes lie in two tokens come out as �. Half a character is not valid UTF-8. Join the bytes of
+    all tokens first, and decode once at the end."""
+    spelled = _vocabulary(merges)
+    return "".join(spelled[token].decode("utf-8", errors="replace") for token in ids)
+
+
+@misconception("decode", title="right part before left")
+def right_before_left(ids, merges):
+    """Your merged tokens are spelled backwards: the right part stands before the left one. A merge (left, right) stands
+    for the bytes of left followed by those of right."""
+    spelled = {byte: bytes([byte]) for byte in range(256)}
+    for (left, right), new in merges.items():
+        spelled[new] = spelled[right] + spelled[left]
+    return b"".join(spelled[token] for token in ids).decode("utf-8", errors="replace")
+
+
+@misconception("decode", title="a byte is taken for a character")
+def bytes_as_characters(ids, merges):
+    """é comes out as Ã©: each byte was turned into a character of its own (with chr, or as Latin-1). A byte is only a
+    part of a character; join them and read them as UTF-8."""
+    return b"".join(_vocabulary(merges)[token] for token in ids).decode("latin-1")
+
+
+@misconception("decode", title="broken bytes raise an error")
+def strict_decoding(ids, merges):
+    """Half an emoji makes your function fail. A language model may stop in the middle of a character, and the reader
+    still wants to see the rest: errors="replace" puts a � there."""
+    return b"".join(_vocabulary(merges)[token] for token in ids).decode("utf-8")
+
+
+@misconception("decode", title="broken bytes are swallowed")
+def ignored_bytes(ids, merges):
+    """Bytes that are no valid UTF-8 vanish without a trace. A sign that something was broken is more honest: the � of
+    errors="replace"."""
+    return b"".join(_vocabulary(merges)[token] for token in ids).decode("utf-8", errors="ignore")
+
+
+@misconception("decode", title="merges are spelled one level deep")
+def one_level_deep(ids, merges):
+    """Tokens made of merged tokens are not spelled to the end: a part that is itself a merged token is missing. Go
+    through the merges in the order learned; then the bytes of both parts are always known."""
+    parts = {new: pair for pair, new in merges.items()}
+    found = [part for token in ids for part in parts.get(token, (token,)) if part < 256]
+    return bytes(found).decode("utf-8", errors="replace")
+
+
+@alternative("decode")
+def by_recursion(ids, merges):
+    parts = {new: pair for pair, new in merges.items()}
+
+    def spell(token):
+        return [token] if token not in parts else [*spell(parts[token][0]), *spell(parts[token][1])]
+
+    return bytearray(byte for token in ids for byte in spell(token)).decode("utf8", "replace")
+
+
+@alternative("decode")
+def undoing_the_merges_from_the_last(ids, merges):
+    tokens = list(ids)
+    for pair, new in reversed(list(merges.items())):
+        tokens = [part for token in tokens for part in (pair if token == new else (token,))]
+    return str(bytes(tokens), "utf-8", errors="replace")

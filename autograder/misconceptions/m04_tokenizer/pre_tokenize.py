@@ -1,0 +1,106 @@
+"""Lab 04, ``pre_tokenize``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import re
+
+import regex
+
+from autograder.testing import alternative, misconception
+
+
+@misconception("pre_tokenize", title="the slide's pattern, without the ^")
+def the_slides_pattern(text):
+    """Punctuation is lost: joined together, your chunks are not the text. In the rule for signs the square brackets
+    must list what a sign is *not*, and that takes a ^ at their beginning."""
+    return regex.findall(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[\s\p{L}\p{N}]+|\s+(?!\S)|\s+", text)
+
+
+@misconception("pre_tokenize", title="split at white space")
+def split_at_white_space(text):
+    """You split the text at its white space, which is then gone, and dots and commas stick to their words. A
+    tokenizer must be able to restore every character, so white space belongs into the chunks."""
+    return text.split()
+
+
+@misconception("pre_tokenize", title="blanks stand alone")
+def blanks_stand_alone(text):
+    """Your words come without the blank before them. Nothing is lost, but the model pays one token more for every
+    word. The blank belongs to the word that follows it: each of the rules 2 to 4 begins with a blank or none."""
+    return regex.findall(r"'(?:[sdmt]|ll|ve|re)|\p{L}+|\p{N}+|[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", text)
+
+
+@misconception("pre_tokenize", title="the endings come after the signs")
+def endings_last(text):
+    """It's is cut into it, ' and s: at the apostrophe your rule for signs takes its turn before the rule for endings.
+    The first rule that fits wins, so the endings must stand at the front."""
+    return regex.findall(r" ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|'(?:[sdmt]|ll|ve|re)|\s+(?!\S)|\s+", text)
+
+
+@misconception("pre_tokenize", title="white space takes the next word's blank")
+def greedy_white_space(text):
+    """After several blanks your word stands without its own: the run of white space took them all. Rule 5 leaves the
+    last one for the word: white space that is not followed by anything else but white space."""
+    return regex.findall(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+", text)
+
+
+@misconception("pre_tokenize", title="only English letters and digits")
+def ascii_only(text):
+    """Letters such as é, ß or Ж are treated as signs, so foreign words fall apart. Not only a to z are letters: \\p{L}
+    stands for the letters of all scripts, and \\p{N} for all number signs."""
+    return regex.findall(r"'(?:[sdmt]|ll|ve|re)| ?[A-Za-z]+| ?[0-9]+| ?[^\sA-Za-z0-9]+|\s+(?!\S)|\s+", text)
+
+
+@misconception("pre_tokenize", title="letters, digits and _ in one chunk")
+def word_characters(text):
+    """Letters, digits and the underscore run together in your chunks, as in “X9” or “my_ship”: \\w means all three.
+    Letters (\\p{L}) and number signs (\\p{N}) have a rule each, and the underscore is a sign."""
+    return regex.findall(r"'(?:[sdmt]|ll|ve|re)| ?\w+| ?[^\s\w]+|\s+(?!\S)|\s+", text)
+
+
+@alternative("pre_tokenize")
+def with_finditer_and_verbose_pattern(text):
+    pattern = regex.compile(
+        r"""'s|'t|'re|'ve|'m|'ll|'d   # endings
+          | [ ]?\p{Letter}+ | [ ]?\p{Number}+ | [ ]?[^\s\p{L}\p{N}]+
+          | \s+(?!\S) | \s+""",
+        regex.VERBOSE,
+    )
+    return tuple(match.group() for match in pattern.finditer(text))
+
+
+@alternative("pre_tokenize")
+def by_a_scanner(text):
+    def kind(character):
+        return (
+            0
+            if character.isspace()
+            else 1
+            if regex.match(r"\p{L}", character)
+            else 2
+            if regex.match(r"\p{N}", character)
+            else 3
+        )
+
+    chunks, at = [], 0
+    while at < len(text):
+        ending = re.match(r"'(s|t|re|ve|m|ll|d)", text[at:])
+        if ending:
+            chunks.append(ending[0])
+        else:
+            blank = text[at] == " " and at + 1 < len(text) and kind(text[at + 1]) != 0
+            end = at + blank
+            while end < len(text) and kind(text[end]) == kind(text[at + blank]):
+                end += 1
+            if kind(text[at]) == 0 and not blank and end < len(text) and end - at > 1:
+                end -= 1
+            chunks.append(text[at:end])
+        at += len(chunks[-1])
+    return chunks
+
+
+@alternative("pre_tokenize")
+def with_gpt2s_own_pattern(text):
+    return re.findall(
+        r"'s|'t|'re|'ve|'m|'ll|'d| ?[^\W\d_½²٣Ⅳ]+| ?[\d½²٣Ⅳ]+| ?(?:[^\s\w]|_)+|\s+(?!\S)|\s+", text
+    )

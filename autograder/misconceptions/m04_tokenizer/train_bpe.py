@@ -1,0 +1,141 @@
+"""Lab 04, ``train_bpe``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+
+from autograder.misconceptions.m04_tokenizer.common import reference
+from autograder.testing import alternative, misconception
+
+
+def _train(words, merges, choose=None, count=None, first=256, merge=None, until=1):
+    """Training with one part exchanged for a wrong one."""
+    choose = choose or (lambda pairs: max(pairs, key=pairs.get))
+    merge = merge or reference.merge_pair
+    learned = {}
+    while len(learned) < merges:
+        pairs = (count or reference.count_pairs)(words)
+        if not pairs or max(pairs.values()) < until:
+            break
+        best = choose(pairs)
+        new = first + len(learned)
+        learned[best] = new
+        words = {merge(word, best, new): n for word, n in words.items()}
+    return learned
+
+
+@misconception("train_bpe", title="the pairs are counted only once")
+def counted_only_once(words, merges):
+    """Your merges are the most frequent pairs of the *original* text. After a merge everything is different: some
+    pairs are gone, and new ones with the new token have come. Count again after each merge."""
+    pairs = reference.count_pairs(words)
+    best = sorted(pairs, key=pairs.get, reverse=True)[:merges]
+    return {pair: 256 + i for i, pair in enumerate(best)}
+
+
+@misconception("train_bpe", title="the words' counts are ignored")
+def word_counts_ignored(words, merges):
+    """You count each different word once. Then a rare word has as much say as “the”. A pair counts as often as its word
+    occurs in the text."""
+    return _train(dict.fromkeys(words, 1), merges)
+
+
+@misconception("train_bpe", title="a tie goes to the pair met last")
+def last_of_a_tie(words, merges):
+    """When two pairs occur equally often you take the one that is met later. Somebody must decide, and this
+    course decides for the one met first; that is what max does with a dictionary in the order of count_pairs."""
+
+    def choose(pairs):
+        highest = max(pairs.values())
+        return [pair for pair in pairs if pairs[pair] == highest][-1]
+
+    return _train(words, merges, choose)
+
+
+@misconception("train_bpe", title="a tie goes to the smallest ids")
+def smallest_ids_of_a_tie(words, merges):
+    """When two pairs occur equally often you take the one with the smaller ids. Some libraries do that; here the pair
+    wins that a count meets first, in the earliest word and there furthest to the left."""
+    return _train(words, merges, lambda pairs: min(pairs, key=lambda pair: (-pairs[pair], pair)))
+
+
+@misconception("train_bpe", title="pairs that occur once are never merged")
+def stops_at_one(words, merges):
+    """You stop when the best pair occurs only once. Such a merge helps little, but the recipe goes on until no pair is
+    left: only then do the rhyme's 18 words become 18 tokens."""
+    return _train(words, merges, until=2)
+
+
+@misconception("train_bpe", title="`merges` is taken for the size of the vocabulary")
+def merges_as_vocabulary_size(words, merges):
+    """You learn fewer merges than asked for: the 256 bytes were counted as well. The argument says how many merges to
+    learn; the vocabulary then has 256 types more."""
+    return _train(words, merges - 256)
+
+
+@misconception("train_bpe", title="the new ids begin in the wrong place")
+def ids_from_257(words, merges):
+    """Your first new token does not have the id 256. The bytes take the ids 0 to 255, so the next free one is 256,
+    and every later merge gets the next number."""
+    return _train(words, merges, first=257)
+
+
+@misconception("train_bpe", title="overlapping pairs are merged twice")
+def overlapping_merge(words, merges):
+    """In a run of equal tokens your merge uses the middle one twice, so text appears that was never there. Replace from
+    the left, and go on *behind* the pair: merge_pair does that."""
+
+    def merge(word, pair, new):
+        places = {i for i in range(len(word) - 1) if word[i : i + 2] == pair}
+        covered = {i + 1 for i in places}
+        return tuple(
+            new if i in places else token for i, token in enumerate(word) if i in places or i not in covered
+        )
+
+    return _train(words, merges, merge=merge)
+
+
+@alternative("train_bpe")
+def by_correcting_the_counts(words, merges):
+    return reference.train_bpe_fast(words, merges)
+
+
+@alternative("train_bpe")
+def over_the_running_text(words, merges):
+    text, weights = [list(word) for word in words], list(words.values())
+    learned = []
+    for new in range(256, 256 + merges):
+        counts = Counter()
+        for tokens, weight in zip(text, weights, strict=True):
+            for pair in pairwise(tokens):
+                counts[pair] += weight
+        if not counts:
+            break
+        ((pair, _),) = counts.most_common(1)
+        learned.append((pair, new))
+        for tokens in text:
+            i = 0
+            while i + 1 < len(tokens):
+                if (tokens[i], tokens[i + 1]) == pair:
+                    tokens[i : i + 2] = [new]
+                i += 1
+    return dict(learned)
+
+
+@alternative("train_bpe")
+def with_a_heap_for_each_choice(words, merges):
+    words, learned = dict(words), {}
+    for step in range(merges):
+        pairs = reference.count_pairs(words)
+        heap = [(-count, place, pair) for place, (pair, count) in enumerate(pairs.items())]
+        heapq.heapify(heap)
+        if not heap:
+            return learned
+        left, right = heap[0][2]
+        learned[np.int64(left), np.int64(right)] = np.int64(256 + step)
+        words = {reference.merge_pair(word, (left, right), 256 + step): n for word, n in words.items()}
+    return learned

@@ -1,0 +1,86 @@
+"""Lab 05, ``analogy``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.misconceptions.m05_word2vec.common import _ranking, _unit, reference
+from autograder.testing import alternative, misconception
+
+
+def _answers(a, b, c, vectors, words, k, way, left_out=True):
+    words, unit = list(words), _unit(np.asarray(vectors))
+    v = way(*(unit[words.index(word)] for word in (a, b, c)))
+    return _ranking(unit @ (v / np.linalg.norm(v)), words, {a, b, c} if left_out else set(), k)
+
+
+@misconception("analogy", title="the way is walked backwards")
+def backwards(a, b, c, vectors, words, k=3):
+    """You walk the way backwards, a − b + c. From *can* to *could* means subtracting where you start and adding where you
+    arrive: b − a."""
+    return _answers(a, b, c, vectors, words, k, lambda x, y, z: x - y + z)
+
+
+@misconception("analogy", title="the words of the question count as answers")
+def question_words_allowed(a, b, c, vectors, words, k=3):
+    """Among your answers are words of the question, usually c itself, since the sum has not gone far. They are no news: leave all three
+    out."""
+    return _answers(a, b, c, vectors, words, k, lambda x, y, z: y - x + z, left_out=False)
+
+
+@misconception("analogy", title="vectors of different lengths are added")
+def lengths_kept(a, b, c, vectors, words, k=3):
+    """You add the vectors as they are, so a frequent word, whose vector is long, drowns the other two. Bring all rows to length 1
+    first."""
+    words, table = list(words), np.asarray(vectors)
+    v = table[words.index(b)] - table[words.index(a)] + table[words.index(c)]
+    return _ranking(_unit(table) @ (v / np.linalg.norm(v)), words, {a, b, c}, k)
+
+
+@misconception("analogy", title="nothing is subtracted")
+def nothing_subtracted(a, b, c, vectors, words, k=3):
+    """You look for words that are near to all three. The riddle asks for a *way*: what leads from a to b, walked from c, so a is
+    subtracted."""
+    return _answers(a, b, c, vectors, words, k, lambda x, y, z: x + y + z)
+
+
+@misconception("analogy", title="the sum is not divided by its length")
+def sum_not_normalised(a, b, c, vectors, words, k=3):
+    """Your words come in the right order, but the numbers are no cosines, some are above 1: the sum of three vectors is longer than 1.
+    Divide by its length."""
+    words, unit = list(words), _unit(np.asarray(vectors))
+    v = unit[words.index(b)] - unit[words.index(a)] + unit[words.index(c)]
+    return _ranking(unit @ v, words, {a, b, c}, k)
+
+
+@misconception("analogy", title="only the neighbours of c")
+def neighbours_of_c(a, b, c, vectors, words, k=3):
+    """Your answers are simply the neighbours of c: the way from a to b is never walked. Add b − a before you look around."""
+    return _answers(a, b, c, vectors, words, k, lambda x, y, z: z)
+
+
+@misconception("analogy", title="rounded cosines of the answers")
+def answers_rounded(a, b, c, vectors, words, k=3):
+    """Your answers are right, and their cosines are rounded. Rounding is for printing: return the numbers as they are."""
+    found = _answers(a, b, c, vectors, words, k, lambda x, y, z: y - x + z)
+    return [(word, round(cosine, 3)) for word, cosine in found]
+
+
+@alternative("analogy")
+def with_nearest_on_a_longer_table(a, b, c, vectors, words, k=3):
+    table = _unit(np.asarray(vectors, dtype=float))
+    index = {word: i for i, word in enumerate(words)}
+    table = np.vstack([table, table[index[b]] + table[index[c]] - table[index[a]]])
+    found = reference.nearest(" ", table, [*words, " "], len(words))
+    return [pair for pair in found if pair[0] not in (a, b, c)][:k]
+
+
+@alternative("analogy")
+def by_scores_in_float32(a, b, c, vectors, words, k=3):
+    table = np.asarray(vectors, dtype=np.float32)
+    unit = (table.T / np.sqrt((table**2).sum(1))).T
+    ia, ib, ic = (list(words).index(word) for word in (a, b, c))
+    v = unit[ib] + unit[ic] - unit[ia]
+    cosines = np.einsum("vd,d->v", unit, v) / np.sqrt(v @ v)
+    cosines[[ia, ib, ic]] = -2
+    return tuple((words[i], cosines[i]) for i in np.argsort(cosines)[::-1][: max(0, min(k, len(words) - 3))])

@@ -1,0 +1,95 @@
+"""Lab 05, ``context_windows``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.misconceptions.m05_word2vec.common import reference
+from autograder.testing import alternative, misconception
+
+
+def _windows(ids, m, context_of):
+    riddles = []
+    for place, target in enumerate(ids):
+        context = context_of(place)
+        if len(context):
+            riddles.append((context, target))
+    return riddles
+
+
+@misconception("context_windows", title="only the words before the target")
+def left_side_only(ids, m):
+    """Your contexts hold only the words before the target. That would be the question of lab 01, what comes next; here the
+    words after the gap are hints as well: up to m on each side."""
+    return _windows(ids, m, lambda place: list(ids[max(0, place - m) : place]))
+
+
+@misconception("context_windows", title="the target stands in its own context")
+def target_in_context(ids, m):
+    """The target is among its own hints, so the riddle gives its answer away and nothing is learned. Leave out the
+    target's own position."""
+    riddles = [(list(ids[max(0, t - m) : t + m + 1]), target) for t, target in enumerate(ids)]
+    return riddles if len(ids) > 1 else []
+
+
+@misconception("context_windows", title="the window reaches around the end")
+def wraps_around(ids, m):
+    """At the beginning of a sentence your window takes words from its end (or gets lost): a negative index counts from
+    the back. Cut the window at 0, max(0, place − m)."""
+    count = len(ids)
+    near = [d for d in range(-m, m + 1) if d]
+    return _windows(
+        ids, m, lambda place: [ids[(place + d) % count] for d in near if place + d < count and count > 1]
+    )
+
+
+@misconception("context_windows", title="every word equal to the target is dropped")
+def drops_equal_words(ids, m):
+    """When the target's word stands in the window a second time, you leave that out as well. It is an honest hint: only the
+    target's own position is the gap."""
+    return _windows(
+        ids, m, lambda place: [i for i in ids[max(0, place - m) : place + m + 1] if i != ids[place]]
+    )
+
+
+@misconception("context_windows", title="only full windows")
+def full_windows_only(ids, m):
+    """Words near the ends of the sentence are missing as targets: you take only windows with m words on both sides. At the
+    ends the window is shorter, and the riddle still counts."""
+    return [riddle for riddle in reference.context_windows(ids, m) if len(riddle[0]) == 2 * m]
+
+
+@misconception("context_windows", title="m words in all instead of m on each side")
+def half_the_window(ids, m):
+    """Your windows are too narrow: m is the number of words on *each* side, so a full window holds 2m hints."""
+    half = (m + 1) // 2
+    return _windows(
+        ids, m, lambda place: [*ids[max(0, place - half) : place], *ids[place + 1 : place + 1 + m - half]]
+    )
+
+
+@misconception("context_windows", title="the target comes before the context")
+def pairs_turned_around(ids, m):
+    """Your pairs are (target, context). The rest of the lab expects (context, target), what is given before what is
+    asked."""
+    return [(target, context) for context, target in reference.context_windows(ids, m)]
+
+
+@alternative("context_windows")
+def by_offsets_in_tuples(ids, m):
+    offsets = [*range(-m, 0), *range(1, m + 1)]
+    found = tuple(
+        (tuple(ids[t + o] for o in offsets if 0 <= t + o < len(ids)), ids[t]) for t in range(len(ids))
+    )
+    return found if len(ids) > 1 else ()
+
+
+@alternative("context_windows")
+def by_splitting_and_deleting(ids, m):
+    riddles = []
+    for t in range(len(ids)):
+        window = list(ids)[max(t - m, 0) : t + m + 1]
+        target = window.pop(min(t, m))
+        if window:
+            riddles.append([np.array(window), target])
+    return riddles

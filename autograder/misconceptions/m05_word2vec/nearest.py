@@ -1,0 +1,92 @@
+"""Lab 05, ``nearest``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from autograder.misconceptions.m05_word2vec.common import _ranking, _unit
+from autograder.testing import alternative, misconception
+
+
+@misconception("nearest", title="the dot product instead of the cosine")
+def dot_product(word, vectors, words, k=5):
+    """You rank by the dot product, so words with long vectors, the frequent ones, seem near to everything. Divide by both lengths: only
+    the direction counts."""
+    vectors = np.asarray(vectors)
+    return _ranking(vectors @ vectors[list(words).index(word)], words, {word}, k)
+
+
+@misconception("nearest", title="the straight distance instead of the angle")
+def straight_distance(word, vectors, words, k=5):
+    """You rank by the straight distance between the points. A short and a long vector in the same direction are then far apart; the
+    cosine looks at the direction alone."""
+    row = list(words).index(word)
+    distances = np.linalg.norm(vectors - vectors[row], axis=1)
+    cosines = _unit(vectors) @ _unit(vectors)[row]
+    order = [i for i in np.argsort(distances) if i != row]
+    return [(words[i], float(cosines[i])) for i in order[:k]]
+
+
+@misconception("nearest", title="the word is its own neighbour")
+def own_neighbour(word, vectors, words, k=5):
+    """The first neighbour in your list is the word itself, with cosine 1. That is true, and no news: leave it out."""
+    return _ranking(_unit(vectors) @ _unit(vectors)[list(words).index(word)], words, set(), k)
+
+
+@misconception("nearest", title="the farthest words come first")
+def farthest_first(word, vectors, words, k=5):
+    """Your list begins with the words that point the other way. np.argsort goes from small to large; you want the largest cosine
+    first."""
+    unit = _unit(vectors)
+    cosines = unit @ unit[list(words).index(word)]
+    order = [i for i in np.argsort(cosines) if words[i] != word]
+    return [(words[i], float(cosines[i])) for i in order[:k]]
+
+
+@misconception("nearest", title="opposite directions count as near")
+def sign_ignored(word, vectors, words, k=5):
+    """You rank by the size of the cosine without its sign. A cosine of −1 is the opposite direction, as far away as it gets."""
+    unit = _unit(vectors)
+    return _ranking(np.abs(unit @ unit[list(words).index(word)]), words, {word}, k)
+
+
+@misconception("nearest", title="divided by one length only")
+def one_length_only(word, vectors, words, k=5):
+    """The order of your words is right, but the numbers are no cosines: they can be larger than 1. Divide by the length of the word's own
+    vector as well."""
+    vectors = np.asarray(vectors)
+    return _ranking(_unit(vectors) @ vectors[list(words).index(word)], words, {word}, k)
+
+
+@misconception("nearest", title="rounded cosines")
+def rounded(word, vectors, words, k=5):
+    """Your words are right, and your cosines are rounded. Rounding is for printing: whoever calls the function may still want to compute with
+    the numbers. Return them as they are."""
+    unit = _unit(vectors)
+    found = _ranking(unit @ unit[list(words).index(word)], words, {word}, k)
+    return [(other, round(cosine, 3)) for other, cosine in found]
+
+
+@alternative("nearest")
+def by_sorting_pairs_in_plain_python(word, vectors, words, k=5):
+    def cosine(a, b):
+        return sum(x * y for x, y in zip(a, b, strict=True)) / math.sqrt(
+            sum(x * x for x in a) * sum(x * x for x in b)
+        )
+
+    table = dict(zip(words, np.asarray(vectors).tolist(), strict=True))
+    own = table.pop(word)
+    ranked = sorted(((cosine(row, own), other) for other, row in table.items()), reverse=True)
+    return [[other, near] for near, other in ranked[:k]]
+
+
+@alternative("nearest")
+def with_float32_and_infinity(word, vectors, words, k=5):
+    table = np.array(vectors, dtype=np.float32)
+    row = list(words).index(word)
+    cosines = table @ table[row] / (np.linalg.norm(table, axis=1) * np.linalg.norm(table[row]))
+    cosines[row] = -np.inf
+    best = cosines.argsort()[::-1][: min(k, len(words) - 1)]
+    return [(words[i], cosines[i]) for i in best]

@@ -1,0 +1,142 @@
+"""Lab 05, ``negative_sampling_loss``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from autograder.testing import alternative, misconception
+
+
+def _sigmoid(s):
+    return np.exp(-np.logaddexp(0, -s))
+
+
+def _from_errors(h, rows, g):
+    return np.einsum("bk,bkd->bd", g, rows), g[:, :, None] * h[:, None, :]
+
+
+def _scores(h, rows):
+    return np.einsum("bkd,bd->bk", rows, h)
+
+
+def _loss(scores):
+    return np.logaddexp(0, -scores[:, 0]) + np.logaddexp(0, scores[:, 1:]).sum(axis=1)
+
+
+def _errors(scores):
+    g = _sigmoid(scores)
+    g[:, 0] -= 1
+    return g
+
+
+@misconception("negative_sampling_loss", title="the noise counts as real")
+def noise_as_real(h, rows):
+    """You reward the noise words for high scores, as if they were real. Then the best the model can do is to say yes to
+    everything. For noise the score enters with a minus sign, −ln σ(−s)."""
+    scores = _scores(h, rows)
+    return (np.logaddexp(0, -scores).sum(axis=1), *_from_errors(h, rows, _sigmoid(scores) - 1))
+
+
+@misconception("negative_sampling_loss", title="the noise has no gradient")
+def noise_without_gradient(h, rows):
+    """The noise words are in your loss but not in your gradients. Only pulling, never pushing, makes all vectors the same. Each noise
+    word pushes with its error σ(s)."""
+    scores = _scores(h, rows)
+    g = _errors(scores)
+    g[:, 1:] = 0
+    return (_loss(scores), *_from_errors(h, rows, g))
+
+
+@misconception("negative_sampling_loss", title="averaged over the batch")
+def averaged_over_the_batch(h, rows):
+    """You average over the batch, so that a riddle's gradient shrinks when more riddles stand beside it. Here each riddle has its
+    own loss, one number each, and its own gradients."""
+    scores = _scores(h, rows)
+    dh, drows = _from_errors(h, rows, _errors(scores))
+    return np.full(len(h), _loss(scores).mean()), dh / len(h), drows / len(h)
+
+
+@misconception("negative_sampling_loss", title="averaged over the noise")
+def averaged_over_the_noise(h, rows):
+    """You average over the noise words; the formula adds them up. With five noise words each of yours pushes only a fifth as hard
+    as it should."""
+    scores = _scores(h, rows)
+    noise = rows.shape[1] - 1
+    loss = np.logaddexp(0, -scores[:, 0]) + np.logaddexp(0, scores[:, 1:]).mean(axis=1)
+    g = _errors(scores)
+    g[:, 1:] /= noise
+    return (loss, *_from_errors(h, rows, g))
+
+
+@misconception("negative_sampling_loss", title="the gradients point the other way")
+def gradients_reversed(h, rows):
+    """Your gradients have the opposite sign: right minus said. The loss rises in the direction of the gradient, and
+    the training steps against it."""
+    scores = _scores(h, rows)
+    return (_loss(scores), *_from_errors(h, rows, -_errors(scores)))
+
+
+@misconception("negative_sampling_loss", title="a softmax over the six words")
+def softmax_over_the_candidates(h, rows):
+    """You let the candidates compete in a softmax, as in Part B. Negative sampling asks each of them by itself, yes or no:
+    every score goes through its own sigmoid."""
+    scores = _scores(h, rows)
+    total = np.logaddexp.reduce(scores, axis=1)
+    g = np.exp(scores - total[:, None])
+    g[:, 0] -= 1
+    return (total - scores[:, 0], *_from_errors(h, rows, g))
+
+
+@misconception("negative_sampling_loss", title="large scores overflow")
+def overflow(h, rows):
+    """Large scores make your loss infinite or not a number: σ rounds to 0, and ln 0 is −∞. Use np.logaddexp(0, −s) for −ln σ(s), which
+    never leaves the safe range."""
+    scores = _scores(h, rows)
+    with np.errstate(all="ignore"):
+        sigmoid = 1 / (1 + np.exp(-scores))
+        loss = -np.log(sigmoid[:, 0]) - np.log(1 - sigmoid[:, 1:]).sum(axis=1)
+    g = sigmoid.copy()
+    g[:, 0] -= 1
+    return (loss, *_from_errors(h, rows, np.where(np.isfinite(loss)[:, None], g, np.nan)))
+
+
+@alternative("negative_sampling_loss")
+def riddle_by_riddle(h, rows):
+    losses, dhs, drows = [], [], []
+    for vector, table in zip(h.tolist(), rows.tolist(), strict=True):
+        loss, dh, d = 0.0, [0.0] * len(vector), []
+        for k, row in enumerate(table):
+            s = sum(a * b for a, b in zip(row, vector, strict=True))
+            signed = -s if k == 0 else s
+            loss += max(signed, 0) + math.log1p(math.exp(-abs(s)))
+            g = (0.5 + 0.5 * math.tanh(s / 2)) - (k == 0)
+            dh = [x + g * y for x, y in zip(dh, row, strict=True)]
+            d.append([g * y for y in vector])
+        losses.append(loss), dhs.append(dh), drows.append(d)
+    return losses, dhs, drows
+
+
+@alternative("negative_sampling_loss")
+def signs_and_clipping_in_float32(h, rows):
+    h, rows = h.astype(np.float32), rows.astype(np.float32)
+    sign = np.ones(rows.shape[1], dtype=np.float32)
+    sign[0] = -1
+    signed = np.matmul(rows, h[..., None])[..., 0] * sign
+    push = sign / (1 + np.exp(-np.clip(signed, -80, 80)))
+    loss = np.maximum(signed, 0) + np.log1p(np.exp(-np.abs(signed)))
+    return loss.sum(axis=1), (push[..., None] * rows).sum(axis=1), push[..., None] * h[:, None]
+
+
+@alternative("negative_sampling_loss")
+def with_torch(h, rows):
+    import torch
+
+    h, rows = (torch.tensor(np.ascontiguousarray(part)) for part in (h, rows))
+    scores = torch.einsum("bkd,bd->bk", rows, h)
+    real, noise = scores[:, :1], scores[:, 1:]
+    log = torch.nn.functional.logsigmoid
+    loss = -(log(real).sum(1) + log(-noise).sum(1))
+    g = torch.cat([torch.sigmoid(real) - 1, torch.sigmoid(noise)], dim=1)
+    return loss, torch.einsum("bk,bkd->bd", g, rows), torch.einsum("bk,bd->bkd", g, h)

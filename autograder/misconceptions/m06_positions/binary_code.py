@@ -1,0 +1,76 @@
+"""Lab 06, ``binary_code``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.testing import alternative, misconception
+
+
+@misconception("binary_code", title="the lowest bit first")
+def lowest_bit_first(p, bits):
+    """Your codes are in reverse order. On paper, and here, the bit with the highest value stands first, on the left."""
+    return np.asarray(p)[..., None] // 2 ** np.arange(bits) % 2
+
+
+@misconception("binary_code", title="counting from one")
+def codes_from_one(p, bits):
+    """Each code is that of the next number. Positions start at 0, and 0 is all zeros."""
+    return (np.asarray(p)[..., None] + 1) // 2 ** np.arange(bits)[::-1] % 2
+
+
+@misconception("binary_code", title="bits in rows")
+def bits_in_rows(p, bits):
+    """The axis of the bits comes first in your result. It should be the last one, after all axes of p."""
+    return np.moveaxis(np.asarray(p)[..., None] // 2 ** np.arange(bits)[::-1] % 2, -1, 0)
+
+
+@misconception("binary_code", title="the whole quotient instead of its last bit")
+def quotients(p, bits):
+    """You divide by the value of each bit but keep the whole quotient. Only its remainder by 2 is the bit: 5 // 2 is 2, and its
+    bit is 0."""
+    return np.asarray(p)[..., None] // 2 ** np.arange(bits)[::-1]
+
+
+@misconception("binary_code", title="one number that looks binary")
+def looks_binary(p, bits):
+    """You return one number whose decimal digits look binary, such as 101. Each bit needs a place of its own in the last axis."""
+    return np.vectorize(lambda number: int(format(int(number), "b")))(np.asarray(p))
+
+
+@misconception("binary_code", title="a single 1, as in one-hot rows")
+def highest_bit_only(p, bits):
+    """You set a single bit for each number. That is a one-hot code, which needs as many places as there are numbers; in binary several
+    bits can be 1 at once."""
+    exponent = np.floor(np.log2(np.maximum(np.asarray(p), 1))).astype(int)
+    code = (exponent[..., None] == np.arange(bits)[::-1]).astype(int)
+    return code * (np.asarray(p)[..., None] > 0)
+
+
+@alternative("binary_code")
+def code_by_shifting(p, bits):
+    p = np.asarray(p, dtype=np.int64)
+    return np.stack([(p >> k) & 1 for k in reversed(range(bits))], axis=-1).astype(np.float32)
+
+
+@alternative("binary_code")
+def code_by_repeated_division_in_lists(p, bits):
+    if hasattr(p, "tolist"):
+        p = p.tolist()
+    if isinstance(p, (list, tuple)):
+        return [code_by_repeated_division_in_lists(part, bits) for part in p]
+    digits: list[int] = []
+    for _ in range(bits):
+        p, last = divmod(p, 2)
+        digits.insert(0, last)
+    return digits
+
+
+@alternative("binary_code")
+def code_by_subtracting_from_above(p, bits):
+    rest = np.array(p, dtype=float)
+    columns = []
+    for k in range(bits - 1, -1, -1):
+        columns.append(rest >= 2**k)
+        rest = rest - 2**k * columns[-1]
+    return np.stack(columns, axis=-1)

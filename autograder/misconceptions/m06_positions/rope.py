@@ -1,0 +1,109 @@
+"""Lab 06, ``rope``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.misconceptions.m06_positions.common import _blocks, _speeds
+from autograder.testing import alternative, misconception
+
+
+def _turned(x, angles):
+    cos, sin = np.cos(angles), np.sin(angles)
+    a, b = x[..., 0::2], x[..., 1::2]
+    return np.stack([a * cos - b * sin, a * sin + b * cos], axis=-1).reshape(x.shape)
+
+
+def _rope_angles(x, positions, base):
+    return np.asarray(positions, dtype=float)[:, None] * _speeds(x.shape[-1], base)
+
+
+@misconception("rope", title="first half paired with second half")
+def halves_paired(x, positions, base=10000.0):
+    """You pair entry i with entry i + D/2, as some libraries do. Here neighbours are pairs: 0 with 1, 2 with 3, as in the paper. Weights that are
+    trained one way do not work the other way, so the choice is pinned."""
+    angles = _rope_angles(x, positions, base)
+    cos, sin = np.cos(angles), np.sin(angles)
+    a, b = np.split(x, 2, axis=-1)
+    return np.concatenate([a * cos - b * sin, a * sin + b * cos], axis=-1)
+
+
+@misconception("rope", title="turned the other way")
+def turned_clockwise(x, positions, base=10000.0):
+    """Your arrows turn clockwise. Dot products still know the distance, but the sign of it is swapped: turn anticlockwise, with the minus in front
+    of the first sine."""
+    return _turned(x, -_rope_angles(x, positions, base))
+
+
+@misconception("rope", title="positions added instead of turned")
+def positions_added(x, positions, base=10000.0):
+    """You add sines and cosines to the vector. That is the older way; here nothing is added, each pair of entries is turned, and its length stays
+    as it was."""
+    angles = _rope_angles(x, positions, base)
+    return x + np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(len(angles), -1)
+
+
+@misconception("rope", title="the given positions not used")
+def order_of_the_rows(x, positions, base=10000.0):
+    """You turn by 0, 1, 2, … in the order of the rows, whatever positions are given. A word may stand anywhere, for example late in a sentence of which
+    only the end is passed in."""
+    return _turned(x, _rope_angles(x, np.arange(x.shape[-2]), base))
+
+
+@misconception("rope", title="all pairs at the same speed")
+def all_pairs_at_one_speed(x, positions, base=10000.0):
+    """All your pairs turn by the same angle. Each pair has its own clock, slower from pair to pair: with one speed, places 44 steps apart would look
+    the same."""
+    return _turned(x, np.repeat(np.asarray(positions, dtype=float)[:, None], x.shape[-1] // 2, axis=1))
+
+
+@misconception("rope", title="half the exponent")
+def rope_half_the_exponent(x, positions, base=10000.0):
+    """Your clocks slow down too little from pair to pair: the exponent is 2i/D, with i the number of the pair. You use i/D."""
+    D = x.shape[-1]
+    return _turned(x, np.asarray(positions, dtype=float)[:, None] * base ** (-np.arange(D // 2) / D))
+
+
+@misconception("rope", title="the base is always 10,000")
+def rope_base_ignored(x, positions, base=10000.0):
+    """Your clocks always use the base 10,000. Use the base that your function is given."""
+    return _turned(x, _rope_angles(x, positions, 1e4))
+
+
+@misconception("rope", title="the new first entry used for the second")
+def overwritten_while_turning(x, positions, base=10000.0):
+    """You compute the second entry of a pair from the first entry that is turned already. Both new entries come from the two *old* ones: keep them until
+    both are computed."""
+    y = np.array(x, dtype=float)
+    angles = _rope_angles(x, positions, base)
+    y[..., 0::2] = y[..., 0::2] * np.cos(angles) - y[..., 1::2] * np.sin(angles)
+    y[..., 1::2] = y[..., 0::2] * np.sin(angles) + y[..., 1::2] * np.cos(angles)
+    return y
+
+
+@alternative("rope")
+def rope_by_complex_numbers(x, positions, base=10000.0):
+    z = np.ascontiguousarray(x).view(complex)
+    turned = z * np.exp(1j * np.outer(positions, _speeds(x.shape[-1], base)))
+    return turned.view(float)
+
+
+@alternative("rope")
+def rope_by_matrices(x, positions, base=10000.0):
+    D = x.shape[-1]
+    speeds = _speeds(D, base)
+    R = np.stack([_blocks(m * speeds, lambda cos, sin: [[cos, -sin], [sin, cos]]) for m in positions])
+    return np.einsum("tij,...tj->...ti", R, x)
+
+
+@alternative("rope")
+def rope_in_torch_float32(x, positions, base=10000.0):
+    import torch
+
+    x = torch.tensor(np.ascontiguousarray(x), dtype=torch.float32)
+    D = x.shape[-1]
+    speed = 1.0 / base ** (torch.arange(0, D, 2).float() / D)
+    angle = torch.tensor(np.array(positions, dtype=np.float32))[:, None] * speed
+    cos, sin = angle.cos().repeat_interleave(2, -1), angle.sin().repeat_interleave(2, -1)
+    other = torch.stack([-x[..., 1::2], x[..., 0::2]], -1).flatten(-2)
+    return x * cos + other * sin

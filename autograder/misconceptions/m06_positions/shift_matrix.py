@@ -1,0 +1,88 @@
+"""Lab 06, ``shift_matrix``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import cmath
+
+import numpy as np
+
+from autograder.misconceptions.m06_positions.common import _blocks, _speeds
+from autograder.testing import alternative, misconception
+
+
+def _turn(cos, sin):
+    return [[cos, sin], [-sin, cos]]
+
+
+@misconception("shift_matrix", title="moves backwards")
+def moves_backwards(c, D, base=10000.0):
+    """Your matrix moves by −c instead of c. Compare with the addition theorem: with (sin, cos) as the pair, the sine of the shift stands with
+    a plus in the first row and with a minus in the second. (For pairs (cos, sin), or for row vectors, it is the other way round.)"""
+    return _blocks(c * _speeds(D, base), lambda cos, sin: [[cos, -sin], [sin, cos]])
+
+
+@misconception("shift_matrix", title="all clocks at the same speed")
+def one_speed_for_all(c, D, base=10000.0):
+    """All your blocks turn by the same angle. Each clock has its own speed, so block i turns by c times ω of that clock."""
+    return _blocks(np.full(D // 2, float(c)), _turn)
+
+
+@misconception("shift_matrix", title="a sign lost: not a rotation")
+def both_signs_plus(c, D, base=10000.0):
+    """Both sines in your blocks have a plus. Then the matrix is not orthogonal: it stretches some positions and squeezes others. One of the two
+    has a minus, as in the addition theorem for the cosine."""
+    return _blocks(c * _speeds(D, base), lambda cos, sin: [[cos, sin], [sin, cos]])
+
+
+@misconception("shift_matrix", title="rows moved instead of hands")
+def rows_moved(c, D, base=10000.0):
+    """You move the entries of the vector to other places. The shift turns each pair of entries by an angle; nothing changes its place, so the
+    blocks lie on the diagonal."""
+    return np.roll(np.eye(D), round(c), axis=0)
+
+
+@misconception("shift_matrix", title="half the exponent")
+def shift_half_the_exponent(c, D, base=10000.0):
+    """Your clocks slow down too little from block to block: their speed is 1/base to the power 2i/D, with i the number of the block. You use
+    i/D."""
+    return _blocks(c * base ** (-np.arange(D // 2) / D), _turn)
+
+
+@misconception("shift_matrix", title="sines and cosines in halves")
+def halves_instead_of_pairs(c, D, base=10000.0):
+    """Your matrix fits positions with all sines first and all cosines last. Here the sine and the cosine of a clock stand side by side, so each
+    clock has a 2 × 2 block on the diagonal."""
+    angles = c * _speeds(D, base)
+    cos, sin = np.diag(np.cos(angles)), np.diag(np.sin(angles))
+    return np.block([[cos, sin], [-sin, cos]])
+
+
+@misconception("shift_matrix", title="the base is always 10,000")
+def shift_base_ignored(c, D, base=10000.0):
+    """Your matrix always belongs to the base 10,000. Use the base that your function is given."""
+    return _blocks(c * _speeds(D, 1e4), _turn)
+
+
+@alternative("shift_matrix")
+def shift_by_complex_numbers(c, D, base=10000.0):
+    M = np.zeros((D, D), dtype=np.float32)
+    for i in range(0, D, 2):
+        z = cmath.exp(1j * c / base ** (i / D))
+        M[i, i] = M[i + 1, i + 1] = z.real
+        M[i, i + 1], M[i + 1, i] = z.imag, -z.imag
+    return M
+
+
+@alternative("shift_matrix")
+def shift_by_solving_for_it(c, D, base=10000.0):
+    """The one matrix that carries many positions to their shifted ones, found by least squares."""
+    t = np.concatenate([np.arange(4 * D), np.geomspace(1, 20 * base, 8 * D)])[:, None]
+    speed = base ** (-2 * (np.arange(D) // 2) / D)
+    wave = lambda t: np.sin(t * speed + np.arange(D) % 2 * np.pi / 2)  # noqa: E731
+    return np.linalg.lstsq(wave(t), wave(t + c), rcond=None)[0].T
+
+
+@alternative("shift_matrix")
+def shift_by_kronecker_products(c, D, base=10000.0):
+    angles = c * _speeds(D, base)
+    return np.kron(np.diag(np.cos(angles)), np.eye(2)) + np.kron(np.diag(np.sin(angles)), [[0, 1], [-1, 0]])

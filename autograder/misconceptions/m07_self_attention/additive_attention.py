@@ -1,0 +1,88 @@
+"""Lab 07, ``additive_attention``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.misconceptions.m07_self_attention.common import _attend
+from autograder.testing import alternative, misconception
+
+
+def _hidden(q, k, W_q, W_k):
+    return (q @ W_q)[..., :, None, :] + (k @ W_k)[..., None, :, :]
+
+
+@misconception("additive_attention", title="no tanh")
+def additive_without_tanh(q, k, v, W_q, W_k, w, mask=None):
+    """Your hidden layer has no tanh. Without it the query's part is the same for every key, the softmax does not see it,
+    and all queries listen to the same words."""
+    return _attend(_hidden(q, k, W_q, W_k) @ w, v, mask)
+
+
+@misconception("additive_attention", title="tanh of the score instead of the hidden layer")
+def additive_tanh_outside(q, k, v, W_q, W_k, w, mask=None):
+    """Your tanh comes after the product with w: the score is squeezed, not the hidden layer. First tanh, then w."""
+    return _attend(np.tanh(_hidden(q, k, W_q, W_k) @ w), v, mask)
+
+
+@misconception("additive_attention", title="query and key multiplied instead of added")
+def additive_that_multiplies(q, k, v, W_q, W_k, w, mask=None):
+    """Your projected queries and keys are multiplied with each other. In additive attention, as its name says, they are added."""
+    return _attend(np.tanh((q @ W_q)[..., :, None, :] * (k @ W_k)[..., None, :, :]) @ w, v, mask)
+
+
+@misconception("additive_attention", title="tanh of query and key apart")
+def additive_tanh_before_the_sum(q, k, v, W_q, W_k, w, mask=None):
+    """Your tanh is taken of query and key separately, and then they are added: the query's part drops out of the softmax
+    again. Add first, then take the tanh of the sum."""
+    return _attend((np.tanh(q @ W_q)[..., :, None, :] + np.tanh(k @ W_k)[..., None, :, :]) @ w, v, mask)
+
+
+@misconception("additive_attention", title="additive scores divided by a root")
+def additive_that_scales(q, k, v, W_q, W_k, w, mask=None):
+    """Your scores are divided by the root of the hidden layer's size. The tanh keeps these scores small already; the division
+    belongs to the dot product only."""
+    return _attend(np.tanh(_hidden(q, k, W_q, W_k)) @ w / np.sqrt(len(w)), v, mask)
+
+
+@misconception("additive_attention", title="additive softmax over the queries")
+def additive_softmax_over_queries(q, k, v, W_q, W_k, w, mask=None):
+    """The columns of your weights sum to one, not the rows. Each query hands out one unit of attention: the softmax runs
+    over the keys, the last axis."""
+    return _attend(np.tanh(_hidden(q, k, W_q, W_k)) @ w, v, mask, axis=-2)
+
+
+@misconception("additive_attention", title="the mask is ignored in additive attention")
+def additive_mask_ignored(q, k, v, W_q, W_k, w, mask=None):
+    """Your function gives the same result with and without a mask. Treat the scores as in question 2: −∞ where it is False."""
+    return _attend(np.tanh(_hidden(q, k, W_q, W_k)) @ w, v, None)
+
+
+@misconception("additive_attention", title="ReLU instead of tanh")
+def additive_with_relu(q, k, v, W_q, W_k, w, mask=None):
+    """Your hidden layer uses a ReLU. That has no ceiling, so the scores grow with the inputs; additive attention uses tanh."""
+    return _attend(np.maximum(_hidden(q, k, W_q, W_k), 0) @ w, v, mask)
+
+
+@alternative("additive_attention")
+def additive_one_query_at_a_time(q, k, v, W_q, W_k, w, mask=None):
+    keys = np.matmul(k, W_k)
+    rows = [np.tanh(np.matmul(q[..., i : i + 1, :], W_q) + keys).dot(w) for i in range(q.shape[-2])]
+    scores = np.stack(rows, axis=-2)
+    if mask is not None:
+        scores = np.where(mask, scores, np.finfo(float).min)
+    bells = np.exp(scores - scores.max(-1)[..., None])
+    weights = bells / bells.sum(-1)[..., None]
+    return np.matmul(weights, v), weights
+
+
+@alternative("additive_attention")
+def additive_in_torch_single_precision(q, k, v, W_q, W_k, w, mask=None):
+    import torch
+
+    q, k, v, W_q, W_k, w = (torch.tensor(part, dtype=torch.float32) for part in (q, k, v, W_q, W_k, w))
+    scores = torch.tanh((q @ W_q).unsqueeze(-2) + (k @ W_k).unsqueeze(-3)).matmul(w)
+    if mask is not None:
+        scores = scores.masked_fill(~torch.tensor(mask), float("-inf"))
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ v, weights

@@ -1,0 +1,129 @@
+"""Lab 07, ``attention_backward``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from autograder.misconceptions.m07_self_attention.common import _swap
+from autograder.testing import alternative, misconception
+
+
+def _backward(q, k, v, weights, d_output, scale=None):
+    d_weights = d_output @ _swap(v)
+    d_scores = weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True))
+    d_scores = d_scores / (np.sqrt(q.shape[-1]) if scale is None else scale)
+    return d_scores @ k, _swap(d_scores) @ q, _swap(weights) @ d_output
+
+
+@misconception("attention_backward", title="the softmax has no gradient")
+def backward_skips_the_softmax(q, k, v, weights, d_output):
+    """Your gradient of the scores is the gradient of the weights: step 2, the softmax, is skipped."""
+    d_scores = d_output @ _swap(v) / np.sqrt(q.shape[-1])
+    return d_scores @ k, _swap(d_scores) @ q, _swap(weights) @ d_output
+
+
+@misconception("attention_backward", title="the weighted mean is not taken away")
+def backward_without_the_mean(q, k, v, weights, d_output):
+    """Your dS is A · dA. If one weight rises, the others of its row must fall: subtract the weighted mean of dA over the row
+    first. Each row of dS should sum to 0."""
+    d_scores = weights * (d_output @ _swap(v)) / np.sqrt(q.shape[-1])
+    return d_scores @ k, _swap(d_scores) @ q, _swap(weights) @ d_output
+
+
+@misconception("attention_backward", title="only the diagonal of the softmax's derivative")
+def backward_like_a_sigmoid(q, k, v, weights, d_output):
+    """Your dS is A (1 − A) dA, as for a sigmoid. That is only the diagonal of the softmax's derivative: each weight also
+    depends on all the other scores of its row."""
+    d_scores = weights * (1 - weights) * (d_output @ _swap(v)) / np.sqrt(q.shape[-1])
+    return d_scores @ k, _swap(d_scores) @ q, _swap(weights) @ d_output
+
+
+@misconception("attention_backward", title="a plain mean instead of the weighted one")
+def backward_with_a_plain_mean(q, k, v, weights, d_output):
+    """You subtract the plain mean of dA over the row. It must be the weighted mean, with the attention weights."""
+    d_weights = d_output @ _swap(v)
+    d_scores = weights * (d_weights - d_weights.mean(axis=-1, keepdims=True)) / np.sqrt(q.shape[-1])
+    return d_scores @ k, _swap(d_scores) @ q, _swap(weights) @ d_output
+
+
+@misconception("attention_backward", title="the mean over the queries")
+def backward_mean_over_queries(q, k, v, weights, d_output):
+    """You sum over the queries where the sum runs over the keys: the softmax ran over the last axis, and so does the
+    weighted mean."""
+    d_weights = d_output @ _swap(v)
+    d_scores = (
+        weights * (d_weights - (weights * d_weights).sum(axis=-2, keepdims=True)) / np.sqrt(q.shape[-1])
+    )
+    return d_scores @ k, _swap(d_scores) @ q, _swap(weights) @ d_output
+
+
+@misconception("attention_backward", title="√d_k is forgotten on the way back")
+def backward_without_scaling(q, k, v, weights, d_output):
+    """Your gradients of q and k are too large by the factor √d_k: the scores were divided by it, so the gradient is, too."""
+    return _backward(q, k, v, weights, d_output, scale=1.0)
+
+
+@misconception("attention_backward", title="√d_k only in one of the two gradients")
+def backward_scales_only_q(q, k, v, weights, d_output):
+    """Your d_q is right, and your d_k is too large by √d_k. Both come from the same scores: divide dS once, before it is used twice."""
+    d_q, d_k, d_v = _backward(q, k, v, weights, d_output)
+    return d_q, d_k * np.sqrt(q.shape[-1]), d_v
+
+
+@misconception("attention_backward", title="d_q and d_k exchanged")
+def backward_exchanges_q_and_k(q, k, v, weights, d_output):
+    """Your first two results are exchanged. The gradient of a query is made of keys, and the other way round."""
+    d_q, d_k, d_v = _backward(q, k, v, weights, d_output)
+    return d_k, d_q, d_v
+
+
+@misconception("attention_backward", title="the gradient of the values without transposing")
+def backward_values_not_transposed(q, k, v, weights, d_output):
+    """Your d_v uses the weights as they are. A value is heard by all queries, so its gradient sums over the queries:
+    transpose the weights."""
+    d_q, d_k, _ = _backward(q, k, v, weights, d_output)
+    return d_q, d_k, weights @ d_output
+
+
+@misconception("attention_backward", title="gradients with the wrong sign")
+def backward_with_the_wrong_sign(q, k, v, weights, d_output):
+    """Your d_q and d_k have the wrong sign: the weighted mean is taken away from dA, not dA from the mean. Training would
+    climb up the loss."""
+    d_q, d_k, d_v = _backward(q, k, v, weights, d_output)
+    return -d_q, -d_k, d_v
+
+
+@alternative("attention_backward")
+def backward_with_the_full_jacobian(q, k, v, weights, d_output):
+    jacobian = np.einsum("...j,jm->...jm", weights, np.eye(weights.shape[-1])) - np.einsum(
+        "...j,...m->...jm", weights, weights
+    )
+    d_weights = np.einsum("...id,...jd->...ij", d_output, v)
+    d_scores = np.einsum("...jm,...j->...m", jacobian, d_weights) * q.shape[-1] ** -0.5
+    return (
+        np.einsum("...ij,...jd->...id", d_scores, k),
+        np.einsum("...ij,...id->...jd", d_scores, q),
+        np.einsum("...ij,...id->...jd", weights, d_output),
+    )
+
+
+@alternative("attention_backward")
+def backward_by_the_output(q, k, v, weights, d_output):
+    # The weighted mean of dA over a row is the product of the output with its gradient.
+    mean = ((weights @ v) * d_output).sum(-1)[..., None]
+    d_scores = weights * (np.matmul(d_output, _swap(v)) - mean) / math.sqrt(k.shape[-1])
+    return [d_scores @ k, _swap(d_scores) @ q, _swap(weights) @ d_output]
+
+
+@alternative("attention_backward")
+def backward_in_torch_single_precision(q, k, v, weights, d_output):
+    import torch
+
+    q, k, v, a, g = (
+        torch.tensor(np.ascontiguousarray(p), dtype=torch.float32) for p in (q, k, v, weights, d_output)
+    )
+    d_a = g @ v.mT
+    d_s = a * (d_a - (a * d_a).sum(-1, keepdim=True)) / q.shape[-1] ** 0.5
+    return d_s @ k, d_s.mT @ q, a.mT @ g

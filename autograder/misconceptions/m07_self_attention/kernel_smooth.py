@@ -1,0 +1,98 @@
+"""Lab 07, ``kernel_smooth``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from autograder.misconceptions.m07_self_attention.common import _softmax
+from autograder.testing import alternative, misconception
+
+
+def _squared(x, query):
+    return (query[:, None] - x[None, :]) ** 2
+
+
+@misconception("kernel_smooth", title="the kernel of the slide, exp(−d²/σ)")
+def kernel_without_two_sigma_squared(x, y, query, sigma):
+    """Your bell has another width: the exponent is the squared distance divided by σ itself, as on the slide. Here σ is
+    a length, and it enters squared and doubled. Compare your exponent with the formula above the question."""
+    return _softmax(-_squared(x, query) / sigma, axis=1) @ y
+
+
+@misconception("kernel_smooth", title="σ is not squared")
+def sigma_not_squared(x, y, query, sigma):
+    """The factor 2 is there, but σ is not squared. For σ = 1 nobody notices; at every other width the bell is wrong."""
+    return _softmax(-_squared(x, query) / (2 * sigma), axis=1) @ y
+
+
+@misconception("kernel_smooth", title="weights that do not sum to one")
+def kernel_not_normalised(x, y, query, sigma):
+    """Your heights grow with the number of dots nearby: the weights of a query are not divided by their sum. A mean needs
+    weights that sum to one."""
+    return np.exp(-_squared(x, query) / (2 * sigma**2)) @ y
+
+
+@misconception("kernel_smooth", title="weights that sum to one over the queries")
+def kernel_normalised_over_queries(x, y, query, sigma):
+    """Your weights sum to one over the queries, so a query's answer depends on which other queries are asked. Each query
+    spreads one unit of weight over the dots: normalise along the axis of the dots."""
+    return _softmax(-_squared(x, query) / (2 * sigma**2), axis=0) @ y
+
+
+@misconception("kernel_smooth", title="a small number added to the sum")
+def kernel_with_a_small_constant(x, y, query, sigma):
+    """Near the dots you are right; far away your heights sink to 0. The small constant that you add to the sum protects
+    from 0/0, but then the weights no longer sum to one where all exponentials are tiny. Take the largest exponent away
+    first, as the softmax does."""
+    w = np.exp(-_squared(x, query) / (2 * sigma**2))
+    return (w / (w + 1e-16).sum(axis=1, keepdims=True)) @ y
+
+
+@misconception("kernel_smooth", title="nan far away from the dots")
+def kernel_that_divides_zero_by_zero(x, y, query, sigma):
+    """Far away from every dot all exponentials round to 0, and your answer is 0/0. The weights are a softmax of
+    −d²/(2σ²): use the safe softmax that you have."""
+    w = np.exp(-_squared(x, query) / (2 * sigma**2))
+    with np.errstate(invalid="ignore"):
+        return (w @ y) / w.sum(axis=1)
+
+
+@misconception("kernel_smooth", title="the distance is not squared")
+def kernel_of_the_distance(x, y, query, sigma):
+    """Your curve has a sharp corner at every dot: the exponent holds the distance, not its square. That is another
+    kernel (Laplace's), not the Gaussian."""
+    return _softmax(-np.abs(query[:, None] - x[None, :]) / (2 * sigma**2), axis=1) @ y
+
+
+@misconception("kernel_smooth", title="far dots count more than near ones")
+def kernel_with_the_wrong_sign(x, y, query, sigma):
+    """The farther a dot, the more it counts in your function: the minus sign of the exponent is missing."""
+    return _softmax(_squared(x, query) / (2 * sigma**2), axis=1) @ y
+
+
+@alternative("kernel_smooth")
+def kernel_by_loops_and_lists(x, y, query, sigma):
+    heights = []
+    for place in query:
+        exponents = [-((place - dot) ** 2) / (2 * sigma**2) for dot in x]
+        bells = [math.exp(exponent - max(exponents)) for exponent in exponents]
+        heights.append(sum(b * height for b, height in zip(bells, y, strict=True)) / sum(bells))
+    return heights
+
+
+@alternative("kernel_smooth")
+def kernel_in_single_precision(x, y, query, sigma):
+    x, y, query = (np.asarray(part, dtype=np.float32) for part in (x, y, query))
+    exponents = -0.5 * np.subtract.outer(query, x) ** 2 / np.float32(sigma) ** 2
+    bells = np.exp(exponents - exponents.max(1, keepdims=True))
+    return (bells * y).sum(1) / bells.sum(1)
+
+
+@alternative("kernel_smooth")
+def kernel_with_log_weights(x, y, query, sigma):
+    z = (x[:, np.newaxis] - query) / sigma
+    logs = -z * z / 2
+    logs = logs - np.logaddexp.reduce(logs, axis=0)
+    return np.einsum("nm,n->m", np.exp(logs), y)

@@ -1,0 +1,56 @@
+"""Lab 08, ``merge_heads``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from autograder.testing import alternative, misconception
+
+
+@misconception("merge_heads", title="a bare reshape of the heads")
+def merge_by_reshape(x):
+    """The shape is right, the content is not: your reshape joins numbers of different words. Exchange the axes of heads and words
+    first, then join the last two."""
+    return x.reshape(x.shape[0], x.shape[2], -1)
+
+
+@misconception("merge_heads", title="heads merged column by column")
+def merge_interleaved(x):
+    """Your columns alternate between the heads. All columns of head 0 come first, then all of head 1."""
+    return x.permute(0, 2, 3, 1).flatten(2)
+
+
+@misconception("merge_heads", title="heads added up")
+def merge_by_adding(x):
+    """You add the heads up, so that nobody can tell them apart any more. They are to stand side by side."""
+    return x.sum(dim=1)
+
+
+@misconception("merge_heads", title="the last two axes not joined")
+def merge_without_joining(x):
+    """Heads and words are exchanged, but the heads still have an axis of their own. Join the last two axes into one."""
+    return x.transpose(1, 2)
+
+
+@misconception("merge_heads", title="heads in the reverse order")
+def merge_reversed(x):
+    """The last head comes first in your result. The order of the heads must stay, or merging does not undo splitting."""
+    return x.flip(1).transpose(1, 2).flatten(2)
+
+
+@alternative("merge_heads")
+def merge_by_concatenation(x):
+    return torch.cat(x.unbind(dim=1), dim=-1)
+
+
+@alternative("merge_heads")
+def merge_by_einsum_in_single_precision(x):
+    _, h, _, d_h = x.shape
+    place = torch.eye(h * d_h).reshape(h, d_h, h * d_h)
+    return torch.einsum("bhtd,hdm->btm", x.float(), place)
+
+
+@alternative("merge_heads")
+def merge_in_numpy(x):
+    return np.concatenate(list(np.moveaxis(x.numpy(), 1, 0)), axis=-1)

@@ -1,0 +1,58 @@
+"""Lab 08, ``split_heads``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.testing import alternative, misconception
+
+
+@misconception("split_heads", title="a bare reshape into heads")
+def split_by_reshape(x, h):
+    """The shape is right, the content is not: your reshape cuts the words apart, not the columns, so each head sees only some
+    of the words. Split the last axis in two first, then exchange the axes of words and heads."""
+    return x.reshape(x.shape[0], h, x.shape[1], x.shape[2] // h)
+
+
+@misconception("split_heads", title="interleaved heads")
+def split_interleaved(x, h):
+    """Your head 0 gets every h-th column instead of the first ones. When you split the last axis, the head comes first and
+    the column within the head second."""
+    return x.reshape(*x.shape[:2], x.shape[2] // h, h).permute(0, 3, 1, 2)
+
+
+@misconception("split_heads", title="words and heads not exchanged")
+def split_without_transposing(x, h):
+    """The columns are cut correctly, but the head axis stands behind the words: (B, T, h, d_h). Attention works on the last two
+    axes, so the heads must come before the words."""
+    return x.reshape(*x.shape[:2], h, x.shape[2] // h)
+
+
+@misconception("split_heads", title="heads of size h instead of h heads")
+def split_into_heads_of_size_h(x, h):
+    """You made heads of size h; wanted are h heads of size D / h. Look at which of the two numbers stands where."""
+    return x.reshape(*x.shape[:2], x.shape[2] // h, h).transpose(1, 2)
+
+
+@misconception("split_heads", title="each head transposed")
+def split_with_words_last(x, h):
+    """In your heads the words are the columns: (B, h, d_h, T). Exchange only the axes of words and heads, and leave
+    the columns last."""
+    return x.reshape(*x.shape[:2], h, x.shape[2] // h).permute(0, 2, 3, 1)
+
+
+@alternative("split_heads")
+def split_by_chunks(x, h):
+    return torch.stack(x.chunk(h, dim=-1), dim=1)
+
+
+@alternative("split_heads")
+def split_by_slices_in_numpy(x, h):
+    x = x.numpy()
+    d_h = x.shape[-1] // h
+    return [[sentence[:, i * d_h : (i + 1) * d_h] for i in range(h)] for sentence in x]
+
+
+@alternative("split_heads")
+def split_by_unflatten(x, h):
+    return x.float().unflatten(-1, (h, -1)).movedim(2, 1).contiguous()

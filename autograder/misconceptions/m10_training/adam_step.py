@@ -1,0 +1,118 @@
+"""Lab 10, ``adam_step``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+
+from autograder.testing import alternative, misconception
+
+
+def _adam(parameter, gradient, m, v, t, rate, beta1, beta2, eps, *, corrected=(True, True), power=None):
+    m = beta1 * m + (1 - beta1) * gradient
+    v = beta2 * v + (1 - beta2) * gradient**2
+    power = t if power is None else power
+    m_hat = m / (1 - beta1**power) if corrected[0] else m
+    v_hat = v / (1 - beta2**power) if corrected[1] else v
+    return parameter - rate * m_hat / (v_hat.sqrt() + eps), m, v
+
+
+@misconception("adam_step", title="no correction of the means")
+def adam_without_correction(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """Your first steps have the wrong length: m and v began at 0 and are too small at first. Divide them by 1 − βᵗ before you use them."""
+    return _adam(parameter, gradient, m, v, t, rate, beta1, beta2, eps, corrected=(False, False))
+
+
+@misconception("adam_step", title="only m is corrected")
+def adam_correcting_only_m(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """Your first steps are too long: m is corrected for its beginning at 0, v is not. Both began at 0."""
+    return _adam(parameter, gradient, m, v, t, rate, beta1, beta2, eps, corrected=(True, False))
+
+
+@misconception("adam_step", title="the correction without the power t")
+def adam_correcting_without_t(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """Your first step is right and all later ones are too long: the correction is 1 − β to the power t, and fades away as t grows."""
+    return _adam(parameter, gradient, m, v, t, rate, beta1, beta2, eps, power=1)
+
+
+@misconception("adam_step", title="counting from zero")
+def adam_one_step_ahead(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """Your correction uses t + 1. Here t is 1 in the first step already."""
+    return _adam(parameter, gradient, m, v, t, rate, beta1, beta2, eps, power=t + 1)
+
+
+@misconception("adam_step", title="the corrected means are kept")
+def adam_that_returns_corrected_means(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """Your parameter is right, but you return the corrected m̂ and v̂: in the next step they would be corrected a second time. Return the plain m and v."""
+    parameter, m, v = _adam(parameter, gradient, m, v, t, rate, beta1, beta2, eps)
+    return parameter, m / (1 - beta1**t), v / (1 - beta2**t)
+
+
+@misconception("adam_step", title="no square root")
+def adam_without_the_root(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """You divide by v̂, a mean of *squares*. Its root has the size of a gradient: divide by that."""
+    _, m, v = _adam(parameter, gradient, m, v, t, rate, beta1, beta2, eps)
+    return parameter - rate * (m / (1 - beta1**t)) / (v / (1 - beta2**t) + eps), m, v
+
+
+@misconception("adam_step", title="eps inside the root")
+def adam_with_eps_inside(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """Your eps stands under the root, where it weighs much more for small gradients. It is added after the root."""
+    _, m, v = _adam(parameter, gradient, m, v, t, rate, beta1, beta2, eps)
+    return parameter - rate * (m / (1 - beta1**t)) / (v / (1 - beta2**t) + eps).sqrt(), m, v
+
+
+@misconception("adam_step", title="the gradient is not squared")
+def adam_without_the_square(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """Your v is a mean of the gradient, not of its square: it can become negative, and its root is then no number."""
+    m = beta1 * m + (1 - beta1) * gradient
+    v = beta2 * v + (1 - beta2) * gradient
+    return parameter - rate * (m / (1 - beta1**t)) / ((v / (1 - beta2**t)).sqrt() + eps), m, v
+
+
+@misconception("adam_step", title="β₁ and β₂ exchanged")
+def adam_with_betas_exchanged(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """β₁ and β₂ are exchanged in your function: β₁ belongs to m, β₂ to v."""
+    return _adam(parameter, gradient, m, v, t, rate, beta2, beta1, eps)
+
+
+@misconception("adam_step", title="uphill")
+def adam_uphill(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """Your parameter moves with the gradient, uphill: the step is subtracted."""
+    down, m, v = _adam(parameter, gradient, m, v, t, rate, beta1, beta2, eps)
+    return 2 * parameter - down, m, v
+
+
+@misconception("adam_step", title="the tensors that were given are changed")
+def adam_in_place(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """Your values are right, but tensors that you were given are changed in place (mul_, add_, copy_, +=): for the caller they are no longer what they were. Make new ones."""
+    m.mul_(beta1).add_(gradient, alpha=1 - beta1)
+    v.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
+    return parameter - rate * (m / (1 - beta1**t)) / ((v / (1 - beta2**t)).sqrt() + eps), m, v
+
+
+@alternative("adam_step")
+def adam_with_lerp_and_addcdiv(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    m = torch.lerp(m, gradient, 1.0 - beta1)
+    v = torch.lerp(v, gradient.square(), 1.0 - beta2)
+    step = rate / (1 - math.pow(beta1, t))
+    below = v.sqrt() / math.sqrt(1 - math.pow(beta2, t)) + eps
+    return torch.addcdiv(parameter, m, below, value=-step), m, v
+
+
+@alternative("adam_step")
+def adam_in_numpy(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    p, g, m, v = (one.numpy() for one in (parameter, gradient, m, v))
+    m = m + (1 - beta1) * (g - m)
+    v = v + (1 - beta2) * (g * g - v)
+    p = p - rate * np.divide(m, 1 - beta1**t) / (np.sqrt(np.divide(v, 1 - beta2**t)) + eps)
+    return [torch.as_tensor(one) for one in (p, m, v)]
+
+
+@alternative("adam_step")
+def adam_in_single_precision(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    return _adam(
+        parameter.float(), gradient.float(), m.float(), v.float(), t, rate, beta1, beta2, eps, power=float(t)
+    )

@@ -1,0 +1,68 @@
+"""Lab 10, ``noam_rate``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from autograder.testing import alternative, misconception
+
+
+@misconception("noam_rate", title="the larger of the two instead of the smaller")
+def noam_with_the_maximum(step, d_model, warmup):
+    """Your rate is enormous at first and then grows without end: you take the larger of the two expressions. The smaller one counts."""
+    step = max(step, 1)
+    return d_model**-0.5 * max(step**-0.5, step * warmup**-1.5)
+
+
+@misconception("noam_rate", title="no warm-up")
+def noam_without_warm_up(step, d_model, warmup):
+    """Your rate falls from the very first step: the straight climb during the warm-up is missing."""
+    return d_model**-0.5 * max(step, 1) ** -0.5
+
+
+@misconception("noam_rate", title="it never comes down")
+def noam_that_stays_up(step, d_model, warmup):
+    """Your rate climbs and then stays where it is. After the warm-up it falls with the root of the step."""
+    return d_model**-0.5 * min(max(step, 1), warmup) * warmup**-1.5
+
+
+@misconception("noam_rate", title="the model's size does not count")
+def noam_without_the_size(step, d_model, warmup):
+    """Your rate does not depend on d_model: larger models get smaller rates, by the root of their size."""
+    step = max(step, 1)
+    return min(step**-0.5, step * warmup**-1.5)
+
+
+@misconception("noam_rate", title="the root upside down")
+def noam_with_the_root_of_the_size(step, d_model, warmup):
+    """Your rate grows with the model's size: the exponent is −0.5, not 0.5."""
+    step = max(step, 1)
+    return d_model**0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+@misconception("noam_rate", title="step 0 has no rate")
+def noam_from_step_zero(step, d_model, warmup):
+    """Your function divides by 0 (or gives the rate 0) in step 0. Some programs count from there: step 0 has the rate of step 1."""
+    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+@misconception("noam_rate", title="the exponents exchanged")
+def noam_with_the_wrong_exponent(step, d_model, warmup):
+    """Your two expressions do not meet at the top: the exponent of warmup is −1.5, so that step · warmup⁻¹·⁵ equals step⁻⁰·⁵ when step = warmup."""
+    step = max(step, 1)
+    return d_model**-0.5 * min(step**-0.5, step * warmup**-0.5)
+
+
+@alternative("noam_rate")
+def noam_by_cases(step, d_model, warmup):
+    step = step or 1
+    shape = step / warmup if step <= warmup else math.sqrt(warmup / step)
+    return shape / math.sqrt(d_model * warmup)
+
+
+@alternative("noam_rate")
+def noam_in_torch(step, d_model, warmup):
+    step = torch.tensor(max(1.0, step), dtype=torch.float64)
+    return torch.minimum(step.rsqrt(), step / warmup**1.5) / d_model**0.5

@@ -1,0 +1,180 @@
+"""Lab 10, ``train_step``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import nn
+
+from autograder.testing import alternative, misconception
+
+
+def _train(model, optimizer, loss_function, batch, rate, clip, *, leave_out=()):
+    """The seven things, with some of them left out."""
+    source, decoder_input, labels = batch
+    if "mode" not in leave_out:
+        model.train()
+    if "rate" not in leave_out:
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+    if "clear" not in leave_out:
+        optimizer.zero_grad()
+    loss = loss_function(model(source, decoder_input), labels)
+    loss.backward()
+    if "clip" not in leave_out:
+        nn.utils.clip_grad_norm_(model.parameters(), clip)
+    if "step" not in leave_out:
+        optimizer.step()
+    return loss.item()
+
+
+@misconception("train_step", title="old gradients are not cleared")
+def train_without_clearing(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """Your gradients pile up from step to step: backward adds to what is already there. Clear them before it."""
+    return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("clear",))
+
+
+@misconception("train_step", title="the model is not put into training mode")
+def train_in_evaluation_mode(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """A model that was evaluated before stays in evaluation mode in your function: its dropout is off. Call model.train() first."""
+    return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("mode",))
+
+
+@misconception("train_step", title="the learning rate is not set")
+def train_with_the_old_rate(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """Your steps have the length that the optimiser was made with: the argument rate is not used. Set it in every parameter group before the step."""
+    return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("rate",))
+
+
+@misconception("train_step", title="the rate of the first group only")
+def train_with_the_rate_of_one_group(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """An optimiser may hold its parameters in several groups, and you set the learning rate of the first one only: the others go on at their old one. Set it in each of
+    optimizer.param_groups."""
+    optimizer.param_groups[0]["lr"] = rate
+    return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("rate",))
+
+
+@misconception("train_step", title="nothing is clipped")
+def train_without_clipping(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """Long gradients act in full: the argument clip is not used, or you clip before backward() has made the gradients."""
+    return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("clip",))
+
+
+@misconception("train_step", title="clipped after the step")
+def train_that_clips_too_late(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """You clip after the optimiser has taken its step. By then the long gradient has done its work (and the old gradients, clipped, still lie there)."""
+    source, decoder_input, labels = batch
+    model.train()
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    loss = loss_function(model(source, decoder_input), labels)
+    loss.backward()
+    optimizer.step()
+    nn.utils.clip_grad_norm_(model.parameters(), clip)
+    optimizer.zero_grad()
+    return loss.item()
+
+
+@misconception("train_step", title="each entry is clipped by itself")
+def train_that_clips_entries(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """You cut each entry of the gradient at ±clip, which changes its direction. Clip the length of the whole gradient instead."""
+    source, decoder_input, labels = batch
+    model.train()
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    optimizer.zero_grad()
+    loss = loss_function(model(source, decoder_input), labels)
+    loss.backward()
+    nn.utils.clip_grad_value_(model.parameters(), clip)
+    optimizer.step()
+    return loss.item()
+
+
+@misconception("train_step", title="each parameter is clipped by itself")
+def train_that_clips_each_parameter(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """You clip each parameter's gradient by its own length. It is the length of all of them together that counts, so that the direction of the step stays the same."""
+    source, decoder_input, labels = batch
+    model.train()
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    optimizer.zero_grad()
+    loss = loss_function(model(source, decoder_input), labels)
+    loss.backward()
+    for parameter in model.parameters():
+        nn.utils.clip_grad_norm_([parameter], clip)
+    optimizer.step()
+    return loss.item()
+
+
+@misconception("train_step", title="each group of parameters is clipped by itself")
+def train_that_clips_each_group(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """You clip the gradient of each of the optimiser's groups by its own length. It is the length of all parameters together that counts: hand all of the model's parameters to one
+    call."""
+    source, decoder_input, labels = batch
+    model.train()
+    optimizer.zero_grad()
+    loss = loss_function(model(source, decoder_input), labels)
+    loss.backward()
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+        nn.utils.clip_grad_norm_(group["params"], clip)
+    optimizer.step()
+    return loss.item()
+
+
+@misconception("train_step", title="the weights do not move")
+def train_without_a_step(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """Your loss is right, but the weights stay as they were: the optimiser's step is missing, or the gradients are cleared between backward and the step."""
+    return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("step",))
+
+
+@misconception("train_step", title="the loss is returned as a tensor")
+def train_that_returns_a_tensor(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """You return the loss as a tensor. It drags its whole computation along: whoever collects the losses of a thousand steps runs out of memory. Return the plain number."""
+    kept = []
+
+    def remember(logits, labels):
+        kept.append(loss_function(logits, labels))
+        return kept[-1]
+
+    _train(model, optimizer, remember, batch, rate, clip)
+    return kept[0]
+
+
+@misconception("train_step", title="the loss after the update")
+def train_that_reports_the_next_loss(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """Your number is the loss after the update: the model is run a second time. That costs as much as the step itself. Return the loss that you have already."""
+    _train(model, optimizer, loss_function, batch, rate, clip)
+    with torch.no_grad():
+        return loss_function(model(*batch[:2]), batch[2]).item()
+
+
+@alternative("train_step")
+def train_with_gradients_by_hand(model, optimizer, loss_function, batch, rate, clip=1.0):
+    parameters = list(model.parameters())
+    loss = loss_function(model.train()(batch[0], batch[1]), batch[2])
+    gradients = torch.autograd.grad(loss, parameters)
+    length = torch.sqrt(sum(torch.sum(g * g) for g in gradients))
+    for parameter, gradient in zip(parameters, gradients, strict=True):
+        parameter.grad = gradient * torch.clamp(clip / length, max=1)
+    for group in optimizer.param_groups:
+        group.update(lr=rate)
+    optimizer.step()
+    return float(loss.detach())
+
+
+@alternative("train_step")
+def train_in_another_order(model, optimizer, loss_function, batch, rate, clip=1.0):
+    for i in range(len(optimizer.param_groups)):
+        optimizer.param_groups[i]["lr"] = rate
+    model.zero_grad(set_to_none=False)
+    model.train(True)
+    source, decoder_input, labels = batch
+    logits = model(source, decoder_input)
+    loss = loss_function(logits, labels)
+    number = np.float64(loss.detach().numpy())
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(list(model.parameters()), max_norm=clip)
+    optimizer.step()
+    optimizer.zero_grad()
+    return number

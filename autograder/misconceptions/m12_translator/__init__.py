@@ -1,0 +1,1 @@
+"""Lab 12: wrong answers that students give, with their hints, and correct answers in other styles."""

@@ -1,0 +1,165 @@
+"""Lab 12, ``bleu``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+
+from autograder.testing import alternative, misconception
+
+
+def _n_grams(words, n):
+    return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+
+
+def _counts(hypotheses, references, n, clip=True):
+    matches = total = 0
+    for hypothesis, reference in zip(hypotheses, references, strict=True):
+        found, known = _n_grams(hypothesis, n), _n_grams(reference, n)
+        matches += sum((found & known).values()) if clip else sum(c for g, c in found.items() if g in known)
+        total += sum(found.values())
+    return matches, total
+
+
+def _precisions(hypotheses, references, clip=True):
+    pairs = [_counts(hypotheses, references, n, clip) for n in (1, 2, 3, 4)]
+    return [matches / total if total else 0.0 for matches, total in pairs]
+
+
+def _brevity(hypotheses, references):
+    c, r = sum(map(len, hypotheses)), sum(map(len, references))
+    return 1.0 if c >= r else math.exp(1 - r / c) if c else 0.0
+
+
+def _geometric(precisions):
+    return math.prod(precisions) ** (1 / len(precisions))
+
+
+@misconception("bleu", title="matches are not clipped")
+def bleu_without_clipping(hypotheses, references):
+    """Your n-grams count as often as the translation says them, so that saying a frequent word again and again pays. Each counts at most as
+    often as its reference has it."""
+    return (
+        100 * _brevity(hypotheses, references) * _geometric(_precisions(hypotheses, references, clip=False))
+    )
+
+
+@misconception("bleu", title="no brevity penalty")
+def bleu_without_brevity(hypotheses, references):
+    """Your score lacks the brevity penalty, so that short translations get away with saying only what is sure."""
+    return 100 * _geometric(_precisions(hypotheses, references))
+
+
+def _lengths(hypotheses, references):
+    return sum(map(len, hypotheses)), sum(map(len, references))
+
+
+@misconception("bleu", title="long translations are rewarded")
+def bleu_that_rewards_length(hypotheses, references):
+    """Your brevity penalty has no ceiling: when the translations have more words than the references, e to the power 1 − r/c is above 1, and the score goes
+    up with every word too many (even above 100). It is 1 when c ≥ r."""
+    c, r = _lengths(hypotheses, references)
+    return 100 * math.exp(1 - r / c) * _geometric(_precisions(hypotheses, references))
+
+
+@misconception("bleu", title="long translations are punished, too")
+def bleu_that_punishes_length(hypotheses, references):
+    """Your brevity penalty lowers the score of long translations as well. It is 1 when c ≥ r: words that are too many have already cost precision."""
+    c, r = _lengths(hypotheses, references)
+    return 100 * math.exp(1 - max(c, r) / min(c, r)) * _geometric(_precisions(hypotheses, references))
+
+
+@misconception("bleu", title="short translations are rewarded")
+def bleu_that_rewards_brevity(hypotheses, references):
+    """Your brevity penalty is above 1 when the translations are too short, so that leaving words out pays: c and r are exchanged in the fraction. The exponent
+    1 − r/c is negative when c < r."""
+    c, r = _lengths(hypotheses, references)
+    return 100 * math.exp(max(0.0, 1 - c / r)) * _geometric(_precisions(hypotheses, references))
+
+
+@misconception("bleu", title="the ratio of the lengths for a brevity penalty")
+def bleu_with_a_plain_ratio(hypotheses, references):
+    """Your brevity penalty is the plain ratio c/r. It is e to the power 1 − r/c."""
+    c, r = _lengths(hypotheses, references)
+    return 100 * min(1.0, c / r) * _geometric(_precisions(hypotheses, references))
+
+
+@misconception("bleu", title="c and r exchanged")
+def bleu_with_exchanged_lengths(hypotheses, references):
+    """Your brevity penalty punishes the long translations and spares the short ones: c and r are exchanged."""
+    return 100 * _brevity(references, hypotheses) * _geometric(_precisions(hypotheses, references))
+
+
+@misconception("bleu", title="the mean of the sentences' scores")
+def bleu_sentence_by_sentence(hypotheses, references):
+    """You score each sentence and take the mean. BLEU sums matches and totals over the whole corpus first, and divides then."""
+    scores = [
+        100 * _brevity([h], [r]) * _geometric(_precisions([h], [r]))
+        for h, r in zip(hypotheses, references, strict=True)
+    ]
+    return sum(scores) / len(scores)
+
+
+@misconception("bleu", title="a brevity penalty for each sentence")
+def bleu_with_a_brevity_for_each(hypotheses, references):
+    """Your brevity penalty is taken sentence by sentence. The lengths are summed over the corpus first: one short sentence may be made
+    good by a long one."""
+    each = [_brevity([h], [r]) for h, r in zip(hypotheses, references, strict=True)]
+    return 100 * sum(each) / len(each) * _geometric(_precisions(hypotheses, references))
+
+
+@misconception("bleu", title="the mean instead of the fourth root")
+def bleu_with_an_arithmetic_mean(hypotheses, references):
+    """You take the mean of the four precisions. BLEU takes the fourth root of their product, so that no n may be bad."""
+    return 100 * _brevity(hypotheses, references) * sum(_precisions(hypotheses, references)) / 4
+
+
+@misconception("bleu", title="a number from 0 to 1")
+def bleu_up_to_one(hypotheses, references):
+    """Your score goes from 0 to 1. BLEU is given from 0 to 100."""
+    return _brevity(hypotheses, references) * _geometric(_precisions(hypotheses, references))
+
+
+@misconception("bleu", title="lower-cased words")
+def bleu_of_lower_case(hypotheses, references):
+    """You lower-case the words. They are compared as they are: in German a capital matters."""
+    lower = [[[word.lower() for word in words] for words in side] for side in (hypotheses, references)]
+    return 100 * _brevity(*lower) * _geometric(_precisions(*lower))
+
+
+@misconception("bleu", title="trigrams are the longest")
+def bleu_up_to_three(hypotheses, references):
+    """Your n-grams stop at three. BLEU goes up to four: range(1, 4) ends before 4."""
+    return 100 * _brevity(hypotheses, references) * _geometric(_precisions(hypotheses, references)[:3])
+
+
+@misconception("bleu", title="an n without n-grams is left out")
+def bleu_of_the_lengths_that_are_there(hypotheses, references):
+    """When no translation is long enough for n-grams of some length, you leave that n out of the mean. BLEU is 0 then: there is nothing that could match."""
+    pairs = [_counts(hypotheses, references, n) for n in (1, 2, 3, 4)]
+    there = [matches / total for matches, total in pairs if total]
+    return 100 * _brevity(hypotheses, references) * (_geometric(there) if there else 0.0)
+
+
+@alternative("bleu")
+def bleu_by_joined_sums(hypotheses, references):
+    return 100 * _brevity(hypotheses, references) * _geometric(_precisions(hypotheses, references))
+
+
+@alternative("bleu")
+def bleu_with_lists_and_numpy(hypotheses, references):
+    matches, totals = np.zeros(4), np.zeros(4)
+    for hypothesis, reference in zip(hypotheses, references, strict=True):
+        for n in range(1, 5):
+            left = [reference[i : i + n] for i in range(len(reference) - n + 1)]
+            for i in range(len(hypothesis) - n + 1):
+                totals[n - 1] += 1
+                if hypothesis[i : i + n] in left:
+                    left.remove(hypothesis[i : i + n])
+                    matches[n - 1] += 1
+    if not matches.all():
+        return np.float64(0)
+    ratio = sum(map(len, references)) / sum(map(len, hypotheses))
+    return 100 * np.exp(np.log(matches / totals).mean() + min(1 - ratio, 0))

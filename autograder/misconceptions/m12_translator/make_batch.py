@@ -1,0 +1,109 @@
+"""Lab 12, ``make_batch``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import nn
+
+from autograder.misconceptions.m12_translator.common import BOS, EOS, PAD
+from autograder.testing import alternative, misconception
+
+
+def _filled(rows, *, left=False, width=0):
+    width = max(width, *(len(row) for row in rows))
+    return torch.tensor(
+        [[PAD] * (width - len(row)) + row if left else row + [PAD] * (width - len(row)) for row in rows]
+    )
+
+
+def _sides(pairs):
+    return [list(source) for source, _ in pairs], [list(target) for _, target in pairs]
+
+
+@misconception("make_batch", title="given and wanted are not shifted")
+def batch_without_a_shift(pairs):
+    """What you give the decoder is what it should say: the answer stands in the question. It must get BOS first, and say at each place the
+    word that it is given at the next one."""
+    sources, targets = _sides(pairs)
+    same = _filled([[*target, EOS] for target in targets])
+    return _filled(sources), same, same.clone()
+
+
+@misconception("make_batch", title="no end of the sentence")
+def batch_without_eos(pairs):
+    """Your wanted words never hold EOS, so the model would never learn to stop. It comes after the last word of each target."""
+    sources, targets = _sides(pairs)
+    given = _filled([[BOS, *target] for target in targets])
+    return _filled(sources), given, _filled(targets, width=given.shape[1])
+
+
+@misconception("make_batch", title="padding in front")
+def batch_padded_on_the_left(pairs):
+    """Your padding stands before the words. It belongs at the end: the first word has place 0 whatever the other sentences are."""
+    sources, targets = _sides(pairs)
+    return (
+        _filled(sources, left=True),
+        _filled([[BOS, *t] for t in targets], left=True),
+        _filled([[*t, EOS] for t in targets], left=True),
+    )
+
+
+@misconception("make_batch", title="EOS behind the padding")
+def batch_with_eos_at_the_very_end(pairs):
+    """Your EOS stands in the last column, behind the padding. It belongs directly after each sentence's last word."""
+    sources, targets = _sides(pairs)
+    wanted = torch.cat([_filled(targets), torch.full((len(targets), 1), EOS)], dim=1)
+    return _filled(sources), _filled([[BOS, *t] for t in targets]), wanted
+
+
+@misconception("make_batch", title="EOS is given, too")
+def batch_that_gives_eos(pairs):
+    """You give the decoder EOS as well. Nothing is to be said after it, so given stops with the last word."""
+    sources, targets = _sides(pairs)
+    given = _filled([[BOS, *target, EOS] for target in targets])
+    return _filled(sources), given, _filled([[*target, EOS] for target in targets], width=given.shape[1])
+
+
+@misconception("make_batch", title="everything is cut to the shortest")
+def batch_cut_to_the_shortest(pairs):
+    """You cut all sentences to the length of the shortest one, so words are lost. Fill the short ones up instead."""
+    sources, targets = _sides(pairs)
+
+    def cut(rows):
+        width = min(map(len, rows))
+        return torch.tensor([row[:width] for row in rows])
+
+    return cut(sources), cut([[BOS, *t] for t in targets]), cut([[*t, EOS] for t in targets])
+
+
+@misconception("make_batch", title="the source is shifted, too")
+def batch_with_a_framed_source(pairs):
+    """Your source sentences carry BOS and EOS. Only the target needs them; the source is what the pair says."""
+    sources, targets = _sides(pairs)
+    return (
+        _filled([[BOS, *s, EOS] for s in sources]),
+        _filled([[BOS, *t] for t in targets]),
+        _filled([[*t, EOS] for t in targets]),
+    )
+
+
+@alternative("make_batch")
+def batch_by_pad_sequence(pairs):
+    def pad(rows):
+        return nn.utils.rnn.pad_sequence([torch.as_tensor(row) for row in rows], batch_first=True)
+
+    sources, targets = _sides(pairs)
+    return [pad(sources), pad([[BOS, *t] for t in targets]), pad([[*t, EOS] for t in targets])]
+
+
+@alternative("make_batch", public=False)
+def batch_cell_by_cell_in_int32(pairs):
+    S, T = max(len(s) for s, _ in pairs), max(len(t) for _, t in pairs)
+    source = np.zeros((len(pairs), S), dtype=np.int32)
+    both = np.zeros((len(pairs), T + 2), dtype=np.int32)
+    for row, (s, t) in enumerate(pairs):
+        source[row, : len(s)] = s
+        both[row, : len(t) + 2] = [BOS, *t, EOS]
+    given = np.where(both == EOS, PAD, both)
+    return tuple(torch.from_numpy(part.astype(np.int32)) for part in (source, given[:, :-1], both[:, 1:]))

@@ -1,0 +1,128 @@
+"""Lab 12, ``translate``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from coursekit.provided.p11_decoding import beam_search
+
+from autograder.misconceptions.m12_translator.common import BOS, EOS
+from autograder.testing import alternative, misconception
+
+
+def _search(
+    model, source, k, alpha, max_length, *, eval_first=True, place=-1, logs=True, twice=False, record=False
+):
+    """A beam over a model, with a screw for each mistake → tokens with EOS."""
+    if eval_first:
+        model.eval()
+    source = torch.tensor([list(source)])
+    with torch.set_grad_enabled(record):
+        cached = model.encode(source)
+
+    def step(prefixes):
+        with torch.set_grad_enabled(record):
+            memory, mask = model.encode(source) if twice else cached
+            logits = model.decode(torch.tensor(prefixes), memory, mask)[:, place].detach().double()
+        return (logits.log_softmax(-1) if logs else logits.softmax(-1)).numpy()
+
+    return beam_search(step, k, alpha, BOS, EOS, max_length)[0][0]
+
+
+def _words(tokens):
+    return [token for token in tokens if token != EOS]
+
+
+@misconception("translate", title="EOS stays in the translation")
+def translate_with_eos(model, source, beam=1, length_penalty=0.0, max_length=40):
+    """Your translation ends with EOS. It is a signal, not a word: leave it out."""
+    return _search(model, source, beam, length_penalty, max_length)
+
+
+@misconception("translate", title="BOS stays in the translation")
+def translate_with_bos(model, source, beam=1, length_penalty=0.0, max_length=40):
+    """Your translation begins with BOS. Return only what was said after it."""
+    return [BOS, *_words(_search(model, source, beam, length_penalty, max_length))]
+
+
+@misconception("translate", title="the encoder runs for every word")
+def translate_without_a_cache(model, source, beam=1, length_penalty=0.0, max_length=40):
+    """Your translation is right, but the encoder reads the same sentence again for each word. Let it run once, before the search."""
+    return _words(_search(model, source, beam, length_penalty, max_length, twice=True))
+
+
+@misconception("translate", title="always greedy")
+def translate_greedily(model, source, beam=1, length_penalty=0.0, max_length=40):
+    """Your translation does not change with the width of the beam: hand it on to the search."""
+    return _words(_search(model, source, 1, length_penalty, max_length))
+
+
+@misconception("translate", title="the length penalty is forgotten")
+def translate_without_a_length_penalty(model, source, beam=1, length_penalty=0.0, max_length=40):
+    """Your translation does not change with the length penalty: hand it on to the search."""
+    return _words(_search(model, source, beam, 0.0, max_length))
+
+
+@misconception("translate", title="max_length is forgotten")
+def translate_without_an_end(model, source, beam=1, length_penalty=0.0, max_length=40):
+    """Your translation is longer than max_length allows: hand it on to the search."""
+    return _words(_search(model, source, beam, length_penalty, 40))
+
+
+@misconception("translate", title="the first place instead of the last")
+def translate_from_the_first_place(model, source, beam=1, length_penalty=0.0, max_length=40):
+    """You read the next word from the logits of the first place, so it is always the same one. The last place has heard the whole prefix."""
+    return _words(_search(model, source, beam, length_penalty, max_length, place=0))
+
+
+@misconception("translate", title="probabilities instead of log-probabilities")
+def translate_with_probabilities(model, source, beam=1, length_penalty=0.0, max_length=40):
+    """Your step returns probabilities. The search adds up what it gets, so it needs their logarithms."""
+    return _words(_search(model, source, beam, length_penalty, max_length, logs=False))
+
+
+@misconception("translate", title="the model stays in training mode")
+def translate_while_training(model, source, beam=1, length_penalty=0.0, max_length=40):
+    """Your model may still be in training mode, where dropout throws parts of it away, so that each run can say something else. Call model.eval()."""
+    return _words(_search(model, source, beam, length_penalty, max_length, eval_first=False))
+
+
+@misconception("translate", title="gradients are recorded")
+def translate_with_gradients(model, source, beam=1, length_penalty=0.0, max_length=40):
+    """Your translation is right, but PyTorch records every step for a backward pass that never comes. Use torch.no_grad()."""
+    return _words(_search(model, source, beam, length_penalty, max_length, record=True))
+
+
+@alternative("translate")
+def translate_in_single_precision(model, source, beam=1, length_penalty=0.0, max_length=40):
+    model = model.eval()
+    with torch.inference_mode():
+        memory, mask = model.encode(torch.tensor([source]))
+
+        def step(prefixes):
+            n = len(prefixes)
+            logits = model.decode(torch.tensor(prefixes), memory.repeat(n, 1, 1), mask.repeat(n, 1, 1))
+            return torch.log_softmax(logits[:, -1].float(), -1).numpy()
+
+        best = beam_search(step, beam, length_penalty, BOS, EOS, max_length)[0][0]
+    return np.array(best[: best.index(EOS)] if EOS in best else best, dtype=int)
+
+
+@alternative("translate")
+def translate_with_a_beam_of_its_own(model, source, beam=1, length_penalty=0.0, max_length=40):
+    model.eval()
+    hypotheses = [((), 0.0)]
+    with torch.no_grad():
+        memory, mask = model.encode(torch.tensor([source]))
+        for _ in range(max_length):
+            grown = []
+            for said, total in hypotheses:
+                if said[-1:] == (EOS,):
+                    grown.append((said, total))
+                    continue
+                logits = model.decode(torch.tensor([[BOS, *said]]), memory, mask)[0, -1].double()
+                rows = torch.log_softmax(logits, -1).tolist()
+                grown += [((*said, word), total + row) for word, row in enumerate(rows)]
+            grown.sort(key=lambda one: one[1] / len(one[0]) ** length_penalty, reverse=True)
+            hypotheses = grown[:beam]
+    return tuple(word for word in hypotheses[0][0] if word != EOS)

@@ -1,0 +1,141 @@
+"""Lab 13, ``TinyLM``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from coursekit.provided.p09_blocks import EncoderBlock
+from torch import nn
+
+from autograder.testing import alternative, misconception
+
+
+class _LM(nn.Module):
+    """The right model; the wrong ones change one step of it."""
+
+    def __init__(self, V, d_model, heads, d_ff, layers, max_length, causal):
+        super().__init__()
+        self.embedding = nn.Embedding(V, d_model)
+        self.position = nn.Embedding(max_length, d_model)
+        self.blocks = nn.ModuleList(EncoderBlock(d_model, heads, d_ff) for _ in range(layers))
+        self.head = nn.Linear(d_model, V)
+        self.causal, self.d_model = causal, d_model
+
+    def _embed(self, ids):
+        return self.embedding(ids) + self.position.weight[: ids.shape[1]]
+
+    def _mask(self, ids):
+        T = ids.shape[1]
+        padding = (ids != 0).unsqueeze(1)
+        return padding & torch.ones(T, T, dtype=torch.bool).tril() if self.causal else padding
+
+    def forward(self, ids):
+        x, mask = self._embed(ids), self._mask(ids)
+        for block in self.blocks:
+            x = block(x, mask)
+        return self.head(x)
+
+
+@misconception("TinyLM", title="the future is visible")
+class LooksAhead(_LM):
+    """Your decoder sees the tokens that it is to guess: causal changes nothing. Its loss will fall nearly to zero in training, and it will
+    write nonsense."""
+
+    def _mask(self, ids):
+        return (ids != 0)[:, None, :]
+
+
+@misconception("TinyLM", title="an encoder that sees one side")
+class AlwaysCausal(_LM):
+    """Your encoder sees only what is before. The causal mask belongs to the decoder: apply it only if causal is true."""
+
+    def _mask(self, ids):
+        return (ids != 0)[:, None, :] & torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool).tril()
+
+
+@misconception("TinyLM", title="one token of the future is visible")
+class OneAhead(_LM):
+    """Each position of your decoder sees one token too many, the very one that it is to guess. Row t allows columns up to and including t."""
+
+    def _mask(self, ids):
+        T = ids.shape[1]
+        padding = (ids != 0)[:, None, :]
+        return padding & torch.ones(T, T, dtype=torch.bool).tril(1) if self.causal else padding
+
+
+@misconception("TinyLM", title="padding is heard")
+class HearsPadding(_LM):
+    """Your model attends to padding, so what it says about a sentence depends on how long the others in the batch are. Mask number 0 as
+    a key."""
+
+    def _mask(self, ids):
+        T = ids.shape[1]
+        allowed = torch.ones(T, T, dtype=torch.bool)
+        return allowed.tril() if self.causal else allowed
+
+
+@misconception("TinyLM", title="no positions")
+class NoPositions(_LM):
+    """Your model does not add the positions, so an encoder can't tell a sentence from its shuffled words."""
+
+    def _embed(self, ids):
+        return self.embedding(ids)
+
+
+@misconception("TinyLM", title="probabilities instead of logits")
+class Probabilities(_LM):
+    """Your model ends with a softmax. Logits are asked for: cross_entropy takes the softmax itself, and two of them flatten all differences."""
+
+    def forward(self, ids):
+        return super().forward(ids).softmax(dim=-1)
+
+
+@misconception("TinyLM", title="only the first block is used")
+class OneBlock(_LM):
+    """The number of layers changes nothing in your result: every block should take what the one before it returned."""
+
+    def forward(self, ids):
+        x, mask = self._embed(ids), self._mask(ids)
+        for block in self.blocks:
+            y = block(x, mask)
+        return self.head(y)
+
+
+@misconception("TinyLM", title="embeddings multiplied by the root of their size")
+class ScaledEmbeddings(_LM):
+    """You multiply the embeddings by the root of d_model, as the translator does. This model adds them as they are."""
+
+    def _embed(self, ids):
+        return self.embedding(ids) * math.sqrt(self.d_model) + self.position.weight[: ids.shape[1]]
+
+
+@alternative("TinyLM")
+class WithMaskByComparison(nn.Module):
+    def __init__(self, V, d_model, heads, d_ff, layers, max_length, causal):
+        super().__init__()
+        self.head = nn.Linear(d_model, V)
+        self.blocks = nn.ModuleList()
+        for _ in range(layers):
+            self.blocks.append(EncoderBlock(d_model, heads, d_ff))
+        self.position, self.embedding = nn.Embedding(max_length, d_model), nn.Embedding(V, d_model)
+        self.register_buffer("order", torch.arange(max_length), persistent=False)
+        self.causal = bool(causal)
+
+    def forward(self, ids):
+        B, T = ids.shape
+        places = self.order[:T]
+        future = places[None, :] > places[:, None]
+        forbidden = (ids == 0).view(B, 1, T).expand(B, T, T)
+        if self.causal:
+            forbidden = forbidden | future
+        x = self.position(places).repeat(B, 1, 1) + self.embedding(ids)
+        for block in self.blocks:
+            x = block(x, mask=~forbidden)
+        return x @ self.head.weight.T + self.head.bias
+
+
+@alternative("TinyLM")
+class OneSentenceAtATime(_LM):
+    def forward(self, ids):
+        return torch.cat([super(OneSentenceAtATime, self).forward(row[None]) for row in ids])

@@ -1,0 +1,69 @@
+"""Lab 13, ``patchify``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+from autograder.testing import alternative, misconception
+
+
+def _squares(images, p):
+    B, H, W, C = images.shape
+    if H % p or W % p:
+        raise ValueError("the patches do not fit")
+    return images.reshape(B, H // p, p, W // p, p, C)  # (B, row, y, column, x, C)
+
+
+@misconception("patchify", title="a bare reshape into patches")
+def patches_by_reshape(images, p):
+    """Your patches are strips of the image's rows, because a reshape keeps the order in memory. Split the height and the width first, then
+    bring the axes of the patch together."""
+    return _squares(images, p).reshape(images.shape[0], -1, p * p * images.shape[3])
+
+
+@misconception("patchify", title="patches column by column")
+def patches_by_columns(images, p):
+    """Your patches are right, but they go down the columns first. Text goes row by row, and so do the patches."""
+    return _squares(images, p).permute(0, 3, 1, 2, 4, 5).reshape(images.shape[0], -1, p * p * images.shape[3])
+
+
+@misconception("patchify", title="pixels column by column")
+def pixels_by_columns(images, p):
+    """Each of your patches holds the right pixels, turned over: within a patch they should go row by row as well."""
+    return _squares(images, p).permute(0, 1, 3, 4, 2, 5).reshape(images.shape[0], -1, p * p * images.shape[3])
+
+
+@misconception("patchify", title="channels first within a patch")
+def channels_first(images, p):
+    """Your patches hold all pixels of one colour, then all of the next. The channels of a pixel belong side by side."""
+    return _squares(images, p).permute(0, 1, 3, 5, 2, 4).reshape(images.shape[0], -1, p * p * images.shape[3])
+
+
+@misconception("patchify", title="what does not fit is cut off")
+def patches_cut_off(images, p):
+    """An image that the patches do not fill loses its last rows or columns, and nobody notices. Raise a ValueError instead."""
+    B, H, W, C = images.shape
+    squares = _squares(images[:, : H // p * p, : W // p * p], p)
+    return squares.transpose(2, 3).reshape(B, (H // p) * (W // p), p * p * C)
+
+
+@misconception("patchify", title="patches that stay squares")
+def patches_stay_squares(images, p):
+    """Your patches are right but still squares: each should be written out as one vector of p · p · C numbers."""
+    return _squares(images, p).transpose(2, 3).flatten(1, 2)
+
+
+@alternative("patchify")
+def patches_by_unfold(images, p):
+    _, H, W, _ = images.shape
+    if H / p != H // p or W / p != W // p:
+        raise ValueError("no")
+    return images.unfold(1, p, p).unfold(2, p, p).permute(0, 1, 2, 4, 5, 3).flatten(3).flatten(1, 2)
+
+
+@alternative("patchify")
+def patches_by_slices(images, p):
+    images = images.float().numpy()
+    _, H, W, _ = images.shape
+    if H % p + W % p > 0:
+        raise ValueError("no")
+    corners = [(r, c) for r in range(0, H, p) for c in range(0, W, p)]
+    return [[image[r : r + p, c : c + p].flatten().tolist() for r, c in corners] for image in images]

@@ -1,0 +1,127 @@
+"""Lab 13, ``sparse_mask``: wrong answers that students give, with their hints, and right ones in other styles."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from autograder.testing import alternative, misconception
+
+
+def _sparse(kind, T, width, dilation, n_global):
+    i, j = np.indices((T, T))
+    gap = abs(i - j)
+    masks = {
+        "full": gap >= 0,
+        "causal": j <= i,
+        "local": gap <= width,
+        "dilated": (gap % dilation == 0) & (gap <= width * dilation),
+        "global": (gap <= width) | (np.minimum(i, j) < n_global),
+    }
+    if kind not in masks:
+        raise ValueError(kind)
+    return masks[kind]
+
+
+@misconception("sparse_mask", title="True where attention is forbidden")
+def forbidden_pairs(kind, T, width=2, dilation=2, n_global=1):
+    """Your mask is True where attention is forbidden. In this course True means: may attend."""
+    return ~_sparse(kind, T, width, dilation, n_global)
+
+
+@misconception("sparse_mask", title="causal without the diagonal")
+def strictly_before(kind, T, width=2, dilation=2, n_global=1):
+    """In your causal mask no position may attend to itself, and the first one has nothing at all: its softmax is nan."""
+    return np.tri(T, k=-1, dtype=bool) if kind == "causal" else _sparse(kind, T, width, dilation, n_global)
+
+
+@misconception("sparse_mask", title="causal upside down")
+def only_the_future(kind, T, width=2, dilation=2, n_global=1):
+    """Your causal mask lets each position see itself and the future. Rows are those who listen: row i may attend to columns up to i."""
+    return (
+        _sparse(kind, T, width, dilation, n_global).T
+        if kind == "causal"
+        else _sparse(kind, T, width, dilation, n_global)
+    )
+
+
+@misconception("sparse_mask", title="windows that look back only")
+def one_sided(kind, T, width=2, dilation=2, n_global=1):
+    """Your windows reach only to one side. Take the absolute value of i − j: neighbours before and after count."""
+    mask = _sparse(kind, T, width, dilation, n_global)
+    return mask & np.tri(T, dtype=bool) if kind in ("local", "dilated") else mask
+
+
+@misconception("sparse_mask", title="the width counts the whole window")
+def whole_window(kind, T, width=2, dilation=2, n_global=1):
+    """Your windows are about half as wide as asked: width counts the neighbours on each side, not those on both together."""
+    return _sparse(kind, T, width // 2, dilation, n_global)
+
+
+@misconception("sparse_mask", title="gaps without an end")
+def every_multiple(kind, T, width=2, dilation=2, n_global=1):
+    """Your dilated mask has the gaps, but no end: it should hold as many neighbours as the window, width on each side."""
+    return _sparse(kind, T, T if kind == "dilated" else width, dilation, n_global)
+
+
+@misconception("sparse_mask", title="the reach is not stretched")
+def not_stretched(kind, T, width=2, dilation=2, n_global=1):
+    """Your dilated mask cuts gaps into the plain window, so it has fewer neighbours. It should reach further: width times dilation."""
+    return _sparse(kind, T, width // dilation if kind == "dilated" else width, dilation, n_global)
+
+
+@misconception("sparse_mask", title="global positions are heard but do not hear")
+def global_columns(kind, T, width=2, dilation=2, n_global=1):
+    """Your global positions have full columns, but not full rows: all hear them, but they hear only their window, so they can't pass anything
+    on."""
+    mask = _sparse("local" if kind == "global" else kind, T, width, dilation, n_global).copy()
+    if kind == "global":
+        mask[:, :n_global] = True
+    return mask
+
+
+@misconception("sparse_mask", title="global without the window")
+def global_alone(kind, T, width=2, dilation=2, n_global=1):
+    """Your global mask has only the global rows and columns. The window of neighbours is part of it, too."""
+    return _sparse(kind, T, -1 if kind == "global" else width, dilation, n_global)
+
+
+@misconception("sparse_mask", title="an unknown kind is let through")
+def unknown_is_full(kind, T, width=2, dilation=2, n_global=1):
+    """An unknown kind of mask, a typing error for instance, raises no error in your function. Say so with a ValueError, or it will be found
+    much later."""
+    known = kind in ("full", "causal", "local", "dilated", "global")
+    return _sparse(kind if known else "full", T, width, dilation, n_global)
+
+
+@alternative("sparse_mask")
+def mask_by_loops(kind, T, width=2, dilation=2, n_global=1):
+    rules = {
+        "full": lambda i, j: True,
+        "causal": lambda i, j: not j > i,
+        "local": lambda i, j: j in range(i - width, i + width + 1),
+        "dilated": lambda i, j: j in range(i - width * dilation, i + width * dilation + 1, dilation),
+        "global": lambda i, j: i < n_global or j < n_global or abs(i - j) <= width,
+    }
+    if kind not in rules:
+        raise ValueError(f"unknown kind {kind}")
+    return [[rules[kind](i, j) for j in range(T)] for i in range(T)]
+
+
+@alternative("sparse_mask")
+def mask_by_diagonals(kind, T, width=2, dilation=2, n_global=1):
+    ones = torch.ones(T, T).bool()
+    match kind:
+        case "full":
+            return ones
+        case "causal":
+            return ones.tril()
+        case "local" | "global":
+            mask = ones.triu(-width) & ones.tril(width)
+            if kind == "global":
+                mask[:n_global] = mask[:, :n_global] = True
+            return mask
+        case "dilated":
+            total = sum(np.eye(T, k=step * dilation) for step in range(-width, width + 1))
+            return torch.tensor(np.asarray(total) > 0)
+    raise ValueError("no such mask")

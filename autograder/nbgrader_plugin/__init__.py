@@ -1,0 +1,1 @@
+"""What nbgrader itself loads: its settings here, its Autograde in the sandbox, Formgrader."""

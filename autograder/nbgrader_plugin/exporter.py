@@ -1,0 +1,133 @@
+"""Makes nbgrader's own Autograde (the command and Formgrader's button) grade in the sandbox.
+
+``nbgrader_config.py`` names ``IsolatedExporter`` as the exporter of ``Autograde`` and switches nbgrader's own
+preprocessors off, so that no code of a student runs in a kernel and none of their files is parsed by anything but
+the harness. nbgrader still finds the submissions, makes the folders and shows the log.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbgrader.converters.base import NbGraderException
+
+from autograder.course.masters import all_labs
+from autograder.errors import UserError
+from autograder.run.store import ResultStore
+
+_NOTHING = "This submission could not be read, and there is nothing to show. {notes}"
+
+
+class IsolatedExporter(NotebookExporter):
+    """For each submission: graded in the sandbox and recorded, as ``autograder grade`` does, then handed to nbgrader.
+
+    nbgrader asks for one notebook after another. At the first one the whole class that it is about to grade is
+    graded in a process of its own; the others only have to be fetched.
+    """
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(**keywords)
+        self._graded: set[tuple[str, str]] = set()
+        self._failure = ""
+
+    def from_filename(  # type: ignore[override]
+        self, filename: str, resources: dict[str, Any] | None = None, **keywords: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """The notebook to write into ``autograded``, and the resources."""
+        known = (resources or {}).get("nbgrader", {})
+        if self.parent is None or "student" not in known:
+            raise NbGraderException("This exporter works for nbgrader's Autograde alone.")
+        student, lab = known["student"], known["assignment"]
+        if (lab, student) not in self._graded:
+            self._grade(lab, _waiting(self.parent, student, lab))
+        with ResultStore(Path(self.parent.coursedir.root) / ".results.db") as store:
+            result = store.get(lab, student)
+        if result is None or result.fault:
+            raise NbGraderException(f"The grader itself failed on {student}'s submission: see faults/{lab}.")
+        if self.parent._sanitizing:  # nbgrader converts twice: to sanitise, and to execute
+            points = f"{result.score:g} of {result.max_score:g} points"
+            self.log.info(" ".join((f"{student}: {result.status}, {points}.", *result.notes)))
+        return result.notebook or _empty(result.notes), self._init_resources(resources or {})
+
+    def _grade(self, lab: str, students: list[str]) -> None:
+        """Grade these students' submissions of a lab in a process of its own, once."""
+        if self._failure:
+            raise NbGraderException(self._failure)
+        try:
+            root, submitted = _places(self.parent, lab)
+        except UserError as error:
+            raise NbGraderException(str(error)) from None
+        order = {"lab": lab, "submitted": str(submitted), "out": str(root), "students": students}
+        self.log.info("Grading %d submissions of %s in the sandbox", len(students), lab)
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "autograder.nbgrader_plugin.exporter"],
+            input=json.dumps(order), capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            said = done.stderr.strip().splitlines()
+            self._failure = said[-1] if said else "Grading in the sandbox failed."
+            raise NbGraderException(self._failure)
+        self.log.info(done.stdout.strip())
+        self._graded |= {(lab, student) for student in students}
+
+
+def _waiting(converter: Any, first: str, lab: str) -> list[str]:
+    """The students whom nbgrader will grade in this run: the first, and the others by nbgrader's own rules."""
+    course = converter.coursedir
+    students = [first]
+    for folder in sorted(converter.assignments):
+        student = Path(folder).parent.name
+        if student == first or Path(folder).name != lab:
+            continue
+        done = Path(converter._format_dest(lab, student))
+        old, new = (course.get_existing_timestamp(str(place)) for place in (done, folder))
+        if converter.force or not done.exists() or (old and new and new > old):
+            students.append(student)
+    return students
+
+
+def _places(converter: Any, lab: str) -> tuple[Path, Path]:
+    """The course's root, where gradebook and results go, and the folder of the submissions."""
+    course = converter.coursedir
+    root = Path(course.root).resolve()
+    if lab not in all_labs():
+        raise UserError(f"“{lab}” is no lab of this course: this configuration grades the course's own labs.")
+    usual = os.path.join("{nbgrader_step}", "{student_id}", "{assignment_id}")
+    if course.directory_structure != usual or course.autograded_directory != "autograded":
+        raise UserError("Grading in the sandbox needs nbgrader's usual folders: submitted and autograded.")
+    if course.db_url not in (
+        f"sqlite:///{place / 'gradebook.db'}" for place in (root, Path(course.root).absolute())
+    ):
+        raise UserError(f"Grading in the sandbox writes {root / 'gradebook.db'}: leave db_url as it is.")
+    return root, root / course.submitted_directory
+
+
+def _empty(notes: tuple[str, ...]) -> str:
+    cell = nbformat.v4.new_markdown_cell(_NOTHING.format(notes=" ".join(notes)))
+    return nbformat.writes(nbformat.v4.new_notebook(cells=[cell]))
+
+
+def main() -> None:
+    """Grade what standard input asks for; a sentence on standard error and status 2 for what a person can mend."""
+    from autograder.run.pipeline import run
+
+    order = json.load(sys.stdin)
+    try:
+        done = run(
+            order["lab"], Path(order["submitted"]), Path(order["out"]), students=frozenset(order["students"])
+        )
+    except UserError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+    print(f"The class report is {done.report}.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""Opens nbgrader's Formgrader on a graded class, with a configuration that fits the output folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from autograder.errors import UserError
+from autograder.files import write_atomically
+
+_CONFIG = """\"\"\"Points nbgrader at this folder; written by ``autograder formgrader``.\"\"\"
+
+from autograder.nbgrader_plugin.settings import apply_to
+
+c = get_config()  # noqa: F821
+apply_to(c)
+
+c.CourseDirectory.root = {root!r}
+c.CourseDirectory.course_id = "default_course"
+c.CourseDirectory.source_directory = {source!r}
+c.CourseDirectory.submitted_directory = {submitted!r}
+c.CourseDirectory.db_url = {database!r}
+c.ExchangeFactory.list = "autograder.nbgrader_plugin.settings.NoExchange"
+c.FormgradeExtension.debug = False
+"""
+
+
+def configure(out: Path) -> Path:
+    """Write ``nbgrader_config.py`` into a graded folder and return the folder. ``UserError`` when it holds none."""
+    from autograder.course.masters import course_root
+
+    out = out.resolve()
+    if not (out / "gradebook.db").is_file():
+        raise UserError(f"There is no gradebook in {out}: grade a class into it first.")
+    beside = out.parent / "submitted"
+    text = _CONFIG.format(
+        root=str(out),
+        source=str(course_root() / "solutions"),
+        submitted=str(beside if beside.is_dir() and not (out / "submitted").is_dir() else out / "submitted"),
+        database=f"sqlite:///{out / 'gradebook.db'}",
+    )
+    write_atomically(out / "nbgrader_config.py", text)
+    return out
+
+
+def command(out: Path, port: int = 8888, browser: bool = True) -> list[str]:
+    """The command line that serves Formgrader on a graded folder."""
+    jupyter = [
+        sys.executable,
+        "-m",
+        "jupyter",
+        "lab",
+        f"--port={port}",
+        "--LabApp.default_url=/formgrader/gradebook",
+    ]
+    jupyter += [f"--notebook-dir={out}"] + ([] if browser else ["--no-browser"])
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        jupyter.append("--allow-root")
+    return jupyter
+
+
+def enable_extensions(environment: dict[str, str]) -> None:
+    """Switch on nbgrader's server extensions (a freshly installed environment has them on already)."""
+    subprocess.run(
+        [sys.executable, "-m", "jupyter", "server", "extension", "enable", "--sys-prefix", "--py", "nbgrader"],
+        env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
+    )  # fmt: skip
+
+
+def serve(out: Path, port: int, browser: bool) -> int:
+    """Serve until interrupted; the server's exit status."""
+    folder = configure(out)
+    enable_extensions(dict(os.environ))
+    return subprocess.run(command(folder, port, browser), cwd=folder, check=False).returncode

@@ -1,0 +1,1 @@
+"""Pages that people read: feedback, the class report, and what they are made with."""

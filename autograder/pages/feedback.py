@@ -1,0 +1,230 @@
+"""Writes a student's feedback page: what each function got, why, and what to try next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from markupsafe import Markup
+from nbgrader.utils import parse_utc
+
+from autograder.course.lab import LabSpec
+from autograder.files import feedback_page, write_atomically
+from autograder.gradebook.cells import test_cells
+from autograder.gradebook.writer import TeacherMarks
+from autograder.pages.render import counted_points, duration, plain, points, render
+from autograder.results import QuestionResult, SubmissionResult, TestResult
+
+#: What each status means to the student. The result's notes name the cell.
+STATUS_SENTENCES = {
+    "graded": "Your notebook ran from top to bottom, and every question was tested.",
+    "partly-run": "Some of your cells stopped with an error. Every question that could be tested was tested, "
+    "and what works counts.",
+    "timed-out": "Your notebook ran out of time: one cell was stopped. What ran without it counted.",
+    "out-of-memory": "Your notebook asked for more memory than it may use, and a cell was stopped. "
+    "What ran without it counted.",
+    "crashed": "Python itself stopped while it ran your notebook. What ran before that counted.",
+    "unreadable": "We could not open your notebook file. Please check that it opens in JupyterLab, choose "
+    "File → Save and hand it in again, or ask your teacher.",
+    "missing": "We have no notebook from you for this lab. If you did hand one in, please tell your teacher.",
+}
+
+#: When the grader itself failed: the status would blame the student.
+FAULT_SENTENCE = "Our grader had trouble with your notebook, which is not your fault. A person will look at it; the points below are not final."
+
+
+@dataclass(frozen=True)
+class QuestionView:
+    """One graded function as the page shows it."""
+
+    name: str
+    points: float
+    max_points: float
+    tests: tuple[TestResult, ...]
+    misconception: str
+    hint: str
+    error: str
+    forbidden: tuple[str, ...]
+    public_checks: tuple[tuple[bool, str], ...]
+    by_hand: str
+    comment: str
+
+    @property
+    def public_failed(self) -> bool:
+        """Did any check that the student could see fail?"""
+        return any(not passed for passed, _ in self.public_checks)
+
+
+@dataclass(frozen=True)
+class WrittenView:
+    """One written answer as the page shows it; ``points`` is None while nobody has read it."""
+
+    name: str
+    points: float | None
+    max_points: float
+    comment: str
+    remark: str
+
+
+@dataclass(frozen=True)
+class FeedbackView:
+    """Everything the template shows, as plain values."""
+
+    student: str
+    title: str
+    lab: str
+    submitted: str
+    status: str
+    all_ran: bool
+    readable: bool
+    notes: tuple[str, ...]
+    questions: tuple[QuestionView, ...]
+    written: tuple[WrittenView, ...]
+    late: str
+    late_penalty: float
+    waiting: str
+
+    @property
+    def max_score(self) -> float:
+        """Points of what has been graded so far."""
+        return sum(q.max_points for q in self.questions) + sum(
+            answer.max_points for answer in self.written if answer.points is not None
+        )
+
+    @property
+    def score(self) -> float:
+        """Points so far, after the late penalty, never below zero."""
+        earned = sum(q.points for q in self.questions) + sum(a.points or 0.0 for a in self.written)
+        return max(0.0, earned - self.late_penalty)
+
+
+class FeedbackWriter:
+    """Writes ``feedback/<student>/<lab>/<lab>.html`` under ``out`` for the submissions of one lab."""
+
+    def __init__(self, spec: LabSpec, out: Path) -> None:
+        self.spec = spec
+        self.out = out
+        self._test_cell = test_cells(spec)
+
+    def write(self, result: SubmissionResult, marks: TeacherMarks | None = None) -> Path:
+        """Write the page (whole or not at all) and return its path. Raises GradingError."""
+        path = feedback_page(self.out, result.student, result.lab)
+        write_atomically(path, self.page(result, marks))
+        return path
+
+    def page(self, result: SubmissionResult, marks: TeacherMarks | None = None) -> str:
+        """The page as self-contained HTML; ``marks`` are what people entered in the gradebook."""
+        return render("feedback.html.j2", page=self._view(result, marks or TeacherMarks(), marks is not None))
+
+    def _view(self, result: SubmissionResult, marks: TeacherMarks, from_gradebook: bool) -> FeedbackView:
+        nothing_to_read = not result.readable
+        written = tuple(
+            _written(name, maximum, marks, read=from_gradebook or nothing_to_read, nothing=nothing_to_read)
+            for name, maximum in self.spec.written
+        )
+        return FeedbackView(
+            student=plain(result.student, 200),
+            title=self.spec.title,
+            lab=result.lab,
+            submitted=_when(result.submitted_at),
+            status=FAULT_SENTENCE if result.fault else STATUS_SENTENCES[result.status],
+            all_ran=result.status == "graded",
+            notes=result.notes,
+            readable=not nothing_to_read,
+            questions=tuple(self._question(question, result, marks) for question in self._all(result)),
+            written=written,
+            late=_late(marks),
+            late_penalty=marks.late_penalty,
+            waiting=_waiting(written),
+        )
+
+    def _all(self, result: SubmissionResult) -> tuple[QuestionResult, ...]:
+        """The result's questions and, with no points, those of the lab that it says nothing about."""
+        known = {question.name for question in result.questions}
+        silent = (QuestionResult(name, 0.0, most) for name, most in self.spec.questions if name not in known)
+        return (*result.questions, *silent)
+
+    def _question(
+        self, question: QuestionResult, result: SubmissionResult, marks: TeacherMarks
+    ) -> QuestionView:
+        cell = self._test_cell.get(question.name, question.name)
+        by_hand = marks.scores.get(cell)
+        extra = marks.extra_credit.get(cell, 0.0)
+        words = []
+        if by_hand is not None and by_hand != question.points:
+            words.append(
+                f"Your teacher looked at this and gave {counted_points(by_hand)} "
+                f"(the tests gave {points(question.points)})."
+            )
+        if extra:
+            words.append(f"Your teacher added {counted_points(extra)} of extra credit.")
+        return QuestionView(
+            name=question.name,
+            points=(question.points if by_hand is None else by_hand) + extra,
+            max_points=question.max_points,
+            tests=_without_repeats(question.tests),
+            misconception=question.misconception or "",
+            hint=question.hint or "",
+            error=plain(question.error),
+            forbidden=question.forbidden,
+            public_checks=tuple(result.public_checks.get(question.name, ())),
+            by_hand=" ".join(words),
+            comment=_comment(marks.comments.get(question.name, "")),
+        )
+
+
+def _without_repeats(tests: tuple[TestResult, ...]) -> tuple[TestResult, ...]:
+    """The tests, a message that several give ("not written yet") kept at the first of them only."""
+    seen: set[str] = set()
+    kept = []
+    for test in tests:
+        kept.append(replace(test, message="") if test.message in seen else test)
+        seen.add(test.message)
+    return tuple(kept)
+
+
+def _written(name: str, maximum: float, marks: TeacherMarks, *, read: bool, nothing: bool) -> WrittenView:
+    """``read``: the gradebook or the status says whether a person still has to look."""
+    score = marks.scores.get(name)
+    if score is None and read and name not in marks.waiting:
+        score = 0.0
+    remark = "There was no answer to read." if score == 0.0 and name not in marks.scores else ""
+    if score is not None:
+        score += marks.extra_credit.get(name, 0.0)
+    if nothing and name not in marks.scores:
+        remark = "There was no notebook to read it from."
+    return WrittenView(name, score, maximum, _comment(marks.comments.get(name, "")), remark)
+
+
+def _comment(text: str) -> str:
+    """A teacher's comment as HTML: Formgrader asks for it in markdown, with formulas."""
+    if not text:
+        return ""
+    from autograder.pages.clean_html import comment_html  # half a second, for those who comment
+
+    return Markup(comment_html(plain(text)))
+
+
+def _when(submitted_at: str) -> str:
+    """ "2 March 2026, 10:00 UTC", or the text itself when it is no time."""
+    try:
+        time = parse_utc(submitted_at) if submitted_at else None
+    except (ValueError, OverflowError):
+        return plain(submitted_at, 60)
+    return f"{time.day} {time:%B %Y, %H:%M} UTC" if time else ""
+
+
+def _late(marks: TeacherMarks) -> str:
+    if marks.seconds_late <= 0:
+        return ""
+    cost = f", which costs {counted_points(marks.late_penalty)}" if marks.late_penalty else ""
+    return f"It came in {duration(marks.seconds_late)} after the due date{cost}."
+
+
+def _waiting(written: tuple[WrittenView, ...]) -> str:
+    open_answers = [answer for answer in written if answer.points is None]
+    if not open_answers:
+        return ""
+    more = points(sum(answer.max_points for answer in open_answers))
+    which = "Your written answer has" if len(open_answers) == 1 else "Your written answers have"
+    return f"{which} not been read yet: up to {more} more points."

@@ -1,0 +1,234 @@
+"""Gathers the class's results in one pass and writes the report page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from autograder.course.lab import LabSpec
+from autograder.files import feedback_page, report_page, write_atomically
+from autograder.pages.render import TEMPLATES, plain, render
+from autograder.pages.report.charts import histogram_chart
+from autograder.pages.report.similarity import ALIKE, AlikeGroup, Answers, alike_groups, answers
+from autograder.pages.report.statistics import (
+    FEW,
+    QuestionStatistics,
+    histogram,
+    question_statistics,
+    round_edges,
+)
+from autograder.results import STATUSES, SubmissionResult
+
+#: What each status means to the teaching team.
+STATUS_WORDS = {
+    "graded": "ran from top to bottom",
+    "partly-run": "some cells stopped with an error; the rest was graded",
+    "timed-out": "a cell ran out of time and was stopped",
+    "out-of-memory": "a cell asked for too much memory and was stopped",
+    "crashed": "Python itself stopped",
+    "unreadable": "the file is no notebook that can be read",
+    "missing": "no notebook was handed in",
+}
+
+
+@dataclass(frozen=True)
+class MisconceptionCount:
+    """A misconception that students of the class hold, and the demo that addresses it ("" if none)."""
+
+    title: str
+    question: str
+    hint: str
+    students: tuple[str, ...]
+    demo: str
+
+
+def build_report(
+    results: Iterable[SubmissionResult],
+    spec: LabSpec,
+    out: Path,
+    demos: Mapping[str, str] | None = None,
+    known_answers: Iterable[str] = (),
+) -> Path:
+    """Write ``out/report/<lab>.html`` and return its path. Raises GradingError when it cannot be written.
+
+    ``results`` may be a generator: notebooks are dropped as they pass. ``demos`` maps a misconception's
+    title, or its question, to the path or address of its demo; relative paths are taken from ``out``. ``known_answers``
+    are sources that two students may share without having shared them (see ``similarity``).
+    """
+    rows: list[SubmissionResult] = []
+    cells: list[Answers] = []
+    for result in results:
+        own = answers(result, spec)
+        if own is not None:
+            cells.append(own)
+        rows.append(replace(result, notebook=""))
+    rows.sort(key=lambda row: row.student.casefold())
+    path = report_page(out, spec.name)
+    groups = alike_groups(cells, spec, known_answers)
+    write_atomically(path, render_report(rows, spec, groups, path.parent, out, demos or {}))
+    return path
+
+
+def render_report(
+    rows: Sequence[SubmissionResult],
+    spec: LabSpec,
+    groups: Sequence[AlikeGroup],
+    folder: Path,
+    out: Path,
+    demos: Mapping[str, str],
+) -> str:
+    """The page as HTML; links are relative to ``folder``."""
+    handed_in = [row for row in rows if row.readable]
+    questions = question_statistics(handed_in, spec.questions)
+    script = (TEMPLATES / "sort.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return render(
+        "report.html.j2",
+        script=Markup(script),
+        script_hash=f"sha256-{digest}",
+        title=spec.title,
+        lab=spec.name,
+        scores=_score_summary(handed_in, spec),
+        times=_time_summary(handed_in),
+        questions=questions,
+        question_headline=_question_headline(questions),
+        few=len(handed_in) < FEW,
+        misconceptions=_misconceptions(rows, demos, folder, out),
+        statuses=_statuses(rows),
+        groups=groups,
+        alike=round(100 * ALIKE),
+        students=[_student_row(row, spec, folder, out) for row in rows],
+        question_names=[name for name, _ in spec.questions],
+        unsandboxed=sum(row.unsandboxed for row in rows),
+        handed_in=len(handed_in),
+        everybody=len(rows),
+    )
+
+
+def _score_summary(rows: Sequence[SubmissionResult], spec: LabSpec) -> dict[str, Any] | None:
+    if not rows:
+        return None
+    scores = [row.score for row in rows]
+    edges = round_edges(spec.max_score)
+    mean, median = statistics.fmean(scores), statistics.median(scores)
+    description = f"Histogram of scores: mean {mean:.3g}, median {median:.3g} of {spec.max_score:g} points."
+    return {
+        "mean": mean,
+        "median": median,
+        "max": spec.max_score,
+        "full": sum(score >= spec.max_score - 1e-9 for score in scores),
+        "spread": statistics.pstdev(scores),
+        "chart": histogram_chart(
+            histogram(scores, edges),
+            edges,
+            x_label="points",
+            y_label="submissions",
+            description=description,
+            mean=mean,
+        ),
+    }
+
+
+def _time_summary(rows: Sequence[SubmissionResult]) -> dict[str, Any] | None:
+    if not rows:
+        return None
+    seconds = sorted(row.seconds for row in rows)
+    edges = round_edges(seconds[-1])
+    slowest = sorted(rows, key=lambda row: -row.seconds)[:3]
+    return {
+        "total": sum(seconds),
+        "median": statistics.median(seconds),
+        "slowest": [(plain(row.student, 100), row.seconds) for row in slowest],
+        "chart": histogram_chart(
+            histogram(seconds, edges),
+            edges,
+            x_label="seconds a submission",
+            y_label="submissions",
+            description=f"Histogram of run times: median {statistics.median(seconds):.3g} seconds.",
+        ),
+    }
+
+
+def _question_headline(questions: Sequence[QuestionStatistics]) -> str:
+    if len(questions) < 2:
+        return ""
+    hardest = min(questions, key=lambda question: question.mean_share)
+    if hardest.mean_share > 0.95:
+        return "No question was hard for this class"
+    return f"{hardest.name} was the hardest: {100 * hardest.mean_share:.0f}% of its points were earned"
+
+
+def _misconceptions(
+    rows: Sequence[SubmissionResult], demos: Mapping[str, str], folder: Path, out: Path
+) -> list[MisconceptionCount]:
+    students: dict[tuple[str, str], list[str]] = defaultdict(list)
+    hints: dict[tuple[str, str], str] = {}
+    for row in rows:
+        for question in row.questions:
+            if question.misconception:
+                key = (question.misconception, question.name)
+                students[key].append(plain(row.student, 100))
+                hints[key] = question.hint or ""
+    counts = [
+        MisconceptionCount(
+            title,
+            name,
+            hints[title, name],
+            tuple(who),
+            _link(demos.get(title) or demos.get(name, ""), folder, out),
+        )
+        for (title, name), who in students.items()
+    ]
+    return sorted(counts, key=lambda count: (-len(count.students), count.question, count.title))
+
+
+def _link(target: str, folder: Path, out: Path) -> str:
+    """The address of a demo as seen from the report; addresses other than files and the web are dropped."""
+    if not target or target.startswith(("https://", "http://")):
+        return target
+    if ":" in target:
+        return ""
+    return _relative(out / target, folder)
+
+
+def _relative(target: Path, folder: Path) -> str:
+    """The address of a file as seen from a folder; a student's name may hold ``#``, ``?`` or ``%``."""
+    return quote(Path(os.path.relpath(target, folder)).as_posix().encode("utf-8", "surrogateescape"))
+
+
+def _statuses(rows: Sequence[SubmissionResult]) -> list[dict[str, Any]]:
+    counts = Counter(row.status for row in rows)
+    return [
+        {
+            "status": status,
+            "words": STATUS_WORDS[status],
+            "count": counts[status],
+            "students": [plain(row.student, 100) for row in rows if row.status == status],
+        }
+        for status in STATUSES
+        if counts[status]
+    ]
+
+
+def _student_row(row: SubmissionResult, spec: LabSpec, folder: Path, out: Path) -> dict[str, Any]:
+    page = feedback_page(out, row.student, row.lab)
+    points = {question.name: question.points for question in row.questions}
+    return {
+        "student": plain(row.student, 100),
+        "link": _relative(page, folder) if page.exists() else "",
+        "score": row.score,
+        "points": [points.get(name) for name, _ in spec.questions],
+        "status": row.status,
+        "seconds": row.seconds,
+        "misconceptions": sum(bool(question.misconception) for question in row.questions),
+    }

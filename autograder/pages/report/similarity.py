@@ -1,0 +1,187 @@
+"""Finds submissions that are more alike than the exercise explains.
+
+Left out of the comparison, as everybody may have it: what the released notebook gave, what the known
+answers (the master's above all) say, and every line that several others wrote too. Names are taken
+out, so that renaming hides nothing. Only what remains is compared, and only when enough of it remains:
+a short exercise has one good answer, and two who find it are no pair.
+
+The distance is rapidfuzz's Indel distance on tokens, which nbgrader brings along. (copydetect 0.5.0
+was judged too: its fingerprints rest on Python's salted ``hash`` and change from run to run, its wheel
+lacks the compiled part, and reducing every name to one letter makes short honest answers equal.)
+"""
+
+from __future__ import annotations
+
+import io
+import keyword
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import nbformat
+import numpy as np
+from rapidfuzz.distance import Indel
+from rapidfuzz.process import cdist
+
+from autograder.course.lab import LabSpec
+from autograder.results import SubmissionResult
+
+#: A pair is reported from this share of common tokens on, among at least this many of one's own.
+ALIKE = 0.9
+FEWEST_TOKENS = 60
+FEWEST_WORDS = 30
+#: A line that more than this share of the class wrote (and more than four people) is common property.
+COMMON_SHARE = 0.1
+COMMON_PEOPLE = 4
+
+_IGNORED = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+    tokenize.ENCODING,
+}
+_STRING_PREFIX = re.compile(r"^[A-Za-z]*(\"\"\"|'''|\"|')")
+
+Line = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """One submission's answers: lines of tokens for the code, words for the prose."""
+
+    student: str
+    code: tuple[Line, ...]
+    prose: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AlikeGroup:
+    """Students whose own code, or own prose, is nearly the same; the smallest and largest likeness."""
+
+    students: tuple[str, ...]
+    what: str  # "code" or "prose"
+    lowest: float
+    highest: float
+
+
+def code_lines(source: str) -> tuple[Line, ...]:
+    """The logical lines of a cell as tokens: no comments, no layout, no doc strings."""
+    lines: list[Line] = []
+    current: list[str] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type == tokenize.NEWLINE:
+                lines.append(tuple(current))
+                current = []
+            elif token.type not in _IGNORED:
+                current.append(token.string)
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        pass  # what could be read before the error still counts
+    lines.append(tuple(current))
+    return tuple(line for line in lines if line and not (len(line) == 1 and _STRING_PREFIX.match(line[0])))
+
+
+def nameless(line: Line) -> Line:
+    """The line with the names that a student may choose replaced by their order of appearance."""
+    order: dict[str, str] = {}
+    tokens = []
+    for position, token in enumerate(line):
+        is_attribute = position > 0 and line[position - 1] == "."
+        if token.isidentifier() and not keyword.iskeyword(token) and not is_attribute:
+            tokens.append(order.setdefault(token, f"name{len(order)}"))
+        else:
+            tokens.append(token)
+    return tuple(tokens)
+
+
+def answers(result: SubmissionResult, spec: LabSpec) -> Answers | None:
+    """The student's own cells of a submission; None when there is no notebook."""
+    if not result.notebook:
+        return None
+    cells = nbformat.v4.reads(result.notebook).cells
+    questions, written = {name for name, _ in spec.questions}, {name for name, _ in spec.written}
+    code: list[Line] = []
+    prose: list[str] = []
+    for cell in cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if grade_id in questions and cell.cell_type == "code":
+            code += code_lines(cell.source)
+        elif grade_id in written:
+            prose += re.findall(r"\w+", cell.source.casefold())
+    return Answers(result.student, tuple(code), tuple(prose))
+
+
+def alike_groups(
+    submissions: Sequence[Answers], spec: LabSpec, known_answers: Iterable[str] = ()
+) -> list[AlikeGroup]:
+    """Groups of near-identical submissions, the most alike first.
+
+    ``known_answers`` are sources that nobody needs to copy from a neighbour: alternative solutions,
+    and the misconceptions' functions. The master and the released template always count as known.
+    """
+    known = {nameless(line) for source in known_answers for line in code_lines(source)}
+    known |= {
+        nameless(line) for cell in spec.cells if cell.cell_type == "code" for line in code_lines(cell.source)
+    }
+    wrote = Counter(form for one in submissions for form in {nameless(line) for line in one.code})
+    common = max(COMMON_PEOPLE, COMMON_SHARE * len(submissions))
+
+    def own_tokens(one: Answers) -> list[str]:
+        forms = (nameless(line) for line in one.code)
+        return [token for form in forms if form not in known and wrote[form] <= common for token in form]
+
+    students = [one.student for one in submissions]
+    code = _groups(students, [own_tokens(one) for one in submissions], FEWEST_TOKENS, "code")
+    template = _template_words(spec)
+    prose = [[word for word in one.prose if word not in template] for one in submissions]
+    return sorted(code + _groups(students, prose, FEWEST_WORDS, "prose"), key=lambda group: -group.highest)
+
+
+def _template_words(spec: LabSpec) -> set[str]:
+    """Words of the questions themselves, which every answer may repeat."""
+    written = {name for name, _ in spec.written}
+    sources = [c.source for c in spec.cells if c.metadata.get("nbgrader", {}).get("grade_id") in written]
+    return {word for source in sources for word in re.findall(r"\w+", source.casefold())}
+
+
+def _groups(students: list[str], tokens: list[list[str]], fewest: int, what: str) -> list[AlikeGroup]:
+    """Connected groups of students whose token sequences are alike."""
+    kept = [index for index, sequence in enumerate(tokens) if len(sequence) >= fewest]
+    if len(kept) < 2:
+        return []
+    sequences = [tokens[index] for index in kept]
+    likeness: Any = cdist(
+        sequences,
+        sequences,
+        scorer=Indel.normalized_similarity,
+        score_cutoff=ALIKE,
+        dtype=np.float32,
+        workers=1,
+    )
+    leader = list(range(len(kept)))
+
+    def find(index: int) -> int:
+        while leader[index] != index:
+            leader[index] = leader[leader[index]]
+            index = leader[index]
+        return index
+
+    pairs = [(int(i), int(j)) for i, j in np.argwhere(np.triu(likeness, 1) >= ALIKE)]
+    for i, j in pairs:
+        leader[find(i)] = find(j)
+    members: dict[int, set[int]] = {}
+    values: dict[int, list[float]] = {}
+    for i, j in pairs:
+        members.setdefault(find(i), set()).update((i, j))
+        values.setdefault(find(i), []).append(float(likeness[i, j]))
+    return [
+        AlikeGroup(
+            tuple(sorted(students[kept[i]] for i in group)), what, min(values[root]), max(values[root])
+        )
+        for root, group in members.items()
+    ]

@@ -1,0 +1,1 @@
+"""A whole class: plan, grade on an engine, record."""

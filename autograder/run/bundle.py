@@ -1,0 +1,52 @@
+"""Packs an assignment's files into bytes, for workers that have the package and nothing else of the course."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autograder.course.visible_files import KIT, files_below, grader_files
+from autograder.grading.task import Assignment
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """An assignment whose files travel with it. ``digest`` names it."""
+
+    assignment: Assignment
+    files: bytes
+    digest: str
+
+
+def pack(assignment: Assignment) -> Bundle:
+    """Put the masters, hidden tests and misconceptions up to the lab, its kit and its data into a bundle."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for source, name in sorted(set(_files(assignment)), key=lambda pair: pair[1]):
+            archive.writestr(zipfile.ZipInfo(name), source.read_bytes(), zipfile.ZIP_DEFLATED)
+    files = content.getvalue()
+    identity = f"{assignment.context.whole} {assignment.settings.salt}"
+    return Bundle(assignment, files, hashlib.sha256(identity.encode() + files).hexdigest()[:16])
+
+
+def unpack(bundle: Bundle, folder: Path) -> Assignment:
+    """Write the bundle's files to ``folder``: a course of its own; the assignment as it is there."""
+    with zipfile.ZipFile(io.BytesIO(bundle.files)) as archive:
+        archive.extractall(folder)
+    old = bundle.assignment
+    data = tuple(folder / "data" / path.relative_to(old.root / "data") for path in old.data)
+    return replace(old, root=folder, kit=folder / KIT, data=data)
+
+
+def _files(assignment: Assignment) -> Iterator[tuple[Path, str]]:
+    """Each file with its name in the bundle."""
+    yield from grader_files(assignment.lab)
+    for file in files_below(assignment.kit):
+        yield file, f"{KIT}/{file.relative_to(assignment.kit).as_posix()}"
+    for path in assignment.data:
+        for file in files_below(path):
+            yield file, f"data/{file.relative_to(assignment.root / 'data').as_posix()}"

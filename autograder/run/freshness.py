@@ -1,0 +1,87 @@
+"""Knows which of the files that grading makes are current, so that only the others are made again.
+
+A file is current when it was made from what there is now (the result, what people entered, the lab, the code and the
+templates that write it), and when it has been left alone since then.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+
+from autograder.course.masters import course_root, master_path
+from autograder.course.policy_file import spec
+from autograder.files import digest_of
+from autograder.gradebook.writer import TeacherMarks
+from autograder.run.store import ResultStore
+
+
+class Files:
+    """The files of one lab under ``out``. What was made is kept in the store by ``save``."""
+
+    def __init__(self, lab: str, out: Path, store: ResultStore):
+        self.lab = lab
+        self.out = out
+        self.store = store
+        self._ground = _ground(lab)
+        self._known = store.made(lab)
+        self._fresh: dict[str, tuple[str, str]] = {}
+
+    def source(self, *parts: str) -> str:
+        """The digest of what a file is made from: these parts, the lab, and the code that writes it."""
+        return _digest(self._ground, *parts)
+
+    def are_current(self, paths: Iterable[Path], source: str) -> bool:
+        """Whether these files were made from ``source`` and are as they were written (or absent, if none was)."""
+        return all(self._known.get(self._name(path)) == (source, _content(path)) for path in paths)
+
+    def made(self, paths: Iterable[Path], source: str) -> None:
+        """Take note that these files have just been made from ``source``."""
+        self._fresh |= {self._name(path): (source, _content(path)) for path in paths}
+
+    def save(self) -> None:
+        """Keep what was noted."""
+        self.store.put_made(self.lab, self._fresh)
+        self._known |= self._fresh
+        self._fresh = {}
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self.out).as_posix()
+
+
+def digest_of_marks(marks: TeacherMarks) -> str:
+    """What people entered, as one digest."""
+    return _digest(json.dumps(asdict(marks), sort_keys=True))
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def _content(path: Path) -> str:
+    """The digest of a file's content; "" when there is no such file."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def _ground(lab: str) -> str:
+    """What every page of a lab rests on: its master, points and misconceptions, and the writers of pages."""
+    answers = course_root() / "autograder" / "misconceptions" / f"m{lab}"
+    texts = [path for path in (master_path(lab), answers) if path.exists()]
+    return _digest(repr((spec(lab).questions, spec(lab).written)), digest_of(texts), _writers())
+
+
+#: What writes the pages, and what it may import.
+_WRITERS = ("errors.py", "files.py", "results.py", "course", "gradebook", "pages", "run/recorder.py")
+
+
+@cache
+def _writers() -> str:
+    package = Path(__file__).resolve().parents[1]
+    return digest_of(package / name for name in _WRITERS)

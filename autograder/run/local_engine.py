@@ -1,0 +1,183 @@
+"""The local engine: as many workers as cores, each with a copy of one zygote; a worker that dies is replaced.
+
+The sandbox's libraries and the harness's own take seconds to import. So the zygote begins while the plan is made,
+and the workers are copies of this process, made when it has imported what they need.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import multiprocessing
+import os
+import socket
+from collections.abc import Iterable, Iterator
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from autograder.errors import GradingError
+from autograder.grading.task import Assignment, Task
+from autograder.grading.zygotes import Zygotes
+from autograder.results import SubmissionResult
+from autograder.run.worker import Attempts, Worker, serve
+from autograder.testing.catalogue import answers_of
+from autograder.testing.run import tests_of
+
+#: Workers that end before they were ever ready, one after another, mean that none ever will be.
+_STILLBORN = 3
+
+
+class LocalEngine:
+    """Grades on this machine. ``fork_workers`` may be called before, to save the workers their own start."""
+
+    def __init__(self) -> None:
+        self.waiting: list[ForkedWorker] = []
+        self.crew: _Crew | None = None
+
+    def __call__(
+        self, tasks: Iterable[Task], assignment: Assignment, jobs: int
+    ) -> Iterator[SubmissionResult]:
+        """Grade ``tasks``, beginning now, and yield each result as it comes. A task whose worker dies is tried once more."""
+        self.crew = _Crew(iter(tasks), assignment, self.waiting)
+        self.crew.begin(jobs)
+        return self.crew.work()
+
+    def fork_workers(self, lab: str, zygotes: Zygotes, jobs: int) -> None:
+        """Make workers for ``lab`` as copies of this process, which wait for their assignment.
+
+        To be called while no other thread runs and nothing is open that a copy must not hold.
+        """
+        with contextlib.suppress(ImportError):  # said in one sentence when the tests are validated
+            importlib.import_module("autograder.grading.grader")
+            tests_of(lab)
+            answers_of(lab)
+        for _ in range(jobs):
+            self.waiting.append(ForkedWorker(zygotes.clone()))
+
+    def close(self) -> None:
+        """End all workers."""
+        if self.crew is not None:
+            self.crew.stop()
+        while self.waiting:
+            self.waiting.pop().stop()
+
+
+class ForkedWorker(Worker):
+    """A worker that is a copy of this process."""
+
+    def __init__(self, zygotes: Zygotes):
+        ours, theirs = socket.socketpair()
+        self.connection = Connection(ours.detach())
+        self.ready = False
+        self.task = None
+        keep = [theirs.fileno(), *zygotes.descriptors()]
+        context: Any = multiprocessing.get_context("fork")
+        self.forked = context.Process(
+            target=_serve_in_copy, args=(theirs.detach(), zygotes, keep), daemon=True
+        )
+        self.forked.start()
+        os.close(keep[0])
+        zygotes.close()  # the copy has them
+
+    def begin(self, assignment: Assignment) -> None:
+        """Tell it what it waits for."""
+        self._send(assignment)
+
+    def _wait(self, seconds: float) -> bool:
+        self.forked.join(seconds)
+        return self.forked.exitcode is not None
+
+    def _kill(self) -> None:
+        self.forked.kill()
+        self.forked.join()
+
+
+def _serve_in_copy(descriptor: int, zygotes: Zygotes, keep: list[int]) -> None:
+    """A copy's life: let go of everything that is not its own, then a worker's."""
+    gc.freeze()  # what was copied is never taken apart here: a connection would close a descriptor of another's
+    lowest = 3
+    for kept in sorted(keep):
+        os.closerange(lowest, kept)
+        lowest = kept + 1
+    os.closerange(lowest, os.sysconf("SC_OPEN_MAX"))
+    serve(Connection(descriptor), zygotes)
+
+
+class _Crew:
+    """The workers, what they have in hand, and what has to be done again."""
+
+    def __init__(self, tasks: Iterator[Task], assignment: Assignment, waiting: list[ForkedWorker]):
+        self.tasks = tasks
+        self.assignment = assignment
+        self.waiting = waiting
+        self.again: list[Task] = []
+        self.attempts = Attempts(assignment)
+        self.workers: list[Worker] = []
+        self.stillborn = 0
+
+    def next_task(self) -> Task | None:
+        return self.again.pop() if self.again else next(self.tasks, None)
+
+    def begin(self, jobs: int) -> None:
+        """Give each worker its first task."""
+        while len(self.workers) < jobs and (task := self.next_task()) is not None:
+            self.hire(task)
+
+    def stop(self) -> None:
+        """End the workers."""
+        while self.workers:
+            self.workers.pop().stop()
+
+    def work(self) -> Iterator[SubmissionResult]:
+        try:
+            while busy := [worker for worker in self.workers if worker.task]:
+                ready: Any = wait([worker.connection for worker in busy])
+                for worker in [worker for worker in busy if worker.connection in ready]:
+                    yield from self.answer(worker)
+        finally:
+            self.stop()
+
+    def hire(self, task: Task) -> None:
+        worker: Worker
+        if self.waiting:
+            worker = self.waiting.pop()
+            worker.begin(self.assignment)
+        else:
+            worker = Worker(self.assignment)
+        self.workers.append(worker)
+        worker.task = task
+
+    def answer(self, worker: Worker) -> Iterator[SubmissionResult]:
+        """Deal with a worker's message and give it the next task."""
+        was_ready = worker.ready
+        kind, value = worker.receive()
+        if kind == "ready":
+            assert worker.task is not None
+            worker.give(worker.task)  # not before: a large one would wait here for the worker to start
+            return
+        if kind == "cannot start":
+            raise GradingError(value)
+        task = worker.task
+        assert task is not None
+        worker.task = None
+        if kind == "died":
+            worker.stop()
+            self.workers.remove(worker)
+            self.stillborn = 0 if was_ready else self.stillborn + 1
+            if self.stillborn == _STILLBORN:
+                raise GradingError("No worker can be started here: each one ended at once.")
+        if kind == "done":
+            yield value
+        elif kind == "died" and not was_ready:
+            self.again.append(task)
+        elif (result := self.attempts.failed(task, kind, value)) is not None:
+            yield result
+        else:
+            self.again.append(task)
+        if (following := self.next_task()) is None:
+            return
+        if kind == "died":
+            self.hire(following)
+        else:
+            worker.give(following)

@@ -1,0 +1,203 @@
+"""The one writer: puts each result into the gradebook, the notebook and feedback folders, and last the store."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+
+from autograder.course.masters import course_root
+from autograder.course.policy_file import settings, spec
+from autograder.files import (
+    autograded_notebook,
+    feedback_page,
+    folder_name,
+    report_page,
+    write_atomically,
+    write_autograded,
+)
+from autograder.gradebook.cells import test_cells
+from autograder.gradebook.writer import GradebookWriter, TeacherMarks, marks_of, storable
+from autograder.pages.feedback import FeedbackWriter
+from autograder.results import SubmissionResult
+from autograder.run.freshness import Files, digest_of_marks
+from autograder.run.store import ResultStore
+
+
+def open_gradebook(lab: str, out: Path) -> GradebookWriter:
+    """The gradebook of a graded folder, with the course's due date, extensions and late penalties."""
+    policy = settings()
+    return GradebookWriter(
+        out / "gradebook.db",
+        spec(lab),
+        due=policy.due(lab),
+        extension=lambda student: policy.extension(lab, student),
+        late_penalty=(lambda _student, score, late: policy.penalty(lab, score, late))
+        if policy.has_late_rule(lab)
+        else None,
+    )
+
+
+class Recorder:
+    """Records the results of one lab under ``out``. A run that is killed in between does a submission again."""
+
+    def __init__(self, lab: str, out: Path, store: ResultStore):
+        self.lab = lab
+        self.out = out
+        self.store = store
+        self.gradebook = open_gradebook(lab, out)
+        self.feedback = FeedbackWriter(spec(lab), out)
+        self.files = Files(lab, out, store)
+        #: student -> the questions that were tested in this run.
+        self.redone: dict[str, tuple[str, ...]] = {}
+        self.faults: list[SubmissionResult] = []
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.gradebook.close()
+
+    def begin(self, students: Iterable[str]) -> None:
+        """Make rows for everybody in the class."""
+        self.gradebook.add_students(students)
+
+    def record(self, result: SubmissionResult) -> None:
+        """Gradebook, notebook, feedback, and last the store."""
+        earlier = self.store.get(self.lab, result.student)
+        if result.fault:
+            self.faults.append(result)
+            name = f"{folder_name(result.student)}.txt"
+            write_atomically(self.out / "faults" / self.lab / name, result.fault + "\n")
+            if earlier is not None and not earlier.fault:
+                return  # the grader's own failure takes nobody's grade away
+        again = graded_again(earlier, result)
+        self.redone[result.student] = tuple(q.name for q in result.questions if q.name in again)
+        self.gradebook.write(result, regraded=again)
+        marks = self.gradebook.marks(result.student)
+        self._write_files(result, marks)
+        digest = self.store.put(result)
+        self.files.made(self._files_of(result), self.files.source(digest, digest_of_marks(marks)))
+
+    def finish(self) -> tuple[Path, list[SubmissionResult]]:
+        """Make again what is not current, for results that stayed as they were too: after a change in the gradebook or
+        the course's rules, or when a file or row is gone. Returns the class report and all results, without notebooks.
+        """
+        self.gradebook.apply_policy()
+        marks, scores = self.gradebook.all_marks(), self.gradebook.automatic_scores()
+        results, sources = [], []
+        for result, digest in self.store.all_with_digests(self.lab):
+            name = storable(result.student)
+            if not self.gradebook.agrees(result, scores.get(name, {})):
+                self.gradebook.write(result, regraded=())
+                marks[name] = self.gradebook.marks(result.student)
+            entered = marks_of(marks, result.student)
+            source = self.files.source(digest, digest_of_marks(entered))
+            if not self.files.are_current(self._files_of(result), source):
+                self._write_files(result, entered)
+                self.files.made(self._files_of(result), source)
+            results.append(replace(result, notebook=""))
+            sources.append(source)
+        return self._report(marks, sources), results
+
+    def _report(self, marks: dict[str, TeacherMarks], sources: list[str]) -> Path:
+        """The class report, made again unless it is current."""
+        path = report_page(self.out, self.lab)
+        source = self.files.source(*sources, repr(demos_of(self.lab, self.out)))
+        if not self.files.are_current([path], source):
+            write_report(self.lab, self.out, self.store, marks)
+            self.files.made([path], source)
+        self.files.save()
+        return path
+
+    def _write_files(self, result: SubmissionResult, marks: TeacherMarks) -> None:
+        write_autograded(result, self.out)
+        self.feedback.write(result, marks)
+
+    def _files_of(self, result: SubmissionResult) -> list[Path]:
+        notebook = autograded_notebook(self.out, result.student, result.lab)
+        page = feedback_page(self.out, result.student, result.lab)
+        return [notebook, notebook.with_name("timestamp.txt"), page]
+
+
+def graded_again(earlier: SubmissionResult | None, result: SubmissionResult) -> set[str]:
+    """The questions that were tested anew, and the written answers that are not what they were."""
+    old_answers, new_answers = _written(earlier), _written(result)
+    if earlier is None or earlier.fault:
+        return {name for name, _ in spec(result.lab).questions} | new_answers.keys()
+    tested = set(result.tested)
+    if not result.notebook and earlier.status != result.status:
+        tested = {name for name, _ in spec(result.lab).questions}
+    return tested | {name for name in new_answers if old_answers.get(name) != new_answers[name]}
+
+
+def _written(result: SubmissionResult | None) -> dict[str, str]:
+    """grade_id -> the text of each written answer of a result's notebook."""
+    if result is None:
+        return {}
+    wanted = {name for name, _ in spec(result.lab).written}
+    found = dict.fromkeys(wanted, "")
+    for cell in json.loads(result.notebook)["cells"] if result.notebook else ():
+        name = cell.get("metadata", {}).get("nbgrader", {}).get("grade_id")
+        if name in wanted:
+            found[name] = cell.get("source", "")
+    return found
+
+
+def write_report(lab: str, out: Path, store: ResultStore, marks: Mapping[str, TeacherMarks]) -> Path:
+    """The class report from the stored results, with what people changed in the gradebook."""
+    from autograder.pages.report import build_report
+
+    cells = test_cells(spec(lab))
+    results = (
+        by_people(result, marks_of(marks, result.student), cells)
+        for result in store.all(lab)
+        if not result.fault
+    )
+    return build_report(results, spec(lab), out, demos_of(lab, out), known_answers=known_answers(lab))
+
+
+def demos_of(lab: str, out: Path) -> dict[str, str]:
+    """Question -> the lecture demo that addresses it, as a path from ``out``; see ``notebooks/demos/questions.toml``."""
+    folder = course_root() / "notebooks" / "demos"
+    try:
+        named = tomllib.loads((folder / "questions.toml").read_text(encoding="utf-8")).get(lab[:2], {})
+    except (OSError, tomllib.TOMLDecodeError):  # a report without links is better than none
+        return {}
+    chosen = {question: named.get(question, named.get("all", "")) for question, _ in spec(lab).questions}
+    return {
+        question: os.path.relpath(folder / f"{demo}.ipynb", out)
+        for question, demo in chosen.items()
+        if demo and (folder / f"{demo}.ipynb").is_file()
+    }
+
+
+def by_people(result: SubmissionResult, marks: TeacherMarks, cells: dict[str, str]) -> SubmissionResult:
+    """The result with the points that people gave where they gave any. ``cells``: question -> cell with its points."""
+    if not marks.scores and not marks.extra_credit:
+        return result
+    questions = tuple(
+        replace(
+            q,
+            points=marks.scores.get(cells[q.name], q.points) + marks.extra_credit.get(cells[q.name], 0.0),
+        )
+        for q in result.questions
+    )
+    return replace(result, questions=questions, score=round(sum(q.points for q in questions), 2))
+
+
+def known_answers(lab: str) -> list[str]:
+    """Sources that two students may share without having shared them: the catalogue of answers and the master's."""
+    from autograder.course.masters import solved
+    from autograder.testing.catalogue import answers_of, source_of
+
+    sources = [
+        source_of(answer) for by in answers_of(lab).values() for answers in by.values() for answer in answers
+    ]
+    return [source for source in sources if source] + list(solved(lab).values())

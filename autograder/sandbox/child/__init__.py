@@ -1,0 +1,1 @@
+"""What runs beside a student's code, in the student's process."""

@@ -1,0 +1,295 @@
+"""Performs the harness's requests inside the student's process: call this, differentiate that.
+
+Requests and replies are frames of ``wire``. A request is ``(operation, ...)``; the reply is one of
+
+- ``("value", result, mutated, generator)``: what came back, which arguments were changed, and the first
+  random generator among the arguments in its state after the call (or ``None``);
+- ``("error", type name, message, frames)``: the student's code raised;
+- ``("refused", sentence)``: the result is not something that travels.
+
+During a call the executor may send ``("callback", key, args, kwargs)`` and is answered by
+``("answer", value)`` or ``("raise", type name, message)``.
+
+Nothing here is trusted: whatever a student does to this code, all it can change is the values sent back.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from .. import wire
+from ..wire import Reference, WireError
+from .callbacks import Callback
+from .frames import describe_error
+from .mutation import Snapshots, parameters_of
+
+MAX_NAMES = 10_000
+
+#: What a callback of the harness may raise in the student's code; anything else arrives as RuntimeError.
+RAISABLE: dict[str, type[BaseException]] = {
+    kind.__name__: kind
+    for kind in (
+        *(ArithmeticError, AssertionError, AttributeError, IndexError, KeyError, LookupError),
+        *(NotImplementedError, RuntimeError, StopIteration, TypeError, ValueError, ZeroDivisionError),
+    )
+}
+
+RoundTrip = Callable[[bytes], bytes]
+
+
+class MissingName(WireError):
+    """The student's namespace has no such name."""
+
+
+class Executor:
+    """Serves requests on a student's ``namespace``.
+
+    ``label_of`` names the cell that a code object's file name belongs to, or gives ``None`` for code that
+    is not the student's. ``catch`` is what counts as an error of the student's.
+    """
+
+    def __init__(
+        self,
+        namespace: Mapping[str, Any],
+        label_of: Callable[[str], str | None] = lambda filename: None,
+        catch: tuple[type[BaseException], ...] = (BaseException,),
+        limits: wire.WireLimits = wire.LIMITS,
+    ):
+        self.namespace = namespace
+        self.label_of = label_of
+        self.catch = catch
+        self.limits = limits
+        self.operations = dict(_OPERATIONS)
+        self.handles: dict[int, Any] = {}
+        self.scenes: dict[int, dict[str, Any]] = {}
+        self._round_trip: RoundTrip | None = None
+
+    def handle(self, frame: bytes, round_trip: RoundTrip) -> bytes:
+        """The reply to one request. ``round_trip`` sends a callback's frame and returns its answer's."""
+        outer, self._round_trip = self._round_trip, round_trip
+        try:
+            return self._perform(self._open(frame))
+        except MissingName as error:
+            return wire.encode(("error", "NameError", str(error), ()))
+        except WireError as error:
+            return wire.encode(("refused", str(error)))
+        except self.catch as error:
+            return wire.encode(("error", *describe_error(error, self.label_of)))
+        finally:
+            self._round_trip = outer
+
+    def _open(self, frame: bytes) -> Any:
+        return wire.decode(frame, self.limits, self._resolve)
+
+    def _perform(self, message: Any) -> bytes:
+        operation, *operands = message
+        result = self.operations[operation](self, *operands)
+        reply = result if isinstance(result, _Reply) else _Reply(result)
+        return wire.encode(
+            ("value", reply.result, reply.mutated(), reply.generator), self.limits, self._refer_result
+        )
+
+    # References ---------------------------------------------------------------------------------------
+
+    def _resolve(self, reference: Reference) -> Any:
+        if reference.kind == "handle":
+            return self.handles[int(reference.key)]
+        if reference.kind == "callback":
+            return Callback(self.call_back, int(reference.key))
+        if reference.key not in self.namespace:
+            raise MissingName(f"name '{reference.key}' is not defined")
+        return self.namespace[str(reference.key)]
+
+    def _refer_result(self, value: Any) -> Reference | None:
+        """Callbacks go home, modules stay here behind a handle; anything else does not travel."""
+        if isinstance(value, Callback):
+            return Reference("callback", value.key)
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(value, torch.nn.Module):
+            return self.keep(value)
+        return None
+
+    def _refer_argument(self, value: Any) -> Reference | None:
+        reference = self._refer_result(value)
+        if reference is None and not isinstance(value, Iterator):
+            raise TypeError(f"this function takes plain values, not {wire.type_name(value)}")
+        return reference
+
+    def keep(self, value: Any) -> Reference:
+        """Keep ``value`` here, and return what the harness may call it by."""
+        key = len(self.handles)
+        self.handles[key] = value
+        return Reference("handle", key)
+
+    def call_back(self, key: int, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """Run a callback in the harness's process and return (or raise) what it does."""
+        if self._round_trip is None:
+            raise RuntimeError("this function can only be called while the call that received it runs")
+        frame = wire.encode(("callback", key, args, kwargs), self.limits, self._refer_argument)
+        answer = self._open(self._round_trip(frame))
+        while answer[0] not in ("answer", "raise"):  # a callback may itself call the student's functions
+            reply = self._reply_to(answer)
+            answer = self._open(self._round_trip(reply))
+        if answer[0] == "raise":
+            raise RAISABLE.get(answer[1], RuntimeError)(answer[2])
+        return answer[1]
+
+    def _reply_to(self, message: Any) -> bytes:
+        try:
+            return self._perform(message)
+        except WireError as error:
+            return wire.encode(("refused", str(error)))
+        except self.catch as error:
+            return wire.encode(("error", *describe_error(error, self.label_of)))
+
+    # Operations ---------------------------------------------------------------------------------------
+
+    def _call(self, target: Any, method: str | None, args: list, kwargs: dict, keep: bool, times: int) -> Any:
+        function = _attribute(target, method) if method else target
+        before = Snapshots(function, args, kwargs)
+        if times == 1:
+            result = _drained(function(*args, **kwargs), self.limits)
+        else:
+            result = [_drained(function(*args, **kwargs), self.limits) for _ in range(times)]
+        return _Reply(self.keep(result) if keep else result, before.changed, before.generator)
+
+    def _gradients(self, target: Any, method: str | None, args: list, kwargs: dict, cotangent: Any) -> Any:
+        function = _attribute(target, method) if method else target
+        return differentiate(function, args, kwargs, cotangent)
+
+    def _new_scene(self, source: str, bindings: dict[str, Any]) -> int:
+        key = len(self.scenes)
+        self.scenes[key] = {"__name__": "scene", "student_namespace": self.namespace, **bindings}
+        self._run_scene(key, source)
+        return key
+
+    def _run_scene(self, key: int, source: str, bindings: Mapping[str, Any] = MappingProxyType({})) -> None:
+        self.scenes[key].update(bindings)
+        exec(compile(source, "<scene>", "exec"), self.scenes[key])
+
+    def _scene_value(self, key: int, name: str) -> Any:
+        if name not in self.scenes[key]:
+            raise MissingName(f"name '{name}' is not defined")
+        value = _drained(self.scenes[key][name], self.limits)
+        return value if self._travels(value) else self.keep(value)
+
+    def _travels(self, value: Any) -> bool:
+        strangers: list[Any] = []
+        wire.encode(value, self.limits, lambda stranger: strangers.append(stranger))
+        return not strangers
+
+    def _get(self, target: Any, name: str) -> Any:
+        return _drained(_attribute(target, name), self.limits)
+
+    def _shapes(self, target: Any) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of what is learned: a frozen parameter is not."""
+        return {name: tuple(value.shape) for name, value in target.named_parameters() if value.requires_grad}
+
+    def _lookup(self, names: list[str]) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """Kind and parameters of each name: ``("function", ("q", "k", "v"))``, ``("missing", ())``..."""
+        return {name: _kind(self.namespace, name) for name in names[:MAX_NAMES]}
+
+
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "call": Executor._call,
+    "gradients": Executor._gradients,
+    "scene": Executor._new_scene,
+    "scene_run": Executor._run_scene,
+    "scene_value": Executor._scene_value,
+    "get": Executor._get,
+    "state_dict": lambda executor, target: target.state_dict(),
+    "load_state_dict": lambda executor, target, state, strict: (
+        target.load_state_dict(state, strict=strict) and None
+    ),
+    "shapes": Executor._shapes,
+    "mode": lambda executor, target, training: target.train(training) and None,
+    "lookup": Executor._lookup,
+}
+
+
+class _Reply:
+    """A result with what there is to say about the arguments."""
+
+    def __init__(self, result: Any, mutated: Callable[[], tuple[str, ...]] = tuple, generator: Any = None):
+        self.result = result
+        self.mutated = mutated
+        self.generator = generator
+
+
+def _drained(value: Any, limits: wire.WireLimits) -> Any:
+    """A generator's items as a list (so that its body has run), anything else as it is."""
+    if not isinstance(value, Iterator):
+        return value
+    items = []
+    for item in value:
+        items.append(item)
+        if len(items) > limits.items:
+            raise WireError("the iterator does not end")
+    return items
+
+
+def _attribute(target: Any, path: str) -> Any:
+    for name in path.split("."):
+        target = getattr(target, name)
+    return target
+
+
+def _kind(namespace: Mapping[str, Any], name: str) -> tuple[str, tuple[str, ...]]:
+    if name not in namespace:
+        return "missing", ()
+    value = namespace[name]
+    if isinstance(value, type):
+        return "class", parameters_of(value)
+    if callable(value):
+        return "function", parameters_of(value)
+    return "value", ()
+
+
+def differentiate(function: Any, args: list, kwargs: dict[str, Any], cotangent: Any) -> dict[str, Any]:
+    """Call with every floating-point tensor requiring its gradient, and contract the output.
+
+    ``cotangent`` has the output's structure (default: ones). The gradient of what the output does not
+    depend on is ``None``.
+    """
+    import torch
+
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, torch.Tensor) and value.is_floating_point():
+            value.requires_grad_(True)
+    owner: Any = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
+    parameters = dict(owner.named_parameters()) if isinstance(owner, torch.nn.Module) else {}
+    output = function(*args, **kwargs)
+    outputs = _float_tensors(output)
+    weights = _float_tensors(cotangent) if cotangent is not None else [torch.ones_like(o) for o in outputs]
+    if len(weights) != len(outputs):
+        raise ValueError(f"the function returned {len(outputs)} tensors where {len(weights)} were expected")
+    wanted = [v for v in (*args, *kwargs.values(), *parameters.values()) if _requires_grad(v)]
+    found: dict[int, Any] = {}
+    terms = [(o * w).sum() for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
+    if terms and wanted:
+        gradients = torch.autograd.grad(sum(terms), wanted, allow_unused=True)
+        found = {id(v): gradient for v, gradient in zip(wanted, gradients, strict=True)}
+    return {
+        "output": output,
+        "inputs": [found.get(id(value)) for value in args],
+        "keywords": {name: found.get(id(value)) for name, value in kwargs.items()},
+        "parameters": {name: found.get(id(value)) for name, value in parameters.items()},
+    }
+
+
+def _float_tensors(value: Any) -> list[Any]:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return [value] if value.is_floating_point() else []
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return [tensor for part in parts for tensor in _float_tensors(part)]
+
+
+def _requires_grad(value: Any) -> bool:
+    import torch
+
+    return isinstance(value, torch.Tensor) and value.requires_grad

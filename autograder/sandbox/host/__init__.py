@@ -1,0 +1,1 @@
+"""The trusted end: starts sandboxes, speaks with them, and believes nothing that they say."""

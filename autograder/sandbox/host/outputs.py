@@ -1,0 +1,77 @@
+"""Checks what the child says its cells put out, and keeps what a notebook may hold.
+
+The child is a stranger: an output is rebuilt here from the parts that nbformat knows, each of its type and
+under its limit, so that no invention of the child's reaches a notebook or a page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.wire import readable
+
+TEXT_TYPES = ("text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml")
+BINARY_TYPES = ("image/png", "image/jpeg")
+#: What a public check reports: see coursekit.
+CHECK_TYPE = "application/vnd.coursekit.check+json"
+_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\n")
+
+
+def clean_outputs(outputs: Sequence[Any], limits: Limits) -> tuple[dict[str, Any], ...]:
+    """The outputs as nbformat 4 output dicts; what is malformed or over the limits is left out."""
+    cleaner = _Cleaner(limits)
+    cleaned = [cleaner.output(output) for output in outputs[: limits.outputs] if type(output) is dict]
+    return tuple(output for output in cleaned if output is not None)
+
+
+class _Cleaner:
+    """Rebuilds outputs one after the other, within a budget for all of a cell's."""
+
+    def __init__(self, limits: Limits):
+        self.text_left = 2 * limits.output_bytes
+        self.pictures_left = limits.picture_bytes
+
+    def text(self, text: str, most: int | None = None) -> str:
+        kept = readable(text, self.text_left if most is None else min(most, self.text_left))
+        self.text_left -= len(kept)
+        return kept
+
+    def output(self, output: dict[Any, Any]) -> dict[str, Any] | None:
+        match output:
+            case {"output_type": "stream", "name": ("stdout" | "stderr") as name, "text": str(text)}:
+                return {"output_type": "stream", "name": name, "text": self.text(text)}
+            case {"output_type": "error", "ename": str(name), "evalue": str(value), "traceback": list(lines)}:
+                kept = [self.text(line, 4000) for line in lines[:100] if type(line) is str]
+                named = {"ename": self.text(name, 80), "evalue": self.text(value, 4000)}
+                return {"output_type": "error", **named, "traceback": kept}
+            case {"output_type": "display_data", "data": dict(data)}:
+                return {"output_type": "display_data", "data": self.data(data), "metadata": {}}
+            case {"output_type": "execute_result", "data": dict(data), "execution_count": count}:
+                number = count if type(count) is int and 0 <= count < 1_000_000 else None
+                shown = {"data": self.data(data), "metadata": {}}
+                return {"output_type": "execute_result", **shown, "execution_count": number}
+        return None
+
+    def data(self, data: dict[Any, Any]) -> dict[str, Any]:
+        kept: dict[str, Any] = {}
+        for mime in TEXT_TYPES:
+            if type(data.get(mime)) is str:
+                kept[mime] = self.text(data[mime])
+        for mime in BINARY_TYPES:
+            picture = data.get(mime)
+            if type(picture) is str and len(picture) <= self.pictures_left and _BASE64.issuperset(picture):
+                self.pictures_left -= len(picture)
+                kept[mime] = picture
+        check = data.get(CHECK_TYPE)
+        if type(check) is dict:
+            try:
+                text = json.dumps(check, allow_nan=False)
+            except (TypeError, ValueError, RecursionError):
+                return kept
+            if len(text) <= self.text_left:
+                self.text_left -= len(text)
+                kept[CHECK_TYPE] = json.loads(text)
+        return kept

@@ -1,0 +1,237 @@
+"""The trusted side's half of the talk with a student's process: requests, callbacks, errors and the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from autograder.sandbox import wire
+from autograder.sandbox.child.executor import Executor
+from autograder.sandbox.wire import Reference, WireError
+
+#: How often one call may call back before it counts as endless.
+MAX_CALLBACKS = 200_000
+#: A trace keeps values of this many bytes in all.
+MAX_TRACE_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class StudentFrame:
+    """One frame of the student's own code: the cell's label, the line in it, and the line's text."""
+
+    cell: str
+    line: int
+    source: str
+
+
+class StudentError(Exception):
+    """The student's code raised. ``frames`` are the student's own, outermost first.
+
+    ``message`` is the student's text and can repeat the test's inputs: show it with care.
+    """
+
+    def __init__(self, type_name: str, message: str, frames: tuple[StudentFrame, ...] = ()):
+        super().__init__(": ".join(part for part in (type_name, message) if part))
+        self.type_name = type_name
+        self.message = message
+        self.frames = frames
+
+
+class BadReply(StudentError):
+    """The student's function returned something that is not plain data (``type_name`` says what)."""
+
+    def __init__(self, type_name: str, sentence: str):
+        super().__init__("", sentence)
+        self.type_name = type_name
+
+
+class StudentGone(Exception):
+    """The sandbox is no more. ``reason`` is ``timed-out``, ``out-of-memory`` or ``crashed``."""
+
+    def __init__(self, reason: str, detail: str = ""):
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True)
+class TraceEntry:
+    """One piece of evidence: a ``result``, a ``callback``'s arguments, an ``error`` or an ``observation``."""
+
+    kind: str
+    name: str
+    value: Any
+    rtol: float | None = None
+    atol: float | None = None
+
+
+class Transport(Protocol):
+    """Carries frames to an ``Executor`` and back."""
+
+    def exchange(self, request: bytes, answer: Callable[[bytes], bytes | None]) -> None:
+        """Send ``request``; give each frame that comes back to ``answer`` and send what it returns.
+
+        Ends when ``answer`` returns ``None``. Raises ``StudentGone``.
+        """
+
+    def end(self, reason: str) -> object:
+        """Have no more to do with the other side, which has sent nonsense."""
+
+
+class LocalTransport:
+    """Runs the sandbox's executor in this process; every value still goes through the wire format."""
+
+    def __init__(self, namespace: Mapping[str, Any], files: frozenset[str] = frozenset()):
+        labels = {file: Path(file).stem for file in files}
+        self.executor = Executor(namespace, labels.get, catch=(Exception, SystemExit))
+
+    def exchange(self, request: bytes, answer: Callable[[bytes], bytes | None]) -> None:
+        """Serve the request; the frame that ends the exchange is the reply."""
+
+        def round_trip(frame: bytes) -> bytes:
+            reply = answer(frame)
+            if reply is None:
+                raise RuntimeError("a callback's frame was taken for a reply")
+            return reply
+
+        answer(self.executor.handle(request, round_trip))
+
+    def end(self, reason: str) -> None:
+        """In this process there is nothing to end."""
+
+
+class Proxy:
+    """Stands for something in the student's process; ``reference`` is its name there."""
+
+    def __init__(self, reference: Reference):
+        self.reference = reference
+
+
+class Conversation:
+    """What the proxies of one submission share: the transport, the callbacks and the trace."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        make_handle: Callable[[Conversation, Reference], Proxy],
+        limits: wire.WireLimits = wire.LIMITS,
+    ):
+        self.transport = transport
+        self.make_handle = make_handle
+        self.limits = limits
+        self.callbacks: dict[int, Callable[..., Any]] = {}
+        self._callback_keys: dict[int, int] = {}  # id of a function -> its key
+        self.trace: list[TraceEntry] = []
+        self._bytes_received = 0  # since the trace began
+
+    def request(self, *message: Any) -> tuple[Any, tuple[str, ...], Any]:
+        """Result, mutated arguments and generator of one request; raises what the student's code raised."""
+        frame = wire.encode(message, self.limits, self._refer, for_arguments=True)
+        replies: list[Any] = []
+        troubles: list[BaseException] = []
+
+        def answer(frame: bytes) -> bytes | None:
+            self._bytes_received += len(frame)
+            try:
+                reply = wire.decode(frame, self.limits, self._resolve)
+            except wire.OpaqueError as error:
+                reply = ("opaque", error.type_name)
+            if type(reply) is tuple and len(reply) == 4 and reply[0] == "callback":
+                return self._call_back(reply, troubles)
+            replies.append(reply)
+            return None
+
+        self._callbacks_left = MAX_CALLBACKS
+        try:
+            self.transport.exchange(frame, answer)
+        except WireError as error:
+            raise self.crashed(str(error)) from None
+        if troubles:
+            raise troubles[0]
+        return self._judge(replies[0])
+
+    def _judge(self, reply: Any) -> tuple[Any, tuple[str, ...], Any]:
+        """Check that a reply has the form that the executor gives it, and unpack it."""
+        match reply:
+            case ("value", result, tuple(mutated), generator) if all(type(m) is str for m in mutated):
+                return result, tuple(wire.readable(name, 200) for name in mutated), generator
+            case ("error", str(name), str(message), tuple(frames)):
+                own = tuple(self._frame(frame) for frame in frames[:20])
+                self.record("error", wire.readable(name, 80))
+                raise StudentError(wire.readable(name, 80), wire.readable(message, 2000), own)
+            case ("refused", str(sentence)):
+                self.record("error", "BadReply")
+                raise BadReply("", wire.readable(sentence, 200))
+            case ("opaque", str(kind)):
+                self.record("error", "BadReply")
+                raise BadReply(kind, f"returned a value of type {kind}")
+        raise self.crashed("the sandbox sent a malformed reply")
+
+    def _frame(self, frame: Any) -> StudentFrame:
+        match frame:
+            case (str(cell), int(line), str(source)):
+                return StudentFrame(wire.readable(cell, 100), line, wire.readable(source, 300))
+        raise self.crashed("the sandbox sent a malformed reply")
+
+    def crashed(self, detail: str) -> StudentGone:
+        """The error to raise when the sandbox has sent what the executor never sends."""
+        self.transport.end("crashed")
+        return StudentGone("crashed", detail)
+
+    def _call_back(self, message: tuple, troubles: list[BaseException]) -> bytes:
+        """Run the test's own function for the student.
+
+        A test's failure in there must not be caught by the student's code: it is kept in ``troubles`` and
+        raised when the call is over.
+        """
+        _, key, args, kwargs = message
+        function = self.callbacks.get(key) if type(key) is int else None
+        if function is None or type(args) is not tuple or type(kwargs) is not dict:
+            raise self.crashed("the sandbox asked for a function that it was not given")
+        self._callbacks_left -= 1
+        if self._callbacks_left < 0:
+            troubles.append(StudentGone("timed-out", "the test's function was called without end"))
+        self.record("callback", (args, kwargs), str(key))
+        try:
+            if troubles:
+                raise RuntimeError("the test is over")
+            answer: tuple[Any, ...] = (
+                "answer",
+                function(*args, **{str(name): value for name, value in kwargs.items()}),
+            )
+        except (StudentGone, AssertionError) as error:
+            troubles.append(error)
+            answer = ("raise", "RuntimeError", "the test is over")
+        except Exception as error:  # the student called the test's function in a wrong way
+            answer = ("raise", type(error).__name__, str(error)[:200])
+        return wire.encode(answer, self.limits, self._refer, for_arguments=True)
+
+    def _refer(self, value: Any) -> Reference | None:
+        if isinstance(value, Proxy):
+            return value.reference
+        if not callable(value):
+            raise TypeError(f"a test cannot pass a value of type {wire.type_name(value)} to a student")
+        key = self._callback_keys.setdefault(id(value), len(self.callbacks))
+        self.callbacks[key] = value
+        return Reference("callback", key)
+
+    def _resolve(self, reference: Reference) -> Any:
+        if reference.kind == "handle":
+            return self.make_handle(self, reference)
+        if reference.kind == "callback" and reference.key in self.callbacks:
+            return self.callbacks[int(reference.key)]
+        raise WireError("a reference to something that was never given")
+
+    def record(self, kind: str, value: Any, name: str = "") -> None:
+        """Add to the trace; when too much was received to be kept, only that something was."""
+        kept = value if self._bytes_received <= MAX_TRACE_BYTES else wire.Opaque("too much to keep")
+        self.trace.append(TraceEntry(kind, name, kept))
+
+    def start_trace(self) -> None:
+        """Forget what came back so far, and the functions that were given: they were for the test that is over."""
+        self.callbacks.clear()
+        self._callback_keys.clear()
+        self.trace = []
+        self._bytes_received = 0

@@ -1,0 +1,59 @@
+"""What a submission can see: the folders, files and environment of its small world, as data."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+#: System folders that a child sees, read-only: shared libraries, and the commands behind ``!ls``.
+SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+
+#: Files of /etc that a child sees: what the dynamic linker, clocks and fonts need.
+SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives", "/etc/fonts", "/etc/mime.types")
+
+DEVICES = ("null", "zero", "full", "random", "urandom")
+
+#: Where the kit and the data lie inside, and where the student's code runs.
+COURSE = "/course"
+HOME = "/home/student"
+WORKING_FOLDER = f"{HOME}/lab"
+
+#: The first of the outer user ids that children get when the harness runs as root: high above the ids
+#: that systems and containers hand out. Each zygote takes its own.
+OUTER_UID = 1_900_000_000
+INNER_UID = 1000
+
+ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "HOME": HOME,
+    "TMPDIR": "/tmp",
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "NUMEXPR_NUM_THREADS": "1",
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    "MPLCONFIGDIR": "/tmp/.matplotlib",
+    "IPYTHONDIR": "/tmp/.ipython",
+    # There is no network: an installation at the top of a notebook says so at once, and does not try for half a minute.
+    "PIP_NO_INDEX": "1",
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+}
+
+
+def python_folders() -> list[str]:
+    """The folders that make up this Python: the environment, and what it was made from."""
+    prefixes = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
+    return sorted({str(Path(prefix).resolve()) for prefix in prefixes} | prefixes)
+
+
+def hidden_folders() -> list[str]:
+    """The harness's own folders, which must stay out of sight even when a visible folder contains them."""
+    package = Path(__file__).resolve().parents[2]
+    course = package.parent
+    installed = importlib.util.find_spec("coursekit")  # whole, with what later labs provide
+    kits = list(installed.submodule_search_locations or ()) if installed is not None else []
+    return [str(package), *kits, *([str(course)] if (course / "solutions").is_dir() else [])]

@@ -1,0 +1,42 @@
+"""What one submission may use, as data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may use. Seconds are wall-clock time unless the name says otherwise."""
+
+    #: One cell of the notebook.
+    cell_seconds: float = 60.0
+    #: One call of a hidden test, callbacks included.
+    call_seconds: float = 20.0
+    #: The whole submission: every run of its cells and every call.
+    total_seconds: float = 300.0
+    #: CPU time of each process.
+    cpu_seconds: int = 300
+    #: Memory above what the preloaded libraries take: of one process by RLIMIT_DATA, of all together by
+    #: the watchdog.
+    memory_bytes: int = 2048 * MEBIBYTE
+    #: Processes and threads.
+    processes: int = 64
+    #: More than these step back behind every other process of the machine.
+    crowd: int = 4
+    open_files: int = 256
+    #: The largest file, and all of /tmp and the working directory together.
+    file_bytes: int = 64 * MEBIBYTE
+    scratch_bytes: int = 128 * MEBIBYTE
+    #: Text, and pictures, that one cell may put out; what is over is dropped.
+    output_bytes: int = 200_000
+    picture_bytes: int = 2 * MEBIBYTE
+    #: Separate outputs of one cell.
+    outputs: int = 100
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the zygote's configuration."""
+        return asdict(self)

@@ -1,0 +1,1 @@
+"""What a process of the harness does before anything else is imported."""

@@ -1,0 +1,41 @@
+"""What an author of hidden tests and of named wrong answers uses; everything else of testing is the harness's.
+
+A hidden test is a plain function in ``hidden_tests/test_NN_topic.py``::
+
+    from autograder.testing import expect_close, hidden_test
+
+    @hidden_test("normalise_rows")
+    def test_a_row_that_was_never_seen_stays_zero(student, rng):
+        '''A row of zeros stays a row of zeros.'''
+        counts = rng.integers(0, 9, size=(4, 6))
+        counts[2] = 0
+        expect_close(student(counts), _normalised(counts), "the rows with no counts")
+
+A named wrong answer is a short working function in ``misconceptions/mNN_topic/<question>.py``; see ``catalogue``.
+"""
+
+from autograder.course.masters import master
+from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone
+from autograder.sandbox.host.student import Handle, Student
+from autograder.testing.catalogue import alternative, misconception
+from autograder.testing.expect import Failed, as_array, expect, expect_close, expect_equal
+from autograder.testing.follow_through import follow_through
+from autograder.testing.run import hidden_test
+
+__all__ = [
+    "BadReply",
+    "Failed",
+    "Handle",
+    "Student",
+    "StudentError",
+    "StudentGone",
+    "alternative",
+    "as_array",
+    "expect",
+    "expect_close",
+    "expect_equal",
+    "follow_through",
+    "hidden_test",
+    "master",
+    "misconception",
+]

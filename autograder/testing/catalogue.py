@@ -1,0 +1,136 @@
+"""Named wrong answers and correct alternatives: ``misconception`` and ``alternative`` mark them.
+
+``misconceptions/mNN_topic/<question>.py`` holds both. A misconception is a short working function (or class) with the
+question's signature; its docstring is the hint that a student gets who shows the same behaviour, its name in
+words is the title. An alternative is a correct answer in another style; it must get full points::
+
+    @misconception("softmax", title="softmax over the wrong axis")
+    def softmax_over_columns(x, axis=-1):
+        '''Your weights sum to one over the queries. Each query hands out one unit of attention, ...'''
+
+    @alternative("softmax")
+    def softmax_by_loops(x, axis=-1): ...
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib
+import inspect
+import pkgutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+_ANSWERS = "autograder.misconceptions."
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A named answer to a question; ``hint`` is empty for a correct alternative."""
+
+    question: str
+    name: str
+    title: str
+    function: Callable[..., Any]
+    hint: str = ""
+    #: Whether the public checks accept it too; they may hold a student to the letter of the question.
+    public: bool = True
+
+
+def misconception(question: str, title: str = "") -> Callable[[Any], Any]:
+    """Mark a wrong answer that students really give. Its docstring is the hint."""
+
+    def mark(function: Any) -> Any:
+        hint = " ".join((inspect.getdoc(function) or "").split())
+        if not hint:
+            raise ValueError(f"misconception {function.__name__} needs a docstring: the hint")
+        words = title or function.__name__.replace("_", " ")
+        function.course_answer = ("misconception", Answer(question, function.__name__, words, function, hint))
+        return function
+
+    return mark
+
+
+def alternative(question: str, *, public: bool = True) -> Callable[[Any], Any]:
+    """Mark a correct answer in another style; ``public=False`` for one that the public checks rightly refuse."""
+
+    def mark(function: Any) -> Any:
+        words = function.__name__.replace("_", " ")
+        answer = Answer(question, function.__name__, words, function, public=public)
+        function.course_answer = ("alternative", answer)
+        return function
+
+    return mark
+
+
+@cache
+def answers_of(lab: str) -> dict[str, dict[str, tuple[Answer, ...]]]:
+    """``{"misconception" | "alternative": {question: answers}}`` of a lab (full name), in file order."""
+    found: dict[str, dict[str, list[Answer]]] = {"misconception": {}, "alternative": {}}
+    package = importlib.import_module(f"{_ANSWERS}m{lab}")
+    for place in sorted(pkgutil.iter_modules(package.__path__), key=lambda place: place.name):
+        module = importlib.import_module(f"{package.__name__}.{place.name}")
+        for value in vars(module).values():
+            mark = getattr(value, "__dict__", {}).get("course_answer")
+            if mark and getattr(value, "__module__", "") == module.__name__:
+                kind, answer = mark
+                found[kind].setdefault(answer.question, []).append(answer)
+    return {kind: {q: tuple(a) for q, a in by.items()} for kind, by in found.items()}
+
+
+def source_of(answer: Answer) -> str | None:
+    """The source of a named answer as a student would have written it, or None when it builds on the harness."""
+    needed: dict[tuple[str, int], str] = {}  # by module and line
+    waiting = [(answer.function.__module__, answer.function.__name__)]
+    while waiting:
+        module, name = waiting.pop()
+        node = _definitions(module).get(name)
+        if node is None or (module, node.lineno) in needed:
+            continue
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith(_ANSWERS):
+            waiting += [(str(node.module), name)]
+            continue
+        written = _as_written(node, answer)
+        needed[module, node.lineno] = ast.unparse(written)
+        waiting += [(module, n.id) for n in ast.walk(written) if isinstance(n, ast.Name)]
+    # What several questions share comes first, as in a notebook.
+    parts = [
+        needed[place] for place in sorted(needed, key=lambda place: (not place[0].endswith(".common"), place))
+    ]
+    if any("autograder" in text or "master(" in text for text in parts):
+        return None
+    return "\n\n".join(dict.fromkeys(parts))
+
+
+@cache
+def _definitions(module: str) -> dict[str, ast.stmt]:
+    """What the top level of a loaded module defines, by name."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {name: node for node in tree.body for name in _bound(node)}
+
+
+def _bound(node: ast.stmt) -> list[str]:
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return [node.name]
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return [(item.asname or item.name).split(".")[0] for item in node.names]
+    if isinstance(node, ast.Assign):
+        return [n.id for target in node.targets for n in ast.walk(target) if isinstance(n, ast.Name)]
+    return []
+
+
+def _as_written(node: ast.stmt, answer: Answer) -> ast.stmt:
+    """The definition under the question's name, without decorator and hint."""
+    if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or node.name != answer.function.__name__:
+        return node
+    copied: Any = copy.deepcopy(node)
+    copied.name, copied.decorator_list = answer.question, []
+    copied.body = (copied.body[1:] if ast.get_docstring(node) else copied.body) or [ast.Pass()]
+    for part in ast.walk(copied):
+        if isinstance(part, ast.Name) and part.id == answer.function.__name__:  # it calls itself
+            part.id = answer.question
+    return copied

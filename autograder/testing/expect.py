@@ -1,0 +1,116 @@
+"""What a hidden test says of a student's values: each expectation fails in a sentence that repeats no input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograder.sandbox.host.student import Handle
+
+
+class Failed(AssertionError):
+    """A hidden test's verdict. Its text is written for the student and never repeats an input."""
+
+
+def expect(condition: Any, sentence: str) -> None:
+    """Fail with ``sentence`` (what is wrong, in words for the student) unless ``condition`` holds."""
+    if not condition:
+        raise Failed(sentence)
+
+
+def as_array(value: Any, what: str = "the result") -> np.ndarray:
+    """``value`` (array, tensor, number or nested list of numbers) as a NumPy array, or a clear failure."""
+    if value is None:
+        raise Failed(f"{what} is None: does your function return its result?")
+    if isinstance(value, Handle):
+        raise Failed(f"{what} should be numbers, not an object")
+    try:
+        if hasattr(value, "detach"):
+            import torch
+
+            value = value.detach()
+            value = (value.float() if value.dtype is torch.bfloat16 else value).cpu().numpy()
+        array = np.asarray(value)
+    except (ValueError, TypeError, RuntimeError):
+        raise Failed(f"{what} is not a regular array of numbers") from None
+    if array.dtype.kind not in "biufc":
+        raise Failed(f"{what} should hold numbers, not {_kind(value)}")
+    return array
+
+
+def _kind(value: Any) -> str:
+    return {"str": "text", "dict": "a dictionary", "set": "a set"}.get(type(value).__name__, "other things")
+
+
+#: Relative and absolute tolerance by the width of the student's numbers: float32 work is honest work.
+_TOLERANCE = {2: (2e-3, 1e-4), 4: (2e-4, 2e-5)}
+
+
+def expect_close(
+    actual: Any, expected: Any, what: str = "the result", *, rtol: float = 1e-7, atol: float = 1e-9
+) -> None:
+    """Fail unless ``actual`` has the shape and the values of ``expected``.
+
+    ``what`` names the thing in the student's terms ("the attention weights"). ``rtol`` and ``atol`` hold for
+    float64 and for integers; float32 and float16 results get the tolerance their precision needs.
+    """
+    a, e = as_array(actual, what), np.asarray(expected.detach() if hasattr(expected, "detach") else expected)
+    if a.shape != e.shape:
+        raise Failed(f"{what} should have shape {_shape(e)}, but has shape {_shape(a)}")
+    if a.size == 0:
+        return
+    if a.dtype.kind in "fc" and not np.isnan(e).any() and np.isnan(a).any():
+        raise Failed(f"nan (not a number) in {what}")
+    if a.dtype.kind in "fc":
+        width = a.dtype.itemsize // (2 if a.dtype.kind == "c" else 1)
+        coarse = _TOLERANCE.get(width)
+        if coarse:
+            rtol, atol = max(rtol, coarse[0]), max(atol, coarse[1])
+    wrong = ~np.isclose(a, e, rtol=rtol, atol=atol, equal_nan=True)
+    if wrong.any():
+        share = "" if a.size == 1 else f" ({int(wrong.sum())} of {a.size} values differ)"
+        raise Failed(f"wrong values in {what}{share}")
+
+
+def _shape(array: np.ndarray) -> str:
+    return "() (a single number)" if array.ndim == 0 else str(array.shape)
+
+
+def expect_equal(actual: Any, expected: Any, what: str = "the result") -> None:
+    """Fail unless ``actual`` equals ``expected`` exactly (text, integers, tokens, dictionaries).
+
+    Lists, tuples and integer arrays with the same items are the same answer, whole-number floats too.
+    """
+    if actual is None and expected is not None:
+        raise Failed(f"{what} is None: does your function return its result?")
+    if _plain(actual) != _plain(expected):
+        raise Failed(f"{what} is not right")
+
+
+#: An exact answer has no more items than this: as Python objects they take thirty times the room.
+MAX_ITEMS = 2_000_000
+
+
+def _plain(value: Any) -> Any:
+    """Tuples, arrays and tensors as lists, NumPy numbers as Python's, all the way down."""
+    if isinstance(value, (str, bytes, bool, int, float, type(None))):
+        return value
+    if isinstance(value, np.ndarray) and value.size > MAX_ITEMS:
+        raise Failed("the result is far too large")
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _plain(value.tolist())
+    if hasattr(value, "detach"):
+        return _plain(value.detach().tolist())
+    if isinstance(value, dict):
+        return {_frozen(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return {_frozen(item) for item in value}
+    if isinstance(value, (list, tuple, range)):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _frozen(value: Any) -> Any:
+    value = _plain(value)
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value

@@ -1,0 +1,90 @@
+"""Tries a failed hidden test again with right answers to *earlier* questions, so that a slip is paid for once.
+
+A later question often builds on the student's own earlier answers. Where one of those is wrong or not written,
+every test of the later question would fail, whatever it is worth itself::
+
+    @hidden_test("multi_head_attention")
+    @follow_through("def split_heads(x, h): ...", "split_heads")
+    def test_a_sentence_listens_to_itself(student, rng): ...
+
+The student's own earlier answers come first, so an answer that fits its own helpers loses nothing.
+
+The right versions run beside the student's code, which can find them there. So only those go that are named, with what
+they need: never the answer to the question itself, or to a later one.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import copy
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from autograder.sandbox.host.rpc import StudentError, StudentGone
+from autograder.testing.expect import Failed
+
+# Runs in the sandbox. A method finds the names in the globals of its class's module, as a function does.
+_REPLACE = """
+answer = student_namespace[question]
+homes = [getattr(getattr(answer, "forward", answer), "__globals__", student_namespace)]
+if student_namespace is not homes[0]:
+    homes.append(student_namespace)
+own = [{name: home[name] for name in replaced if name in home} for home in homes]
+for home in homes:
+    home.update({name: globals()[name] for name in replaced})
+
+
+def restore():
+    for home, kept in zip(homes, own):
+        for name in replaced:
+            home.pop(name, None)
+        home.update(kept)
+"""
+
+
+def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A decorator, below ``hidden_test``: ``source`` defines right versions of the names ``replaced``.
+
+    The test fails with what the second try says, and that one draws the same inputs as the first. Afterwards the
+    student's own names are back in place.
+    """
+    needed = needed_for(source, replaced)
+
+    def mark(test: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(test)
+        def tried_twice(student: Any, **named: Any) -> None:
+            again = copy.deepcopy(named)  # the generator, before the first try draws from it
+            try:
+                return test(student, **named)
+            except (Failed, StudentError) as failure:
+                first = failure
+            try:
+                scene = student.scene(needed + _REPLACE, question=student.name, replaced=list(replaced))
+            except StudentError:  # the question itself is not in the notebook
+                raise first from None
+            student.start_trace()  # a diagnosis sees the student's answer, not what it made of a wrong helper
+            try:
+                test(student, **again)
+            finally:
+                with contextlib.suppress(StudentGone):  # why the test ended is what counts
+                    scene.run("restore()")
+
+        return tried_twice
+
+    return mark
+
+
+def needed_for(source: str, names: tuple[str, ...]) -> str:
+    """What of ``source`` defines ``names``: its imports, these definitions, and those that they call."""
+    tree = ast.parse(source)
+    homes = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    kept, waiting = set(), list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in kept:
+            kept.add(name)
+            waiting += [n.id for n in ast.walk(homes[name]) if isinstance(n, ast.Name) and n.id in homes]
+    tree.body = [node for node in tree.body if getattr(node, "name", None) in (None, *kept)]
+    return ast.unparse(tree)

@@ -1,0 +1,168 @@
+"""Hidden tests: how one is marked, how a lab's are found, and how one is run on an answer.
+
+Its docstring is the title that a student reads; it names no input. ``student`` is a
+``sandbox.host.student.Student``; ``rng`` is a NumPy generator seeded from the course's secret salt and the test's
+name, the same for every student and every regrade. Every test must compare values: a test that a function returning
+rubbish can pass would give points for nothing. ``weight`` sets a test's share of its question's points (default 1).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from autograder.course.masters import solution
+from autograder.errors import UserError
+from autograder.results import TestResult
+from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone, TraceEntry
+from autograder.sandbox.host.student import Student
+from autograder.testing.expect import Failed
+from autograder.testing.safe_errors import TYPES, error_name
+
+#: Set by the harness from the course configuration; the environment serves plain pytest.
+_salt = os.environ.get("COURSE_SALT", "no salt set: development only")
+
+
+def set_salt(salt: str) -> None:
+    """Seed the hidden tests' inputs from ``salt`` (the course configuration's secret) from now on."""
+    global _salt
+    _salt = salt
+
+
+@dataclass(frozen=True)
+class HiddenTest:
+    """One hidden test: which question it belongs to, its title in words and its share of the points."""
+
+    question: str
+    name: str
+    title: str
+    function: Callable[..., None]
+    weight: float
+
+    def rng(self) -> np.random.Generator:
+        """The test's own generator, from the salt, the question and the test's name."""
+        digest = hashlib.sha256(f"{_salt}|{self.question}|{self.name}".encode()).digest()
+        return np.random.default_rng(int.from_bytes(digest[:8], "big"))
+
+
+def hidden_test(question: str, weight: float = 1.0) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Mark a function as a hidden test of ``question``."""
+
+    def mark(function: Callable[..., None]) -> Callable[..., None]:
+        title = " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
+        if not title:
+            raise ValueError(
+                f"hidden test {function.__name__} needs a docstring: the title that students read"
+            )
+        marked: Any = function
+        marked.hidden_test = HiddenTest(question, function.__name__, title, function, weight)
+        return function
+
+    return mark
+
+
+@cache
+def tests_of(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
+    """The hidden tests of a lab (full name) by question, in the order of the file."""
+    found: dict[str, list[HiddenTest]] = {}
+    for test in _tests_in(importlib.import_module(f"autograder.hidden_tests.test_{lab}")):
+        found.setdefault(test.question, []).append(test)
+    return {question: tuple(tests) for question, tests in found.items()}
+
+
+def _tests_in(module: ModuleType) -> list[HiddenTest]:
+    return [value.hidden_test for value in vars(module).values() if hasattr(value, "hidden_test")]
+
+
+@dataclass(frozen=True)
+class TestRun:
+    """A test's verdict with the evidence that a diagnosis needs."""
+
+    test: HiddenTest
+    result: TestResult
+    trace: tuple[TraceEntry, ...]
+    error: StudentError | None = None
+
+
+def run_test(test: HiddenTest, student: Student) -> TestRun:
+    """Run one hidden test. ``StudentGone`` passes through; any other error of our own does too."""
+    student.start_trace()
+    error: StudentError | None = None
+    arguments: dict[str, Any] = {"student": student}
+    if "rng" in inspect.signature(test.function).parameters:
+        arguments["rng"] = test.rng()
+    try:
+        test.function(**arguments)
+        result = TestResult(test.title, True)
+    except Failed as failure:
+        result = TestResult(test.title, False, str(failure))
+    except BadReply as reply:
+        result = TestResult(test.title, False, _sentence_for(reply))
+    except StudentError as raised:
+        error = raised
+        result = TestResult(test.title, False, _sentence_for(raised))
+    except (StudentGone, UserError):  # the sandbox's own failure is one of those
+        raise
+    except Exception as fault:
+        # The test stumbled over what came back, unless it stumbles over the master's answer too.
+        if isinstance(fault, (NameError, ImportError)) or not _master_passes(test):
+            raise
+        result = TestResult(test.title, False, "your function returned something of an unexpected form")
+    return TestRun(test, result, tuple(student.trace), error)
+
+
+@cache
+def _master_passes(test: HiddenTest) -> bool:
+    """Whether the master's answer passes: if not, the fault is the test's own and no student's."""
+    lab = test.function.__module__.rsplit(".test_", 1)[-1]
+    arguments: dict[str, Any] = {"student": Student.local_namespace(solution(lab), test.question)}
+    if "rng" in inspect.signature(test.function).parameters:
+        arguments["rng"] = test.rng()
+    try:
+        test.function(**arguments)
+    except Exception:
+        return False
+    return True
+
+
+def _sentence_for(error: StudentError) -> str:
+    if isinstance(error, BadReply):
+        kind = f"a value of type {error.type_name}" if error.type_name in TYPES else "something else"
+        return f"your function returned {kind}; plain numbers, arrays, tensors or lists are expected"
+    if error.type_name == "NotImplementedError" and not error.message:
+        return "not written yet"
+    if error.type_name == "NameError" and not error.frames:
+        return "this function is not defined in your notebook"
+    return f"your function raised {error_name(error.type_name)}"
+
+
+def earned(points: float, runs: Sequence[tuple[float, bool]]) -> float:
+    """Points earned from (weight, passed) pairs, rounded to hundredths; full only when all passed."""
+    total = sum(weight for weight, _ in runs)
+    if not total:
+        return 0.0
+    if all(passed for _, passed in runs):
+        return float(points)
+    return round(points * sum(weight for weight, passed in runs if passed) / total, 2)
+
+
+def substituted(lab: str, question: str, function: Any) -> Student:
+    """``function`` as the answer to ``question``, with the master's other functions beside it.
+
+    A misconception that calls its own helpers finds them in its own module, as always.
+    """
+    return Student.local_namespace({**solution(lab), question: function}, question)
+
+
+def run_question(lab: str, question: str, student: Student) -> list[TestRun]:
+    """All hidden tests of a question on one answer, in the file's order."""
+    return [run_test(test, student) for test in tests_of(lab)[question]]

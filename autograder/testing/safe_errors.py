@@ -1,0 +1,240 @@
+"""What a student may read of an error of their own: nothing that a hidden input could have written.
+
+The report of an error comes from the student's process, which knows the hidden inputs. So nothing in it is
+shown as it came. A line is shown when it stands so in the notebook; the error's name when Python or a library
+has an error of that name; the message when it has the form of a known one, and then without its numbers and
+without names that are not in the lines shown.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Sequence
+
+from autograder.sandbox.host.rpc import StudentError
+
+#: Errors of libraries that students meet.
+_OF_LIBRARIES = (
+    "AxisError LinAlgError UFuncTypeError UFuncNoLoopError _UFuncNoLoopError _ArrayMemoryError OutOfMemoryError "
+    "DTypePromotionError ComplexWarning VisibleDeprecationWarning RankWarning JSONDecodeError UndefinedVariableError "
+    "InvalidIndexError BrokenBarrierError"
+)
+NAMES = frozenset(
+    {
+        name
+        for name, kind in vars(builtins).items()
+        if isinstance(kind, type) and issubclass(kind, BaseException)
+    }
+    | set(_OF_LIBRARIES.split())
+)
+#: Types that students return by mistake. Of any other type the name is not repeated.
+TYPES = frozenset(
+    [
+        "function",
+        "builtin_function_or_method",
+        "method",
+        "generator",
+        "module",
+        "type",
+        "object",
+        "map",
+        "zip",
+        "filter",
+        "NoneType",
+        "property",
+        "range_iterator",
+        "list_iterator",
+        "staticmethod",
+        "classmethod",
+        "partial",
+        "ndarray",
+        "numpy.ndarray",
+        "numpy.matrix",
+        "numpy.ma.MaskedArray",
+        "numpy.datetime64",
+        "numpy.timedelta64",
+        "torch.Tensor",
+        "torch.Size",
+        "torch.dtype",
+        "torch.nn.parameter.Parameter",
+        "pandas.DataFrame",
+        "pandas.Series",
+        "matplotlib.figure.Figure",
+        "fractions.Fraction",
+        "decimal.Decimal",
+        "datetime.datetime",
+        "types.SimpleNamespace",
+        "functools.partial",
+    ]
+)
+
+_NUMBERS = r"(?:[\d()\[\], .*+-]|(?<=\d)x(?=\d)| and )*"
+_QUOTED = r"'[^']*'"
+#: The forms of the messages that Python, NumPy and PyTorch write, with # for numbers and ' for a quoted name.
+_FORMS = (
+    "unsupported operand type(s) for @: ' and '",
+    "unsupported operand type(s) for @",
+    "name ' is not defined",
+    "name ' is not defined. Did you mean: '?",
+    "name ' is not defined. Did you forget to import '?",
+    "cannot access local variable ' where it is not associated with a value",
+    "cannot access free variable ' where it is not associated with a value in enclosing scope",
+    "local variable ' referenced before assignment",
+    "' object has no attribute '",
+    "' object has no attribute '. Did you mean: '?",
+    "module ' has no attribute '",
+    "module ' has no attribute '. Did you mean: '?",
+    "' object is not callable",
+    "' object is not iterable",
+    "' object is not subscriptable",
+    "' object does not support item assignment",
+    "' object cannot be interpreted as an integer",
+    "'@' not supported between instances of ' and '",
+    "cannot unpack non-iterable ' object",
+    "object of type ' has no len()",
+    "argument of type ' is not iterable",
+    "unhashable type: '",
+    "string indices must be integers, not '",
+    "list indices must be integers or slices, not @",
+    "tuple indices must be integers or slices, not @",
+    "can only concatenate str (not \"@\") to str",
+    "can only concatenate list (not \"@\") to list",
+    "list index out of range",
+    "tuple index out of range",
+    "string index out of range",
+    "list assignment index out of range",
+    "pop from empty list",
+    "division by zero",
+    "float division by zero",
+    "integer division or modulo by zero",
+    "math domain error",
+    "maximum recursion depth exceeded",
+    "maximum recursion depth exceeded in comparison",
+    "maximum recursion depth exceeded while calling a Python object",
+    "not enough values to unpack (expected #, got #)",
+    "not enough values to unpack (expected at least #, got #)",
+    "too many values to unpack (expected #)",
+    "@() missing # required positional argument: '",
+    "@() missing # required positional arguments: ' and '",
+    "@() takes # positional arguments but # were given",
+    "@() takes # positional argument but # were given",
+    "@() got an unexpected keyword argument '",
+    "index # is out of bounds for axis # with size #",
+    "index # is out of bounds for dimension # with size #",
+    "too many indices for array: array is #-dimensional, but # were indexed",
+    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices",
+    "only integer scalar arrays can be converted to a scalar index",
+    "only length-1 arrays can be converted to Python scalars",
+    "operands could not be broadcast together with shapes #",
+    "operands could not be broadcast together with remapped shapes [original->remapped]: #",
+    "could not broadcast input array from shape # into shape #",
+    "shapes # and # not aligned: # (dim #) != # (dim #)",
+    "cannot reshape array of size # into shape #",
+    "axis # is out of bounds for array of dimension #",
+    "axes don't match array",
+    "setting an array element with a sequence.",
+    "setting an array element with a sequence. The requested array has an inhomogeneous shape after # dimensions. "
+    "The detected shape was # + inhomogeneous part.",
+    "all the input arrays must have same number of dimensions, but the array at index # has # dimension(s) and the array "
+    "at index # has # dimension(s)",
+    "all the input array dimensions except for the concatenation axis must match exactly, but along dimension #, the array "
+    "at index # has size # and the array at index # has size #",
+    "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()",
+    "Boolean value of Tensor with more than one value is ambiguous",
+    "boolean index did not match indexed array along axis #; size of axis is # but size of corresponding boolean axis is #",
+    "matmul: Input operand # has a mismatch in its core dimension #, with gufunc signature (n?,k),(k,m?)->(n?,m?) (size # is different from #)",
+    "matmul: Input operand # does not have enough dimensions (has #, gufunc core with signature (n?,k),(k,m?)->(n?,m?) requires #)",
+    "mat1 and mat2 shapes cannot be multiplied (#)",
+    "The size of tensor a (#) must match the size of tensor b (#) at non-singleton dimension #",
+    "shape ' is invalid for input of size #",
+    "Expected all tensors to be on the same device",
+    "expected scalar type @ but found @",
+    "element # of tensors does not require grad and does not have a grad_fn",
+    "a leaf Variable that requires grad is being used in an in-place operation.",
+    "probabilities do not sum to #",
+    "Probabilities do not sum to #. See Notes section of docstring for more information.",
+    "probabilities contain NaN",
+    "probabilities are not non-negative",
+    "'a' and 'p' must have same size",
+    "a must be greater than 0 unless no samples are taken",
+    "high <= low",
+    "zero-size array to reduction operation @ which has no identity",
+    "can't multiply sequence by non-int of type '",
+    "'NoneType' object is not callable",
+)  # fmt: skip
+
+
+def _pattern(form: str) -> re.Pattern[str]:
+    """The form as an expression: # any numbers and shapes, ' a quoted word, @ a bare word."""
+    slots = {"#": f"({_NUMBERS})", "'": f"({_QUOTED})", "@": r"([\w.+*/@%<>=&|^~-]{1,40})"}
+    parts = re.split(r"(#|'(?![a-zA-Z@`])|@)", form)
+    return re.compile("".join(slots.get(part, re.escape(part)) for part in parts))
+
+
+_PATTERNS = tuple(_pattern(form) for form in _FORMS)
+_OPERATORS = frozenset("+ - * / // % @ ** < > <= >= == != & | ^ ~ += -= *= /= @=".split())  # noqa: SIM905
+_COMMON_TYPES = frozenset(
+    [
+        "int",
+        "float",
+        "str",
+        "list",
+        "tuple",
+        "dict",
+        "set",
+        "NoneType",
+        "bool",
+        "numpy.ndarray",
+        "function",
+        "Tensor",
+        "generator",
+    ]
+)
+
+
+def own_error(error: StudentError | None, cells: Sequence[tuple[str, str]]) -> str:
+    """The error in the student's own lines ("" when there is none). ``cells`` are (label, source) as they ran."""
+    if error is None:
+        return ""
+    lines, own = [], ""
+    for frame in error.frames:
+        if frame.source.strip() and any(
+            label == frame.cell and _stands_there(source, frame.line, frame.source) for label, source in cells
+        ):
+            lines.append(f"in {frame.cell}, line {frame.line}: {frame.source.strip()}")
+            own += f" {frame.source}"
+    said = known_message(error.message, own)
+    name = error_name(error.type_name)
+    return "\n".join([*lines[-3:], f"{name}: {said}" if said else name])
+
+
+def _stands_there(source: str, number: int, line: str) -> bool:
+    lines = source.split("\n")
+    return 0 < number <= len(lines) and lines[number - 1].strip()[:300] == line.strip()[:300]
+
+
+def error_name(name: str) -> str:
+    """The error's name when it is a known one, and "an error" of the student's own when not."""
+    return name if name in NAMES else "an error of your own"
+
+
+def known_message(message: str, own: str) -> str:
+    """The message in its known form: without numbers, and with names only from the text ``own``; "" when unknown."""
+    line = " ".join(message.split())[:400]
+    words = set(re.findall(r"[\w.]+", own)) | _OPERATORS | _COMMON_TYPES
+
+    def kept(slot: str) -> str:
+        inner = slot.strip("'")
+        if slot.startswith("'"):
+            return slot if inner in words else "'…'"
+        return slot if slot in words else "…" if slot.strip() else slot
+
+    for pattern in _PATTERNS:
+        if found := pattern.fullmatch(line):
+            parts, end = [], 0
+            for number in range(1, (pattern.groups or 0) + 1):
+                parts += [line[end : found.start(number)], kept(found[number])]
+                end = found.end(number)
+            return "".join([*parts, line[end:]])
+    return ""

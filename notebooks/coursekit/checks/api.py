@@ -1,0 +1,262 @@
+"""Public checks: what a student sees at once after writing a function, in words.
+
+An author writes ``checks/cNN_topic.py``::
+
+    FORBIDDEN = {"softmax": ("torch.softmax", "torch.nn.functional.softmax", "Tensor.softmax")}
+
+    @public_check("softmax")
+    def each_row_sums_to_one(softmax):
+        '''Each row of weights sums to one.'''
+        weights = softmax(np.array([[1.0, 2.0], [3.0, 5.0]]), axis=-1)
+        ensure(weights is not None, "your function returns None: end it with a return")
+        close(weights.sum(axis=-1), [1, 1], "a row does not sum to 1: divide by the sum over the last axis")
+
+A check that fails raises ``Hint``; its text is one sentence that says what is wrong and where to look. A card shows
+the first one only: the later checks of a question build on the earlier, and what they would guess from numbers that are
+already wrong may be false. So the most telling check comes first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import linecache
+import os
+import textwrap
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.forbidden import used_in
+from coursekit.notebook import cards
+from coursekit.notebook.verdict import Mark, Verdict
+
+__all__ = ["Hint", "check", "close", "ensure", "equal", "progress", "public_check", "start"]
+
+
+class Hint(AssertionError):
+    """Why a public check is not met, in one sentence for the student."""
+
+
+class NotYet(Exception):
+    """What a card says, for nbgrader's Validate: it shows no cards, but the text of errors."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
+
+
+_registry: dict[str, dict[str, list[Callable[[Any], None]]]] = {}
+_verdicts: dict[str, Verdict] = {}
+_lab: str | None = None
+_last_card: cards.Card | None = None
+
+
+def public_check(question: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
+    """Mark a function as a public check of ``question``; its docstring is the line on the card."""
+
+    def mark(function: Callable[[Any], None]) -> Callable[[Any], None]:
+        lab = function.__module__.rsplit(".c", 1)[-1]
+        checks = _registry.setdefault(lab, {}).setdefault(question, [])
+        checks[:] = [known for known in checks if known.__name__ != function.__name__] + [function]
+        return function
+
+    return mark
+
+
+def start(lab: str) -> None:
+    """Begin a lab: load its checks, set the figures' style and say how the lab works."""
+    global _lab
+    importlib.import_module(f"coursekit.checks.c{lab}")
+    _lab = lab
+    _verdicts.clear()
+    from coursekit import figures
+
+    figures.use_style()
+    figures.describe_figures()
+    cards.show(cards.started(lab, list(_registry[lab])))
+
+
+def checks_of(lab: str, question: str) -> tuple[Callable[[Any], None], ...]:
+    """The public checks of a question, in the order of the file."""
+    importlib.import_module(f"coursekit.checks.c{lab}")
+    return tuple(_registry.get(lab, {}).get(question, ()))
+
+
+def forbidden_in(lab: str, question: str) -> tuple[str, ...]:
+    """The library functions that ``question`` asks to write and that may therefore not be called."""
+    module = importlib.import_module(f"coursekit.checks.c{lab}")
+    return tuple(getattr(module, "FORBIDDEN", {}).get(question, ()))
+
+
+def is_stub(error: BaseException) -> bool:
+    """Whether an error is the empty answer's ``raise NotImplementedError()``: PyTorch's own come with a sentence."""
+    return isinstance(error, NotImplementedError) and not error.args
+
+
+def judge(lab: str, question: str, function: Any) -> Verdict:
+    """Run the public checks of ``question`` on ``function`` and return the verdict; shows nothing.
+
+    Of the marks that fail, the first has its hint, and later ones only where an error was raised: that is no guess.
+    """
+    checks = checks_of(lab, question)
+    if not checks:
+        raise ValueError(f"lab {lab} has no question “{question}”")
+    marks: list[Mark] = []
+    for public in checks:
+        title = " ".join((inspect.getdoc(public) or public.__name__).split())
+        try:
+            public(function)
+            marks.append(Mark(title, True))
+        except Hint as hint:
+            explained = any(mark.hint for mark in marks)
+            marks.append(Mark(title, False, "" if explained else str(hint)))
+        except Exception as error:
+            if is_stub(error):
+                return Verdict(question, (), written=False)
+            said = _where_it_raised(error)
+            marks.append(Mark(title, False, "" if said in {mark.hint for mark in marks} else said))
+    marks += _forbidden_marks(lab, question, function)
+    return Verdict(question, tuple(marks))
+
+
+def _forbidden_marks(lab: str, question: str, function: Any) -> list[Mark]:
+    names = forbidden_in(lab, question)
+    source = _source_of(function) if names else ""
+    if not source:
+        return []
+    found = used_in(source, names, _globals_of(function))
+    title = "It is your own work: no library function does the job."
+    if not found:
+        return [Mark(title, True)]
+    return [
+        Mark(
+            title,
+            False,
+            f"this question asks you to write it yourself, so {', '.join(found)} may not be used",
+        )
+    ]
+
+
+def _source_of(answer: Any) -> str:
+    """The text of a function, or of a class's own methods (a notebook's classes have no text of their own)."""
+    texts = []
+    for part in vars(answer).values() if isinstance(answer, type) else (answer,):
+        with contextlib.suppress(OSError, TypeError):
+            texts.append(textwrap.dedent(inspect.getsource(part)))
+    return "\n".join(texts)
+
+
+def _globals_of(answer: Any) -> dict[str, Any]:
+    """Where the names that a function, or a class's own methods, use are looked up."""
+    homes = vars(answer).values() if isinstance(answer, type) else (answer,)
+    return next((home.__globals__ for home in homes if hasattr(home, "__globals__")), {})
+
+
+def _where_it_raised(error: Exception) -> str:
+    """The error in words, with the student's own line: the last frame that is not the kit's or a library's."""
+    own = [f for f in traceback.extract_tb(error.__traceback__) if _is_notebook(f.filename)]
+    said = f"your function raised {type(error).__name__}: {_shortened(str(error))}"
+    if own:
+        line = own[-1].line or linecache.getline(own[-1].filename, own[-1].lineno or 0).strip()
+        said += f" (line {own[-1].lineno} of its cell: {line})"
+    return said
+
+
+def _is_notebook(filename: str) -> bool:
+    return "ipykernel" in filename or filename.startswith(("<", "/tmp/ipy")) or "ipython-input" in filename
+
+
+def _shortened(text: str, limit: int = 200) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def check(question: str, function: Any) -> cards.Card:
+    """Run the public checks of ``question`` and show a card: what holds, what does not, and why.
+
+    While nbgrader validates, a card that is not green is raised as ``NotYet``.
+    """
+    lab = _lab or _lab_of(question)
+    verdict = judge(lab, question, function)
+    _verdicts[question] = verdict
+    done = sum(known.passed for known in _verdicts.values())
+    global _last_card
+    _last_card = cards.checked(verdict, done, len(_registry[lab]))
+    if os.environ.get("NBGRADER_VALIDATING") and not verdict.passed:
+        raise NotYet(_last_card.words)
+    return cards.present(_last_card)
+
+
+def show_last_card() -> None:
+    """Display the card of the last check, for a cell in which the check is not the last line."""
+    if _last_card is not None and cards.in_notebook():
+        cards.show(_last_card)
+
+
+def _lab_of(question: str) -> str:
+    for lab, questions in _registry.items():
+        if question in questions:
+            return lab
+    raise ValueError("run the first cell of the lab (start) before you check a function")
+
+
+def state() -> tuple[str, list[str], dict[str, Verdict]]:
+    """The lab that was started, its questions, and what the last check of each found."""
+    if _lab is None:
+        raise ValueError("run the first cell of the lab (start) first")
+    return _lab, list(_registry[_lab]), _verdicts
+
+
+def progress() -> cards.Card:
+    """A card with every question of the lab: which are done, begun and still to do."""
+    return cards.present(cards.overview(*state()))
+
+
+# ------------------------------------------------------------------------------------- what checks are made of
+
+
+def ensure(condition: Any, hint: str) -> None:
+    """Raise ``Hint(hint)`` unless ``condition`` holds."""
+    if not condition:
+        raise Hint(hint)
+
+
+def _numbers(value: Any) -> np.ndarray:
+    if value is None:
+        raise Hint("your function returns None: does it end with a return?")
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().numpy()
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise Hint("the result is not a regular array of numbers") from None
+    if array.dtype.kind not in "biufc":
+        raise Hint(f"the result should be numbers, but it is a {type(value).__name__}")
+    return array
+
+
+def close(actual: Any, expected: Any, hint: str, *, rtol: float = 1e-5, atol: float = 1e-6) -> None:
+    """Raise a ``Hint`` unless ``actual`` has the shape and (nearly) the values of ``expected``."""
+    a, e = _numbers(actual), np.asarray(expected)
+    ensure(a.shape == e.shape, f"the result has shape {a.shape}, but {e.shape} is expected")
+    ensure(np.allclose(a, e, rtol=rtol, atol=atol, equal_nan=True), hint)
+
+
+def equal(actual: Any, expected: Any, hint: str) -> None:
+    """Raise a ``Hint`` unless ``actual`` equals ``expected`` (lists and tuples of the same items are equal)."""
+    if actual is None and expected is not None:
+        raise Hint("your function returns None: does it end with a return?")
+    ensure(_plain(actual) == _plain(expected), hint)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _plain(value.tolist())
+    if hasattr(value, "detach"):
+        return _plain(value.detach().tolist())
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple, range)) else value

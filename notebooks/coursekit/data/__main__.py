@@ -1,0 +1,38 @@
+"""``python -m coursekit.data``: fetches corpora ahead."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from coursekit.data.corpora import CORPORA, corpus_named, files_of
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Fetch corpora ahead; without a name, list them. A mistake is one sentence and exit status 2."""
+    parser = argparse.ArgumentParser(prog="python -m coursekit.data", description=main.__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(CORPORA))
+    names = parser.parse_args(arguments).names
+    if not names:
+        for name, corpus in CORPORA.items():
+            size = sum(remote.size for remote in corpus.files) / 1e6
+            print(f"{name:<9} {size:4.1f} MB  {corpus.about}. Licence: {corpus.licence}.")
+        return 0
+    try:
+        asked = {
+            name: corpus_named(name) for name in names
+        }  # a wrong name is said before anything is fetched
+        for name, corpus in asked.items():
+            paths = files_of(name)
+            print(f"{corpus.title}: {len(paths)} files in {next(iter(paths.values())).parent}")
+    except (ValueError, FileNotFoundError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("Stopped; the same command goes on.", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Small models that a lab learns with beside the student's own."""

@@ -1,0 +1,1 @@
+"""What a lab's cells show: cards, progress, verdicts."""

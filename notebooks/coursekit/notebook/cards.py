@@ -1,0 +1,192 @@
+"""The cards that checks show: HTML in a notebook, plain words elsewhere."""
+
+from __future__ import annotations
+
+import html
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from coursekit.notebook.verdict import Verdict
+
+FIRST_THINGS_FIRST = "Begin with the first ✗: the others may follow from it."
+HIDDEN_TESTS_TOO = "Public checks are not all: hidden tests also run when you submit."
+TO_HAND_IN = (
+    "To hand in: save the notebook, then run `from coursekit import hand_in; hand_in()` in a new cell."
+)
+MIME = "application/vnd.coursekit.check+json"
+
+# Every card brings its own rules: a notebook saved with outputs must look the same when it is opened again.
+_STYLE = """<style>
+.ck{--ck-ink:#1f2933;--ck-soft:#5b6770;--ck-paper:#ffffff;--ck-line:#d5dbe1;--ck-good:#00684a;--ck-bad:#a23b00;
+--ck-todo:#5b6770;font-family:system-ui,"Segoe UI",sans-serif;font-size:14px;line-height:1.45;color:var(--ck-ink);
+background:var(--ck-paper);border:1px solid var(--ck-line);border-left:5px solid var(--ck-todo);border-radius:6px;
+padding:10px 14px;margin:4px 0;max-width:46rem}
+.ck.good{border-left-color:var(--ck-good)}.ck.bad{border-left-color:var(--ck-bad)}
+body[data-jp-theme-light="false"] .ck{--ck-ink:#e6eaee;--ck-soft:#a5b0ba;--ck-paper:#1d2329;--ck-line:#3a444e;
+--ck-good:#3ecf9a;--ck-bad:#ff9d5c;--ck-todo:#8a97a3}
+.ck h4{margin:0 0 6px;font-size:15px;font-weight:600}.ck h4 code{font-size:14px;background:none;color:inherit}
+.ck ul{list-style:none;margin:0;padding:0}.ck li{margin:3px 0;padding-left:1.7em;text-indent:-1.7em}
+.ck li>b{display:inline-block;width:1.7em;text-indent:0}.ck .y>b{color:var(--ck-good)}.ck .n>b{color:var(--ck-bad)}
+.ck .t>b{color:var(--ck-todo)}.ck .why{display:block;text-indent:0;color:var(--ck-bad)}
+.ck p{margin:8px 0 0;color:var(--ck-soft);font-size:13px}
+.ck .bar{display:flex;gap:3px;margin-top:8px}.ck .bar i{height:7px;flex:1;border-radius:3px;background:var(--ck-line)}
+.ck .bar i.y{background:var(--ck-good)}
+</style>"""
+
+
+class Card:
+    """A card: HTML for notebooks, words for terminals, and what was found as data."""
+
+    def __init__(self, markup: str, words: str, record: dict[str, Any]):
+        self.markup, self.words, self.record = markup, words, record
+
+    def __repr__(self) -> str:
+        return self.words
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return {"text/plain": repr(self), "text/html": _STYLE + self.markup, MIME: self.record}
+
+
+def in_notebook() -> bool:
+    """Whether rich output is shown: a Jupyter kernel of any kind, or the grader's shell; not a terminal."""
+    try:
+        from IPython.core.getipython import get_ipython
+    except ImportError:
+        return False
+    shell = get_ipython()
+    return shell is not None and all(
+        kind.__name__ != "TerminalInteractiveShell" for kind in type(shell).__mro__
+    )
+
+
+def present(card: Card) -> Card:
+    """Return the card for a notebook or a prompt to show; a program prints its words."""
+    if not in_notebook() and not hasattr(sys, "ps1"):
+        print(card.words)
+    return card
+
+
+def show(card: Card) -> None:
+    """Display a card that is not the value of its cell."""
+    if in_notebook():
+        from IPython.display import display
+
+        display(card)
+    else:
+        print(card.words)
+
+
+def _text(value: str) -> str:
+    """Escaped, with `code` between backticks."""
+    parts = html.escape(value).split("`")
+    return "".join(
+        f"<code>{part}</code>" if i % 2 and i < len(parts) - 1 else part for i, part in enumerate(parts)
+    )
+
+
+def _box(kind: str, heading: str, body: str) -> str:
+    return f'<div class="ck {kind}" role="status"><h4>{heading}</h4>{body}</div>'
+
+
+def _bar(done: int, total: int) -> str:
+    cells = "".join(f'<i class="{"y" if i < done else ""}"></i>' for i in range(total))
+    return f'<div class="bar" role="img" aria-label="{done} of {total} questions done">{cells}</div>'
+
+
+def checked(verdict: Verdict, done: int, total: int) -> Card:
+    """The card of one question: each mark, why it fails, and the running total."""
+    name = verdict.question
+    record = {
+        "question": name,
+        "written": verdict.written,
+        "marks": [[mark.title, mark.passed, mark.hint] for mark in verdict.marks],
+    }
+    total_line = f"{done} of {total} questions with public checks pass them."
+    if not verdict.written:
+        body = f"<p>Not written yet: replace <code>raise NotImplementedError()</code> and run its cell, then this one.</p><p>{total_line}</p>"
+        markup = _box("todo", f"○ <code>{_text(name)}</code> is still to do", body + _bar(done, total))
+        return Card(markup, f"○ {name}: not written yet. {total_line}", record)
+    good = sum(mark.passed for mark in verdict.marks)
+    rows, words = [], []
+    for mark in verdict.marks:
+        sign, kind = ("✓", "y") if mark.passed else ("✗", "n")
+        why = f'<span class="why">{_text(mark.hint)}</span>' if mark.hint else ""
+        rows.append(f'<li class="{kind}"><b>{sign} </b>{_text(mark.title)}{why}</li>')
+        words.append(f"  {sign} {mark.title}" + (f"\n      → {mark.hint}" if mark.hint else ""))
+    unexplained = any(not mark.passed and not mark.hint for mark in verdict.marks)
+    total_line = f"{FIRST_THINGS_FIRST if unexplained else ''} {total_line}".strip()
+    head = f"{'✓' if verdict.passed else '✗'} <code>{_text(name)}</code>: {good} of {len(verdict.marks)} public checks hold"
+    foot = f"<p>{total_line} {HIDDEN_TESTS_TOO}</p>{_bar(done, total)}"
+    markup = _box("good" if verdict.passed else "bad", head, f"<ul>{''.join(rows)}</ul>{foot}")
+    text = (
+        f"{name}: {good} of {len(verdict.marks)} public checks hold\n"
+        + "\n".join(words)
+        + f"\n{total_line} {HIDDEN_TESTS_TOO}"
+    )
+    return Card(markup, text, record)
+
+
+def overview(lab: str, questions: Sequence[str], verdicts: Mapping[str, Verdict]) -> Card:
+    """Every question of the lab with its state."""
+    rows, words, done = [], [], 0
+    for name in questions:
+        verdict = verdicts.get(name)
+        if verdict is None:
+            sign, kind, state = "○", "t", "not checked yet in this session"
+        elif verdict.passed:
+            sign, kind, state, done = "✓", "y", "public checks pass", done + 1
+        elif not verdict.written:
+            sign, kind, state = "○", "t", "not written yet"
+        else:
+            sign, kind, state = (
+                "✗",
+                "n",
+                f"{sum(m.passed for m in verdict.marks)} of {len(verdict.marks)} public checks hold",
+            )
+        rows.append(f'<li class="{kind}"><b>{sign} </b><code>{_text(name)}</code> — {state}</li>')
+        words.append(f"  {sign} {name}: {state}")
+    head = f"{done} of {len(questions)} questions pass their public checks (answers in words have none)"
+    markup = _box(
+        "good" if done == len(questions) else "todo",
+        head,
+        f"<ul>{''.join(rows)}</ul><p>{HIDDEN_TESTS_TOO}</p><p>{_text(TO_HAND_IN)}</p>{_bar(done, len(questions))}",
+    )
+    words.append(TO_HAND_IN)
+    return Card(markup, head + "\n" + "\n".join(words), {"lab": lab, "done": done, "of": len(questions)})
+
+
+def started(lab: str, questions: Sequence[str]) -> Card:
+    """The line that opens a lab."""
+    number, _, topic = lab.partition("_")
+    names = ", ".join(f"<code>{_text(name)}</code>" for name in questions)
+    in_words = "Questions to answer in words have no check: a person reads them."
+    body = f"<p>You will write {names}. Each has a check that says what is still wrong. {in_words}</p>"
+    head = f"Lab {number} is ready: {_text(topic.replace('_', ' '))}"
+    return Card(
+        _box("good", head, body),
+        f"Lab {number} is ready. You will write {', '.join(questions)}. {in_words}",
+        {"lab": lab},
+    )
+
+
+def packed(archive: str, size: str, parts: Sequence[tuple[str, str, bool]], advice: str) -> Card:
+    """What lies in the file to hand in: each question and written answer, what became of it, whether it is there."""
+    rows, words = [], []
+    for name, state, there in parts:
+        sign, kind = ("✓", "y") if there else ("○", "n")
+        rows.append(f'<li class="{kind}"><b>{sign} </b><code>{_text(name)}</code> — {state}</li>')
+        words.append(f"  {sign} {name}: {state}")
+    head = f"{archive} is ready to hand in"
+    link = f'<p><a href="{_text(archive)}" download>Download {_text(archive)}</a> ({size})</p>'
+    complete = all(there for _, _, there in parts)
+    markup = _box(
+        "good" if complete else "todo", _text(head), f"<ul>{''.join(rows)}</ul><p>{_text(advice)}</p>{link}"
+    )
+    return Card(markup, "\n".join((head, *words, advice)), {"archive": archive})
+
+
+def not_packed(reason: str) -> Card:
+    """Why nothing was packed, and what to do."""
+    head = "Nothing was packed to hand in"
+    return Card(_box("bad", head, f"<p>{_text(reason)}</p>"), f"{head}. {reason}", {"archive": None})

@@ -1,0 +1,62 @@
+"""A sentence and a progress bar for what takes time, in a notebook and in a terminal."""
+
+from __future__ import annotations
+
+import html
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from coursekit.notebook.cards import in_notebook
+
+Item = TypeVar("Item")
+
+_BAR = (
+    '<div style="font:13px system-ui,sans-serif;white-space:nowrap"><progress max="{total}" value="{done}" '
+    'style="width:20rem;max-width:60%;vertical-align:middle"></progress> {text}</div>'
+)
+
+
+def say(sentence: str) -> None:
+    if in_notebook():
+        from IPython.display import HTML, display
+
+        display(HTML(f'<p style="font:14px system-ui,sans-serif;opacity:.75">○ {html.escape(sentence)}</p>'))
+    else:
+        print(f"○ {sentence}")
+
+
+def track(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
+    """Yield ``items`` with a progress bar that says ``what``, how far it is, and how long is left.
+
+    Shows nothing for the first half second. The bar updates at most five times a second.
+    """
+    total = len(items) if total is None and hasattr(items, "__len__") else total  # type: ignore[arg-type]
+    began, shown, handle, done = time.monotonic(), 0.0, None, 0
+    for item in items:
+        yield item
+        done += 1
+        now = time.monotonic()
+        if now - began > 0.5 and now - shown > 0.2:
+            shown, handle = now, draw_bar(handle, what, done, total, now - began)
+    if handle is not None:
+        draw_bar(handle, what, done, total, time.monotonic() - began, finished=True)
+
+
+def draw_bar(
+    handle: object, what: str, done: int, total: int | None, seconds: float, finished: bool = False
+) -> object:
+    left = f", {seconds / done * (total - done):.0f} s left" if total and not finished else ""
+    text = f"{what}: {done:,}" + (f" of {total:,}" if total else "") + f" ({seconds:.0f} s{left})"
+    if not in_notebook():
+        if finished or sys.stderr.isatty():  # a log gets the last line only
+            print(f"\r{text}   ", end="\n" if finished else "", file=sys.stderr, flush=True)
+        return True
+    from IPython.display import HTML, display
+
+    page = HTML(_BAR.format(total=total or max(done, 1), done=done, text=html.escape(text)))
+    if handle is None:
+        return display(page, display_id=True)
+    handle.update(page)  # type: ignore[attr-defined]
+    return handle

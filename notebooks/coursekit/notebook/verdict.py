@@ -1,0 +1,35 @@
+"""What the public checks found of one answer, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One line of a card: what was checked, whether it holds, and what to do if not."""
+
+    title: str
+    passed: bool
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of all public checks of one question. ``written`` is False for an untouched stub."""
+
+    question: str
+    marks: tuple[Mark, ...]
+    written: bool = True
+
+    @property
+    def passed(self) -> bool:
+        """Whether every mark holds."""
+        return self.written and all(mark.passed for mark in self.marks)
+
+    @property
+    def share(self) -> float:
+        """The share of marks that hold, 0 to 1."""
+        return (
+            sum(mark.passed for mark in self.marks) / len(self.marks) if self.written and self.marks else 0.0
+        )

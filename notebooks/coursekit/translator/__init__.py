@@ -1,0 +1,1 @@
+"""The translator on real sentences: ``python -m coursekit.translator --help``."""

@@ -1,0 +1,94 @@
+"""One vocabulary of subwords for both languages of the translator: lab 04's byte-pair encoding, numbers shifted by four.
+
+Numbers: ``PAD``, ``BOS``, ``EOS``, ``UNKNOWN`` (which never occurs: bytes spell everything), then the 256 bytes, then
+the merges in the order learned, and last a tag for each language to translate into.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coursekit.data.vocabulary import SPECIALS
+from coursekit.provided.p04_tokenizer import decode, encode_all, pre_tokenize, train_bpe
+
+__all__ = ["LANGUAGES", "Subwords", "write_atomically"]
+
+LANGUAGES = ("en", "de")
+_FIRST = len(SPECIALS)
+
+
+@dataclass(frozen=True)
+class Subwords:
+    """Merges ``{(left, right): new id}`` as lab 04 learns them, and whether sentences become lower case first."""
+
+    merges: Mapping[tuple[int, int], int]
+    lower: bool = False
+
+    @classmethod
+    def learn(cls, sentences: Iterable[str], size: int, lower: bool = False) -> Subwords:
+        """Learn merges from sentences until the vocabulary has ``size`` entries, special ones included."""
+        words = Counter(chunk for sentence in sentences for chunk in pre_tokenize(_prepared(sentence, lower)))
+        spelled = {tuple(word.encode("utf-8")): count for word, count in words.items()}
+        return cls(train_bpe(spelled, size - _FIRST - 256 - len(LANGUAGES)), lower)
+
+    def __len__(self) -> int:
+        return _FIRST + 256 + len(self.merges) + len(LANGUAGES)
+
+    def tag(self, language: str) -> int:
+        """The number that, before a source sentence, asks for a translation into ``language``."""
+        return len(self) - len(LANGUAGES) + LANGUAGES.index(language)
+
+    def encode(self, sentences: Sequence[str]) -> list[list[int]]:
+        """Sentences as lists of numbers, without special ones."""
+        texts = [_prepared(sentence, self.lower) for sentence in sentences]
+        return [[_FIRST + token for token in ids] for ids in encode_all(texts, self.merges)]
+
+    def decode(self, numbers: Iterable[int]) -> str:
+        """Numbers as a sentence; special ones are left out."""
+        last = _FIRST + 256 + len(self.merges)
+        return decode([n - _FIRST for n in numbers if _FIRST <= n < last], self.merges).strip()
+
+    def pieces(self, numbers: Iterable[int]) -> list[str]:
+        """What each number spells, for figures: ``▁`` stands for a blank."""
+        tags = {self.tag(language): f"<to {language}>" for language in LANGUAGES}
+        spelled = []
+        for n in numbers:
+            if n < _FIRST:
+                spelled.append(SPECIALS[n])
+            else:
+                spelled.append(tags.get(n) or decode([n - _FIRST], self.merges).replace(" ", "▁"))
+        return spelled
+
+    def save(self, path: Path) -> None:
+        """Write the merges as JSON, whole or not at all."""
+        write_atomically(path, json.dumps({"lower": self.lower, "merges": list(self.merges)}))
+
+    @classmethod
+    def load(cls, path: Path) -> Subwords:
+        """Read what ``save`` wrote."""
+        return cls.from_state(json.loads(path.read_text(encoding="utf-8")))
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, object]) -> Subwords:
+        """From the merges in their order, and ``lower``."""
+        pairs: Iterable[tuple[int, int]] = state["merges"]  # type: ignore[assignment]
+        merges = {(int(left), int(right)): new for new, (left, right) in enumerate(pairs, start=256)}
+        return cls(merges, bool(state["lower"]))
+
+
+def _prepared(sentence: str, lower: bool) -> str:
+    """A blank before the first word, so that a word has one spelling at every place."""
+    return " " + (sentence.lower() if lower else sentence).strip()
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(path.name + ".part")
+    beside.write_text(text, encoding="utf-8")
+    os.replace(beside, path)
