@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
 import io
 import os
 import re
@@ -50,11 +51,10 @@ def course_root() -> Path:
 
 def use_root(root: Path) -> None:
     """Take the course in ``root`` from now on: its masters, hidden tests and misconceptions."""
-    from autograder import hidden_tests, misconceptions
-
     os.environ["COURSE_ROOT"] = str(root)
-    for package in (hidden_tests, misconceptions):
-        folder = root / "autograder" / package.__name__.rsplit(".", 1)[-1]
+    for kind in ("hidden_tests", "misconceptions"):
+        package = importlib.import_module(f"autograder.{kind}")
+        folder = root / "autograder" / kind
         if folder.is_dir() and all(not folder.samefile(known) for known in package.__path__):
             package.__path__.insert(0, str(folder))
 

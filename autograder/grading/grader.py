@@ -9,6 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from coursekit.notebook.verdict import MIME
+
 from autograder.course.policy_file import spec
 from autograder.grading import cache_keys
 from autograder.grading.diagnosis import diagnose
@@ -25,7 +27,6 @@ from autograder.sandbox.host.student import Student
 from autograder.testing.run import HiddenTest, TestRun, earned, run_test, tests_of
 from autograder.testing.safe_errors import own_error
 
-CHECK_MIME = "application/vnd.coursekit.check+json"
 #: Characters that all cells of a notebook may put out together, pictures included.
 MAX_OUTPUT = 16 << 20
 GONE = {
@@ -256,7 +257,7 @@ def _public_checks(
     said: dict[str, list[tuple[bool, str]]] = {}
     for outcome in outcomes:
         for output in outcome.outputs:
-            record = output.get("data", {}).get(CHECK_MIME) if isinstance(output.get("data"), dict) else None
+            record = output.get("data", {}).get(MIME) if isinstance(output.get("data"), dict) else None
             if isinstance(record, dict) and record.get("question") in known:
                 marks = record.get("marks")
                 rows = (

@@ -138,7 +138,7 @@ def test_a_cluster_made_for_one_run_gives_the_same_results(submitted, local, fro
 
 
 def test_workers_with_another_version_of_the_package_are_refused(submitted, frozen, cluster, tmp_path):
-    changed = tmp_path / "site" / "autograder" / "trace.py"
+    changed = tmp_path / "site" / "autograder" / "testing" / "evidence.py"
     changed.write_text(changed.read_text() + "\n# another version\n")
     words = ("grade", "01", "--submitted", submitted, "--out", tmp_path / "out")
     done = command(*words, "--engine", f"dask:{cluster.address}", root=frozen)

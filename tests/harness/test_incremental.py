@@ -241,7 +241,7 @@ def test_a_gradebook_that_is_gone_or_older_than_the_results_is_filled_again(grad
 
 def test_pages_are_made_again_when_what_writes_them_changed(graded, own_course):
     before = made(graded)
-    template = own_course / "autograder" / "templates" / "feedback.html.j2"
+    template = own_course / "autograder" / "pages" / "templates" / "feedback.html.j2"
     template.write_text(template.read_text().replace("</h1>", " (revised)</h1>", 1))
     assert "(revised)" in template.read_text()
     assert "3 unchanged" in regrade(graded, own_course)

@@ -141,7 +141,7 @@ def test_where_the_sandbox_cannot_be_had_nothing_is_graded_and_nothing_runs(cour
     shutil.copytree(course, copy, ignore=shutil.ignore_patterns("autograded", "*.db", ".*"))
     broken = tmp_path / "broken"
     shutil.copytree(frozen, broken)
-    namespaces = broken / "autograder" / "sandbox" / "namespaces.py"
+    namespaces = broken / "autograder" / "sandbox" / "jail" / "namespaces.py"
     namespaces.write_text(
         namespaces.read_text().replace(
             'if sys.platform != "linux":', "if True:\n        return 'no'\n    if True:", 1

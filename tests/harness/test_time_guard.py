@@ -41,7 +41,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
     (root / "course.toml").write_text(POLICY)
     tests = root / "autograder" / "hidden_tests" / f"test_{LAB}.py"
     tests.write_text(tests.read_text() + BUSY)
-    guard = root / "autograder" / "time_guard.py"
+    guard = root / "autograder" / "grading" / "time_guard.py"
     text = guard.read_text()
     for seconds in ("JUDGING_SECONDS = 30.0", "GRACE_SECONDS = 120.0"):
         assert seconds in text

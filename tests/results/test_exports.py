@@ -284,7 +284,7 @@ def test_the_zip_holds_the_lab_and_nothing_of_later_ones(unpacked: Path) -> None
     assert {"setup.sh", "run.py", "requirements.txt", "gradescope.json"} <= files
     assert f"course/autograder/hidden_tests/test_{LAB}.py" in files
     assert f"course/solutions/{LAB}/{LAB}.py" in files
-    assert "course/autograder/templates/style.css" in files
+    assert "course/autograder/pages/templates/style.css" in files
     assert not any("01_" in file or "__pycache__" in file for file in files)
     assert any(
         line.startswith("torch==") for line in (unpacked / "source/requirements.txt").read_text().split()

@@ -322,9 +322,9 @@ def test_an_answer_before_the_question_changes_only_the_submissions_own_values(s
 def test_patching_the_executor_changes_only_values(session):
     patch = (
         "import sys\n"
-        "sys.modules['sandbox.ops'].Executor.handle = lambda *args: sys.modules['sandbox.wire'].encode(\n"
+        "sys.modules['sandbox.child.executor'].Executor.handle = lambda *args: sys.modules['sandbox.wire'].encode(\n"
         "    ('value', True, (), None))\n"
-        "sys.modules['sandbox.shell'].Runner.run = None\n"
+        "sys.modules['sandbox.child.shell'].Runner.run = None\n"
     )
     session.run_cells([("patch", patch)])
     assert session.student("anything")(3) is True

@@ -10,13 +10,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from coursekit.notebook.verdict import MIME
+
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.wire import readable
 
 TEXT_TYPES = ("text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml")
 BINARY_TYPES = ("image/png", "image/jpeg")
-#: What a public check reports: see coursekit.
-CHECK_TYPE = "application/vnd.coursekit.check+json"
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\n")
 
 
@@ -65,7 +65,7 @@ class _Cleaner:
             if type(picture) is str and len(picture) <= self.pictures_left and _BASE64.issuperset(picture):
                 self.pictures_left -= len(picture)
                 kept[mime] = picture
-        check = data.get(CHECK_TYPE)
+        check = data.get(MIME)
         if type(check) is dict:
             try:
                 text = json.dumps(check, allow_nan=False)
@@ -73,5 +73,5 @@ class _Cleaner:
                 return kept
             if len(text) <= self.text_left:
                 self.text_left -= len(text)
-                kept[CHECK_TYPE] = json.loads(text)
+                kept[MIME] = json.loads(text)
         return kept

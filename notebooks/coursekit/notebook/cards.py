@@ -7,14 +7,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from coursekit.notebook.verdict import Verdict
+from coursekit.notebook.verdict import MIME, Verdict
 
 FIRST_THINGS_FIRST = "Begin with the first ✗: the others may follow from it."
 HIDDEN_TESTS_TOO = "Public checks are not all: hidden tests also run when you submit."
 TO_HAND_IN = (
     "To hand in: save the notebook, then run `from coursekit import hand_in; hand_in()` in a new cell."
 )
-MIME = "application/vnd.coursekit.check+json"
 
 # Every card brings its own rules: a notebook saved with outputs must look the same when it is opened again.
 _STYLE = """<style>

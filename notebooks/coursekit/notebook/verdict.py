@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+#: The type under which a check's verdict stands among a cell's outputs, as data.
+MIME = "application/vnd.coursekit.check+json"
+
 
 @dataclass(frozen=True)
 class Mark:

@@ -1,6 +1,6 @@
 import sys
 
-types = sys.modules["sandbox.wire_types"]
+types = sys.modules["sandbox.wire.types"]
 
 for question in ("normalise_rows", "transition_matrix", "second_order", "bigram_counts", "sample_name", "average_nll"):
     globals()[question] = lambda *args, **kwargs: types.Reference("handle", 3)
