@@ -4,16 +4,33 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+os.environ.setdefault("COURSE_SALT", "the tests' salt")
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anything of ours is imported
+
 import pytest
 
-os.environ.setdefault("COURSE_SALT", "the tests' salt")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+from tests.fixtures.browser import browser
+from tests.fixtures.frozen_course import course_at, frozen, graded, graded_class
+from tests.fixtures.jupyterlab import serve, visit
+from tests.fixtures.small_lab import make_result, make_spec, spec, submit
+
+__all__ = [
+    "browser",
+    "course_at",
+    "frozen",
+    "graded",
+    "graded_class",
+    "make_result",
+    "make_spec",
+    "serve",
+    "spec",
+    "submit",
+    "visit",
+]
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -37,16 +54,3 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return group_of(nodeid.split("::")[0]) or nodeid
 
     return ByGroup(config, log)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Debian's Chromium, run by Playwright."""
-    from playwright.sync_api import sync_playwright
-
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    assert program, "the browser tests need Debian's Chromium: apt-get install chromium"
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield running
-        running.close()

@@ -15,7 +15,7 @@ from autograder.course.masters import lab_name
 from autograder.results import SubmissionResult
 from autograder.run.pipeline import STORE
 from autograder.run.store import ResultStore
-from tests.harness.conftest import command, freeze
+from tests.fixtures.frozen_course import command, freeze
 
 from .loader import all_cases
 

@@ -169,7 +169,7 @@ def test_a_scene_is_worth_its_changes_only() -> None:
 
 def test_demos_are_left_out_of_what_students_get(tmp_path: Path) -> None:
     write_kit("13_beyond", tmp_path / "coursekit")
-    assert (tmp_path / "coursekit" / "figures.py").is_file()
+    assert (tmp_path / "coursekit" / "figures" / "style.py").is_file()
     assert not (tmp_path / "coursekit" / "demos").exists()
 
 

@@ -16,9 +16,8 @@ from pathlib import Path
 import pytest
 
 from autograder.sandbox.jail.namespaces import probe
-
-from .conftest import BROKEN, LAB, SALT, WRONG, command, environment, hand_in
-from .test_nothing_lost import finished, gradebook, pages, workers
+from tests.fixtures.frozen_course import BROKEN, LAB, SALT, WRONG, command, environment, hand_in
+from tests.run.test_nothing_lost import finished, gradebook, pages, workers
 
 pytest.importorskip("distributed", reason="the Dask engine needs the package distributed")
 pytestmark = [

@@ -8,8 +8,7 @@ import pytest
 
 from autograder.grading import time_guard
 from autograder.sandbox.jail.namespaces import probe
-
-from .conftest import LAB, command, freeze, hand_in
+from tests.fixtures.frozen_course import LAB, command, freeze, hand_in
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),

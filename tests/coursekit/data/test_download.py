@@ -14,7 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from coursekit import data
-from coursekit.data import download, names
+from coursekit.data import corpora, download, names
+from coursekit.data.__main__ import main
 from coursekit.data.download import NotFetched, Patience, Remote, fetch
 
 CONTENT = bytes(range(256)) * 800  # 204,800 bytes: several blocks
@@ -253,7 +254,7 @@ def shelf(server, monkeypatch, tmp_path):
             (mirror / remote.name).write_bytes(content)
             sha = hashlib.sha256(content).hexdigest()
             remotes.append(Remote(remote.name, "http://127.0.0.1:9/", sha, len(content)))
-        small = data.Corpus(corpus.title, corpus.about, corpus.licence, tuple(remotes))
+        small = corpora.Corpus(corpus.title, corpus.about, corpus.licence, tuple(remotes))
         monkeypatch.setitem(data.CORPORA, name, small)
 
     return put
@@ -310,10 +311,10 @@ def test_makemores_names_lie_where_labs_1_and_2_look_for_them(shelf, server, mon
 def test_an_unknown_corpus_is_answered_with_the_known_ones(capsys):
     with pytest.raises(ValueError, match="multi30k, tatoeba"):
         data.load("wikipedia")
-    assert data.main(["makemore", "wikipedia"]) == 2
+    assert main(["makemore", "wikipedia"]) == 2
     said = capsys.readouterr().err
     assert "no corpus 'wikipedia'; there are multi30k" in said and said.count("\n") == 1
-    assert data.main([]) == 0
+    assert main([]) == 0
     assert "CC BY" in capsys.readouterr().out
 
 

@@ -17,8 +17,7 @@ from traitlets.config import Config, PyFileConfigLoader
 from autograder.course.masters import course_root
 from autograder.nbgrader_plugin.formgrader import configure
 from autograder.pages.clean_html import cell_html, clean_html
-
-from .conftest import nbgrader_cell
+from tests.fixtures.small_lab import nbgrader_cell
 
 ATTACKS = (
     "<script>attack()</script>",

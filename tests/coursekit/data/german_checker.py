@@ -10,7 +10,7 @@ from functools import cache
 from itertools import permutations
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parents[2] / "data" / "parallel"
+FOLDER = Path(__file__).resolve().parents[3] / "data" / "parallel"
 
 # Form of the article -> the gender-case slots it can fill: m, f, n, p (plural); N, A, D.
 DEFINITE = {

@@ -18,8 +18,7 @@ import pytest
 from autograder.errors import GradingError
 from autograder.run.store import ResultStore
 from autograder.sandbox.jail.namespaces import probe
-
-from .conftest import BROKEN, WRONG, command, environment, hand_in
+from tests.fixtures.frozen_course import BROKEN, WRONG, command, environment, hand_in
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),

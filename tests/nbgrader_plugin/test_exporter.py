@@ -16,8 +16,7 @@ import pytest
 from autograder.audit.simulate import answered
 from autograder.course.masters import course_root
 from autograder.sandbox.jail.namespaces import probe
-
-from .conftest import LAB, WRONG, command, environment, hand_in
+from tests.fixtures.frozen_course import LAB, WRONG, command, environment, hand_in
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),

@@ -47,7 +47,7 @@ TINY = [
     "--warm-up",
     "5",
 ]
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def _train(folder, *more):

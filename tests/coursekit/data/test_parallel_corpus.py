@@ -14,7 +14,7 @@ from coursekit import data
 from coursekit.data import parallel
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+ROOT = HERE.parents[2]
 sys.path.insert(0, str(HERE))
 
 from clause_checker import check_sentence  # noqa: E402

@@ -29,7 +29,7 @@ from playwright.sync_api import Browser, Page, Request, Route, expect
 from autograder.course.masters import course_root, lab_name, solved
 from autograder.sandbox.jail.namespaces import probe
 from autograder.testing.catalogue import answers_of, source_of
-from tests.harness.conftest import command, environment, freeze
+from tests.fixtures.frozen_course import command, environment, freeze
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),

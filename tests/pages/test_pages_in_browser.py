@@ -12,9 +12,8 @@ from autograder.course.lab import LabSpec
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.report import build_report
 from autograder.results import QuestionResult, SubmissionResult, TestResult
-
-from .test_formgrader_pages import ATTACKS, project
-from .test_formgrader_pages import page as formgrader_page
+from tests.nbgrader_plugin.test_formgrader_pages import ATTACKS, project
+from tests.nbgrader_plugin.test_formgrader_pages import page as formgrader_page
 
 Make = Callable[..., SubmissionResult]
 

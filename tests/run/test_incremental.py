@@ -12,8 +12,7 @@ from nbgrader.api import Gradebook
 from autograder.files import feedback_page
 from autograder.run.store import ResultStore
 from autograder.sandbox.jail.namespaces import probe
-
-from .conftest import LAB, command
+from tests.fixtures.frozen_course import LAB, command
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
