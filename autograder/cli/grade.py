@@ -25,13 +25,12 @@ from rich.table import Table
 
 from autograder.course.masters import lab_name
 from autograder.files import write_atomically
-from autograder.results import SubmissionResult
+from autograder.results import STATUSES, SubmissionResult
 from autograder.run.pipeline import ClassResult, run
 
 if TYPE_CHECKING:
     from autograder.run.plan import Plan
 
-_COLOURS = {"graded": "green", "partly-run": "yellow", "missing": "dim"}
 #: A class larger than this gets a summary on the screen; the table is in the report.
 ROWS_SHOWN = 60
 
@@ -135,7 +134,7 @@ def _show_table(console: Console, done: ClassResult) -> None:
     ):
         table.add_column(heading, justify=justify)  # type: ignore[arg-type]
     for result in done.results:
-        colour = _COLOURS.get(result.status, "red")
+        colour = STATUSES[result.status].colour
         named = "; ".join(f"{q.name}: {q.misconception}" for q in result.questions if q.misconception)
         flagged = "; ".join(
             f"{q.name}: uses {', '.join(q.forbidden)}" for q in result.questions if q.forbidden

@@ -10,9 +10,8 @@ from autograder.course.lab import LabSpec
 from autograder.exports.rows import Exported, Graded, Grades, graded
 from autograder.files import folder_name, write_atomically
 from autograder.gradebook.cells import test_cells
-from autograder.pages.feedback import STATUS_SENTENCES
 from autograder.pages.render import plain, points
-from autograder.results import QuestionResult, SubmissionResult
+from autograder.results import STATUSES, QuestionResult, SubmissionResult
 
 
 def write_results(grades: Grades, out: Path) -> Exported:
@@ -43,7 +42,7 @@ def results_json(row: Graded) -> dict[str, Any]:
         "score": round(row.points, 4),
         "execution_time": round(result.seconds, 3),
         "output": plain(
-            "\n".join(filter(None, [STATUS_SENTENCES[result.status], notes, unsandboxed, *row.by_hand]))
+            "\n".join(filter(None, [STATUSES[result.status].for_student, notes, unsandboxed, *row.by_hand]))
         ),
         "output_format": "text",
         "visibility": "visible",

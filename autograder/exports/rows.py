@@ -11,9 +11,8 @@ from pathlib import Path
 from autograder.course.lab import LabSpec
 from autograder.exports.tables import Roster
 from autograder.gradebook.writer import TeacherMarks
-from autograder.pages.feedback import STATUS_SENTENCES
 from autograder.pages.render import counted_points, plain, points
-from autograder.results import SubmissionResult
+from autograder.results import STATUSES, SubmissionResult
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class Graded:
     @property
     def summary(self) -> str:
         """Points by question and named misconceptions as lines of plain text."""
-        lines = [STATUS_SENTENCES[self.result.status]]
+        lines = [STATUSES[self.result.status].for_student]
         for question in self.result.questions:
             earned = points(self.by_question.get(question.name, question.points))
             line = f"{question.name}: {earned} of {points(question.max_points)}"

@@ -20,7 +20,7 @@ from autograder.grading.submissions import MISSING, Submission, Unreadable
 from autograder.grading.task import Task
 from autograder.grading.time_guard import JudgedTooLong, ends_after, judging
 from autograder.grading.zygotes import Zygotes
-from autograder.results import CellOutcome, QuestionResult, SubmissionResult, TestResult
+from autograder.results import STATUSES, CellOutcome, QuestionResult, SubmissionResult, TestResult
 from autograder.sandbox.host.rpc import StudentError, StudentGone
 from autograder.sandbox.host.session import Session
 from autograder.sandbox.host.student import Student
@@ -29,11 +29,6 @@ from autograder.testing.safe_errors import own_error
 
 #: Characters that all cells of a notebook may put out together, pictures included.
 MAX_OUTPUT = 16 << 20
-GONE = {
-    "timed-out": "your function took too long",
-    "out-of-memory": "your function took too much memory",
-    "crashed": "your function ended the process it ran in",
-}
 _STRANGE = "what your function returned is too large or too strange to be judged in time"
 
 
@@ -118,7 +113,7 @@ class Grader:
         return Run(tuple(outcomes), questions, status, tuple(notes))
 
     def _nothing(self, submission: Submission, status: str, notes: tuple[str, ...]) -> SubmissionResult:
-        message = "nothing was handed in" if status == "missing" else "the notebook could not be read"
+        message = STATUSES[status].test_message
         questions = tuple(
             QuestionResult(
                 name,
@@ -200,7 +195,7 @@ def _run_in(session: Session, function: str, test: HiddenTest) -> tuple[TestRun,
         return TestRun(test, TestResult(test.title, False, _STRANGE), trace), ""
     except StudentGone as gone:
         trace = tuple(student.trace) if student is not None else ()
-        words = GONE.get(gone.reason, GONE["crashed"])
+        words = STATUSES[gone.reason].test_message
         return TestRun(test, TestResult(test.title, False, words), trace), words
 
 

@@ -13,21 +13,7 @@ from autograder.files import feedback_page, write_atomically
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.writer import TeacherMarks
 from autograder.pages.render import counted_points, duration, plain, points, render
-from autograder.results import QuestionResult, SubmissionResult, TestResult
-
-#: What each status means to the student. The result's notes name the cell.
-STATUS_SENTENCES = {
-    "graded": "Your notebook ran from top to bottom, and every question was tested.",
-    "partly-run": "Some of your cells stopped with an error. Every question that could be tested was tested, "
-    "and what works counts.",
-    "timed-out": "Your notebook ran out of time: one cell was stopped. What ran without it counted.",
-    "out-of-memory": "Your notebook asked for more memory than it may use, and a cell was stopped. "
-    "What ran without it counted.",
-    "crashed": "Python itself stopped while it ran your notebook. What ran before that counted.",
-    "unreadable": "We could not open your notebook file. Please check that it opens in JupyterLab, choose "
-    "File → Save and hand it in again, or ask your teacher.",
-    "missing": "We have no notebook from you for this lab. If you did hand one in, please tell your teacher.",
-}
+from autograder.results import STATUSES, QuestionResult, SubmissionResult, TestResult
 
 #: When the grader itself failed: the status would blame the student.
 FAULT_SENTENCE = "Our grader had trouble with your notebook, which is not your fault. A person will look at it; the points below are not final."
@@ -127,7 +113,7 @@ class FeedbackWriter:
             title=self.spec.title,
             lab=result.lab,
             submitted=_when(result.submitted_at),
-            status=FAULT_SENTENCE if result.fault else STATUS_SENTENCES[result.status],
+            status=FAULT_SENTENCE if result.fault else STATUSES[result.status].for_student,
             all_ran=result.status == "graded",
             notes=result.notes,
             readable=not nothing_to_read,

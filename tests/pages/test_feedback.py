@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from autograder.course.lab import LabSpec
 from autograder.gradebook.writer import GradebookWriter, TeacherMarks
-from autograder.pages.feedback import STATUS_SENTENCES, FeedbackWriter
+from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.render import duration, plain, points, prose, sentence, share
 from autograder.results import STATUSES, QuestionResult, SubmissionResult, TestResult
 
@@ -127,7 +127,7 @@ def test_the_page_loads_nothing_and_runs_nothing(writer: FeedbackWriter, make_re
 
 @pytest.mark.parametrize("status", STATUSES)
 def test_every_status_has_its_words(writer: FeedbackWriter, make_result: Make, status: str) -> None:
-    assert STATUS_SENTENCES[status] in read(writer.page(make_result("ada", status=status))).text
+    assert STATUSES[status].for_student in read(writer.page(make_result("ada", status=status))).text
 
 
 def test_a_missing_notebook_scores_zero_of_everything(writer: FeedbackWriter, make_result: Make) -> None:

@@ -29,17 +29,6 @@ from autograder.pages.report.statistics import (
 )
 from autograder.results import STATUSES, SubmissionResult
 
-#: What each status means to the teaching team.
-STATUS_WORDS = {
-    "graded": "ran from top to bottom",
-    "partly-run": "some cells stopped with an error; the rest was graded",
-    "timed-out": "a cell ran out of time and was stopped",
-    "out-of-memory": "a cell asked for too much memory and was stopped",
-    "crashed": "Python itself stopped",
-    "unreadable": "the file is no notebook that can be read",
-    "missing": "no notebook was handed in",
-}
-
 
 @dataclass(frozen=True)
 class MisconceptionCount:
@@ -211,7 +200,7 @@ def _statuses(rows: Sequence[SubmissionResult]) -> list[dict[str, Any]]:
     return [
         {
             "status": status,
-            "words": STATUS_WORDS[status],
+            "words": STATUSES[status].for_staff,
             "count": counts[status],
             "students": [plain(row.student, 100) for row in rows if row.status == status],
         }

@@ -17,7 +17,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any
 
-from autograder.results import CellOutcome
+from autograder.results import STATUSES, CellOutcome
 from autograder.sandbox import wire
 from autograder.sandbox.host.launcher import SPAWN_SECONDS, SandboxUnavailable, ZygoteProcess
 from autograder.sandbox.host.outputs import clean_outputs
@@ -27,12 +27,6 @@ from autograder.sandbox.host.transport import Child, RemoteTransport
 from autograder.sandbox.limits import Limits
 
 __all__ = ["SandboxUnavailable", "Session", "Zygote"]
-
-_SENTENCES = {
-    "timed-out": "it took too long",
-    "out-of-memory": "it took too much memory",
-    "crashed": "its process ended",
-}
 
 
 class Zygote(ZygoteProcess):
@@ -173,7 +167,7 @@ class Session:
         ended = self.zygote.reap(child)  # also: nothing of it competes with what comes next
         reason = reason or self._why(ended)
         self.status = self.status or reason
-        return StudentGone(reason, _SENTENCES[reason])
+        return StudentGone(reason, STATUSES[reason].event)
 
     def _why(self, ended: dict[str, Any]) -> str:
         """From what it used: a SIGKILL that is not ours is the kernel's, for CPU time or memory."""

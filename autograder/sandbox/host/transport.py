@@ -281,11 +281,11 @@ class RemoteTransport:
         now = time.monotonic()
         self._next_look = now + TICK
         if self._deadline is not None and now > self._deadline:
-            raise self._over("timed-out", "it took too long")
+            raise self._over("timed-out")
         family = self.child.family()
         if len(family) > self.budget.processes:  # where the kernel's own limit is not in force
             raise self._over("crashed", "it started too many processes")
         self.child.step_back(family, self.budget.crowd)
         most = self.budget.memory_bytes
         if self.child.memory(family) > most and self.child.exact_memory(family) > most:
-            raise self._over("out-of-memory", "it took too much memory")
+            raise self._over("out-of-memory")
