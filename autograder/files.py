@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
+import errno
 import hashlib
 import os
 import re
@@ -96,30 +96,36 @@ def write_autograded(result: SubmissionResult, out: Path) -> Path | None:
     return path
 
 
+#: What a file system without locks answers to the wish for one.
+_NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL)
+
+
 @contextmanager
 def sole_writer(out: Path) -> Iterator[None]:
     """Hold the output folder alone; what a killed run left half-written is removed. ``UserError`` when it is taken.
 
     The lock goes with the process that holds it, however that ends.
     """
+    from filelock import FileLock, Timeout  # a tenth of a second, for those who write
+
+    if not out.is_dir():
+        raise UserError(f"There is no folder {out}: grade a class into it first.")
+    lock = FileLock(out / ".lock", mode=0o644)
     try:
-        handle = os.open(out / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+        lock.acquire(blocking=False)
+    except Timeout:
+        raise UserError(f"Another command is writing to {out}: let it finish and try again.") from None
     except OSError as error:
-        raise UserError(f"The folder {out} cannot be written to: {error.strerror}.") from None
+        if error.errno not in _NO_LOCKS:
+            raise UserError(f"The folder {out} cannot be written to: {error.strerror}.") from None
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(f"Another command is writing to {out}: let it finish and try again.") from None
-        except OSError:
-            pass  # a file system without locks
-        else:
+        if lock.is_locked:
             for folder in ("autograded", "feedback", "report"):
-                for left in (out / folder).rglob(".writing-*"):
-                    left.unlink(missing_ok=True)
+                for unfinished in (out / folder).rglob(".writing-*"):
+                    unfinished.unlink(missing_ok=True)
         yield
     finally:
-        os.close(handle)
+        lock.release()
 
 
 def digest_of(paths: Iterable[Path]) -> str:

@@ -25,6 +25,7 @@ from rich.markup import escape
 from autograder.course.masters import solution, solution_source
 from autograder.course.policy_file import spec
 from autograder.errors import UserError
+from autograder.grading.zygotes import cores
 from autograder.sandbox.host.student import Student
 from autograder.testing.run import run_test, tests_of
 
@@ -156,7 +157,7 @@ def _survives(job: tuple[str, Mutant]) -> bool:
 def run_and_show(labs: list[str], report: dict[str, Any], *, console: Console, verbose: bool) -> bool:
     """Run every mutant, show the kill rate and the survivors; true when 95 of 100 are killed in each lab."""
     good = True
-    with ProcessPoolExecutor(max(1, len(os.sched_getaffinity(0)))) as pool:
+    with ProcessPoolExecutor(cores()) as pool:
         for lab in labs:
             equivalent = getattr(
                 importlib.import_module(f"autograder.hidden_tests.test_{lab}"), "EQUIVALENT_MUTANTS", {}

@@ -65,5 +65,5 @@ def _student_requirements() -> list[str]:
 
     text = (course_root() / "pyproject.toml").read_text(encoding="utf-8")
     wanted = tomllib.loads(text)["project"]["dependencies"]
-    harness = ("jupytext", "typer", "rich", "pydantic", "SQLAlchemy", "Jinja2")
+    harness = ("jupytext", "typer", "rich", "pydantic", "SQLAlchemy", "Jinja2", "filelock", "nh3")
     return [line for line in wanted if not line.startswith(harness)]

@@ -1,0 +1,63 @@
+"""What needs no sandbox runs where Python lacks what only Unix has: labs are built and collected on Windows too."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from autograder.course.masters import course_root
+from tests.fixtures.frozen_course import LAB, command
+
+#: Read by every Python that is started with its folder on PYTHONPATH, kernels too.
+HIDE = """\
+import os, sys
+for module in ("fcntl", "resource"):
+    sys.modules[module] = None
+del os.fork, os.sched_getaffinity
+"""
+
+
+@pytest.fixture(scope="module")
+def course(frozen: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the frozen course that a build may write into."""
+    root = shutil.copytree(frozen, tmp_path_factory.mktemp("windows") / "course")
+    shutil.copy(course_root() / "pyproject.toml", root)
+    return root
+
+
+@pytest.fixture
+def run(course: Path, tmp_path: Path):
+    """``run("build", "01")``: what the command prints, with Unix's modules hidden from it."""
+    (tmp_path / "hidden").mkdir()
+    (tmp_path / "hidden" / "sitecustomize.py").write_text(HIDE)
+    path = os.pathsep.join(map(str, (tmp_path / "hidden", course, course / "notebooks")))
+
+    def run(*words: object) -> str:
+        done = command(*words, root=course, PYTHONPATH=path)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_the_commands_and_the_policy_are_shown(run):
+    assert "collect" in run("--help")
+    assert LAB in run("check-course")
+
+
+def test_a_lab_is_executed_built_checked_and_released(run, course, tmp_path):
+    assert "executed" in run("build", "--force", "01")
+    assert f"✓ {LAB}" in run("build", "--check", "01")
+    run("release", "01", "--out", tmp_path / "bundle")
+    assert (tmp_path / "bundle" / LAB / f"{LAB}.ipynb").is_file()
+
+
+def test_a_class_is_collected_and_its_results_are_exported(run, graded, tmp_path):
+    said = run("collect", graded / "submitted", "01", "--submitted", tmp_path / "submitted")
+    assert "2 submissions" in said
+    (graded / "out" / ".lock").unlink()  # Unix's; Windows has a lock of its own in its place
+    run("export", "canvas", "01", "--out", graded / "out", "--to", tmp_path / "exports")
+    assert "ada" in (tmp_path / "exports" / f"canvas-{LAB}.csv").read_text(encoding="utf-8")
