@@ -10,9 +10,7 @@ from rich.table import Table
 
 from autograder.course.masters import all_labs, lab_as_written
 from autograder.course.policy import LatePolicy
-from autograder.course.policy_file import course_file, settings, spec
-from autograder.run.pipeline import DEFAULT_LIMITS, limits_of
-from autograder.sandbox.limits import Limits
+from autograder.course.policy_file import GRADED_LIMITS, course_file, limits_of, settings, spec
 
 
 def show(console: Console) -> None:
@@ -25,13 +23,11 @@ def show(console: Console) -> None:
         table.add_column(heading)
     for lab in all_labs():
         own = policy.lab(lab)
-        limits = limits_of(lab)
-        named = {*DEFAULT_LIMITS, *(name for part in policy.limits_for(lab) for name in part)}
-        usual = {**asdict(Limits()), **DEFAULT_LIMITS}
+        usual = asdict(GRADED_LIMITS)
         differ = [
-            f"{name} {getattr(limits, name):g}"
-            for name in sorted(named)
-            if getattr(limits, name) != usual[name]
+            f"{name} {value:g}"
+            for name, value in sorted(asdict(limits_of(lab)).items())
+            if value != usual[name]
         ]
         due = policy.due(lab)
         table.add_row(

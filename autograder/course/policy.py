@@ -129,10 +129,6 @@ class Settings(_Strict):
         """Whether the course says anything about lateness; if not, the gradebook's penalties stay."""
         return (self.lab(lab).late or self.late) is not None
 
-    def limits_for(self, lab: str) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What the file says of limits: for every lab, and for this one."""
-        return self.limits.model_dump(exclude_none=True), self.lab(lab).limits.model_dump(exclude_none=True)
-
     def _utc(self, when: datetime) -> datetime:
         if when.tzinfo is None:
             when = when.replace(tzinfo=ZoneInfo(self.timezone))

@@ -7,6 +7,7 @@ import re
 import secrets
 import tomllib
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from autograder.course.lab import LabSpec
-from autograder.course.masters import all_labs, course_root, lab_as_written
+from autograder.course.masters import all_labs, course_header, course_root, lab_as_written
 from autograder.course.policy import Settings
 from autograder.errors import UserError
+from autograder.sandbox.limits import Limits
 
 _given: Settings | None = None
 
@@ -66,6 +68,23 @@ def _read() -> Settings:
 def spec(lab: str) -> LabSpec:
     """What the harness needs to know of a lab (full name), with the points that the course's policy gives."""
     return lab_as_written(lab).with_points(settings().lab(lab).points)
+
+
+#: What a graded lab may use unless the course says otherwise. A graded cell computes for seconds at most: the sandbox's
+#: own defaults are wider.
+GRADED_LIMITS = Limits(cell_seconds=15.0, call_seconds=10.0, total_seconds=120.0, cpu_seconds=120)
+
+
+def limits_of(lab: str) -> Limits:
+    """The limits of a lab (full name), from what holds for every course to what holds for this lab: the last word counts."""
+    policy = settings()
+    layers: list[dict[str, Any]] = [
+        asdict(GRADED_LIMITS),
+        policy.limits.model_dump(exclude_none=True),  # course.toml, for all labs
+        course_header(lab).get("limits") or {},  # the master
+        policy.lab(lab).limits.model_dump(exclude_none=True),  # course.toml, for this lab
+    ]
+    return Limits(**{name: value for layer in layers for name, value in layer.items()})
 
 
 def _check_names(read: Settings, path: Path, text: str) -> None:

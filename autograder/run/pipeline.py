@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.course.masters import course_header, course_root, use_root
+from autograder.course.masters import course_root, use_root
 from autograder.course.visible_files import data_files, write_kit
 from autograder.errors import UserError
 from autograder.files import sole_writer
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
 STORE = ".results.db"
 
-#: A graded cell computes for seconds at most; the sandbox's own defaults are wider.
-DEFAULT_LIMITS = {"cell_seconds": 15.0, "call_seconds": 10.0, "total_seconds": 120.0, "cpu_seconds": 120}
-
 
 @dataclass(frozen=True)
 class ClassResult:
@@ -47,15 +44,6 @@ class ClassResult:
     faults: tuple[SubmissionResult, ...]
     out: Path
     report: Path
-
-
-def limits_of(lab: str) -> Limits:
-    """The limits of a lab. The master's header goes before the course's policy for all labs, its policy for this one last."""
-    from autograder.course.policy_file import settings
-
-    for_all, for_this = settings().limits_for(lab)
-    header = dict(course_header(lab).get("limits") or {})
-    return Limits(**{**DEFAULT_LIMITS, **for_all, **header, **for_this})
 
 
 def run(
@@ -91,6 +79,7 @@ def run(
             stack.callback(warm.close)
             if force or not (out / STORE).exists():
                 warm.begin(submissions)
+        from autograder.course.policy_file import limits_of
         from autograder.grading.cache_keys import Context, context_of
         from autograder.run.engines import engine_named
         from autograder.run.plan import make_plan
@@ -197,7 +186,7 @@ def _kit(lab: str) -> Iterator[Path]:
 
 def _assignment(lab: str, limits: Limits | None, sandbox: bool, context: Context, kit: Path) -> Assignment:
     """What workers need."""
-    from autograder.course.policy_file import settings
+    from autograder.course.policy_file import limits_of, settings
     from autograder.grading.repair import Template
     from autograder.grading.task import Assignment
 

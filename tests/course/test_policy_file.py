@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from autograder.course import policy_file
 from autograder.course.masters import course_root, lab_as_written, lab_name
 from autograder.course.policy import LatePolicy
-from autograder.course.policy_file import settings, spec
+from autograder.course.policy_file import GRADED_LIMITS, limits_of, settings, spec
 from autograder.errors import UserError
 from autograder.grading.cache_keys import changed_parts, context_of
 from autograder.grading.forbidden_calls import forbidden_used
-from autograder.run.pipeline import limits_of
 from autograder.sandbox.limits import Limits
 
 LAB = "01_markov_bigram"
@@ -105,6 +105,15 @@ def test_limits_for_one_lab_go_before_limits_for_all(course_at):
     limits = limits_of(LAB)
     assert (limits.cell_seconds, limits.call_seconds) == (20, 8)
     assert limits.memory_bytes == Limits().memory_bytes
+
+
+def test_limits_of_the_master_stand_between_those_for_all_labs_and_those_for_this_one(course_at, monkeypatch):
+    header = {"limits": {"cell_seconds": 90, "call_seconds": 91, "processes": 5}}
+    monkeypatch.setattr(policy_file, "course_header", lambda lab: header)
+    course_at(COURSE)
+    limits = limits_of(LAB)
+    assert (limits.cell_seconds, limits.call_seconds, limits.processes) == (20, 91, 5)
+    assert limits.total_seconds == GRADED_LIMITS.total_seconds < Limits().total_seconds
 
 
 def test_a_date_means_the_end_of_that_day_in_the_courses_time_zone(course_at):

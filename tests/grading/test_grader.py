@@ -10,10 +10,10 @@ import pytest
 
 from autograder.audit.simulate import _HOSTILE, _UNLUCKY, _with_cell, kinds_of
 from autograder.course.masters import lab_name, solved
-from autograder.course.policy_file import spec
+from autograder.course.policy_file import limits_of, spec
 from autograder.grading.cache_keys import context_of
 from autograder.grading.submissions import collect
-from autograder.run.pipeline import STORE, limits_of, run
+from autograder.run.pipeline import STORE, run
 from autograder.run.plan import make_plan
 from autograder.run.store import ResultStore
 from autograder.sandbox.jail.namespaces import probe
