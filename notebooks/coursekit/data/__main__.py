@@ -1,4 +1,4 @@
-"""``python -m coursekit.data``: fetches corpora ahead."""
+"""``python -m coursekit.data``: fetches corpora ahead. argparse, not Typer: a student's bundle does not install Typer."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from coursekit.data.corpora import CORPORA, corpus_named, files_of
+from coursekit.errors import UserError
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -21,11 +22,11 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         asked = {
             name: corpus_named(name) for name in names
-        }  # a wrong name is said before anything is fetched
+        }  # a wrong name stops this before anything is fetched
         for name, corpus in asked.items():
             paths = files_of(name)
             print(f"{corpus.title}: {len(paths)} files in {next(iter(paths.values())).parent}")
-    except (ValueError, FileNotFoundError) as error:
+    except UserError as error:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:

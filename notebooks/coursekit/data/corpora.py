@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.data.download import Remote, fetch
+from coursekit.errors import UserError
 from coursekit.notebook.progress import draw_bar, say
 
 
@@ -99,12 +100,12 @@ def load(name: str, split: str = "train") -> list[Any]:
 
     ``"multi30k"`` and ``"tatoeba"`` are lists of pairs ``(english, german)``, and ``split`` is one of ``"train"``,
     ``"validation"`` and ``"test"``; ``"europarl"`` is a list of English sentences, ``"makemore"`` a list of names.
-    Raises FileNotFoundError, in one sentence, when the corpus is not here and there is no network.
+    Raises MissingFile when the corpus is not here and there is no network; UserError for an unknown name or split.
     """
     files = files_of(name)
     if name == "multi30k":
         if split not in _MULTI30K_FILES:
-            raise ValueError(
+            raise UserError(
                 f"Multi30k has the splits {', '.join(_MULTI30K_FILES)}; there is no split {split!r}."
             )
         stem = _MULTI30K_FILES[split]
@@ -118,8 +119,9 @@ def load(name: str, split: str = "train") -> list[Any]:
 
 
 def corpus_named(name: str) -> Corpus:
+    """The corpus of that name; UserError where there is none."""
     if name not in CORPORA:
-        raise ValueError(f"There is no corpus {name!r}; there are {', '.join(CORPORA)}.")
+        raise UserError(f"There is no corpus {name!r}; there are {', '.join(CORPORA)}.")
     return CORPORA[name]
 
 
@@ -188,7 +190,7 @@ def _tatoeba(file: Path, split: str) -> list[tuple[str, str]]:
     test, English or German, is in the training set, so that nothing is known by heart in either direction.
     """
     if split not in ("train", "validation", "test"):
-        raise ValueError(f"Tatoeba has the splits train, validation and test; there is no split {split!r}.")
+        raise UserError(f"Tatoeba has the splits train, validation and test; there is no split {split!r}.")
     with zipfile.ZipFile(file) as archive:
         rows = archive.read("deu.txt").decode("utf-8").split("\n")
     pairs = [(row.split("\t")[0].strip(), row.split("\t")[1].strip()) for row in rows if "\t" in row]

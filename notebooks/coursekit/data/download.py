@@ -18,14 +18,12 @@ from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 
-__all__ = ["NotFetched", "Remote", "cache_folder", "fetch", "same_content"]
+from coursekit.errors import MissingFile
+
+__all__ = ["Remote", "cache_folder", "fetch", "same_content"]
 
 _BLOCK = 1 << 16
 Report = Callable[[int], None]
-
-
-class NotFetched(FileNotFoundError):
-    """A file could be had neither here nor from the network; the message is one sentence that says what to do."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ def same_content(file: Path, sha256: str) -> bool:
 def fetch(remote: Remote, *, report: Report | None = None, patience: Patience | None = None) -> Path:
     """The path of the file, with the right content: from the cache, the mirror, or its public address.
 
-    ``report`` is called with the number of bytes that have arrived. Raises NotFetched.
+    ``report`` is called with the number of bytes that have arrived. Raises MissingFile.
     """
     target = cache_folder() / remote.name
     if same_content(target, remote.sha256):
@@ -77,7 +75,7 @@ def fetch(remote: Remote, *, report: Report | None = None, patience: Patience | 
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise NotFetched(
+        raise MissingFile(
             f"{target.parent} cannot be written ({error.strerror}): set COURSE_DATA_CACHE to another folder."
         ) from None
     reasons = []
@@ -86,7 +84,7 @@ def fetch(remote: Remote, *, report: Report | None = None, patience: Patience | 
         if not reason:
             return target
         reasons.append(reason)
-    raise NotFetched(
+    raise MissingFile(
         f"{remote.name} could not be fetched ({'; '.join(dict.fromkeys(reasons))}): connect to the network and run this again, "
         f"or set COURSE_DATA_MIRROR to a folder that holds {remote.name}."
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from coursekit.errors import MissingFile
+
 _KIT = Path(__file__).resolve().parents[1]
 
 
@@ -20,11 +22,11 @@ def _folders() -> list[Path]:
 
 
 def path(name: str) -> Path:
-    """The path of the data file ``name`` (``"names.txt"``). Raises FileNotFoundError in one sentence."""
+    """The path of the data file ``name`` (``"names.txt"``). Raises MissingFile."""
     for folder in _folders():
         if (folder / name).exists():
             return folder / name
-    raise FileNotFoundError(
+    raise MissingFile(
         f"The data file {name} is missing: unpack the lab's folder again, with its data folder."
     )
 

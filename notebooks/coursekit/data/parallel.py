@@ -7,6 +7,7 @@ import gzip
 import re
 
 from coursekit import data
+from coursekit.errors import UserError
 
 SPLITS = ("train", "valid", "test_sentences", "test_combinations", "test_coreference")
 
@@ -20,10 +21,10 @@ _NO_SPACE_BEFORE = re.compile(r"\s+([.,!?;:])")
 def load(split: str) -> list[tuple[str, str]]:
     """All pairs of a split as (English sentence, German sentence), in the corpus's order.
 
-    ``split`` is one of ``SPLITS``; another name is a ValueError.
+    ``split`` is one of ``SPLITS``; another name is a UserError.
     """
     if split not in SPLITS:
-        raise ValueError(f"There is no split {split!r}; choose one of {', '.join(SPLITS)}.")
+        raise UserError(f"There is no split {split!r}; choose one of {', '.join(SPLITS)}.")
     with gzip.open(data.path(f"parallel/{split}.tsv.gz"), "rt", encoding="utf-8") as file:
         pairs = [line.rstrip("\n").split("\t") for line in file]
     return [(english, german) for english, german in pairs]

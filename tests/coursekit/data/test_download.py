@@ -16,7 +16,8 @@ import pytest
 from coursekit import data
 from coursekit.data import corpora, download, names
 from coursekit.data.__main__ import main
-from coursekit.data.download import NotFetched, Patience, Remote, fetch
+from coursekit.data.download import Patience, Remote, fetch
+from coursekit.errors import MissingFile, UserError
 
 CONTENT = bytes(range(256)) * 800  # 204,800 bytes: several blocks
 QUICK = Patience(timeout=0.4, attempts=4, pause=0.01)
@@ -122,7 +123,7 @@ def test_a_broken_transfer_goes_on_where_it_broke(server, fault):
 
 def test_the_next_call_takes_up_what_an_earlier_one_left(server):
     server.faults = ["truncate"]
-    with pytest.raises(NotFetched, match="broke off"):
+    with pytest.raises(MissingFile, match="broke off"):
         fetch(_remote(server), patience=Patience(timeout=0.4, attempts=1, pause=0))
     target = download.cache_folder() / "shelf" / "book.bin"
     assert not target.exists() and target.with_name("book.bin.part").stat().st_size == len(CONTENT) // 2
@@ -150,7 +151,7 @@ def test_a_corrupt_file_is_caught_and_fetched_again(server):
 
 def test_a_file_that_is_always_another_one_is_never_taken(server):
     server.content = CONTENT[::-1]
-    with pytest.raises(NotFetched, match="another checksum"):
+    with pytest.raises(MissingFile, match="another checksum"):
         fetch(_remote(server), patience=QUICK)
     assert list(download.cache_folder().rglob("book*")) == []
     assert len(server.log) == 2
@@ -159,7 +160,7 @@ def test_a_file_that_is_always_another_one_is_never_taken(server):
 def test_a_file_that_grew_is_not_read_to_its_end(server):
     server.content = CONTENT + bytes(10_000_000)
     arrived = []
-    with pytest.raises(NotFetched, match="another checksum"):
+    with pytest.raises(MissingFile, match="another checksum"):
         fetch(_remote(server), report=arrived.append, patience=QUICK)
     assert max(arrived) == len(CONTENT)
 
@@ -183,7 +184,7 @@ def test_a_busy_server_is_asked_again_and_a_missing_file_is_not(server):
     server.faults = [503, 429]
     assert _nothing_half_written(fetch(_remote(server), patience=QUICK))
     server.faults, server.log = [404] * 9, []
-    with pytest.raises(NotFetched, match="answered 404"):
+    with pytest.raises(MissingFile, match="answered 404"):
         fetch(_remote(server, "other.bin"), patience=QUICK)
     assert len(server.log) == 1
 
@@ -198,7 +199,7 @@ def test_a_refused_connection_is_one_sentence_that_says_what_to_do(server):
 
 def test_no_network_is_said_as_such(server):
     remote = Remote("a/b.txt", "http://no-such-host.invalid/b.txt", "0" * 64, 5)
-    with pytest.raises(NotFetched, match="there is no network"):
+    with pytest.raises(MissingFile, match="there is no network"):
         fetch(remote, patience=QUICK)
 
 
@@ -223,7 +224,7 @@ def test_a_mirror_on_the_network_is_asked_first_and_the_public_address_after_it(
 def test_a_cache_that_cannot_be_made_is_said(server, monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("COURSE_DATA_CACHE", str(tmp_path / "file"))
-    with pytest.raises(NotFetched, match="COURSE_DATA_CACHE"):
+    with pytest.raises(MissingFile, match="COURSE_DATA_CACHE"):
         fetch(_remote(server), patience=QUICK)
 
 
@@ -264,7 +265,7 @@ def test_multi30k_is_pairs_of_english_and_german_and_its_licence_is_shown(shelf,
     shelf("multi30k", train_en_gz="A dog.\nTwo\u2028men.\n".encode(), train_de_gz=b"Ein Hund.\nZwei.\n")
     assert data.load("multi30k") == [("A dog.", "Ein Hund."), ("Two\u2028men.", "Zwei.")]
     assert "Flickr30k" in capsys.readouterr().out
-    with pytest.raises(ValueError, match="no split 'dev'"):
+    with pytest.raises(UserError, match="no split 'dev'"):
         data.load("multi30k", "dev")
 
 
@@ -309,7 +310,7 @@ def test_makemores_names_lie_where_labs_1_and_2_look_for_them(shelf, server, mon
 
 
 def test_an_unknown_corpus_is_answered_with_the_known_ones(capsys):
-    with pytest.raises(ValueError, match="multi30k, tatoeba"):
+    with pytest.raises(UserError, match="multi30k, tatoeba"):
         data.load("wikipedia")
     assert main(["makemore", "wikipedia"]) == 2
     said = capsys.readouterr().err

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from coursekit import data
 from coursekit.data import parallel
+from coursekit.errors import UserError
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -293,7 +294,7 @@ def test_a_capital_goes_only_where_it_marks_the_start():
 
 
 def test_an_unknown_split_is_refused_with_the_names_of_the_known_ones():
-    with pytest.raises(ValueError, match="test_coreference"):
+    with pytest.raises(UserError, match="test_coreference"):
         parallel.load("dev")
 
 

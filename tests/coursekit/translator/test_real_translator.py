@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 import torch
 from coursekit.data.vocabulary import BOS, EOS, PAD, UNKNOWN
+from coursekit.errors import UserError
 from coursekit.provided.p04_tokenizer import encode
 from coursekit.provided.p12_translator_search import translate_all
 from coursekit.translator import __main__ as command
 from coursekit.translator import translator as sentence_translator
 from coursekit.translator.run import (
-    Complaint,
     Curve,
     Plan,
     Run,
@@ -478,7 +478,7 @@ def test_only_the_fast_path_goes_to_a_gpu_by_itself(monkeypatch):
     assert sentence_translator.device_for(Plan(without=("fast",)), "cuda:0") == torch.device("cuda:0")
     monkeypatch.setattr(sentence_translator, "FAST", "coursekit.provided.no_such_module")
     assert sentence_translator.device_for(Plan()).type == "cpu"
-    with pytest.raises(Complaint, match="needs the course's fast path"):
+    with pytest.raises(UserError, match="needs the course's fast path"):
         sentence_translator.device_for(Plan(), "cuda")
 
 
