@@ -1,7 +1,7 @@
 """What a demo is: a function that draws, the controls that feed it, and the scenes that a lecture walks through.
 
 ``picture(**settings)`` is a pure function from settings to SVG, so that a demo can be tested, timed and printed
-without a browser. ``Demo.show()`` puts widgets on top (see ``widgets``).
+without a browser. ``widgets.show(demo)`` puts widgets on top.
 """
 
 from __future__ import annotations
@@ -199,12 +199,6 @@ class Demo:
     def picture(self, **settings: Any) -> str:
         """The picture as SVG; settings that are not given are as when the demo opens."""
         return _drawn(self, tuple(sorted(self.settings(**settings).items())))
-
-    def show(self) -> Any:
-        """The demo as a widget; the last line of its notebook's cell."""
-        from coursekit.demos.widgets import Stage
-
-        return Stage(self).box
 
 
 @lru_cache(maxsize=256)

@@ -36,7 +36,7 @@ def load(name: str) -> Demo:
 def notebook(demo: Demo) -> nbformat.NotebookNode:
     """The notebook of a demo."""
     asked = "\n".join(f"{i}. {question}" for i, question in enumerate(demo.questions, 1))
-    code = f"from coursekit.demos.d{demo.name} import demo\n\ndemo.show()"
+    code = f"from coursekit.demos.d{demo.name} import demo\nfrom coursekit.demos.widgets import show\n\nshow(demo)"
     cells = [
         new_markdown_cell(f"# {demo.name[:2]} · {demo.title}\n\n{demo.look}", id="title"),
         new_code_cell(code, id="demo", metadata={"jupyter": {"source_hidden": True}}),

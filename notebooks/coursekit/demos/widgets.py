@@ -66,6 +66,11 @@ padding:0 .7em;height:2.1em;line-height:2em;color:var(--jp-content-font-color1,#
 _ROW = {"flex_flow": "row wrap", "align_items": "center", "margin": "2px 0"}
 
 
+def show(demo: Demo) -> ipw.VBox:
+    """The demo as a widget; the last line of its notebook's cell."""
+    return Stage(demo).box
+
+
 class Stage:
     """A demo on show: ``box`` is the widget, ``settings`` what the picture shows, ``go`` sets a scene."""
 
