@@ -39,7 +39,7 @@ def values_match(first: Any, second: Any, rtol: float | None = None, atol: float
         return first.keys() == second.keys() and all(
             values_match(first[key], second[key], rtol, atol) for key in first
         )
-    a, b = _numbers(first), _numbers(second)
+    a, b = as_numbers(first), as_numbers(second)
     if a is not None and b is not None:
         return _arrays_match(a, b, rtol, atol)
     if isinstance(first, (list, tuple)) and isinstance(second, (list, tuple)):
@@ -56,7 +56,7 @@ def values_match(first: Any, second: Any, rtol: float | None = None, atol: float
         return False
 
 
-def _numbers(value: Any) -> np.ndarray | None:
+def as_numbers(value: Any) -> np.ndarray | None:
     """The value as an array of numbers or strings, or ``None`` when it is not that regular."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
@@ -69,7 +69,7 @@ def _numbers(value: Any) -> np.ndarray | None:
     if isinstance(value, range):
         return np.arange(value.start, value.stop, value.step)
     if isinstance(value, (list, tuple)):
-        parts = [part for part in map(_numbers, value) if part is not None]
+        parts = [part for part in map(as_numbers, value) if part is not None]
         if len(parts) < len(value) or len({part.shape for part in parts}) > 1:
             return None
         return np.array(parts) if parts else np.empty(0)
