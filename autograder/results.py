@@ -100,6 +100,8 @@ class QuestionResult:
     hint: str | None = None
     #: The student's own error, in the student's own frames ("" when there was none).
     error: str = ""
+    #: What is wrong, in words: the misconception's title, or else what the values or the error show.
+    cause: str | None = None
     #: Library functions the question forbids and the student used, e.g. ("torch.softmax",).
     forbidden: tuple[str, ...] = ()
 
@@ -169,6 +171,7 @@ class SubmissionResult:
                     "tests": [{"name": t.name, "passed": t.passed, "message": t.message} for t in q.tests],
                     "misconception": q.misconception,
                     "hint": q.hint,
+                    "cause": q.cause,
                     "error": q.error,
                     "forbidden": list(q.forbidden),
                 }

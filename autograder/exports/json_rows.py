@@ -16,6 +16,7 @@ def result_from_json(row: dict[str, Any], *, unsandboxed: bool = False) -> Submi
             max_points=q["max_points"],
             tests=tuple(TestResult(t["name"], t["passed"], t["message"]) for t in q["tests"]),
             misconception=q["misconception"],
+            cause=q.get("cause"),
             hint=q["hint"],
             error=q.get("error", ""),
             forbidden=tuple(q.get("forbidden", ())),

@@ -50,7 +50,8 @@ class Graded:
         for question in self.result.questions:
             earned = points(self.by_question.get(question.name, question.points))
             line = f"{question.name}: {earned} of {points(question.max_points)}"
-            lines.append(f"{line} (looks like: {question.misconception})" if question.misconception else line)
+            why = f"looks like: {question.misconception}" if question.misconception else question.cause
+            lines.append(f"{line} ({why})" if why else line)
         return plain("\n".join([*lines, *self.by_hand]), 4000)
 
     @property

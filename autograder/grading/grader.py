@@ -17,6 +17,7 @@ from autograder.grading.diagnosis import diagnose
 from autograder.grading.forbidden_calls import forbidden_used
 from autograder.grading.repair import Repaired, Template, kept_name, repair
 from autograder.grading.submissions import MISSING, Submission, Unreadable
+from autograder.grading.symptoms import Symptom, find_symptom
 from autograder.grading.task import Task
 from autograder.grading.time_guard import JudgedTooLong, ends_after, judging
 from autograder.grading.zygotes import Zygotes
@@ -151,8 +152,10 @@ class Grader:
         forbidden = forbidden_used(self.lab, name, repaired.executed_source())
         score = 0.0 if forbidden else earned(points, [(run.test.weight, run.result.passed) for run in runs])
         found = diagnose(self.lab, name, runs)
+        symptom = None if found else _symptom(self.lab, name, runs)
         errors = (run.error for run in runs if run.error is not None)
         error = next((e for e in errors if e.type_name != "NotImplementedError" or e.message), None)
+        shown_error = own_error(error, _labelled_sources(repaired))
         return QuestionResult(
             name,
             score,
@@ -160,9 +163,32 @@ class Grader:
             tuple(run.result for run in runs),
             found.title if found else None,
             found.hint if found else None,
-            own_error(error, _labelled_sources(repaired)),
+            shown_error,
+            found.title if found else _cause(runs, symptom, shown_error),
             forbidden,
         )
+
+
+def _symptom(lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | None:
+    """What the values show, unless looking at them takes too long."""
+    try:
+        with judging():
+            return find_symptom(lab, question, runs)
+    except JudgedTooLong:
+        return None
+
+
+def _cause(runs: Sequence[TestRun], symptom: Symptom | None, shown_error: str) -> str | None:
+    """What is wrong in words where no misconception matches; None when nothing is, or nobody can say."""
+    failed = [run for run in runs if not run.result.passed]
+    if not failed:
+        return None
+    if symptom is not None:
+        return symptom.sentence
+    if shown_error:
+        return f"It raises an error: {shown_error.splitlines()[-1]}."
+    message = failed[0].result.message
+    return f"{message[:1].upper()}{message[1:]}." if message else None
 
 
 def _within_bounds(outcomes: Sequence[CellOutcome]) -> list[CellOutcome]:

@@ -90,6 +90,8 @@ def symptom_of(actual: Any, expected: Any) -> Symptom | None:
 def _about_kinds(actual: Any, expected: Any) -> Symptom | None:
     """Equal values of another type, such as 2.0 for 2 or a list for an array, that a test may mind."""
     a, e = as_numbers(actual), as_numbers(expected)
+    if a is not None and e is not None and a.dtype.kind == e.dtype.kind == "f":
+        return None if np.allclose(a, e, rtol=1e-10, atol=1e-12, equal_nan=True) else _PRECISION
     if a is not None and e is not None and a.dtype.kind != e.dtype.kind:
         kinds = {
             "b": "True and False",
@@ -396,10 +398,7 @@ def _of_nan(a: Array, e: Array) -> Symptom | None:
 def _of_precision(a: Array, e: Array) -> Symptom | None:
     size = np.abs(e[np.isfinite(e)]).max(initial=0)
     if np.allclose(a, e, rtol=SINGLE_PRECISION, atol=SINGLE_PRECISION * size):
-        return Symptom(
-            "precision",
-            "The values agree to several digits only: something was rounded, or computed in single precision, or a small number was added.",
-        )
+        return _PRECISION
     if e.size > 2 and any(np.array_equal(a, cut(e)) for cut in (np.rint, np.trunc, np.floor)):
         return Symptom("whole numbers", "The values are the right ones cut or rounded to whole numbers.")
     if size and np.array_equal(a, np.round(e, 1)) | np.array_equal(a, np.round(e, 2)) | np.array_equal(
@@ -614,24 +613,19 @@ def _of_rows(a: Array, e: Array) -> Symptom | None:
 
 def _of_places(a: Array, e: Array) -> Symptom | None:
     """Where the wrong values stand."""
-    wrong = ~np.isclose(
+    wrong: npt.NDArray[np.bool_] = ~np.isclose(
         a, e, rtol=_RTOL, atol=_ATOL + _RTOL * np.abs(e[np.isfinite(e)]).max(initial=0), equal_nan=True
     )
     if not wrong.any() or wrong.all() or e.size < 3:
         return None
     for axis in range(e.ndim):
-        lines = wrong.any(axis=tuple(i for i in range(e.ndim) if i != axis))
+        lines: npt.NDArray[np.bool_] = np.asarray(
+            wrong.any(axis=tuple(i for i in range(e.ndim) if i != axis))
+        )
         if lines.size < 3:
             continue
-        which = (
-            ""
-            if e.ndim == 1
-            else " of the first axis"
-            if axis == 0
-            else " of the last axis"
-            if axis == e.ndim - 1
-            else " of an inner axis"
-        )
+        names = {0: "first", e.ndim - 1: "last"}
+        which = "" if e.ndim == 1 else f" of the {names.get(axis, 'middle')} axis"
         if lines[1:].all() and not lines[0]:
             return Symptom("only the first is right", f"Only the first entry{which} is right.")
         if lines[-1] and not lines[:-1].any():
@@ -661,6 +655,10 @@ def _of_places(a: Array, e: Array) -> Symptom | None:
 
 # --------------------------------------------------------------------------------------------------------------- helpers
 
+_PRECISION = Symptom(
+    "precision",
+    "The values agree to several digits only: something was rounded, or computed in single precision, or a small number was added.",
+)
 _OTHER = Symptom("other values", "The result has the right shape and other values.")
 #: What says little: a more telling symptom of another test goes before it.
 _VAGUE = frozenset({

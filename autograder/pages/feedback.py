@@ -28,6 +28,7 @@ class QuestionView:
     max_points: float
     tests: tuple[TestResult, ...]
     misconception: str
+    cause: str
     hint: str
     error: str
     forbidden: tuple[str, ...]
@@ -150,6 +151,7 @@ class FeedbackWriter:
             max_points=question.max_points,
             tests=_without_repeats(question.tests),
             misconception=question.misconception or "",
+            cause=_cause(question),
             hint=question.hint or "",
             error=plain(question.error),
             forbidden=question.forbidden,
@@ -157,6 +159,14 @@ class FeedbackWriter:
             by_hand=" ".join(words),
             comment=_comment(marks.comments.get(question.name, "")),
         )
+
+
+def _cause(question: QuestionResult) -> str:
+    """What the values show; "" where the page says it elsewhere: as a misconception, an error or a test's message."""
+    said = {test.message.strip(".").lower() for test in question.tests}
+    cause = question.cause or ""
+    elsewhere = question.misconception or question.error or cause.strip(".").lower() in said
+    return "" if elsewhere else cause
 
 
 def _without_repeats(tests: tuple[TestResult, ...]) -> tuple[TestResult, ...]:

@@ -1,0 +1,104 @@
+"""Symptoms: true words about how a wrong value differs from the right one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from autograder.grading.symptoms import find_symptom, symptom_of
+from autograder.testing.run import run_question, substituted
+
+RNG = np.random.default_rng(5)
+TABLE = RNG.normal(size=(4, 6))
+SHARES = np.exp(TABLE) / np.exp(TABLE).sum(-1, keepdims=True)
+MASK = np.tril(np.ones((5, 5), dtype=bool))
+
+
+def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
+    return np.exp(x) / np.exp(x).sum(axis, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "name"),
+    [
+        (None, TABLE, "nothing returned"),
+        (TABLE.T, TABLE, "transposed"),
+        (TABLE[:, :, None], TABLE, "axis too many"),
+        (TABLE.sum(1), TABLE.sum(1, keepdims=True), "axis dropped"),
+        (TABLE.ravel(), TABLE, "shape only"),
+        (TABLE[:, 1:], TABLE, "one place more or less"),
+        (-TABLE, TABLE, "sign"),
+        (2 * TABLE, TABLE, "factor"),
+        (TABLE / np.log(2), TABLE, "factor"),
+        (TABLE + 1, TABLE, "off by one"),
+        (TABLE + 0.3, TABLE, "offset"),
+        (TABLE.astype(np.float32), TABLE, "precision"),
+        (np.zeros((4, 6)), TABLE, "all zero"),
+        (np.where(TABLE > 0, TABLE, np.nan), TABLE, "nan"),
+        (TABLE[::-1], TABLE, "reversed"),
+        (TABLE[:, [1, 0, 2, 3, 5, 4]], TABLE, "order in rows"),
+        (np.roll(TABLE, 1, axis=-1), TABLE, "shifted by one"),
+        (np.maximum(TABLE, 0), TABLE, "clipped at zero"),
+        (np.exp(TABLE), TABLE, "exponential"),
+        (1 - SHARES, SHARES, "complement"),
+        (softmax(TABLE, axis=-2), SHARES, "wrong axis"),
+        (softmax(3 * TABLE), SHARES, "too sharp"),
+        (softmax(TABLE / 3), SHARES, "too even"),
+        (np.exp(TABLE) / np.exp(TABLE).sum(), SHARES, "normalised as a whole"),
+        (np.exp(TABLE), 3 * SHARES, "factor for each row"),
+        (TABLE - TABLE.mean(1, keepdims=True), TABLE, "offset for each row"),
+        (~MASK, MASK, "True and False exchanged"),
+        (MASK.T, MASK, "transposed"),
+        (np.tril(MASK, -1), MASK, "shifted by one"),
+        (MASK.astype(int), MASK, "another type of number"),
+        ((SHARES, TABLE), (TABLE, SHARES), "results exchanged"),
+        ((TABLE, -SHARES), (TABLE, SHARES), "sign"),
+        ("Dog", "dog", "letter case"),
+        ("a dog", "a dog barks", "text ends too early"),
+        ([1, 2], [1, 2, 3], "ends too early"),
+        ([3, 2, 1], [1, 2, 3], "reversed"),
+        ([["a"], ["c"], ["b"]], [["a"], ["b"], ["c"]], "another order"),
+        ({("b", "a"): 1}, {("a", "b"): 1}, "keys turned round"),
+        ({"a": 2, "b": 4}, {"a": 1, "b": 2}, "factor"),
+        ({"a": 7, "b": 3}, {"a": 1, "b": 2}, "entries' values"),
+        (0.4, 2.5, "reciprocal"),
+        (7, 8, "off by one"),
+    ],
+)  # fmt: skip
+def test_a_difference_has_its_name(actual, expected, name):
+    symptom = symptom_of(actual, expected)
+    assert symptom is not None and symptom.name == name, symptom
+    assert symptom.sentence.endswith((".", "?")) and symptom.sentence[0].isupper()
+
+
+@pytest.mark.parametrize(
+    "value", [TABLE, MASK, "text", [1, "a", None], {"a": TABLE}, (TABLE, 3), 4.0, None, range(5)]
+)
+def test_what_is_equal_has_no_symptom(value):
+    assert symptom_of(value, value) is None
+
+
+@pytest.mark.parametrize(
+    "strange", [object(), [[[]]] * 3, {1: {2: {}}}, b"\xff", "\ud800", [float("nan")] * 3, 10**400]
+)
+@pytest.mark.parametrize("expected", [TABLE, [1, 2, 3], "text", {"a": 1}, 3.0, (TABLE, SHARES)])
+def test_whatever_comes_back_there_is_a_sentence(strange, expected):
+    assert symptom_of(strange, expected) is not None
+
+
+def test_no_number_of_an_input_is_in_a_sentence():
+    for factor in (17.25, 1 / 17.25, -3.5):
+        symptom = symptom_of(factor * TABLE, TABLE)
+        assert symptom is not None and not any(character.isdigit() for character in symptom.sentence)
+
+
+def test_a_slip_that_no_misconception_names_is_still_explained():
+    def halved(q, k, v, mask=None):
+        weights = softmax(
+            np.where(mask if mask is not None else True, q @ np.swapaxes(k, -1, -2) / 3, -np.inf)
+        )
+        return weights @ v, weights
+
+    lab, question = "07_self_attention", "scaled_dot_product_attention"
+    symptom = find_symptom(lab, question, run_question(lab, question, substituted(lab, question, halved)))
+    assert symptom is not None and symptom.name in ("too even", "too sharp", "nan")
