@@ -9,7 +9,7 @@ from typing import Any
 from autograder.course.masters import solution
 from autograder.course.policy_file import spec
 from autograder.testing.catalogue import Answer, answers_of
-from autograder.testing.run import earned, run_question, substituted
+from autograder.testing.run import earned, run_question, student_with_answer
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class AnswerAudit:
 
 
 def _audit_answer(lab: str, question: str, points: float, kind: str, name: str, function: Any) -> AnswerAudit:
-    runs = run_question(lab, question, substituted(lab, question, function))
+    runs = run_question(lab, question, student_with_answer(lab, question, function))
     kept = earned(points, [(run.test.weight, run.result.passed) for run in runs])
     failed = tuple((run.test.name, run.result.message) for run in runs if not run.result.passed)
     return AnswerAudit(name, kind, kept, points, failed)
@@ -72,7 +72,10 @@ def indistinct(lab: str, question: str) -> list[tuple[str, str]]:
 
     answers: tuple[Answer, ...] = answers_of(lab)["misconception"].get(question, ())
     traces = [
-        [run.trace for run in run_question(lab, question, substituted(lab, question, answer.function))]
+        [
+            run.trace
+            for run in run_question(lab, question, student_with_answer(lab, question, answer.function))
+        ]
         for answer in answers
     ]
     pairs = []

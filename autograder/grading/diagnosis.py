@@ -8,7 +8,7 @@ from functools import cache
 
 from autograder.testing.catalogue import Answer, answers_of
 from autograder.testing.evidence import traces_match
-from autograder.testing.run import TestRun, run_question, substituted
+from autograder.testing.run import TestRun, run_question, student_with_answer
 
 
 @cache
@@ -16,7 +16,7 @@ def _known(lab: str, question: str) -> tuple[tuple[Answer, tuple[TestRun, ...]],
     """How each misconception of a question fares. The inputs are the same for every student, so once is enough."""
     answers = answers_of(lab)["misconception"].get(question, ())
     return tuple(
-        (answer, tuple(run_question(lab, question, substituted(lab, question, answer.function))))
+        (answer, tuple(run_question(lab, question, student_with_answer(lab, question, answer.function))))
         for answer in answers
     )
 

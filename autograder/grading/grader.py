@@ -26,7 +26,7 @@ from autograder.sandbox.host.rpc import StudentError, StudentGone
 from autograder.sandbox.host.session import Session
 from autograder.sandbox.host.student import Student
 from autograder.testing.run import HiddenTest, TestRun, earned, run_test, tests_of
-from autograder.testing.safe_errors import own_error
+from autograder.testing.safe_errors import safe_error
 
 #: Characters that all cells of a notebook may put out together, pictures included.
 MAX_OUTPUT = 16 << 20
@@ -155,7 +155,7 @@ class Grader:
         symptom = None if found else _symptom(self.lab, name, runs)
         errors = (run.error for run in runs if run.error is not None)
         error = next((e for e in errors if e.type_name != "NotImplementedError" or e.message), None)
-        shown_error = own_error(error, _labelled_sources(repaired))
+        shown_error = safe_error(error, _labelled_sources(repaired))
         return QuestionResult(
             name,
             score,

@@ -132,7 +132,7 @@ class _Warm:
         if self.begun:
             return
         self.begun = True
-        self.zygotes.plain.begin()
+        self.zygotes.plain.launch()
         for submission in submissions:
             if self.zygotes.with_torch is None and (raw := _peek(submission)):
                 self.zygotes.expect(raw)

@@ -57,7 +57,7 @@ def make_grader(assignment: Assignment, zygotes: Zygotes | None = None) -> Any:
         assignment.lab, assignment.kit, assignment.data, assignment.limits, assignment.sandbox
     )
     zygotes.use(assignment.limits)
-    zygotes.plain.start()
+    zygotes.plain.wait_ready()
     return Grader(assignment.lab, zygotes, assignment.template, assignment.context)
 
 

@@ -1,1 +1,1 @@
-"""The trust boundary: how a student's code is run in a jail and how plain values cross its wall."""
+"""The trust boundary: how a student's code runs in a jail, and how plain values get in and out."""

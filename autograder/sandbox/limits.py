@@ -20,18 +20,18 @@ class Limits:
     total_seconds: float = 300.0
     #: CPU time of each process.
     cpu_seconds: int = 300
-    #: Memory above what the preloaded libraries take: of one process by RLIMIT_DATA, of all together by
+    #: Memory beyond what the preloaded libraries take: of one process by RLIMIT_DATA, of all together by
     #: the watchdog.
     memory_bytes: int = 2048 * MEBIBYTE
     #: Processes and threads.
     processes: int = 64
-    #: More than these step back behind every other process of the machine.
-    crowd: int = 4
+    #: With more processes and threads than these, all but the first get the lowest priority.
+    max_unthrottled_tasks: int = 4
     open_files: int = 256
     #: The largest file, and all of /tmp and the working directory together.
     file_bytes: int = 64 * MEBIBYTE
     scratch_bytes: int = 128 * MEBIBYTE
-    #: Text, and pictures, that one cell may put out; what is over is dropped.
+    #: Text and pictures that one cell may put out; the rest is dropped.
     output_bytes: int = 200_000
     picture_bytes: int = 2 * MEBIBYTE
     #: Separate outputs of one cell.

@@ -94,7 +94,7 @@ def source_of(answer: Answer) -> str | None:
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith(_ANSWERS):
             waiting += [(str(node.module), name)]
             continue
-        written = _as_written(node, answer)
+        written = _as_answer(node, answer)
         needed[module, node.lineno] = ast.unparse(written)
         waiting += [(module, n.id) for n in ast.walk(written) if isinstance(n, ast.Name)]
     # What several questions share comes first, as in a notebook.
@@ -110,10 +110,10 @@ def source_of(answer: Answer) -> str | None:
 def _definitions(module: str) -> dict[str, ast.stmt]:
     """What the top level of a loaded module defines, by name."""
     tree = ast.parse(inspect.getsource(sys.modules[module]))
-    return {name: node for node in tree.body for name in _bound(node)}
+    return {name: node for node in tree.body for name in _bound_names(node)}
 
 
-def _bound(node: ast.stmt) -> list[str]:
+def _bound_names(node: ast.stmt) -> list[str]:
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return [node.name]
     if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -123,7 +123,7 @@ def _bound(node: ast.stmt) -> list[str]:
     return []
 
 
-def _as_written(node: ast.stmt, answer: Answer) -> ast.stmt:
+def _as_answer(node: ast.stmt, answer: Answer) -> ast.stmt:
     """The definition under the question's name, without decorator and hint."""
     if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or node.name != answer.function.__name__:
         return node

@@ -22,10 +22,10 @@ def traces_match(first: Sequence[TraceEntry], second: Sequence[TraceEntry]) -> b
     """
     if len(first) != len(second) or not first:
         return False
-    return all(_entries_match(a, b) for a, b in zip(first, second, strict=True))
+    return all(_entry_matches(a, b) for a, b in zip(first, second, strict=True))
 
 
-def _entries_match(first: TraceEntry, second: TraceEntry) -> bool:
+def _entry_matches(first: TraceEntry, second: TraceEntry) -> bool:
     if (first.kind, first.name) != (second.kind, second.name):
         return False
     return values_match(first.value, second.value, first.rtol, first.atol)

@@ -103,14 +103,14 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "detach"):
         return _plain(value.detach().tolist())
     if isinstance(value, dict):
-        return {_frozen(key): _plain(item) for key, item in value.items()}
+        return {_hashable(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (set, frozenset)):
-        return {_frozen(item) for item in value}
+        return {_hashable(item) for item in value}
     if isinstance(value, (list, tuple, range)):
         return [_plain(item) for item in value]
     return value
 
 
-def _frozen(value: Any) -> Any:
+def _hashable(value: Any) -> Any:
     value = _plain(value)
-    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
+    return tuple(_hashable(item) for item in value) if isinstance(value, list) else value

@@ -50,7 +50,7 @@ def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]
     The test fails with what the second try says, and that one draws the same inputs as the first. Afterwards the
     student's own names are back in place.
     """
-    needed = needed_for(source, replaced)
+    needed = definitions_for(source, replaced)
 
     def mark(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)
@@ -76,7 +76,7 @@ def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]
     return mark
 
 
-def needed_for(source: str, names: tuple[str, ...]) -> str:
+def definitions_for(source: str, names: tuple[str, ...]) -> str:
     """What of ``source`` defines ``names``: its imports, these definitions, and those that they call."""
     tree = ast.parse(source)
     homes = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}

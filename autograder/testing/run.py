@@ -26,7 +26,7 @@ from autograder.results import TestResult
 from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone, TraceEntry
 from autograder.sandbox.host.student import Student
 from autograder.testing.expect import Failed
-from autograder.testing.safe_errors import TYPES, error_name
+from autograder.testing.safe_errors import TYPES, safe_error_name
 
 #: Set by the harness from the course configuration; the environment serves plain pytest.
 _salt = os.environ.get("COURSE_SALT", "no salt set: development only")
@@ -106,10 +106,10 @@ def run_test(test: HiddenTest, student: Student) -> TestRun:
     except Failed as failure:
         result = TestResult(test.title, False, str(failure))
     except BadReply as reply:
-        result = TestResult(test.title, False, _sentence_for(reply))
+        result = TestResult(test.title, False, _failure_message(reply))
     except StudentError as raised:
         error = raised
-        result = TestResult(test.title, False, _sentence_for(raised))
+        result = TestResult(test.title, False, _failure_message(raised))
     except (StudentGone, UserError):  # the sandbox's own failure is one of those
         raise
     except Exception as fault:
@@ -134,7 +134,7 @@ def _master_passes(test: HiddenTest) -> bool:
     return True
 
 
-def _sentence_for(error: StudentError) -> str:
+def _failure_message(error: StudentError) -> str:
     if isinstance(error, BadReply):
         kind = f"a value of type {error.type_name}" if error.type_name in TYPES else "something else"
         return f"your function returned {kind}; plain numbers, arrays, tensors or lists are expected"
@@ -142,7 +142,7 @@ def _sentence_for(error: StudentError) -> str:
         return "not written yet"
     if error.type_name == "NameError" and not error.frames:
         return "this function is not defined in your notebook"
-    return f"your function raised {error_name(error.type_name)}"
+    return f"your function raised {safe_error_name(error.type_name)}"
 
 
 def earned(points: float, runs: Sequence[tuple[float, bool]]) -> float:
@@ -155,7 +155,7 @@ def earned(points: float, runs: Sequence[tuple[float, bool]]) -> float:
     return round(points * sum(weight for weight, passed in runs if passed) / total, 2)
 
 
-def substituted(lab: str, question: str, function: Any) -> Student:
+def student_with_answer(lab: str, question: str, function: Any) -> Student:
     """``function`` as the answer to ``question``, with the master's other functions beside it.
 
     A misconception that calls its own helpers finds them in its own module, as always.

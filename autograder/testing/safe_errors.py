@@ -193,33 +193,33 @@ _COMMON_TYPES = frozenset(
 )
 
 
-def own_error(error: StudentError | None, cells: Sequence[tuple[str, str]]) -> str:
+def safe_error(error: StudentError | None, cells: Sequence[tuple[str, str]]) -> str:
     """The error in the student's own lines ("" when there is none). ``cells`` are (label, source) as they ran."""
     if error is None:
         return ""
     lines, own = [], ""
     for frame in error.frames:
         if frame.source.strip() and any(
-            label == frame.cell and _stands_there(source, frame.line, frame.source) for label, source in cells
+            label == frame.cell and _is_in_cell(source, frame.line, frame.source) for label, source in cells
         ):
             lines.append(f"in {frame.cell}, line {frame.line}: {frame.source.strip()}")
             own += f" {frame.source}"
-    said = known_message(error.message, own)
-    name = error_name(error.type_name)
+    said = safe_message(error.message, own)
+    name = safe_error_name(error.type_name)
     return "\n".join([*lines[-3:], f"{name}: {said}" if said else name])
 
 
-def _stands_there(source: str, number: int, line: str) -> bool:
+def _is_in_cell(source: str, number: int, line: str) -> bool:
     lines = source.split("\n")
     return 0 < number <= len(lines) and lines[number - 1].strip()[:300] == line.strip()[:300]
 
 
-def error_name(name: str) -> str:
+def safe_error_name(name: str) -> str:
     """The error's name when it is a known one, and "an error" of the student's own when not."""
     return name if name in NAMES else "an error of your own"
 
 
-def known_message(message: str, own: str) -> str:
+def safe_message(message: str, own: str) -> str:
     """The message in its known form: without numbers, and with names only from the text ``own``; "" when unknown."""
     line = " ".join(message.split())[:400]
     words = set(re.findall(r"[\w.]+", own)) | _OPERATORS | _COMMON_TYPES

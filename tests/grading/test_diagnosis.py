@@ -7,11 +7,11 @@ import pytest
 from autograder.course.masters import solution
 from autograder.grading.diagnosis import diagnose
 from autograder.testing.catalogue import answers_of
-from autograder.testing.run import run_question, substituted
+from autograder.testing.run import run_question, student_with_answer
 
 
 def _named(lab, question, function):
-    found = diagnose(lab, question, run_question(lab, question, substituted(lab, question, function)))
+    found = diagnose(lab, question, run_question(lab, question, student_with_answer(lab, question, function)))
     return found and found.name
 
 

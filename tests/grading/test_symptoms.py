@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autograder.grading.symptoms import find_symptom, symptom_of
-from autograder.testing.run import run_question, substituted
+from autograder.testing.run import run_question, student_with_answer
 
 RNG = np.random.default_rng(5)
 TABLE = RNG.normal(size=(4, 6))
@@ -100,5 +100,7 @@ def test_a_slip_that_no_misconception_names_is_still_explained():
         return weights @ v, weights
 
     lab, question = "07_self_attention", "scaled_dot_product_attention"
-    symptom = find_symptom(lab, question, run_question(lab, question, substituted(lab, question, halved)))
+    symptom = find_symptom(
+        lab, question, run_question(lab, question, student_with_answer(lab, question, halved))
+    )
     assert symptom is not None and symptom.name in ("too even", "too sharp", "nan")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from autograder.sandbox.host.session import Zygote
-from autograder.sandbox.host.transport import _family
+from autograder.sandbox.host.transport import _process_tree
 from autograder.sandbox.jail import rootfs, visible
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -137,8 +137,8 @@ def test_there_is_no_network_and_no_way_to_the_hosts_sockets(say, abstract, tmp_
         listener.listen()
         assert "OSError" not in say(
             "import socket\n"
-            "for family in (socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK, socket.AF_PACKET):\n"
-            "    try:\n        socket.socket(family, socket.SOCK_DGRAM)\n        print('a socket')\n"
+            "for processes in (socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK, socket.AF_PACKET):\n"
+            "    try:\n        socket.socket(processes, socket.SOCK_DGRAM)\n        print('a socket')\n"
             "    except OSError as error:\n        assert error.errno == 97, error\n"
             "assert [n for _, n in socket.if_nameindex()] == ['lo'] if False else True\n"
             "try:\n"
@@ -216,12 +216,12 @@ def test_daemons_die_with_the_session(zygote):
             ]
         )
         assert outcome.status == "ok"
-        family = _family(session._transport.child.pid)
-        assert len(family) >= 4
+        processes = _process_tree(session._transport.child.pid)
+        assert len(processes) >= 4
     deadline = time.monotonic() + 5
-    while any(map(runs, family)) and time.monotonic() < deadline:
+    while any(map(runs, processes)) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert not any(map(runs, family))
+    assert not any(map(runs, processes))
 
 
 def runs(pid):
@@ -280,7 +280,7 @@ def test_a_hidden_folder_inside_a_visible_one_is_covered_and_what_it_contains_ma
         (tmp_path / name).mkdir(parents=True)
     prefix = str(tmp_path / "prefix")
     plan = dict(
-        rootfs._plan(
+        rootfs._mount_plan(
             {
                 "python": [prefix, f"{prefix}/course/venv"],
                 "hidden": [f"{prefix}/site/autograder", f"{prefix}/course", "/elsewhere"],
@@ -325,7 +325,7 @@ def test_copies_of_a_zygote_do_not_meet(folder):
 
 def owner_of(session) -> int:
     """The user outside as whom a session's process runs."""
-    lines = Path(f"/proc/{session._transport.child.family()[0]}/status").read_text().splitlines()
+    lines = Path(f"/proc/{session._transport.child.process_tree()[0]}/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith("Uid:")).split()[1])
 
 
@@ -335,9 +335,9 @@ from pathlib import Path
 from autograder.sandbox.jail import namespaces as ns
 ns.unshare(ns.CLONE_NEWUSER)
 ns.map_user(0, 0, 0)
-from autograder.sandbox.host.launcher import outer_id
+from autograder.sandbox.host.launcher import outer_uid
 from autograder.sandbox.host.session import Zygote
-assert outer_id() == 0
+assert outer_uid() == 0
 with Zygote(Path(sys.argv[1]), modules=()) as zygote, zygote.session() as session:
     for outcome in session.run_cells([("a", "import os\\ndef look():\\n    return os.getuid(), os.listdir('/proc')"),
                                       ("b", "open('/course/x', 'w')"), ("c", "!ls /")]):

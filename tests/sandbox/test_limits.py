@@ -212,9 +212,9 @@ def test_a_crowd_of_processes_steps_back_behind_everybody_else_and_a_few_do_not(
             [("two", "import os, time\nif os.fork() == 0:\n    time.sleep(60)\ntime.sleep(0.5)")]
         )
         child = session._transport.child
-        assert {os.getpriority(os.PRIO_PROCESS, pid) for pid in child.family()} == {0}
+        assert {os.getpriority(os.PRIO_PROCESS, pid) for pid in child.process_tree()} == {0}
         session._run_cell(1, "crowd", CROWD)
-        first, *others = sorted(child.family(), key=lambda pid: pid != child.pid)
+        first, *others = sorted(child.process_tree(), key=lambda pid: pid != child.pid)
         assert first == child.pid and os.getpriority(os.PRIO_PROCESS, first) == 0
         assert len(others) >= 8 and {os.getpriority(os.PRIO_PROCESS, pid) for pid in others} == {19}
         threads = [int(task) for task in os.listdir(f"/proc/{first}/task") if int(task) != first]

@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as hnp
 
 from autograder.sandbox import wire
 from autograder.sandbox.wire import Opaque, OpaqueError, Reference, WireError, WireLimits
-from autograder.sandbox.wire.decode import READERS
+from autograder.sandbox.wire.decode import DECODERS
 
 SMALL = WireLimits(header_bytes=4000, total_bytes=20_000, items=500, depth=10, integer_bits=500)
 
@@ -292,7 +292,7 @@ json_trees = st.recursive(
     | st.sampled_from(["<f8", "|b1", "<U1", "C", "F", "S", "float32", "PCG64", "handle", "ff", "int"])
     | st.text(max_size=3),
     lambda part: st.one_of(
-        st.builds(lambda tag, parts: [tag, *parts], st.sampled_from(sorted(READERS)), st.lists(part)),
+        st.builds(lambda tag, parts: [tag, *parts], st.sampled_from(sorted(DECODERS)), st.lists(part)),
         st.lists(part, max_size=4),
         st.dictionaries(st.text(max_size=2), part, max_size=2),
     ),

@@ -112,7 +112,7 @@ def test_why_the_second_try_ended_is_not_hidden_when_nothing_can_be_put_back():
         def gone(request, answer):
             raise StudentGone("crashed")
 
-        student._conversation.transport.exchange = gone
+        student._rpc.transport.exchange = gone
         raise JudgedTooLong
 
     with pytest.raises(JudgedTooLong):

@@ -1,4 +1,4 @@
-"""Stand-ins, in the student's process, for functions of the harness's."""
+"""Proxies, in the student's process, of functions in the harness's."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 
 class Callback:
-    """Stands, in the student's process, for a function of the harness's."""
+    """A proxy of a function that stays in the harness's process: calling it calls back."""
 
-    def __init__(self, call_back: Callable[[int, tuple, dict[str, Any]], Any], key: int):
+    def __init__(self, call_back: Callable[[int, tuple[Any, ...], dict[str, Any]], Any], key: int):
         self._call_back = call_back
         self.key = key
 

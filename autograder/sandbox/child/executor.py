@@ -1,16 +1,16 @@
-"""Performs the harness's requests inside the student's process: call this, differentiate that.
+"""The RPC server in the student's process: calls and differentiates functions at the harness's request.
 
 Requests and replies are frames of ``wire``. A request is ``(operation, ...)``; the reply is one of
 
-- ``("value", result, mutated, generator)``: what came back, which arguments were changed, and the first
-  random generator among the arguments in its state after the call (or ``None``);
+- ``("value", result, mutated, generator)``: the result, the names of the arguments that the call changed, and the
+  first random generator among the arguments in its state after the call (or ``None``);
 - ``("error", type name, message, frames)``: the student's code raised;
-- ``("refused", sentence)``: the result is not something that travels.
+- ``("refused", sentence)``: the result cannot be sent.
 
-During a call the executor may send ``("callback", key, args, kwargs)`` and is answered by
+During a call the executor may send ``("callback", key, args, kwargs)`` and receives
 ``("answer", value)`` or ``("raise", type name, message)``.
 
-Nothing here is trusted: whatever a student does to this code, all it can change is the values sent back.
+Nothing here is trusted: a student's code can change all of it, and by that only the values that are sent back.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .. import wire
 from ..wire import Reference, WireError
 from .callbacks import Callback
 from .frames import describe_error
-from .mutation import Snapshots, parameters_of
+from .mutation import ArgumentSnapshots, parameter_names
 
 MAX_NAMES = 10_000
 
@@ -40,26 +40,26 @@ RAISABLE: dict[str, type[BaseException]] = {
 RoundTrip = Callable[[bytes], bytes]
 
 
-class MissingName(WireError):
+class UndefinedName(WireError):
     """The student's namespace has no such name."""
 
 
 class Executor:
     """Serves requests on a student's ``namespace``.
 
-    ``label_of`` names the cell that a code object's file name belongs to, or gives ``None`` for code that
-    is not the student's. ``catch`` is what counts as an error of the student's.
+    ``cell_label`` names the cell that a code object's file name belongs to, or returns ``None`` for code that
+    is not the student's. ``catch`` are the exceptions that count as errors of the student's code.
     """
 
     def __init__(
         self,
         namespace: Mapping[str, Any],
-        label_of: Callable[[str], str | None] = lambda filename: None,
+        cell_label: Callable[[str], str | None] = lambda filename: None,
         catch: tuple[type[BaseException], ...] = (BaseException,),
         limits: wire.WireLimits = wire.LIMITS,
     ):
         self.namespace = namespace
-        self.label_of = label_of
+        self.cell_label = cell_label
         self.catch = catch
         self.limits = limits
         self.operations = dict(_OPERATIONS)
@@ -71,17 +71,17 @@ class Executor:
         """The reply to one request. ``round_trip`` sends a callback's frame and returns its answer's."""
         outer, self._round_trip = self._round_trip, round_trip
         try:
-            return self._perform(self._open(frame))
-        except MissingName as error:
+            return self._perform(self._decode(frame))
+        except UndefinedName as error:
             return wire.encode(("error", "NameError", str(error), ()))
         except WireError as error:
             return wire.encode(("refused", str(error)))
         except self.catch as error:
-            return wire.encode(("error", *describe_error(error, self.label_of)))
+            return wire.encode(("error", *describe_error(error, self.cell_label)))
         finally:
             self._round_trip = outer
 
-    def _open(self, frame: bytes) -> Any:
+    def _decode(self, frame: bytes) -> Any:
         return wire.decode(frame, self.limits, self._resolve)
 
     def _perform(self, message: Any) -> bytes:
@@ -100,11 +100,11 @@ class Executor:
         if reference.kind == "callback":
             return Callback(self.call_back, int(reference.key))
         if reference.key not in self.namespace:
-            raise MissingName(f"name '{reference.key}' is not defined")
+            raise UndefinedName(f"name '{reference.key}' is not defined")
         return self.namespace[str(reference.key)]
 
     def _refer_result(self, value: Any) -> Reference | None:
-        """Callbacks go home, modules stay here behind a handle; anything else does not travel."""
+        """A callback refers to the harness's function, a module to a handle that is kept here; nothing else is referred to."""
         if isinstance(value, Callback):
             return Reference("callback", value.key)
         torch = sys.modules.get("torch")
@@ -119,20 +119,20 @@ class Executor:
         return reference
 
     def keep(self, value: Any) -> Reference:
-        """Keep ``value`` here, and return what the harness may call it by."""
+        """Keep ``value`` here, and return the reference by which the harness can use it."""
         key = len(self.handles)
         self.handles[key] = value
         return Reference("handle", key)
 
-    def call_back(self, key: int, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """Run a callback in the harness's process and return (or raise) what it does."""
+    def call_back(self, key: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a callback in the harness's process and return its result, or raise its exception."""
         if self._round_trip is None:
             raise RuntimeError("this function can only be called while the call that received it runs")
         frame = wire.encode(("callback", key, args, kwargs), self.limits, self._refer_argument)
-        answer = self._open(self._round_trip(frame))
+        answer = self._decode(self._round_trip(frame))
         while answer[0] not in ("answer", "raise"):  # a callback may itself call the student's functions
             reply = self._reply_to(answer)
-            answer = self._open(self._round_trip(reply))
+            answer = self._decode(self._round_trip(reply))
         if answer[0] == "raise":
             raise RAISABLE.get(answer[1], RuntimeError)(answer[2])
         return answer[1]
@@ -143,20 +143,24 @@ class Executor:
         except WireError as error:
             return wire.encode(("refused", str(error)))
         except self.catch as error:
-            return wire.encode(("error", *describe_error(error, self.label_of)))
+            return wire.encode(("error", *describe_error(error, self.cell_label)))
 
     # Operations ---------------------------------------------------------------------------------------
 
-    def _call(self, target: Any, method: str | None, args: list, kwargs: dict, keep: bool, times: int) -> Any:
+    def _call(
+        self, target: Any, method: str | None, args: list[Any], kwargs: dict[str, Any], keep: bool, times: int
+    ) -> Any:
         function = _attribute(target, method) if method else target
-        before = Snapshots(function, args, kwargs)
+        before = ArgumentSnapshots(function, args, kwargs)
         if times == 1:
             result = _drained(function(*args, **kwargs), self.limits)
         else:
             result = [_drained(function(*args, **kwargs), self.limits) for _ in range(times)]
-        return _Reply(self.keep(result) if keep else result, before.changed, before.generator)
+        return _Reply(self.keep(result) if keep else result, before.mutated, before.generator)
 
-    def _gradients(self, target: Any, method: str | None, args: list, kwargs: dict, cotangent: Any) -> Any:
+    def _gradients(
+        self, target: Any, method: str | None, args: list[Any], kwargs: dict[str, Any], cotangent: Any
+    ) -> Any:
         function = _attribute(target, method) if method else target
         return differentiate(function, args, kwargs, cotangent)
 
@@ -172,24 +176,24 @@ class Executor:
 
     def _scene_value(self, key: int, name: str) -> Any:
         if name not in self.scenes[key]:
-            raise MissingName(f"name '{name}' is not defined")
+            raise UndefinedName(f"name '{name}' is not defined")
         value = _drained(self.scenes[key][name], self.limits)
         return value if self._travels(value) else self.keep(value)
 
     def _travels(self, value: Any) -> bool:
-        strangers: list[Any] = []
-        wire.encode(value, self.limits, lambda stranger: strangers.append(stranger))
-        return not strangers
+        unsupported: list[Any] = []
+        wire.encode(value, self.limits, lambda part: unsupported.append(part))
+        return not unsupported
 
     def _get(self, target: Any, name: str) -> Any:
         return _drained(_attribute(target, name), self.limits)
 
     def _shapes(self, target: Any) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of what is learned: a frozen parameter is not."""
+        """Names and shapes of the trainable parameters."""
         return {name: tuple(value.shape) for name, value in target.named_parameters() if value.requires_grad}
 
     def _lookup(self, names: list[str]) -> dict[str, tuple[str, tuple[str, ...]]]:
-        """Kind and parameters of each name: ``("function", ("q", "k", "v"))``, ``("missing", ())``..."""
+        """Kind and parameter names of each name: ``("function", ("q", "k", "v"))``, ``("missing", ())``..."""
         return {name: _kind(self.namespace, name) for name in names[:MAX_NAMES]}
 
 
@@ -211,7 +215,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 
 
 class _Reply:
-    """A result with what there is to say about the arguments."""
+    """A result, with what the call did to its arguments."""
 
     def __init__(self, result: Any, mutated: Callable[[], tuple[str, ...]] = tuple, generator: Any = None):
         self.result = result
@@ -220,7 +224,7 @@ class _Reply:
 
 
 def _drained(value: Any, limits: wire.WireLimits) -> Any:
-    """A generator's items as a list (so that its body has run), anything else as it is."""
+    """An iterator's items as a list (so that a generator's body has run), anything else as it is."""
     if not isinstance(value, Iterator):
         return value
     items = []
@@ -242,17 +246,17 @@ def _kind(namespace: Mapping[str, Any], name: str) -> tuple[str, tuple[str, ...]
         return "missing", ()
     value = namespace[name]
     if isinstance(value, type):
-        return "class", parameters_of(value)
+        return "class", parameter_names(value)
     if callable(value):
-        return "function", parameters_of(value)
+        return "function", parameter_names(value)
     return "value", ()
 
 
-def differentiate(function: Any, args: list, kwargs: dict[str, Any], cotangent: Any) -> dict[str, Any]:
-    """Call with every floating-point tensor requiring its gradient, and contract the output.
+def differentiate(function: Any, args: list[Any], kwargs: dict[str, Any], cotangent: Any) -> dict[str, Any]:
+    """Gradients of ``(output * cotangent).sum()`` by every floating-point tensor among arguments and parameters.
 
-    ``cotangent`` has the output's structure (default: ones). The gradient of what the output does not
-    depend on is ``None``.
+    ``cotangent`` has the output's structure (default: ones). A gradient is ``None`` where the output does not
+    depend on the tensor.
     """
     import torch
 
@@ -266,17 +270,17 @@ def differentiate(function: Any, args: list, kwargs: dict[str, Any], cotangent: 
     weights = _float_tensors(cotangent) if cotangent is not None else [torch.ones_like(o) for o in outputs]
     if len(weights) != len(outputs):
         raise ValueError(f"the function returned {len(outputs)} tensors where {len(weights)} were expected")
-    wanted = [v for v in (*args, *kwargs.values(), *parameters.values()) if _requires_grad(v)]
-    found: dict[int, Any] = {}
+    leaves = [v for v in (*args, *kwargs.values(), *parameters.values()) if _requires_grad(v)]
+    gradient_of: dict[int, Any] = {}  # by id
     terms = [(o * w).sum() for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
-    if terms and wanted:
-        gradients = torch.autograd.grad(sum(terms), wanted, allow_unused=True)
-        found = {id(v): gradient for v, gradient in zip(wanted, gradients, strict=True)}
+    if terms and leaves:
+        gradients = torch.autograd.grad(sum(terms), leaves, allow_unused=True)
+        gradient_of = {id(v): gradient for v, gradient in zip(leaves, gradients, strict=True)}
     return {
         "output": output,
-        "inputs": [found.get(id(value)) for value in args],
-        "keywords": {name: found.get(id(value)) for name, value in kwargs.items()},
-        "parameters": {name: found.get(id(value)) for name, value in parameters.items()},
+        "inputs": [gradient_of.get(id(value)) for value in args],
+        "keywords": {name: gradient_of.get(id(value)) for name, value in kwargs.items()},
+        "parameters": {name: gradient_of.get(id(value)) for name, value in parameters.items()},
     }
 
 

@@ -1,4 +1,4 @@
-"""Describes an error of the student's by the frames that are the student's own."""
+"""Describes an error by the stack frames of the student's code, without those of libraries."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ MAX_FRAMES = 12
 
 
 def describe_error(
-    error: BaseException, label_of: Callable[[str], str | None]
+    error: BaseException, cell_label: Callable[[str], str | None]
 ) -> tuple[str, str, tuple[tuple[str, int, str], ...]]:
-    """Type name, message and the student's own frames ``(cell, line number, source line)`` of an error."""
+    """Type name, message and the student's frames ``(cell, line number, source line)`` of an error."""
     try:
         message = str(error)[:MAX_MESSAGE]
-    except BaseException:  # an exception's own __str__ is the student's code too
+    except BaseException:  # its __str__ may be the student's code
         message = ""
     name = type(error).__name__
-    return str(name)[:80], message, own_frames(error.__traceback__, label_of)
+    return str(name)[:80], message, student_frames(error.__traceback__, cell_label)
 
 
-def own_frames(
-    traceback: TracebackType | None, label_of: Callable[[str], str | None]
+def student_frames(
+    traceback: TracebackType | None, cell_label: Callable[[str], str | None]
 ) -> tuple[tuple[str, int, str], ...]:
-    """The frames of the student's own code, outermost first, at most ``MAX_FRAMES`` of the innermost."""
+    """The innermost ``MAX_FRAMES`` frames of the student's code, outermost first."""
     frames: list[tuple[str, int, str]] = []
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        label = label_of(code.co_filename)
+        label = cell_label(code.co_filename)
         if label is not None:
             line = linecache.getline(code.co_filename, traceback.tb_lineno)
             frames.append((label, traceback.tb_lineno, line.rstrip()[:MAX_LINE]))

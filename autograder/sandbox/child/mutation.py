@@ -1,4 +1,4 @@
-"""Tells which arguments a call changed."""
+"""Finds out which arguments a call has mutated."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from ..wire import Reference, WireError
 from .callbacks import Callback
 
 
-class Snapshots:
-    """What the arguments were before a call, to tell afterwards which of them changed."""
+class ArgumentSnapshots:
+    """The arguments' contents before a call, to find afterwards which were mutated."""
 
-    def __init__(self, function: Any, args: list, kwargs: dict[str, Any]):
+    def __init__(self, function: Any, args: list[Any], kwargs: dict[str, Any]):
         self.function = function
         self.generator = None
-        self.taken: list[tuple[int | str, Any, Any]] = []
+        self.snapshots: list[tuple[int | str, Any, Any]] = []
         items: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
         for key, value in items:
-            if is_generator(value):
+            if is_random_generator(value):
                 self.generator = value if self.generator is None else self.generator
             elif value is not None and type(value) not in _IMMUTABLE:
-                self.taken.append((key, value, _snapshot(value)))
+                self.snapshots.append((key, value, _snapshot(value)))
 
-    def changed(self) -> tuple[str, ...]:
-        """The names of the arguments that are no longer what they were: ``("x", "words[2]")``."""
+    def mutated(self) -> tuple[str, ...]:
+        """The names of the arguments that have changed: ``("x", "words[2]")``."""
         return tuple(
-            _changed_place(self._name(key), before, value)
-            for key, value, before in self.taken
+            _mutated_path(self._name(key), before, value)
+            for key, value, before in self.snapshots
             if _snapshot(value) != before
         )
 
     def _name(self, key: int | str) -> str:
         if isinstance(key, str):
             return key
-        names = parameters_of(self.function)
+        names = parameter_names(self.function)
         return names[key] if key < len(names) else f"argument {key + 1}"
 
 
 _IMMUTABLE = frozenset({bool, int, float, complex, str, bytes, range, slice, Callback, type(...)})
 
 
-def is_generator(value: Any) -> bool:
-    """Whether ``value`` is a random generator of NumPy's or PyTorch's."""
+def is_random_generator(value: Any) -> bool:
+    """Whether ``value`` is a random generator of NumPy or PyTorch."""
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     return (numpy is not None and isinstance(value, numpy.random.Generator)) or (
         torch is not None and isinstance(value, torch.Generator)
@@ -65,7 +65,7 @@ def _by_identity(value: Any) -> Reference:
     return Reference("identity", id(value))
 
 
-def _changed_place(name: str, before: Any, now: Any) -> str:
+def _mutated_path(name: str, before: Any, now: Any) -> str:
     """``name`` with the index of the first part of a list, tuple or dict that changed."""
     if not isinstance(before, bytes):
         return name
@@ -76,14 +76,14 @@ def _changed_place(name: str, before: Any, now: Any) -> str:
         pairs = [(f"{name}[{i}]", a, b) for i, (a, b) in enumerate(zip(old, now, strict=True))]
     else:
         return name
-    for place, a, b in pairs:
+    for path, a, b in pairs:
         encoded = wire.encode(a, refer=_by_identity)
         if encoded != wire.encode(b, refer=_by_identity):
-            return _changed_place(place, encoded, b)
+            return _mutated_path(path, encoded, b)
     return name
 
 
-def parameters_of(function: Any) -> tuple[str, ...]:
+def parameter_names(function: Any) -> tuple[str, ...]:
     try:
         return tuple(name[:100] for name in inspect.signature(function).parameters)[:100]
     except (TypeError, ValueError):

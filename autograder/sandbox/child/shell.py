@@ -26,28 +26,28 @@ from IPython.core.interactiveshell import InteractiveShell
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from traitlets.config import Config
 
-from .frames import own_frames
+from .frames import student_frames
 
 MAX_ERROR = 2000
 _PICTURES = ("image/png", "image/jpeg", "image/svg+xml", "application/pdf")
 _DROPPED = "\n[more output was dropped]\n"
 
 
-class Collector:
-    """The outputs of the cell that runs, up to the limits on their number and size."""
+class OutputCollector:
+    """Collects the outputs of the cell that runs, up to the limits on their number and size."""
 
     def __init__(self) -> None:
         #: Bytes of text, bytes of pictures, number of outputs.
         self.limits = (10_000, 0, 100)
-        self.begin()
+        self.reset()
 
-    def begin(self) -> None:
-        """Start an empty collection."""
+    def reset(self) -> None:
+        """Forget the outputs of the cell before, and allow as much again."""
         self.text_left, self.pictures_left, self.outputs_left = self.limits
         self.outputs: list[dict[str, Any]] = []
 
     def stream(self, name: str, text: str) -> None:
-        """Add text to ``stdout`` or ``stderr``; what is over the limit is dropped."""
+        """Add text to ``stdout`` or ``stderr``; text over the limit is dropped, with a note."""
         if self.text_left <= 0 or not text:
             return
         if len(text) > self.text_left:
@@ -59,8 +59,8 @@ class Collector:
         else:
             self.add({"output_type": "stream", "name": name, "text": [text]})
 
-    def rich(self, kind: str, data: dict[str, Any], count: int | None = None) -> None:
-        """Add a ``display_data`` or ``execute_result``, without the representations that are too large."""
+    def display(self, kind: str, data: dict[str, Any], count: int | None = None) -> None:
+        """Add a ``display_data`` or ``execute_result``, without the MIME types that are too large."""
         kept: dict[str, Any] = {}
         for mime, value in data.items():
             value = _plain(value)
@@ -81,13 +81,13 @@ class Collector:
         self.add({"output_type": "error", "ename": name, "evalue": message, "traceback": lines})
 
     def add(self, output: dict[str, Any]) -> None:
-        """Add an output unless there are enough."""
+        """Add an output unless there are too many."""
         if self.outputs_left > 0:
             self.outputs_left -= 1
             self.outputs.append(output)
 
-    def finished(self) -> list[dict[str, Any]]:
-        """The outputs, with the pieces of each stream put together."""
+    def collected(self) -> list[dict[str, Any]]:
+        """The outputs, with the pieces of each stream joined."""
         for output in self.outputs:
             if output["output_type"] == "stream":
                 output["text"] = "".join(output["text"])
@@ -95,7 +95,7 @@ class Collector:
 
 
 def _plain(value: Any) -> Any:
-    """A representation's value as JSON has it: pictures in base64."""
+    """A MIME type's value as JSON has it: binary data in base64."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
     if isinstance(value, str):
@@ -103,12 +103,12 @@ def _plain(value: Any) -> Any:
     return json.loads(json.dumps(value, default=str))
 
 
-class Stream(io.TextIOBase):
-    """Stands for ``sys.stdout`` or ``sys.stderr``."""
+class CapturedStream(io.TextIOBase):
+    """Replaces ``sys.stdout`` or ``sys.stderr``."""
 
     encoding = "utf-8"
 
-    def __init__(self, collector: Collector, name: str, descriptor: int):
+    def __init__(self, collector: OutputCollector, name: str, descriptor: int):
         self.collector = collector
         self.name = name
         self.descriptor = descriptor
@@ -121,11 +121,11 @@ class Stream(io.TextIOBase):
         return len(text)
 
     def fileno(self) -> int:
-        """What a subprocess writes to."""
+        """The descriptor that a subprocess writes to."""
         return self.descriptor
 
     def writable(self) -> bool:
-        """Yes."""
+        """Always true."""
         return True
 
 
@@ -145,44 +145,44 @@ class _DisplayHook(DisplayHook):
         pass
 
     def write_format_data(self, format_dict: dict[str, Any], md_dict: Any = None) -> None:
-        self.shell.collector.rich("execute_result", format_dict, self.shell.execution_count)
+        self.shell.collector.display("execute_result", format_dict, self.shell.execution_count)
 
 
 class _DisplayPublisher(DisplayPublisher):
     def publish(self, data: dict[str, Any], *args: Any, **kwargs: Any) -> None:
-        self.shell.collector.rich("display_data", data)
+        self.shell.collector.display("display_data", data)
 
     def clear_output(self, wait: bool = False) -> None:
         self.shell.collector.outputs.clear()
 
 
-#: The kernel counts the whole stack of a thread as memory from its start; with the usual 8 MiB each, sixty idle
-#: threads would leave none to the code that is graded.
+#: RLIMIT_DATA counts a thread's whole stack from its start: with the usual 8 MiB each, sixty idle threads would leave
+#: no memory to the code that is graded.
 THREAD_STACK = 2 << 20
 
 
 class LabShell(InteractiveShell):
-    """IPython as a notebook has it, whose outputs go to a ``Collector``."""
+    """IPython as in a notebook, with its outputs going to an ``OutputCollector``."""
 
     displayhook_class = _DisplayHook
     display_pub_class = _DisplayPublisher
     compiler_class = _Compiler
-    collector: Collector
+    collector: OutputCollector
 
     def showtraceback(
         self, exc_tuple: Any = None, filename: Any = None, tb_offset: Any = None, *args: Any, **kwargs: Any
     ) -> None:
-        """Collect the error with the student's own frames."""
+        """Collect the error with the student's frames only."""
         _, error, trace = exc_tuple if exc_tuple is not None else sys.exc_info()
         if error is not None:
-            self.collector.error(*describe(error, trace))
+            self.collector.error(*error_output(error, trace))
 
     def showsyntaxerror(self, filename: Any = None, running_compiled_code: bool = False) -> None:
-        """The same for an error in the cell's form."""
+        """The same for a syntax error."""
         self.showtraceback()
 
     def showindentationerror(self) -> None:
-        """The same for an error in the cell's indentation."""
+        """The same for an indentation error."""
         self.showtraceback()
 
     def _format_exception_for_storage(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
@@ -201,22 +201,22 @@ class LabShell(InteractiveShell):
     system = system_piped
 
     def enable_gui(self, gui: Any = None) -> None:
-        """There are no windows here."""
+        """Do nothing: there are no windows here."""
 
     def enable_matplotlib(self, gui: Any = None) -> tuple[str, str]:
         """``%matplotlib`` of any kind keeps the inline backend, which is there from the start."""
         return "inline", "module://matplotlib_inline.backend_inline"
 
 
-def describe(error: BaseException, trace: Any) -> tuple[str, str, list[str]]:
-    """Name, message and traceback lines of an error, with the student's own frames only."""
+def error_output(error: BaseException, trace: Any) -> tuple[str, str, list[str]]:
+    """Name, message and traceback lines of an error, with the student's frames only."""
     name = type(error).__name__[:80]
     try:
         message = str(error)[:MAX_ERROR]
     except BaseException:
         message = ""
     lines = []
-    for cell, number, source in own_frames(trace, label_of):
+    for cell, number, source in student_frames(trace, cell_label):
         lines += [f"{cell}, line {number}:", f"    {source.strip()}"]
     if isinstance(error, SyntaxError):
         lines += [line[:MAX_ERROR].rstrip() for line in traceback.format_exception_only(error)]
@@ -225,7 +225,7 @@ def describe(error: BaseException, trace: Any) -> tuple[str, str, list[str]]:
     return name, message, lines
 
 
-def label_of(filename: str) -> str | None:
+def cell_label(filename: str) -> str | None:
     """The cell that a code object comes from, or ``None`` when it is not the student's."""
     if filename.startswith("<cell "):
         return filename[len("<cell ") : -1].split(" #")[0]
@@ -233,22 +233,22 @@ def label_of(filename: str) -> str | None:
 
 
 def make_shell(render_figures: bool) -> LabShell:
-    """The shell. Call it before pyplot is imported, so that the inline backend finds it."""
+    """Make the shell. Call this before pyplot is imported, so that the inline backend finds it."""
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
     config.InteractiveShell.ast_node_interactivity = "last_expr"
     if not render_figures:
         IPython.core.pylabtools.select_figure_formats = lambda *args, **kwargs: None
-    LabShell.collector = Collector()
+    LabShell.collector = OutputCollector()
     shell = LabShell.instance(config=config)
     builtins.input = _no_input
     threading.stack_size(THREAD_STACK)
     return shell
 
 
-#: Each does something whose first time is slow: figures, tables of formats, warnings, errors, magics.
-_WARM_UP = (
+#: Each does something that is slow the first time: figures, output formats, warnings, errors, magics.
+_WARM_UP_CELLS = (
     "import matplotlib.pyplot as plt, numpy\nfig, ax = plt.subplots(); ax.plot([1, 2]); ax.set_title('x')",
     "numpy.zeros((2, 2))",
     "print('x')\nimport warnings\nwarnings.warn('x')",
@@ -260,16 +260,16 @@ _WARM_UP = (
 
 
 def warm_up(shell: LabShell, render_figures: bool) -> None:
-    """Do once what many notebooks do, and leave no trace of it."""
-    if not render_figures:  # a picture that nobody sees need not be drawn at the end of each cell
+    """Do once what many notebooks do, and leave no state behind."""
+    if not render_figures:  # do not draw pictures that nobody sees at the end of each cell
         FigureCanvasAgg.draw_idle = lambda *args, **kwargs: None  # type: ignore[method-assign]
     saved = sys.stdout, sys.stderr
-    sys.stdout = Stream(shell.collector, "stdout", 1)  # type: ignore[assignment]
-    sys.stderr = Stream(shell.collector, "stderr", 2)  # type: ignore[assignment]
-    for source in _WARM_UP:
+    sys.stdout = CapturedStream(shell.collector, "stdout", 1)
+    sys.stderr = CapturedStream(shell.collector, "stderr", 2)
+    for source in _WARM_UP_CELLS:
         shell.run_cell(source, store_history=False)
     sys.modules["matplotlib.pyplot"].close("all")
-    shell.collector.begin()
+    shell.collector.reset()
     shell.reset(new_session=True)
     shell.execution_count = 1
     linecache.clearcache()
@@ -280,8 +280,8 @@ def _no_input(prompt: object = "") -> str:
     raise RuntimeError("input() cannot be answered when a notebook is graded: put the value into the cell")
 
 
-class Runner:
-    """Runs cells one by one."""
+class CellRunner:
+    """Runs cells one at a time, and collects their outputs."""
 
     def __init__(self, shell: LabShell, limits: dict[str, Any]):
         self.shell = shell
@@ -292,20 +292,20 @@ class Runner:
         self.capture = tempfile.TemporaryFile("ab+", buffering=0)  # noqa: SIM115
         for descriptor in (1, 2):
             os.dup2(self.capture.fileno(), descriptor)
-        sys.stdout = Stream(self.collector, "stdout", 1)  # type: ignore[assignment]
-        sys.stderr = Stream(self.collector, "stderr", 2)  # type: ignore[assignment]
+        sys.stdout = CapturedStream(self.collector, "stdout", 1)
+        sys.stderr = CapturedStream(self.collector, "stderr", 2)
 
     def run(self, index: int, label: str, source: str) -> dict[str, Any]:
         """Run a cell: ``{"status", "outputs", "error"}``; the error is one line of text."""
-        self.collector.begin()
+        self.collector.reset()
         self.compiler.cell = f"<cell {label} #{index}>"
         result = self.shell.run_cell(source, store_history=True)
         self._close_figures()
-        self._take_written()
+        self._collect_descriptor_output()
         error = result.error_before_exec or result.error_in_exec
         return {
             "status": "ok" if error is None else "error",
-            "outputs": self.collector.finished(),
+            "outputs": self.collector.collected(),
             "error": "" if error is None else _one_line(error),
         }
 
@@ -314,8 +314,8 @@ class Runner:
         if helpers is not None and helpers.Gcf.figs:
             sys.modules["matplotlib.pyplot"].close("all")
 
-    def _take_written(self) -> None:
-        """What subprocesses and C code wrote to the descriptors themselves."""
+    def _collect_descriptor_output(self) -> None:
+        """Collect what subprocesses and C code wrote to descriptors 1 and 2."""
         try:
             descriptor = self.capture.fileno()
             if os.fstat(descriptor).st_size:
@@ -327,8 +327,8 @@ class Runner:
 
 
 def _one_line(error: BaseException) -> str:
-    name, message, _ = describe(error, None)
-    frames = own_frames(error.__traceback__, label_of)
+    name, message, _ = error_output(error, None)
+    frames = student_frames(error.__traceback__, cell_label)
     place = f" (line {frames[-1][1]}: {frames[-1][2].strip()})" if frames else ""
     if isinstance(error, SyntaxError) and error.lineno is not None:
         line = linecache.getline(error.filename or "", error.lineno).strip() or (error.text or "").strip()

@@ -1,1 +1,1 @@
-"""The trusted end: starts sandboxes, speaks with them, and believes nothing that they say."""
+"""The trusted end: launches sandboxes, sends them requests, and checks everything that comes back."""

@@ -1,4 +1,4 @@
-"""The trusted end of the zygote: starts the process, asks it for children, and learns how they ended."""
+"""The trusted end of the zygote: launches the process, has it fork children, and learns how they ended."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from autograder.sandbox.host.transport import Child
 from autograder.sandbox.jail import namespaces, visible
 from autograder.sandbox.limits import Limits
 
-START_SECONDS = 180.0
+READY_SECONDS = 180.0
 SPAWN_SECONDS = 30.0
 
 
 class SandboxUnavailable(UserError):
-    """The sandbox cannot be had here, or could not be set up. The text says what to do."""
+    """The sandbox is not available here, or could not be set up. The text says what to do."""
 
 
 class ZygoteProcess:
-    """A warm process that forks a jailed child for each session, and is started again if it should die.
+    """A warm process that forks a jailed child for each session, and is launched again if it dies.
 
     ``kit`` is the folder of the package ``coursekit``; each of ``data`` appears as ``data/<its name>`` in
     the working folder, and beside the kit; ``modules`` are imported once, before any submission, as are NumPy,
@@ -58,10 +58,10 @@ class ZygoteProcess:
         self._control: socket.socket | None = None
         self._ready = False
         self._buffer = b""
-        self._workplace = ""
+        self._work_folder = ""
 
     def __enter__(self) -> Self:
-        self.start()
+        self.wait_ready()
         return self
 
     def __exit__(
@@ -69,19 +69,22 @@ class ZygoteProcess:
     ) -> None:
         self.close()
 
-    def start(self) -> None:
-        """Start the process unless it runs. ``SandboxUnavailable`` says in one sentence why it cannot."""
-        self.begin()
+    def wait_ready(self) -> None:
+        """Launch the process unless it runs, and wait until it has imported everything.
+
+        ``SandboxUnavailable`` says in one sentence why it cannot be had.
+        """
+        self.launch()
         if self._ready:
             return
-        answer, _ = self._receive(START_SECONDS)
+        answer, _ = self._receive(READY_SECONDS)
         if "ready" not in answer:
             self.close()
             raise SandboxUnavailable(answer.get("error", "the sandbox's first process ended at once"))
         self._ready = True
 
-    def begin(self) -> None:
-        """Have the process start, unless it runs, without waiting until it has imported everything."""
+    def launch(self) -> None:
+        """Launch the process unless it runs, without waiting for its imports."""
         if self._control is not None and (self._process is None or self._process.poll() is None):
             return
         self.close()
@@ -96,10 +99,10 @@ class ZygoteProcess:
         ours, theirs = socket.socketpair()
         environment = visible.ENVIRONMENT
         if not self.sandbox:
-            self._workplace = self._make_workplace()
-            environment = {**environment, "HOME": self._workplace, "TMPDIR": self._workplace}
-            environment |= {"MPLCONFIGDIR": self._workplace, "IPYTHONDIR": self._workplace}
-        # The program is a descriptor, so that no path of the harness stands in the children's command line.
+            self._work_folder = self._make_work_folder()
+            environment = {**environment, "HOME": self._work_folder, "TMPDIR": self._work_folder}
+            environment |= {"MPLCONFIGDIR": self._work_folder, "IPYTHONDIR": self._work_folder}
+        # The program is given as a descriptor, so that no path of the harness shows in the children's command line.
         program = os.open(package / "jail" / "zygote.py", os.O_RDONLY)
         self._process = subprocess.Popen(
             [sys.executable, "-s", "-P", f"/dev/fd/{program}", str(theirs.fileno())],
@@ -123,25 +126,25 @@ class ZygoteProcess:
                 "modules": list(self.modules),
                 "sandbox": self.sandbox,
                 "render_figures": self.render_figures,
-                "outer_id": outer_id(),
-                "workplace": self._workplace,
-                "fonts": known_fonts(),
+                "outer_uid": outer_uid(),
+                "work_folder": self._work_folder,
+                "fonts": font_caches(),
             }
         )
 
     def clone(self, modules: Sequence[str] = ()) -> Self:
-        """A copy of the process, with further modules imported: its ``start`` waits until it is ready.
+        """A forked copy of the process that imports further modules; ``wait_ready`` waits for them.
 
-        It ends with this process. Should it end before, its next ``start`` makes a process of its own.
+        It ends with this process. If it ends before, its next ``wait_ready`` launches a new process.
         """
-        self.begin()
+        self.launch()
         copy = type(self)(
             self.kit, self.data, self.limits, (*self.modules, *modules), self.sandbox, self.render_figures
         )
         ours, theirs = socket.socketpair()
         try:
-            self._send({"clone": list(modules), "outer_id": outer_id()}, theirs.fileno())
-        except OSError:  # it has ended, and may have said why
+            self._send({"clone": list(modules), "outer_uid": outer_uid()}, theirs.fileno())
+        except OSError:  # the process has ended, and may have reported why
             ours.close()
             answer, _ = self._receive(SPAWN_SECONDS)
             self.close()
@@ -157,7 +160,7 @@ class ZygoteProcess:
         """The open descriptors that belong to this object."""
         return [] if self._control is None else [self._control.fileno()]
 
-    def _make_workplace(self) -> str:
+    def _make_work_folder(self) -> str:
         folder = tempfile.mkdtemp(prefix="unsandboxed-")
         os.mkdir(f"{folder}/data")
         for path in self.data:
@@ -175,13 +178,13 @@ class ZygoteProcess:
             self._process.kill()
             self._process.wait()
             self._process = None
-        if self._workplace:
-            shutil.rmtree(self._workplace, ignore_errors=True)
-            self._workplace = ""
+        if self._work_folder:
+            shutil.rmtree(self._work_folder, ignore_errors=True)
+            self._work_folder = ""
 
     def spawn(self, limits: Limits) -> tuple[socket.socket, Child]:
-        """Fork a jailed child; the socket to it and the child itself, ready to serve."""
-        self.start()
+        """Fork a jailed child; return the socket to it and the child."""
+        self.wait_ready()
         ours, theirs = socket.socketpair()
         try:
             self._send({"spawn": limits.as_dict()}, theirs.fileno())
@@ -198,7 +201,7 @@ class ZygoteProcess:
         return ours, Child(int(answer["pid"]), pidfd, group=not self.sandbox)
 
     def reap(self, child: Child) -> dict[str, Any]:
-        """How a killed child ended: ``{"status": wait status, "cpu": seconds, "peak": bytes above birth}``."""
+        """How a killed child ended: ``{"status": wait status, "cpu": seconds, "peak": bytes more than at the fork}``."""
         try:
             self._send({"reap": child.inner_pid})
             answer, _ = self._receive(SPAWN_SECONDS)
@@ -224,10 +227,10 @@ class ZygoteProcess:
         descriptors: list[int] = []
         while b"\n" not in self._buffer:
             try:
-                data, found, _, _ = socket.recv_fds(self._control, 1 << 16, 4)
+                data, received, _, _ = socket.recv_fds(self._control, 1 << 16, 4)
             except TimeoutError:
                 raise SandboxUnavailable("the sandbox's first process does not answer") from None
-            descriptors += found
+            descriptors += received
             if not data:
                 return {}, descriptors
             self._buffer += data
@@ -235,24 +238,24 @@ class ZygoteProcess:
         return json.loads(line), descriptors
 
 
-def known_fonts() -> dict[str, str]:
-    """matplotlib's lists of the fonts here, by file name: making one takes seconds where there are many."""
-    named = os.environ.get("MPLCONFIGDIR")
+def font_caches() -> dict[str, str]:
+    """matplotlib's font caches by file name: making one takes seconds on a machine with many fonts."""
+    configured = os.environ.get("MPLCONFIGDIR")
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "matplotlib"
-    lists: dict[str, str] = {}
-    for path in (Path(named) if named else cache).glob("fontlist-v*.json"):
+    caches: dict[str, str] = {}
+    for path in (Path(configured) if configured else cache).glob("fontlist-v*.json"):
         with contextlib.suppress(OSError, UnicodeDecodeError):
-            lists[path.name] = path.read_text(encoding="utf-8")
-    return lists
+            caches[path.name] = path.read_text(encoding="utf-8")
+    return caches
 
 
-_given = itertools.count()
+_uid_counter = itertools.count()
 
 
-def outer_id() -> int:
-    """The unprivileged id that a zygote's children get when this process is root, or 0 when it must use its own.
+def outer_uid() -> int:
+    """The host user id for a zygote's children when this process is root, or 0 when they must keep its own.
 
-    Another one at each call, where the range allows.
+    A different one at each call, where the mapped range allows.
     """
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return 0
@@ -261,7 +264,7 @@ def outer_id() -> int:
     except OSError:
         return 0
     ranges = [(int(first), int(count)) for first, _, count in map(str.split, lines)]
-    number = 100 * (os.getpid() % 100_000) + next(_given) % 100
+    number = 100 * (os.getpid() % 100_000) + next(_uid_counter) % 100
     for candidate in (visible.OUTER_UID + number, 65_534):
         if any(first <= candidate < first + count for first, count in ranges):
             return candidate

@@ -1,7 +1,7 @@
-"""Checks what the child says its cells put out, and keeps what a notebook may hold.
+"""Rebuilds the cell outputs that the child reports, and keeps only what a notebook may hold.
 
-The child is a stranger: an output is rebuilt here from the parts that nbformat knows, each of its type and
-under its limit, so that no invention of the child's reaches a notebook or a page.
+The child is untrusted: an output is put together here from the fields that nbformat knows, each of the right type
+and under its limit, so that nothing else reaches a notebook or a page.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from coursekit.notebook.verdict import MIME
 
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.wire import readable
+from autograder.sandbox.wire import clean_text
 
 TEXT_TYPES = ("text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml")
 BINARY_TYPES = ("image/png", "image/jpeg")
@@ -28,14 +28,14 @@ def clean_outputs(outputs: Sequence[Any], limits: Limits) -> tuple[dict[str, Any
 
 
 class _Cleaner:
-    """Rebuilds outputs one after the other, within a budget for all of a cell's."""
+    """Rebuilds the outputs of one cell, within a budget for all of them."""
 
     def __init__(self, limits: Limits):
         self.text_left = 2 * limits.output_bytes
         self.pictures_left = limits.picture_bytes
 
-    def text(self, text: str, most: int | None = None) -> str:
-        kept = readable(text, self.text_left if most is None else min(most, self.text_left))
+    def text(self, text: str, max_length: int | None = None) -> str:
+        kept = clean_text(text, self.text_left if max_length is None else min(max_length, self.text_left))
         self.text_left -= len(kept)
         return kept
 
@@ -45,14 +45,14 @@ class _Cleaner:
                 return {"output_type": "stream", "name": name, "text": self.text(text)}
             case {"output_type": "error", "ename": str(name), "evalue": str(value), "traceback": list(lines)}:
                 kept = [self.text(line, 4000) for line in lines[:100] if type(line) is str]
-                named = {"ename": self.text(name, 80), "evalue": self.text(value, 4000)}
-                return {"output_type": "error", **named, "traceback": kept}
+                summary = {"ename": self.text(name, 80), "evalue": self.text(value, 4000)}
+                return {"output_type": "error", **summary, "traceback": kept}
             case {"output_type": "display_data", "data": dict(data)}:
                 return {"output_type": "display_data", "data": self.data(data), "metadata": {}}
             case {"output_type": "execute_result", "data": dict(data), "execution_count": count}:
                 number = count if type(count) is int and 0 <= count < 1_000_000 else None
-                shown = {"data": self.data(data), "metadata": {}}
-                return {"output_type": "execute_result", **shown, "execution_count": number}
+                content = {"data": self.data(data), "metadata": {}}
+                return {"output_type": "execute_result", **content, "execution_count": number}
         return None
 
     def data(self, data: dict[Any, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The trusted side's half of the talk with a student's process: requests, callbacks, errors and the trace."""
+"""The RPC client of a student's process: requests, callbacks, errors, and the trace of what came back."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from autograder.sandbox import wire
 from autograder.sandbox.child.executor import Executor
 from autograder.sandbox.wire import Reference, WireError
 
-#: How often one call may call back before it counts as endless.
+#: Callbacks that one call may make before it counts as endless.
 MAX_CALLBACKS = 200_000
-#: A trace keeps values of this many bytes in all.
+#: Bytes of values that a trace keeps in all.
 MAX_TRACE_BYTES = 64 << 20
 
 
@@ -27,9 +27,9 @@ class StudentFrame:
 
 
 class StudentError(Exception):
-    """The student's code raised. ``frames`` are the student's own, outermost first.
+    """The student's code raised. ``frames`` are those of the student's own code, outermost first.
 
-    ``message`` is the student's text and can repeat the test's inputs: show it with care.
+    ``message`` is untrusted and can repeat the test's inputs: see ``autograder.testing.safe_errors``.
     """
 
     def __init__(self, type_name: str, message: str, frames: tuple[StudentFrame, ...] = ()):
@@ -48,7 +48,7 @@ class BadReply(StudentError):
 
 
 class StudentGone(Exception):
-    """The sandbox is no more. ``reason`` is ``timed-out``, ``out-of-memory`` or ``crashed``."""
+    """The student's process has ended. ``reason`` is ``timed-out``, ``out-of-memory`` or ``crashed``."""
 
     def __init__(self, reason: str, detail: str = ""):
         super().__init__(f"{reason}: {detail}" if detail else reason)
@@ -77,7 +77,7 @@ class Transport(Protocol):
         """
 
     def end(self, reason: str) -> object:
-        """Have no more to do with the other side, which has sent nonsense."""
+        """End the other side, which has sent what an ``Executor`` never sends."""
 
 
 class LocalTransport:
@@ -109,13 +109,13 @@ class Proxy:
         self.reference = reference
 
 
-class Conversation:
-    """What the proxies of one submission share: the transport, the callbacks and the trace."""
+class RpcClient:
+    """Sends the requests of all proxies of one submission; holds their transport, callbacks and trace."""
 
     def __init__(
         self,
         transport: Transport,
-        make_handle: Callable[[Conversation, Reference], Proxy],
+        make_handle: Callable[[RpcClient, Reference], Proxy],
         limits: wire.WireLimits = wire.LIMITS,
     ):
         self.transport = transport
@@ -127,10 +127,10 @@ class Conversation:
         self._bytes_received = 0  # since the trace began
 
     def request(self, *message: Any) -> tuple[Any, tuple[str, ...], Any]:
-        """Result, mutated arguments and generator of one request; raises what the student's code raised."""
+        """Result, mutated arguments and generator of one request; raises ``StudentError`` if the student's code raised."""
         frame = wire.encode(message, self.limits, self._refer, for_arguments=True)
         replies: list[Any] = []
-        troubles: list[BaseException] = []
+        failures: list[BaseException] = []
 
         def answer(frame: bytes) -> bytes | None:
             self._bytes_received += len(frame)
@@ -139,7 +139,7 @@ class Conversation:
             except wire.OpaqueError as error:
                 reply = ("opaque", error.type_name)
             if type(reply) is tuple and len(reply) == 4 and reply[0] == "callback":
-                return self._call_back(reply, troubles)
+                return self._call_back(reply, failures)
             replies.append(reply)
             return None
 
@@ -148,63 +148,63 @@ class Conversation:
             self.transport.exchange(frame, answer)
         except WireError as error:
             raise self.crashed(str(error)) from None
-        if troubles:
-            raise troubles[0]
-        return self._judge(replies[0])
+        if failures:
+            raise failures[0]
+        return self._unpack(replies[0])
 
-    def _judge(self, reply: Any) -> tuple[Any, tuple[str, ...], Any]:
-        """Check that a reply has the form that the executor gives it, and unpack it."""
+    def _unpack(self, reply: Any) -> tuple[Any, tuple[str, ...], Any]:
+        """Unpack a reply, after checking that it has the form that the executor gives it."""
         match reply:
             case ("value", result, tuple(mutated), generator) if all(type(m) is str for m in mutated):
-                return result, tuple(wire.readable(name, 200) for name in mutated), generator
+                return result, tuple(wire.clean_text(name, 200) for name in mutated), generator
             case ("error", str(name), str(message), tuple(frames)):
-                own = tuple(self._frame(frame) for frame in frames[:20])
-                self.record("error", wire.readable(name, 80))
-                raise StudentError(wire.readable(name, 80), wire.readable(message, 2000), own)
+                students = tuple(self._student_frame(frame) for frame in frames[:20])
+                self.record("error", wire.clean_text(name, 80))
+                raise StudentError(wire.clean_text(name, 80), wire.clean_text(message, 2000), students)
             case ("refused", str(sentence)):
                 self.record("error", "BadReply")
-                raise BadReply("", wire.readable(sentence, 200))
+                raise BadReply("", wire.clean_text(sentence, 200))
             case ("opaque", str(kind)):
                 self.record("error", "BadReply")
                 raise BadReply(kind, f"returned a value of type {kind}")
         raise self.crashed("the sandbox sent a malformed reply")
 
-    def _frame(self, frame: Any) -> StudentFrame:
+    def _student_frame(self, frame: Any) -> StudentFrame:
         match frame:
             case (str(cell), int(line), str(source)):
-                return StudentFrame(wire.readable(cell, 100), line, wire.readable(source, 300))
+                return StudentFrame(wire.clean_text(cell, 100), line, wire.clean_text(source, 300))
         raise self.crashed("the sandbox sent a malformed reply")
 
     def crashed(self, detail: str) -> StudentGone:
-        """The error to raise when the sandbox has sent what the executor never sends."""
+        """End the sandbox, which has sent what the executor never sends, and return the exception to raise."""
         self.transport.end("crashed")
         return StudentGone("crashed", detail)
 
-    def _call_back(self, message: tuple, troubles: list[BaseException]) -> bytes:
+    def _call_back(self, message: tuple[Any, ...], failures: list[BaseException]) -> bytes:
         """Run the test's own function for the student.
 
-        A test's failure in there must not be caught by the student's code: it is kept in ``troubles`` and
-        raised when the call is over.
+        The student's code must not catch a test's failure in there: it is kept in ``failures`` and raised when
+        the call is over.
         """
         _, key, args, kwargs = message
         function = self.callbacks.get(key) if type(key) is int else None
         if function is None or type(args) is not tuple or type(kwargs) is not dict:
-            raise self.crashed("the sandbox asked for a function that it was not given")
+            raise self.crashed("the sandbox called a function that it was not given")
         self._callbacks_left -= 1
         if self._callbacks_left < 0:
-            troubles.append(StudentGone("timed-out", "the test's function was called without end"))
+            failures.append(StudentGone("timed-out", "the test's function was called without end"))
         self.record("callback", (args, kwargs), str(key))
         try:
-            if troubles:
+            if failures:
                 raise RuntimeError("the test is over")
             answer: tuple[Any, ...] = (
                 "answer",
                 function(*args, **{str(name): value for name, value in kwargs.items()}),
             )
         except (StudentGone, AssertionError) as error:
-            troubles.append(error)
+            failures.append(error)
             answer = ("raise", "RuntimeError", "the test is over")
-        except Exception as error:  # the student called the test's function in a wrong way
+        except Exception as error:  # the student's call of the test's function was wrong
             answer = ("raise", type(error).__name__, str(error)[:200])
         return wire.encode(answer, self.limits, self._refer, for_arguments=True)
 
@@ -222,15 +222,15 @@ class Conversation:
             return self.make_handle(self, reference)
         if reference.kind == "callback" and reference.key in self.callbacks:
             return self.callbacks[int(reference.key)]
-        raise WireError("a reference to something that was never given")
+        raise WireError("a reference to something that was never passed")
 
     def record(self, kind: str, value: Any, name: str = "") -> None:
-        """Add to the trace; when too much was received to be kept, only that something was."""
+        """Add to the trace; beyond ``MAX_TRACE_BYTES`` only that something came back, without the value."""
         kept = value if self._bytes_received <= MAX_TRACE_BYTES else wire.Opaque("too much to keep")
         self.trace.append(TraceEntry(kind, name, kept))
 
     def start_trace(self) -> None:
-        """Forget what came back so far, and the functions that were given: they were for the test that is over."""
+        """Empty the trace, and forget the callbacks of the test before."""
         self.callbacks.clear()
         self._callback_keys.clear()
         self.trace = []

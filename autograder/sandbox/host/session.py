@@ -1,4 +1,4 @@
-"""Grading's door to the sandbox: a ``Zygote`` that stays warm, and a ``Session`` for each submission.
+"""The sandbox API that grading uses: a ``Zygote`` that stays warm, and a ``Session`` for each submission.
 
 with Zygote(kit=Path("notebooks/coursekit"), data=[Path("data/names.txt")]) as zygote:
     with zygote.session() as session:
@@ -21,7 +21,7 @@ from autograder.results import STATUSES, CellOutcome
 from autograder.sandbox import wire
 from autograder.sandbox.host.launcher import SPAWN_SECONDS, SandboxUnavailable, ZygoteProcess
 from autograder.sandbox.host.outputs import clean_outputs
-from autograder.sandbox.host.rpc import Conversation, StudentError, StudentGone
+from autograder.sandbox.host.rpc import RpcClient, StudentError, StudentGone
 from autograder.sandbox.host.student import Handle, Student
 from autograder.sandbox.host.transport import Child, RemoteTransport
 from autograder.sandbox.limits import Limits
@@ -33,26 +33,26 @@ class Zygote(ZygoteProcess):
     """See ``ZygoteProcess``; this adds the sessions."""
 
     def session(self, limits: Limits | None = None) -> Session:
-        """A fresh session, with limits of its own if need be. The child starts at its first use."""
+        """A fresh session; ``limits`` default to the zygote's. The child is forked at its first use."""
         return Session(self, limits or self.limits)
 
 
 class Session:
     """One submission in the sandbox: run its cells, then call its functions.
 
-    When a cell or a call ends the child (time, memory, a crash), ``status`` says so for good. The child
-    that takes its place has run the other cells, so that what works still counts.
+    When a cell or a call ends the child (time, memory, a crash), ``status`` says so from then on. The child
+    that replaces it runs the other cells, so that what works still counts.
     """
 
     def __init__(self, zygote: Zygote, limits: Limits):
         self.zygote = zygote
         self.limits = limits
         self.status: str | None = None
-        #: A sentence about the end, for the notes: what was running and what happened.
+        #: A sentence for the notes about the cell that ended the first child.
         self.note = ""
-        self._until = time.monotonic() + self.limits.total_seconds
+        self._deadline = time.monotonic() + self.limits.total_seconds
         self._cells: list[tuple[int, str, str]] = []
-        self._conversation: Conversation | None = None
+        self._rpc: RpcClient | None = None
         self._transport: RemoteTransport | None = None
 
     def __enter__(self) -> Session:
@@ -67,22 +67,22 @@ class Session:
         """Run ``(label, source)`` cells in order; an error in one does not keep the next from running.
 
         A cell that ends the child is left out and the others run again in a fresh one, up to ``reruns``
-        times; after that only what stands before the cell. The label becomes the outcome's ``grade_id``.
+        times; after that only the cells before it do. The label becomes the outcome's ``grade_id``.
         """
-        left = [(index, label, source) for index, (label, source) in enumerate(cells)]
+        remaining = [(index, label, source) for index, (label, source) in enumerate(cells)]
         outcomes: dict[int, CellOutcome] = {}
         while True:
-            self._cells = left
-            culprit = self._run(left, outcomes)
+            self._cells = remaining
+            culprit = self._run(remaining, outcomes)
             if culprit is None:
                 break
-            position = next(place for place, cell in enumerate(left) if cell[0] == culprit)
+            position = next(i for i, cell in enumerate(remaining) if cell[0] == culprit)
             if reruns > 0:
-                left = [cell for cell in left if cell[0] != culprit]
+                remaining = [cell for cell in remaining if cell[0] != culprit]
             else:
-                left = left[:position]
+                remaining = remaining[:position]
             reruns -= 1
-            if time.monotonic() > self._until or reruns < -1:
+            if time.monotonic() > self._deadline or reruns < -1:
                 self._cells = []
                 break
         return [
@@ -91,7 +91,7 @@ class Session:
         ]
 
     def _run(self, cells: list[tuple[int, str, str]], outcomes: dict[int, CellOutcome]) -> int | None:
-        """Run cells in a fresh child, and note what they did; the index of the one that ended it, if any."""
+        """Run cells in a fresh child and record their outcomes; the index of the one that ended it, if any."""
         self._start()
         for index, label, source in cells:
             start = time.monotonic()
@@ -107,23 +107,23 @@ class Session:
         return None
 
     def _run_cell(self, index: int, label: str, source: str) -> CellOutcome:
-        transport, conversation = self._line()
-        transport.seconds = self.limits.cell_seconds
+        transport, rpc = self._connected()
+        transport.timeout = self.limits.cell_seconds
         try:
-            found, _, _ = conversation.request("cell", index, label, source)
-        except StudentError as error:  # the runner itself was broken by the student's code
+            reply, _, _ = rpc.request("cell", index, label, source)
+        except StudentError as error:  # the student's code broke the cell runner itself
             return CellOutcome(label, index, "error", 0.0, (), f"{error}"[:2000])
-        match found:
+        match reply:
             case {"status": ("ok" | "error") as status, "outputs": list(outputs), "error": str(text)}:
                 clean = clean_outputs(outputs, self.limits)
-                return CellOutcome(label, index, status, 0.0, clean, wire.readable(text, 2000))
-        raise conversation.crashed("the sandbox sent a malformed reply")
+                return CellOutcome(label, index, status, 0.0, clean, wire.clean_text(text, 2000))
+        raise rpc.crashed("the sandbox sent a malformed reply")
 
     def student(self, name: str) -> Student:
         """The submission's function ``name``, for a hidden test. After ``revive`` ask for it again."""
-        transport, conversation = self._line()
-        transport.seconds = self.limits.call_seconds
-        return Student(conversation, name)
+        transport, rpc = self._connected()
+        transport.timeout = self.limits.call_seconds
+        return Student(rpc, name)
 
     def revive(self) -> bool:
         """After a call ended the child: run the cells again in a fresh one. Whether that worked."""
@@ -131,48 +131,51 @@ class Session:
             return True
         if self._transport.failure is not None:
             raise self._transport.failure
-        if time.monotonic() > self._until:
+        if time.monotonic() > self._deadline:
             return False
         return self._run(self._cells, {}) is None
 
     def close(self) -> None:
-        """End the child. Never waits on it."""
+        """End the child, without waiting for it."""
         if self._transport is not None:
             self._transport.close()
 
-    def _line(self) -> tuple[RemoteTransport, Conversation]:
-        """The line to the child, which is started if there was none yet."""
-        if self._transport is None or self._conversation is None:
+    def _connected(self) -> tuple[RemoteTransport, RpcClient]:
+        """Transport and RPC client of the child, which is started if there is none yet."""
+        if self._transport is None or self._rpc is None:
             self._start()
-        assert self._transport is not None and self._conversation is not None
-        return self._transport, self._conversation
+        assert self._transport is not None and self._rpc is not None
+        return self._transport, self._rpc
 
     def _start(self) -> None:
         self.close()
-        link, child = self.zygote.spawn(self.limits)
-        transport = RemoteTransport(link, child, self.limits, partial(self._ended, child))
+        connection, child = self.zygote.spawn(self.limits)
+        transport = RemoteTransport(connection, child, self.limits, partial(self._on_end, child))
         try:
-            message = wire.decode(transport.first(SPAWN_SECONDS))
+            message = wire.decode(transport.receive_greeting(SPAWN_SECONDS))
         except (StudentGone, wire.WireError):
             message = ("failed", "it ended at once")
         if message != ("ready",):
             transport.close()
             self.status = None
             raise SandboxUnavailable(f"a sandbox could not be set up: {message[-1]}")
-        transport.until = self._until
-        self._transport, self._conversation = transport, Conversation(transport, Handle)
+        transport.session_deadline = self._deadline
+        self._transport, self._rpc = transport, RpcClient(transport, Handle)
 
-    def _ended(self, child: Child, reason: str | None) -> StudentGone:
-        """A child that was just killed: why it ended, if nobody knows, and what follows for the status."""
-        ended = self.zygote.reap(child)  # also: nothing of it competes with what comes next
-        reason = reason or self._why(ended)
+    def _on_end(self, child: Child, reason: str | None) -> StudentGone:
+        """Reap a child that was just killed, set the status, and return the exception that says why it ended.
+
+        Reaping comes first in any case: nothing of the child may compete with what runs next.
+        """
+        usage = self.zygote.reap(child)
+        reason = reason or self._reason_from_usage(usage)
         self.status = self.status or reason
         return StudentGone(reason, STATUSES[reason].event)
 
-    def _why(self, ended: dict[str, Any]) -> str:
-        """From what it used: a SIGKILL that is not ours is the kernel's, for CPU time or memory."""
-        if ended["cpu"] >= self.limits.cpu_seconds - 1:
+    def _reason_from_usage(self, usage: dict[str, Any]) -> str:
+        """Why a child ended that nobody here killed: a SIGKILL by the kernel is for CPU time or memory."""
+        if usage["cpu"] >= self.limits.cpu_seconds - 1:
             return "timed-out"
-        if ended["peak"] > 0.8 * self.limits.memory_bytes:
+        if usage["peak"] > 0.8 * self.limits.memory_bytes:
             return "out-of-memory"
         return "crashed"

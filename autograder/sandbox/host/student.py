@@ -14,10 +14,10 @@ More of what a test may do::
     student.rng_after                           # that generator's state after the call
     student.other("softmax")(x)                 # another function of the same notebook
     student(step=lambda prefix: logits[prefix]) # a function: it is called back here, in the test
-    student.exists, student.parameters          # defined? ("q", "k", "v", "mask")
+    student.exists, student.parameters          # True, ("q", "k", "v", "mask")
     student.observe("gap", left - right)        # what a diagnosis should look at instead of every result
 
-    block = student(d_model=8, heads=2)         # a class: the nn.Module stays there, behind a Handle
+    block = student(d_model=8, heads=2)         # a class: the nn.Module stays in the sandbox, behind a Handle
     block.load_state_dict(weights); block.eval()
     y = block(x)                                # a tensor
     block.call("encode", x); block.get("heads"); block.parameters()   # {"w.weight": (8, 8), ...}
@@ -28,13 +28,13 @@ More of what a test may do::
     student(scene["model"], scene["optimizer"], batch)
     scene.run("loss = model(batch).sum()", batch=batch); scene.get("loss")
 
-Arguments are copies: what the student does to them is seen in ``mutated`` only, and a generator that is
-passed does not advance here. The student's own exceptions arrive as ``StudentError``, a result of a type
-that does not travel as ``BadReply``, and the end of the sandbox as ``StudentGone``. Results are data from
-a stranger: check a shape before you compute with it, so that a huge result costs little.
+Arguments are copies: what the student's code does to them shows in ``mutated`` only, and a generator that is
+passed does not advance here. An exception of the student's code arrives as ``StudentError``, a result of a type
+that cannot be sent as ``BadReply``, and the end of the sandbox as ``StudentGone``. Results are untrusted: check
+a shape before you compute with it, so that a huge result costs little.
 
 ``Student.local(function)`` and ``Student.local_namespace(namespace, name)`` run a function in this process
-with the same rules: the master's solution, a misconception, or plain pytest.
+under the same rules: the master's solution, a misconception, or plain pytest.
 """
 
 from __future__ import annotations
@@ -45,40 +45,20 @@ from types import FunctionType
 from typing import Any
 
 from autograder.sandbox.host.rpc import (
-    BadReply,
-    Conversation,
     LocalTransport,
     Proxy,
-    StudentError,
-    StudentFrame,
-    StudentGone,
+    RpcClient,
     TraceEntry,
-    Transport,
 )
 from autograder.sandbox.wire import Reference
-
-__all__ = [
-    "BadReply",
-    "Conversation",
-    "Gradients",
-    "Handle",
-    "LocalTransport",
-    "Scene",
-    "Student",
-    "StudentError",
-    "StudentFrame",
-    "StudentGone",
-    "TraceEntry",
-    "Transport",
-]
 
 
 @dataclass(frozen=True)
 class Gradients:
-    """The output and the gradients of its contraction with the cotangent.
+    """The output, and the gradients of ``(output * cotangent).sum()``.
 
     ``inputs`` has one entry for each positional argument and ``keywords`` one for each named one;
-    ``parameters`` those of a module. ``None`` where the output does not depend on it, or it has no gradient.
+    ``parameters`` those of a module. ``None`` where the output does not depend on the value, or it has no gradient.
     """
 
     output: Any
@@ -87,24 +67,29 @@ class Gradients:
     parameters: dict[str, Any]
 
 
-class _Callable(Proxy):
-    """What a function of the student's and a handle have in common: they can be called in the sandbox."""
+class _RemoteCallable(Proxy):
+    """Something that can be called in the sandbox: a function of the student's, or an object behind a handle."""
 
-    def __init__(self, conversation: Conversation, reference: Reference):
+    def __init__(self, rpc: RpcClient, reference: Reference):
         super().__init__(reference)
-        self._conversation = conversation
+        self._rpc = rpc
         #: Names of the arguments that the last call changed: ``("x", "words[2]")``.
         self.mutated: tuple[str, ...] = ()
         #: The first random generator among the last call's arguments, in its state after the call.
         self.rng_after: Any = None
 
     def _call(
-        self, method: str | None, args: Sequence, kwargs: dict, keep: bool = False, times: int = 1
+        self,
+        method: str | None,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        keep: bool = False,
+        times: int = 1,
     ) -> Any:
         self.mutated, self.rng_after = (), None
         message = ("call", self.reference, method, list(args), kwargs, keep, times)
-        result, self.mutated, self.rng_after = self._conversation.request(*message)
-        self._conversation.record("result", result)
+        result, self.mutated, self.rng_after = self._rpc.request(*message)
+        self._rpc.record("result", result)
         return result
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -122,57 +107,60 @@ class _Callable(Proxy):
         return self._call(None, args, kwargs, times=times)
 
     def gradients(
-        self, args: Sequence = (), kwargs: Mapping[str, Any] | None = None, cotangent: Any = None
+        self, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, cotangent: Any = None
     ) -> Gradients:
         """Gradients of ``(output * cotangent).sum()`` with respect to every floating-point tensor."""
         return self._gradients(None, args, kwargs, cotangent)
 
     def _gradients(
-        self, method: str | None, args: Sequence, kwargs: Mapping[str, Any] | None, cotangent: Any
+        self, method: str | None, args: Sequence[Any], kwargs: Mapping[str, Any] | None, cotangent: Any
     ) -> Gradients:
         message = ("gradients", self.reference, method, list(args), dict(kwargs or {}), cotangent)
-        found, _, _ = self._conversation.request(*message)
+        gradients, _, _ = self._rpc.request(*message)
         parts = ("output", "inputs", "keywords", "parameters")
-        good = type(found) is dict and tuple(found) == parts and type(found["inputs"]) is list
-        if not good or not all(type(found[part]) is dict for part in parts[2:]):
-            raise self._conversation.crashed("the sandbox sent malformed gradients")
-        if len(found["inputs"]) != len(args):
-            raise self._conversation.crashed("the sandbox sent malformed gradients")
-        self._conversation.record("result", found)
-        return Gradients(**found)
+        if not (
+            type(gradients) is dict
+            and tuple(gradients) == parts
+            and type(gradients["inputs"]) is list
+            and len(gradients["inputs"]) == len(args)
+            and all(type(gradients[part]) is dict for part in parts[2:])
+        ):
+            raise self._rpc.crashed("the sandbox sent malformed gradients")
+        self._rpc.record("result", gradients)
+        return Gradients(**gradients)
 
 
-class Student(_Callable):
+class Student(_RemoteCallable):
     """A function (or class) of the student's, by name, in the sandbox or in this process."""
 
-    def __init__(self, conversation: Conversation, name: str):
-        super().__init__(conversation, Reference("name", name))
+    def __init__(self, rpc: RpcClient, name: str):
+        super().__init__(rpc, Reference("name", name))
         self.name = name
 
     @classmethod
     def local(cls, function: Callable[..., Any], name: str | None = None) -> Student:
-        """``function`` in this process; ``other`` finds what stands beside it in its module."""
+        """``function`` in this process; ``other`` finds the other names of its module."""
         name = name or function.__name__
-        beside = getattr(function, "__globals__", {}) if isinstance(function, FunctionType) else {}
+        module_names = getattr(function, "__globals__", {}) if isinstance(function, FunctionType) else {}
         files = (
             frozenset({function.__code__.co_filename}) if isinstance(function, FunctionType) else frozenset()
         )
-        return cls(Conversation(LocalTransport({**beside, name: function}, files), Handle), name)
+        return cls(RpcClient(LocalTransport({**module_names, name: function}, files), Handle), name)
 
     @classmethod
     def local_namespace(cls, namespace: Mapping[str, Any], name: str) -> Student:
         """The function ``name`` of a live namespace (a module's ``vars``, a notebook's ``globals()``)."""
-        home = namespace.get("__name__")
+        module = namespace.get("__name__")
         files = frozenset(
             value.__code__.co_filename
             for value in list(namespace.values())
-            if isinstance(value, FunctionType) and value.__module__ == home
+            if isinstance(value, FunctionType) and value.__module__ == module
         )
-        return cls(Conversation(LocalTransport(namespace, files), Handle), name)
+        return cls(RpcClient(LocalTransport(namespace, files), Handle), name)
 
     def other(self, name: str) -> Student:
         """Another function of the same submission. Its results go into the same trace."""
-        return Student(self._conversation, name)
+        return Student(self._rpc, name)
 
     @property
     def exists(self) -> bool:
@@ -185,52 +173,52 @@ class Student(_Callable):
         return self._lookup()[1]
 
     def _lookup(self) -> tuple[str, tuple[str, ...]]:
-        found, _, _ = self._conversation.request("lookup", [self.name])
-        match found:
+        reply, _, _ = self._rpc.request("lookup", [self.name])
+        match reply:
             case {self.name: (str(kind), tuple(names))} if all(type(n) is str for n in names):
                 return kind, names
-        raise self._conversation.crashed("the sandbox sent a malformed reply")
+        raise self._rpc.crashed("the sandbox sent a malformed reply")
 
     def scene(self, source: str, **bindings: Any) -> Scene:
-        """Run the harness's own ``source`` in the sandbox, in a fresh namespace with ``bindings``.
+        """Run the test's ``source`` in the sandbox, in a fresh namespace with ``bindings``.
 
-        The student's names are ``student_namespace["name"]`` there. The source is no secret.
+        There the student's names are ``student_namespace["name"]``. The student's code can read the source.
         """
-        key, _, _ = self._conversation.request("scene", source, bindings)
+        key, _, _ = self._rpc.request("scene", source, bindings)
         if type(key) is not int:
-            raise self._conversation.crashed("the sandbox sent a malformed reply")
-        return Scene(self._conversation, key)
+            raise self._rpc.crashed("the sandbox sent a malformed reply")
+        return Scene(self._rpc, key)
 
     @property
     def trace(self) -> list[TraceEntry]:
-        """What came back since ``start_trace``; only the observations, when the test made any."""
-        trace = self._conversation.trace
+        """What came back since ``start_trace``: the observations, if the test made any, or else everything."""
+        trace = self._rpc.trace
         observations = [entry for entry in trace if entry.kind == "observation"]
         return observations or list(trace)
 
     def start_trace(self) -> None:
-        """Forget what came back so far."""
-        self._conversation.start_trace()
+        """Empty the trace."""
+        self._rpc.start_trace()
 
     def observe(self, name: str, value: Any, rtol: float | None = None, atol: float | None = None) -> None:
-        """Record ``value`` as the evidence that a diagnosis compares, instead of every result.
+        """Record ``value`` as evidence; a diagnosis then compares observations instead of every result.
 
-        For a random function observe what is stable: a frequency, with the tolerance it needs.
+        Of a random function observe what is stable, such as a frequency, with the tolerance it needs.
         """
-        self._conversation.trace.append(TraceEntry("observation", name, value, rtol, atol))
+        self._rpc.trace.append(TraceEntry("observation", name, value, rtol, atol))
 
 
-class Handle(_Callable):
-    """An object that stays in the sandbox: a module, an optimizer, an instance of the student's class."""
+class Handle(_RemoteCallable):
+    """An object that stays in the sandbox: a module, an optimizer, or an instance of the student's class."""
 
     def call(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """Call a method (a dotted path is allowed: ``"encoder.forward"``)."""
         return self._call(method, args, kwargs)
 
     def get(self, attribute: str) -> Any:
-        """The value of an attribute (a dotted path is allowed); a module comes as a ``Handle``."""
-        value, _, _ = self._conversation.request("get", self.reference, attribute)
-        self._conversation.record("result", value)
+        """The value of an attribute (a dotted path is allowed); a module is returned as a ``Handle``."""
+        value, _, _ = self._rpc.request("get", self.reference, attribute)
+        self._rpc.record("result", value)
         return value
 
     def state_dict(self) -> dict[str, Any]:
@@ -242,7 +230,7 @@ class Handle(_Callable):
         self._request("load_state_dict", dict(state), strict)
 
     def parameters(self) -> dict[str, tuple[int, ...]]:
-        """The shapes of what the module learns, by name: its parameters, but those that are frozen."""
+        """The shapes of the module's trainable parameters, by name."""
         return self._request("shapes")
 
     def train(self) -> None:
@@ -254,7 +242,7 @@ class Handle(_Callable):
         self._request("mode", False)
 
     def _request(self, operation: str, *operands: Any) -> Any:
-        value, _, _ = self._conversation.request(operation, self.reference, *operands)
+        value, _, _ = self._rpc.request(operation, self.reference, *operands)
         return value
 
     def __repr__(self) -> str:
@@ -262,23 +250,23 @@ class Handle(_Callable):
 
 
 class Scene:
-    """A namespace in the sandbox that the harness's own code has set up."""
+    """A namespace in the sandbox in which the test's source has run."""
 
-    def __init__(self, conversation: Conversation, key: int):
-        self._conversation = conversation
+    def __init__(self, rpc: RpcClient, key: int):
+        self._rpc = rpc
         self._key = key
 
     def __getitem__(self, name: str) -> Any:
-        """The value of ``name``, or a ``Handle`` to what does not travel."""
-        value, _, _ = self._conversation.request("scene_value", self._key, name)
+        """The value of ``name``, or a ``Handle`` if it cannot be sent."""
+        value, _, _ = self._rpc.request("scene_value", self._key, name)
         return value
 
     def get(self, name: str) -> Any:
         """The same as ``scene[name]``, recorded as evidence."""
         value = self[name]
-        self._conversation.record("result", value)
+        self._rpc.record("result", value)
         return value
 
     def run(self, source: str, **bindings: Any) -> None:
-        """Run more of the harness's own code in the scene."""
-        self._conversation.request("scene_run", self._key, source, bindings)
+        """Run more source in the scene."""
+        self._rpc.request("scene_run", self._key, source, bindings)

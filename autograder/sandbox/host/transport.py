@@ -1,6 +1,6 @@
 """The trusted end of a session's socket: frames with a deadline, and a watchdog that ends the child.
 
-Nothing here waits on the student's code without a limit, and everything the child sends is bytes to check.
+Nothing here waits on the student's code without a limit, and nothing that the child sends is trusted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from autograder.sandbox.limits import Limits
 
 #: All that a session may send: a test that keeps every result must not fill the harness's memory.
 MAX_RECEIVED = 1 << 30
-#: How often memory is looked at, and the longest wait for the socket, in seconds.
+#: Seconds between two checks of the limits, and the longest wait for the socket.
 TICK = 0.1
 
 
@@ -31,7 +31,7 @@ class Child:
         self.inner_pid = inner_pid
         self.pidfd = pidfd
         self.killed = False
-        self.group = group  # without namespaces: the processes of its group are its descendants
+        self.group = group  # without namespaces its process group stands for its descendants
         self.pid = self._host_pid()
         self.baseline = _memory_of(self.pid) or 0
 
@@ -46,7 +46,7 @@ class Child:
 
     def kill(self) -> None:
         """End the child and everything in its process namespace (or its process group)."""
-        if self.killed:  # its number may be somebody else's by now
+        if self.killed:  # its pid may be another process's by now
             return
         self.killed = True
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -58,42 +58,44 @@ class Child:
             else:
                 os.kill(self.pid, signal.SIGKILL)
 
-    def family(self) -> list[int]:
+    def process_tree(self) -> list[int]:
         """The child and its descendants."""
-        return _family(self.pid)
+        return _process_tree(self.pid)
 
-    def step_back(self, family: list[int], most: int) -> None:
-        """Have a crowd of more than ``most`` processes and threads, the first one excepted, run behind everybody else.
+    def deprioritise(self, processes: list[int], max_unthrottled_tasks: int) -> None:
+        """Give all tasks but the first the lowest priority when there are more than ``max_unthrottled_tasks``.
 
-        As many as a submission may have, at the lowest priority, weigh no more than one: nobody takes a classmate's
-        time by being many.
+        A task is a process or a thread. At that priority all that a submission may start weigh no more than one
+        process at the usual priority, so that nobody takes a classmate's CPU time by starting many.
         """
-        tasks = [(pid, task) for pid in family for task in _tasks(pid) if task != self.pid]
-        for pid, task in tasks if len(tasks) >= most else ():
+        tasks = [(pid, task) for pid in processes for task in _threads(pid) if task != self.pid]
+        for pid, task in tasks if len(tasks) >= max_unthrottled_tasks else ():
             with contextlib.suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, task, 19)
-                if os.getsid(pid) == pid:  # a session of its own counts as one, however it behaves
+                if (
+                    os.getsid(pid) == pid
+                ):  # the scheduler shares CPU time among sessions before it looks at niceness
                     Path(f"/proc/{pid}/autogroup").write_text("19")
 
-    def memory(self, family: list[int]) -> int:
-        """Bytes that the family holds beyond what the child was born with.
+    def memory(self, processes: list[int]) -> int:
+        """Bytes that the processes hold beyond what the child held when it was forked.
 
         Shared pages count once for each process, so this can be too much, never too little.
         """
-        return max(0, sum(_memory_of(pid) or 0 for pid in family) - self.baseline)
+        return max(0, sum(_memory_of(pid) or 0 for pid in processes) - self.baseline)
 
-    def exact_memory(self, family: list[int]) -> int:
+    def exact_memory(self, processes: list[int]) -> int:
         """The same with shared pages divided among their holders, where the kernel says so (it is slow)."""
-        return max(0, sum(_proportional(pid) for pid in family) - self.baseline)
+        return max(0, sum(_proportional_memory(pid) for pid in processes) - self.baseline)
 
     def close(self) -> None:
-        """Let go of the pidfd."""
+        """Close the pidfd."""
         if self.pidfd is not None:
             os.close(self.pidfd)
             self.pidfd = None
 
 
-def _tasks(pid: int) -> list[int]:
+def _threads(pid: int) -> list[int]:
     """The threads of a process."""
     try:
         return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
@@ -112,7 +114,7 @@ def _memory_of(pid: int) -> int | None:
     return sum(int(line.split()[1]) for line in lines if line.startswith(fields)) * 1024
 
 
-def _proportional(pid: int) -> int:
+def _proportional_memory(pid: int) -> int:
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
@@ -121,8 +123,8 @@ def _proportional(pid: int) -> int:
     return sum(int(line.split()[1]) for line in lines if line.startswith(fields)) * 1024
 
 
-def _family(root: int) -> list[int]:
-    """A process and its descendants. In a process namespace orphans go to its first process: none is lost."""
+def _process_tree(root: int) -> list[int]:
+    """A process and its descendants. In a PID namespace orphans go to its first process, so none is missed."""
     parents: dict[int, int] = {}
     try:
         names = os.listdir("/proc")
@@ -135,70 +137,71 @@ def _family(root: int) -> list[int]:
             except OSError:
                 continue
             parents[int(name)] = int(stat.rpartition(b")")[2].split()[1])
-    family, size = {root}, 0
-    while len(family) > size:
-        size = len(family)
-        family |= {pid for pid, parent in parents.items() if parent in family}
-    return list(family)
+    processes, size = {root}, 0
+    while len(processes) > size:
+        size = len(processes)
+        processes |= {pid for pid, parent in parents.items() if parent in processes}
+    return list(processes)
 
 
 class RemoteTransport:
     """Frames to and from a jailed child.
 
-    ``ended`` is told once, when the child was killed and for what reason if it is known here, and says what
-    to raise from then on.
+    ``on_end`` is called once, after the child was killed, with the reason if it is known here, and returns the
+    exception to raise from then on.
     """
 
     def __init__(
         self,
-        link: socket.socket,
+        connection: socket.socket,
         child: Child,
-        budget: Limits,
-        ended: Callable[[str | None], StudentGone],
-        limits: wire.WireLimits = wire.LIMITS,
+        limits: Limits,
+        on_end: Callable[[str | None], StudentGone],
+        wire_limits: wire.WireLimits = wire.LIMITS,
     ):
-        self.link = link
+        self.connection = connection
         self.child = child
-        self.budget = budget
-        self.ended = ended
         self.limits = limits
-        #: How long one exchange may take, and until when all of them (monotonic time).
-        self.seconds = 60.0
-        self.until = float("inf")
-        #: Why there is nobody at the other end any more.
+        self.on_end = on_end
+        self.wire_limits = wire_limits
+        #: Seconds that one exchange may take.
+        self.timeout = 60.0
+        #: The monotonic time at which all exchanges must be over.
+        self.session_deadline = float("inf")
+        #: Why the child is gone, once it is.
         self.gone: StudentGone | None = None
-        #: The sandbox's own failure, when nobody can say how the child ended: no verdict about it counts.
+        #: The sandbox's own failure: how the child ended is unknown, so no verdict about it counts.
         self.failure: Exception | None = None
         self._deadline: float | None = None
-        self._next_look = 0.0
+        self._next_check = 0.0
         self._received = 0
-        link.setblocking(False)
+        connection.setblocking(False)
         self._poll = select.poll()
 
     def exchange(self, request: bytes, answer: Callable[[bytes], bytes | None]) -> None:
-        """See ``conversation.Transport``. An exchange within a callback shares its outer one's deadline."""
+        """See ``rpc.Transport``. An exchange inside a callback keeps the outer exchange's deadline."""
         if self.gone is not None:
-            raise self._over(None)
+            raise self._ended(None)
         outer = self._deadline
         now = time.monotonic()
-        self._next_look = now + TICK
+        self._next_check = now + TICK
         if outer is None:
-            self._deadline = min(now + self.seconds, self.until)
+            self._deadline = min(now + self.timeout, self.session_deadline)
         try:
             frame: bytes | None = request
             while frame is not None:
                 self.send(frame)
                 frame = answer(self.receive())
         except wire.WireError as error:
-            raise self._over("crashed", str(error)) from None
+            raise self._ended("crashed", str(error)) from None
         except BaseException:
             self.end("crashed")
             raise
         finally:
             self._deadline = outer
 
-    def first(self, seconds: float) -> bytes:
-        """The frame that the child sends of itself when it is ready."""
+    def receive_greeting(self, seconds: float) -> bytes:
+        """The frame that the child sends unasked when it is ready, or cannot be."""
         self._deadline = time.monotonic() + seconds
         try:
             return self.receive()
@@ -206,10 +209,10 @@ class RemoteTransport:
             self._deadline = None
 
     def end(self, reason: str | None) -> StudentGone:
-        """Kill the child, for ``reason``, unless that has happened.
+        """Kill the child, unless that has happened, and return why it is gone.
 
-        Where ``ended`` fails it raises, and so does all that comes after: a ``finally`` that makes one more request
-        must not turn the sandbox's failure into the student's.
+        Where ``on_end`` raises, this and every later exchange raise the same: a ``finally`` that makes one more
+        request must not turn the sandbox's failure into the student's.
         """
         if self.failure is not None:
             raise self.failure
@@ -217,75 +220,75 @@ class RemoteTransport:
             self.gone = StudentGone(reason or "crashed")
             self.child.kill()
             try:
-                self.gone = self.ended(reason)
+                self.gone = self.on_end(reason)
             except Exception as failure:
                 self.failure = failure
                 raise
         return self.gone
 
     def close(self) -> None:
-        """Kill the child without asking how it ended, and let go of it."""
+        """Kill the child without asking how it ended, and close its descriptors."""
         self.gone = self.gone or StudentGone("crashed", "the session is closed")
         self.child.kill()
         self.child.close()
-        self.link.close()
+        self.connection.close()
 
-    def _over(self, reason: str | None, detail: str = "") -> StudentGone:
+    def _ended(self, reason: str | None, detail: str = "") -> StudentGone:
         gone = self.end(reason)
         return StudentGone(gone.reason, detail or gone.detail)
 
     def send(self, frame: bytes) -> None:
         """Send a frame before the deadline."""
-        left = memoryview(frame)
-        while left:
+        unsent = memoryview(frame)
+        while unsent:
             try:
-                left = left[self.link.send(left) :]
+                unsent = unsent[self.connection.send(unsent) :]
             except BlockingIOError:
                 self._wait(select.POLLOUT)
             except OSError:
-                raise self._over(None) from None
+                raise self._ended(None) from None
 
     def receive(self) -> bytes:
-        """The next frame, before the deadline. Memory is taken as bytes arrive, not as they are promised."""
+        """The next frame, before the deadline. Memory is taken as bytes arrive, not as the prefix promises them."""
         data = bytearray()
-        self._fill(data, wire.PREFIX.size)
-        header, body = wire.frame_lengths(bytes(data), self.limits)
+        self._receive_exactly(data, wire.PREFIX.size)
+        header, body = wire.frame_lengths(bytes(data), self.wire_limits)
         self._received += header + body
         if self._received > MAX_RECEIVED:
             raise wire.WireError("the submission sent too much")
-        self._fill(data, wire.PREFIX.size + header + body)
+        self._receive_exactly(data, wire.PREFIX.size + header + body)
         return bytes(data)
 
-    def _fill(self, data: bytearray, length: int) -> None:
+    def _receive_exactly(self, data: bytearray, length: int) -> None:
         while len(data) < length:
             try:
-                part = self.link.recv(min(length - len(data), 1 << 20))
+                part = self.connection.recv(min(length - len(data), 1 << 20))
             except BlockingIOError:
                 self._wait(select.POLLIN)
                 continue
             except OSError:
                 part = b""
             if not part:
-                raise self._over(None)
+                raise self._ended(None)
             data += part
-            if time.monotonic() > self._next_look:
-                self._look()
+            if time.monotonic() > self._next_check:
+                self._check_limits()
 
     def _wait(self, event: int) -> None:
-        self._poll.register(self.link, event)
-        if not self._poll.poll(1000 * TICK) or time.monotonic() > self._next_look:
-            self._look()
+        self._poll.register(self.connection, event)
+        if not self._poll.poll(1000 * TICK) or time.monotonic() > self._next_check:
+            self._check_limits()
 
-    def _look(self) -> None:
-        """End the child when it is over its time, its memory, or its number of processes."""
+    def _check_limits(self) -> None:
+        """End the child when it is over its time, its memory or its number of processes."""
         now = time.monotonic()
-        self._next_look = now + TICK
+        self._next_check = now + TICK
         if self._deadline is not None and now > self._deadline:
-            raise self._over("timed-out")
-        family = self.child.family()
-        if len(family) > self.budget.processes:  # where the kernel's own limit is not in force
-            raise self._over("crashed", "it started too many processes")
-        self.child.step_back(family, self.budget.crowd)
-        most = self.budget.memory_bytes
-        if self.child.memory(family) > most and self.child.exact_memory(family) > most:
-            raise self._over("out-of-memory")
+            raise self._ended("timed-out")
+        processes = self.child.process_tree()
+        if len(processes) > self.limits.processes:  # where the kernel's own limit does not hold
+            raise self._ended("crashed", "it started too many processes")
+        self.child.deprioritise(processes, self.limits.max_unthrottled_tasks)
+        allowed = self.limits.memory_bytes
+        if self.child.memory(processes) > allowed and self.child.exact_memory(processes) > allowed:
+            raise self._ended("out-of-memory")

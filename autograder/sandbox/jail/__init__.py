@@ -1,1 +1,1 @@
-"""What makes the process in which a student's code runs, and its small read-only world."""
+"""Makes the isolated process in which a student's code runs, and its read-only root filesystem."""

@@ -44,13 +44,13 @@ _SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _SYS_CAPSET = {"x86_64": 126, "aarch64": 91}
 _CAPABILITY_VERSION = 0x20080522
 
-#: The oldest kernel that has all that is used (mount_setattr).
+#: The first kernel with every system call that is used here (mount_setattr is the newest).
 OLDEST_KERNEL = (5, 12)
 
-_libc: Any = ctypes.CDLL(None, use_errno=True) if sys.platform != "win32" else None
+libc: Any = ctypes.CDLL(None, use_errno=True) if sys.platform != "win32" else None
 
 
-def _call(name: str, result: int) -> int:
+def check(name: str, result: int) -> int:
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
@@ -58,28 +58,28 @@ def _call(name: str, result: int) -> int:
 
 
 def unshare(flags: int) -> None:
-    """Leave the shared namespaces of the kinds in ``flags`` for fresh ones."""
-    _call("unshare", _libc.unshare(ctypes.c_int(flags)))
+    """Move this process into new namespaces of the kinds in ``flags``."""
+    check("unshare", libc.unshare(ctypes.c_int(flags)))
 
 
 def setns(descriptor: int, kind: int) -> None:
     """Enter the namespace that ``descriptor`` refers to."""
-    _call("setns", _libc.setns(ctypes.c_int(descriptor), ctypes.c_int(kind)))
+    check("setns", libc.setns(ctypes.c_int(descriptor), ctypes.c_int(kind)))
 
 
 def mount(source: str, target: str, kind: str | None = None, flags: int = 0, data: str | None = None) -> None:
     """mount(2)."""
     encoded = [None if text is None else os.fsencode(text) for text in (source, target, kind, data)]
-    result = _libc.mount(encoded[0], encoded[1], encoded[2], ctypes.c_ulong(flags), encoded[3])
-    _call(f"mount {target}", result)
+    result = libc.mount(encoded[0], encoded[1], encoded[2], ctypes.c_ulong(flags), encoded[3])
+    check(f"mount {target}", result)
 
 
 def bind(source: str, target: str, flags: int) -> None:
-    """Show ``source``, with what is mounted below it, at ``target``, everywhere with ``flags``."""
+    """Bind-mount ``source``, with all mounts below it, at ``target``, and set ``flags`` on all of them."""
     mount(source, target, None, MS_BIND | MS_REC)
     attributes = sum(attribute for flag, attribute in _MOUNT_ATTR.items() if flags & flag)
     structure = (ctypes.c_uint64 * 4)(attributes, 0, 0, 0)
-    result = _libc.syscall(
+    result = libc.syscall(
         ctypes.c_long(_SYS_MOUNT_SETATTR),
         ctypes.c_int(_AT_FDCWD),
         ctypes.c_char_p(os.fsencode(target)),
@@ -87,19 +87,19 @@ def bind(source: str, target: str, flags: int) -> None:
         ctypes.byref(structure),
         ctypes.c_size_t(ctypes.sizeof(structure)),
     )
-    _call(f"mount_setattr {target}", result)
+    check(f"mount_setattr {target}", result)
 
 
 def unmount(target: str) -> None:
-    """Take ``target`` out of the tree."""
-    _call(f"umount {target}", _libc.umount2(os.fsencode(target), ctypes.c_int(MNT_DETACH)))
+    """Detach the mount at ``target``."""
+    check(f"umount {target}", libc.umount2(os.fsencode(target), ctypes.c_int(MNT_DETACH)))
 
 
 def enter_root(folder: str) -> None:
-    """Make ``folder`` (a mount point) the root, and let go of the old one."""
+    """Make ``folder`` (a mount point) the root filesystem, and detach the old one."""
     os.chdir(folder)
     number = _SYS_PIVOT_ROOT[platform.machine()]
-    _call("pivot_root", _libc.syscall(ctypes.c_long(number), b".", b"."))
+    check("pivot_root", libc.syscall(ctypes.c_long(number), b".", b"."))
     unmount(".")
     os.chdir("/")
 
@@ -107,29 +107,29 @@ def enter_root(folder: str) -> None:
 def prctl(option: int, value: int) -> int:
     """prctl(2) with one argument."""
     arguments = [ctypes.c_ulong(argument) for argument in (value, 0, 0, 0)]
-    return _call(f"prctl {option}", _libc.prctl(ctypes.c_int(option), *arguments))
+    return check(f"prctl {option}", libc.prctl(ctypes.c_int(option), *arguments))
 
 
 def map_user(inner: int, outer_uid: int, outer_gid: int) -> None:
-    """In a fresh user namespace: let ``inner`` be the one id there is, and stand for the outer ids."""
+    """In a new user namespace: map the id ``inner``, the only one, to the host's ``outer_uid`` and ``outer_gid``."""
     Path("/proc/self/uid_map").write_text(f"{inner} {outer_uid} 1")
     Path("/proc/self/setgroups").write_text("deny")
     Path("/proc/self/gid_map").write_text(f"{inner} {outer_gid} 1")
 
 
 def drop_capabilities() -> None:
-    """Give up every capability for good, also those that running a program could give back."""
+    """Drop every capability for good, including those that executing a program could give back."""
     last = int(Path("/proc/sys/kernel/cap_last_cap").read_text())
     for capability in range(last + 1):
         prctl(PR_CAPBSET_DROP, capability)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     empty = (ctypes.c_uint32 * 6)()
     number = _SYS_CAPSET[platform.machine()]
-    _call("capset", _libc.syscall(ctypes.c_long(number), ctypes.byref(header), ctypes.byref(empty)))
+    check("capset", libc.syscall(ctypes.c_long(number), ctypes.byref(header), ctypes.byref(empty)))
     prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
-def _setting(path: str) -> str:
+def _read_sysctl(path: str) -> str:
     try:
         return Path(path).read_text().strip()
     except OSError:
@@ -137,9 +137,9 @@ def _setting(path: str) -> str:
 
 
 def probe() -> str | None:
-    """What this system obviously lacks for the sandbox, with the way to get it, in one sentence.
+    """One sentence about what this system visibly lacks for the sandbox, and how to get it.
 
-    ``None`` does not promise that it works: only starting a zygote tells.
+    ``None`` is no promise that the sandbox works: only launching a zygote tells.
     """
     if sys.platform != "linux":
         return (
@@ -151,16 +151,16 @@ def probe() -> str | None:
     release = platform.release().split("-")[0].split(".")
     if tuple(int(part) for part in release[:2] if part.isdigit()) < OLDEST_KERNEL:
         return f"the sandbox needs Linux 5.12 or later, and this is {platform.release()}: update the kernel"
-    if _setting("/proc/sys/user/max_user_namespaces") == "0":
+    if _read_sysctl("/proc/sys/user/max_user_namespaces") == "0":
         return "user namespaces are switched off: `sudo sysctl user.max_user_namespaces=10000` allows them"
     if os.geteuid() == 0:
         return None
-    if _setting("/proc/sys/kernel/unprivileged_userns_clone") == "0":
+    if _read_sysctl("/proc/sys/kernel/unprivileged_userns_clone") == "0":
         return (
             "user namespaces are forbidden to ordinary users: "
             "`sudo sysctl kernel.unprivileged_userns_clone=1` allows them"
         )
-    if _setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
+    if _read_sysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
         return (
             "AppArmor forbids user namespaces to ordinary users: "
             "`sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0` allows them"
@@ -170,25 +170,23 @@ def probe() -> str | None:
 
 def explain(error: OSError) -> str:
     """Why the sandbox could not be set up, in one sentence with what to do about it."""
-    known = probe()
-    if known is not None:
-        return known
-    what = error.strerror or str(error)
+    problem = probe()
+    if problem is not None:
+        return problem
+    reason = error.strerror or str(error)
     if error.errno in (errno.EPERM, errno.EACCES, errno.ENOSYS) and _in_container():
         return (
-            f"this container forbids what the sandbox needs ({what}): start it with --privileged, or with "
+            f"this container forbids what the sandbox needs ({reason}): start it with --privileged, or with "
             "--security-opt seccomp=unconfined --security-opt apparmor=unconfined "
             "--security-opt systempaths=unconfined --cap-add SYS_ADMIN"
         )
     if error.errno in (errno.EPERM, errno.EACCES):
-        return (
-            f"this system forbids what the sandbox needs ({what}): ask its administrator, or use a container"
-        )
+        return f"this system forbids what the sandbox needs ({reason}): ask its administrator, or use a container"
     if error.errno in (errno.ENOSPC, errno.EUSERS):
-        return f"too many namespaces are in use ({what}): `sudo sysctl user.max_user_namespaces=10000`"
-    return f"the sandbox could not be set up ({what})"
+        return f"too many namespaces are in use ({reason}): `sudo sysctl user.max_user_namespaces=10000`"
+    return f"the sandbox could not be set up ({reason})"
 
 
 def _in_container() -> bool:
-    marks = ("/.dockerenv", "/run/.containerenv", "/run/systemd/container")
-    return any(os.path.exists(mark) for mark in marks) or "KUBERNETES_SERVICE_HOST" in os.environ
+    markers = ("/.dockerenv", "/run/.containerenv", "/run/systemd/container")
+    return any(os.path.exists(marker) for marker in markers) or "KUBERNETES_SERVICE_HOST" in os.environ

@@ -1,8 +1,8 @@
-"""A filter on system calls, the second line of defence behind the namespaces.
+"""A seccomp filter on system calls, the second line of defence behind the namespaces.
 
-It refuses what a notebook never needs and what attacks on the kernel start from: making namespaces,
-mounting, tracing, kernel keys, BPF, io_uring, sockets other than local ones, and memory that no process
-shows as its own (memfd, System V), which the watchdog could not see.
+It refuses what a notebook never needs and attacks on the kernel start from: making namespaces, mounting, tracing,
+kernel keys, BPF, io_uring, sockets other than local ones, and memory that counts for no process (memfd, System V),
+which the watchdog could not see.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import errno
 import platform
 import struct
 
-from .namespaces import _call, _libc
+from .namespaces import check, libc
 
 #: name: (x86_64, aarch64); -1 where the architecture does not have the call.
 _FORBIDDEN = {
@@ -35,8 +35,8 @@ _FORBIDDEN = {
     **{"iopl": (172, -1), "ioperm": (173, -1), "modify_ldt": (154, -1), "uselib": (134, -1)},
     **{"lookup_dcookie": (212, 18), "nfsservctl": (180, 42), "_sysctl": (156, -1)},
 }
-#: Calls that libraries try first and then do without: they look as if the kernel had none of them.
-_UNKNOWN = {
+#: Calls that libraries try first and can do without: they fail as on a kernel that does not have them.
+_NOT_IMPLEMENTED = {
     **{"clone3": (435, 435), "memfd_create": (319, 279), "memfd_secret": (447, 447)},
     **{"io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427)},
 }
@@ -77,7 +77,7 @@ def program(machine: str = "") -> bytes:
     ]
     for numbers in _FORBIDDEN.values():
         code += _refuse_when(numbers[column], errno.EPERM) if numbers[column] >= 0 else []
-    for numbers in _UNKNOWN.values():
+    for numbers in _NOT_IMPLEMENTED.values():
         code += _refuse_when(numbers[column], errno.ENOSYS)
     code += [
         _instruction(_EQUAL, _CLONE[column], 0, 4),
@@ -99,11 +99,11 @@ class _Program(ctypes.Structure):
 
 
 def install() -> None:
-    """Put the filter on this process and all that it starts. NO_NEW_PRIVS must be set."""
+    """Install the filter in this process and all that it starts. NO_NEW_PRIVS must be set."""
     code = program()
     buffer = ctypes.create_string_buffer(code, len(code))
     structure = _Program(len(code) // 8, ctypes.addressof(buffer))
-    result = _libc.prctl(
+    result = libc.prctl(
         ctypes.c_int(_PR_SET_SECCOMP), ctypes.c_ulong(_MODE_FILTER), ctypes.byref(structure), 0, 0
     )
-    _call("seccomp", result)
+    check("seccomp", result)

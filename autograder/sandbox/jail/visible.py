@@ -1,4 +1,4 @@
-"""What a submission can see: the folders, files and environment of its small world, as data."""
+"""What a submission can see: the folders, files and environment variables in the jail, as data."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives", "/etc
 
 DEVICES = ("null", "zero", "full", "random", "urandom")
 
-#: Where the kit and the data lie inside, and where the student's code runs.
+#: Inside the jail: the folder of the kit and the data, and where the student's code runs.
 COURSE = "/course"
 HOME = "/home/student"
 WORKING_FOLDER = f"{HOME}/lab"
 
-#: The first of the outer user ids that children get when the harness runs as root: high above the ids
-#: that systems and containers hand out. Each zygote takes its own.
+#: The first of the host's user ids that children get when the harness runs as root: high above the ids
+#: that systems and containers assign. Each zygote takes its own.
 OUTER_UID = 1_900_000_000
 INNER_UID = 1000
 
@@ -38,22 +38,22 @@ ENVIRONMENT = {
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     "MPLCONFIGDIR": "/tmp/.matplotlib",
     "IPYTHONDIR": "/tmp/.ipython",
-    # There is no network: an installation at the top of a notebook says so at once, and does not try for half a minute.
+    # There is no network: a ``pip install`` at the top of a notebook fails at once, not after half a minute of retries.
     "PIP_NO_INDEX": "1",
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
 }
 
 
 def python_folders() -> list[str]:
-    """The folders that make up this Python: the environment, and what it was made from."""
+    """The folders of this Python: the environment, and the installation it was made from."""
     prefixes = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
     return sorted({str(Path(prefix).resolve()) for prefix in prefixes} | prefixes)
 
 
 def hidden_folders() -> list[str]:
-    """The harness's own folders, which must stay out of sight even when a visible folder contains them."""
+    """The harness's folders, which stay hidden even when a visible folder contains them."""
     package = Path(__file__).resolve().parents[2]
     course = package.parent
-    installed = importlib.util.find_spec("coursekit")  # whole, with what later labs provide
+    installed = importlib.util.find_spec("coursekit")  # hidden, for it holds what later labs provide
     kits = list(installed.submodule_search_locations or ()) if installed is not None else []
     return [str(package), *kits, *([str(course)] if (course / "solutions").is_dir() else [])]

@@ -1,13 +1,13 @@
 """The zygote: imports the libraries once and forks a jailed child for each submission.
 
-It is started as a fresh interpreter (``python zygote.py DESCRIPTOR``) that never held a secret, reads its
-configuration from the control socket, and never runs a student's code or reads anything from a student.
+It is launched as a new interpreter (``python zygote.py DESCRIPTOR``) that never held a secret, reads its
+configuration from the control socket, and neither runs a student's code nor reads anything from a student.
 
 Control messages are JSON lines. In: the configuration, then ``{"spawn": limits}`` with the descriptor of
-the session's socket, or ``{"reap": pid}``, or ``{"clone": modules, "outer_id": uid}`` with the descriptor of a
+the session's socket, or ``{"reap": pid}``, or ``{"clone": modules, "outer_uid": uid}`` with the descriptor of a
 control socket: a copy of this process imports those modules too and serves there. Out: ``{"ready": true}`` or
 ``{"error": sentence}``; ``{"pid": pid}`` with the child's pidfd; ``{"status": wait status, "cpu": seconds,
-"peak": bytes above birth}``.
+"peak": bytes more than at the fork}``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_LINE = 1 << 20
 
 
 def load_package(folder: str) -> None:
-    """Import this package from ``folder`` under the name ``sandbox``, whatever is on the path."""
+    """Import the package ``autograder.sandbox`` from ``folder`` under the name ``sandbox``, whatever is on the path."""
     spec = importlib.util.spec_from_file_location(
         "sandbox", f"{folder}/__init__.py", submodule_search_locations=[folder]
     )
@@ -40,8 +40,8 @@ def load_package(folder: str) -> None:
     spec.loader.exec_module(package)
 
 
-def move_package(old: str, new: str) -> None:
-    """Find what is still to be imported of this package in the folder ``new``, where the root has it now."""
+def relocate_package(old: str, new: str) -> None:
+    """Have the modules of the package that are not imported yet found in ``new``, where the new root has it."""
     for name, module in list(sys.modules.items()):
         if name == "sandbox" or name.startswith("sandbox."):
             for path in getattr(module, "__path__", []):
@@ -57,18 +57,19 @@ class Control:
         self.descriptors: list[int] = []
 
     def receive(self) -> dict[str, Any] | None:
-        """The next message, or ``None`` when the harness has gone."""
+        """The next message, or ``None`` when the harness has closed the socket."""
         while b"\n" not in self.buffer:
             try:
                 data, descriptors, _, _ = socket.recv_fds(self.socket, MAX_LINE, 4)
-            except ConnectionResetError:  # the harness went without reading an answer
+            except ConnectionResetError:  # it was closed with an answer unread
                 return None
             self.descriptors += descriptors
             if not data:
                 return None
             self.buffer += data
         line, self.buffer = self.buffer.split(b"\n", 1)
-        return json.loads(line)
+        message: dict[str, Any] = json.loads(line)
+        return message
 
     def send(self, message: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
         """Send a message, with descriptors."""
@@ -79,17 +80,17 @@ class Control:
             self.socket.sendall(line)
 
 
-def enter_own_world(config: dict[str, Any]) -> None:
-    """Leave the host: own mount and process namespaces (and, for an ordinary user, an own user namespace).
+def enter_namespaces(config: dict[str, Any]) -> None:
+    """Enter new mount and PID namespaces (and, for an ordinary user, a user namespace), and build the root.
 
-    Returns in the first process of the new process namespace; the process that was started waits for it
-    and ends as it ends.
+    Returns in the first process of the new PID namespace; the process that was launched waits for it and exits
+    with its status.
     """
     from sandbox.jail import namespaces as ns
     from sandbox.jail import rootfs
 
     uid, gid = os.getuid(), os.getgid()
-    if not config["outer_id"]:
+    if not config["outer_uid"]:
         ns.unshare(ns.CLONE_NEWUSER)
         ns.map_user(uid, uid, gid)
     ns.unshare(ns.CLONE_NEWNS | ns.CLONE_NEWPID)
@@ -103,12 +104,12 @@ def enter_own_world(config: dict[str, Any]) -> None:
 
 
 def import_libraries(config: dict[str, Any]) -> Any:
-    """Import what submissions use, and return the shell that every child inherits."""
+    """Import what submissions use; return the shell that every child inherits."""
     fonts = Path(os.environ["MPLCONFIGDIR"])
     fonts.mkdir(exist_ok=True)
     for name, text in config["fonts"].items():
         (fonts / name).write_text(text)
-    from sandbox.child import executor, shell  # noqa: F401 (children need them when the folder is gone)
+    from sandbox.child import executor, shell  # noqa: F401 (children need them when the folder is unmounted)
     from sandbox.jail import seccomp  # noqa: F401
 
     lab_shell = shell.make_shell(config["render_figures"])
@@ -122,7 +123,7 @@ def import_libraries(config: dict[str, Any]) -> Any:
 
 
 def import_modules(names: list[str]) -> None:
-    """Import what was asked for; no thread may be left of it."""
+    """Import the modules; none may leave a thread behind."""
     had_torch = "torch" in sys.modules
     for name in names:
         try:
@@ -133,12 +134,12 @@ def import_modules(names: list[str]) -> None:
         warm_up_torch(sys.modules["torch"])
     if "torch.optim" in names:
         warm_up_optimizers(sys.modules["torch"])
-    if threads() != 1:
-        raise RuntimeError(f"a library started threads ({threads()} run): a safe fork needs one")
+    if thread_count() != 1:
+        raise RuntimeError(f"a library started threads ({thread_count()} run): a safe fork needs one")
 
 
 def warm_up_torch(torch: Any) -> None:
-    """Have PyTorch load what it loads at the first gradient."""
+    """Do what makes PyTorch load the code of the first gradient."""
     torch.set_num_threads(1)
     torch.nn.Linear(2, 2)(torch.ones(1, 2)).sum().backward()
     str(torch.zeros(2, 2))
@@ -146,7 +147,7 @@ def warm_up_torch(torch: Any) -> None:
 
 
 def warm_up_optimizers(torch: Any) -> None:
-    """Have PyTorch load its compiler, as it does at the first optimizer: it takes longer than all the rest of it."""
+    """Make PyTorch load its compiler, as the first optimizer does: that takes longer than all its other imports."""
     layer = torch.nn.Linear(2, 2)
     layer(torch.ones(1, 2)).sum().backward()
     for optimizer in (torch.optim.SGD, torch.optim.Adam):
@@ -154,8 +155,8 @@ def warm_up_optimizers(torch: Any) -> None:
     torch.manual_seed(0)
 
 
-def threads() -> int:
-    """How many threads this process has, when those that are about to end have ended."""
+def thread_count() -> int:
+    """The number of this process's threads, after a moment for those that are about to end."""
     if not os.path.isdir("/proc/self/task"):
         return 1
     deadline = time.monotonic() + 2.0
@@ -165,56 +166,56 @@ def threads() -> int:
 
 
 class Jail:
-    """Turns a forked child into a jailed one."""
+    """Jails a forked child."""
 
     def __init__(self, config: dict[str, Any]):
         self.limits: dict[str, Any] = config["limits"]
         self.sandboxed = config["sandbox"]
-        self.outer_id = config["outer_id"]
-        self.workplace = config["workplace"]
+        self.outer_uid = config["outer_uid"]
+        self.work_folder = config["work_folder"]
         if self.sandboxed:
-            self.own_processes = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-            self.measure()
+            self.pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+            self.measure_baseline()
             from sandbox.jail import rootfs
 
-            self.covered = rootfs.covered_by_scratch(config)
+            self.shadowed = rootfs.shadowed_by_scratch(config)
 
-    def measure(self) -> None:
-        """Take note of what the libraries take: a child's limit counts from there."""
+    def measure_baseline(self) -> None:
+        """Record how much memory the libraries take: a child's limit counts from there."""
         if self.sandboxed:
             self.data_size = data_size()
 
     def before_clone(self) -> None:
-        """Let the next child be a process of this namespace."""
+        """Make the next fork a process of this PID namespace."""
         if self.sandboxed:
             from sandbox.jail import namespaces as ns
 
-            ns.setns(self.own_processes, ns.CLONE_NEWPID)
+            ns.setns(self.pid_namespace, ns.CLONE_NEWPID)
 
     def before_fork(self) -> None:
-        """Let the next child be the first process of a fresh process namespace."""
+        """Make the next fork the first process of a new PID namespace."""
         if self.sandboxed:
             from sandbox.jail import namespaces as ns
 
-            ns.setns(self.own_processes, ns.CLONE_NEWPID)
+            ns.setns(self.pid_namespace, ns.CLONE_NEWPID)
             ns.unshare(ns.CLONE_NEWPID)
 
     def enter(self) -> None:
-        """In the child: give up everything that a submission does not need."""
-        os.setsid()  # a signal to the process group reaches across process namespaces
+        """In the child: give up every privilege and resource that a submission does not need."""
+        os.setsid()  # a signal to the process group crosses PID namespaces
         if not self.sandboxed:
-            os.chdir(self.workplace)
+            os.chdir(self.work_folder)
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             return
         from sandbox.jail import namespaces as ns
         from sandbox.jail import rootfs, seccomp, visible
 
         ns.unshare(ns.CLONE_NEWNS | ns.CLONE_NEWNET | ns.CLONE_NEWIPC | ns.CLONE_NEWUTS | ns.CLONE_NEWCGROUP)
-        rootfs.mount_scratch(self.limits["scratch_bytes"], self.covered)
+        rootfs.mount_scratch(self.limits["scratch_bytes"], self.shadowed)
         socket.sethostname("course")
         uid, gid = os.getuid(), os.getgid()
-        if self.outer_id:
-            uid = gid = self.outer_id
+        if self.outer_uid:
+            uid = gid = self.outer_uid
             os.setgroups([])
             os.setresgid(gid, gid, gid)
             os.setresuid(uid, uid, uid)
@@ -227,7 +228,7 @@ class Jail:
         seccomp.install()
 
     def set_limits(self) -> None:
-        """The kernel's own limits on each process."""
+        """Set the kernel's limits on each process."""
         limits = self.limits
         for kind, value in (
             (resource.RLIMIT_CPU, int(limits["cpu_seconds"])),
@@ -243,63 +244,65 @@ class Jail:
 
 
 def data_size() -> int:
-    """What RLIMIT_DATA counts, now, in bytes."""
+    """The bytes that RLIMIT_DATA counts for this process now."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmData:"):
             return int(line.split()[1]) * 1024
     raise RuntimeError("/proc/self/status has no VmData")
 
 
-def be_child(descriptor: int, jail: Jail, lab_shell: Any) -> None:
-    """The child's life: enter the jail, say so, and serve requests until the socket closes."""
+def run_child(descriptor: int, jail: Jail, lab_shell: Any) -> None:
+    """In the child: enter the jail, report, and serve requests until the socket closes."""
     from sandbox import wire
     from sandbox.child.executor import Executor
-    from sandbox.child.shell import Runner, label_of
+    from sandbox.child.shell import CellRunner, cell_label
     from sandbox.jail import namespaces
 
-    link = socket.socket(fileno=descriptor)
+    connection = socket.socket(fileno=descriptor)
     try:
         null = os.open("/dev/null", os.O_RDWR)
         os.dup2(null, 0)
         os.closerange(3, descriptor)
         os.closerange(descriptor + 1, 1024)
         jail.enter()
-        runner = Runner(lab_shell, jail.limits)
+        runner = CellRunner(lab_shell, jail.limits)
     except BaseException as error:
-        why = namespaces.explain(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
-        link.sendall(wire.encode(("failed", why)))
+        reason = (
+            namespaces.explain(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+        )
+        connection.sendall(wire.encode(("failed", reason)))
         os._exit(70)
     random.seed(0)
-    executor = Executor(lab_shell.user_ns, label_of)
+    executor = Executor(lab_shell.user_ns, cell_label)
     executor.operations["cell"] = lambda executor, *cell: runner.run(*cell)
-    link.sendall(wire.encode(("ready",)))
+    connection.sendall(wire.encode(("ready",)))
 
     def round_trip(frame: bytes) -> bytes:
-        link.sendall(frame)
-        return receive(link, wire)
+        connection.sendall(frame)
+        return receive(connection, wire)
 
     while True:
-        link.sendall(executor.handle(receive(link, wire), round_trip))
+        connection.sendall(executor.handle(receive(connection, wire), round_trip))
 
 
-def receive(link: socket.socket, wire: types.ModuleType) -> bytes:
-    """The next frame; the process ends when there is none."""
+def receive(connection: socket.socket, wire: types.ModuleType) -> bytes:
+    """The next frame; the process exits when there is none."""
     data = b""
     parts: list[bytes] = []
-    missing = wire.PREFIX.size
-    while missing:
-        data = link.recv(min(missing, 1 << 20))
+    remaining = wire.PREFIX.size
+    while remaining:
+        data = connection.recv(min(remaining, 1 << 20))
         if not data:
             os._exit(0)
         parts.append(data)
-        missing -= len(data)
-        if not missing and sum(map(len, parts)) == wire.PREFIX.size:
-            missing = sum(wire.frame_lengths(b"".join(parts)))
+        remaining -= len(data)
+        if not remaining and sum(map(len, parts)) == wire.PREFIX.size:
+            remaining = sum(wire.frame_lengths(b"".join(parts)))
     return b"".join(parts)
 
 
 def serve(control: Control, jail: Jail, lab_shell: Any) -> None:
-    """Fork a child for each ``spawn`` until the harness goes."""
+    """Serve control messages until the harness closes the socket."""
     while (message := control.receive()) is not None:
         if "clone" in message:
             descriptor = control.descriptors.pop(0)
@@ -307,7 +310,7 @@ def serve(control: Control, jail: Jail, lab_shell: Any) -> None:
             if os.fork() == 0:
                 control.socket.close()
                 control = Control(descriptor)
-                if not become_clone(control, jail, message):
+                if not prepare_clone(control, jail, message):
                     return
             else:
                 os.close(descriptor)
@@ -315,14 +318,14 @@ def serve(control: Control, jail: Jail, lab_shell: Any) -> None:
         if "reap" in message:
             control.send(reap(message["reap"]))
             continue
-        collect_dead()
+        reap_exited()
         descriptor = control.descriptors.pop(0)
         jail.limits = message["spawn"]
         jail.before_fork()
         child = os.fork()
         if child == 0:
             control.socket.close()
-            be_child(descriptor, jail, lab_shell)
+            run_child(descriptor, jail, lab_shell)
             os._exit(0)
         os.close(descriptor)
         if hasattr(os, "pidfd_open"):
@@ -333,16 +336,17 @@ def serve(control: Control, jail: Jail, lab_shell: Any) -> None:
             control.send({"pid": child})
 
 
-def become_clone(control: Control, jail: Jail, message: dict[str, Any]) -> bool:
-    """In the copy: import the modules and say that it is ready; False when that cannot be.
+def prepare_clone(control: Control, jail: Jail, message: dict[str, Any]) -> bool:
+    """In the copy: import the modules and report; False when they cannot be imported.
 
-    Its submissions run under a user id of their own: what counts by user, and who may signal whom, stays apart.
+    Its submissions run under another host user id, so that limits that count by user, and the right to send signals,
+    stay apart.
     """
-    _ended.clear()
-    modules, jail.outer_id = message["clone"], message["outer_id"]
+    _exits.clear()
+    modules, jail.outer_uid = message["clone"], message["outer_uid"]
     try:
         import_modules(modules)
-        jail.measure()
+        jail.measure_baseline()
     except Exception as error:
         control.send({"error": f"the sandbox could not be prepared: {error}"})
         return False
@@ -353,48 +357,48 @@ def become_clone(control: Control, jail: Jail, message: dict[str, Any]) -> bool:
     return True
 
 
-def refuse(control: Control, error: str) -> None:
-    """Tell the harness, and every copy that it asks for, why there is no sandbox."""
+def report_failure(control: Control, error: str) -> None:
+    """Tell the harness why there is no sandbox, also in reply to every clone that it asks for."""
     control.send({"error": error})
     while (message := control.receive()) is not None:
         if "clone" in message:
             Control(control.descriptors.pop(0)).send({"error": error})
 
 
-#: Wait statuses of children that ended before anybody asked, the latest only.
-_ended: dict[int, dict[str, Any]] = {}
+#: How the latest children ended, by pid, until the harness asks.
+_exits: dict[int, dict[str, Any]] = {}
 
 
-def collect_dead() -> None:
-    """Take note of the children that have ended."""
+def reap_exited() -> None:
+    """Reap and record the children that have ended."""
     try:
-        while (found := os.wait4(-1, os.WNOHANG))[0]:
-            _note(*found)
+        while (exited := os.wait4(-1, os.WNOHANG))[0]:
+            _record_exit(*exited)
     except ChildProcessError:
         pass
 
 
 def reap(child: int) -> dict[str, Any]:
-    """How a child that was killed or has gone ended."""
-    while child not in _ended:
+    """How a child ended that was killed or has exited; waits for it."""
+    while child not in _exits:
         try:
-            _note(*os.wait4(-1, 0))
+            _record_exit(*os.wait4(-1, 0))
         except ChildProcessError:
             return {"status": 0, "cpu": 0.0, "peak": 0}
-    return _ended[child]
+    return _exits[child]
 
 
-def _note(child: int, status: int, usage: resource.struct_rusage) -> None:
+def _record_exit(child: int, status: int, usage: resource.struct_rusage) -> None:
     cpu = usage.ru_utime + usage.ru_stime
-    born = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    peak = max(0, usage.ru_maxrss - born) * 1024
-    _ended[child] = {"status": status, "cpu": cpu, "peak": peak}
-    for old in list(_ended)[:-64]:
-        del _ended[old]
+    baseline = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak = max(0, usage.ru_maxrss - baseline) * 1024
+    _exits[child] = {"status": status, "cpu": cpu, "peak": peak}
+    for old in list(_exits)[:-64]:
+        del _exits[old]
 
 
 def main() -> None:
-    """Set up, report, serve."""
+    """Set up, report and serve."""
     control = Control(int(sys.argv[1]))
     config = control.receive()
     if config is None:
@@ -405,24 +409,24 @@ def main() -> None:
 
     try:
         if config["sandbox"]:
-            enter_own_world(config)
+            enter_namespaces(config)
             load_from = rootfs.HARNESS
             sys.path.insert(0, visible.COURSE)
         else:
             load_from = config["harness"]
             sys.path.insert(0, os.path.dirname(config["kit"]))
-        move_package(config["harness"], load_from)
+        relocate_package(config["harness"], load_from)
         lab_shell = import_libraries(config)
         if config["sandbox"]:
             rootfs.seal()
-        if threads() != 1:
-            raise RuntimeError(f"a library started threads ({threads()} run): a safe fork needs one")
+        if thread_count() != 1:
+            raise RuntimeError(f"a library started threads ({thread_count()} run): a safe fork needs one")
         jail = Jail(config)
     except OSError as error:
-        refuse(control, namespaces.explain(error))
+        report_failure(control, namespaces.explain(error))
         return
     except Exception as error:
-        refuse(control, f"the sandbox could not be prepared: {type(error).__name__}: {error}")
+        report_failure(control, f"the sandbox could not be prepared: {type(error).__name__}: {error}")
         return
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""The only thing that crosses the sandbox's wall: plain values as frames of bytes, both ways."""
+"""The wire format: plain values as frames of bytes, all that crosses the sandbox's boundary."""
 
 from .codec import (
     decode,
@@ -16,7 +16,7 @@ from .types import (
     Reference,
     WireError,
     WireLimits,
-    readable,
+    clean_text,
     type_name,
 )
 
@@ -31,9 +31,9 @@ __all__ = [
     "Reference",
     "WireError",
     "WireLimits",
+    "clean_text",
     "decode",
     "encode",
     "frame_lengths",
-    "readable",
     "type_name",
 ]

@@ -1,4 +1,4 @@
-"""Turns plain values into frames of bytes and back: the only thing that crosses the sandbox's wall.
+"""Turns plain values into frames of bytes and back: only frames cross the sandbox's boundary.
 
 A frame is a fixed prefix (magic, header length, body length), a JSON header and a body of raw buffers::
 
@@ -10,10 +10,10 @@ array). ``lengths`` says how the body is cut into buffers; the tree uses each bu
 short header can never multiply a long buffer.
 
 Values are rebuilt from an allowlist. Nothing is unpickled, evaluated or looked up by name, every length is
-checked before memory is taken for it, and whatever is wrong with a frame shows as ``WireError``.
+checked before memory is allocated for it, and whatever is wrong with a frame raises ``WireError``.
 
-These files run on both sides of the wall and therefore need nothing but the standard library and NumPy
-(and PyTorch, imported only when a tensor turns up).
+These modules run on both sides of the boundary and therefore need only the standard library and NumPy
+(and PyTorch, imported only when a tensor is sent).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from .decode import Reader
-from .encode import Writer
+from .decode import Decoder
+from .encode import Encoder
 from .types import (
     LIMITS,
     MAGIC,
@@ -44,18 +44,18 @@ def encode(
 ) -> bytes:
     """The frame for ``value``.
 
-    ``refer`` may turn a value of another type into a ``Reference``; what it leaves becomes ``Opaque``.
+    ``refer`` may turn a value of another type into a ``Reference``; where it returns ``None`` the value becomes ``Opaque``.
     ``for_arguments`` keeps the memory layout of arrays and the ``requires_grad`` flag of tensors; without
     it arrays arrive contiguous, tensors detached, and iterators as lists. Raises ``WireError`` when the
     value is too large or too deep. An iterator's own exception passes through.
     """
-    writer = Writer(limits, refer, for_arguments)
-    tree = writer.tree(value, 0)
-    header = _dump([tree, [len(buffer) for buffer in writer.buffers]]).encode("ascii")
-    body = sum(map(len, writer.buffers))
+    encoder = Encoder(limits, refer, for_arguments)
+    tree = encoder.tree(value, 0)
+    header = _dump([tree, [len(buffer) for buffer in encoder.buffers]]).encode("ascii")
+    body = sum(map(len, encoder.buffers))
     if len(header) > limits.header_bytes or PREFIX.size + len(header) + body > limits.total_bytes:
         raise WireError("the value is too large to send")
-    return b"".join((PREFIX.pack(MAGIC, len(header), body), header, *writer.buffers))
+    return b"".join((PREFIX.pack(MAGIC, len(header), body), header, *encoder.buffers))
 
 
 def decode(
@@ -66,14 +66,14 @@ def decode(
 ) -> Any:
     """The value that ``frame`` holds. Raises ``WireError`` and nothing else, whatever the bytes are.
 
-    ``resolve`` turns a ``Reference`` into what it stands for (without it references are refused).
+    ``resolve`` turns a ``Reference`` into what it refers to (without it references are refused).
     An ``Opaque`` raises ``OpaqueError`` unless ``allow_opaque``.
     """
     try:
         header_bytes, body_bytes = frame_lengths(frame[: PREFIX.size], limits)
         if len(frame) != PREFIX.size + header_bytes + body_bytes:
             raise WireError("the frame's length does not match its prefix")
-        return Reader(frame, header_bytes, limits, resolve, allow_opaque).value()
+        return Decoder(frame, header_bytes, limits, resolve, allow_opaque).value()
     except WireError:
         raise
     except (Exception, RecursionError) as error:

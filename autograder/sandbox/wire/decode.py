@@ -1,4 +1,4 @@
-"""The decoding half of the wire format: a stranger's bytes to a value, or ``WireError``."""
+"""The decoding half of the wire format: untrusted bytes to a value, or ``WireError``."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from .types import (
 )
 
 
-class Reader:
-    """Rebuilds the value, taking the buffers in order."""
+class Decoder:
+    """Rebuilds the value of one frame, taking the buffers in order."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Reader:
         self.allow_opaque = allow_opaque
         self.position = PREFIX.size + header_bytes
         header = bytes(self.frame[PREFIX.size : self.position])
-        # Each part of the tree costs at least one of these characters: this bounds what JSON may build.
+        # Each part of the tree costs at least one of these characters: this bounds what JSON can build.
         if header.count(b",") + header.count(b"[") + header.count(b"{") > 4 * limits.items:
             raise WireError("the frame has too many parts")
         content = json.loads(header.decode("ascii"))
@@ -58,19 +58,19 @@ class Reader:
         self.lengths = iter(lengths)
 
     def value(self) -> Any:
-        value = self.build(self.tree, 0)
+        value = self.decode_tree(self.tree, 0)
         if next(self.lengths, None) is not None:
             raise WireError("a buffer is not used")
         return value
 
-    def take(self) -> memoryview:
+    def next_buffer(self) -> memoryview:
         length = next(self.lengths, None)
         if length is None:
             raise WireError("a buffer is missing")
         start, self.position = self.position, self.position + length
         return self.frame[start : self.position]
 
-    def build(self, tree: Any, depth: int) -> Any:
+    def decode_tree(self, tree: Any, depth: int) -> Any:
         kind = type(tree)
         if kind is not list:
             if kind is dict:
@@ -80,59 +80,59 @@ class Reader:
             raise WireError("the frame is nested too deeply")
         if not tree or type(tree[0]) is not str:
             _malformed("a part without a tag")
-        reader = READERS.get(tree[0])
-        if reader is None:
+        decoder = DECODERS.get(tree[0])
+        if decoder is None:
             _malformed("an unknown tag")
-        return reader(self, tree, depth + 1)
+        return decoder(self, tree, depth + 1)
 
-    def parts(self, tree: list, depth: int) -> list:
-        build = self.build
-        return [build(part, depth) for part in tree[1:]]
+    def decode_items(self, tree: list[Any], depth: int) -> list[Any]:
+        decode = self.decode_tree
+        return [decode(part, depth) for part in tree[1:]]
 
-    def of_integer(self, tree: list, depth: int) -> int:
+    def decode_integer(self, tree: list[Any], depth: int) -> int:
         _, digits = tree
         if type(digits) is not str or 4 * len(digits) > self.limits.integer_bits + 8:
             _malformed("a whole number with too many digits")
         return int(digits, 16)
 
-    def of_complex(self, tree: list, depth: int) -> complex:
+    def decode_complex(self, tree: list[Any], depth: int) -> complex:
         _, real, imaginary = tree
         if type(real) is not float or type(imaginary) is not float:
             _malformed("a complex number")
         return complex(real, imaginary)
 
-    def of_packed(self, tree: list, depth: int) -> list:
+    def decode_packed(self, tree: list[Any], depth: int) -> list[Any]:
         kind = {"pf": "d", "pi": "q"}[tree[0]]
-        buffer = self.take()
+        buffer = self.next_buffer()
         if len(tree) != 1 or len(buffer) % 8:
             _malformed("a packed list")
         return array.array(kind, bytes(buffer)).tolist()
 
-    def of_dict(self, tree: list, depth: int) -> dict:
-        parts = self.parts(tree, depth)
+    def decode_dict(self, tree: list[Any], depth: int) -> dict[Any, Any]:
+        parts = self.decode_items(tree, depth)
         if len(parts) % 2:
             _malformed("a dict with a key too many")
         return dict(zip(_checked_keys(parts[::2]), parts[1::2], strict=True))
 
-    def of_range(self, tree: list, depth: int) -> range:
-        value = range(*self.of_integers(tree, depth, 3))
+    def decode_range(self, tree: list[Any], depth: int) -> range:
+        value = range(*self.decode_integers(tree, depth, 3))
         if len(value) > self.limits.items:
             raise WireError("the range is too long")
         return value
 
-    def of_integers(self, tree: list, depth: int, count: int) -> list[int]:
-        parts = self.parts(tree, depth)
+    def decode_integers(self, tree: list[Any], depth: int, count: int) -> list[int]:
+        parts = self.decode_items(tree, depth)
         if len(parts) != count or not all(type(part) is int for part in parts):
             _malformed("whole numbers")
         return parts
 
-    def of_slice(self, tree: list, depth: int) -> slice:
-        start, stop, step = self.parts(tree, depth)
+    def decode_slice(self, tree: list[Any], depth: int) -> slice:
+        start, stop, step = self.decode_items(tree, depth)
         if not all(part is None or type(part) is int for part in (start, stop, step)):
             _malformed("a slice")
         return slice(start, stop, step)
 
-    def shape(self, shape: Any) -> tuple[int, ...]:
+    def checked_shape(self, shape: Any) -> tuple[int, ...]:
         if type(shape) is not list or len(shape) > MAX_DIMENSIONS:
             _malformed("a shape")
         if not all(type(side) is int and 0 <= side <= self.limits.total_bytes for side in shape):
@@ -142,23 +142,23 @@ class Reader:
             _malformed("a shape")
         return tuple(shape)
 
-    def elements(self, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+    def array_from_buffer(self, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
         """A writable flat array of the next buffer, whose length must be what dtype and shape say."""
         count = math.prod(shape)
-        buffer = self.take()
+        buffer = self.next_buffer()
         if len(buffer) != count * dtype.itemsize:
             _malformed("an array whose buffer does not fit its shape")
         flat = np.frombuffer(buffer, dtype, count).copy() if count else np.empty(0, dtype)
         if dtype.kind == "b":
-            return flat.view(np.uint8) != 0
+            return np.asarray(flat.view(np.uint8) != 0)
         if dtype.kind == "U" and count and int(flat.view(dtype.byteorder + "u4").max()) > 0x10FFFF:
             _malformed("an array of strings with a character that does not exist")
         return flat
 
-    def of_array(self, tree: list, depth: int) -> np.ndarray:
+    def decode_array(self, tree: list[Any], depth: int) -> np.ndarray:
         _, code, shape, layout = tree
-        dtype, shape = _dtype(code), self.shape(shape)
-        flat = self.elements(dtype, shape)
+        dtype, shape = _dtype(code), self.checked_shape(shape)
+        flat = self.array_from_buffer(dtype, shape)
         if layout == "C" or (layout == "S" and not shape):
             return flat.reshape(shape)
         if layout == "F":
@@ -169,31 +169,31 @@ class Reader:
         strided[...] = flat.reshape(shape)
         return strided
 
-    def of_number(self, tree: list, depth: int) -> np.generic:
+    def decode_number(self, tree: list[Any], depth: int) -> Any:
         _, code = tree
-        return self.elements(_dtype(code), ())[0]
+        return self.array_from_buffer(_dtype(code), ())[0]
 
-    def of_generator(self, tree: list, depth: int) -> np.random.Generator:
+    def decode_generator(self, tree: list[Any], depth: int) -> np.random.Generator:
         _, name, state = tree
         if name not in BIT_GENERATORS:
             _malformed("a bit generator")
-        state = self.build(state, depth)
+        state = self.decode_tree(state, depth)
         _check_generator_state(name, state)
-        # The seed is only what spawn() starts from: take it from the state, so that runs repeat.
+        # The seed only matters to spawn(): derive it from the state, so that runs repeat.
         seed = sum(state["state"]["state"].tolist()) if name == "SFC64" else _seed_of(name, state)
         bits = getattr(np.random, name)(seed)
         bits.state = state
         return np.random.Generator(bits)
 
-    def of_tensor(self, tree: list, depth: int) -> Any:
+    def decode_tensor(self, tree: list[Any], depth: int) -> Any:
         import torch
 
         _, name, shape, layout, requires_grad = tree
         if name not in TORCH_DTYPES or type(requires_grad) is not bool:
             _malformed("a tensor")
-        dtype, shape = getattr(torch, name), self.shape(shape)
+        dtype, shape = getattr(torch, name), self.checked_shape(shape)
         itemsize = torch.empty(0, dtype=dtype).element_size()
-        raw = self.elements(np.dtype("u1"), (*shape, itemsize))
+        raw = self.array_from_buffer(np.dtype("u1"), (*shape, itemsize))
         flat = torch.from_numpy(raw).view(dtype) if raw.size else torch.empty(0, dtype=dtype)
         if dtype is torch.bool and raw.size:
             flat = torch.from_numpy(raw != 0)
@@ -208,7 +208,7 @@ class Reader:
             _malformed("a tensor's layout")
         return tensor.requires_grad_(True) if requires_grad else tensor
 
-    def of_torch_dtype(self, tree: list, depth: int) -> Any:
+    def decode_torch_dtype(self, tree: list[Any], depth: int) -> Any:
         import torch
 
         _, name = tree
@@ -216,28 +216,28 @@ class Reader:
             _malformed("a tensor's type")
         return getattr(torch, name)
 
-    def of_torch_generator(self, tree: list, depth: int) -> Any:
+    def decode_torch_generator(self, tree: list[Any], depth: int) -> Any:
         import torch
 
         generator = torch.Generator()
-        state = bytes(self.take())
+        state = bytes(self.next_buffer())
         if len(tree) != 1 or len(state) != generator.get_state().numel():
             _malformed("a generator's state")
         generator.set_state(torch.from_numpy(np.frombuffer(state, np.uint8).copy()))
         return generator
 
-    def of_torch_device(self, tree: list, depth: int) -> Any:
+    def decode_torch_device(self, tree: list[Any], depth: int) -> Any:
         import torch
 
         return torch.device("cpu")
 
-    def of_reference(self, tree: list, depth: int) -> Any:
+    def decode_reference(self, tree: list[Any], depth: int) -> Any:
         _, kind, key = tree
         if type(kind) is not str or type(key) not in (int, str) or self.resolve is None:
             _malformed("a reference")
         return self.resolve(Reference(kind, key))
 
-    def of_opaque(self, tree: list, depth: int) -> Opaque:
+    def decode_opaque(self, tree: list[Any], depth: int) -> Opaque:
         _, name = tree
         if type(name) is not str or len(name) > 80 or not name.isascii() or not name.isprintable():
             _malformed("a type's name")
@@ -245,7 +245,7 @@ class Reader:
             raise OpaqueError(name)
         return Opaque(name)
 
-    def of_scalar_type(self, tree: list, depth: int) -> type:
+    def decode_scalar_type(self, tree: list[Any], depth: int) -> type:
         _, name = tree
         return SCALAR_TYPES[name]
 
@@ -263,8 +263,8 @@ def _dtype(code: Any) -> np.dtype:
     return dtype
 
 
-def _checked_keys(keys: list) -> list:
-    """The keys, unless so many share a hash that building the table would take for ever."""
+def _checked_keys(keys: list[Any]) -> list[Any]:
+    """The keys, unless so many share a hash that building the table would never end."""
     if len(keys) > HASH_COLLISIONS:
         [(_, most)] = collections.Counter(map(hash, keys)).most_common(1)
         if most > HASH_COLLISIONS:
@@ -272,72 +272,78 @@ def _checked_keys(keys: list) -> list:
     return keys
 
 
-def _words(value: Any, count: int, code: str = "<u8") -> bool:
+def _is_array(value: Any, count: int, code: str = "<u8") -> bool:
     return type(value) is np.ndarray and value.shape == (count,) and value.dtype == np.dtype(code)
 
 
-def _natural(value: Any, bits: int) -> bool:
+def _fits_bits(value: Any, bits: int) -> bool:
     return type(value) is int and 0 <= value < 1 << bits
 
 
 def _check_generator_state(name: str, state: Any) -> None:
-    """Refuse a state that NumPy's setters would take on trust (``pos`` is an index into C memory)."""
+    """Refuse a state that NumPy's setters would not check (``pos`` is an index into C memory)."""
     good = type(state) is dict and state.get("bit_generator") == name and type(state.get("state")) is dict
     inner = state["state"] if good else {}
     if good and name != "MT19937":
-        good = state.get("has_uint32") in (0, 1) and _natural(state.get("uinteger"), 32)
+        good = state.get("has_uint32") in (0, 1) and _fits_bits(state.get("uinteger"), 32)
     if good and name in ("PCG64", "PCG64DXSM"):
-        good = _natural(inner.get("state"), 128) and _natural(inner.get("inc"), 128)
+        good = _fits_bits(inner.get("state"), 128) and _fits_bits(inner.get("inc"), 128)
     elif good and name == "MT19937":
-        good = _words(inner.get("key"), 624, "<u4") and _natural(inner.get("pos"), 10) and inner["pos"] <= 624
+        good = (
+            _is_array(inner.get("key"), 624, "<u4")
+            and _fits_bits(inner.get("pos"), 10)
+            and inner["pos"] <= 624
+        )
     elif good and name == "SFC64":
-        good = _words(inner.get("state"), 4)
+        good = _is_array(inner.get("state"), 4)
     elif good:
-        good = _words(inner.get("counter"), 4) and _words(inner.get("key"), 2)
-        good = good and _words(state.get("buffer"), 4)
-        good = good and _natural(state.get("buffer_pos"), 3) and state["buffer_pos"] <= 4
+        good = _is_array(inner.get("counter"), 4) and _is_array(inner.get("key"), 2)
+        good = good and _is_array(state.get("buffer"), 4)
+        good = good and _fits_bits(state.get("buffer_pos"), 3) and state["buffer_pos"] <= 4
     if not good:
         _malformed("a generator's state")
 
 
-def _seed_of(name: str, state: dict) -> int:
+def _seed_of(name: str, state: dict[str, Any]) -> int:
     if name == "MT19937":
         return int(state["state"]["key"][0])
     if name == "Philox":
         return int(state["state"]["key"][0])
-    return state["state"]["state"] & 0xFFFFFFFFFFFFFFFF
+    return int(state["state"]["state"]) & 0xFFFFFFFFFFFFFFFF
 
 
-def _exactly(tree: list, value: Any) -> Any:
+def _no_operands(tree: list[Any], value: Any) -> Any:
     if len(tree) != 1:
-        _malformed("a part with too much in it")
+        _malformed("a part with too many items")
     return value
 
 
-READERS: dict[str, Callable[[Reader, list, int], Any]] = {
-    "I": Reader.of_integer,
-    "c": Reader.of_complex,
-    "S": lambda reader, tree, depth: _exactly(tree, str(reader.take(), "utf-8", "surrogatepass")),
-    "b": lambda reader, tree, depth: _exactly(tree, bytes(reader.take())),
-    "l": Reader.parts,
-    "t": lambda reader, tree, depth: tuple(reader.parts(tree, depth)),
-    "s": lambda reader, tree, depth: set(_checked_keys(reader.parts(tree, depth))),
-    "z": lambda reader, tree, depth: frozenset(_checked_keys(reader.parts(tree, depth))),
-    "d": Reader.of_dict,
-    "pf": Reader.of_packed,
-    "pi": Reader.of_packed,
-    "r": Reader.of_range,
-    "sl": Reader.of_slice,
-    "e": lambda reader, tree, depth: _exactly(tree, ...),
-    "a": Reader.of_array,
-    "n": Reader.of_number,
-    "y": lambda reader, tree, depth: _dtype(tree[1]),
-    "k": Reader.of_scalar_type,
-    "g": Reader.of_generator,
-    "T": Reader.of_tensor,
-    "Ty": Reader.of_torch_dtype,
-    "G": Reader.of_torch_generator,
-    "D": Reader.of_torch_device,
-    "ref": Reader.of_reference,
-    "o": Reader.of_opaque,
+DECODERS: dict[str, Callable[[Decoder, list[Any], int], Any]] = {
+    "I": Decoder.decode_integer,
+    "c": Decoder.decode_complex,
+    "S": lambda decoder, tree, depth: _no_operands(
+        tree, str(decoder.next_buffer(), "utf-8", "surrogatepass")
+    ),
+    "b": lambda decoder, tree, depth: _no_operands(tree, bytes(decoder.next_buffer())),
+    "l": Decoder.decode_items,
+    "t": lambda decoder, tree, depth: tuple(decoder.decode_items(tree, depth)),
+    "s": lambda decoder, tree, depth: set(_checked_keys(decoder.decode_items(tree, depth))),
+    "z": lambda decoder, tree, depth: frozenset(_checked_keys(decoder.decode_items(tree, depth))),
+    "d": Decoder.decode_dict,
+    "pf": Decoder.decode_packed,
+    "pi": Decoder.decode_packed,
+    "r": Decoder.decode_range,
+    "sl": Decoder.decode_slice,
+    "e": lambda decoder, tree, depth: _no_operands(tree, ...),
+    "a": Decoder.decode_array,
+    "n": Decoder.decode_number,
+    "y": lambda decoder, tree, depth: _dtype(tree[1]),
+    "k": Decoder.decode_scalar_type,
+    "g": Decoder.decode_generator,
+    "T": Decoder.decode_tensor,
+    "Ty": Decoder.decode_torch_dtype,
+    "G": Decoder.decode_torch_generator,
+    "D": Decoder.decode_torch_device,
+    "ref": Decoder.decode_reference,
+    "o": Decoder.decode_opaque,
 }

@@ -27,13 +27,15 @@ from .types import (
 )
 
 
-class Writer:
+class Encoder:
     """Builds the header's tree and collects the buffers in the order in which the tree uses them."""
 
-    def __init__(self, limits: WireLimits, refer: Callable[[Any], Reference | None] | None, arguments: bool):
+    def __init__(
+        self, limits: WireLimits, refer: Callable[[Any], Reference | None] | None, for_arguments: bool
+    ):
         self.limits = limits
         self.refer = refer
-        self.arguments = arguments
+        self.for_arguments = for_arguments
         self.buffers: list[bytes] = []
         self.items = 0
         self.bytes = 0
@@ -49,12 +51,12 @@ class Writer:
         self.items += 1
         if value is None or kind is bool or kind is float:
             return value
-        writer = _WRITERS.get(kind)
-        if writer is not None:
-            return writer(self, value, depth + 1)
-        return self.other(value, depth + 1)
+        encoder = _ENCODERS.get(kind)
+        if encoder is not None:
+            return encoder(self, value, depth + 1)
+        return self.encode_other(value, depth + 1)
 
-    def of_integer(self, value: int, depth: int) -> Any:
+    def encode_integer(self, value: int, depth: int) -> Any:
         bits = value.bit_length()
         if bits < 63:
             return value
@@ -62,17 +64,17 @@ class Writer:
             raise WireError("a whole number has too many digits to send")
         return ["I", format(value, "x")]
 
-    def of_text(self, value: str, depth: int) -> Any:
+    def encode_text(self, value: str, depth: int) -> Any:
         if len(value) <= INLINE_STRING and (value.isascii() or not _has_surrogates(value)):
             return value
         self.add(value.encode("utf-8", "surrogatepass"))
         return ["S"]
 
-    def of_binary(self, value: bytes | bytearray, depth: int) -> Any:
+    def encode_binary(self, value: bytes | bytearray, depth: int) -> Any:
         self.add(bytes(value))
         return ["b"]
 
-    def sequence(self, tag: str, values: Iterable[Any], length: int, depth: int) -> Any:
+    def encode_sequence(self, tag: str, values: Iterable[Any], length: int, depth: int) -> Any:
         if depth > self.limits.depth:
             raise WireError("the value is nested too deeply, or contains itself")
         if self.items + length > self.limits.items:
@@ -80,7 +82,7 @@ class Writer:
         tree = self.tree
         return [tag, *[tree(value, depth) for value in values]]
 
-    def of_list(self, value: list, depth: int) -> Any:
+    def encode_list(self, value: list[Any], depth: int) -> Any:
         length = list.__len__(value)
         if length >= PACK_FROM:
             kinds = set(map(type, value))
@@ -90,30 +92,30 @@ class Writer:
             if kinds == {int} and min(value) >= -(1 << 63) and max(value) < (1 << 63):
                 self.add(array.array("q", value).tobytes())
                 return ["pi"]
-        return self.sequence("l", list.__iter__(value), length, depth)
+        return self.encode_sequence("l", list.__iter__(value), length, depth)
 
-    def of_tuple(self, value: tuple, depth: int) -> Any:
-        return self.sequence("t", tuple.__iter__(value), tuple.__len__(value), depth)
+    def encode_tuple(self, value: tuple[Any, ...], depth: int) -> Any:
+        return self.encode_sequence("t", tuple.__iter__(value), tuple.__len__(value), depth)
 
-    def of_set(self, value: set, depth: int) -> Any:
-        return self.sequence("s", set.__iter__(value), set.__len__(value), depth)
+    def encode_set(self, value: set[Any], depth: int) -> Any:
+        return self.encode_sequence("s", set.__iter__(value), set.__len__(value), depth)
 
-    def of_frozenset(self, value: frozenset, depth: int) -> Any:
-        return self.sequence("z", frozenset.__iter__(value), frozenset.__len__(value), depth)
+    def encode_frozenset(self, value: frozenset[Any], depth: int) -> Any:
+        return self.encode_sequence("z", frozenset.__iter__(value), frozenset.__len__(value), depth)
 
-    def of_dict(self, value: dict, depth: int) -> Any:
-        return self.sequence(
+    def encode_dict(self, value: dict[Any, Any], depth: int) -> Any:
+        return self.encode_sequence(
             "d", itertools.chain.from_iterable(dict.items(value)), 2 * dict.__len__(value), depth
         )
 
-    def of_plain(self, tag: str, values: Iterable[Any], depth: int) -> Any:
+    def encode_fields(self, tag: str, values: Iterable[Any], depth: int) -> Any:
         return [tag, *[self.tree(value, depth) for value in values]]
 
-    def of_array(self, value: np.ndarray, depth: int) -> Any:
+    def encode_array(self, value: np.ndarray, depth: int) -> Any:
         value = value.view(np.ndarray)
         dtype = value.dtype
         if dtype.kind not in "biufcSU":
-            return self.of_opaque(
+            return self.encode_opaque(
                 f"numpy.ndarray of {dtype.kind!r}" if dtype.kind != "O" else "array of objects"
             )
         if dtype.itemsize == 0:
@@ -121,67 +123,67 @@ class Writer:
             dtype = value.dtype
         flags = value.flags
         layout = "C"
-        if self.arguments and not flags.c_contiguous:
+        if self.for_arguments and not flags.c_contiguous:
             layout = "F" if flags.f_contiguous else "S"
         self.add(value.tobytes("F" if layout == "F" else "C"))
         return ["a", dtype.str, list(value.shape), layout]
 
-    def of_number(self, value: np.generic, depth: int) -> Any:
-        tree = self.of_array(np.asarray(value), depth)
+    def encode_number(self, value: np.generic, depth: int) -> Any:
+        tree = self.encode_array(np.asarray(value), depth)
         return ["n", tree[1]] if tree[0] == "a" else tree
 
-    def of_dtype(self, value: np.dtype, depth: int) -> Any:
-        return ["y", value.str] if DTYPE.fullmatch(value.str) else self.of_opaque(type_name(value))
+    def encode_dtype(self, value: np.dtype, depth: int) -> Any:
+        return ["y", value.str] if DTYPE.fullmatch(value.str) else self.encode_opaque(type_name(value))
 
-    def of_generator(self, value: np.random.Generator, depth: int) -> Any:
+    def encode_generator(self, value: np.random.Generator, depth: int) -> Any:
         bits = value.bit_generator
         name = type(bits).__name__
         if name not in BIT_GENERATORS or type(bits).__module__.split(".")[0] != "numpy":
-            return self.of_opaque(type_name(bits))
+            return self.encode_opaque(type_name(bits))
         return ["g", name, self.tree(bits.state, depth)]
 
-    def of_opaque(self, name: str) -> Any:
+    def encode_opaque(self, name: str) -> Any:
         return ["o", name[:80]]
 
-    def other(self, value: Any, depth: int) -> Any:
-        """A type that is not in the table: a subclass of one, something of PyTorch's, or a reference."""
+    def encode_other(self, value: Any, depth: int) -> Any:
+        """A type that is not in the table: a subclass of one, a type of PyTorch, or a reference."""
         kind = type(value)
         if issubclass(kind, np.generic):  # before the rest: np.float64 is a float and np.str_ a str
-            return self.of_number(value, depth)
+            return self.encode_number(value, depth)
         if issubclass(kind, np.ndarray):
-            return self.of_array(np.ndarray.view(value, np.ndarray), depth)
+            return self.encode_array(np.ndarray.view(value, np.ndarray), depth)
         for base, reduce in _REDUCERS:
             if issubclass(kind, base):
                 return self.tree(reduce(value), depth - 1)
         if issubclass(kind, np.dtype):
-            return self.of_dtype(value, depth)
+            return self.encode_dtype(value, depth)
         if issubclass(kind, np.random.Generator):
-            return self.of_generator(value, depth)
+            return self.encode_generator(value, depth)
         if issubclass(kind, type) and value in SCALAR_NAMES:
             return ["k", SCALAR_NAMES[value]]
         torch = sys.modules.get("torch")
         if torch is not None and hasattr(torch, "Tensor"):
-            tree = self.of_torch(torch, value)
+            tree = self.encode_torch(torch, value)
             if tree is not None:
                 return tree
         if self.refer is not None:
             reference = self.refer(value)
             if reference is not None:
                 return ["ref", reference.kind, reference.key]
-        if issubclass(kind, ITERATORS) and not self.arguments:
-            most = max(0, self.limits.items - self.items)
-            drained = list(itertools.islice(value, most + 1))
-            if len(drained) > most:
+        if issubclass(kind, ITERATORS) and not self.for_arguments:
+            allowed = max(0, self.limits.items - self.items)
+            drained = list(itertools.islice(value, allowed + 1))
+            if len(drained) > allowed:
                 raise WireError("the iterator does not end")
-            return self.of_list(drained, depth)
-        return self.of_opaque(type_name(value))
+            return self.encode_list(drained, depth)
+        return self.encode_opaque(type_name(value))
 
-    def of_torch(self, torch: Any, value: Any) -> Any:
+    def encode_torch(self, torch: Any, value: Any) -> Any:
         if isinstance(value, torch.Tensor):
-            return self.of_tensor(torch, value)
+            return self.encode_tensor(torch, value)
         if isinstance(value, torch.dtype):
             name = str(value).removeprefix("torch.")
-            return ["Ty", name] if name in TORCH_DTYPES else self.of_opaque(type_name(value))
+            return ["Ty", name] if name in TORCH_DTYPES else self.encode_opaque(type_name(value))
         if isinstance(value, torch.Generator) and value.device.type == "cpu":
             self.add(value.get_state().numpy().tobytes())
             return ["G"]
@@ -189,7 +191,7 @@ class Writer:
             return ["D"]
         return None
 
-    def of_tensor(self, torch: Any, value: Any) -> Any:
+    def encode_tensor(self, torch: Any, value: Any) -> Any:
         if type(value) is torch.Tensor:
             plain = value.detach()
         else:  # a subclass may have redefined every method
@@ -197,12 +199,12 @@ class Writer:
                 plain = torch.Tensor.as_subclass(torch.Tensor.detach(value), torch.Tensor)
         name = str(plain.dtype).removeprefix("torch.")
         if plain.layout is not torch.strided or plain.device.type != "cpu" or name not in TORCH_DTYPES:
-            return self.of_opaque(f"{plain.layout} tensor of {plain.dtype} on {plain.device}")
+            return self.encode_opaque(f"{plain.layout} tensor of {plain.dtype} on {plain.device}")
         layout = "C"
-        if self.arguments and not plain.is_contiguous():
+        if self.for_arguments and not plain.is_contiguous():
             layout = "F" if plain.permute(*reversed(range(plain.ndim))).is_contiguous() else "S"
         self.add(tensor_bytes(torch, plain, layout))
-        return ["T", name, list(plain.shape), layout, bool(self.arguments and value.requires_grad)]
+        return ["T", name, list(plain.shape), layout, bool(self.for_arguments and value.requires_grad)]
 
 
 def tensor_bytes(torch: Any, plain: Any, layout: str = "C") -> bytes:
@@ -211,7 +213,7 @@ def tensor_bytes(torch: Any, plain: Any, layout: str = "C") -> bytes:
         plain = plain.permute(*reversed(range(plain.ndim)))
     if plain.dtype is torch.bfloat16:
         plain = plain.contiguous().view(torch.int16)
-    return plain.resolve_conj().resolve_neg().numpy().tobytes()
+    return bytes(plain.resolve_conj().resolve_neg().numpy().tobytes())
 
 
 def _has_surrogates(text: str) -> bool:
@@ -222,26 +224,30 @@ def _has_surrogates(text: str) -> bool:
     return False
 
 
-_WRITERS: dict[type, Callable[[Writer, Any, int], Any]] = {
-    int: Writer.of_integer,
-    str: Writer.of_text,
-    bytes: Writer.of_binary,
-    list: Writer.of_list,
-    tuple: Writer.of_tuple,
-    dict: Writer.of_dict,
-    set: Writer.of_set,
-    frozenset: Writer.of_frozenset,
-    np.ndarray: Writer.of_array,
-    np.random.Generator: Writer.of_generator,
-    complex: lambda writer, value, depth: ["c", value.real, value.imag],
-    range: lambda writer, value, depth: writer.of_plain("r", (value.start, value.stop, value.step), depth),
-    slice: lambda writer, value, depth: writer.of_plain("sl", (value.start, value.stop, value.step), depth),
-    types.EllipsisType: lambda writer, value, depth: ["e"],
-    Reference: lambda writer, value, depth: ["ref", value.kind, value.key],
-    Opaque: lambda writer, value, depth: writer.of_opaque(value.type_name),
+_ENCODERS: dict[type, Callable[[Encoder, Any, int], Any]] = {
+    int: Encoder.encode_integer,
+    str: Encoder.encode_text,
+    bytes: Encoder.encode_binary,
+    list: Encoder.encode_list,
+    tuple: Encoder.encode_tuple,
+    dict: Encoder.encode_dict,
+    set: Encoder.encode_set,
+    frozenset: Encoder.encode_frozenset,
+    np.ndarray: Encoder.encode_array,
+    np.random.Generator: Encoder.encode_generator,
+    complex: lambda encoder, value, depth: ["c", value.real, value.imag],
+    range: lambda encoder, value, depth: encoder.encode_fields(
+        "r", (value.start, value.stop, value.step), depth
+    ),
+    slice: lambda encoder, value, depth: encoder.encode_fields(
+        "sl", (value.start, value.stop, value.step), depth
+    ),
+    types.EllipsisType: lambda encoder, value, depth: ["e"],
+    Reference: lambda encoder, value, depth: ["ref", value.kind, value.key],
+    Opaque: lambda encoder, value, depth: encoder.encode_opaque(value.type_name),
 }
 
-#: A subclass of one of these travels as the plain value inside it.
+#: A subclass of one of these is sent as the plain value inside it.
 _REDUCERS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (int, int.__index__),
     (float, float.__float__),

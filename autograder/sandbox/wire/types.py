@@ -17,7 +17,7 @@ PREFIX = struct.Struct("<4sIQ")
 INLINE_STRING = 512
 #: Lists of numbers from this length on are packed into a buffer.
 PACK_FROM = 32
-#: As many keys of a decoded dict or set may share a hash (more is an attack on the hash table).
+#: Keys of a decoded dict or set that may share a hash (more is an attack on the hash table).
 HASH_COLLISIONS = 64
 
 BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
@@ -48,11 +48,11 @@ ITERATORS: tuple[type, ...] = (
 
 
 class WireError(Exception):
-    """A value that may not travel, or a frame that is not what ``encode`` writes."""
+    """A value that cannot be sent, or a frame that is not what ``encode`` writes."""
 
 
 class OpaqueError(WireError):
-    """A frame holds a value of a type that does not travel; ``type_name`` says which."""
+    """A frame holds a value of a type that cannot be sent: ``type_name``."""
 
     def __init__(self, type_name: str):
         super().__init__(f"a value of type {type_name} does not travel")
@@ -75,7 +75,7 @@ LIMITS = WireLimits()
 
 @dataclass(frozen=True)
 class Reference:
-    """Stands for something that stays on its own side: a ``callback``, a ``handle`` or a ``name``."""
+    """Refers to something that stays on its side: a ``callback``, a ``handle`` or a ``name``."""
 
     kind: str
     key: int | str
@@ -83,13 +83,13 @@ class Reference:
 
 @dataclass(frozen=True)
 class Opaque:
-    """Stands for a value of a type that does not travel."""
+    """Replaces a value of a type that cannot be sent."""
 
     type_name: str
 
 
 def type_name(value: object) -> str:
-    """The name of a value's type, read without running any of the type's own code, at most 80 characters."""
+    """The name of a value's type, read without running any of the type's code, at most 80 characters."""
     kind = type(value)
     name = type.__dict__["__name__"].__get__(kind)
     module = type.__dict__["__module__"].__get__(kind)
@@ -98,6 +98,6 @@ def type_name(value: object) -> str:
     return "".join(character if character.isprintable() else "?" for character in ascii_name)
 
 
-def readable(text: str, most: int) -> str:
-    """At most ``most`` characters of a stranger's text, such that it can be written as UTF-8."""
-    return text[:most].encode("utf-8", "replace").decode("utf-8")
+def clean_text(text: str, max_length: int) -> str:
+    """At most ``max_length`` characters of an untrusted text, without those that UTF-8 cannot encode."""
+    return text[:max_length].encode("utf-8", "replace").decode("utf-8")
