@@ -12,8 +12,8 @@ import symtable
 from collections.abc import Sequence
 from functools import lru_cache
 
-from coursekit.checks.api import forbidden_in
-from coursekit.checks.forbidden import used_in_tree
+from coursekit.checks.api import forbidden_calls
+from coursekit.checks.forbidden_calls import used_in_tree
 
 from autograder.course.policy_file import settings
 
@@ -25,7 +25,7 @@ _NO_PYTHON = re.compile(r"\s*(?:[%!?/,;]|[^=#]+=\s*[!%]|[^#]*\?\s*$)")
 
 def forbidden_used(lab: str, question: str, cells: Sequence[str]) -> tuple[str, ...]:
     """The forbidden names that the answer to ``question`` uses in the notebook made of ``cells``."""
-    names = (*forbidden_in(lab, question), *settings().lab(lab).forbid.get(question, ()))
+    names = (*forbidden_calls(lab, question), *settings().lab(lab).forbid.get(question, ()))
     if not names:
         return ()
     trees, imports = _read(tuple(cells))

@@ -1,4 +1,4 @@
-"""Hidden tests of lab 10. References: Python lists, sums of logarithms, and PyTorch's own loss and optimisers.
+"""Hidden tests of lab 10. References: Python lists, sums of logarithms, and PyTorch's own loss and optimizers.
 
 The loss may lean on the student's own ``label_smoothing``: where that is wrong, a test that fails is tried again
 with a right one.
@@ -74,7 +74,7 @@ def test_i_am_a_student(student):
 
 @hidden_test("shift_targets", weight=2)
 def test_batches_of_different_lengths(student, rng):
-    """Batches of sentences of different lengths, with other numbers for begin, end and padding; nothing is changed."""
+    """Batches of sentences of different lengths, with other numbers for <bos>, <eos> and <pad>; nothing is changed."""
     for bos, eos, pad in ((1, 2, 0), (97, 98, 99), (0, 9, -1)):
         lengths = rng.permutation([1, 3, 6, 2, 6])
         sentences = [rng.integers(10, 90, size=length).tolist() for length in lengths]
@@ -458,7 +458,7 @@ def test_several_steps_with_changing_rates(student, rng):
 
 @hidden_test("train_step", weight=2)
 def test_the_rate_is_set_in_every_parameter_group(student, rng):
-    """An optimiser that was made with several groups of parameters: all of them get the rate of this step."""
+    """An optimizer that was made with several groups of parameters: all of them get the rate of this step."""
     for kind in ("SGD", "Adam"):
         steps = [(_batch(rng, 3, 2, 5, 7), rate, 1e6) for rate in (0.02, 0.3)]
         _expect_steps(student, rng, kind, steps, several=True)

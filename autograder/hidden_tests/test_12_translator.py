@@ -47,7 +47,7 @@ def _batch(student, pairs):
     result = student(pairs)
     expect(result is not None, "your function returns None: does it end with a return?")
     good = isinstance(result, (tuple, list)) and len(result) == 3
-    expect(good, "three things should be returned: source, given, wanted")
+    expect(good, "three things should be returned: source, decoder_input, labels")
     for part in result:
         expect(hasattr(part, "detach"), "each of the three should be a tensor")
         expect(not part.dtype.is_floating_point, "the tensors should hold whole numbers")
@@ -73,19 +73,21 @@ def test_source_sentences_are_padded_at_the_end(student, rng):
 
 
 @hidden_test("make_batch")
-def test_what_is_given_begins_with_bos(student, rng):
+def test_the_decoder_input_begins_with_bos(student, rng):
     """What the decoder is given: BOS, then the whole target, then padding."""
     for lengths in _LENGTHS:
         pairs = _pairs(rng, *lengths)
-        expect_equal(_batch(student, pairs)[1], _table([[BOS, *target] for _, target in pairs]), "given")
+        expect_equal(
+            _batch(student, pairs)[1], _table([[BOS, *target] for _, target in pairs]), "decoder_input"
+        )
 
 
 @hidden_test("make_batch")
-def test_what_is_wanted_ends_with_eos(student, rng):
+def test_the_labels_end_with_eos(student, rng):
     """What the decoder should say: the target, then EOS, then padding."""
     for lengths in _LENGTHS:
         pairs = _pairs(rng, *lengths)
-        expect_equal(_batch(student, pairs)[2], _table([[*target, EOS] for _, target in pairs]), "wanted")
+        expect_equal(_batch(student, pairs)[2], _table([[*target, EOS] for _, target in pairs]), "labels")
 
 
 # --------------------------------------------------------------------------------------------- Transformer

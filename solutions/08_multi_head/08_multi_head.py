@@ -428,13 +428,13 @@ def learn(h, steps=400):
     """Train a reporter with h heads; returns it and its error after each step."""
     torch.manual_seed(0)
     model, errors = Reporter(h), []
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.02)  # lab 10 opens this box
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)  # lab 10 opens this box
     for _ in track(range(steps), f"training with h = {h}"):
         x, wanted = make_batch(64)
         loss = nn.functional.mse_loss(model(x), wanted)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         errors.append(loss.item())
     return model, errors
 

@@ -231,11 +231,11 @@ def learn_curve(width, place, curve, steps=400):
     """Train a feed-forward layer of this width; returns what it says at each place."""
     torch.manual_seed(2)
     layer = FeedForward(1, width)
-    optimiser = torch.optim.Adam(layer.parameters(), lr=0.03)  # lab 10 opens this box
+    optimizer = torch.optim.Adam(layer.parameters(), lr=0.03)  # lab 10 opens this box
     for _ in range(steps):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         ((layer(place) - curve) ** 2).mean().backward()
-        optimiser.step()
+        optimizer.step()
     return layer(place).detach()
 
 
@@ -538,7 +538,7 @@ with until_written(), torch.no_grad():
 # of output $i$ with respect to word $j$ is *exactly* 0.
 
 # %% tags=["skip-grading"]
-english, german = "I ate an apple <pad>".split(), "<s> Ich habe einen Apfel gegessen".split()
+english, german = "I ate an apple <pad>".split(), "<bos> Ich habe einen Apfel gegessen".split()
 
 with until_written():
     torch.manual_seed(2)

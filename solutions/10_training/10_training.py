@@ -18,7 +18,7 @@
 #
 # * turn one sentence into many lessons, without letting the model peek at the answers;
 # * measure how wrong a model is, in a number that ignores the padding and doesn't reward boasting;
-# * write Adam, the optimiser that trained nearly every model you have heard of, and the learning rate of the first transformer;
+# * write Adam, the optimizer that trained nearly every model you have heard of, and the learning rate of the first transformer;
 # * put it together, train a transformer and the recurrent network that it replaced, and see for yourself which one wins, and at what.
 
 # %% locked="setup"
@@ -397,7 +397,7 @@ with until_written():
 # %% [markdown]
 # ## 6 · One step of training
 #
-# Everything is there. What is left is to do things in the right order. From now on PyTorch's optimisers do the bookkeeping of $m$ and $v$ (you know what is inside). One step is
+# Everything is there. What is left is to do things in the right order. From now on PyTorch's optimizers do the bookkeeping of $m$ and $v$ (you know what is inside). One step is
 #
 # 1. put the model in **training mode** (`model.train()`: dropout is on);
 # 2. set the learning rate: `group["lr"] = rate` for each `group` in `optimizer.param_groups`;
@@ -406,7 +406,7 @@ with until_written():
 # 5. backward: `loss.backward()` puts a gradient at each parameter;
 # 6. clip: if the gradient of all parameters together is longer than `clip`, shorten it to that length (`nn.utils.clip_grad_norm_` does it). One odd batch can't throw the model out
 #    of the valley then;
-# 7. the optimiser takes its step.
+# 7. the optimizer takes its step.
 #
 # Forget one of them, and in most cases *nothing complains*. It just learns badly.
 
@@ -446,7 +446,7 @@ check("train_step", train_step)
 # Before the transformer, translators were recurrent networks with attention: an encoder that reads word by word, a decoder that writes word by word, and lab 07's additive attention between
 # them, the **align-and-translate** model. The lectures say why it was replaced. Let us not believe it, but look.
 #
-# The task is *reversing*: the source is a random sequence of 4 to 10 letters, the target is the same backwards. Both models get the same 300 batches of 64 sequences, the same optimiser, the same
+# The task is *reversing*: the source is a random sequence of 4 to 10 letters, the target is the same backwards. Both models get the same 300 batches of 64 sequences, the same optimizer, the same
 # learning rate (one that suits both; we tried several), and about the same number of weights (69,000 and 70,000). The transformer is made of one encoder block and one decoder block of lab 09: yours, if they are at hand.
 
 # %% tags=["skip-grading"]

@@ -89,8 +89,8 @@ print(german_words.decode(german_words.encode("Ich habe einen Apfel gegessen."))
 # as what the decoder **is given** and as what it **should say**. At every place it gets all words so far and should say the next:
 #
 # ```
-# given     <bos>  Ich    habe   einen  Apfel  gegessen  .
-# should    Ich    habe   einen  Apfel  gegessen  .      <eos>
+# decoder_input  <bos>  Ich    habe   einen  Apfel  gegessen  .
+# labels         Ich    habe   einen  Apfel  gegessen  .      <eos>
 # ```
 #
 # The two are the same sentence, **shifted by one**. If you forget the shift, the answer stands in the question: the model learns to copy
@@ -103,19 +103,19 @@ print(german_words.decode(german_words.encode("Ich habe einen Apfel gegessen."))
 # and returns three tensors of whole numbers (`torch.long`), one row for each pair, in their order:
 #
 # * `source`, shape `(B, S)`: the source sentences, filled up with `PAD` to the longest one, $S$;
-# * `given`, shape `(B, T + 1)`: `BOS`, then the target sentence, then `PAD`s, where $T$ is the length of the longest target;
-# * `wanted`, shape `(B, T + 1)`: the target sentence, then `EOS`, then `PAD`s.
+# * `decoder_input`, shape `(B, T + 1)`: `BOS`, then the target sentence, then `PAD`s, where $T$ is the length of the longest target;
+# * `labels`, shape `(B, T + 1)`: the target sentence, then `EOS`, then `PAD`s.
 #
 # **By hand.** The pairs `([7, 8, 9], [5])` and `([4], [6, 7])` become
 #
 # ```
-# source  7 8 9      given  1 5 0      wanted  5 2 0
-#         4 0 0             1 6 7              6 7 2
+# source  7 8 9      decoder_input  1 5 0      labels  5 2 0
+#         4 0 0                     1 6 7              6 7 2
 # ```
 
 # %% question="make_batch"
 def make_batch(pairs):
-    """[(source, target), …] → source (B, S), given (B, T + 1), wanted (B, T + 1), filled with PAD at the end."""
+    """[(source, target), …] → source (B, S), decoder_input (B, T + 1), labels (B, T + 1), filled with PAD at the end."""
     ### BEGIN SOLUTION
     def rectangle(rows):
         width = max(len(row) for row in rows)
@@ -142,11 +142,11 @@ from matplotlib.colors import ListedColormap
 with until_written():
     tiny = [pair for pair in train if len(pair[1]) < 9][:6]
     fig, axes = plt.subplots(1, 3, figsize=(9.6, 2.9))
-    for ax, part, name in zip(axes, make_batch(tiny), ("source", "given", "wanted")):
+    for ax, part, name in zip(axes, make_batch(tiny), ("source", "decoder_input", "labels")):
         kind = torch.where(part > UNKNOWN, 3, part)  # PAD, BOS, EOS, or a word
         heatmap(kind, ax=ax, title=name, xlabel="place", aspect="auto", cmap=ListedColormap(["#e8ebee", ORANGE, GREEN, BLUE]),
                 vmin=0, vmax=3, ylabel="sentence" if name == "source" else "")
-    fig.suptitle("What is wanted is what is given, one place earlier", x=0.02, ha="left", weight="bold")
+    fig.suptitle("The labels are the decoder's input, one place earlier", x=0.02, ha="left", weight="bold")
     plt.show()
 
 # %% [markdown]
@@ -259,8 +259,8 @@ with until_written():
     ax.barh(list(shares)[::-1], list(shares.values())[::-1], color=BLUE)
     for place, count in enumerate(list(shares.values())[::-1]):
         ax.text(count, place, f" {count:,}", va="center")
-    ax.set(xlabel="numbers to learn", xlim=(0, 1.15 * max(shares.values())))
-    ax.set_title(f"Your translator has {sum(shares.values()):,} numbers to learn")
+    ax.set(xlabel="parameters", xlim=(0, 1.15 * max(shares.values())))
+    ax.set_title(f"Your translator has {sum(shares.values()):,} parameters")
     plt.show()
 
 # %% [markdown]
@@ -529,7 +529,7 @@ with until_written():
 #
 # ## 10 · In your own words (2 points each)
 #
-# **(a)** A friend forgets the shift: `given` and `wanted` both begin with the first German word. In training the loss falls to nearly 0 at once. What has the model learned, and what
+# **(a)** A friend forgets the shift: `decoder_input` and `labels` both begin with the first German word. In training the loss falls to nearly 0 at once. What has the model learned, and what
 # will `translate` say?
 
 # %% [markdown] written="no_shift" points=2

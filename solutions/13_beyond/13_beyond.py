@@ -97,7 +97,7 @@ def masked_lm_batch(ids, V, rng, rate=0.15):
 check("masked_lm_batch", masked_lm_batch)
 
 # %% [markdown]
-# Our text is lab 01's names, so a token is a letter. A row is `<S>`, the letters, `<E>`, and padding:
+# Our text is lab 01's names, so a token is a letter. A row is `<bos>`, the letters, `<eos>`, and padding (printed as `<`, `>` and `·`):
 
 # %% tags=["skip-grading"]
 import time
@@ -111,7 +111,7 @@ from matplotlib.colors import ListedColormap
 
 torch.set_num_threads(1)  # for models as small as these, sharing the work out costs more than it saves
 
-SYMBOLS = ["·", "▢", "<", *"abcdefghijklmnopqrstuvwxyz", ">"]  # padding, blank, start, letters, end
+SYMBOLS = ["·", "▢", "<", *"abcdefghijklmnopqrstuvwxyz", ">"]  # padding, blank, <bos>, letters, <eos>
 V, LENGTH = len(SYMBOLS), 17
 shuffled = [name for name in np.random.default_rng(13).permutation(names()) if len(name) <= LENGTH - 2]
 held_out, learned = shuffled[:2000], shuffled[2000:]
@@ -239,15 +239,15 @@ with until_written():
 # %% tags=["skip-grading"]
 def fit(model, make_batch, steps, what, rate=4e-3):
     """Adam with a short warm-up and a straight way down; make_batch() gives inputs and targets. Returns the losses."""
-    optimiser, losses = torch.optim.Adam(model.parameters(), lr=rate), []
+    optimizer, losses = torch.optim.Adam(model.parameters(), lr=rate), []
     for step in track(range(steps), what):
-        for group in optimiser.param_groups:
+        for group in optimizer.param_groups:
             group["lr"] = rate * min((step + 1) / 30, (steps - step) / steps)
         inputs, targets = make_batch()
         loss = nn.functional.cross_entropy(model(inputs).flatten(0, -2), targets.flatten())
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         losses.append(loss.item())
     return losses
 

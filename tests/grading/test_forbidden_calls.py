@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from coursekit.checks.forbidden import used_in
+from coursekit.checks.forbidden_calls import used_in
 
 NAMES = ("torch.softmax", "torch.nn.functional.softmax", "Tensor.softmax", "scipy.special.softmax")
 
@@ -41,16 +41,16 @@ def test_own_work_is_not_accused(source):
 
 
 def test_a_local_name_is_not_taken_for_a_variable_of_a_demonstration_cell():
-    from coursekit.checks.api import forbidden_in
+    from coursekit.checks.api import forbidden_calls
 
     from autograder.course.masters import lab_name
     from autograder.course.policy_file import spec
     from autograder.grading.forbidden_calls import forbidden_used
 
     lab = lab_name("07")
-    question = next(name for name, _ in spec(lab).questions if forbidden_in(lab, name))
+    question = next(name for name, _ in spec(lab).questions if forbidden_calls(lab, name))
     forbidden = next(
-        name for name in forbidden_in(lab, question) if name.count(".") >= 1 and "Tensor" not in name
+        name for name in forbidden_calls(lab, question) if name.count(".") >= 1 and "Tensor" not in name
     )
     module, _, function = forbidden.rpartition(".")
     demo = f"import {module} as library\nresult = library.{function}(1)"

@@ -9,7 +9,7 @@ from coursekit.provided.p08_multi_head import MultiHeadAttention
 from torch import nn
 from torch.nn import functional as F
 
-from autograder.misconceptions.m09_blocks.common import _around, _Norm, _Thought
+from autograder.misconceptions.m09_blocks.common import _around, _FeedForward, _Norm
 from autograder.testing import alternative, misconception
 
 
@@ -20,23 +20,23 @@ class _Decoder(nn.Module):
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, heads)
         self.cross_attention = MultiHeadAttention(d_model, heads)
-        self.feed_forward = _Thought(d_model, d_ff)
+        self.feed_forward = _FeedForward(d_model, d_ff)
         self.norm1, self.norm2, self.norm3 = _Norm(d_model), _Norm(d_model), _Norm(d_model)
         self.drop = nn.Dropout(dropout)
 
-    def write(self, x, mask):
+    def self_attend(self, x, mask):
         return self.drop(self.self_attention(x, mask=mask)[0])
 
-    def hear(self, x, memory, mask):
+    def cross_attend(self, x, memory, mask):
         return self.drop(self.cross_attention(x, memory, mask)[0])
 
-    def think(self, x):
+    def apply_feed_forward(self, x):
         return self.drop(self.feed_forward(x))
 
     def forward(self, x, memory, self_mask=None, memory_mask=None):
-        x = _around(x, lambda y: self.write(y, self_mask), self.norm1)
-        x = _around(x, lambda y: self.hear(y, memory, memory_mask), self.norm2)
-        return _around(x, self.think, self.norm3)
+        x = _around(x, lambda y: self.self_attend(y, self_mask), self.norm1)
+        x = _around(x, lambda y: self.cross_attend(y, memory, memory_mask), self.norm2)
+        return _around(x, self.apply_feed_forward, self.norm3)
 
 
 @misconception("DecoderBlock", title="queries from the memory")
@@ -44,7 +44,7 @@ class DecoderWithRolesExchanged(_Decoder):
     """In your cross-attention the memory asks and the decoder answers. The queries come from the decoder, keys and values from the
     memory: cross_attention(y, memory, …)."""
 
-    def hear(self, x, memory, mask):
+    def cross_attend(self, x, memory, mask):
         return self.drop(self.cross_attention(memory, x, mask)[0])
 
 
@@ -52,7 +52,7 @@ class DecoderWithRolesExchanged(_Decoder):
 class DecoderWithoutMemory(_Decoder):
     """Your output does not depend on the source: the cross-attention listens to the decoder itself. Give it the memory."""
 
-    def hear(self, x, memory, mask):
+    def cross_attend(self, x, memory, mask):
         return self.drop(self.cross_attention(x, None, None)[0])
 
 
@@ -61,16 +61,16 @@ class DecoderWithoutSelfMask(_Decoder):
     """Your self-attention sees the future: self_mask is not passed on to it. The block would learn to copy what it should
     predict."""
 
-    def write(self, x, mask):
-        return super().write(x, None)
+    def self_attend(self, x, mask):
+        return super().self_attend(x, None)
 
 
 @misconception("DecoderBlock", title="the decoder ignores the memory mask")
 class DecoderWithoutMemoryMask(_Decoder):
     """Your cross-attention listens to the padding of the source: memory_mask is not passed on to it."""
 
-    def hear(self, x, memory, mask):
-        return super().hear(x, memory, None)
+    def cross_attend(self, x, memory, mask):
+        return super().cross_attend(x, memory, None)
 
 
 @misconception("DecoderBlock", title="the decoder's masks exchanged")
@@ -85,11 +85,11 @@ class DecoderWithMasksExchanged(_Decoder):
 class DecoderWithMasksInverted(_Decoder):
     """Your block silences what may be heard. True means “may attend” throughout, the opposite of PyTorch's layers."""
 
-    def write(self, x, mask):
-        return super().write(x, None if mask is None else ~mask)
+    def self_attend(self, x, mask):
+        return super().self_attend(x, None if mask is None else ~mask)
 
-    def hear(self, x, memory, mask):
-        return super().hear(x, memory, None if mask is None else ~mask)
+    def cross_attend(self, x, memory, mask):
+        return super().cross_attend(x, memory, None if mask is None else ~mask)
 
 
 @misconception("DecoderBlock", title="a causal mask of its own")
@@ -97,18 +97,18 @@ class DecoderWithItsOwnMask(_Decoder):
     """Your block makes a causal mask of its own when none is given, and ignores the one that is given. Whoever calls the block decides: use self_mask as it is,
     also when it is None."""
 
-    def write(self, x, mask):
+    def self_attend(self, x, mask):
         T = x.shape[1]
-        return super().write(x, torch.ones(T, T, dtype=torch.bool).tril())
+        return super().self_attend(x, torch.ones(T, T, dtype=torch.bool).tril())
 
 
 @misconception("DecoderBlock", title="a causal mask where none is given")
 class DecoderThatMakesUpAMask(_Decoder):
     """When no self_mask is given, your block makes a causal one. Whoever calls the block decides: None means that every word may hear every other."""
 
-    def write(self, x, mask):
+    def self_attend(self, x, mask):
         T = x.shape[1]
-        return super().write(x, torch.ones(T, T, dtype=torch.bool).tril() if mask is None else mask)
+        return super().self_attend(x, torch.ones(T, T, dtype=torch.bool).tril() if mask is None else mask)
 
 
 @misconception("DecoderBlock", title="a pre-LN decoder block")
@@ -116,9 +116,9 @@ class DecoderPreNorm(_Decoder):
     """Your block normalises what each sublayer is given, and not the sums: that is pre-LN. Here each norm acts on the sum."""
 
     def forward(self, x, memory, self_mask=None, memory_mask=None):
-        x = x + self.write(self.norm1(x), self_mask)
-        x = x + self.hear(self.norm2(x), memory, memory_mask)
-        return x + self.think(self.norm3(x))
+        x = x + self.self_attend(self.norm1(x), self_mask)
+        x = x + self.cross_attend(self.norm2(x), memory, memory_mask)
+        return x + self.apply_feed_forward(self.norm3(x))
 
 
 @misconception("DecoderBlock", title="nothing leads around the cross-attention")
@@ -126,9 +126,9 @@ class DecoderWithoutSecondSum(_Decoder):
     """The second residual connection is missing: what your cross-attention says replaces the words. Add what went into it."""
 
     def forward(self, x, memory, self_mask=None, memory_mask=None):
-        x = _around(x, lambda y: self.write(y, self_mask), self.norm1)
-        x = self.norm2(self.hear(x, memory, memory_mask))
-        return _around(x, self.think, self.norm3)
+        x = _around(x, lambda y: self.self_attend(y, self_mask), self.norm1)
+        x = self.norm2(self.cross_attend(x, memory, memory_mask))
+        return _around(x, self.apply_feed_forward, self.norm3)
 
 
 @misconception("DecoderBlock", title="nothing leads around the decoder's feed-forward layer")
@@ -136,9 +136,9 @@ class DecoderWithoutThirdSum(_Decoder):
     """The third residual connection is missing: behind the feed-forward layer, add what went into it."""
 
     def forward(self, x, memory, self_mask=None, memory_mask=None):
-        x = _around(x, lambda y: self.write(y, self_mask), self.norm1)
-        x = _around(x, lambda y: self.hear(y, memory, memory_mask), self.norm2)
-        return self.norm3(self.think(x))
+        x = _around(x, lambda y: self.self_attend(y, self_mask), self.norm1)
+        x = _around(x, lambda y: self.cross_attend(y, memory, memory_mask), self.norm2)
+        return self.norm3(self.apply_feed_forward(x))
 
 
 @misconception("DecoderBlock", title="queries from the block's input")
@@ -146,9 +146,9 @@ class DecoderThatAsksWithItsInput(_Decoder):
     """Your cross-attention asks with the block's input x. The queries come from what the self-attention has just said, after norm1."""
 
     def forward(self, x, memory, self_mask=None, memory_mask=None):
-        written = _around(x, lambda y: self.write(y, self_mask), self.norm1)
-        heard = self.norm2(written + self.hear(x, memory, memory_mask))
-        return _around(heard, self.think, self.norm3)
+        written = _around(x, lambda y: self.self_attend(y, self_mask), self.norm1)
+        heard = self.norm2(written + self.cross_attend(x, memory, memory_mask))
+        return _around(heard, self.apply_feed_forward, self.norm3)
 
 
 @misconception("DecoderBlock", title="cross-attention before self-attention")
@@ -156,9 +156,9 @@ class DecoderInReverse(_Decoder):
     """Your block listens to the source first and to itself then. The self-attention comes first."""
 
     def forward(self, x, memory, self_mask=None, memory_mask=None):
-        x = _around(x, lambda y: self.hear(y, memory, memory_mask), self.norm2)
-        x = _around(x, lambda y: self.write(y, self_mask), self.norm1)
-        return _around(x, self.think, self.norm3)
+        x = _around(x, lambda y: self.cross_attend(y, memory, memory_mask), self.norm2)
+        x = _around(x, lambda y: self.self_attend(y, self_mask), self.norm1)
+        return _around(x, self.apply_feed_forward, self.norm3)
 
 
 @misconception("DecoderBlock", title="no feed-forward layer in the decoder")
@@ -166,8 +166,8 @@ class DecoderThatDoesNotThink(_Decoder):
     """Your block ends behind the cross-attention: the feed-forward layer with its Add & Norm is never used."""
 
     def forward(self, x, memory, self_mask=None, memory_mask=None):
-        x = _around(x, lambda y: self.write(y, self_mask), self.norm1)
-        return _around(x, lambda y: self.hear(y, memory, memory_mask), self.norm2)
+        x = _around(x, lambda y: self.self_attend(y, self_mask), self.norm1)
+        return _around(x, lambda y: self.cross_attend(y, memory, memory_mask), self.norm2)
 
 
 @misconception("DecoderBlock", title="the decoder's norms out of order")
@@ -175,25 +175,25 @@ class DecoderWithNormsExchanged(_Decoder):
     """Your second and third norm are exchanged: norm2 belongs to the cross-attention, norm3 to the feed-forward layer."""
 
     def forward(self, x, memory, self_mask=None, memory_mask=None):
-        x = _around(x, lambda y: self.write(y, self_mask), self.norm1)
-        x = _around(x, lambda y: self.hear(y, memory, memory_mask), self.norm3)
-        return _around(x, self.think, self.norm2)
+        x = _around(x, lambda y: self.self_attend(y, self_mask), self.norm1)
+        x = _around(x, lambda y: self.cross_attend(y, memory, memory_mask), self.norm3)
+        return _around(x, self.apply_feed_forward, self.norm2)
 
 
 @misconception("DecoderBlock", title="the memory is normalised")
 class DecoderThatNormsTheMemory(_Decoder):
     """Your block normalises the memory before it listens to it. The memory goes in as it is; the encoder has normalised it."""
 
-    def hear(self, x, memory, mask):
-        return super().hear(x, self.norm2(memory), mask)
+    def cross_attend(self, x, memory, mask):
+        return super().cross_attend(x, self.norm2(memory), mask)
 
 
 @misconception("DecoderBlock", title="no gradient reaches the memory")
 class DecoderThatDetachesTheMemory(_Decoder):
     """The values are right, but the memory is cut off from the gradient, so the encoder would never learn: do not detach it."""
 
-    def hear(self, x, memory, mask):
-        return super().hear(x, memory.detach(), mask)
+    def cross_attend(self, x, memory, mask):
+        return super().cross_attend(x, memory.detach(), mask)
 
 
 @misconception("DecoderBlock", title="no dropout in the decoder")
@@ -209,7 +209,7 @@ class DecoderWithoutDropout(_Decoder):
 class DecoderWithoutDropoutInTheMiddle(_Decoder):
     """Dropout acts on your first and third sublayer, but not on what the cross-attention says. It acts on all three."""
 
-    def hear(self, x, memory, mask):
+    def cross_attend(self, x, memory, mask):
         return self.cross_attention(x, memory, mask)[0]
 
 
@@ -218,8 +218,8 @@ class DecoderThatDropsBeforeThinking(_Decoder):
     """Your feed-forward layer is given words with holes: dropout acts on what goes into it as well. It acts on what a sublayer says,
     before the sum, and nowhere else."""
 
-    def think(self, x):
-        return super().think(self.drop(x))
+    def apply_feed_forward(self, x):
+        return super().apply_feed_forward(self.drop(x))
 
 
 @misconception("DecoderBlock", title="dropout on the memory")
@@ -227,8 +227,8 @@ class DecoderThatDropsTheMemory(_Decoder):
     """Your block drops entries of the memory before it listens to it. The memory goes in as it is; dropout acts on what the
     cross-attention says."""
 
-    def hear(self, x, memory, mask):
-        return super().hear(x, self.drop(memory), mask)
+    def cross_attend(self, x, memory, mask):
+        return super().cross_attend(x, self.drop(memory), mask)
 
 
 @misconception("DecoderBlock", title="the decoder's dropout on the sum")
@@ -295,7 +295,7 @@ class DecoderSentenceBySentence(nn.Module):
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, heads)
         self.cross_attention = MultiHeadAttention(d_model, heads)
-        self.feed_forward = _Thought(d_model, d_ff)
+        self.feed_forward = _FeedForward(d_model, d_ff)
         self.norm1, self.norm2, self.norm3 = (_Norm(d_model) for _ in range(3))
         self.dropouts = nn.ModuleList(nn.Dropout(dropout) for _ in range(3))
 
@@ -318,10 +318,10 @@ class DecoderSentenceBySentence(nn.Module):
 class DecoderByName(_Decoder):
     """Every argument by its name, in another order."""
 
-    def write(self, x, mask):
+    def self_attend(self, x, mask):
         return self.drop(input=self.self_attention(mask=mask, memory=x, x=x)[0])
 
-    def hear(self, x, memory, mask):
+    def cross_attend(self, x, memory, mask):
         return self.drop(self.cross_attention(memory=memory, mask=mask, x=x)[0])
 
 

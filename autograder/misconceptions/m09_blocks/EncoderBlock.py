@@ -9,7 +9,7 @@ from coursekit.provided.p08_multi_head import MultiHeadAttention
 from torch import nn
 from torch.nn import functional as F
 
-from autograder.misconceptions.m09_blocks.common import _around, _Norm, _Thought
+from autograder.misconceptions.m09_blocks.common import _around, _FeedForward, _Norm
 from autograder.misconceptions.m09_blocks.LayerNorm import NormOverTheWords
 from autograder.testing import alternative, misconception
 
@@ -19,19 +19,19 @@ class _Encoder(nn.Module):
 
     def __init__(self, d_model, heads, d_ff, dropout=0.0):
         super().__init__()
-        self.attention, self.feed_forward = MultiHeadAttention(d_model, heads), _Thought(d_model, d_ff)
+        self.attention, self.feed_forward = MultiHeadAttention(d_model, heads), _FeedForward(d_model, d_ff)
         self.norm1, self.norm2 = _Norm(d_model), _Norm(d_model)
         self.drop = nn.Dropout(dropout)
 
-    def listen(self, x, mask):
+    def attend(self, x, mask):
         return self.drop(self.attention(x, mask=mask)[0])
 
-    def think(self, x):
+    def apply_feed_forward(self, x):
         return self.drop(self.feed_forward(x))
 
     def forward(self, x, mask=None):
-        x = _around(x, lambda y: self.listen(y, mask), self.norm1)
-        return _around(x, self.think, self.norm2)
+        x = _around(x, lambda y: self.attend(y, mask), self.norm1)
+        return _around(x, self.apply_feed_forward, self.norm2)
 
 
 @misconception("EncoderBlock", title="a pre-LN encoder block")
@@ -39,8 +39,8 @@ class EncoderPreNorm(_Encoder):
     """Your block normalises what each sublayer is given, and not the sums: that is pre-LN. Here each norm acts on the sum."""
 
     def forward(self, x, mask=None):
-        x = x + self.listen(self.norm1(x), mask)
-        return x + self.think(self.norm2(x))
+        x = x + self.attend(self.norm1(x), mask)
+        return x + self.apply_feed_forward(self.norm2(x))
 
 
 @misconception("EncoderBlock", title="nothing leads around the encoder's attention")
@@ -48,7 +48,7 @@ class EncoderWithoutFirstSum(_Encoder):
     """What the attention says replaces the words in your block: the first residual connection is missing."""
 
     def forward(self, x, mask=None):
-        return _around(self.norm1(self.listen(x, mask)), self.think, self.norm2)
+        return _around(self.norm1(self.attend(x, mask)), self.apply_feed_forward, self.norm2)
 
 
 @misconception("EncoderBlock", title="nothing leads around the encoder's feed-forward layer")
@@ -56,8 +56,8 @@ class EncoderWithoutSecondSum(_Encoder):
     """The second residual connection is missing: behind the feed-forward layer, add what went into it."""
 
     def forward(self, x, mask=None):
-        x = _around(x, lambda y: self.listen(y, mask), self.norm1)
-        return self.norm2(self.think(x))
+        x = _around(x, lambda y: self.attend(y, mask), self.norm1)
+        return self.norm2(self.apply_feed_forward(x))
 
 
 @misconception("EncoderBlock", title="the block's input added in the second sum")
@@ -66,8 +66,8 @@ class EncoderThatAddsItsInputTwice(_Encoder):
     Add & Norm."""
 
     def forward(self, x, mask=None):
-        heard = _around(x, lambda y: self.listen(y, mask), self.norm1)
-        return self.norm2(x + self.think(heard))
+        heard = _around(x, lambda y: self.attend(y, mask), self.norm1)
+        return self.norm2(x + self.apply_feed_forward(heard))
 
 
 @misconception("EncoderBlock", title="listening and thinking side by side")
@@ -76,8 +76,8 @@ class EncoderInParallel(_Encoder):
     Add & Norm."""
 
     def forward(self, x, mask=None):
-        heard = _around(x, lambda y: self.listen(y, mask), self.norm1)
-        return self.norm2(heard + self.think(x))
+        heard = _around(x, lambda y: self.attend(y, mask), self.norm1)
+        return self.norm2(heard + self.apply_feed_forward(x))
 
 
 @misconception("EncoderBlock", title="thinking before listening")
@@ -85,8 +85,8 @@ class EncoderInReverse(_Encoder):
     """Your block thinks first and listens then. The attention comes first, with norm1; the feed-forward layer second, with norm2."""
 
     def forward(self, x, mask=None):
-        x = _around(x, self.think, self.norm1)
-        return _around(x, lambda y: self.listen(y, mask), self.norm2)
+        x = _around(x, self.apply_feed_forward, self.norm1)
+        return _around(x, lambda y: self.attend(y, mask), self.norm2)
 
 
 @misconception("EncoderBlock", title="one norm used twice")
@@ -94,8 +94,8 @@ class EncoderWithOneNorm(_Encoder):
     """You use norm1 for both sums, and norm2 is never used. Each sum has its own."""
 
     def forward(self, x, mask=None):
-        x = _around(x, lambda y: self.listen(y, mask), self.norm1)
-        return _around(x, self.think, self.norm1)
+        x = _around(x, lambda y: self.attend(y, mask), self.norm1)
+        return _around(x, self.apply_feed_forward, self.norm1)
 
 
 @misconception("EncoderBlock", title="the encoder's norms exchanged")
@@ -103,8 +103,8 @@ class EncoderWithNormsExchanged(_Encoder):
     """Your norms are exchanged: norm1 belongs to the attention, norm2 to the feed-forward layer."""
 
     def forward(self, x, mask=None):
-        x = _around(x, lambda y: self.listen(y, mask), self.norm2)
-        return _around(x, self.think, self.norm1)
+        x = _around(x, lambda y: self.attend(y, mask), self.norm2)
+        return _around(x, self.apply_feed_forward, self.norm1)
 
 
 @misconception("EncoderBlock", title="no norm at the end of the block")
@@ -112,23 +112,23 @@ class EncoderWithoutLastNorm(_Encoder):
     """Your second sum is not normalised: norm2 is missing behind the feed-forward layer."""
 
     def forward(self, x, mask=None):
-        x = _around(x, lambda y: self.listen(y, mask), self.norm1)
-        return _around(x, self.think, lambda y: y)
+        x = _around(x, lambda y: self.attend(y, mask), self.norm1)
+        return _around(x, self.apply_feed_forward, lambda y: y)
 
 
 @misconception("EncoderBlock", title="the encoder ignores its mask")
 class EncoderWithoutMask(_Encoder):
     """Your block gives the same result with and without a mask: pass it on to the attention, attention(y, mask=mask)."""
 
-    def listen(self, x, mask):
-        return super().listen(x, None)
+    def attend(self, x, mask):
+        return super().attend(x, None)
 
 
 @misconception("EncoderBlock", title="the mask in the place of the memory")
 class EncoderWithMaskAsMemory(_Encoder):
     """Your mask goes to the attention in second place, where the memory belongs: name it, attention(y, mask=mask)."""
 
-    def listen(self, x, mask):
+    def attend(self, x, mask):
         return self.drop(self.attention(x, mask)[0])
 
 
@@ -137,8 +137,8 @@ class EncoderWithMaskInverted(_Encoder):
     """Your block silences what may be heard. True means “may attend” throughout, the opposite of PyTorch's layers: pass the mask on as it
     is."""
 
-    def listen(self, x, mask):
-        return super().listen(x, None if mask is None else ~mask)
+    def attend(self, x, mask):
+        return super().attend(x, None if mask is None else ~mask)
 
 
 @misconception("EncoderBlock", title="words normalised over the sentence")
@@ -175,8 +175,8 @@ class EncoderThatDropsBeforeThinking(_Encoder):
     """Your feed-forward layer is given words with holes: dropout acts on what goes into it as well. It acts on what a sublayer says,
     before the sum, and nowhere else."""
 
-    def think(self, x):
-        return super().think(self.drop(x))
+    def apply_feed_forward(self, x):
+        return super().apply_feed_forward(self.drop(x))
 
 
 @misconception("EncoderBlock", title="dropout before the encoder's attention, too")
@@ -184,8 +184,8 @@ class EncoderThatDropsBeforeListening(_Encoder):
     """Your attention is given words with holes: dropout acts on what goes into it as well. It acts on what a sublayer says,
     before the sum, and nowhere else."""
 
-    def listen(self, x, mask):
-        return super().listen(self.drop(x), mask)
+    def attend(self, x, mask):
+        return super().attend(self.drop(x), mask)
 
 
 @misconception("EncoderBlock", title="no dropout in the encoder")
@@ -201,7 +201,7 @@ class EncoderWithoutDropout(_Encoder):
 class EncoderWithDropoutOnce(_Encoder):
     """Dropout acts on what your attention says, but not on what the feed-forward layer says. It acts on both."""
 
-    def think(self, x):
+    def apply_feed_forward(self, x):
         return self.feed_forward(x)
 
 
@@ -221,11 +221,11 @@ class EncoderThatAlwaysDrops(_Encoder):
         super().__init__(d_model, heads, d_ff)
         self.rate = dropout
 
-    def listen(self, x, mask):
-        return F.dropout(super().listen(x, mask), self.rate)
+    def attend(self, x, mask):
+        return F.dropout(super().attend(x, mask), self.rate)
 
-    def think(self, x):
-        return F.dropout(super().think(x), self.rate)
+    def apply_feed_forward(self, x):
+        return F.dropout(super().apply_feed_forward(x), self.rate)
 
 
 @misconception("EncoderBlock", title="the weights are returned, too")
@@ -240,8 +240,8 @@ class EncoderThatReturnsAPair(_Encoder):
 class EncoderThatDetaches(_Encoder):
     """The values are right, but no gradient comes through what your attention says: is there a detach() or a no_grad()?"""
 
-    def listen(self, x, mask):
-        return super().listen(x, mask).detach()
+    def attend(self, x, mask):
+        return super().attend(x, mask).detach()
 
 
 @alternative("EncoderBlock")
@@ -272,7 +272,7 @@ class EncoderSentenceBySentence(nn.Module):
 
     def __init__(self, d_model, heads, d_ff, dropout=0.0):
         super().__init__()
-        self.attention, self.feed_forward = MultiHeadAttention(d_model, heads), _Thought(d_model, d_ff)
+        self.attention, self.feed_forward = MultiHeadAttention(d_model, heads), _FeedForward(d_model, d_ff)
         self.norm1, self.norm2 = _Norm(d_model), _Norm(d_model)
         self.dropout1, self.dropout2 = nn.Dropout(dropout), nn.Dropout(dropout)
 
@@ -291,7 +291,7 @@ class EncoderSentenceBySentence(nn.Module):
 class EncoderByName(_Encoder):
     """Every argument by its name, in another order, and everything in residual's place by hand."""
 
-    def listen(self, x, mask):
+    def attend(self, x, mask):
         heard, _ = self.attention(mask=mask, memory=None, x=x)
         return self.drop(input=heard)
 

@@ -8,21 +8,21 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from autograder.misconceptions.m09_blocks.common import _Thought
+from autograder.misconceptions.m09_blocks.common import _FeedForward
 from autograder.testing import alternative, misconception
 
 
 @misconception("FeedForward", title="no ReLU")
-class ThoughtWithoutBend(_Thought):
+class ThoughtWithoutBend(_FeedForward):
     """There is no ReLU between your layers. Two linear layers in a row are only one linear layer: nothing like “and” can be
     computed."""
 
-    def bend(self, hidden):
+    def activation(self, hidden):
         return hidden
 
 
 @misconception("FeedForward", title="a ReLU behind both layers")
-class ThoughtWithTwoBends(_Thought):
+class ThoughtWithTwoBends(_FeedForward):
     """Your result is never negative: there is a second ReLU behind linear2. A vote may be negative; the only ReLU is in the middle."""
 
     def forward(self, x):
@@ -30,7 +30,7 @@ class ThoughtWithTwoBends(_Thought):
 
 
 @misconception("FeedForward", title="the ReLU behind the wrong layer")
-class ThoughtWithALateBend(_Thought):
+class ThoughtWithALateBend(_FeedForward):
     """Your ReLU comes last, behind linear2. It belongs between the two layers."""
 
     def forward(self, x):
@@ -38,7 +38,7 @@ class ThoughtWithALateBend(_Thought):
 
 
 @misconception("FeedForward", title="a ReLU before the first layer")
-class ThoughtWithAnEarlyBend(_Thought):
+class ThoughtWithAnEarlyBend(_FeedForward):
     """Your ReLU acts on x, before linear1. It belongs between the two layers."""
 
     def forward(self, x):
@@ -46,31 +46,31 @@ class ThoughtWithAnEarlyBend(_Thought):
 
 
 @misconception("FeedForward", title="GELU for ReLU")
-class ThoughtWithGelu(_Thought):
+class ThoughtWithGelu(_FeedForward):
     """You use a GELU, as many later models do. Here it is the first transformer's ReLU, max(0, ·)."""
 
-    def bend(self, hidden):
+    def activation(self, hidden):
         return F.gelu(hidden)
 
 
 @misconception("FeedForward", title="a leaky ReLU")
-class ThoughtWithALeak(_Thought):
+class ThoughtWithALeak(_FeedForward):
     """Negative numbers in the middle come through a little: that is a leaky ReLU. They become 0 here."""
 
-    def bend(self, hidden):
+    def activation(self, hidden):
         return F.leaky_relu(hidden)
 
 
 @misconception("FeedForward", title="a sigmoid for the ReLU")
-class ThoughtWithSigmoid(_Thought):
+class ThoughtWithSigmoid(_FeedForward):
     """There is a sigmoid in the middle of your layer; it should be a ReLU, max(0, ·)."""
 
-    def bend(self, hidden):
+    def activation(self, hidden):
         return hidden.sigmoid()
 
 
 @misconception("FeedForward", title="a residual connection inside")
-class ThoughtWithAResidual(_Thought):
+class ThoughtWithAResidual(_FeedForward):
     """Your layer adds x to its result. The sum comes later, in residual: here it would be added twice."""
 
     def forward(self, x):
@@ -78,7 +78,7 @@ class ThoughtWithAResidual(_Thought):
 
 
 @misconception("FeedForward", title="always four times as wide")
-class ThoughtFourTimesAsWide(_Thought):
+class ThoughtFourTimesAsWide(_FeedForward):
     """Your middle layer is always four times as wide as the model. Usual, but the width is the argument d_ff."""
 
     def __init__(self, d_model, d_ff):
@@ -86,7 +86,7 @@ class ThoughtFourTimesAsWide(_Thought):
 
 
 @misconception("FeedForward", title="linear layers without a bias in the feed-forward layer")
-class ThoughtWithoutBias(_Thought):
+class ThoughtWithoutBias(_FeedForward):
     """Your layers have no bias, so “and” can't be told from “or”: the bias is the threshold. Make them with nn.Linear as it is."""
 
     def __init__(self, d_model, d_ff):
@@ -98,28 +98,28 @@ class ThoughtWithoutBias(_Thought):
 
 
 @misconception("FeedForward", title="dropout inside the feed-forward layer")
-class ThoughtWithDropout(_Thought):
+class ThoughtWithDropout(_FeedForward):
     """Your result differs from call to call: there is a dropout inside. In this lab dropout acts on what the sublayer says, in the
     block."""
 
-    def bend(self, hidden):
+    def activation(self, hidden):
         return F.dropout(hidden.relu(), 0.1, self.training)
 
 
 @misconception("FeedForward", title="the thought is cut off from the gradient")
-class ThoughtThatDetaches(_Thought):
+class ThoughtThatDetaches(_FeedForward):
     """The values are right, but no gradient reaches linear1 and x: is there a detach(), a .data or a no_grad() in the forward pass?"""
 
-    def bend(self, hidden):
+    def activation(self, hidden):
         return hidden.detach().relu()
 
 
 @misconception("FeedForward", title="the ReLU counts instead of passing")
-class ThoughtOfYesAndNo(_Thought):
+class ThoughtOfYesAndNo(_FeedForward):
     """Your middle numbers are 0 or 1: you kept whether a number is positive, not the number. max(0, h) keeps h where it is
     positive."""
 
-    def bend(self, hidden):
+    def activation(self, hidden):
         return (hidden > 0).to(hidden.dtype)
 
 
@@ -142,7 +142,7 @@ class ThoughtInSequence(nn.Sequential):
     """A chain of named layers."""
 
     def __init__(self, d_model, d_ff):
-        chain = (("linear1", nn.Linear(d_model, d_ff)), ("bend", nn.ReLU(inplace=True)))
+        chain = (("linear1", nn.Linear(d_model, d_ff)), ("activation", nn.ReLU(inplace=True)))
         super().__init__(OrderedDict((*chain, ("linear2", nn.Linear(d_ff, d_model)))))
 
 

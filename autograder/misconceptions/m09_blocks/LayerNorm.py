@@ -139,7 +139,7 @@ class NormOfZeros(_Norm):
 
 @misconception("LayerNorm", title="nothing is learned by the norm")
 class NormWithPlainTensors(nn.Module):
-    """Your weight and your bias are not learned: a plain tensor, a buffer or a frozen parameter (requires_grad=False) is left alone by every optimiser. Make each of
+    """Your weight and your bias are not learned: a plain tensor, a buffer or a frozen parameter (requires_grad=False) is left alone by every optimizer. Make each of
     them an nn.Parameter."""
 
     mean, variance, root, finish, forward = (

@@ -30,18 +30,18 @@ class _Norm(nn.Module):
         return self.finish((x - self.mean(x)) / self.root(self.variance(x)))
 
 
-class _Thought(nn.Module):
+class _FeedForward(nn.Module):
     """The right answer in parts that a wrong one replaces."""
 
     def __init__(self, d_model, d_ff):
         super().__init__()
         self.linear1, self.linear2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
 
-    def bend(self, hidden):
+    def activation(self, hidden):
         return hidden.relu()
 
     def forward(self, x):
-        return self.linear2(self.bend(self.linear1(x)))
+        return self.linear2(self.activation(self.linear1(x)))
 
 
 def _around(x, sublayer, norm):

@@ -42,13 +42,13 @@ def train_in_evaluation_mode(model, optimizer, loss_function, batch, rate, clip=
 
 @misconception("train_step", title="the learning rate is not set")
 def train_with_the_old_rate(model, optimizer, loss_function, batch, rate, clip=1.0):
-    """Your steps have the length that the optimiser was made with: the argument rate is not used. Set it in every parameter group before the step."""
+    """Your steps have the length that the optimizer was made with: the argument rate is not used. Set it in every parameter group before the step."""
     return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("rate",))
 
 
 @misconception("train_step", title="the rate of the first group only")
 def train_with_the_rate_of_one_group(model, optimizer, loss_function, batch, rate, clip=1.0):
-    """An optimiser may hold its parameters in several groups, and you set the learning rate of the first one only: the others go on at their old one. Set it in each of
+    """An optimizer may hold its parameters in several groups, and you set the learning rate of the first one only: the others go on at their old one. Set it in each of
     optimizer.param_groups."""
     optimizer.param_groups[0]["lr"] = rate
     return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("rate",))
@@ -62,7 +62,7 @@ def train_without_clipping(model, optimizer, loss_function, batch, rate, clip=1.
 
 @misconception("train_step", title="clipped after the step")
 def train_that_clips_too_late(model, optimizer, loss_function, batch, rate, clip=1.0):
-    """You clip after the optimiser has taken its step. By then the long gradient has done its work (and the old gradients, clipped, still lie there)."""
+    """You clip after the optimizer has taken its step. By then the long gradient has done its work (and the old gradients, clipped, still lie there)."""
     source, decoder_input, labels = batch
     model.train()
     for group in optimizer.param_groups:
@@ -108,7 +108,7 @@ def train_that_clips_each_parameter(model, optimizer, loss_function, batch, rate
 
 @misconception("train_step", title="each group of parameters is clipped by itself")
 def train_that_clips_each_group(model, optimizer, loss_function, batch, rate, clip=1.0):
-    """You clip the gradient of each of the optimiser's groups by its own length. It is the length of all parameters together that counts: hand all of the model's parameters to one
+    """You clip the gradient of each of the optimizer's groups by its own length. It is the length of all parameters together that counts: hand all of the model's parameters to one
     call."""
     source, decoder_input, labels = batch
     model.train()
@@ -124,7 +124,7 @@ def train_that_clips_each_group(model, optimizer, loss_function, batch, rate, cl
 
 @misconception("train_step", title="the weights do not move")
 def train_without_a_step(model, optimizer, loss_function, batch, rate, clip=1.0):
-    """Your loss is right, but the weights stay as they were: the optimiser's step is missing, or the gradients are cleared between backward and the step."""
+    """Your loss is right, but the weights stay as they were: the optimizer's step is missing, or the gradients are cleared between backward and the step."""
     return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("step",))
 
 

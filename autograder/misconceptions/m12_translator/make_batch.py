@@ -21,7 +21,7 @@ def _sides(pairs):
     return [list(source) for source, _ in pairs], [list(target) for _, target in pairs]
 
 
-@misconception("make_batch", title="given and wanted are not shifted")
+@misconception("make_batch", title="decoder_input and labels are not shifted")
 def batch_without_a_shift(pairs):
     """What you give the decoder is what it should say: the answer stands in the question. It must get BOS first, and say at each place the
     word that it is given at the next one."""
@@ -32,10 +32,10 @@ def batch_without_a_shift(pairs):
 
 @misconception("make_batch", title="no end of the sentence")
 def batch_without_eos(pairs):
-    """Your wanted words never hold EOS, so the model would never learn to stop. It comes after the last word of each target."""
+    """Your labels never hold EOS, so the model would never learn to stop. It comes after the last word of each target."""
     sources, targets = _sides(pairs)
-    given = _filled([[BOS, *target] for target in targets])
-    return _filled(sources), given, _filled(targets, width=given.shape[1])
+    decoder_input = _filled([[BOS, *target] for target in targets])
+    return _filled(sources), decoder_input, _filled(targets, width=decoder_input.shape[1])
 
 
 @misconception("make_batch", title="padding in front")
@@ -53,16 +53,20 @@ def batch_padded_on_the_left(pairs):
 def batch_with_eos_at_the_very_end(pairs):
     """Your EOS stands in the last column, behind the padding. It belongs directly after each sentence's last word."""
     sources, targets = _sides(pairs)
-    wanted = torch.cat([_filled(targets), torch.full((len(targets), 1), EOS)], dim=1)
-    return _filled(sources), _filled([[BOS, *t] for t in targets]), wanted
+    labels = torch.cat([_filled(targets), torch.full((len(targets), 1), EOS)], dim=1)
+    return _filled(sources), _filled([[BOS, *t] for t in targets]), labels
 
 
-@misconception("make_batch", title="EOS is given, too")
+@misconception("make_batch", title="EOS in decoder_input, too")
 def batch_that_gives_eos(pairs):
-    """You give the decoder EOS as well. Nothing is to be said after it, so given stops with the last word."""
+    """You give the decoder EOS as well. Nothing is to be said after it, so decoder_input stops with the last word."""
     sources, targets = _sides(pairs)
-    given = _filled([[BOS, *target, EOS] for target in targets])
-    return _filled(sources), given, _filled([[*target, EOS] for target in targets], width=given.shape[1])
+    decoder_input = _filled([[BOS, *target, EOS] for target in targets])
+    return (
+        _filled(sources),
+        decoder_input,
+        _filled([[*target, EOS] for target in targets], width=decoder_input.shape[1]),
+    )
 
 
 @misconception("make_batch", title="everything is cut to the shortest")
@@ -105,5 +109,7 @@ def batch_cell_by_cell_in_int32(pairs):
     for row, (s, t) in enumerate(pairs):
         source[row, : len(s)] = s
         both[row, : len(t) + 2] = [BOS, *t, EOS]
-    given = np.where(both == EOS, PAD, both)
-    return tuple(torch.from_numpy(part.astype(np.int32)) for part in (source, given[:, :-1], both[:, 1:]))
+    decoder_input = np.where(both == EOS, PAD, both)
+    return tuple(
+        torch.from_numpy(part.astype(np.int32)) for part in (source, decoder_input[:, :-1], both[:, 1:])
+    )

@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks.forbidden import used_in
+from coursekit.checks.forbidden_calls import used_in
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark, Verdict
 
@@ -85,7 +85,7 @@ def checks_of(lab: str, question: str) -> tuple[Callable[[Any], None], ...]:
     return tuple(_registry.get(lab, {}).get(question, ()))
 
 
-def forbidden_in(lab: str, question: str) -> tuple[str, ...]:
+def forbidden_calls(lab: str, question: str) -> tuple[str, ...]:
     """The library functions that ``question`` asks to write and that may therefore not be called."""
     module = importlib.import_module(f"coursekit.checks.c{lab}")
     return tuple(getattr(module, "FORBIDDEN", {}).get(question, ()))
@@ -116,28 +116,20 @@ def judge(lab: str, question: str, function: Any) -> Verdict:
         except Exception as error:
             if is_stub(error):
                 return Verdict(question, (), written=False)
-            said = _where_it_raised(error)
-            marks.append(Mark(title, False, "" if said in {mark.hint for mark in marks} else said))
+            message = _where_it_raised(error)
+            marks.append(Mark(title, False, "" if message in {mark.hint for mark in marks} else message))
     marks += _forbidden_marks(lab, question, function)
     return Verdict(question, tuple(marks))
 
 
 def _forbidden_marks(lab: str, question: str, function: Any) -> list[Mark]:
-    names = forbidden_in(lab, question)
+    names = forbidden_calls(lab, question)
     source = _source_of(function) if names else ""
     if not source:
         return []
-    found = used_in(source, names, _globals_of(function))
-    title = "It is your own work: no library function does the job."
-    if not found:
-        return [Mark(title, True)]
-    return [
-        Mark(
-            title,
-            False,
-            f"this question asks you to write it yourself, so {', '.join(found)} may not be used",
-        )
-    ]
+    used = ", ".join(used_in(source, names, _globals_of(function)))
+    hint = f"this question asks you to write it yourself, so {used} may not be used" if used else ""
+    return [Mark("It is your own work: no library function does the job.", not used, hint)]
 
 
 def _source_of(answer: Any) -> str:

@@ -341,17 +341,17 @@ def one_update_by_hand(train_step: Any) -> None:
     ensure(not isinstance(loss, torch.Tensor), "the loss should be a plain number: loss.item()")
     close(loss, 13.0, f"the loss of the model as it was is 13, but you return {loss:.4g}")
     weight = float(model.weight.detach())
-    ensure(weight != 2.0, "the weight has not changed: did the optimiser take its step, after backward()?")
+    ensure(weight != 2.0, "the weight has not changed: did the optimizer take its step, after backward()?")
     ensure(
         not math.isclose(weight, 2 - 77 * 16),
-        "the learning rate is the optimiser's own: set group['lr'] = rate",
+        "the learning rate is the optimizer's own: set group['lr'] = rate",
     )
     close(weight, 0.4, f"the weight should go from 2 to 2 − 0.1 · 16 = 0.4, but it is {weight:.4g}")
 
 
 @public_check("train_step")
 def every_group_has_the_rate(train_step: Any) -> None:
-    """An optimiser with two groups of parameters: both weights move at the rate that is given."""
+    """An optimizer with two groups of parameters: both weights move at the rate that is given."""
     model = _Shifted()
     _step(train_step, model)
     weight, shift = float(model.weight.detach()), float(model.shift.detach())
@@ -388,7 +388,7 @@ def a_long_gradient_is_clipped(train_step: Any) -> None:
     weight = float(model.weight.detach())
     ensure(
         not math.isclose(weight, 0.4, rel_tol=1e-4),
-        "the gradient was not clipped, or only after the optimiser's step",
+        "the gradient was not clipped, or only after the optimizer's step",
     )
     close(weight, 1.8, f"the weight should go from 2 to 2 − 0.1 · 2 = 1.8, but it is {weight:.4g}", rtol=1e-4)
     model = _Shifted()  # two gradients, 16 and 6: together they have the length √292

@@ -38,7 +38,7 @@ FORBIDDEN = {"Transformer": _READY_MADE, "bleu": _SCORERS}
 def _three(result: Any) -> tuple[Any, Any, Any]:
     ensure(result is not None, "your function returns None: does it end with a return?")
     good = isinstance(result, (tuple, list)) and len(result) == 3
-    ensure(good, "return three things: return source, given, wanted")
+    ensure(good, "return three things: return source, decoder_input, labels")
     for part in result:
         ensure(isinstance(part, Tensor), "each of the three should be a tensor: torch.tensor(rows)")
         ensure(part.dtype == torch.long, "the tensors should hold whole numbers: dtype torch.long")
@@ -48,35 +48,47 @@ def _three(result: Any) -> tuple[Any, Any, Any]:
 @public_check("make_batch")
 def the_batch_of_the_text(make_batch: Any) -> None:
     """The two pairs of the text."""
-    source, given, wanted = _three(make_batch([([7, 8, 9], [5]), ([4], [6, 7])]))
+    source, decoder_input, labels = _three(make_batch([([7, 8, 9], [5]), ([4], [6, 7])]))
     ensure(source.tolist() != [[7, 8, 9], [0, 0, 4]], "the padding comes after the sentence, not before it")
     close(source, [[7, 8, 9], [4, 0, 0]], "source should be [[7, 8, 9], [4, 0, 0]]")
     ensure(
-        given.tolist() != wanted.tolist(),
-        "given and wanted are the same: the answer stands in the question; given begins with BOS, wanted ends with EOS",
+        decoder_input.tolist() != labels.tolist(),
+        "decoder_input and labels are the same: the answer stands in the question; decoder_input begins with BOS, labels end with EOS",
     )
     ensure(
-        given.tolist() != [[1, 5, 2, 0], [1, 6, 7, 2]],
-        "given should not hold EOS: nothing is to be said after it",
+        decoder_input.tolist() != [[1, 5, 2, 0], [1, 6, 7, 2]],
+        "decoder_input should not hold EOS: nothing is to be said after it",
     )
-    close(given, [[1, 5, 0], [1, 6, 7]], "given should be [[1, 5, 0], [1, 6, 7]]: BOS, the target, padding")
+    close(
+        decoder_input,
+        [[1, 5, 0], [1, 6, 7]],
+        "decoder_input should be [[1, 5, 0], [1, 6, 7]]: BOS, the target, padding",
+    )
     ensure(
-        wanted.tolist() != [[5, 0, 2], [6, 7, 2]],
+        labels.tolist() != [[5, 0, 2], [6, 7, 2]],
         "EOS comes directly after the sentence, before the padding",
     )
-    close(wanted, [[5, 2, 0], [6, 7, 2]], "wanted should be [[5, 2, 0], [6, 7, 2]]: the target, EOS, padding")
+    close(labels, [[5, 2, 0], [6, 7, 2]], "labels should be [[5, 2, 0], [6, 7, 2]]: the target, EOS, padding")
 
 
 @public_check("make_batch")
 def shifted_by_one(make_batch: Any) -> None:
-    """What is wanted at a place is given at the next one."""
+    """The label of each position is the decoder's input at the next one."""
     pairs = [([5, 6], [10, 11, 12, 13]), ([7, 8, 9, 4], [14, 15]), ([6], [16])]
-    source, given, wanted = _three(make_batch(pairs))
+    source, decoder_input, labels = _three(make_batch(pairs))
     equal(list(source.shape), [3, 4], "source should be as wide as the longest source sentence, 4")
-    equal(list(given.shape), [3, 5], "given should be as wide as the longest target and one more, 5")
+    equal(
+        list(decoder_input.shape),
+        [3, 5],
+        "decoder_input should be as wide as the longest target and one more, 5",
+    )
     for row, (_, target) in enumerate(pairs):
-        equal(wanted[row, : len(target)].tolist(), target, "wanted should begin with the target's first word")
-        equal(given[row, 1 : len(target) + 1].tolist(), target, "in given, the target should come after BOS")
+        equal(labels[row, : len(target)].tolist(), target, "labels should begin with the target's first word")
+        equal(
+            decoder_input[row, 1 : len(target) + 1].tolist(),
+            target,
+            "in decoder_input, the target should come after BOS",
+        )
 
 
 # --------------------------------------------------------------------------------------------- Transformer

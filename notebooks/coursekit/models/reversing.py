@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from coursekit.provided.p06_positions import sinusoidal
 from coursekit.provided.p07_self_attention import causal_mask
 
-#: Word numbers: padding, begin, end; the letters follow.
+#: Word numbers: ``<pad>``, ``<bos>``, ``<eos>``; the letters follow.
 PAD, BOS, EOS, LETTERS = 0, 1, 2, 20
 V = 3 + LETTERS
 

@@ -1,4 +1,4 @@
-"""What lab 10 taught, for later labs: targets, loss, optimiser step, learning rate and training step."""
+"""What lab 10 taught, for later labs: targets, loss, optimizer step, learning rate and training step."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def _knows_words(function):
 def verdict_of(monkeypatch):
     api.checks_of(LAB, "normalise_rows")
     monkeypatch.setitem(api._registry[LAB], "normalise_rows", [_starts_at_one, _doubles, _knows_words])
-    monkeypatch.setattr(api, "forbidden_in", lambda *_: ())
+    monkeypatch.setattr(api, "forbidden_calls", lambda *_: ())
     return lambda function: api.judge(LAB, "normalise_rows", function)
 
 
