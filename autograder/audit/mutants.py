@@ -154,34 +154,65 @@ def _survives(job: tuple[str, Mutant]) -> bool:
     return survives(*job)
 
 
+@dataclass(frozen=True)
+class MutantAudit:
+    """A lab's mutants: how many there are, those that survive, and why some of these are equivalent."""
+
+    lab: str
+    total: int
+    unexplained: tuple[Mutant, ...]
+    equivalent: tuple[tuple[Mutant, str], ...]
+
+    @property
+    def counted(self) -> int:
+        """Those that a test can kill: all but the equivalent ones."""
+        return self.total - len(self.equivalent)
+
+    @property
+    def killed(self) -> int:
+        return self.counted - len(self.unexplained)
+
+
+def audit_mutants(lab: str, pool: ProcessPoolExecutor) -> MutantAudit:
+    """Run every mutant of a lab (full name)."""
+    tests = importlib.import_module(f"autograder.hidden_tests.test_{lab}")
+    reasons: dict[str, str] = getattr(tests, "EQUIVALENT_MUTANTS", {})
+    mutants = [mutant for question, _ in spec(lab).questions for mutant in mutants_of(lab, question)]
+    alive = pool.map(_survives, [(lab, mutant) for mutant in mutants], chunksize=4)
+    survivors = [mutant for mutant, lives in zip(mutants, alive, strict=True) if lives]
+    return MutantAudit(
+        lab,
+        len(mutants),
+        tuple(mutant for mutant in survivors if mutant.key not in reasons),
+        tuple((mutant, reasons[mutant.key]) for mutant in survivors if mutant.key in reasons),
+    )
+
+
+def mutant_pool() -> ProcessPoolExecutor:
+    """A process for each core."""
+    return ProcessPoolExecutor(cores())
+
+
 def run_and_show(labs: list[str], report: dict[str, Any], *, console: Console, verbose: bool) -> bool:
     """Run every mutant, show the kill rate and the survivors; true when 95 of 100 are killed in each lab."""
     good = True
-    with ProcessPoolExecutor(cores()) as pool:
+    with mutant_pool() as pool:
         for lab in labs:
-            equivalent = getattr(
-                importlib.import_module(f"autograder.hidden_tests.test_{lab}"), "EQUIVALENT_MUTANTS", {}
-            )
-            mutants = [m for question, _ in spec(lab).questions for m in mutants_of(lab, question)]
-            with console.status(f"{lab}: {len(mutants)} mutants …"):
-                alive = list(pool.map(_survives, [(lab, mutant) for mutant in mutants], chunksize=4))
-            survivors = [m for m, lives in zip(mutants, alive, strict=True) if lives]
-            explained = [m for m in survivors if m.key in equivalent]
-            unexplained = [m for m in survivors if m.key not in equivalent]
-            counted = len(mutants) - len(explained)
-            rate = (counted - len(unexplained)) / counted if counted else 1.0
+            with console.status(f"{lab}: mutants …"):
+                audit = audit_mutants(lab, pool)
+            rate = audit.killed / audit.counted if audit.counted else 1.0
             good &= rate >= 0.95
             console.print(
-                f"[bold]{lab}[/]: {counted - len(unexplained)} of {counted} mutants killed ({100 * rate:.1f}%), "
-                f"{len(explained)} equivalent"
+                f"[bold]{lab}[/]: {audit.killed} of {audit.counted} mutants killed ({100 * rate:.1f}%), "
+                f"{len(audit.equivalent)} equivalent"
             )
-            for mutant in unexplained:
+            for mutant in audit.unexplained:
                 console.print(f"    survives: [yellow]{escape(mutant.key)}[/]  ({mutant.operator})")
             if verbose:
-                for mutant in explained:
-                    console.print(f"    equivalent: {escape(mutant.key)} — {escape(equivalent[mutant.key])}")
+                for mutant, reason in audit.equivalent:
+                    console.print(f"    equivalent: {escape(mutant.key)} — {escape(reason)}")
             report[lab]["mutants"] = {
-                "killed": counted - len(unexplained), "of": counted, "equivalent": len(explained),
-                "survivors": [mutant.key for mutant in unexplained],
+                "killed": audit.killed, "of": audit.counted, "equivalent": len(audit.equivalent),
+                "survivors": [mutant.key for mutant in audit.unexplained],
             }  # fmt: skip
     return good

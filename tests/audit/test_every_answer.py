@@ -1,0 +1,81 @@
+"""The hidden tests and the public checks of every question, on every answer that the course knows.
+
+What ``autograder audit`` prints, one test a question: a misconception that would pass fails the course's own tests.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+from coursekit.checks import api
+
+from autograder.audit.hidden_tests import audit_question, indistinct
+from autograder.audit.public_checks import audit_public
+from autograder.course.masters import all_labs
+from autograder.course.policy_file import spec
+from autograder.testing import catalogue
+
+QUESTIONS = [(lab, question, points) for lab in all_labs() for question, points in spec(lab).questions]
+
+
+@pytest.mark.parametrize(
+    ("lab", "question", "points"), QUESTIONS, ids=[f"{lab[:2]} {question}" for lab, question, _ in QUESTIONS]
+)
+def test_right_answers_pass_and_each_wrong_one_loses_points_and_is_told_from_the_others(
+    lab, question, points
+):
+    assert _faults(lab, question, points) == []
+
+
+def _faults(lab: str, question: str, points: float) -> list[str]:
+    """A sentence for each answer that the tests or checks of a question take for what it is not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rows = audit_question(lab, question, points)
+        twins = indistinct(lab, question)
+        troubles = audit_public(lab, question)
+    faults = [
+        f"{row.kind} {row.name} keeps {row.points:g} of {row.max_points:g} points; failed: {list(row.failed)}"
+        for row in rows
+        if not row.as_it_should
+    ]
+    faults += [f"no hidden test tells {first} from {second}" for first, second in twins]
+    return faults + [
+        f"public check, {trouble.kind} {trouble.answer}: {trouble.sentence}" for trouble in troubles
+    ]
+
+
+LAB, QUESTION = "01_markov_bigram", "normalise_rows"
+
+
+def _with(monkeypatch, kind, *answers):
+    known = catalogue.answers_of(LAB)
+    changed = known | {kind: known[kind] | {QUESTION: (*known[kind][QUESTION], *answers)}}
+    for module in ("autograder.audit.hidden_tests", "autograder.audit.public_checks"):
+        monkeypatch.setattr(f"{module}.answers_of", lambda lab: changed)
+
+
+def test_a_misconception_that_passes_is_named(monkeypatch):
+    right = catalogue.answers_of(LAB)["alternative"][QUESTION][0].function
+    _with(
+        monkeypatch,
+        "misconception",
+        catalogue.Answer(QUESTION, "passes_by_mistake", "passes", right, "A hint."),
+    )
+    assert any(
+        "misconception passes_by_mistake keeps 4 of 4" in fault for fault in _faults(LAB, QUESTION, 4.0)
+    )
+
+
+def test_a_check_that_stumbles_over_an_answer_is_found(monkeypatch):
+    assert api.checks_of(LAB, QUESTION)
+
+    def stumbles(function):
+        """It stumbles."""
+        raise IndexError("in the check itself")
+
+    monkeypatch.setitem(api._registry[LAB], QUESTION, [stumbles])
+    troubles = audit_public(LAB, QUESTION)
+    assert {trouble.kind for trouble in troubles} == {"master", "alternative", "misconception"}
+    assert all("stumbles stumbles: IndexError" in trouble.sentence for trouble in troubles)
