@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from autograder.course.masters import course_root
+from autograder.course.packages import student_packages
 from autograder.course.visible_files import data_files, write_kit
 from autograder.errors import UserError
 from autograder.files import write_atomically
@@ -55,15 +56,5 @@ def release(lab: str, out: Path) -> Path:
     write_atomically(folder / f"{lab}.ipynb", nbformat.writes(notebook) + "\n")
     write_atomically(out / "README.md", _README.format(lab=lab))
     write_atomically(out / "environment.yml", _ENVIRONMENT)
-    write_atomically(out / "requirements.txt", "\n".join(_student_requirements()) + "\n")
+    write_atomically(out / "requirements.txt", "\n".join(student_packages()) + "\n")
     return folder / f"{lab}.ipynb"
-
-
-def _student_requirements() -> list[str]:
-    """The pinned packages that a student needs: the first group of pyproject's dependencies."""
-    import tomllib
-
-    text = (course_root() / "pyproject.toml").read_text(encoding="utf-8")
-    wanted = tomllib.loads(text)["project"]["dependencies"]
-    harness = ("jupytext", "typer", "rich", "pydantic", "SQLAlchemy", "Jinja2", "filelock", "nh3")
-    return [line for line in wanted if not line.startswith(harness)]

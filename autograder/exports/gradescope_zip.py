@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import json
 import tempfile
-import tomllib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.course.masters import course_root
+from autograder.course.packages import grader_packages
 from autograder.course.policy_file import settings
 from autograder.course.visible_files import data_files, files_below, grader_files, kit_files, lab_number
-from autograder.errors import GradingError
 from autograder.exports.rows import Exported, Grades
 from autograder.files import write_atomically
 
@@ -37,7 +36,7 @@ def write_zip(grades: Grades, out: Path) -> Exported:
             options = ["--no-sandbox"] if grades.no_sandbox else []
             content = {"lab": lab, "options": options, "salt": settings().salt}
             _add(archive, "gradescope.json", json.dumps(content, indent=2).encode())
-            _add(archive, "requirements.txt", "\n".join([*_requirements(), ""]).encode())
+            _add(archive, "requirements.txt", "\n".join([*grader_packages(), ""]).encode())
             for source, name in _course_files(lab):
                 _add(archive, f"course/{name}", source.read_bytes())
         write_atomically(path, archive_path.read_bytes())
@@ -64,17 +63,6 @@ def _course_files(lab: str) -> Iterator[tuple[Path, str]]:
             yield file, file.relative_to(root).as_posix()
     if (root / "course.toml").is_file():
         yield root / "course.toml", "course.toml"
-
-
-def _requirements() -> list[str]:
-    """The pinned packages of the harness, from the one place where versions stand."""
-    path = course_root() / "pyproject.toml"
-    if not path.is_file():
-        path = Path(__file__).resolve().parents[2] / "pyproject.toml"
-    try:
-        return list(tomllib.loads(path.read_text(encoding="utf-8"))["project"]["dependencies"])
-    except (OSError, KeyError, tomllib.TOMLDecodeError) as error:
-        raise GradingError(f"The pinned packages could not be read from {path}.") from error
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes, *, executable: bool = False) -> None:
