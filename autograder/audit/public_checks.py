@@ -1,7 +1,15 @@
-"""Audits the public checks: right answers pass them, and no wrong answer that students really give breaks one."""
+"""Audits the public checks: right answers pass them, wrong ones do not, and none that students really give breaks one.
+
+What only unseen inputs can show stands in a lab's list, in ``misconceptions/mNN_topic/__init__.py``, with the reason::
+
+    ONLY_UNSEEN = {"patchify": {"view_of_a_view": "a check that passes a view would give the idea away"}}
+
+A lab without the list is not held to it yet.
+"""
 
 from __future__ import annotations
 
+import importlib
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,9 +32,9 @@ class PublicTrouble:
 def audit_public(lab: str, question: str) -> list[PublicTrouble]:
     """Where the public checks of a question (lab by full name) say a wrong thing about a known answer.
 
-    The master and the alternatives (but those with ``public=False``) pass every check. A misconception may pass: public checks do not tell all.
-    But no check may stumble over what an answer returned, for its card would blame an error on the student
-    that is not in their code.
+    The master and the alternatives (but those with ``public=False``) pass every check. A misconception fails one, unless
+    it is on the lab's list. And no check may stumble over what an answer returned, for its card would blame an error on
+    the student that is not in their code.
     """
     found = _troubles(lab, question, "master", "master", solution(lab)[question], True)
     for kind, by_question in answers_of(lab).items():
@@ -34,7 +42,34 @@ def audit_public(lab: str, question: str) -> list[PublicTrouble]:
             function = _in_a_notebook(answer.function, solution(lab))
             accepted = kind != "misconception" and answer.public
             found += _troubles(lab, question, kind, answer.name, function, accepted)
-    return found
+    return found + _off_the_list(lab, question)
+
+
+def only_unseen(lab: str) -> dict[str, dict[str, str]] | None:
+    """The misconceptions that pass the public checks by design, with the reasons; None where a lab has no list."""
+    return getattr(importlib.import_module(f"autograder.misconceptions.m{lab}"), "ONLY_UNSEEN", None)
+
+
+def _off_the_list(lab: str, question: str) -> list[PublicTrouble]:
+    """Where the list and the checks disagree on which misconceptions a card shows."""
+    from coursekit.checks.api import judge
+
+    lists = only_unseen(lab)
+    if lists is None:
+        return []
+    listed, found = dict(lists.get(question, {})), []
+    for answer in answers_of(lab)["misconception"].get(question, ()):
+        reason = listed.pop(answer.name, "")
+        passes = judge(lab, question, _in_a_notebook(answer.function, solution(lab))).passed
+        if passes and not reason:
+            sentence = "it passes every public check and is not on the list ONLY_UNSEEN"
+        elif reason and not passes:
+            sentence = "it is on the list ONLY_UNSEEN, but a public check tells it"
+        else:
+            continue
+        found.append(PublicTrouble(answer.name, "misconception", sentence))
+    gone = "it is on the list ONLY_UNSEEN, but there is no such misconception"
+    return found + [PublicTrouble(name, "misconception", gone) for name in listed]
 
 
 def _in_a_notebook(function: Any, beside: Mapping[str, Any]) -> Any:

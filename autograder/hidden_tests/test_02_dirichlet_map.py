@@ -102,21 +102,36 @@ def _posterior(student, *arguments):
     ]
 
 
-@hidden_test("beta_posterior")
+def _tosses(rng, most=40):
+    """Heads, tosses and whole knobs, with heads and tails both seen."""
+    n = int(rng.integers(6, most))
+    return int(rng.integers(1, n)), n, *rng.integers(2, 7, size=2).tolist()
+
+
+@hidden_test("beta_posterior", weight=0.5)
 def test_heads_and_tails_add_to_the_prior(student, rng):
     """The posterior's knobs are the prior's plus the heads and the tails."""
     for _ in range(4):
-        n = int(rng.integers(5, 60))
-        k, a, b = int(rng.integers(1, n)), float(rng.uniform(1, 9)), float(rng.uniform(1, 9))
+        k, n, a, b = _tosses(rng)
         expect_close(_posterior(student, k, n, a, b)[:2], [k + a, n - k + b], "the posterior's knobs")
+
+
+@hidden_test("beta_posterior", weight=2)
+def test_the_knobs_need_not_be_whole(student, rng):
+    """Knobs of the prior that are not whole keep their fraction."""
+    for _ in range(4):
+        k, n, _, _ = _tosses(rng)
+        a, b = (int(rng.integers(1, 8)) + float(rng.uniform(0.3, 0.9)) for _ in range(2))
+        expect_close(
+            _posterior(student, k, n, a, b)[:2], [k + a, n - k + b], "the knobs, which are not whole"
+        )
 
 
 @hidden_test("beta_posterior")
 def test_the_mode_is_the_highest_point_of_the_curve(student, rng):
     """The mode is where the posterior's curve is highest."""
     for _ in range(3):
-        n = int(rng.integers(6, 40))
-        k, a, b = int(rng.integers(1, n)), float(rng.uniform(1.5, 6)), float(rng.uniform(1.5, 6))
+        k, n, a, b = _tosses(rng)
         mode = _posterior(student, k, n, a, b)[2]
         expect(0 < mode < 1, "the mode should lie between 0 and 1")
         slope = (k + a - 1) / mode - (n - k + b - 1) / (1 - mode)  # of the logarithm; zero at the top
@@ -128,15 +143,14 @@ def test_the_mean_is_the_average_over_the_curve(student, rng):
     """The mean is the average of q under the posterior, worked numerically."""
     q = (np.arange(40_000) + 0.5) / 40_000
     for _ in range(3):
-        n = int(rng.integers(6, 40))
-        k, a, b = int(rng.integers(1, n)), float(rng.uniform(2, 6)), float(rng.uniform(2, 6))
+        k, n, a, b = _tosses(rng)
         log_belief = (k + a - 1) * np.log(q) + (n - k + b - 1) * np.log(1 - q)
         belief = np.exp(log_belief - log_belief.max())
         mean = _posterior(student, k, n, a, b)[3]
         expect_close(mean, (q * belief).sum() / belief.sum(), "the mean", rtol=1e-5)
 
 
-@hidden_test("beta_posterior")
+@hidden_test("beta_posterior", weight=1.5)
 def test_few_tosses_and_flat_priors(student):
     """Flat priors, no tosses, all heads and all tails give the right mode and mean."""
     cases = {
@@ -154,32 +168,30 @@ def test_few_tosses_and_flat_priors(student):
 # ----------------------------------------------------------------------------------------------- dirichlet_map
 
 
-@hidden_test("dirichlet_map", weight=2)
+@hidden_test("dirichlet_map")
 def test_map_adds_alpha_minus_one(student, rng):
     """Each outcome gains α − 1, and each row is divided by its own sum."""
     for shape, alpha in (((4, 7), 2), ((7, 4), 1.5), ((1, 5), 11)):
         N = rng.integers(0, 20, size=shape)
         expect_close(student(N, alpha), _rows(N, alpha - 1), "the most believable probabilities")
-    expect(not student.mutated, "your function changes the counts it was given")
 
 
-@hidden_test("dirichlet_map")
+@hidden_test("dirichlet_map", weight=1.5)
 def test_map_in_any_shape(student, rng):
     """A single row, three axes and a transposed view are treated row by row along the last axis."""
     for N in (rng.random(6) * 9, rng.integers(0, 9, size=(2, 5, 3)), (rng.random((6, 3)) * 9).T):
         expect_close(student(N, 3.0), _rows(N, 2.0), "the most believable probabilities")
 
 
-@hidden_test("dirichlet_map")
+@hidden_test("dirichlet_map", weight=2)
 def test_map_with_a_knob_for_each_outcome(student, rng):
     """α may be an array: a knob for each outcome, or for each cell."""
     N = rng.integers(0, 9, size=(3, 6))
     for alpha in (1 + rng.random(6) * 4, 1 + rng.random((3, 6)) * 4):
         expect_close(student(N, alpha), _rows(N, alpha - 1), "the probabilities with an array of α")
-    expect(not student.mutated, "your function changes the counts or the α it was given")
 
 
-@hidden_test("dirichlet_map", weight=3)
+@hidden_test("dirichlet_map", weight=2)
 def test_flat_map_is_counting_and_rules_out_the_lectures_3079_tokens(student, rng):
     """With α = 1 it is counting: empty rows stay zero, and 3,079 of makemore's 22,858 unseen tokens get zero."""
     N = rng.integers(0, 9, size=(5, 4))
@@ -191,6 +203,15 @@ def test_flat_map_is_counting_and_rules_out_the_lectures_3079_tokens(student, rn
     expect_equal(
         [unseen[P == 0].sum(), unseen.sum()], [3079, 22858], "the number of tokens that counting rules out"
     )
+    expect_close(P, _rows(parts["first_1000"], 0), "the table of makemore's trigrams")
+
+
+@hidden_test("dirichlet_map")
+def test_map_leaves_its_arguments_alone(student, rng):
+    """The counts and the α that were passed are the same afterwards, also when they are not whole numbers."""
+    for N, alpha in ((rng.integers(1, 9, size=(3, 4)), 2), (rng.random((3, 4)) * 9, np.full(4, 2.0))):
+        expect_close(student(N, alpha), _rows(N, 1), "the most believable probabilities")
+        expect(not student.mutated, "your function changes the counts or the α it was given")
 
 
 # ---------------------------------------------------------------------------------------------- dirichlet_mean
@@ -198,34 +219,54 @@ def test_flat_map_is_counting_and_rules_out_the_lectures_3079_tokens(student, rn
 
 @hidden_test("dirichlet_mean", weight=2)
 @_with_right_map
+def test_mean_of_a_single_row(student, rng):
+    """In a single row each outcome gains α, and all are divided by their sum."""
+    for outcomes, alpha in ((5, 1), (3, 0.1), (9, 25.0)):
+        N = rng.integers(1, 20, size=outcomes)
+        expect_close(student(N, alpha), _rows(N, alpha), "the mean probabilities of a row")
+
+
+@hidden_test("dirichlet_mean", weight=1.5)
+@_with_right_map
 def test_mean_adds_alpha(student, rng):
-    """Each outcome gains α, and each row is divided by its own sum."""
-    for shape, alpha in (((4, 7), 1), ((7, 4), 0.1), ((1, 5), 25.0)):
+    """In a table each outcome gains α, and each row is divided by its own sum."""
+    for shape, alpha in (((4, 7), 1), ((7, 4), 0.1), ((2, 5), 25.0)):
         N = rng.integers(0, 20, size=shape)
-        N[0] = 0
+        N[:, 0] += 1
         expect_close(student(N, alpha), _rows(N, alpha), "the mean probabilities")
-    expect(not student.mutated, "your function changes the counts it was given")
+
+
+@hidden_test("dirichlet_mean")
+@_with_right_map
+def test_mean_of_a_row_never_seen(student, rng):
+    """A row without counts is even, or as its α says."""
+    N, alpha = rng.integers(1, 9, size=(4, 6)), rng.random(6) + 0.1
+    N[[0, 2]] = 0
+    expect_close(student(N, 0.5), _rows(N, 0.5), "the mean probabilities with rows never seen")
+    expect_close(student(N, alpha), _rows(N, alpha), "the mean probabilities with rows never seen")
 
 
 @hidden_test("dirichlet_mean")
 @_with_right_map
 def test_mean_in_any_shape(student, rng):
-    """A single row, three axes and a transposed view are treated row by row along the last axis."""
-    for N in (rng.random(6) * 9, rng.integers(0, 9, size=(2, 5, 3)), (rng.random((6, 3)) * 9).T):
+    """Three axes and a transposed view are treated row by row along the last axis."""
+    for N in (rng.integers(1, 9, size=(2, 5, 3)), (rng.random((6, 3)) * 9).T):
         expect_close(student(N, 0.3), _rows(N, 0.3), "the mean probabilities")
 
 
 @hidden_test("dirichlet_mean")
 @_with_right_map
 def test_mean_with_a_knob_for_each_outcome(student, rng):
-    """α may be an array: a knob for each outcome, or for each cell."""
+    """α may be an array, a knob for each outcome or for each cell, and arguments are left alone."""
     N = rng.integers(0, 9, size=(3, 6))
+    N[:, 0] += 1
     for alpha in (rng.random(6) * 4 + 0.01, rng.random((3, 6)) * 4 + 0.01):
         expect_close(student(N, alpha), _rows(N, alpha), "the probabilities with an array of α")
-    expect(not student.mutated, "your function changes the counts or the α it was given")
+        expect_close(student(N + 0.5, alpha), _rows(N + 0.5, alpha), "the probabilities with an array of α")
+        expect(not student.mutated, "your function changes the counts or the α it was given")
 
 
-@hidden_test("dirichlet_mean")
+@hidden_test("dirichlet_mean", weight=2)
 @_with_right_map
 def test_the_courses_table_of_add_one_and_add_a_tenth(student):
     """On makemore's trigrams add-1 costs 2.548 (200 names: 2.880) and add-0.1 costs 2.474 (2.783)."""
@@ -252,11 +293,12 @@ def _expected_choice(train, dev, grid):
     return grid[costs.index(min(costs))], costs
 
 
-def _expect_choice(student, train, dev, grid):
+def _choice(student, train, dev, grid):
+    """The student's best number and its costs, once they have the right form."""
     best, costs = _several(student(train, dev, grid), 2, "best, costs")
-    expected_best, expected_costs = _expected_choice(train, dev, grid)
-    expect_close(costs, expected_costs, "the costs")
-    expect_close(_number(best, "the best α"), expected_best, "the best α")
+    costs = as_array(costs, "the costs")
+    expect(costs.shape == (len(grid),), "the costs should be one number for each number of the grid")
+    return _number(best, "the best α"), costs
 
 
 def _split(rng, shape, tokens):
@@ -266,39 +308,59 @@ def _split(rng, shape, tokens):
     return rng.multinomial(heard, P), rng.multinomial(2 * heard, P)
 
 
+_GRID = [0.003, 0.03, 0.1, 0.4, 1.5, 12.0]
+
+
+def _telling_split(rng, shape, tokens):
+    """A split on which who weighs all cells alike, or judges by what was learned, chooses another number."""
+    while True:
+        train, dev = _split(rng, shape, tokens)
+        best, costs = _expected_choice(train, dev, _GRID)
+        alike = _expected_choice(train, (dev > 0).astype(int), _GRID)[0]
+        if best not in (alike, _GRID[0], _GRID[-1]) and np.ptp(costs) > 0.01:
+            return train, dev
+
+
+def _expect_best(student, train, dev, grid):
+    """The best number, and costs that stand to each other as the NLLs do: their unit is another test's matter."""
+    best, costs = _choice(student, train, dev, grid)
+    expected, nlls = _expected_choice(train, dev, grid)
+    expect(np.isfinite(costs).all() and costs[0] != 0, "the costs should be finite numbers")
+    expect_close(
+        costs / costs[0], np.divide(nlls, nlls[0]), "the costs, each divided by the first,", rtol=1e-5
+    )
+    expect_close(best, expected, "the best α")
+
+
 @hidden_test("choose_alpha", weight=2)
 @_with_right_dirichlet
-def test_the_best_of_a_grid_and_its_costs(student, rng):
-    """The number with the lowest NLL on the unseen counts is chosen, and each number's NLL returned."""
-    for tokens in (3, 8, 40):
-        train, dev = _split(rng, (6, 9), tokens)
-        _expect_choice(student, train, dev, [0.003, 0.03, 0.1, 0.4, 1.5, 12.0])
+def test_the_best_of_a_grid(student, rng):
+    """The number with the lowest NLL on the unseen counts is chosen."""
+    for tokens in (3, 8, 20):
+        train, dev = _telling_split(rng, (6, 9), tokens)
+        _expect_best(student, train, dev, _GRID)
     expect(not student.mutated, "your function changes the counts or the grid it was given")
 
 
 @hidden_test("choose_alpha")
 @_with_right_dirichlet
 def test_the_best_may_stand_anywhere_in_the_grid(student, rng):
-    """The best number may be the first, the last or the only one, and the grid need not be sorted."""
-    train, dev = _split(rng, (5, 7), 4)
-    grid = [float(alpha) for alpha in np.geomspace(0.002, 60, 9)]
-    best = _expected_choice(train, dev, grid)[0]
-    others = [alpha for alpha in grid if alpha != best]
-    for order in ([best, *others], [*others, best], [*others[:4][::-1], best, *others[4:]], [best]):
-        _expect_choice(student, train, dev, order)
+    """The best number may be the first or the last, and the grid need not be sorted."""
+    train, dev = _telling_split(rng, (5, 7), 8)
+    best = _expected_choice(train, dev, _GRID)[0]
+    others = [alpha for alpha in _GRID if alpha != best]
+    for order in ([best, *others], [*others, best], [*others[:3][::-1], best, *others[3:]]):
+        _expect_best(student, train, dev, order)
 
 
-@hidden_test("choose_alpha", weight=0.5)
+@hidden_test("choose_alpha")
 @_with_right_dirichlet
 def test_the_first_of_equally_good_numbers_is_chosen(student, rng):
     """When all numbers of the grid cost the same, the first one is chosen."""
     train, dev = np.full((3, 4), int(rng.integers(1, 9))), rng.integers(1, 20, size=(3, 4))
     for grid in ([7.0, 1.0, 3.0], [0.5, 2.0, 8.0, 4.0]):
-        best, costs = _several(student(train, dev, grid), 2, "best, costs")
-        costs = as_array(costs, "the costs")
-        expect_close(costs, np.full(len(grid), np.log(4)), "the costs of equally good numbers")
-        chosen = _number(best, "the best α")
-        expect(chosen in grid, "the best α should be a number of the grid")
+        chosen, costs = _choice(student, train, dev, grid)
+        expect(np.ptp(costs) < 1e-4 * abs(costs[0]), "the costs of equally good numbers should be equal")
         # Who rounds the costs another way may see no tie: the first of the student's own lowest costs counts.
         ties = [alpha for alpha, cost in zip(grid, costs, strict=True) if cost == costs.min()]
         exact = costs.dtype == np.float64
@@ -306,16 +368,21 @@ def test_the_first_of_equally_good_numbers_is_chosen(student, rng):
             chosen == ties[0] or (not exact and chosen in ties),
             "of equally good numbers of the grid the first one should be chosen",
         )
+    train, dev = _telling_split(rng, (4, 5), 8)
+    costs = _choice(student, train, dev, [1.5, 12.0])[1]
+    expect(np.ptp(costs) > 0, "numbers that are not equally good should not cost the same")
 
 
 @hidden_test("choose_alpha")
 @_with_right_dirichlet
-def test_costs_count_tokens_not_cells(student, rng):
-    """A cell that is seen often among the unseen names weighs more, on three axes too."""
+def test_the_costs_are_the_nll_of_each_number(student, rng):
+    """Each number's NLL on the unseen counts is returned: each token counts, not each cell, on three axes too."""
     train, dev = _split(rng, (3, 4, 5), 6)
     dev[0, 0] = [200, 0, 0, 1, 0]
     dev[2] = 0
-    _expect_choice(student, train, dev, [0.05, 0.2, 1, 7])
+    for grid in ([0.05, 0.2, 1, 7], [2.5]):
+        costs = _choice(student, train, dev, grid)[1]
+        expect_close(costs, _expected_choice(train, dev, grid)[1], "the costs")
 
 
 @hidden_test("choose_alpha")
@@ -323,10 +390,9 @@ def test_costs_count_tokens_not_cells(student, rng):
 def test_on_all_of_makemores_names_alpha_hardly_matters(student):
     """On makemore's full bigrams α = 0.01 costs 2.4535 and α = 1 costs 2.4533."""
     parts = _makemore("makemore_bigrams.csv")
-    best, costs = _several(student(parts["train_25626"], parts["dev_3203"], [0.01, 1.0]), 2, "best, costs")
-    costs = _table(costs, (2,), "the costs")
+    best, costs = _choice(student, parts["train_25626"], parts["dev_3203"], [0.01, 1.0])
     expect(np.all(np.abs(costs - [2.4535, 2.4533]) < 6e-5), "the costs of makemore's bigrams are not right")
-    expect_equal(_number(best, "the best α"), 1.0, "the best α")
+    expect_equal(best, 1.0, "the best α")
 
 
 # ------------------------------------------------------------------------------------------------- interpolate
@@ -344,12 +410,39 @@ def _mixed(counts, shorter, alpha):
     return P
 
 
+def _seen(rng, *shape):
+    """Counts in which every context was seen."""
+    counts = rng.integers(0, 9, size=shape)
+    counts[..., 0] += 1
+    return counts
+
+
 @hidden_test("interpolate", weight=2)
+@_with_right_dirichlet
+def test_what_stands_above_the_line(student, rng):
+    """In a single row every outcome has its count and α times what the shorter model says, up to a common factor."""
+    for V, alpha in ((6, 2.5), (4, 30.0), (9, 1)):
+        counts, shorter = _seen(rng, V), rng.dirichlet(np.ones(V))
+        row = _table(student(counts, shorter, alpha), (V,), "a single interpolated row")
+        expect(np.isfinite(row).all() and row.sum() > 0, "the row should hold probabilities")
+        expect_close(row / row.sum(), _mixed(counts, shorter, alpha), "the proportions within a row")
+
+
+@hidden_test("interpolate", weight=0.5)
+@_with_right_dirichlet
+def test_a_single_row_is_interpolated(student, rng):
+    """A single row of counts meets a single row of the shorter model."""
+    for V, alpha in ((6, 2.5), (3, 40.0)):
+        counts, shorter = _seen(rng, V), rng.dirichlet(np.ones(V))
+        expect_close(student(counts, shorter, alpha), _mixed(counts, shorter, alpha), "a single row")
+
+
+@hidden_test("interpolate")
 @_with_right_dirichlet
 def test_counts_and_the_shorter_model_are_weighed_by_evidence(student, rng):
     """The more often a context was seen, the less the shorter model counts."""
     for shape, alpha in (((4, 7), 5), ((6, 3), 0.5), ((2, 9), 40.0)):
-        counts = rng.integers(0, 12, size=shape) * rng.integers(0, 30, size=(shape[0], 1))
+        counts = _seen(rng, *shape) * rng.integers(1, 30, size=(shape[0], 1))
         shorter = rng.dirichlet(np.ones(shape[1]), size=shape[0])
         expect_close(
             student(counts, shorter, alpha), _mixed(counts, shorter, alpha), "the interpolated probabilities"
@@ -357,21 +450,19 @@ def test_counts_and_the_shorter_model_are_weighed_by_evidence(student, rng):
     expect(not student.mutated, "your function changes the counts or the shorter model it was given")
 
 
-@hidden_test("interpolate")
+@hidden_test("interpolate", weight=2)
 @_with_right_dirichlet
 def test_the_shorter_model_lacks_the_first_axes(student, rng):
-    """A shorter model with fewer axes is used for every oldest token; a single row works too."""
-    counts = rng.integers(0, 9, size=(3, 5, 4))
+    """A shorter model with fewer axes is used for every oldest token."""
+    counts = _seen(rng, 3, 5, 4)
     for size in ((5,), ()):
         shorter = rng.dirichlet(np.ones(4), size=size)
         expect_close(
             student(counts, shorter, 7), _mixed(counts, shorter, 7), "the interpolated probabilities"
         )
-    row, shorter = rng.integers(1, 9, size=6), rng.dirichlet(np.ones(6))
-    expect_close(student(row, shorter, 2.5), _mixed(row, shorter, 2.5), "a single interpolated row")
 
 
-@hidden_test("interpolate")
+@hidden_test("interpolate", weight=1.25)
 @_with_right_dirichlet
 def test_a_context_never_seen_gets_the_shorter_models_row(student, rng):
     """Without counts the shorter model's row comes out exactly; with some the zeros fill up."""
@@ -421,44 +512,83 @@ def _scores(sites, sequence, alpha):
     return np.array(scores)
 
 
-@hidden_test("pwm_scores", weight=2)
+def _different(rng, count, length, p=None):
+    """Sites of which no two are the same."""
+    known: list[str] = []
+    while len(known) < count:
+        known = list(dict.fromkeys([*known, _dna(rng, length, p)]))
+    return known
+
+
+def _even(rng, quarter):
+    """A sequence in which all four letters occur equally often."""
+    return "".join(rng.permutation(list("ACGT" * quarter)))
+
+
+def _expect_scores(student, sites, sequence, alpha, what):
+    """The scores of the windows that there are, at least of all but one; how many fit is another test's matter."""
+    expected = _scores(sites, sequence, alpha)
+    scores = as_array(student(sites, sequence, alpha), what)
+    expect(scores.ndim == 1, f"{what} should be one number for each window")
+    enough = len(expected) - 1 <= len(scores) <= len(expected)
+    expect(enough, f"{what}: one score for each window is expected")
+    expect_close(scores, expected[: len(scores)], what)
+
+
+@hidden_test("pwm_scores")
 @_with_right_dirichlet
-def test_the_log_odds_of_every_window(student, rng):
-    """Every window's log-odds against even DNA, in nats."""
-    for length, sites, letters, alpha in ((6, 9, 40, 1), (3, 14, 25, 0.3), (11, 5, 60, 2.5)):
-        known = [_dna(rng, length, [0.5, 0.1, 0.3, 0.1]) for _ in range(sites)]
-        sequence = _dna(rng, letters)
-        expect_close(student(known, sequence, alpha), _scores(known, sequence, alpha), "the scores")
+def test_the_log_odds_of_windows(student, rng):
+    """A window's score is its log-odds against even DNA, in nats."""
+    for length, count, quarter, alpha in ((6, 9, 10, 1), (4, 14, 6, 0.3), (11, 5, 15, 2.5)):
+        known = _different(rng, count, length, [0.5, 0.1, 0.3, 0.1])
+        _expect_scores(student, known, _even(rng, quarter), alpha, "the scores")
     expect(not student.mutated, "your function changes the list of sites")
 
 
-@hidden_test("pwm_scores")
+@hidden_test("pwm_scores", weight=1.25)
 @_with_right_dirichlet
-def test_letters_that_no_site_has(student, rng):
-    """A letter that no site has at a position lowers the score by as much as α lets it."""
-    known = [_dna(rng, 5, [0.5, 0, 0.5, 0]) for _ in range(8)]
+def test_every_window_has_a_score(student, rng):
+    """T − L + 1 windows fit, the last one too."""
+    for length, quarter in ((6, 10), (3, 6), (8, 3)):
+        known, sequence = _different(rng, 5, length), _even(rng, quarter)
+        expect_close(student(known, sequence, 1), _scores(known, sequence, 1), "the scores of all windows")
+
+
+@hidden_test("pwm_scores", weight=2)
+@_with_right_dirichlet
+def test_letters_that_are_rare(student, rng):
+    """Whatever letters the sequence has, each is compared with 1/4; one that no site has lowers the score."""
+    known = _different(rng, 8, 5, [0.5, 0, 0.5, 0])
     for alpha in (0.01, 4):
-        sequence = _dna(rng, 12, [0.1, 0.4, 0.1, 0.4])
-        expect_close(
-            student(known, sequence, alpha), _scores(known, sequence, alpha), "the scores of rare letters"
-        )
+        sequence = _dna(rng, 3, [0, 0.5, 0, 0.5]) + _dna(rng, 12, [0.1, 0.4, 0.1, 0.4]) + "CCCTA"
+        _expect_scores(student, known, sequence, alpha, "the scores of rare letters")
 
 
-@hidden_test("pwm_scores")
+@hidden_test("pwm_scores", weight=1.75)
 @_with_right_dirichlet
-def test_repeated_sites_single_sites_and_tight_fits(student, rng):
-    """Repeated sites count twice, one site is enough, one window may fit exactly, or none."""
-    site, other = _dna(rng, 7), _dna(rng, 7)
-    for known, sequence in (([site, site, other], _dna(rng, 20)), ([site], other), ([site] * 3, site)):
-        expect_close(student(known, sequence, 0.7), _scores(known, sequence, 0.7), "the scores")
+def test_sites_that_repeat_and_single_sites(student, rng):
+    """A site that stands in the list twice counts twice, and one site is enough."""
+    site, other = _different(rng, 2, 7)
+    for known in ([site, site, other], [site], [other, site, other, other]):
+        _expect_scores(student, known, _even(rng, 6), 0.7, "the scores of repeated sites")
+
+
+@hidden_test("pwm_scores", weight=1.75)
+@_with_right_dirichlet
+def test_tight_fits(student, rng):
+    """One window may fit exactly, or none, also in a sequence that is much shorter."""
+    site, other = _different(rng, 2, 8)
+    for sequence in (_even(rng, 2), site[:7], site[:2]):
+        result = as_array(student([site, other], sequence, 0.7), "the scores of a short sequence")
+        windows = max(0, len(sequence) - 7)
+        expect(result.shape == (windows,), f"the result should be of shape ({windows},) here")
+        expect_close(result, _scores([site, other], sequence, 0.7), "the scores of a short sequence")
     expect_close(
-        student(["A", "A", "C"], "GATTACA", 1), _scores(["A", "A", "C"], "GATTACA", 1), "scores of one letter"
+        student(["A", "C"], "GATTACAC", 1), _scores(["A", "C"], "GATTACAC", 1), "scores of one letter"
     )
-    empty = as_array(student([site, other], site[:4], 1), "the result without any window")
-    expect(empty.shape == (0,), "without any window the result should be an empty array")
 
 
-@hidden_test("pwm_scores")
+@hidden_test("pwm_scores", weight=1.25)
 @_with_right_dirichlet
 def test_it_finds_the_binding_sites_before_lacz(student):
     """In the promoter of lacZ the two known sites of CRP score highest, though neither was shown."""
@@ -466,6 +596,6 @@ def test_it_finds_the_binding_sites_before_lacz(student):
     rows = [line.split("\t") for line in (folder / "crp_sites.tsv").read_text(encoding="ascii").splitlines()]
     known = sorted({site for promoter, _, site in rows if not promoter.startswith("lac")})
     sequence = (folder / "lac_promoter.txt").read_text(encoding="ascii").strip()
+    _expect_scores(student, known, sequence, 1, "the scores of the promoter")
     scores = as_array(student(known, sequence, 1), "the scores")
-    expect_close(scores, _scores(known, sequence, 1), "the scores of the promoter")
     expect_equal(np.argsort(-scores)[:2], [10, 82], "the two best windows")

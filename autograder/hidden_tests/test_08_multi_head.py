@@ -372,7 +372,7 @@ def test_gradients_reach_everything(student, rng):
     actual = {"x": found.inputs[0], "the memory": found.inputs[1], **found.parameters}
     for name, gradient in expected.items():
         expect(actual.get(name) is not None, f"no gradient reaches {name}: is something detached?")
-        expect_close(actual[name], gradient, f"the gradient of {name}", atol=1e-9)
+        expect_close(actual[name], gradient, f"the gradient of {name}")
 
 
 # -------------------------------------------------------------------------------------------- attention_maps

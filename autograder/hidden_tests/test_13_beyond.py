@@ -8,7 +8,15 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from autograder.testing import Handle, StudentError, as_array, expect, expect_close, expect_equal, hidden_test
+from autograder.testing import (
+    Handle,
+    as_array,
+    expect,
+    expect_close,
+    expect_equal,
+    expect_raises,
+    hidden_test,
+)
 
 _NEGATIVE = "no token number is negative"
 _CONTINUOUS = "a continuous draw never hits the border exactly"
@@ -33,12 +41,11 @@ def _expect_unchanged(student):
 
 
 def _expect_value_error(student, *arguments, **options):
-    try:
-        student(*arguments, **options)
-    except StudentError as error:
-        expect(error.type_name == "ValueError", f"a ValueError is asked for, not {error.type_name}")
-        return
-    expect(False, "an argument that makes no sense should raise a ValueError")
+    expect_raises(
+        ValueError,
+        lambda: student(*arguments, **options),
+        "an argument that makes no sense should raise a ValueError",
+    )
 
 
 # ------------------------------------------------------------------------------------------ masked_lm_batch

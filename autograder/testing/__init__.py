@@ -18,7 +18,7 @@ from autograder.course.masters import master
 from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone
 from autograder.sandbox.host.student import Handle, Student
 from autograder.testing.catalogue import alternative, misconception
-from autograder.testing.expect import Failed, as_array, expect, expect_close, expect_equal
+from autograder.testing.expect import Failed, as_array, expect, expect_close, expect_equal, expect_raises
 from autograder.testing.follow_through import follow_through
 from autograder.testing.run import hidden_test
 
@@ -34,6 +34,7 @@ __all__ = [
     "expect",
     "expect_close",
     "expect_equal",
+    "expect_raises",
     "follow_through",
     "hidden_test",
     "master",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.host.student import Handle
+from autograder.sandbox.host.student import Handle, StudentError
 
 
 class Failed(AssertionError):
@@ -47,13 +48,24 @@ def _kind(value: Any) -> str:
 _TOLERANCE = {2: (2e-3, 1e-4), 4: (2e-4, 2e-5)}
 
 
+#: A step in single precision on the way (a root of d_k as a float32 tensor, say) leaves a float64 result off by 1e-7 of its
+#: largest number at most, as measured in lab 08; this leaves it room, and none to a mistake.
+_RTOL = 3e-6
+
+
 def expect_close(
-    actual: Any, expected: Any, what: str = "the result", *, rtol: float = 1e-7, atol: float = 1e-9
+    actual: Any,
+    expected: Any,
+    what: str = "the result",
+    *,
+    rtol: float = _RTOL,
+    atol: float | None = None,
 ) -> None:
     """Fail unless ``actual`` has the shape and the values of ``expected``.
 
-    ``what`` names the thing in the student's terms ("the attention weights"). ``rtol`` and ``atol`` hold for
-    float64 and for integers; float32 and float16 results get the tolerance their precision needs.
+    ``what`` names the thing in the student's terms ("the attention weights"). ``rtol`` and ``atol`` (a millionth of
+    the largest number expected, and of 1 at most) hold for float64 and for integers, and leave room for a step in
+    single precision on the way; float32 and float16 results get the tolerance their precision needs.
     """
     a, e = as_array(actual, what), np.asarray(expected.detach() if hasattr(expected, "detach") else expected)
     if a.shape != e.shape:
@@ -62,6 +74,9 @@ def expect_close(
         return
     if a.dtype.kind in "fc" and not np.isnan(e).any() and np.isnan(a).any():
         raise Failed(f"nan (not a number) in {what}")
+    if atol is None:
+        finite = np.abs(e[np.isfinite(e)]) if e.dtype.kind in "fc" else np.abs(e)
+        atol = max(1e-9, 1e-6 * min(1.0, float(finite.max(initial=0))))
     if a.dtype.kind in "fc":
         width = a.dtype.itemsize // (2 if a.dtype.kind == "c" else 1)
         coarse = _TOLERANCE.get(width)
@@ -75,6 +90,16 @@ def expect_close(
 
 def _shape(array: np.ndarray) -> str:
     return "() (a single number)" if array.ndim == 0 else str(array.shape)
+
+
+def expect_raises(kind: type[BaseException], call: Callable[[], Any], sentence: str) -> None:
+    """Fail with ``sentence`` unless the student's code in ``call`` raises ``kind``, or an error that derives from it."""
+    try:
+        call()
+    except StudentError as error:
+        expect(error.is_a(kind), sentence)
+    else:
+        raise Failed(sentence)
 
 
 def expect_equal(actual: Any, expected: Any, what: str = "the result") -> None:

@@ -61,8 +61,6 @@ TYPES = frozenset(
         "pandas.DataFrame",
         "pandas.Series",
         "matplotlib.figure.Figure",
-        "fractions.Fraction",
-        "decimal.Decimal",
         "datetime.datetime",
         "types.SimpleNamespace",
         "functools.partial",

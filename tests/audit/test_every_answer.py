@@ -5,6 +5,7 @@ What ``autograder audit`` prints, one test a question: a misconception that woul
 
 from __future__ import annotations
 
+import importlib
 import warnings
 
 import pytest
@@ -79,3 +80,25 @@ def test_a_check_that_stumbles_over_an_answer_is_found(monkeypatch):
     troubles = audit_public(LAB, QUESTION)
     assert {trouble.kind for trouble in troubles} == {"master", "alternative", "misconception"}
     assert all("stumbles stumbles: IndexError" in trouble.sentence for trouble in troubles)
+
+
+def _on_the_list(monkeypatch, lists):
+    package = importlib.import_module("autograder.misconceptions.m02_dirichlet_map")
+    monkeypatch.setattr(package, "ONLY_UNSEEN", lists)
+    troubles = audit_public("02_dirichlet_map", "beta_posterior")
+    return [(trouble.answer, trouble.sentence.partition("ONLY_UNSEEN")[2]) for trouble in troubles]
+
+
+def test_a_wrong_answer_that_passes_a_card_must_be_on_the_list(monkeypatch):
+    monkeypatch.setitem(api._registry["02_dirichlet_map"], "beta_posterior", [lambda function: None])
+    assert ("knobs_cut", "") in _on_the_list(monkeypatch, {})
+    listed = {"beta_posterior": {"knobs_cut": "for this test"}}
+    assert ("knobs_cut", "") not in _on_the_list(monkeypatch, listed)
+
+
+def test_the_list_names_only_wrong_answers_that_pass(monkeypatch):
+    lists = {"beta_posterior": {"knobs_cut": "not so", "gone": "it was renamed"}}
+    assert _on_the_list(monkeypatch, lists) == [
+        ("knobs_cut", ", but a public check tells it"),
+        ("gone", ", but there is no such misconception"),
+    ]

@@ -118,3 +118,72 @@ def test_why_the_second_try_ended_is_not_hidden_when_nothing_can_be_put_back():
     with pytest.raises(JudgedTooLong):
         endless(student)
     assert tries == [5, 5]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "call"),
+    [
+        ("def double(x, exact=True):\n    return 3 * x\n", "double(double(x, True), exact=False)"),
+        ("def double(x, *, exact=True):\n    return 3 * x\n", "double(double(x, exact=True))"),
+        ("def double(number, exact=True):\n    return 3 * number\n", "double(number=double(x, True))"),
+    ],
+    ids=["in its place", "by its name", "another name for the first"],
+)
+def test_an_answer_may_hand_an_argument_of_its_own_to_a_wrong_helper(earlier, call):
+    assert _verdict(_notebook(f"{earlier}def quadruple(x):\n    return {call}\n")).passed
+
+
+_TALLY = "def tally(text):\n    return {letter: text.count(letter) for letter in text}\n"
+
+
+@hidden_test("favourite")
+@follow_through(_TALLY, "tally")
+def the_favourite(student):
+    """The letter that occurs most often."""
+    expect_equal(student("abb"), "b", "the result")
+
+
+def test_an_answer_may_rely_on_the_kind_of_dictionary_that_its_wrong_helper_returns():
+    namespace = _notebook(
+        "from collections import Counter\n"
+        "def tally(text):\n    return Counter(text[:1])\n"
+        "def favourite(text):\n    return tally(text).most_common(1)[0][0]\n"
+    )
+    assert run_test(the_favourite.hidden_test, Student.local_namespace(namespace, "favourite")).result.passed
+
+
+def test_a_wrong_answer_that_stumbles_over_the_right_helper_is_wrong_in_the_form_of_its_own_too():
+    verdict = _verdict(
+        _notebook("def double(x, k):\n    return 3 * x\ndef quadruple(x):\n    return double(x, 1)\n")
+    )
+    assert (verdict.passed, verdict.message) == (False, "the result is not right")
+
+
+_MODULE = """
+class Doubler:
+    def __init__(self, size):
+        self.size = size
+
+    def forward(self, x):
+        return 2 * x
+"""
+
+
+@hidden_test("quadruple")
+@follow_through(_MODULE, "Doubler")
+def quadruples_by_a_class(student):
+    """Four times the number."""
+    expect_equal(student(3), 12, "the result")
+
+
+def test_a_class_of_the_students_may_take_more_arguments_than_the_right_one():
+    namespace = _notebook(
+        "class Doubler:\n"
+        "    def __init__(self, size, quiet=0.0):\n        self.size = size\n"
+        "    def forward(self, x, mask=None):\n        return 3 * x\n"
+        "def quadruple(x):\n"
+        "    layer = Doubler(4, quiet=0.1)\n"
+        "    return layer.forward(layer.forward(x, mask=None))\n"
+    )
+    student = Student.local_namespace(namespace, "quadruple")
+    assert run_test(quadruples_by_a_class.hidden_test, student).result.passed

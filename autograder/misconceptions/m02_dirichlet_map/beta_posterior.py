@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
+from fractions import Fraction
+
 import numpy as np
 
 from autograder.misconceptions.m02_dirichlet_map.common import reference
 from autograder.testing import alternative, misconception
+
+Posterior = namedtuple("Posterior", "a b mode mean")
 
 
 @misconception("beta_posterior", title="the prior is forgotten in the mode")
@@ -66,6 +71,29 @@ def flat_mode_is_nan(k, n, a, b):
     return a_new, b_new, mode if a_new + b_new > 2 else float("nan"), mean
 
 
+@misconception("beta_posterior", title="a half wherever one of the knobs is 1")
+def half_when_a_knob_is_one(k, n, a, b):
+    """Your mode is 0.5 as soon as one of a' and b' is 1. Only when *both* are 1 is the curve flat; with a' = 4, b' = 1 it
+    is highest at 1."""
+    a_new, b_new, mode, mean = reference.beta_posterior(k, n, a, b)
+    return a_new, b_new, 0.5 if 1 in (a_new, b_new) else mode, mean
+
+
+@misconception("beta_posterior", title="a half whenever there are no tosses")
+def half_without_tosses(k, n, a, b):
+    """Without tosses your mode is always 0.5. Then the prior alone speaks, and it may well have a highest point: only
+    a' = b' = 1 has none."""
+    a_new, b_new, mode, mean = reference.beta_posterior(k, n, a, b)
+    return a_new, b_new, mode if n else 0.5, mean
+
+
+@misconception("beta_posterior", title="the knobs are cut to whole numbers")
+def knobs_cut(k, n, a, b):
+    """Your posterior loses the fraction of the prior's knobs: they are not always whole numbers. Add them as they are,
+    without int() or //."""
+    return reference.beta_posterior(k, n, int(a), int(b))
+
+
 @alternative("beta_posterior")
 def as_an_array(k, n, a, b):
     knobs = np.add([a, b], [k, n - k], dtype=float)
@@ -81,3 +109,17 @@ def in_float32_tensors(k, n, a, b):
     heads, tails = torch.tensor(float(k + a)), torch.tensor(float(n - k + b))
     mode = torch.nan_to_num((heads - 1) / (heads - 1 + tails - 1), nan=0.5)
     return [heads, tails, mode, heads / (heads + tails)]
+
+
+@alternative("beta_posterior")
+def in_exact_fractions(heads, tosses, a, b):
+    a, b = Fraction(a) + heads, Fraction(b) + tosses - heads
+    return Posterior(a, b, (a - 1) / (a + b - 2) if a + b > 2 else Fraction(1, 2), a / (a + b))
+
+
+@alternative("beta_posterior")
+def toss_by_toss_in_zero_dimensional_arrays(k, n, a, b):
+    for toss in range(n):
+        a, b = (a + 1, b) if toss < k else (a, b + 1)
+    mode = 0.5 if (a, b) == (1, 1) else np.asarray((a - 1) / (a + b - 2))
+    return [np.asarray(a), b, mode, np.float32(a / (a + b))]

@@ -90,6 +90,20 @@ def chosen_for_the_map(train, dev, grid):
     return _pick(_costs(train, dev, grid, model=clipped), grid)
 
 
+@misconception("choose_alpha", title="the MAP is judged")
+def judged_the_map(train, dev, grid):
+    """Your costs are those of dirichlet_map, which adds α − 1 and knows nothing of an α below one. The model to judge is
+    dirichlet_mean."""
+    return _pick(_costs(train, dev, grid, model=lambda N, alpha: _shares(N + (alpha - 1.0))), grid)
+
+
+@misconception("choose_alpha", title="the sum is divided by the number of cells")
+def divided_by_cells(train, dev, grid):
+    """Your choice is right, but your costs are sums divided by the number of cells of the table (.mean() does that). An
+    average surprise is for each token: divide by dev.sum()."""
+    return _pick(_costs(train, dev, grid, lambda P: -(dev * np.log(P)).mean()), grid)
+
+
 @misconception("choose_alpha", title="the smallest of equally good numbers")
 def smallest_of_equals(train, dev, grid):
     """When several numbers of the grid cost the same, you take the smallest of them. The text asks for the one that stands

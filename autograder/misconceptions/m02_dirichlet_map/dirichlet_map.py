@@ -66,6 +66,33 @@ def zeros_filled_up(N, alpha):
     return _shares(N + np.where(N == 0, np.asarray(alpha, dtype=float) - 1, 0.0))
 
 
+@misconception("dirichlet_map", title="the second axis is normalised")
+def second_axis_normalised(N, alpha):
+    """Your sum runs over axis 1, which is the last one in a table only. A single row has no such axis, and with three the
+    outcomes lie on another: the last axis is axis=-1, however many there are."""
+    weight = N + (np.asarray(alpha, dtype=float) - 1)
+    total = weight.sum(axis=1, keepdims=True)
+    return np.divide(weight, total, out=np.zeros(N.shape), where=total > 0)
+
+
+@misconception("dirichlet_map", title="V times α − 1 below the line")
+def one_knob_for_all_below(N, alpha):
+    """With one α for all your rows are right, with a knob for each outcome they do not sum to one: V·(α − 1) below the
+    line is the sum of the knobs only when all are the same. Divide by the sum of what stands above the line."""
+    weight = N + (np.asarray(alpha, dtype=float) - 1)
+    total = N.sum(axis=-1, keepdims=True) + N.shape[-1] * (np.asarray(alpha, dtype=float) - 1) + 0 * weight
+    return np.divide(weight, total, out=np.zeros(weight.shape), where=total > 0)
+
+
+@misconception("dirichlet_map", title="the counts are changed in place")
+def map_in_place(N, alpha):
+    """Your probabilities are right, but your function writes into the counts that it was given, and whoever passed them finds
+    others afterwards. N += … changes a float array in place, and np.asarray makes no copy of one: write N = N + …"""
+    weight = np.asarray(N, dtype=float)
+    weight += np.asarray(alpha, dtype=float) - 1
+    return _shares(weight)
+
+
 @alternative("dirichlet_map")
 def map_by_shifted_mean(N, alpha):
     extra = np.broadcast_to(np.asarray(alpha, dtype=np.float64), np.shape(N)) - 1.0

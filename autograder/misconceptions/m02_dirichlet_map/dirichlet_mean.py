@@ -60,6 +60,27 @@ def alpha_added_to_probabilities(N, alpha):
     return _shares(_shares(np.asarray(N, dtype=float)) + np.asarray(alpha, dtype=float))
 
 
+@misconception("dirichlet_mean", title="27 outcomes below the line, however many there are")
+def always_27_outcomes(N, alpha):
+    """Below the line you add 27·α, so only tables of 27 letters come out right. How many outcomes there are, the last axis
+    says: N.shape[-1]; better still, divide by the sum of what stands above the line."""
+    return (N + alpha) / (N.sum(axis=-1, keepdims=True) + 27 * np.asarray(alpha, dtype=float))
+
+
+@misconception("dirichlet_mean", title="the rows are counted for the outcomes")
+def rows_for_outcomes(N, alpha):
+    """Below the line you add α once for each row, N.shape[0] times. It is right for square tables only: every row gains α once
+    for each outcome, and these lie on the last axis."""
+    return (N + alpha) / (N.sum(axis=-1, keepdims=True) + N.shape[0] * np.asarray(alpha, dtype=float))
+
+
+@misconception("dirichlet_mean", title="a row without counts stays zero")
+def empty_rows_stay_zero(N, alpha):
+    """Your rows without counts stay zero. That is the rule of the MAP with α = 1; the mean adds α there as everywhere, so
+    such a row is even."""
+    return np.where(N.sum(axis=-1, keepdims=True) > 0, _shares(N + np.asarray(alpha, dtype=float)), 0.0)
+
+
 @alternative("dirichlet_mean")
 def mean_as_shrinkage(N, alpha):
     a = np.broadcast_to(np.asarray(alpha, dtype=float), N.shape)

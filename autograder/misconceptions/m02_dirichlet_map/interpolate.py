@@ -72,6 +72,32 @@ def newest_token_forgotten(counts, shorter, alpha):
     return reference.interpolate(counts, shorter, alpha)
 
 
+@misconception("interpolate", title="the sums of the rows lie along the wrong axis")
+def without_keepdims(counts, shorter, alpha):
+    """A single row comes out right, a table does not: the sums of its rows are a row themselves when the axis is dropped,
+    and NumPy divides the columns by them. Keep the axis: keepdims=True."""
+    return (counts + alpha * shorter) / (counts.sum(axis=-1) + alpha)
+
+
+@misconception("interpolate", title="a context never seen becomes nan")
+def nan_for_the_unseen(counts, shorter, alpha):
+    """A context that was never seen becomes nan, from 0/0: you divide the counts by their sum before you mix. It should get
+    the shorter model's row; (N + α·Q)/(ΣN + α) needs no case of its own."""
+    with np.errstate(all="ignore"):
+        n = counts.sum(axis=-1, keepdims=True)
+        return n / (n + alpha) * (counts / n) + alpha / (n + alpha) * shorter
+
+
+@misconception("interpolate", title="the newest token is forgotten")
+def axis_before_the_last(counts, shorter, alpha):
+    """Your shorter model gets a new axis before its last one, so it is matched by the older token and the newest is forgotten. The
+    *first* axes are the ones that it lacks: NumPy's broadcasting puts them in front by itself."""
+    shorter = np.asarray(shorter)
+    while shorter.ndim < counts.ndim:
+        shorter = np.expand_dims(shorter, -2)
+    return reference.interpolate(counts, shorter, alpha)
+
+
 @alternative("interpolate")
 def as_a_dirichlet_mean(counts, shorter, alpha):
     return reference.dirichlet_mean(counts, alpha * np.asarray(shorter))

@@ -83,6 +83,24 @@ def averaged_over_the_window(sites, sequence, alpha):
     return _windows(sites, sequence, alpha, lambda p, b: np.log(p / b).mean())
 
 
+@misconception("pwm_scores", title="the sequence's own letters as background")
+def background_from_the_sequence(sites, sequence, alpha):
+    """Your background is how frequent the letters are in the sequence itself. The other explanation is even DNA, where each
+    letter has 1/4, whatever sequence is read."""
+    with np.errstate(all="ignore"):
+        background = [sequence.count(letter) / max(len(sequence), 1) for letter in "ACGT"]
+        return _windows(sites, sequence, alpha, lambda p, b: np.log(p / b).sum(), background)
+
+
+@misconception("pwm_scores", title="a sequence shorter than the sites raises an error")
+def no_room_for_a_window(sites, sequence, alpha):
+    """A sequence that is much shorter than the sites makes your function fail: T − L + 1 is negative there. No window fits,
+    so the result is an empty array."""
+    scores = np.empty(len(sequence) - len(sites[0]) + 1)
+    scores[:] = _windows(sites, sequence, alpha, lambda p, b: np.log(p / b).sum())
+    return scores
+
+
 @alternative("pwm_scores")
 def with_dictionaries_and_strings(sites, sequence, alpha):
     columns = ["".join(column) for column in zip(*sites, strict=True)]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import linecache
+import sys
 from collections.abc import Callable
 from types import TracebackType
 
 MAX_MESSAGE = 2000
 MAX_LINE = 300
 MAX_FRAMES = 12
+#: Where the errors come from that a name tells: Python and the libraries of the labs.
+LIBRARIES = frozenset(("numpy", "torch", "matplotlib", "pandas", "scipy", "regex"))
 
 
 def describe_error(
@@ -19,8 +22,15 @@ def describe_error(
         message = str(error)[:MAX_MESSAGE]
     except BaseException:  # its __str__ may be the student's code
         message = ""
-    name = type(error).__name__
-    return str(name)[:80], message, student_frames(error.__traceback__, cell_label)
+    return _known_name(type(error))[:80], message, student_frames(error.__traceback__, cell_label)
+
+
+def _known_name(kind: type[BaseException]) -> str:
+    """The name of an error's class; for a class of the student's own that of the nearest known one it derives from."""
+    homes = ((base.__name__, str(base.__module__).partition(".")[0]) for base in kind.__mro__)
+    return next(
+        (name for name, home in homes if home in sys.stdlib_module_names or home in LIBRARIES), "Exception"
+    )
 
 
 def student_frames(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,11 @@ class StudentError(Exception):
         self.type_name = type_name
         self.message = message
         self.frames = frames
+
+    def is_a(self, kind: type[BaseException]) -> bool:
+        """Whether it is an error of ``kind``, one of Python's own, or of a class that derives from it."""
+        raised = getattr(builtins, self.type_name, None)
+        return isinstance(raised, type) and issubclass(raised, kind)
 
 
 class BadReply(StudentError):

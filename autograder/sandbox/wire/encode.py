@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import array
+import decimal
+import fractions
 import itertools
 import sys
 import types
@@ -247,11 +249,13 @@ _ENCODERS: dict[type, Callable[[Encoder, Any, int], Any]] = {
     Opaque: lambda encoder, value, depth: encoder.encode_opaque(value.type_name),
 }
 
-#: A subclass of one of these is sent as the plain value inside it.
+#: A subclass of one of these is sent as the plain value inside it, an exact number as a float.
 _REDUCERS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (int, int.__index__),
     (float, float.__float__),
     (complex, complex.__complex__),
+    (fractions.Fraction, fractions.Fraction.__float__),
+    (decimal.Decimal, decimal.Decimal.__float__),
     (str, str.__str__),
     (bytes, lambda value: bytes.__getitem__(value, slice(None))),
     (bytearray, bytes),

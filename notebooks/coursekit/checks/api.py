@@ -225,6 +225,9 @@ def _numbers(value: Any) -> np.ndarray:
         array = np.asarray(value)
     except ValueError:
         raise Hint("the result is not a regular array of numbers") from None
+    if array.dtype == object and not isinstance(value, np.ndarray):  # fractions are numbers, too
+        with contextlib.suppress(TypeError, ValueError):
+            array = array.astype(float)
     if array.dtype.kind not in "biufc":
         raise Hint(f"the result should be numbers, but it is a {type(value).__name__}")
     return array

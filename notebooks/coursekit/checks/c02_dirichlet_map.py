@@ -29,12 +29,17 @@ def tosses_add_to_the_prior(beta_posterior):
     ensure((a, b) != (3, 8), "heads and tails are exchanged: k heads add to a, the n − k tails to b")
     ensure((a, b) != (5, 9), "b grew by all n tosses: only the n − k tails add to b")
     equal([a, b], [5.0, 6.0], "3 heads in 4 tosses turn a = 2, b = 5 into a' = 5, b' = 6")
+    a, b, _, _ = _posterior(beta_posterior, 1, 3, 1.5, 2.5)
+    ensure((a, b) != (2, 4), "the prior's knobs need not be whole: yours lose their fraction")
+    close([a, b], [2.5, 4.5], "1 head in 3 tosses turns a = 1.5, b = 2.5 into a' = 2.5, b' = 4.5")
 
 
 @public_check("beta_posterior")
 def three_heads_by_hand(beta_posterior):
     """Three heads in three tosses: mode 4/5 and mean 5/7 with the prior 2, 2."""
     _, _, mode, mean = _posterior(beta_posterior, 3, 3, 2, 2)
+    exchanged = np.isclose([mode, mean], [5 / 7, 4 / 5]).all()
+    ensure(not exchanged, "mode and mean are exchanged: the order is a_new, b_new, mode, mean")
     ensure(
         not np.isclose(mode, 5 / 7),
         "the mode came out as the mean: it has a' − 1 above and a' + b' − 2 below",
@@ -42,8 +47,7 @@ def three_heads_by_hand(beta_posterior):
     ensure(not np.isclose(mode, 1), "the mode came out as k/n: use a' and b', which know the prior, too")
     close(mode, 4 / 5, "the mode should be (5 − 1)/(5 + 2 − 2) = 4/5")
     ensure(
-        not np.isclose(mean, 4 / 5),
-        "mode and mean are exchanged, or the mean uses a' − 1: it is a'/(a' + b')",
+        not np.isclose(mean, 4 / 5), "the mean came out as the mode: it is a'/(a' + b'), without minus one"
     )
     close(mean, 5 / 7, "the mean should be 5/(5 + 2) = 5/7")
 
@@ -51,12 +55,20 @@ def three_heads_by_hand(beta_posterior):
 @public_check("beta_posterior")
 def the_flat_prior_counts(beta_posterior):
     """With the flat prior the mode is k/n, and without tosses 0.5."""
-    close(_posterior(beta_posterior, 3, 3, 1, 1)[2:], [1, 4 / 5], "three heads of three: mode 1, mean 4/5")
+    _, _, mode, mean = _posterior(beta_posterior, 3, 3, 1, 1)
+    ensure(
+        not np.isclose(mode, 0.5),
+        "three heads of three give the mode 1: 0.5 belongs to a' = b' = 1 alone, when both are 1",
+    )
+    close([mode, mean], [1, 4 / 5], "three heads of three: mode 1, mean 4/5")
     try:
         _, _, mode, mean = _posterior(beta_posterior, 0, 0, 1, 1)
     except ZeroDivisionError:
         ensure(False, "no tosses and a flat prior divide 0 by 0: return 0.5 as the mode then")
     close([mode, mean], [0.5, 0.5], "no tosses and a flat prior: mode 0.5 (by agreement), mean 1/2")
+    _, _, mode, mean = _posterior(beta_posterior, 0, 0, 3, 2)
+    close(mode, 2 / 3, "no tosses, but the prior 3, 2 has a highest point: mode (3 − 1)/(3 + 2 − 2) = 2/3")
+    close(mean, 3 / 5, "no tosses and the prior 3, 2: mean 3/5")
 
 
 # ----------------------------------------------------------------------------------------------- dirichlet_map
@@ -107,6 +119,11 @@ def map_with_a_knob_each(dirichlet_map):
         [[4 / 8, 1 / 8, 3 / 8], [0, 1 / 3, 2 / 3]],
         "with α = (1, 2, 3) the rows gain 0, 1, 2, three in all",
     )
+    N = np.array([[4.0, 1, 0]])
+    dirichlet_map(N, 2)
+    ensure(
+        (N == [[4, 1, 0]]).all(), "your function writes into N itself: work on a new array, N + (alpha − 1)"
+    )
 
 
 # ---------------------------------------------------------------------------------------------- dirichlet_mean
@@ -129,7 +146,20 @@ def mean_by_hand(dirichlet_mean):
 @public_check("dirichlet_mean")
 def a_small_alpha(dirichlet_mean):
     """α = 0.1 works, and a row without counts is even."""
-    P = np.asarray(dirichlet_mean(np.array([[3, 0, 0, 1], [0, 0, 0, 0]]), 0.1), dtype=float)
+    with np.errstate(all="ignore"):
+        P = np.asarray(dirichlet_mean(np.array([[3, 0, 0, 1], [0, 0, 0, 0]]), 0.1), dtype=float)
+    ensure(P.shape == (2, 4), f"the result should have the shape of N, (2, 4); yours has {P.shape}")
+    ensure(
+        P[1].any(), "the row without counts stayed zero: that is the MAP's rule; the mean adds α there, too"
+    )
+    ensure(
+        not np.isclose(P.sum(), 1),
+        "your whole table sums to one: each row should, so sum over the last axis and keep it, keepdims=True",
+    )
+    ensure(
+        not np.allclose(P, np.array([[3.1, 0.1, 0.1, 1.1], [0.1] * 4]) / [[4.2], [0.2]]),
+        "below the line α is counted once for each row of the table: it is once for each outcome, N.shape[-1]",
+    )
     close(P[1], np.full(4, 0.25), "without any counts all four should be equally likely")
     close(
         P[0], np.array([3.1, 0.1, 0.1, 1.1]) / 4.4, "counts 3, 0, 0, 1 become 3.1, .1, .1, 1.1, all over 4.4"
@@ -148,13 +178,16 @@ def mean_row_by_row(dirichlet_mean):
 
 # ------------------------------------------------------------------------------------------------ choose_alpha
 
-TRAIN, DEV = np.array([[8, 0, 0], [0, 2, 2]]), np.array([[3, 1, 0], [0, 1, 1]])
+TRAIN, DEV = np.array([[8, 0, 0], [0, 2, 2]]), np.array([[5, 1, 0], [0, 2, 1]])
 GRID = [0.01, 0.5, 20.0]
 
 
+def _smoothed(alpha):
+    return (TRAIN + alpha) / (TRAIN + alpha).sum(axis=1, keepdims=True)
+
+
 def _nll(alpha):
-    P = (TRAIN + alpha) / (TRAIN + alpha).sum(axis=1, keepdims=True)
-    return -(DEV * np.log(P)).sum() / DEV.sum()
+    return -(DEV * np.log(_smoothed(alpha))).sum() / DEV.sum()
 
 
 @public_check("choose_alpha")
@@ -167,7 +200,22 @@ def the_costs_are_nlls(choose_alpha):
         f"costs should hold one number for each α of the grid; yours has shape {costs.shape}",
     )
     ensure(
-        not np.allclose(costs, 6 * expected),
+        not np.allclose(costs, expected * DEV.sum() / DEV.size),
+        "your average runs over the cells of the table: divide the sum by the number of unseen tokens, dev.sum()",
+    )
+    with np.errstate(all="ignore"):
+        of_the_map = [_nll(alpha - 1) for alpha in GRID]
+        unweighted = [-np.log(_smoothed(alpha)[DEV > 0]).mean() for alpha in GRID]
+    ensure(
+        not np.allclose(costs, of_the_map, equal_nan=True),
+        "the costs are those of dirichlet_map, which adds α − 1: the model to judge is dirichlet_mean",
+    )
+    ensure(
+        not np.allclose(costs, unweighted),
+        "each kind of step weighs the same in your average: a step that dev counts five times weighs five times",
+    )
+    ensure(
+        not np.allclose(costs, DEV.sum() * expected),
         "those are sums: divide by the number of unseen tokens, dev.sum()",
     )
     ensure(not np.allclose(costs, -expected), "the costs are negative: mind the minus sign")
@@ -258,6 +306,10 @@ def one_window_by_hand(pwm_scores):
         not np.isclose(scores[0], np.log2(3 / 6 * 2 / 6 * 16)),
         "that is in bits: use the natural logarithm, np.log",
     )
+    ensure(
+        not np.isclose(scores[0], np.log(3 / 6 * 2 / 6 * 4)),
+        "the background is 1/4 for each letter, not how often it stands in the sequence",
+    )
     close(
         scores[0], np.log(2) + np.log(4 / 3), "P(A) = (2+1)/(2+4) in column 0, P(C) = (1+1)/(2+4) in column 1"
     )
@@ -270,10 +322,15 @@ def every_window_has_a_score(pwm_scores):
     ensure(scores.shape == (12,), f"16 − 5 + 1 = 12 windows fit; your result has shape {scores.shape}")
     equal(int(scores.argmax()), 2, "the window TGTGA that starts at 2 should score best")
     ensure(scores[11] == np.sort(scores)[-2], "the last window, TGCGA, should score second best")
+    tgtga = 4 * np.log(4 * 3.5 / 5) + np.log(4 * 2.5 / 5)
+    once = 4 * np.log(4 * 2.5 / 4) + np.log(4 * 1.5 / 4)
+    ensure(not np.isclose(scores[2], once), "TGTGA stands in the list twice and should count twice")
+    close(scores[2], tgtga, f"the window TGTGA should score {tgtga:.4f} with these three sites and α = 0.5")
 
 
 @public_check("pwm_scores")
 def a_short_sequence_has_no_window(pwm_scores):
     """A sequence shorter than the sites has no window."""
-    scores = np.asarray(pwm_scores(["ACGT"], "ACG", 1))
-    equal(scores.shape, (0,), "no window fits, so the result should be an empty array")
+    for sequence in ("ACG", "A"):
+        scores = np.asarray(pwm_scores(["ACGT"], sequence, 1))
+        equal(scores.shape, (0,), "no window fits, so the result should be an empty array")

@@ -1,0 +1,74 @@
+"""What counts as the same answer: single precision on the way does, a mistake does not."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.sandbox.host.student import Student
+from autograder.testing.expect import Failed, expect_close, expect_raises
+
+_SCORES = torch.linspace(-4, 4, 30, dtype=torch.double).reshape(5, 6)
+
+
+def test_a_root_in_single_precision_on_the_way_is_honest_work():
+    right = (_SCORES / math.sqrt(7)).softmax(-1)
+    expect_close((_SCORES / torch.sqrt(torch.tensor(7.0))).softmax(-1), right)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda x: torch.zeros_like(x),
+        lambda x: x * (1 + 1e-5),
+        lambda x: x + 1e-5,
+        lambda x: torch.where(x < 0.15, 0, x),
+    ],
+    ids=["zeros", "a factor", "a shift", "the small ones left out"],
+)
+def test_a_mistake_in_the_fifth_digit_is_none(wrong):
+    right = (_SCORES / math.sqrt(7)).softmax(-1)
+    with pytest.raises(Failed):
+        expect_close(wrong(right), right)
+
+
+def test_small_numbers_are_compared_with_the_largest_of_them():
+    right = np.array([3e-9, -2e-9, 1e-9])
+    with pytest.raises(Failed):
+        expect_close(np.zeros(3) + 4e-9, right)
+    with pytest.raises(Failed):
+        expect_close(np.zeros(3), 1e-6 * right / 1e-9)
+
+
+class _NoCodePoint(UnicodeError):
+    """A student's own error."""
+
+
+def _raises_its_own():
+    raise _NoCodePoint("an own error that is a ValueError")
+
+
+@pytest.mark.parametrize(
+    "function",
+    [_raises_its_own, lambda: int("x"), lambda: "ü".encode("ascii")],
+    ids=["own", "plain", "derived"],
+)
+def test_an_error_that_derives_from_the_one_asked_for_is_accepted(function):
+    student = Student.local(function, "function")
+    expect_raises(ValueError, student, "a ValueError should be raised")
+
+
+@pytest.mark.parametrize("function", [lambda: 1 / 0, lambda: 3, lambda: [][0]])
+def test_another_error_and_none_are_not(function):
+    with pytest.raises(Failed, match="a ValueError should be raised"):
+        expect_raises(ValueError, Student.local(function, "function"), "a ValueError should be raised")
+
+
+def test_fractions_are_numbers():
+    student = Student.local(lambda: (Fraction(1, 3), [Fraction(3, 4)]), "function")
+    expect_close(student()[0], 1 / 3)
+    expect_close(student()[1], [0.75])
