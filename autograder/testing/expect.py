@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.host.student import Handle, StudentError
+from autograder.sandbox.host.rpc import StudentError
+from autograder.sandbox.host.student import Handle
 
 
 class Failed(AssertionError):
