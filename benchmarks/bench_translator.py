@@ -1,8 +1,8 @@
-"""Times lab 12's transformer on Multi30k: ours, ``torch.nn.Transformer``, and ours without each way to save work.
+"""Times lab 12's transformer on Multi30k: ours, ``torch.nn.Transformer``, and ours without what saves work.
 
-All train the same number of layers of the same width on the same batches with the same optimiser, in turns of a few
-steps. The median turn counts, and the fastest stands beside it. Then sentences a second in decoding: greedy and
-beam, cached and not. ``--minutes`` also trains ours and PyTorch's for so long each and scores them on test2016 (long).
+All train the same number of layers of the same width on the same batches with the same optimizer, in turns of a few
+steps. The median turn counts, and the fastest stands beside it. Then sentences a second in decoding: greedy and beam.
+``--minutes`` also trains ours and PyTorch's for so long each and scores them on test2016 (long).
 Prints tables and writes ``build/bench/translator.json``, and the curves of ``--minutes`` to ``translator.png``.
 Multi30k comes from ``COURSE_DATA_MIRROR`` or the network.
 """
@@ -19,20 +19,24 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from coursekit.data.vocabulary import BOS, EOS, PAD, Batch, Pair
-from coursekit.hardware import allow_sixteen_bits
+from coursekit.hardware import has_fast_bfloat16
 from coursekit.provided.p06_positions import sinusoidal
 from coursekit.provided.p12_translator import Transformer, make_batch, translate
-from coursekit.provided.p12_translator_fast import Fast, Steps
+from coursekit.provided.p12_translator_fast import FastTransformer
 from coursekit.provided.p12_translator_search import translate_all
-from coursekit.translator.__main__ import scores
-from coursekit.translator.run import Plan, Run, batches, build_model, numbered, padded, sentences
+from coursekit.translator.batches import numbered, sentences, token_batches
+from coursekit.translator.evaluation import scores
+from coursekit.translator.loop import fresh, readable_loss
+from coursekit.translator.model import build_model
+from coursekit.translator.plan import Plan
+from coursekit.translator.run import Run
 from coursekit.translator.subwords import Subwords
-from coursekit.translator.training import fresh
 from rich.console import Console
 from rich.table import Table
 from torch import Tensor, nn
@@ -43,7 +47,7 @@ ROOT = Path(__file__).resolve().parent.parent
 console = Console()
 
 
-class Stock(nn.Module):
+class PyTorchs(nn.Module):
     """``torch.nn.Transformer`` with embeddings, positions and tied weights around it, as its users write it."""
 
     def __init__(self, size: int, plan: Plan):
@@ -55,28 +59,24 @@ class Stock(nn.Module):
         table = torch.as_tensor(sinusoidal(64, plan.d_model), dtype=torch.float32)
         self.register_buffer("positions", table, persistent=False)
 
-    def _embed(self, words: Tensor) -> Tensor:
+    def _embed(self, tokens: Tensor) -> Tensor:
         return (
-            self.embedding(words) * math.sqrt(self.embedding.embedding_dim) + self.positions[: words.shape[1]]
+            self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
+            + self.positions[: tokens.shape[1]]
         )
 
-    def forward(self, source: Tensor, given: Tensor) -> Tensor:
-        """source (B, S), given (B, T) → logits (B, T, V)."""
+    def forward(self, source: Tensor, decoder_input: Tensor) -> Tensor:
+        """source (B, S), decoder_input (B, T) → logits (B, T, V)."""
         y = self.transformer(
             self._embed(source),
-            self._embed(given),
-            tgt_mask=torch.ones(given.shape[1], given.shape[1], dtype=torch.bool).triu(1),
+            self._embed(decoder_input),
+            tgt_mask=torch.ones(decoder_input.shape[1], decoder_input.shape[1], dtype=torch.bool).triu(1),
             src_key_padding_mask=source == PAD,
-            tgt_key_padding_mask=given == PAD,
+            tgt_key_padding_mask=decoder_input == PAD,
             memory_key_padding_mask=source == PAD,
             tgt_is_causal=True,
         )
         return F.linear(y, self.embedding.weight)
-
-    def loss(self, batch: Batch, smoothing: float) -> Tensor:
-        """Cross-entropy over the real target tokens."""
-        logits = self(*batch[:2]).flatten(0, 1)
-        return F.cross_entropy(logits, batch[2].flatten(), ignore_index=PAD, label_smoothing=smoothing)
 
 
 def in_sixteen_bits(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -90,7 +90,7 @@ def in_sixteen_bits(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 class Contender:
-    """One way to train: a model with its loss, its optimiser and its batches, and how fast each turn was."""
+    """One way to train: a model with its loss, its optimizer and its batches, and how fast each turn was."""
 
     def __init__(
         self,
@@ -98,11 +98,11 @@ class Contender:
         model: nn.Module,
         loss: Callable[..., Tensor],
         data: Sequence[Batch],
-        fused: bool = True,
     ):
         self.name, self.model, self.loss, self.data = name, model.train(), loss, data
-        self.optimiser = torch.optim.AdamW(model.parameters(), lr=1e-4, betas=(0.9, 0.98), fused=fused)
-        self.place, self.rates, self.last = 0, [], math.nan
+        self.optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, betas=(0.9, 0.98), fused=True)
+        self.rates: list[float] = []
+        self.place, self.last = 0, math.nan
 
     def turn(self, steps: int, counts: bool = True) -> None:
         """Train on the next batches and note the target tokens a second."""
@@ -111,10 +111,10 @@ class Contender:
             batch = self.data[self.place % len(self.data)]
             self.place += 1
             loss = self.loss(batch, 0.1)
-            self.optimiser.zero_grad()
-            loss.backward()
+            self.optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-            self.optimiser.step()
+            self.optimizer.step()
             self.last = loss.item()
             tokens += int(batch[2].ne(PAD).sum())
         if counts:
@@ -127,53 +127,29 @@ class Contender:
 
 
 def contenders(plan: Plan, subwords: Subwords, pairs: list[Pair]) -> list[Contender]:
-    """All of them, on batches of the same size."""
-    alike = [make_batch(b) for b in batches(pairs, plan.batch_tokens, random.Random(0))]
-    mixed = [make_batch(b) for b in batches(pairs, plan.batch_tokens, random.Random(0), like_length=False)]
-    console.print(
-        f"padding: {100 * padding(alike):.1f} % of the places in batches of like length, "
-        f"{100 * padding(mixed):.1f} % in mixed ones"
-    )
-    best = Steps.best("cpu")
+    """All of them, on the same batches."""
+    data = [make_batch(batch) for batch in token_batches(pairs, plan.batch_tokens, random.Random(0))]
 
-    def ours(name: str, steps: Steps, data: Sequence[Batch] = alike, fused: bool = True) -> Contender:
+    def ours(name: str, **how: bool) -> Contender:
         model = build_model(Transformer, len(subwords), plan)
-        return Contender(name, model, Fast(model, plan.heads, plan.dropout, steps).loss, data, fused)
+        return Contender(name, model, FastTransformer(model, plan.heads, plan.dropout, **how).loss, data)
 
-    def stock() -> Stock:
-        torch.manual_seed(0)
-        return fresh(Stock(len(subwords), plan))  # type: ignore[return-value]
+    def theirs(name: str, around: Callable[..., Any] = lambda loss: loss) -> Contender:
+        torch.manual_seed(plan.seed)
+        model = fresh(PyTorchs(len(subwords), plan))
+        return Contender(name, model, around(readable_loss(model)), data)
 
-    plain = build_model(Transformer, len(subwords), plan)
-
-    def readable(batch: Batch, smoothing: float) -> Tensor:
-        logits = plain(*batch[:2]).flatten(0, 1)
-        return F.cross_entropy(logits, batch[2].flatten(), ignore_index=PAD, label_smoothing=smoothing)
-
-    theirs = [stock(), stock(), stock()]
+    readable = build_model(Transformer, len(subwords), plan)
     found = [
-        ours("ours", best),
-        Contender("torch.nn.Transformer", theirs[0], theirs[0].loss, alike),
-        Contender("torch.nn.Transformer, mixed batches", theirs[1], theirs[1].loss, mixed),
-        Contender("lab 12's model as it is written", plain, readable, alike),
+        ours("ours"),
+        theirs("torch.nn.Transformer"),
+        Contender("lab 12's model as it is written", readable, readable_loss(readable), data),
+        ours("ours with PyTorch's kernels", own_kernels=False),
     ]
-    if best.bfloat16:
-        sixteen = in_sixteen_bits(theirs[2].loss)
-        found.insert(2, Contender("torch.nn.Transformer, autocast bfloat16", theirs[2], sixteen, alike))
-    for name in Steps.__dataclass_fields__:
-        if getattr(best, name):
-            found.append(ours(f"ours without {name}", best.without(name)))
-    found.append(ours("ours without buckets", best, mixed))
-    found.append(ours("ours without optimiser (fused)", best, fused=False))
-    if best.bfloat16:
-        found.append(ours("ours with all but bfloat16 off", replace(Steps.none(), bfloat16=True)))
+    if has_fast_bfloat16():
+        found.append(ours("ours without bfloat16", sixteen_bits=False))
+        found.append(theirs("torch.nn.Transformer, autocast bfloat16", in_sixteen_bits))
     return found
-
-
-def padding(data: Sequence[Batch]) -> float:
-    """The share of padding, over all batches."""
-    places = [batch[0].numel() + batch[2].numel() for batch in data]
-    return sum(padded(batch) * size for batch, size in zip(data, places, strict=True)) / sum(places)
 
 
 def training_speed(
@@ -202,13 +178,13 @@ def training_speed(
 
 
 @torch.no_grad()
-def stock_greedy(
-    model: Stock, sources: Sequence[Sequence[int]], max_length: int, size: int = 64
+def pytorchs_greedy(
+    model: PyTorchs, sources: Sequence[Sequence[int]], max_length: int, size: int = 64
 ) -> list[list[int]]:
     """Greedy translations by PyTorch's module, the decoder run on the whole prefix at each step."""
     model.eval()
     order = sorted(range(len(sources)), key=lambda number: len(sources[number]))
-    said: list[list[int]] = [[] for _ in sources]
+    translations: list[list[int]] = [[] for _ in sources]
     for first in range(0, len(order), size):
         chosen = order[first : first + size]
         source = pad_sequence([torch.tensor(sources[n]) for n in chosen], True, PAD)
@@ -224,8 +200,8 @@ def stock_greedy(
                 break
         for number, row in zip(chosen, words.tolist(), strict=True):
             row = row[1:]
-            said[number] = row[: row.index(EOS)] if EOS in row else row
-    return said
+            translations[number] = row[: row.index(EOS)] if EOS in row else row
+    return translations
 
 
 def decoding_speed(
@@ -234,7 +210,7 @@ def decoding_speed(
     """Sentences a second with a model that has trained for ``training`` seconds, so that its sentences end."""
     model = build_model(Transformer, len(subwords), plan)
     short = replace(plan, minutes=training / 60, epochs=1000, warm_up=100, batch_tokens=1000)
-    fast = Fast(model, plan.heads, plan.dropout)
+    fast = FastTransformer(model, plan.heads, plan.dropout)
     folder = ROOT / "build" / "bench" / "translator_decoding"
     (folder / "checkpoint.pt").unlink(missing_ok=True)
     Run(folder, short, model, make_batch, fast.loss, pairs, pairs[:200]).go(lambda line: None)
@@ -242,36 +218,22 @@ def decoding_speed(
     rows = []
     for beam in (1, 5):
         kind = "greedy" if beam == 1 else f"beam {beam}"
-        found = {}
-        for cached in (True, False):
+        for way, few, search in (
+            ("64 at a time", sources, partial(translate_all, fast, beam=beam, max_length=40)),
+            ("lab 12's translate, one by one", sources[:24], partial(_one_by_one, model, beam)),
+        ):
             seconds = []
             for _ in range(2):  # the first time, memory is new
                 began = time.perf_counter()
-                found[cached] = translate_all(fast, sources, beam=beam, cached=cached, max_length=40)
+                search(few)
                 seconds.append(time.perf_counter() - began)
-            rows.append(
-                {
-                    "name": f"{kind}, {'cached' if cached else 'not cached'}, 64 at a time",
-                    "sentences_a_second": round(len(sources) / min(seconds), 1),
-                }
-            )
-        same = sum(a[0][0] == b[0][0] for a, b in zip(found[True], found[False], strict=True))
-        rows[-1]["same_as_cached"] = round(same / len(sources), 4)
-        few, began = sources[:24], time.perf_counter()
-        for source in few:
-            translate(model, source, beam=beam)
-        rate = len(few) / (time.perf_counter() - began)
-        rows.append({"name": f"{kind}, lab 12's translate, one by one", "sentences_a_second": round(rate, 1)})
-    began = time.perf_counter()
-    for source in sources[:48]:
-        translate_all(fast, [source], beam=5)
-    rows.append(
-        {
-            "name": "beam 5, cached, one by one",
-            "sentences_a_second": round(48 / (time.perf_counter() - began), 1),
-        }
-    )
+            rate = round(len(few) / min(seconds), 1)
+            rows.append({"name": f"{kind}, {way}", "sentences_a_second": rate})
     return rows
+
+
+def _one_by_one(model: nn.Module, beam: int, sources: list[list[int]]) -> list[list[int]]:
+    return [translate(model, source, beam=beam) for source in sources]
 
 
 def quality(
@@ -282,44 +244,35 @@ def quality(
     test = sentences(plan.corpus, "test", plan.direction)
     held_text = sentences(plan.corpus, "validation", plan.direction)
     held = numbered(subwords, held_text, plan.direction)
-    torch.manual_seed(0)
-    stock = fresh(Stock(len(subwords), plan))
+    torch.manual_seed(plan.seed)
+    stock = fresh(PyTorchs(len(subwords), plan))
     model = build_model(Transformer, len(subwords), plan)
-    fast = Fast(model, plan.heads, plan.dropout)
+    fast = FastTransformer(model, plan.heads, plan.dropout)
 
-    def ours_said(texts: list[str], beam: int) -> list[str]:
-        found = translate_all(fast, subwords.encode(texts), beam=beam, length_penalty=1.0)
-        return [subwords.decode(best[0][0]) for best in found]
+    def ours(texts: list[str], beam: int) -> list[str]:
+        rows = translate_all(fast, subwords.encode(texts), beam=beam, length_penalty=1.0)
+        return [subwords.decode(best[0][0]) for best in rows]
 
-    def stock_said(texts: list[str], beam: int) -> list[str]:
-        return [subwords.decode(n) for n in stock_greedy(stock, subwords.encode(texts), 60)]  # type: ignore[arg-type]
+    def theirs(texts: list[str], beam: int) -> list[str]:
+        return [subwords.decode(tokens) for tokens in pytorchs_greedy(stock, subwords.encode(texts), 60)]
 
     rows = []
-    for name, one, loss, said, beams in (
-        ("ours", model, fast.loss, ours_said, (1, 5)),
-        ("torch.nn.Transformer", stock, stock.loss, stock_said, (1,)),
+    for name, one, loss, translated, beams in (
+        ("ours", model, fast.loss, ours, (1, 5)),
+        ("torch.nn.Transformer", stock, readable_loss(stock), theirs, (1,)),
     ):
 
-        def measure(said: Callable[[list[str], int], list[str]] = said) -> dict[str, float]:
+        def measure(translated: Callable[[list[str], int], list[str]] = translated) -> dict[str, float]:
             texts, references = zip(*held_text[:300], strict=True)
-            return {"BLEU": scores(said(list(texts), 1), list(references), plan.lower)["BLEU"]}
+            return {"BLEU": scores(translated(list(texts), 1), list(references), plan.lower)["BLEU"]}
 
         folder = ROOT / "build" / "bench" / f"translator_{name.replace('.', '_')}_{minutes:g}min"
-        run = Run(
-            folder,
-            plan,
-            one,
-            make_batch,
-            loss,
-            pairs,
-            held,
-            measure=measure,
-            measure_every=60 * every,
-        )
+        how: dict[str, Any] = {"measure": measure, "measure_every": 60 * every}
+        run = Run(folder, plan, one, make_batch, loss, pairs, held, **how)
         run.go(lambda line, name=name: console.print(f"{name}: {line}"))  # type: ignore[misc]
         for beam in beams:
             texts, references = zip(*test, strict=True)
-            result = scores(said(list(texts), beam), list(references), plan.lower)
+            result = scores(translated(list(texts), beam), list(references), plan.lower)
             rows.append(
                 {"name": name, "beam": beam, "minutes": round(run.curve.seconds / 60, 2), **result}
                 | {"target_tokens": run.curve.tokens, "curve": run.curve.measured}
@@ -374,14 +327,14 @@ def main() -> None:
         both = (sentence for pair in text for sentence in pair)
         Subwords.learn(both, plan.vocabulary, plan.lower).save(file)
     subwords = Subwords.load(file)
-    pairs = [pair for pair in numbered(subwords, text, plan.direction) if max(map(len, pair)) < 64]
+    pairs = numbered(subwords, text, plan.direction)
     report: dict[str, Any] = {
         "cores": torch.get_num_threads(),
         "python": platform.python_version(),
         "torch": torch.__version__,
-        "bfloat16_instructions": allow_sixteen_bits(),
+        "bfloat16_instructions": has_fast_bfloat16(),
         "plan": f"d={plan.d_model}, {plan.layers}+{plan.layers} layers, d_ff={plan.d_ff}, "
-        f"{len(subwords):,} subwords, {plan.batch_tokens:,} places a batch",
+        f"{len(subwords):,} subwords, {plan.batch_tokens:,} tokens a batch",
     }
     rows = training_speed(plan, subwords, pairs, options.rounds, options.steps, options.seconds)
     _note(report, "training", rows)

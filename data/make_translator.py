@@ -23,7 +23,7 @@ import torch  # noqa: E402
 from coursekit.data import parallel  # noqa: E402
 from coursekit.data.vocabulary import numbered, vocabularies  # noqa: E402
 from coursekit.translator.training import Training, fresh  # noqa: E402
-from coursekit.translator.word_model import CHECKPOINT, SIZES, exact_match, load, save  # noqa: E402  # noqa: E402
+from coursekit.translator.word_model import CHECKPOINT, SIZES, exact_match, load, save  # noqa: E402
 
 from autograder.course.masters import solution  # noqa: E402
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 
-def allow_sixteen_bits(device: str = "cpu") -> bool:
+def has_fast_bfloat16(device: str = "cpu") -> bool:
     """Whether products of bfloat16 are fast here: on a GPU, or on a processor with instructions for them."""
     if device != "cpu":
         return torch.cuda.is_bf16_supported()

@@ -387,7 +387,7 @@ def test_12_everyday_sentences_are_translated_both_ways_as_the_command_line_does
     machine = Translator.load(path(module.MODEL))
     for sentence, to in (("Where did you learn German?", "de"), ("Ich habe das Buch gestern gelesen.", "en")):
         told = module.live(sentence, to)
-        wanted = machine.say([sentence], to, beam=module.SHOWN)[0]
+        wanted = machine.translate([sentence], to, beam=module.SHOWN)[0]
         assert [one["text"] for one in told["found"]] == [text for text, _ in wanted]
         assert "".join(told["read"]).replace("▁", " ").strip() == sentence
         for one in told["found"]:

@@ -36,7 +36,7 @@ def live(sentence: str, to: str) -> dict[str, Any]:
     machine = _machine()
     subwords = machine.subwords
     source = machine.sources([sentence], to)[0]
-    found = machine.say([sentence], to, beam=SHOWN)[0]
+    found = machine.translate([sentence], to, beam=SHOWN)[0]
     told = []
     for text, score in found:
         numbers = subwords.encode([text])[0]

@@ -21,10 +21,10 @@ LONGEST = 64
 
 
 def make_batch(pairs: Sequence[Pair]) -> Batch:
-    """[(source, target), …] → source (B, S), given (B, T + 1), wanted (B, T + 1), padded at the end."""
+    """[(source, target), …] → source (B, S), decoder_input and labels (B, T + 1), padded at the end."""
     sources = [torch.tensor(source) for source, _ in pairs]
-    given, wanted = shift_targets([target for _, target in pairs], BOS, EOS, PAD)
-    return nn.utils.rnn.pad_sequence(sources, batch_first=True, padding_value=PAD), given, wanted
+    decoder_input, labels = shift_targets([target for _, target in pairs], BOS, EOS, PAD)
+    return nn.utils.rnn.pad_sequence(sources, batch_first=True, padding_value=PAD), decoder_input, labels
 
 
 class Transformer(nn.Module):
@@ -48,13 +48,14 @@ class Transformer(nn.Module):
         sizes = (d_model, heads, d_ff, dropout)
         self.encoder = nn.ModuleList([EncoderBlock(*sizes) for _ in range(layers)])
         self.decoder = nn.ModuleList([DecoderBlock(*sizes) for _ in range(layers)])
+        self.positions: Tensor
         table = torch.from_numpy(sinusoidal(LONGEST, d_model))
         self.register_buffer("positions", table, persistent=False)
 
     def _embedded(self, table: nn.Embedding, words: Tensor) -> Tensor:
         """words (B, T) → (B, T, d_model): √d_model times the embedding, plus the position."""
-        x = table(words) * table.embedding_dim**0.5
-        return x + self.positions[: words.shape[1]].to(x)  # type: ignore[index]
+        x: Tensor = table(words) * table.embedding_dim**0.5
+        return x + self.positions[: words.shape[1]].to(x)
 
     def encode(self, source: Tensor) -> tuple[Tensor, Tensor]:
         """source (B, S) → memory (B, S, d_model), memory_mask (B, 1, S)."""
@@ -100,6 +101,7 @@ def bleu(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]
     """Corpus BLEU of lists of words, 0 to 100 (Papineni et al. 2002), by sacreBLEU."""
     import sacrebleu
 
-    said = [" ".join(words) for words in hypotheses]
+    translations = [" ".join(words) for words in hypotheses]
     right = [[" ".join(words) for words in references]]
-    return float(sacrebleu.corpus_bleu(said, right, tokenize="none", smooth_method="none", force=True).score)
+    how = {"tokenize": "none", "smooth_method": "none", "force": True}
+    return float(sacrebleu.corpus_bleu(translations, right, **how).score)

@@ -1,25 +1,21 @@
 """Runs lab 12's transformer fast, on the model's own parameters: the same numbers, less work.
 
-``Fast(model, heads)`` reads the parameters of a model with the names of labs 08, 09 and 12 (``encoder.0.attention.W_Q``,
-…), the student's own or the course's. What it computes is what ``model(source, given)`` computes; what it learns, the
-model has learned. Each way to save work is a switch in ``Steps``, so that its gain can be measured alone:
+``FastTransformer(model, heads)`` reads the parameters of a model with the names of labs 08, 09 and 12
+(``encoder.0.attention.W_Q``, …), the student's own or the course's. What it computes is what
+``model(source, decoder_input)`` computes; what it learns, the model has learned. It saves work in these ways:
 
-================= ==================================================================================================
-``real_tokens``   padding gets no logits (the output layer is a quarter of all products)
-``no_masks``      a batch without padding needs no padding mask
-``joint``         one product for a block's queries, keys and values, instead of three small ones
-``attention``     attention with its gradient written down: four products of small matrices, nothing copied twice
-``byte_dropout``  a dropout mask is random bytes, eight from one number, compared with p (``bernoulli_`` draws floats)
-``fused_loss``    softmax, loss and gradient of the output layer in one go, for a slice of rows that fits the cache
-``bfloat16``      products of 16-bit numbers where the processor can (half the bytes, twice the speed), sums in 32
-================= ==================================================================================================
+* padding gets no logits (the output layer is a quarter of all products), and a batch without padding no padding mask;
+* one product for a block's queries, keys and values, instead of three small ones;
+* ``own_kernels``, on a processor: attention with its gradient written down (four products of small matrices, nothing
+  copied twice); a dropout mask of random bytes, eight from one number (``bernoulli_`` draws floats, one by one); softmax,
+  loss and gradient of the output layer in one go, for a slice of rows that fits the cache. A GPU has its own of all three;
+* ``sixteen_bits``: products of bfloat16 where the machine is fast at them (half the bytes, twice the speed), sums in 32.
 
 Shapes: B sentences, S source and T target tokens, D = d_model, h heads, d = D / h, N real tokens, V the vocabulary.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import torch
@@ -28,42 +24,13 @@ from torch.autograd import Function
 from torch.nn import functional as F
 
 from coursekit.data.vocabulary import PAD, Batch
-from coursekit.hardware import allow_sixteen_bits
+from coursekit.hardware import has_fast_bfloat16
 from coursekit.provided.p06_positions import sinusoidal
 
-__all__ = ["Fast", "Steps"]
+__all__ = ["FastTransformer"]
 
 #: 16-bit products are prepared anew for each shape; rows come in multiples of this, so that there are few shapes.
 _ROWS = 256
-
-
-@dataclass(frozen=True)
-class Steps:
-    """Which ways to save work are on; see the table at the head of this module."""
-
-    real_tokens: bool = True
-    no_masks: bool = True
-    joint: bool = True
-    attention: bool = True
-    byte_dropout: bool = True
-    fused_loss: bool = True
-    bfloat16: bool = False
-
-    @classmethod
-    def best(cls, device: str = "cpu") -> Steps:
-        """All that help on this machine. A GPU has its own fast attention, dropout and loss."""
-        if device == "cpu":
-            return cls(bfloat16=allow_sixteen_bits())
-        return cls(attention=False, byte_dropout=False, fused_loss=False, bfloat16=allow_sixteen_bits(device))
-
-    @classmethod
-    def none(cls) -> Steps:
-        """Everything off."""
-        return cls(**{field.name: False for field in fields(cls)})
-
-    def without(self, name: str) -> Steps:
-        """The same with one step off."""
-        return replace(self, **{name: False})
 
 
 class _Product(Function):
@@ -155,18 +122,18 @@ class _Attention(Function):
 
 def _split(x: Tensor, heads: int) -> Tensor:
     """(B, T, D) → (B·h, T, d)."""
-    return x.unflatten(-1, (heads, -1)).transpose(1, 2).flatten(0, 1)
+    return x.view(*x.shape[:2], heads, -1).transpose(1, 2).flatten(0, 1)
 
 
 def _merge(x: Tensor, heads: int) -> Tensor:
     """(B·h, T, d) → (B, T, D)."""
-    return x.unflatten(0, (-1, heads)).transpose(1, 2).flatten(2)
+    return x.view(-1, heads, *x.shape[1:]).transpose(1, 2).flatten(2)
 
 
 class _Loss(Function):
     """The mean smoothed cross-entropy of x Wᵀ (Szegedy et al. 2016), its gradient worked out on the way.
 
-    With smoothing ε the wanted distribution is y = (1 − ε) one_hot + ε / V, and the gradient of the logits is
+    With smoothing ε the target distribution is y = (1 − ε) one_hot + ε / V, and the gradient of the logits is
     softmax − y (lab 10). The even part ε / V is the same everywhere, so it acts through the sums of W's and of x's
     rows, and no (N, V) matrix but one slice of softmax is ever written.  x (N, D), weight (V, D), targets (N).
     """
@@ -180,15 +147,15 @@ class _Loss(Function):
         total, below, dweight = 0.0, torch.empty_like(x), torch.zeros_like(weight)
         even = weight.sum(0)
         for first in range(0, number, _ROWS):
-            part, wanted = rows[first : first + _ROWS], targets[first : first + _ROWS, None]
-            real = len(wanted)
+            part, labels = rows[first : first + _ROWS], targets[first : first + _ROWS, None]
+            real = len(labels)
             logits = torch.mm(part, table.t())[:real].float()
             softmax = torch.softmax(logits, dim=-1)
-            log_right = softmax.gather(1, wanted).clamp_(min=1e-38).log_()
-            log_sum = logits.gather(1, wanted) - log_right  # log Σ exp
+            log_right = softmax.gather(1, labels).clamp_(min=1e-38).log_()
+            log_sum = logits.gather(1, labels) - log_right  # log Σ exp
             log_mean = (x[first : first + real] @ even)[:, None] / size - log_sum
             total += float(-(1 - smoothing) * log_right.sum() - smoothing * log_mean.sum())
-            softmax.scatter_add_(1, wanted, torch.full_like(log_right, smoothing - 1))
+            softmax.scatter_add_(1, labels, torch.full_like(log_right, smoothing - 1))
             factor = _short(softmax) if sixteen else softmax
             below[first : first + real] = torch.mm(factor, table)[:real]
             if sixteen:
@@ -206,42 +173,54 @@ class _Loss(Function):
         return below.mul_(gradients[0]), dweight.mul_(gradients[0]), None, None, None
 
 
-class Fast:
-    """A lab-12 ``model`` with ``heads`` heads, run fast. ``dropout`` acts where the blocks of lab 09 have it."""
+class FastTransformer:
+    """A lab-12 ``model`` with ``heads`` heads, run fast. ``dropout`` acts where the blocks of lab 09 have it.
 
-    def __init__(self, model: nn.Module, heads: int, dropout: float = 0.0, steps: Steps | None = None):
+    ``own_kernels`` and ``sixteen_bits`` are chosen by the model's device, unless they are given.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        heads: int,
+        dropout: float = 0.0,
+        *,
+        own_kernels: bool | None = None,
+        sixteen_bits: bool | None = None,
+    ):
         self.model: Any = model  # its parts have the names of labs 08, 09 and 12
         self.heads, self.dropout = heads, dropout
-        self.steps = Steps.best(_device(model).type) if steps is None else steps
-        self.d_model = int(model.get_parameter("target_embedding.weight").shape[1])
-        self.norm_epsilon = 1e-5
+        table = model.get_parameter("target_embedding.weight")
+        kind = table.device.type
+        self.own_kernels = kind == "cpu" if own_kernels is None else own_kernels
+        self.sixteen_bits = has_fast_bfloat16(kind) if sixteen_bits is None else sixteen_bits
+        self.d_model = int(table.shape[1])
         self._positions = torch.as_tensor(sinusoidal(512, self.d_model), dtype=torch.float32)
-
-    # What is learned from.
 
     def loss(self, batch: Batch, smoothing: float = 0.0) -> Tensor:
         """The mean cross-entropy of a batch's real target tokens: (B, S), (B, T), (B, T) → one number."""
-        source, given, wanted = batch
-        y = self.decode(given, *self.encode(source))  # (B, T, D)
-        table = self.model.target_embedding.weight
-        if not self.steps.real_tokens:
-            logits = self._product(y, table)
-            return F.cross_entropy(
-                logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD, label_smoothing=smoothing
-            )
-        real = wanted.flatten().ne(PAD).nonzero()[:, 0]
-        targets = wanted.flatten()[real]  # (N)
-        y = y.flatten(0, 1)
+        kind = batch[0].device.type
+        autocast = self.sixteen_bits and not self.own_kernels  # there, PyTorch chooses what runs in bfloat16
+        with torch.autocast(kind, dtype=torch.bfloat16, enabled=autocast):
+            return self._loss(batch, smoothing)
+
+    def _loss(self, batch: Batch, smoothing: float) -> Tensor:
+        source, decoder_input, labels = batch
+        y = self.decode(decoder_input, *self.encode(source)).flatten(0, 1)  # (B · T, D)
+        real = labels.flatten().ne(PAD).nonzero()[:, 0]
+        targets = labels.flatten()[real]  # (N)
         y = y if len(real) == len(y) else y[real]
-        if self.steps.fused_loss:
-            return _Loss.apply(y, table, targets, smoothing, self.steps.bfloat16)  # type: ignore[no-any-return]
-        return F.cross_entropy(self._product(y, table), targets, label_smoothing=smoothing)
+        table = self.model.target_embedding.weight
+        if not self.own_kernels:
+            return F.cross_entropy(F.linear(y, table), targets, label_smoothing=smoothing)
+        loss: Tensor = _Loss.apply(y, table, targets, smoothing, self.sixteen_bits)  # type: ignore[no-untyped-call]
+        return loss
 
     def encode(self, source: Tensor) -> tuple[Tensor, Tensor | None]:
         """source (B, S) → memory (B, S, D), and a bias (B, 1, S) with −∞ at padding (None where there is none)."""
         bias = None
         padding = source.eq(PAD)
-        if not self.steps.no_masks or bool(padding.any()):
+        if bool(padding.any()):
             bias = torch.zeros(source.shape, device=source.device)
             bias = bias.masked_fill_(padding, float("-inf"))[:, None]
         x = self._embed(self.model.source_embedding, source)
@@ -250,11 +229,11 @@ class Fast:
             x = self.add_and_norm(x, self.feed_forward(block.feed_forward, x), block.norm2)
         return x, bias
 
-    def decode(self, given: Tensor, memory: Tensor, bias: Tensor | None) -> Tensor:
-        """given (B, T), and what ``encode`` returned → (B, T, D), which times the embedding are the logits."""
-        y = self._embed(self.model.target_embedding, given)
-        length = given.shape[1]
-        future = torch.full((length, length), float("-inf"), device=given.device).triu_(1)
+    def decode(self, decoder_input: Tensor, memory: Tensor, bias: Tensor | None) -> Tensor:
+        """decoder_input (B, T), and what ``encode`` returned → (B, T, D), which times the embedding are the logits."""
+        y = self._embed(self.model.target_embedding, decoder_input)
+        length = decoder_input.shape[1]
+        future = torch.full((length, length), float("-inf"), device=y.device).triu_(1)
         for block in self.model.decoder:
             y = self.add_and_norm(y, self._attend(block.self_attention, y, None, future), block.norm1)
             y = self.add_and_norm(y, self._attend(block.cross_attention, y, memory, bias), block.norm2)
@@ -269,68 +248,59 @@ class Fast:
             self._positions = self._positions.to(device)
         return self._positions
 
-    def _embed(self, table: nn.Embedding, words: Tensor) -> Tensor:
-        places = self.positions(words.device)[: words.shape[1]]
-        return torch.add(places, F.embedding(words, table.weight), alpha=self.d_model**0.5)
+    def _embed(self, table: nn.Embedding, tokens: Tensor) -> Tensor:
+        positions = self.positions(tokens.device)[: tokens.shape[1]]
+        return torch.add(positions, F.embedding(tokens, table.weight), alpha=self.d_model**0.5)
 
-    def _product(self, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-        """x (…, I), weight (O, I), bias (O) → (…, O)."""
-        if bias is not None and self._in_sixteen_bits(x):
-            return _Product.apply(x, weight, bias)  # type: ignore[no-any-return]
+    def _product(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        """x Wᵀ + b, (…, I) → (…, O)."""
+        if self._has_short_products(x):
+            product: Tensor = _Product.apply(x, weight, bias)  # type: ignore[no-untyped-call]
+            return product
         return F.linear(x, weight, bias)
+
+    def _has_short_products(self, x: Tensor) -> bool:
+        """Whether products with x gain by our 16 bits: from ``_ROWS`` rows on, to which they are padded."""
+        return self.own_kernels and self.sixteen_bits and x.numel() >= _ROWS * x.shape[-1]
+
+    def _jointly(self, x: Tensor, *layers: nn.Linear) -> Tensor:
+        """Several layers on one input as one product: x (…, D) → (…, n · D)."""
+        weight = torch.cat([layer.weight for layer in layers])
+        return self._product(x, weight, torch.cat([layer.bias for layer in layers]))
 
     def _attend(self, layer: Any, x: Tensor, memory: Tensor | None, bias: Tensor | None) -> Tensor:
         """x (B, T, D) listens to memory (B, S, D), or to itself → (B, T, D)."""
-        q, k, v = self._queries_keys_values(layer, x, memory)
-        if self.steps.attention:
-            heard = _Attention.apply(q, k, v, bias, self.heads)
+        if memory is None:
+            q, k, v = self._jointly(x, layer.W_Q, layer.W_K, layer.W_V).chunk(3, dim=-1)
         else:
-            q, k, v = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in (q, k, v))
+            q = self._product(x, layer.W_Q.weight, layer.W_Q.bias)
+            k, v = self._jointly(memory, layer.W_K, layer.W_V).chunk(2, dim=-1)
+        if self.own_kernels:
+            heard = _Attention.apply(q, k, v, bias, self.heads)  # type: ignore[no-untyped-call]
+        else:
+            q, k, v = (part.view(*part.shape[:2], self.heads, -1).transpose(1, 2) for part in (q, k, v))
             mask = bias if bias is None or bias.dim() == 2 else bias[:, None]
-            mask = mask if mask is None else mask.to(q.dtype)
+            mask = None if mask is None else mask.to(q.dtype)
             heard = F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).flatten(2)
         return self._product(heard, layer.W_O.weight, layer.W_O.bias)
 
-    def _queries_keys_values(self, layer: Any, x: Tensor, memory: Tensor | None) -> tuple[Tensor, ...]:
-        parts = (layer.W_Q, layer.W_K, layer.W_V)
-        if not self.steps.joint:
-            given = (x, x, x) if memory is None else (x, memory, memory)
-            return tuple(
-                self._product(y, part.weight, part.bias) for y, part in zip(given, parts, strict=True)
-            )
-        if memory is None:
-            return self._jointly(x, parts).split(self.d_model, dim=-1)
-        return (
-            self._product(x, layer.W_Q.weight, layer.W_Q.bias),
-            *self._jointly(memory, parts[1:]).split(self.d_model, dim=-1),
-        )
-
-    def _in_sixteen_bits(self, x: Tensor) -> bool:
-        """Whether products with x gain by 16 bits: on a processor, from ``_ROWS`` rows on, to which they are padded."""
-        return self.steps.bfloat16 and x.device.type == "cpu" and x.numel() >= _ROWS * x.shape[-1]
-
-    def _jointly(self, x: Tensor, parts: tuple[nn.Linear, ...]) -> Tensor:
-        """Several layers on one input as one product: x (…, D) → (…, n · D)."""
-        weight = torch.cat([part.weight for part in parts])
-        return self._product(x, weight, torch.cat([part.bias for part in parts]))
-
     def feed_forward(self, layer: Any, x: Tensor) -> Tensor:
         """linear2(ReLU(linear1(x))), (…, D) → (…, D)."""
-        if self._in_sixteen_bits(x):
-            both = (layer.linear1.weight, layer.linear1.bias, layer.linear2.weight, layer.linear2.bias)
-            return _FeedForward.apply(x, *both)  # type: ignore[no-any-return]
-        inner = F.relu(self._product(x, layer.linear1.weight, layer.linear1.bias))
-        return self._product(inner, layer.linear2.weight, layer.linear2.bias)
+        both = (layer.linear1.weight, layer.linear1.bias, layer.linear2.weight, layer.linear2.bias)
+        if self._has_short_products(x):
+            y: Tensor = _FeedForward.apply(x, *both)  # type: ignore[no-untyped-call]
+            return y
+        return F.linear(F.relu(F.linear(x, *both[:2])), *both[2:])
 
     def add_and_norm(self, x: Tensor, y: Tensor, norm: Any) -> Tensor:
         """LayerNorm(x + dropout(y)), each (B, T, D)."""
         if not (self.model.training and self.dropout):
             x = x + y
-        elif self.steps.byte_dropout:
+        elif self.own_kernels:
             x = torch.addcmul(x, y, _dropout_mask(y, self.dropout))
         else:
             x = x + F.dropout(y, self.dropout)
-        return F.layer_norm(x, (self.d_model,), norm.weight, norm.bias, self.norm_epsilon)
+        return F.layer_norm(x, (self.d_model,), norm.weight, norm.bias)
 
 
 def _dropout_mask(x: Tensor, p: float) -> Tensor:
@@ -342,7 +312,3 @@ def _dropout_mask(x: Tensor, p: float) -> Tensor:
     numbers = torch.empty(-(-x.numel() // 8), dtype=torch.int64).random_(-(2**63), None)
     octets = numbers.view(torch.uint8)[: x.numel()].view(x.shape)
     return octets.to(x.dtype).ge_(dropped).mul_(256 / (256 - dropped))
-
-
-def _device(model: nn.Module) -> torch.device:
-    return next(model.parameters()).device

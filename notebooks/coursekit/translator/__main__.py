@@ -3,6 +3,7 @@
     python -m coursekit.translator train multi30k --out build/translator/de-en --minutes 12
     python -m coursekit.translator evaluate build/translator/de-en --beam 5
     python -m coursekit.translator translate build/translator/de-en "Ein Hund läuft durch den Schnee."
+    python -m coursekit.translator export build/translator/de-en --out de-en.pt
 
 The model is lab 12's ``Transformer``: the one from your notebook (``--notebook``), or the course's. A training run may
 be interrupted; the same command goes on. Figures and scores are written into the run's folder.
@@ -13,318 +14,131 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from coursekit.errors import UserError
-from coursekit.translator.run import (
-    CORPORA,
-    DIRECTIONS,
-    OPTIMISERS,
-    Plan,
-    Run,
-    build_model,
-    changed,
-    draw_curve,
-    limited,
-    numbered,
-    read_plan,
-    save_tensors,
-    sentences,
-    write_plan,
-)
-from coursekit.translator.subwords import Subwords, write_atomically
-from coursekit.translator.translator import Translator, device_for, lab_12, losses, subwords_of
-
-#: What training keeps for each corpus, unless an option says otherwise.
-DEFAULTS: dict[str, dict[str, Any]] = {
-    "multi30k": {},
-    "tatoeba": {
-        "lower": False,
-        "vocabulary": 6000,
-        "epochs": 6,
-        "batch_tokens": 1500,
-        "warm_up": 500,
-    },
-    "built-in": {
-        "lower": False,
-        "vocabulary": 1200,
-        "d_model": 128,
-        "d_ff": 256,
-        "epochs": 8,
-        "smoothing": 0.05,
-    },
-}
-
-
-def scores(hypotheses: list[str], references: list[str], lower: bool) -> dict[str, Any]:
-    """BLEU and chrF by sacreBLEU, with the signatures that say how they were computed."""
-    from sacrebleu.metrics import BLEU, CHRF
-
-    bleu, chrf = BLEU(lowercase=lower), CHRF(lowercase=lower)
-    return {
-        "BLEU": round(bleu.corpus_score(hypotheses, [references]).score, 2),
-        "BLEU_signature": str(bleu.get_signature()),
-        "chrF": round(chrf.corpus_score(hypotheses, [references]).score, 2),
-        "chrF_signature": str(chrf.get_signature()),
-    }
-
-
-def _directions(direction: str) -> list[tuple[str, str]]:
-    """("de-en", the language it goes to) for each direction that a model knows."""
-    return [(one, one[-2:]) for one in (("en-de", "de-en") if direction == "both" else (direction,))]
-
+from coursekit.translator.batches import numbered, sentences
+from coursekit.translator.evaluation import evaluation, model_card, validation_scores
+from coursekit.translator.files import save_figure, save_tensors, write_text
+from coursekit.translator.model import build_model, device_for, has_fast_path, load_lab_12, loss_of
+from coursekit.translator.plan import CORPORA, DIRECTIONS, Plan, plan_for, read_plan, write_plan
+from coursekit.translator.run import Run, draw_curve
+from coursekit.translator.subwords import Subwords
+from coursekit.translator.translator import Translator
 
 # The commands.
 
 
 def train(options: argparse.Namespace) -> None:
-    """Train, or go on training."""
-    plan = _plan(options)
-    device = device_for(plan, options.device)
+    """Train a model, or go on training it. What is not chosen is what suits the corpus."""
+    chosen = {name: getattr(options, name, None) for name in asdict(Plan()) if name != "corpus"}
+    plan = plan_for(options.corpus, **chosen)
+    device = device_for(options.device)
     folder = options.out or Path("build") / "translator" / f"{plan.corpus}-{plan.direction}"
-    lab = lab_12(options.notebook)
+    lab = load_lab_12(options.notebook)
     if (folder / "plan.json").is_file() and read_plan(folder) != plan:
         raise UserError(f"{folder} holds a run with another plan: choose another --out, or remove it.")
-    text = {split: sentences(plan.corpus, split, plan.direction) for split in ("train", "validation")}
-    text["train"] = limited(plan, text["train"])
-    if (folder / "subwords.json").is_file():
-        subwords = subwords_of(folder)
-    else:
-        began = time.perf_counter()
-        both = (sentence for pair in text["train"] for sentence in pair)
-        subwords = Subwords.learn(both, plan.vocabulary, plan.lower)
-        print(f"{len(subwords):,} subwords learned in {time.perf_counter() - began:.0f} s", flush=True)
-        subwords.save(folder / "subwords.json")
+    text = sentences(plan.corpus, "train", plan.direction, plan.pairs)
+    subwords = _subwords(folder, plan, text)
     write_plan(folder, plan)
-    pairs = {split: numbered(subwords, text[split], plan.direction) for split in text}
+    pairs = numbered(subwords, text, plan.direction)
+    held_out = numbered(subwords, sentences(plan.corpus, "validation", plan.direction), plan.direction)
     model = build_model(lab.Transformer, len(subwords), plan).to(device)
     size = sum(parameter.numel() for parameter in model.parameters())
-    print(
-        f"{size:,} numbers to learn, from {len(pairs['train']):,} pairs, on {device}",
-        flush=True,
-    )
+    left_out = f" ({len(text) - len(pairs):,} are too long)" if len(pairs) < len(text) else ""
+    print(f"{size:,} parameters, from {len(pairs):,} pairs{left_out}, on {device}", flush=True)
     translator = Translator(lab, model, subwords, plan)
-
-    def measure() -> dict[str, float]:
-        found: dict[str, float] = {}
-        for direction, to in _directions(plan.direction):
-            rows = sentences(plan.corpus, "validation", direction)[: options.bleu_sentences]
-            said = [best[0][0] for best in translator.say([source for source, _ in rows], to)]
-            suffix = f" {direction}" if plan.direction == "both" else ""
-            result = scores(said, [reference for _, reference in rows], plan.lower)
-            found |= {f"BLEU{suffix}": result["BLEU"], f"chrF{suffix}": result["chrF"]}
-        return found
-
+    number = options.bleu_sentences
     run = Run(
         folder,
         plan,
         model,
         lab.make_batch,
-        losses(model, plan),
-        pairs["train"],
-        pairs["validation"],
-        measure=measure if options.bleu_sentences else None,
+        loss_of(model, plan),
+        pairs,
+        held_out,
+        measure=(lambda: validation_scores(translator, number)) if number else None,
         measure_every=60 * options.measure_every,
     )
     if run.curve.losses:
         print(f"Going on from step {len(run.curve.losses):,}.", flush=True)
     run.go(lambda line: print(line, flush=True))
     if run.curve.measured:
-        _save_figure(draw_curve(run.curve), folder / "curve.png")
+        save_figure(draw_curve(run.curve), folder / "curve.png")
     if run.progress >= 1:
         print(f"Finished. Next: python -m coursekit.translator evaluate {folder}")
 
 
-def _plan(options: argparse.Namespace) -> Plan:
-    given = {name: getattr(options, name, None) for name in Plan.__dataclass_fields__}
-    given["without"] = tuple(sorted(options.without or ()))
-    if (options.minutes or options.tokens) and options.epochs is None:
-        given["epochs"] = 1000  # the clock, or the count, decides
-    plan = changed(Plan(**{"corpus": options.corpus, **DEFAULTS[options.corpus]}), **given)
-    if plan.d_model % plan.heads:
-        raise UserError(
-            f"{plan.heads} heads cannot share a width of {plan.d_model} evenly: change --heads or --d-model."
+def _subwords(folder: Path, plan: Plan, text: list[tuple[str, str]]) -> Subwords:
+    """The run's subwords: learned once, from both sides of ``text``, and kept in its folder."""
+    file = folder / "subwords.json"
+    if not file.is_file():
+        began = time.perf_counter()
+        subwords = Subwords.learn(
+            (sentence for pair in text for sentence in pair), plan.vocabulary, plan.lower
         )
-    return plan
-
-
-def _loaded(options: argparse.Namespace) -> Translator:
-    """The model of the command, with those of ``--ensemble``."""
-    others = [Translator.load(place, options.notebook) for place in options.ensemble]
-    return Translator.load(options.run, options.notebook).together_with(others)
+        subwords.save(file)
+        print(f"{len(subwords):,} subwords learned in {time.perf_counter() - began:.0f} s", flush=True)
+    return Subwords.load(file)
 
 
 def evaluate(options: argparse.Namespace) -> None:
     """Translate a split, score it, and write scores and samples into the run's folder."""
-    translator = _loaded(options)
-    plan = translator.plan
-    folder = options.run if options.run.is_dir() else options.run.parent
-    how = {name: getattr(options, name) for name in ("beam", "length_penalty", "channel")}
-    report: dict[str, Any] = {"corpus": plan.corpus, "split": options.split, **how}
-    report["models"] = [str(place) for place in (options.run, *options.ensemble)]
-    for direction, to in _directions(plan.direction):
-        pairs = sentences(plan.corpus, options.split, direction)[: options.limit or None]
-        began = time.perf_counter()
-        said = [best[0][0] for best in translator.say([source for source, _ in pairs], to, **how)]
-        seconds = time.perf_counter() - began
-        result = scores(said, [reference for _, reference in pairs], plan.lower)
-        report[direction] = result | {"sentences": len(pairs), "seconds": round(seconds, 2)}
+    translator = Translator.load(options.run, options.notebook)
+    names = ("split", "beam", "length_penalty", "limit", "samples")
+    report = evaluation(translator, **{name: getattr(options, name) for name in names})
+    for direction in translator.plan.directions:
+        result = report[direction]
         print(f"{direction}: BLEU {result['BLEU']:.2f}  ({result['BLEU_signature']})")
         print(f"       chrF {result['chrF']:.2f}  ({result['chrF_signature']})")
-        print(f"       {len(pairs):,} sentences in {seconds:.1f} s, {_search_of(report)}\n")
-        rows = _spread(list(zip(pairs, said, strict=True)), options.samples)
-        report[direction]["samples"] = [
-            {"source": source, "said": hypothesis, "reference": reference}
-            for (source, reference), hypothesis in rows
-        ]
-        for (source, reference), hypothesis in rows:
-            print(f"  {source}\n  → {hypothesis}\n  = {reference}\n")
-    channel = f"_channel{options.channel:g}" if options.channel else ""
-    several = f"_ensemble{len(translator.models)}" if translator.others else ""
-    name = f"evaluation_{options.split}_beam{options.beam}{channel}{several}.json"
-    write_atomically(folder / name, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
-    if options.attention:
-        text = sentences(plan.corpus, options.split, _directions(plan.direction)[0][0])[0][0]
-        _save_figure(translator.draw_attention(text), folder / "attention.png")
-    print(f"written to {folder / name}")
-
-
-def _search_of(report: dict[str, Any]) -> str:
-    """How was searched, in words: "beam 5, channel 0.3, 2 models together"."""
-    words = f"beam {report['beam']}" + (f", channel {report['channel']:g}" if report.get("channel") else "")
-    number = len(report.get("models", []))
-    return words + (f", {number} models together" if number > 1 else "")
-
-
-def _spread(rows: list[Any], number: int) -> list[Any]:
-    """``number`` rows at equal distances: chosen by their place, not by a person."""
-    if number <= 0:
-        return []
-    step = max(1, len(rows) // number)
-    return rows[step // 2 :: step][:number]
+        print(f"       {result['sentences']:,} sentences in {result['seconds']:.1f} s, beam {options.beam}\n")
+        for row in result["samples"]:
+            print(f"  {row['source']}\n  → {row['translation']}\n  = {row['reference']}\n")
+    folder = options.run if options.run.is_dir() else options.run.parent
+    file = folder / f"evaluation_{options.split}_beam{options.beam}.json"
+    write_text(file, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    print(f"written to {file}")
 
 
 def translate(options: argparse.Namespace) -> None:
     """Translate sentences, from the command line or one a line from standard input."""
-    translator = _loaded(options)
+    if options.alternatives and not has_fast_path():
+        raise UserError("--alternatives shows several translations, and lab 12's translate returns one.")
+    translator = Translator.load(options.run, options.notebook)
     texts = options.sentences or [line.strip() for line in sys.stdin if line.strip()]
-    how = {
-        "beam": max(options.beam, options.alternatives),
-        "length_penalty": options.length_penalty,
-        "channel": options.channel,
-    }
-    for text, found in zip(texts, translator.say(texts, options.to, **how), strict=True):
+    beam = max(options.beam, options.alternatives)
+    rows = translator.translate(texts, options.to, beam=beam, length_penalty=options.length_penalty)
+    for text, row in zip(texts, rows, strict=True):
         if options.alternatives:
             print(text)
-            for said, score in found[: options.alternatives]:
-                print(f"  {score:7.3f}  {said}")
+            for translation, score in row[: options.alternatives]:
+                print(f"  {score:7.3f}  {translation}")
         else:
-            print(found[0][0])
+            print(row[0][0])
     if options.attention and texts:
-        _save_figure(translator.draw_attention(texts[0], options.to), options.attention)
+        save_figure(translator.draw_attention(texts[0], options.to), options.attention)
         print(f"written to {options.attention}", file=sys.stderr)
 
 
 def export(options: argparse.Namespace) -> None:
-    """Write one file in half precision, to ship, and its model card."""
+    """Write one file in half precision, to ship, and its model card beside it."""
     translator = Translator.load(options.run, options.notebook)
     weights = {name: value.detach().cpu().half() for name, value in translator.model.named_parameters()}
-    subwords = {"lower": translator.subwords.lower, "merges": [list(p) for p in translator.subwords.merges]}
-    save_tensors({"plan": asdict(translator.plan), "subwords": subwords, "weights": weights}, options.out)
+    state = {"plan": asdict(translator.plan), "subwords": translator.subwords.state, "weights": weights}
+    save_tensors(state, options.out)
     size = options.out.stat().st_size / 1e6
     card = options.out.with_suffix(".md")
-    write_atomically(card, model_card(options.run, translator, size))
+    write_text(card, model_card(options.run, translator, size))
     print(f"{options.out}: {size:.1f} MB; {card}")
 
 
-def model_card(folder: Path, translator: Translator, megabytes: float) -> str:
-    """The model's card: what it is, the command that made it, its scores, and samples that nobody chose."""
-    from coursekit.data import CORPORA as KNOWN
-
-    plan = translator.plan
-    corpus = KNOWN.get(plan.corpus)
-    curve = json.loads((folder / "curve.json").read_text(encoding="utf-8"))
-    lines = [
-        f"# A translator: {plan.corpus}, {plan.direction}",
-        "",
-        f"Lab 12's transformer, {sum(p.numel() for p in translator.model.parameters()):,} numbers in half precision "
-        f"({megabytes:.1f} MB), {len(translator.subwords):,} subwords for both languages.",
-        "",
-        f"* Data: {corpus.about}. Licence: {corpus.licence}."
-        if corpus
-        else "* Data: the course's own parallel corpus.",
-        f"* Made by `{_command(plan)}`",
-        f"* Training: {curve['seconds'] / 60:.0f} minutes, {len(curve['losses']):,} steps, "
-        f"{curve['tokens'] / 1e6:.1f} million target tokens"
-        + (f" (on any machine: `--tokens {curve['tokens']}`)." if plan.minutes else "."),
-        "",
-        "## Scores on held-out sentences",
-        "",
-        "| direction | search | BLEU | chrF | signature |",
-        "|---|---|---|---|---|",
-    ]
-    samples: list[str] = []
-    search = ""
-    for file in sorted(folder.glob("evaluation_test_beam*.json")):
-        report = json.loads(file.read_text(encoding="utf-8"))
-        if len(report.get("models", [])) > 1:
-            continue  # the card is one model's
-        for direction, _ in _directions(plan.direction):
-            result = report[direction]
-            scored = (f"{result['BLEU']:.2f}", f"{result['chrF']:.2f}", f"`{result['BLEU_signature']}`")
-            lines.append(_row(direction, _search_of(report), *scored))
-        shown = [
-            _row(row["source"], row["said"], row["reference"])
-            for direction, _ in _directions(plan.direction)
-            for row in report[direction]["samples"]
-        ]
-        if shown:  # --samples 0 shows none, and hides none that were shown
-            search, samples = _search_of(report), shown
-    if samples:
-        told = f"At equal distances in the test set ({search}); nobody chose them."
-        lines += ["", "## Samples", "", told, "", "| source | the model says | reference |", "|---|---|---|"]
-    return "\n".join([*lines, *samples]) + "\n"
-
-
-def _row(*cells: object) -> str:
-    """A row of a markdown table."""
-    return "| " + " | ".join(str(cell).replace("|", r"\|") for cell in cells) + " |"
-
-
-def _command(plan: Plan) -> str:
-    """The command that trains this plan."""
-    usual = changed(Plan(**{"corpus": plan.corpus, **DEFAULTS[plan.corpus]}))
-    words = ["python -m coursekit.translator train", plan.corpus]
-    for name in Plan.__dataclass_fields__:
-        value, option = getattr(plan, name), "--" + name.replace("_", "-")
-        if (
-            value == getattr(usual, name)
-            or name == "corpus"
-            or (name == "epochs" and (plan.minutes or plan.tokens))
-        ):
-            continue
-        if name == "lower":
-            words.append(option if value else "--no-lower")
-        elif name == "without":
-            words += [f"--without {step}" for step in value]
-        else:
-            words.append(f"{option} {value:g}" if isinstance(value, float) else f"{option} {value}")
-    return " ".join(words)
-
-
-def _save_figure(figure: Any, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".part-{path.name}")
-    figure.savefig(beside, dpi=140, format=path.suffix.lstrip(".") or "png")
-    os.replace(beside, path)
+# The command line.
 
 
 def _number(kind: Callable[[str], float], least: float, below: float = math.inf) -> Callable[[str], float]:
@@ -344,149 +158,97 @@ def _number(kind: Callable[[str], float], least: float, below: float = math.inf)
     return read
 
 
-_COUNT, _SOME = _number(int, 0), _number(int, 1)
+_COUNT, _SOME, _POSITIVE, _SHARE = _number(int, 0), _number(int, 1), _number(float, 0), _number(float, 0, 1)
+
+#: The plan's numbers, each an option of ``train``.
+_PLAN: dict[str, tuple[Callable[[str], float], str]] = {
+    "minutes": (_POSITIVE, "train for so long; the learning rate reaches 0 then"),
+    "tokens": (_COUNT, "or until so many target tokens, however busy the machine is"),
+    "epochs": (_SOME, "or so many passes over the corpus"),
+    "pairs": (_COUNT, "use the first so many pairs only"),
+    "vocabulary": (_SOME, "subwords, for both languages together"),
+    "d_model": (_SOME, "width of the model"),
+    "heads": (_SOME, "heads of each attention"),
+    "d_ff": (_SOME, "width of the feed-forward layers"),
+    "layers": (_SOME, "blocks in the encoder, and in the decoder"),
+    "dropout": (_SHARE, "share of each sublayer's output that is dropped"),
+    "batch_tokens": (_SOME, "positions in a batch, on either side"),
+    "rate": (_POSITIVE, "highest learning rate"),
+    "warm_up": (_SOME, "steps until the rate is highest"),
+    "smoothing": (_SHARE, "label smoothing"),
+    "weight_decay": (_POSITIVE, "the optimizer's weight decay"),
+    "seed": (int, "seed of weights, batches and dropout"),
+}
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m coursekit.translator",
-        description=__doc__,
+        description=(__doc__ or "").replace("``", ""),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--threads", type=_SOME, help="threads of PyTorch (default: its own choice)")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-
-    one = commands.add_parser(
-        "train", help="train a translator, or go on training it", description=train.__doc__
+    parser.add_argument(
+        "--threads", type=_SOME, metavar="N", help="threads of PyTorch (default: its own choice)"
     )
-    one.add_argument("corpus", choices=CORPORA, help="the corpus; fetched when it is not here yet")
-    one.add_argument("--out", type=Path, help="the run's folder (default: build/translator/CORPUS-DIRECTION)")
-    one.add_argument("--notebook", type=Path, help="your notebook of lab 12, whose Transformer is trained")
-    one.add_argument("--direction", choices=DIRECTIONS, help="default: de-en; both: one model, with a tag")
-    one.add_argument("--lower", action=argparse.BooleanOptionalAction, default=None, help="lower case")
-    one.add_argument(
-        "--minutes", type=_number(float, 0), help="train for so long: the learning rate reaches 0 then"
-    )
-    one.add_argument(
-        "--tokens",
-        type=_COUNT,
-        metavar="N",
-        help="or until so many target tokens, however busy the machine is",
-    )
-    for name, kind, text in (
-        ("epochs", _SOME, "passes over the corpus"),
-        ("vocabulary", _SOME, "subwords, for both languages together"),
-        ("d_model", _SOME, "width of the model"),
-        ("heads", _SOME, "heads of each attention"),
-        ("d_ff", _SOME, "width of the feed-forward layers"),
-        ("layers", _SOME, "blocks in the encoder, and in the decoder"),
-        ("dropout", _number(float, 0, 1), "share of each sublayer's output that is dropped"),
-        ("batch_tokens", _SOME, "places in a batch, on either side"),
-        ("rate", _number(float, 0), "highest learning rate"),
-        ("warm_up", _SOME, "steps until the rate is highest"),
-        ("smoothing", _number(float, 0, 1), "label smoothing"),
-        ("weight_decay", _number(float, 0), "the optimiser's weight decay"),
-        ("seed", int, "seed of weights, batches and dropout"),
-        ("pairs", _COUNT, "use the first so many pairs only"),
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_train(commands.add_parser("train", help="train a translator, or go on", description=train.__doc__))
+    for function, text in (
+        (evaluate, "score a run on held-out sentences"),
+        (translate, "translate sentences"),
+        (export, "write one small file to ship, and its model card"),
     ):
-        default = "" if name == "pairs" else f" (default: {getattr(Plan(), name)})"
-        one.add_argument("--" + name.replace("_", "-"), type=kind, metavar="N", help=text + default)
-    one.add_argument(
-        "--optimiser",
-        choices=OPTIMISERS,
-        help="default: adamw; muon: Muon for the matrices inside, AdamW for all else",
-    )
-    one.add_argument(
-        "--without",
-        action="append",
-        metavar="STEP",
-        choices=WITHOUT,
-        help="leave a way to save time out: " + ", ".join(WITHOUT),
-    )
-    one.add_argument(
-        "--device",
-        default="auto",
-        help="cpu, cuda, or auto: a GPU when there is one, except for a model run as it is written",
-    )
-    one.add_argument(
-        "--measure-every",
-        type=_number(float, 0),
-        default=1.0,
-        metavar="MIN",
-        help="minutes between measurements",
-    )
-    one.add_argument(
-        "--bleu-sentences", type=_COUNT, default=0, metavar="N", help="measure BLEU, too, on so many"
-    )
-    one.set_defaults(run_command=train)
-
-    for name, function, text in (
-        ("evaluate", evaluate, "score a run on held-out sentences"),
-        ("translate", translate, "translate sentences"),
-        ("export", export, "write one small file to ship, and its model card"),
-    ):
-        other = commands.add_parser(name, help=text, description=function.__doc__)
-        other.add_argument("run", type=Path, help="the folder of a training run, or an exported file")
-        other.add_argument("--notebook", type=Path, help="your notebook of lab 12, whose Transformer it is")
-        other.set_defaults(run_command=function)
-        if name == "export":
-            other.add_argument("--out", type=Path, required=True, help="the file to write")
+        command = commands.add_parser(function.__name__, help=text, description=function.__doc__)
+        command.set_defaults(run_command=function)
+        add = command.add_argument
+        add("run", type=Path, help="the folder of a training run, or an exported file")
+        add("--notebook", type=Path, metavar="FILE", help="your notebook of lab 12, whose Transformer it is")
+        if function is export:
+            add("--out", type=Path, required=True, metavar="FILE", help="the file to write")
             continue
-        other.add_argument("--beam", type=_SOME, default=1, help="hypotheses at a time (default: 1, greedy)")
-        other.add_argument(
-            "--length-penalty", type=_number(float, 0), default=1.0, help="score = log P / n ** this"
-        )
-        other.add_argument(
-            "--channel",
-            type=float,
-            default=0.0,
-            metavar="W",
-            help="rank what the beam found by the way back, too: score + W * log P(source | translation) / n "
-            "(for a model of both directions; default: 0)",
-        )
-        other.add_argument(
-            "--ensemble",
-            type=Path,
-            action="append",
-            default=[],
-            metavar="RUN",
-            help="decide together with this run, trained with another --seed: the mean of the probabilities "
-            "(may be given more than once)",
-        )
-        if name == "evaluate":
-            other.add_argument("--split", default="test", choices=("validation", "test"))
-            other.add_argument("--limit", type=_COUNT, default=0, help="the first so many sentences only")
-            other.add_argument(
-                "--samples", type=_COUNT, default=20, help="samples to show, at equal distances"
-            )
-            other.add_argument("--attention", action="store_true", help="draw an attention map")
+        add("--beam", type=_SOME, default=1, metavar="N", help="hypotheses at a time (default: 1, greedy)")
+        penalty = "score = log P / length ** X (default: 1)"
+        add("--length-penalty", type=_POSITIVE, default=1.0, metavar="X", help=penalty)
+        if function is evaluate:
+            add("--split", default="test", choices=("validation", "test"), help="default: test")
+            add("--limit", type=_COUNT, default=0, metavar="N", help="the first so many sentences only")
+            add("--samples", type=_COUNT, default=20, metavar="N", help="samples to show (default: 20)")
         else:
-            other.add_argument("sentences", nargs="*", help="the sentences (default: standard input)")
-            other.add_argument(
-                "--to", default="", choices=("", "en", "de"), help="for a model of both directions"
-            )
-            other.add_argument("--alternatives", type=_COUNT, default=0, metavar="N", help="show so many")
-            other.add_argument("--attention", type=Path, metavar="PNG", help="draw the first one's attention")
+            add("sentences", nargs="*", help="the sentences (default: standard input, one a line)")
+            add("--to", default="", choices=("en", "de"), help="for a model of both directions (default: en)")
+            add("--alternatives", type=_COUNT, default=0, metavar="N", help="show so many, with their scores")
+            add("--attention", type=Path, metavar="PNG", help="draw the first sentence's attention")
     return parser
 
 
-#: What ``train --without`` can leave out: the steps of the fast path, and the three that need no fast path.
-WITHOUT = (
-    "fast",
-    "buckets",
-    "optimiser",
-    "real_tokens",
-    "no_masks",
-    "joint",
-    "attention",
-    "byte_dropout",
-    "fused_loss",
-    "bfloat16",
-)
+def _add_train(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run_command=train)
+    command.usage = f"{command.prog} [options] {{{','.join(CORPORA)}}}"
+    add = command.add_argument
+    add("corpus", choices=CORPORA, metavar="CORPUS", help="the corpus; fetched when it is not here yet")
+    where = "the run's folder (default: build/translator/CORPUS-DIRECTION)"
+    add("--out", type=Path, metavar="FOLDER", help=where)
+    add("--notebook", type=Path, metavar="FILE", help="your notebook of lab 12, whose Transformer is trained")
+    add(
+        "--direction",
+        choices=DIRECTIONS,
+        help="default: de-en; both: one model, told by a tag which way to go",
+    )
+    add(
+        "--lower", action=argparse.BooleanOptionalAction, default=None, help="lower case (multi30k's default)"
+    )
+    add("--device", default="auto", help="cpu, cuda, or auto: a GPU when there is one (default: auto)")
+    every = "minutes between measurements on the validation sentences (default: 1)"
+    add("--measure-every", type=_POSITIVE, default=1.0, metavar="N", help=every)
+    add("--bleu-sentences", type=_COUNT, default=0, metavar="N", help="measure BLEU, too, on so many")
+    plan = command.add_argument_group("the plan")
+    for name, (kind, text) in _PLAN.items():
+        usual = getattr(Plan(), name)
+        usual = f" (multi30k: {usual})" if usual or name == "seed" else ""
+        plan.add_argument("--" + name.replace("_", "-"), type=kind, metavar="N", help=text + usual)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; a user error is one sentence and exit status 2."""
+    """Run a command; what the user can put right is one sentence and exit status 2."""
     options = _parser().parse_args(arguments)
     if options.threads:
         torch.set_num_threads(options.threads)

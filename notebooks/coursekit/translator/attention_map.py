@@ -1,4 +1,4 @@
-"""Reads a translator's attention: who listened to whom while a sentence was translated, and what a word listened to."""
+"""Reads a translator's attention: what each token listened to while a sentence was translated."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def self_attention_from(model: nn.Module, source: Sequence[int], place: int) -> 
 def sway(model: nn.Module, source: Sequence[int], target: Sequence[int], place: int, rival: int) -> Tensor:
     """(S,): how strongly each source word sways the choice of ``target[place]`` over the word ``rival``.
 
-    The length of the gradient of the difference of the two logits at the word's vector. (Each place gets a row of its own in a copy of the
-    embedding's table, so that a word that stands there twice is counted at each place by itself.)
+    The length of the gradient of the difference of the two logits at the word's vector. (Each position gets a row of its
+    own in a copy of the embedding's table, so that a word that stands there twice is counted at each by itself.)
     """
     model.eval()
     table = model.get_parameter("source_embedding.weight").detach().clone()
@@ -50,4 +50,5 @@ def sway(model: nn.Module, source: Sequence[int], target: Sequence[int], place: 
     arguments = (rows[None], torch.tensor([[BOS, *target]]))
     logits = torch.func.functional_call(model, {"source_embedding.weight": table}, arguments)[0, place]
     (gradient,) = torch.autograd.grad(logits[target[place]] - logits[rival], table)
-    return gradient[rows].norm(dim=-1)
+    lengths: Tensor = gradient[rows].norm(dim=-1)
+    return lengths

@@ -7,16 +7,17 @@ the merges in the order learned, and last a tag for each language to translate i
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from coursekit.data.vocabulary import SPECIALS
+from coursekit.errors import UserError
 from coursekit.provided.p04_tokenizer import decode, encode_all, pre_tokenize, train_bpe
+from coursekit.translator.files import write_text
 
-__all__ = ["LANGUAGES", "Subwords", "write_atomically"]
+__all__ = ["LANGUAGES", "Subwords"]
 
 LANGUAGES = ("en", "de")
 _FIRST = len(SPECIALS)
@@ -66,16 +67,24 @@ class Subwords:
 
     def save(self, path: Path) -> None:
         """Write the merges as JSON, whole or not at all."""
-        write_atomically(path, json.dumps({"lower": self.lower, "merges": list(self.merges)}))
+        write_text(path, json.dumps(self.state))
 
     @classmethod
     def load(cls, path: Path) -> Subwords:
-        """Read what ``save`` wrote."""
-        return cls.from_state(json.loads(path.read_text(encoding="utf-8")))
+        """Read what ``save`` wrote. UserError when the file is damaged."""
+        try:
+            return cls.from_state(json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, KeyError, TypeError):
+            raise UserError(f"{path} cannot be read as subwords: it is damaged.") from None
+
+    @property
+    def state(self) -> dict[str, object]:
+        """The merges in their order, and ``lower``: what ``from_state`` reads."""
+        return {"lower": self.lower, "merges": [list(pair) for pair in self.merges]}
 
     @classmethod
     def from_state(cls, state: Mapping[str, object]) -> Subwords:
-        """From the merges in their order, and ``lower``."""
+        """From what ``state`` gives."""
         pairs: Iterable[tuple[int, int]] = state["merges"]  # type: ignore[assignment]
         merges = {(int(left), int(right)): new for new, (left, right) in enumerate(pairs, start=256)}
         return cls(merges, bool(state["lower"]))
@@ -84,11 +93,3 @@ class Subwords:
 def _prepared(sentence: str, lower: bool) -> str:
     """A blank before the first word, so that a word has one spelling at every place."""
     return " " + (sentence.lower() if lower else sentence).strip()
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(path.name + ".part")
-    beside.write_text(text, encoding="utf-8")
-    os.replace(beside, path)

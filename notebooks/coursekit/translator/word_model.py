@@ -20,7 +20,7 @@ CHECKPOINT = "12_translator/translator.pt"
 def hits(model: nn.Module, make_batch: MakeBatch, pairs: Sequence[Pair], size: int = 250) -> list[bool]:
     """For each pair, whether the greedy translation is the reference, word for word, in one pass.
 
-    The model is shown the reference so far and must choose its next word at *every* place, the end included.
+    The model is shown the reference so far and must choose its next word at *every* position, the end included.
     If it always does, greedy decoding would have walked the same way; if not, it would have left it there.
     """
     order = sorted(range(len(pairs)), key=lambda number: len(pairs[number][1]))
@@ -30,9 +30,9 @@ def hits(model: nn.Module, make_batch: MakeBatch, pairs: Sequence[Pair], size: i
     with torch.no_grad():
         for first in range(0, len(order), size):
             chosen = order[first : first + size]
-            source, given, wanted = make_batch([pairs[number] for number in chosen])
-            best = model(source, given).argmax(dim=-1)
-            right = ((best == wanted) | (wanted == PAD)).all(dim=1).tolist()
+            source, decoder_input, labels = make_batch([pairs[number] for number in chosen])
+            best = model(source, decoder_input).argmax(dim=-1)
+            right = ((best == labels) | (labels == PAD)).all(dim=1).tolist()
             for number, hit in zip(chosen, right, strict=True):
                 found[number] = hit
     model.train(was_training)

@@ -7,13 +7,12 @@ import torch
 from coursekit.data.vocabulary import PAD
 from coursekit.provided.p09_blocks import DecoderBlock
 from coursekit.provided.p12_translator import Transformer, make_batch, translate
-from coursekit.provided.p12_translator_fast import Fast, Steps, _dropout_mask
+from coursekit.provided.p12_translator_fast import FastTransformer, _dropout_mask
 from coursekit.provided.p12_translator_search import translate_all
 from torch import nn
 
 from autograder.course.masters import solution
 
-SWITCHES = list(Steps.__dataclass_fields__)
 PAIRS = [([5, 9, 4, 8], [7, 6]), ([10, 4], [5, 5, 8, 9, 4]), ([6, 7, 8, 9], [11]), ([12, 4, 6], [9, 8, 7, 6])]
 
 
@@ -29,9 +28,9 @@ def _model(build=Transformer, layers=2, tied=True, sharp=1.0):
 
 
 def _reference(model, batch, smoothing):
-    source, given, wanted = batch
+    source, decoder_input, labels = batch
     loss = nn.CrossEntropyLoss(ignore_index=PAD, label_smoothing=smoothing)
-    return loss(model(source, given).flatten(0, 1), wanted.flatten())
+    return loss(model(source, decoder_input).flatten(0, 1), labels.flatten())
 
 
 def _gradients(model, loss):
@@ -40,39 +39,47 @@ def _gradients(model, loss):
     return {name: parameter.grad.clone() for name, parameter in model.named_parameters()}
 
 
-@pytest.mark.parametrize("build", ["provided", "lab 12's"])
-@pytest.mark.parametrize("steps", ["all", "none", *SWITCHES[:-1]])
-def test_every_way_to_save_work_gives_the_readable_models_loss_and_gradients(build, steps):
-    model = _model(Transformer if build == "provided" else solution("12_translator")["Transformer"])
-    chosen = {"all": Steps(), "none": Steps.none()}.get(steps) or Steps().without(steps)
-    batch = make_batch(PAIRS)
-    loss = Fast(model, 3, steps=chosen).loss(batch, 0.1)
-    expected = _reference(model, batch, 0.1)
-    assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
-    wanted, found = _gradients(model, expected), _gradients(model, loss)
-    for name, gradient in wanted.items():
-        torch.testing.assert_close(found[name], gradient, rtol=1e-3, atol=2e-6, msg=name)
-
-
-def test_sixteen_bits_are_close_to_thirty_two():
-    model, batch = _model(), make_batch(PAIRS * 80)  # more rows than one slice
-    loss = Fast(model, 3, steps=Steps(bfloat16=True)).loss(batch, 0.1)
-    expected = _reference(model, batch, 0.1)
+def _assert_nearly_same(fast, batch):
+    """16 bits: the loss within 1 %, and each gradient in nearly the same direction."""
+    expected, loss = _reference(fast.model, batch, 0.1), fast.loss(batch, 0.1)
     assert loss.item() == pytest.approx(expected.item(), rel=1e-2)
-    wanted, found = _gradients(model, expected), _gradients(model, loss)
-    for name, gradient in wanted.items():
+    right, ours = _gradients(fast.model, expected), _gradients(fast.model, loss)
+    for name, gradient in right.items():
         if gradient.norm() > 1e-4:  # keys have a bias that no softmax sees
-            assert torch.cosine_similarity(found[name].flatten(), gradient.flatten(), dim=0) > 0.98, name
+            assert torch.cosine_similarity(ours[name].flatten(), gradient.flatten(), dim=0) > 0.98, name
 
 
-def test_a_loss_in_several_slices_is_the_loss():
-    model, batch = _model(), make_batch(PAIRS * 80)
-    loss = Fast(model, 3, steps=Steps()).loss(batch, 0.1)
+@pytest.mark.parametrize("build", ["provided", "lab 12's"])
+@pytest.mark.parametrize("own_kernels", [True, False])
+@pytest.mark.parametrize("copies", [1, 80], ids=["one slice", "several slices"])
+def test_the_fast_path_gives_the_readable_models_loss_and_gradients(build, own_kernels, copies):
+    model = _model(Transformer if build == "provided" else solution("12_translator")["Transformer"])
+    batch = make_batch(PAIRS * copies)
+    loss = FastTransformer(model, 3, own_kernels=own_kernels, sixteen_bits=False).loss(batch, 0.1)
     expected = _reference(model, batch, 0.1)
     assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
-    wanted, found = _gradients(model, expected), _gradients(model, loss)
-    for name, gradient in wanted.items():
-        torch.testing.assert_close(found[name], gradient, rtol=1e-3, atol=2e-6, msg=name)
+    right, ours = _gradients(model, expected), _gradients(model, loss)
+    for name, gradient in right.items():
+        torch.testing.assert_close(ours[name], gradient, rtol=1e-3, atol=2e-6, msg=name)
+
+
+def test_a_batch_without_padding_needs_no_mask():
+    model, batch = _model(), make_batch([([5, 9, 4], [7, 6]), ([10, 4, 6], [5, 8])])
+    fast = FastTransformer(model, 3, sixteen_bits=False)
+    assert fast.encode(batch[0])[1] is None
+    assert fast.loss(batch).item() == pytest.approx(_reference(model, batch, 0.0).item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("own_kernels", [True, False])
+def test_sixteen_bits_are_close_to_thirty_two(own_kernels):
+    """False: a GPU's way, in PyTorch's autocast, here on a processor, for there may be no GPU."""
+    fast = FastTransformer(_model(), 3, own_kernels=own_kernels, sixteen_bits=True)
+    _assert_nearly_same(fast, make_batch(PAIRS * 80))  # more rows than one slice
+
+
+def test_a_processor_has_our_kernels():
+    assert FastTransformer(_model(), 3).own_kernels
+    assert FastTransformer(_model(), 3, sixteen_bits=False).sixteen_bits is False
 
 
 @pytest.mark.parametrize("p", [0.1, 0.3])
@@ -88,26 +95,10 @@ def test_bytes_drop_as_many_as_they_should_and_keep_the_mean(p):
     assert abs(kept[:, ::8].mean().item() - kept[:, 7::8].mean().item()) < 0.006
 
 
-def test_what_runs_on_a_gpu_computes_the_same_where_pytorch_chooses_16_bits(monkeypatch):
-    """On a processor: a GPU's steps in a GPU's autocast, for there may be none here."""
-    monkeypatch.setattr("torch.cuda.is_bf16_supported", lambda: True)
-    steps = Steps.best("cuda")
-    assert steps.bfloat16 and not (steps.attention or steps.byte_dropout or steps.fused_loss)
-    model, batch = _model(), make_batch(PAIRS * 10)
-    expected = _reference(model, batch, 0.1)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        loss = Fast(model, 3, steps=steps).loss(batch, 0.1)
-    assert loss.item() == pytest.approx(expected.item(), rel=1e-2)
-    wanted, found = _gradients(model, expected), _gradients(model, loss)
-    for name, gradient in wanted.items():
-        if gradient.norm() > 1e-4:  # keys have a bias that no softmax sees
-            assert torch.cosine_similarity(found[name].flatten(), gradient.flatten(), dim=0) > 0.98, name
-
-
-@pytest.mark.parametrize("byte_dropout", [True, False])
-def test_dropout_acts_in_training_only(byte_dropout):
+@pytest.mark.parametrize("own_kernels", [True, False])
+def test_dropout_acts_in_training_only(own_kernels):
     model, batch = _model(), make_batch(PAIRS)
-    fast = Fast(model, 3, dropout=0.4, steps=Steps(byte_dropout=byte_dropout))
+    fast = FastTransformer(model, 3, dropout=0.4, own_kernels=own_kernels)
     torch.manual_seed(0)
     assert fast.loss(batch).item() != fast.loss(batch).item()
     model.eval()
@@ -132,23 +123,25 @@ def test_the_readable_blocks_drop_what_the_fast_ones_drop():
 def half_trained():
     """A model that has begun to learn to reverse: it ends at many lengths, and its beams differ."""
     model = _model(sharp=0.2)
-    fast, optimiser = Fast(model, 3, steps=Steps()), torch.optim.Adam(model.parameters(), lr=5e-3)
+    fast, optimizer = (
+        FastTransformer(model, 3, sixteen_bits=False),
+        torch.optim.Adam(model.parameters(), lr=5e-3),
+    )
     for _ in range(60):
         sources = [torch.randint(4, 13, (int(n),)).tolist() for n in torch.randint(1, 7, (24,))]
         loss = fast.loss(make_batch([(source, source[::-1]) for source in sources]))
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
     return model
 
 
-@pytest.mark.parametrize("cached", [True, False])
 @pytest.mark.parametrize(("beam", "penalty"), [(1, 0.0), (3, 0.0), (4, 0.8)])
-def test_many_sentences_at_once_are_translated_as_one_by_one(half_trained, cached, beam, penalty):
+def test_many_sentences_at_once_are_translated_as_one_by_one(half_trained, beam, penalty):
     torch.manual_seed(5)
     sources = [torch.randint(4, 13, (1 + number % 6,)).tolist() for number in range(17)]
     how = {"beam": beam, "length_penalty": penalty, "max_length": 6}
-    found = translate_all(Fast(half_trained, 3), sources, **how, cached=cached, size=6)
+    found = translate_all(FastTransformer(half_trained, 3), sources, **how, size=6)
     expected = [translate(half_trained, source, **how) for source in sources]
     assert [hypotheses[0][0] for hypotheses in found] == expected
     assert len({len(one) for one in expected}) > 3
@@ -158,4 +151,4 @@ def test_many_sentences_at_once_are_translated_as_one_by_one(half_trained, cache
 
 
 def test_an_empty_list_of_sentences_is_translated_to_an_empty_list():
-    assert translate_all(Fast(_model(), 3), []) == []
+    assert translate_all(FastTransformer(_model(), 3), []) == []

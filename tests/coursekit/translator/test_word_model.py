@@ -68,7 +68,7 @@ def test_the_choice_of_a_pronoun_hangs_on_the_noun_that_is_meant(lab, adjective,
     place = said.index(german.numbers[pronoun])
     found = sway(model, source, said, place, german.numbers[other])
     vectors = []
-    handle = model.source_embedding.register_forward_hook(lambda part, given, out: vectors.append(out))
+    handle = model.source_embedding.register_forward_hook(lambda part, inputs, out: vectors.append(out))
     logits = model(torch.tensor([source]), torch.tensor([[BOS, *said]]))[0, place]
     handle.remove()
     gap = logits[german.numbers[pronoun]] - logits[german.numbers[other]]

@@ -14,24 +14,17 @@ from pathlib import Path
 
 import pytest
 import torch
-from coursekit.data.vocabulary import BOS, EOS, PAD, UNKNOWN
+from coursekit.data.vocabulary import PAD, UNKNOWN
 from coursekit.errors import UserError
 from coursekit.provided.p04_tokenizer import encode
-from coursekit.provided.p12_translator_search import translate_all
 from coursekit.translator import __main__ as command
-from coursekit.translator import translator as sentence_translator
-from coursekit.translator.run import (
-    Curve,
-    Plan,
-    Run,
-    batches,
-    build_model,
-    draw_curve,
-    numbered,
-    sentences,
-)
+from coursekit.translator import model as lab_model
+from coursekit.translator.batches import LONGEST, numbered, sentences, token_batches
+from coursekit.translator.loop import Curve
+from coursekit.translator.model import build_model, device_for, load_lab_12, loss_of
+from coursekit.translator.plan import Plan, command_of, plan_for, plan_from
+from coursekit.translator.run import Run, draw_curve
 from coursekit.translator.subwords import Subwords
-from coursekit.translator.translator import fast_path
 
 TINY = [
     "--d-model",
@@ -81,7 +74,7 @@ def test_a_run_leaves_its_plan_its_curve_and_a_picture_and_nothing_half_written(
 
 
 def test_a_run_is_evaluated_with_sacrebleus_signature_and_samples(run, capsys):
-    words = ["evaluate", str(run), "--beam", "2", "--limit", "6", "--samples", "3", "--attention"]
+    words = ["evaluate", str(run), "--beam", "2", "--limit", "6", "--samples", "3"]
     assert command.main(words) == 0
     said = capsys.readouterr().out
     assert "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp" in said and "chrF" in said
@@ -90,7 +83,7 @@ def test_a_run_is_evaluated_with_sacrebleus_signature_and_samples(run, capsys):
     pairs = sentences("built-in", "test", "de-en")[:6]
     samples = report["de-en"]["samples"]
     assert [row["source"] for row in samples] == [pairs[1][0], pairs[3][0], pairs[5][0]]
-    assert (run / "attention.png").stat().st_size > 5000
+    assert {"source", "translation", "reference"} == set(samples[0])
 
 
 def test_alternatives_are_shown_best_first(run, capsys):
@@ -102,142 +95,6 @@ def test_alternatives_are_shown_best_first(run, capsys):
     assert shown == sorted(shown, reverse=True)
 
 
-def test_the_way_back_counts_as_much_as_its_weight_says(run):
-    """Each score grows by weight · log P(source | translation) / n, worked out here one token at a time."""
-    translator = sentence_translator.Translator.load(run)
-    texts = ["I eat.", "The dog sleeps in the garden.", ""]
-    sources = translator.sources(texts, "de")
-    plain = translate_all(fast_path(translator.model, translator.plan), sources, beam=3, length_penalty=1.0)
-    weighed = translator.say(texts, "de", beam=3, channel=0.7)
-    for source, before, after in zip(sources, plain, weighed, strict=True):
-        expected = []
-        for hypothesis, score in before:
-            back, words, total = [translator.subwords.tag("en"), *hypothesis], [BOS], 0.0
-            for token in [*source[1:], EOS]:
-                logits = translator.model(torch.tensor([back]), torch.tensor([words]))[0, -1]
-                total += float(logits.double().log_softmax(0)[token].detach())
-                words.append(token)
-            expected.append((score + 0.7 * total / len(words[1:]), translator.subwords.decode(hypothesis)))
-        expected.sort(reverse=True)
-        assert [said for said, _ in after] == [said for _, said in expected]
-        assert [score for _, score in after] == pytest.approx([score for score, _ in expected], abs=1e-4)
-
-
-def test_log_probabilities_do_not_depend_on_what_else_is_in_the_batch(run):
-    translator = sentence_translator.Translator.load(run)
-    rng = random.Random(3)
-    pairs = [
-        ([rng.randint(4, 290) for _ in range(rng.randint(1, 9))], [7] * rng.randint(0, 6)) for _ in range(9)
-    ]
-    alone = [translator.log_probabilities([pair])[0] for pair in pairs]
-    assert translator.log_probabilities(pairs, size=4) == pytest.approx(alone, rel=1e-4)
-    assert len(set(alone)) == 9 and max(alone) < 0
-
-
-def test_an_evaluation_with_the_way_back_has_its_own_file_and_row(run, tmp_path):
-    words = ["evaluate", str(run), "--beam", "2", "--channel", "0.3", "--limit", "6", "--samples", "3"]
-    assert command.main(words) == 0
-    report = json.loads((run / "evaluation_test_beam2_channel0.3.json").read_text())
-    assert report["channel"] == 0.3 and report["de-en"]["sentences"] == 6
-    assert command.main(["export", str(run), "--out", str(tmp_path / "model.pt")]) == 0
-    assert "| en-de | beam 2, channel 0.3 |" in (tmp_path / "model.md").read_text()
-
-
-@pytest.mark.parametrize(
-    ("direction", "more", "sentence"),
-    [
-        ("both", ["--beam", "1"], "give --beam 5, say."),
-        ("both", ["--beam", "2", "--channel", "-1"], "a number of at least 0"),
-        ("both", ["--beam", "2", "--channel", "nan"], "a number of at least 0"),
-        ("en-de", ["--beam", "2"], "does not know both directions"),
-    ],
-)
-def test_the_way_back_needs_both_directions_and_a_beam(run, direction, more, sentence, tmp_path, capsys):
-    place = run
-    if direction != "both":
-        place = tmp_path / "one"
-        assert _train(place, "--direction", direction, "--pairs", "40", "--epochs", "1") == 0
-    capsys.readouterr()
-    assert command.main(["translate", str(place), "I eat.", "--to", "de", "--channel", "0.3", *more]) == 2
-    said = capsys.readouterr().err
-    assert sentence in said and said.count("\n") == 1
-
-
-@pytest.fixture(scope="module")
-def second_run(tmp_path_factory):
-    """The same plan as ``run``'s, with another seed."""
-    folder = tmp_path_factory.mktemp("runs") / "second"
-    assert _train(folder, "--direction", "both", "--seed", "1", "--optimiser", "muon") == 0
-    return folder
-
-
-@pytest.mark.parametrize("cached", [True, False])
-def test_two_models_together_search_by_the_mean_of_their_probabilities(run, second_run, cached):
-    """Each score of the beam is worked out here: one token at a time, both models asked, probabilities averaged."""
-    both = sentence_translator.Translator.load(run).together_with(
-        [sentence_translator.Translator.load(second_run)]
-    )
-    sources = both.sources(["I eat.", "The dog sleeps in the garden."], "de")
-    fast = [fast_path(*one) for one in both.models]
-    found = translate_all(fast, sources, beam=3, length_penalty=1.0, cached=cached, max_length=9)
-    for source, hypotheses in zip(sources, found, strict=True):
-        assert len({tuple(tokens) for tokens, _ in hypotheses}) == 3
-        for tokens, score in hypotheses:
-            words, total = [BOS], 0.0
-            chosen = [*tokens, EOS] if len(tokens) < 9 else tokens
-            for token in chosen:
-                given = torch.tensor([source]), torch.tensor([words])
-                shares = [
-                    model(*given)[0, -1].detach().double().softmax(0)[token] for model, _ in both.models
-                ]
-                total += float(torch.stack(shares).mean().log())
-                words.append(token)
-            assert score == pytest.approx(total / len(chosen), abs=1e-4)
-
-
-def test_a_model_together_with_itself_says_what_it_says_alone(run):
-    texts = ["I eat.", "The dog sleeps in the garden.", "Where is the bakery?"]
-    alone, twice = sentence_translator.Translator.load(run), sentence_translator.Translator.load(run)
-    twice.together_with([alone])
-    for how in ({"beam": 1}, {"beam": 3}, {"beam": 3, "channel": 0.4}):
-        one, two = (model.say(texts, "de", **how) for model in (alone, twice))
-        for mine, theirs in zip(one, two, strict=True):
-            assert [said for said, _ in mine] == [said for said, _ in theirs]
-            assert [score for _, score in mine] == pytest.approx([score for _, score in theirs], abs=1e-4)
-
-
-def test_an_evaluation_of_two_models_has_its_own_file_and_is_in_no_models_card(
-    run, second_run, tmp_path, capsys
-):
-    words = [
-        "evaluate",
-        str(run),
-        "--ensemble",
-        str(second_run),
-        "--beam",
-        "2",
-        "--limit",
-        "6",
-        "--samples",
-        "2",
-    ]
-    assert command.main(words) == 0
-    assert "beam 2, 2 models together" in capsys.readouterr().out
-    report = json.loads((run / "evaluation_test_beam2_ensemble2.json").read_text())
-    assert report["models"] == [str(run), str(second_run)] and report["de-en"]["sentences"] == 6
-    assert command.main(["export", str(run), "--out", str(tmp_path / "model.pt")]) == 0
-    assert "together" not in (tmp_path / "model.md").read_text()
-    assert command.main(["translate", str(run), "I eat.", "--to", "de", "--ensemble", str(second_run)]) == 0
-
-
-def test_models_of_other_directions_do_not_decide_together(run, tmp_path, capsys):
-    assert _train(tmp_path / "one", "--direction", "de-en", "--pairs", "40", "--epochs", "1") == 0
-    capsys.readouterr()
-    assert command.main(["translate", str(run), "Ich esse.", "--ensemble", str(tmp_path / "one")]) == 2
-    said = capsys.readouterr().err
-    assert "only with the same subwords and the same direction" in said and said.count("\n") == 1
-
-
 def test_an_exported_file_translates_as_the_run_does_and_has_a_card(run, tmp_path, capsys):
     assert command.main(["evaluate", str(run), "--limit", "6", "--samples", "3"]) == 0
     out = tmp_path / "ship" / "model.pt"
@@ -247,8 +104,7 @@ def test_an_exported_file_translates_as_the_run_does_and_has_a_card(run, tmp_pat
         "train built-in --direction both" in card and "--d-model 16" in card and "| de-en | beam 1 |" in card
     )
     files = run.glob("evaluation_test_beam*.json")  # other tests evaluate this run, too
-    rows = 2 * sum("ensemble" not in file.name for file in files)
-    assert card.count("\n| ") == 1 + rows + 1 + 6
+    assert card.count("\n| ") == 1 + 2 * len(list(files)) + 1 + 6
     capsys.readouterr()
     text = "The dog sleeps."
     for place in (run, out):
@@ -259,29 +115,24 @@ def test_an_exported_file_translates_as_the_run_does_and_has_a_card(run, tmp_pat
 
 def _small_run(folder, **more):
     plan = Plan(corpus="built-in", d_model=16, heads=2, d_ff=16, layers=1, epochs=3, batch_tokens=200, **more)
-    text = sentences("built-in", "train", "en-de")[:80]
+    text = sentences("built-in", "train", "en-de", 80)
     subwords = Subwords.learn((sentence for pair in text for sentence in pair), 290)
     pairs = numbered(subwords, text, "en-de")
-    lab = sentence_translator.lab_12(None)
-    torch.manual_seed(0)
+    lab = load_lab_12(None)
     model = build_model(lab.Transformer, len(subwords), plan)
-    return Run(
-        folder, plan, model, lab.make_batch, sentence_translator.losses(model, plan), pairs, pairs[:20]
-    )
+    return Run(folder, plan, model, lab.make_batch, loss_of(model, plan), pairs, pairs[:20])
 
 
-@pytest.mark.parametrize(
-    "plan",
-    [{}, {"without": ("fast",)}, {"without": ("byte_dropout",)}, {"optimiser": "muon", "weight_decay": 0.1}],
-    ids=["usual", "without fast", "without byte_dropout", "muon"],
-)
-def test_an_interrupted_run_goes_on_to_the_same_curve(tmp_path, plan):
-    """Dropout, the optimiser's moments and the order of batches are as if nothing had happened."""
-    whole = _small_run(tmp_path / "whole", **plan).go(lambda _: None)
-    part = _small_run(tmp_path / "part", **plan).go(lambda _: None, stop_after=7)
+@pytest.mark.parametrize("fast", [True, False])
+def test_an_interrupted_run_goes_on_to_the_same_curve(tmp_path, fast, monkeypatch):
+    """Dropout, the optimizer's moments and the order of batches are as if nothing had happened."""
+    if not fast:
+        monkeypatch.setattr(lab_model, "FAST", "coursekit.provided.no_such_module")
+    whole = _small_run(tmp_path / "whole").go(lambda _: None)
+    part = _small_run(tmp_path / "part").go(lambda _: None, stop_after=7)
     assert len(part.curve.losses) == 7
     torch.manual_seed(99)  # a new process has drawn other random numbers
-    rest = _small_run(tmp_path / "part", **plan)
+    rest = _small_run(tmp_path / "part")
     assert len(rest.curve.losses) == 7
     rest.go(lambda _: None)
     assert rest.progress == 1
@@ -290,26 +141,28 @@ def test_an_interrupted_run_goes_on_to_the_same_curve(tmp_path, plan):
     assert all(torch.allclose(mine[name], theirs[name], atol=1e-6) for name in theirs)
 
 
-@pytest.mark.parametrize(("name", "kinds"), [("adamw", ["AdamW"]), ("muon", ["Muon", "AdamW"])])
-def test_each_parameter_is_changed_by_one_optimiser(tmp_path, name, kinds):
-    run = _small_run(tmp_path / "run", optimiser=name)
-    assert [type(optimiser).__name__ for optimiser in run.optimisers] == kinds
-    changed = [id(p) for one in run.optimisers for group in one.param_groups for p in group["params"]]
-    assert sorted(changed) == sorted(id(parameter) for parameter in run.model.parameters())
+def test_every_parameter_learns(tmp_path):
+    run = _small_run(tmp_path / "run")
     before = {key: value.clone() for key, value in run.model.named_parameters()}
     run.go(lambda _: None)
     keys = {key for key in before if "W_K.bias" not in key}  # softmax does not see the keys' bias
     assert not [key for key in keys if torch.equal(before[key], run.model.get_parameter(key))]
-    assert {group["lr"] for one in run.optimisers for group in one.param_groups} == {
-        run.optimisers[-1].param_groups[0]["lr"]
-    }
+
+
+def test_measuring_changes_nothing_of_the_training(tmp_path):
+    never = _small_run(tmp_path / "never").go(lambda _: None)
+    often = _small_run(tmp_path / "often")
+    often.measure_every, often.measure = 0, lambda: {"BLEU": float(torch.rand(()))}
+    often.go(lambda _: None)
+    assert never.curve.losses == often.curve.losses
+    assert len(often.curve.measured) >= len(often.curve.losses) - 1 > len(never.curve.measured)
 
 
 def test_a_checkpoint_of_an_older_version_is_said_in_one_sentence(tmp_path, capsys):
     assert _train(tmp_path / "run", "--pairs", "40", "--epochs", "1") == 0
     file = tmp_path / "run" / "checkpoint.pt"
     state = torch.load(file)
-    state["optimiser"] = state.pop("optimisers")[0]
+    state["optimisers"] = [state.pop("optimizer")]
     torch.save(state, file)
     capsys.readouterr()
     assert _train(tmp_path / "run", "--pairs", "40", "--epochs", "1") == 2
@@ -317,12 +170,25 @@ def test_a_checkpoint_of_an_older_version_is_said_in_one_sentence(tmp_path, caps
     assert "of another version of the course" in said and said.count("\n") == 1
 
 
-def test_the_command_in_a_card_names_the_optimiser(tmp_path):
-    run = tmp_path / "run"
-    assert _train(run, "--pairs", "40", "--epochs", "1", "--optimiser", "muon", "--weight-decay", "0.1") == 0
-    assert command.main(["export", str(run), "--out", str(tmp_path / "model.pt")]) == 0
-    card = (tmp_path / "model.md").read_text()
-    assert "--optimiser muon" in card and "--weight-decay 0.1" in card
+def test_the_plan_of_an_older_version_is_known_without_what_has_gone():
+    """As in the model that ships: how it was trained, not what it computes."""
+    assert plan_from({"corpus": "tatoeba", "optimiser": "muon", "without": ("joint",)}) == Plan("tatoeba")
+
+
+def test_the_command_in_a_card_trains_the_same_plan():
+    plan = plan_for("tatoeba", direction="both", minutes=76.0, lower=True, weight_decay=0.1, seed=3)
+    command_line = command_of(plan)
+    assert "epochs" not in command_line and "--weight-decay 0.1" in command_line
+    options = command._parser().parse_args(command_line.split()[3:])
+    chosen = {name: getattr(options, name, None) for name in Plan.__dataclass_fields__}
+    assert plan_for(chosen.pop("corpus"), **chosen) == plan
+
+
+def test_pairs_that_are_too_long_are_left_out_and_counted(tmp_path, capsys, monkeypatch):
+    text = sentences("built-in", "train", "de-en", 40)
+    monkeypatch.setattr(command, "sentences", lambda *_: [*text, ("Haus " * (LONGEST + 9), "house")])
+    assert _train(tmp_path / "run", "--epochs", "1") == 0
+    assert "from 40 pairs (1 are too long)" in capsys.readouterr().out
 
 
 def test_a_run_with_a_budget_of_target_tokens_spends_it_and_its_rate_falls_to_zero_by_then(tmp_path):
@@ -442,7 +308,7 @@ def test_a_runs_checkpoint_in_place_of_its_folder_is_said_in_one_sentence(run, c
 def test_the_students_own_transformer_is_trained(tmp_path):
     notebook = ROOT / "solutions" / "12_translator" / "12_translator.ipynb"
     assert _train(tmp_path / "own", "--notebook", str(notebook), "--pairs", "60") == 0
-    assert sentence_translator.lab_12(notebook).Transformer.__module__ == "own_12_translator"
+    assert load_lab_12(notebook).Transformer.__module__ == "own_12_translator"
     assert command.main(["translate", str(tmp_path / "own"), "Ich esse.", "--notebook", str(notebook)]) == 0
 
 
@@ -461,10 +327,12 @@ def test_without_the_fast_path_the_students_translate_does_it(tmp_path, monkeypa
         "2",
     ]
     assert command.main(text) == 0
-    monkeypatch.setattr(sentence_translator, "FAST", "coursekit.provided.no_such_module")
+    monkeypatch.setattr(lab_model, "FAST", "coursekit.provided.no_such_module")
     assert command.main(text) == 0
     first, second = capsys.readouterr().out.splitlines()
     assert first == second
+    assert command.main([*text, "--alternatives", "3"]) == 2
+    assert "lab 12's translate returns one" in capsys.readouterr().err
     assert _train(tmp_path / "slow", "--notebook", str(notebook), "--pairs", "40") == 0
 
 
@@ -472,14 +340,12 @@ def test_only_the_fast_path_goes_to_a_gpu_by_itself(monkeypatch):
     """Lab 12's functions make their tensors on the processor: a model that is run as it is written stays there."""
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
-    assert sentence_translator.device_for(Plan()).type == "cuda"
-    assert sentence_translator.device_for(Plan(), "cpu").type == "cpu"
-    assert sentence_translator.device_for(Plan(without=("fast",))).type == "cpu"
-    assert sentence_translator.device_for(Plan(without=("fast",)), "cuda:0") == torch.device("cuda:0")
-    monkeypatch.setattr(sentence_translator, "FAST", "coursekit.provided.no_such_module")
-    assert sentence_translator.device_for(Plan()).type == "cpu"
+    assert device_for().type == "cuda" and device_for("cpu").type == "cpu"
+    assert device_for("cuda:0") == torch.device("cuda:0")
+    monkeypatch.setattr(lab_model, "FAST", "coursekit.provided.no_such_module")
+    assert device_for().type == "cpu"
     with pytest.raises(UserError, match="needs the course's fast path"):
-        sentence_translator.device_for(Plan(), "cuda")
+        device_for("cuda")
 
 
 def test_an_unwritten_transformer_is_named(tmp_path, capsys):
@@ -492,17 +358,13 @@ def test_batches_hold_every_pair_once_keep_to_their_size_and_have_little_padding
     rng = random.Random(1)
     lengths = [(rng.randint(3, 20), rng.randint(3, 20)) for _ in range(3000)]
     pairs = [([4 + number % 90] * s, [5] * t) for number, (s, t) in enumerate(lengths)]
-    make_batch = sentence_translator.lab_12(None).make_batch
-    padding = {}
-    for like_length in (True, False):
-        found = batches(pairs, 600, random.Random(0), like_length)
-        assert sorted(pair for batch in found for pair in batch) == sorted(pairs)
-        made = [make_batch(batch) for batch in found]
-        assert all(part.numel() <= 600 for batch in made for part in batch)
-        places = sum(batch[0].numel() + batch[2].numel() for batch in made)
-        padding[like_length] = 1 - sum(int(b[0].ne(PAD).sum() + b[2].ne(PAD).sum()) for b in made) / places
-    assert padding[True] < 0.1 < 0.3 < padding[False]
-    assert batches(pairs, 600, random.Random(0)) != batches(pairs, 600, random.Random(1))
+    make_batch = load_lab_12(None).make_batch
+    found = token_batches(pairs, 600, random.Random(0))
+    assert sorted(pair for batch in found for pair in batch) == sorted(pairs)
+    parts = [part for batch in found for part in make_batch(batch)]
+    assert all(part.numel() <= 600 for part in parts)
+    assert sum(int(part.eq(PAD).sum()) for part in parts) < 0.1 * sum(part.numel() for part in parts)
+    assert found == token_batches(pairs, 600, random.Random(0)) != token_batches(pairs, 600, random.Random(1))
 
 
 def test_subwords_are_lab_4s_and_spell_every_sentence():

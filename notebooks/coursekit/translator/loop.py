@@ -1,0 +1,213 @@
+"""The training loop of lab 12's translator, in the lab and on real sentences: it can be stopped, and goes on as if it had not.
+
+The optimizer, the random numbers and the position in the order of batches are in the checkpoint, so a run that was
+interrupted has the same losses as one that was not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from coursekit.data.vocabulary import PAD, Batch, MakeBatch, Pair
+from coursekit.errors import UserError
+from coursekit.provided.p10_training import masked_cross_entropy
+from coursekit.translator.files import load_tensors, save_tensors
+
+__all__ = ["Curve", "Loss", "TrainingLoop", "fresh", "readable_loss"]
+
+#: A batch and the label smoothing → the mean loss of its target tokens.
+Loss = Callable[[Batch, float], Tensor]
+
+
+def fresh(model: nn.Module) -> nn.Module:
+    """Draw every matrix but the embeddings anew as Glorot and Bengio do (2010): signals keep their size."""
+    for name, weight in model.named_parameters():
+        if weight.dim() > 1 and "embedding" not in name:
+            nn.init.xavier_uniform_(weight)
+    return model
+
+
+def readable_loss(model: nn.Module) -> Loss:
+    """The loss by the model as it is written."""
+
+    def loss(batch: Batch, smoothing: float) -> Tensor:
+        source, decoder_input, labels = batch
+        return masked_cross_entropy(model(source, decoder_input), labels, PAD, smoothing)
+
+    return loss
+
+
+@dataclass
+class Curve:
+    """What a run has seen: losses by step, and what was measured on the way (step, tokens, seconds, …)."""
+
+    losses: list[float] = field(default_factory=list)
+    measured: list[dict[str, float]] = field(default_factory=list)
+    tokens: int = 0
+    seconds: float = 0.0
+
+
+class TrainingLoop:
+    """AdamW, step after step, over epochs that each have their own shuffle.
+
+    A subclass says how pairs become batches, how far the run is, and how fast it learns. ``plan`` is what decides all
+    of it, as plain values: a checkpoint of another plan is refused. ``loss`` acts on ``model``'s parameters.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        make_batch: MakeBatch,
+        loss: Loss,
+        *,
+        plan: dict[str, Any],
+        checkpoint: Path | None,
+        eps: float = 1e-8,
+    ):
+        self.model, self.make_batch, self.loss = model, make_batch, loss
+        self.recipe, self.checkpoint = plan, checkpoint
+        self.device = next(model.parameters()).device
+        self.optimizer = torch.optim.AdamW(
+            model.parameters(),
+            lr=plan["rate"],
+            betas=(0.9, 0.98),
+            eps=eps,
+            weight_decay=plan["weight_decay"],
+            fused=True,
+        )
+        self.curve = Curve()
+        self.epoch = self.batch = 0
+        self.stopping = False
+        self._held: tuple[int, list[list[Pair]]] | None = None
+        self.steps: int = plan["epochs"] * len(self._batches_of_epoch())
+
+    def batches_of(self, rng: random.Random) -> list[list[Pair]]:
+        """The batches of an epoch, shuffled by ``rng``."""
+        raise NotImplementedError
+
+    @property
+    def progress(self) -> float:
+        """How much of the plan is done, 0 to 1."""
+        return len(self.curve.losses) / self.steps
+
+    @property
+    def rate(self) -> float:
+        """The learning rate of the next step: up for ``warm_up`` steps, and down to 0 in a straight line."""
+        return float(
+            self.recipe["rate"]
+            * min((len(self.curve.losses) + 1) / self.recipe["warm_up"], 1 - self.progress)
+        )
+
+    def take_steps(self) -> Iterator[int]:
+        """One step after another, until the plan is done or someone asks to stop; yields the number of steps so far.
+
+        Ctrl-C (and a request to end) waits for the step to be whole; a second one does not. The clock counts steps
+        and the making of batches, and nothing else.
+        """
+        self.model.train()
+        try:
+            with _stopped_between_steps(self):
+                while self.progress < 1 and not self.stopping:
+                    began = time.perf_counter()
+                    batches = self._batches_of_epoch()
+                    self._step(batches[self.batch])
+                    self.batch += 1
+                    if self.batch == len(batches):
+                        self.epoch, self.batch = self.epoch + 1, 0
+                    self.curve.seconds += time.perf_counter() - began
+                    yield len(self.curve.losses)
+        finally:
+            self.model.eval()
+
+    def _step(self, pairs: list[Pair]) -> None:
+        """Predict, compare, go downhill."""
+        batch = self.on_device(self.make_batch(pairs))
+        loss = self.loss(batch, self.recipe["smoothing"])
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe["clip"])
+        self.optimizer.param_groups[0]["lr"] = self.rate
+        self.optimizer.step()
+        self.curve.tokens += int(batch[2].ne(PAD).sum())
+        self.curve.losses.append(float(loss.detach()))
+
+    def on_device(self, batch: Batch) -> Batch:
+        """The batch where the model is."""
+        source, decoder_input, labels = (part.to(self.device, non_blocking=True) for part in batch)
+        return source, decoder_input, labels
+
+    def _batches_of_epoch(self) -> list[list[Pair]]:
+        """This epoch's batches: the same ones after a restart."""
+        if self._held is None or self._held[0] != self.epoch:
+            rng = random.Random(1000 * self.recipe["seed"] + self.epoch)
+            self._held = (self.epoch, self.batches_of(rng))
+        return self._held[1]
+
+    def save(self) -> None:
+        """Write the checkpoint, whole or not at all."""
+        if self.checkpoint is None:
+            return
+        state: dict[str, Any] = {
+            "plan": self.recipe,
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "random": torch.get_rng_state(),
+            "curve": asdict(self.curve),
+            "epoch": self.epoch,
+            "batch": self.batch,
+        }
+        if self.device.type == "cuda":  # there, dropout has random numbers of its own
+            state["random_on_gpu"] = torch.cuda.get_rng_state(self.device)
+        save_tensors(state, self.checkpoint)
+
+    def resume(self) -> None:
+        """Go on from the checkpoint, if there is one. UserError when it is of another plan, or another version."""
+        if self.checkpoint is None or not self.checkpoint.is_file():
+            return
+        state = load_tensors(self.checkpoint, self.device)
+        if "optimizer" not in state:
+            raise UserError(
+                f"{self.checkpoint} is of another version of the course, which cannot go on with it."
+            )
+        if state["plan"] != self.recipe:
+            raise UserError(f"{self.checkpoint} belongs to another plan: choose another place, or remove it.")
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        torch.set_rng_state(state["random"].cpu())
+        if self.device.type == "cuda" and "random_on_gpu" in state:
+            torch.cuda.set_rng_state(state["random_on_gpu"].cpu(), self.device)
+        self.curve = Curve(**state["curve"])
+        self.epoch, self.batch = state["epoch"], state["batch"]
+
+
+@contextlib.contextmanager
+def _stopped_between_steps(loop: TrainingLoop) -> Iterator[None]:
+    """While this lasts, Ctrl-C and SIGTERM ask the loop to stop after its step; asked twice, they act at once."""
+    loop.stopping = False
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        if loop.stopping:
+            raise KeyboardInterrupt
+        loop.stopping = True
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,128 @@
+"""The plan of a training run: everything that decides what it does. It is kept in the run's folder and its checkpoint."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from coursekit.errors import UserError
+from coursekit.translator.files import write_text
+
+__all__ = ["CORPORA", "DIRECTIONS", "Plan", "command_of", "plan_for", "plan_from", "read_plan", "write_plan"]
+
+DIRECTIONS = ("de-en", "en-de", "both")
+CORPORA = ("multi30k", "tatoeba", "built-in")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that decides what a training run does.
+
+    ``minutes`` and ``tokens`` (target tokens; 0: no limit) end it before ``epochs`` do, and the rate is 0 by then.
+    """
+
+    corpus: str = "multi30k"
+    direction: str = "de-en"
+    lower: bool = True
+    vocabulary: int = 4000
+    d_model: int = 192
+    heads: int = 4
+    d_ff: int = 768
+    layers: int = 2
+    dropout: float = 0.1
+    epochs: int = 15
+    minutes: float = 0.0
+    tokens: int = 0
+    batch_tokens: int = 1000
+    rate: float = 2e-3
+    warm_up: int = 300
+    smoothing: float = 0.1
+    weight_decay: float = 0.01
+    clip: float = 1.0
+    seed: int = 0
+    pairs: int = 0  # 0: all
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The arguments of ``Transformer`` after the two vocabulary sizes."""
+        return {"d_model": self.d_model, "heads": self.heads, "d_ff": self.d_ff, "layers": self.layers}
+
+    @property
+    def directions(self) -> list[str]:
+        """The directions that the model knows, each as "from-to"."""
+        return ["en-de", "de-en"] if self.direction == "both" else [self.direction]
+
+
+#: What suits each corpus, where it is not what suits Multi30k.
+_USUAL: dict[str, dict[str, Any]] = {
+    "multi30k": {},
+    "tatoeba": {"lower": False, "vocabulary": 6000, "epochs": 6, "batch_tokens": 1500, "warm_up": 500},
+    "built-in": {
+        "lower": False,
+        "vocabulary": 1200,
+        "d_model": 128,
+        "d_ff": 256,
+        "epochs": 8,
+        "smoothing": 0.05,
+    },
+}
+#: What older plans say, too: how the run was trained, not what its model computes.
+_RETIRED = {"optimiser", "without"}
+
+
+def plan_for(corpus: str, **chosen: Any) -> Plan:
+    """The usual plan for a corpus, with what is chosen otherwise (None: as usual)."""
+    plan = replace(Plan(corpus, **_USUAL[corpus]), **{k: v for k, v in chosen.items() if v is not None})
+    if (plan.minutes or plan.tokens) and chosen.get("epochs") is None:
+        plan = replace(plan, epochs=1000)  # the clock, or the count, decides
+    if plan.d_model % plan.heads:
+        raise UserError(
+            f"{plan.heads} heads cannot share a width of {plan.d_model} evenly: change --heads or --d-model."
+        )
+    return plan
+
+
+def command_of(plan: Plan) -> str:
+    """The command that trains this plan."""
+    usual = plan_for(plan.corpus)
+    words = ["python -m coursekit.translator train", plan.corpus]
+    for name, value in asdict(plan).items():
+        option = name.replace("_", "-")
+        if value == getattr(usual, name) or (name == "epochs" and (plan.minutes or plan.tokens)):
+            continue
+        if name == "lower":
+            words.append("--lower" if value else "--no-lower")
+        else:
+            words.append(f"--{option} {value:g}" if isinstance(value, float) else f"--{option} {value}")
+    return " ".join(words)
+
+
+def plan_from(stored: Any) -> Plan:
+    """The plan from what ``asdict`` and JSON made of it. UserError where it is not a plan of this version."""
+    if not isinstance(stored, dict):
+        raise UserError("The run's plan is not a table of names and values.")
+    strange = sorted(stored.keys() - {field.name for field in fields(Plan)} - _RETIRED, key=str)
+    if strange:
+        raise UserError(
+            f"The run was made by another version of the course: its plan has {', '.join(map(str, strange))}."
+        )
+    return Plan(**{name: value for name, value in stored.items() if name not in _RETIRED})
+
+
+def read_plan(folder: Path) -> Plan:
+    """The plan of a run's folder. UserError when there is none."""
+    file = folder / "plan.json"
+    if not file.is_file():
+        raise UserError(f"{folder} holds no training run: there is no plan.json.")
+    try:
+        stored = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UserError(f"{file} cannot be read as JSON: {error}.") from None
+    return plan_from(stored)
+
+
+def write_plan(folder: Path, plan: Plan) -> None:
+    """Note the plan in its folder."""
+    write_text(folder / "plan.json", json.dumps(asdict(plan), indent=1) + "\n")
