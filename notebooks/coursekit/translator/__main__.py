@@ -254,7 +254,7 @@ def main(arguments: list[str] | None = None) -> int:
         torch.set_num_threads(options.threads)
     try:
         options.run_command(options)
-    except (UserError, FileNotFoundError) as error:
+    except (UserError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
