@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,90 +17,12 @@ from autograder.course.masters import solved
 from autograder.course.policy_file import spec
 from autograder.errors import UserError
 from autograder.files import write_atomically
-from autograder.testing.catalogue import Answer, answers_of, source_of
+from autograder.testing.catalogue import answers_of, source_of
 
-_FIRST = [
-    "Ada",
-    "Alan",
-    "Amina",
-    "Anna",
-    "Ben",
-    "Carla",
-    "Chen",
-    "Dmitri",
-    "Elif",
-    "Emma",
-    "Fatima",
-    "Felix",
-    "Grace",
-    "Hanna",
-    "Ines",
-    "Ivan",
-    "Jonas",
-    "Jun",
-    "Kofi",
-    "Lars",
-    "Lea",
-    "Lina",
-    "Luis",
-    "Maja",
-    "Marie",
-    "Mei",
-    "Mia",
-    "Nils",
-    "Noor",
-    "Olga",
-    "Omar",
-    "Paul",
-    "Priya",
-    "Rosa",
-    "Sami",
-    "Sofia",
-    "Tariq",
-    "Tom",
-    "Uma",
-    "Vera",
-    "Yuki",
-    "Zoe",
-]
-_LAST = [
-    "Abe",
-    "Arslan",
-    "Bauer",
-    "Becker",
-    "Costa",
-    "Diaz",
-    "Diop",
-    "Fischer",
-    "Haddad",
-    "Hansen",
-    "Ito",
-    "Jansen",
-    "Khan",
-    "Klein",
-    "Kowalski",
-    "Lang",
-    "Lopez",
-    "Maier",
-    "Mensah",
-    "Meyer",
-    "Moreau",
-    "Nguyen",
-    "Novak",
-    "Okafor",
-    "Park",
-    "Patel",
-    "Petrov",
-    "Rossi",
-    "Sato",
-    "Schmidt",
-    "Silva",
-    "Singh",
-    "Weber",
-    "Wolf",
-    "Yilmaz",
-    "Zhang",
-]
+_FIRST = (
+    "ada alan amina ben carla chen elif emma felix grace ivan jonas kofi lea mei noor olga priya rosa yuki"
+)
+_LAST = "abe bauer costa diop haddad ito khan lang lopez meyer novak okafor park rossi sato silva singh weber"
 
 
 @dataclass(frozen=True)
@@ -112,7 +34,7 @@ class Kind:
 
 
 def answered(lab: str, answers: dict[str, str]) -> NotebookNode:
-    """The released notebook with the given sources in its solution cells; the others stay as released."""
+    """The released notebook with these sources (question -> code) in its solution cells; the others stay as released."""
     notebook = released_notebook(lab)
     for cell in notebook.cells:
         data = cell.metadata.get("nbgrader", {})
@@ -123,9 +45,19 @@ def answered(lab: str, answers: dict[str, str]) -> NotebookNode:
     return notebook
 
 
-def _named(lab: str, kind: str) -> list[tuple[Answer, str]]:
-    pairs = [(a, source_of(a)) for answers in answers_of(lab)[kind].values() for a in answers]
-    return [(answer, source) for answer, source in pairs if source is not None]
+def _sources(lab: str, kind: str) -> dict[str, list[str]]:
+    """Question -> the sources of its misconceptions or alternatives that can be written into a notebook."""
+    sources = {
+        question: [source for answer in answers if (source := source_of(answer)) is not None]
+        for question, answers in answers_of(lab)[kind].items()
+    }
+    return {question: some for question, some in sources.items() if some}
+
+
+def pick(sources: dict[str, list[str]], count: int, rng: random.Random) -> dict[str, str]:
+    """Answers to ``count`` different questions, or to all of them where there are fewer."""
+    questions = rng.sample(sorted(sources), k=min(count, len(sources)))
+    return {question: rng.choice(sources[question]) for question in questions}
 
 
 def _with_cell(lab: str, source: str, place: str | None = None) -> str:
@@ -170,20 +102,13 @@ _HOSTILE = {
 
 def kinds_of(lab: str) -> list[Kind]:
     """Every kind of submission that can be made for a lab, the common ones first."""
-    right, wrong, styles = solved(lab), _named(lab, "misconception"), _named(lab, "alternative")
+    right, wrong, styles = solved(lab), _sources(lab, "misconception"), _sources(lab, "alternative")
 
-    def one_wrong(count: int) -> Callable[[str, random.Random], str]:
-        def write(_: str, rng: random.Random) -> str:
-            chosen = rng.sample(wrong, k=min(count, len(wrong)))
-            return nbformat.writes(
-                answered(lab, right | {answer.question: source for answer, source in chosen})
-            )
-
-        return write
+    def mistaken(count: int) -> Callable[[str, random.Random], str]:
+        return lambda _, rng: nbformat.writes(answered(lab, right | pick(wrong, count, rng)))
 
     def other_style(_: str, rng: random.Random) -> str:
-        chosen = rng.sample(styles, k=min(len(styles), len(right)))
-        return nbformat.writes(answered(lab, right | {answer.question: source for answer, source in chosen}))
+        return nbformat.writes(answered(lab, right | pick(styles, len(right), rng)))
 
     def half(_: str, rng: random.Random) -> str:
         names = list(right)
@@ -199,8 +124,8 @@ def kinds_of(lab: str) -> list[Kind]:
     kinds = [
         Kind("honest", lambda *_: nbformat.writes(answered(lab, right))),
         Kind("another style", other_style),
-        Kind("one misconception", one_wrong(1)),
-        Kind("two misconceptions", one_wrong(2)),
+        Kind("one misconception", mistaken(1)),
+        Kind("two misconceptions", mistaken(2)),
         Kind("half done", half),
         Kind("unlucky", unlucky),
         Kind("untouched", lambda *_: nbformat.writes(released_notebook(lab))),
@@ -210,9 +135,12 @@ def kinds_of(lab: str) -> list[Kind]:
     kinds += [
         Kind(name, lambda *_, source=source: _with_cell(lab, source)) for name, source in _HOSTILE.items()
     ]
-    return [
-        kind for kind in kinds if (wrong or "misc" not in kind.name) and (styles or "style" not in kind.name)
-    ]
+    possible = {
+        "another style": bool(styles),
+        "one misconception": bool(wrong),
+        "two misconceptions": len(wrong) > 1,
+    }
+    return [kind for kind in kinds if possible.get(kind.name, True)]
 
 
 def _edited(lab: str, right: dict[str, str]) -> str:
@@ -258,8 +186,8 @@ def simulate(lab: str, students: int, out: Path, seed: int = 0, hostile: bool = 
     return written
 
 
-def _names(count: int, rng: random.Random) -> Sequence[str]:
-    names = [f"{first}_{last}".lower() for first in _FIRST for last in _LAST]
+def _names(count: int, rng: random.Random) -> list[str]:
+    """Different names for so many students, by number where the invented ones do not suffice."""
+    names = [f"{first}_{last}" for first in _FIRST.split() for last in _LAST.split()]
     rng.shuffle(names)
-    extra = (f"student_{i:05d}" for i in range(count))
-    return [names[i] if i < len(names) else next(extra) for i in range(count)]
+    return (names + [f"student_{number:05d}" for number in range(count - len(names))])[:count]
