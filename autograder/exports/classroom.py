@@ -38,7 +38,7 @@ def autograding_json(row: Graded, max_points: float) -> dict[str, Any]:
     """
     tests = []
     for question in row.result.questions:
-        earned = row.by_question.get(question.name, question.points)
+        earned = row.points_of(question.name)
         full = earned >= question.max_points - 1e-9
         tests.append(
             {
@@ -52,7 +52,7 @@ def autograding_json(row: Graded, max_points: float) -> dict[str, Any]:
                 "duration": 0,
             }
         )
-    by_hand = row.points - sum(row.by_question.values())
+    by_hand = row.points - sum(row.points_of(question.name) for question in row.result.questions)
     if abs(by_hand) > 1e-9:
         tests.append(
             {

@@ -11,7 +11,7 @@ from autograder.exports import canvas, classroom, gradescope, gradescope_zip, mo
 from autograder.exports.rows import Exported, Grades, graded
 from autograder.exports.tables import Roster, read_roster
 from autograder.gradebook.cells import test_cells
-from autograder.gradebook.writer import TeacherMarks
+from autograder.gradebook.final_points import TeacherMarks
 from autograder.results import SubmissionResult
 
 __all__ = ["FORMATS", "Exported", "export"]

@@ -49,7 +49,7 @@ def results_json(row: Graded) -> dict[str, Any]:
         "stdout_visibility": "hidden",
         "extra_data": {"lab": result.lab, "status": result.status, "unsandboxed": result.unsandboxed},
         "tests": [
-            _test(question, row.by_question.get(question.name, question.points), number)
+            _test(question, row.points_of(question.name), number)
             for number, question in enumerate(result.questions, start=1)
         ],
     }

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.course.lab import LabSpec
 from autograder.exports.tables import Roster
-from autograder.gradebook.writer import TeacherMarks
+from autograder.gradebook.final_points import FinalPoints, TeacherMarks, final_points
 from autograder.pages.render import counted_points, plain, points
 from autograder.results import STATUSES, SubmissionResult
 
@@ -32,11 +32,18 @@ class Graded:
     """One student's result and final points."""
 
     result: SubmissionResult
-    points: float
-    #: Question -> points, changes made by people included.
-    by_question: dict[str, float]
-    #: What people did beside that, a line each: points of written answers, comments, lateness.
+    final: FinalPoints
+    #: What people did beside the questions' points, a line each: points of written answers, comments, lateness.
     by_hand: tuple[str, ...] = ()
+
+    @property
+    def points(self) -> float:
+        """The submission's points, late penalty and all."""
+        return self.final.total
+
+    def points_of(self, question: str) -> float:
+        """A question's points, changes made by people included."""
+        return self.final.questions[question].final
 
     @property
     def student(self) -> str:
@@ -48,7 +55,7 @@ class Graded:
         """Points by question and named misconceptions as lines of plain text."""
         lines = [STATUSES[self.result.status].for_student]
         for question in self.result.questions:
-            earned = points(self.by_question.get(question.name, question.points))
+            earned = points(self.points_of(question.name))
             line = f"{question.name}: {earned} of {points(question.max_points)}"
             why = f"looks like: {question.misconception}" if question.misconception else question.cause
             lines.append(f"{line} ({why})" if why else line)
@@ -89,26 +96,17 @@ def graded(
     marks: Mapping[str, TeacherMarks] | None,
     test_cells: Mapping[str, str],
 ) -> Graded:
-    """Combine a result with what people entered, by the gradebook's rules: a manual score wins.
-
-    ``test_cells`` maps a question to the cell that carries its points in the gradebook.
-    """
-    mine = (marks or {}).get(result.student, TeacherMarks())
-    by_question = {}
-    for question in result.questions:
-        cell = test_cells.get(question.name, question.name)
-        by_question[question.name] = mine.scores.get(cell, question.points) + mine.extra_credit.get(cell, 0.0)
-    written = sum(mine.scores.get(name, 0.0) + mine.extra_credit.get(name, 0.0) for name, _ in spec.written)
-    total = max(0.0, sum(by_question.values()) + written - mine.late_penalty)
-    return Graded(result, total, by_question, tuple(_by_hand(mine, spec)))
+    """A result with its final points. ``test_cells``: question -> the cell with its points in the gradebook."""
+    entered = None if marks is None else marks.get(result.student, TeacherMarks())
+    final = final_points(result, spec, entered, test_cells)
+    return Graded(result, final, tuple(_by_hand(entered or TeacherMarks(), final, spec)))
 
 
-def _by_hand(marks: TeacherMarks, spec: LabSpec) -> Iterator[str]:
+def _by_hand(marks: TeacherMarks, final: FinalPoints, spec: LabSpec) -> Iterator[str]:
     for name, most in spec.written:
-        if name in marks.scores:
-            earned = marks.scores[name] + marks.extra_credit.get(name, 0.0)
-            yield f"{name}: {points(earned)} of {points(most)}"
+        if final.written[name].manual is not None:
+            yield f"{name}: {points(final.written[name].final)} of {points(most)}"
     for name, comment in marks.comments.items():
         yield f"Your teacher on {name}: {comment}"
-    if marks.late_penalty:
-        yield f"Lateness takes off {counted_points(marks.late_penalty)}."
+    if final.late_penalty:
+        yield f"Lateness takes off {counted_points(final.late_penalty)}."

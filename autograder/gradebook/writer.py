@@ -11,7 +11,6 @@ import datetime
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -21,7 +20,7 @@ from alembic.script import ScriptDirectory
 from nbgrader import api
 from nbgrader.dbutil import ALEMBIC_DIR
 from nbgrader.utils import compute_checksum, parse_utc
-from sqlalchemy import create_engine, event, func, insert, inspect, select, text, update
+from sqlalchemy import create_engine, event, insert, inspect, select, text, update
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DatabaseError
@@ -30,6 +29,7 @@ from sqlalchemy.orm import Session
 from autograder.course.lab import LabSpec
 from autograder.errors import GradingError
 from autograder.gradebook.cells import LabCells, lab_cells, save_lab
+from autograder.gradebook.final_points import CellPoints, TeacherMarks
 from autograder.results import SubmissionResult
 
 #: The signature of nbgrader's ``late_submission_penalty``: (student, score, seconds late) -> points or None.
@@ -37,19 +37,6 @@ LatePenalty = Callable[[str, float, float], float | None]
 
 #: A student -> how much longer than the others they have; None when the course does not say.
 Extension = Callable[[str], datetime.timedelta | None]
-
-
-@dataclass(frozen=True)
-class TeacherMarks:
-    """What people entered for one submission, by ``grade_id``, and how late it was."""
-
-    scores: dict[str, float] = field(default_factory=dict)
-    comments: dict[str, str] = field(default_factory=dict)
-    extra_credit: dict[str, float] = field(default_factory=dict)
-    #: Cells that still wait for a person.
-    waiting: tuple[str, ...] = ()
-    seconds_late: float = 0.0
-    late_penalty: float = 0.0
 
 
 class GradebookWriter:
@@ -160,12 +147,7 @@ class GradebookWriter:
         """Bring extensions and late penalties of all submissions up to date; the students for whom that changed."""
         changed = []
         with self._transaction() as session:
-            grade = api.Grade
-            points = func.coalesce(grade.manual_score, grade.auto_score, 0.0)
-            earned = func.sum(points + func.coalesce(grade.extra_credit, 0.0))
-            totals: dict[str, float] = dict(
-                session.execute(select(grade.notebook_id, earned).group_by(grade.notebook_id)).all()
-            )
+            totals = self._totals(session)
             for row in session.execute(self._submissions()).all():
                 given = self._extension(row.student_id)
                 longer = row.extension if given is None else given
@@ -180,6 +162,16 @@ class GradebookWriter:
                 if (longer, penalty) != (row.extension, row.late_submission_penalty):
                     changed.append(row.student_id)
         return changed
+
+    def _totals(self, session: Session) -> dict[str, float]:
+        """The id of each submitted notebook of the lab -> its points before any late penalty."""
+        grade = api.Grade
+        columns = (grade.notebook_id, grade.auto_score, grade.manual_score, grade.extra_credit)
+        query = select(*columns).where(grade.cell_id.in_(list(self._saved.graded.values())))
+        totals: dict[str, float] = defaultdict(float)
+        for row in session.execute(query):
+            totals[row.notebook_id] += _cell_points(row, row.auto_score).final
+        return totals
 
     def _submissions(self, *only: Any) -> Any:
         """The query for submissions of the lab: ids, student, times and late penalty."""
@@ -244,10 +236,9 @@ class GradebookWriter:
         for name, auto_score in scores.items():
             cell_id = self._saved.graded[name]
             old = existing.get(cell_id)
-            manual_score = old.manual_score if old is not None else None
-            effective = manual_score if manual_score is not None else auto_score
-            total += (effective or 0.0) + ((old.extra_credit or 0.0) if old is not None else 0.0)
-            needs_person = manual_score is not None or auto_score is None
+            points = _cell_points(old, auto_score)
+            total += points.final
+            needs_person = points.manual is not None or auto_score is None
             if old is None:
                 row = {"cell_id": cell_id, "notebook_id": notebook_id, "auto_score": auto_score}
                 new_rows.append({**row, "needs_manual_grade": needs_person})
@@ -338,6 +329,13 @@ def _insert_and_update(
         session.execute(insert(model), new_rows)
     if changed_rows:
         session.execute(update(model), changed_rows)
+
+
+def _cell_points(row: Any, automatic: float | None) -> CellPoints:
+    """A cell's points: the automatic score, and what the Grade's row (None: there is none yet) holds of people's."""
+    if row is None:
+        return CellPoints(automatic)
+    return CellPoints(automatic, row.manual_score, row.extra_credit or 0.0)
 
 
 def _auto_scores(

@@ -11,7 +11,7 @@ from nbgrader.utils import parse_utc
 from autograder.course.lab import LabSpec
 from autograder.files import feedback_page, write_atomically
 from autograder.gradebook.cells import test_cells
-from autograder.gradebook.writer import TeacherMarks
+from autograder.gradebook.final_points import CellPoints, TeacherMarks, final_points
 from autograder.pages.render import counted_points, duration, plain, points, render
 from autograder.results import STATUSES, QuestionResult, SubmissionResult, TestResult
 
@@ -70,6 +70,8 @@ class FeedbackView:
     late: str
     late_penalty: float
     waiting: str
+    #: Points so far, after the late penalty.
+    score: float
 
     @property
     def max_score(self) -> float:
@@ -77,12 +79,6 @@ class FeedbackView:
         return sum(q.max_points for q in self.questions) + sum(
             answer.max_points for answer in self.written if answer.points is not None
         )
-
-    @property
-    def score(self) -> float:
-        """Points so far, after the late penalty, never below zero."""
-        earned = sum(q.points for q in self.questions) + sum(a.points or 0.0 for a in self.written)
-        return max(0.0, earned - self.late_penalty)
 
 
 class FeedbackWriter:
@@ -101,12 +97,12 @@ class FeedbackWriter:
 
     def page(self, result: SubmissionResult, marks: TeacherMarks | None = None) -> str:
         """The page as self-contained HTML; ``marks`` are what people entered in the gradebook."""
-        return render("feedback.html.j2", page=self._view(result, marks or TeacherMarks(), marks is not None))
+        return render("feedback.html.j2", page=self._view(result, marks))
 
-    def _view(self, result: SubmissionResult, marks: TeacherMarks, from_gradebook: bool) -> FeedbackView:
-        nothing_to_read = not result.readable
+    def _view(self, result: SubmissionResult, entered: TeacherMarks | None) -> FeedbackView:
+        marks, final = entered or TeacherMarks(), final_points(result, self.spec, entered, self._test_cell)
         written = tuple(
-            _written(name, maximum, marks, read=from_gradebook or nothing_to_read, nothing=nothing_to_read)
+            _written(name, maximum, final.written[name], marks.comments.get(name, ""), result.readable)
             for name, maximum in self.spec.written
         )
         return FeedbackView(
@@ -117,12 +113,18 @@ class FeedbackWriter:
             status=FAULT_SENTENCE if result.fault else STATUSES[result.status].for_student,
             all_ran=result.status == "graded",
             notes=result.notes,
-            readable=not nothing_to_read,
-            questions=tuple(self._question(question, result, marks) for question in self._all(result)),
+            readable=result.readable,
+            questions=tuple(
+                _question(
+                    question, result, final.questions[question.name], marks.comments.get(question.name, "")
+                )
+                for question in self._all(result)
+            ),
             written=written,
             late=_late(marks),
-            late_penalty=marks.late_penalty,
+            late_penalty=final.late_penalty,
             waiting=_waiting(written),
+            score=final.total,
         )
 
     def _all(self, result: SubmissionResult) -> tuple[QuestionResult, ...]:
@@ -131,34 +133,32 @@ class FeedbackWriter:
         silent = (QuestionResult(name, 0.0, most) for name, most in self.spec.questions if name not in known)
         return (*result.questions, *silent)
 
-    def _question(
-        self, question: QuestionResult, result: SubmissionResult, marks: TeacherMarks
-    ) -> QuestionView:
-        cell = self._test_cell.get(question.name, question.name)
-        by_hand = marks.scores.get(cell)
-        extra = marks.extra_credit.get(cell, 0.0)
-        words = []
-        if by_hand is not None and by_hand != question.points:
-            words.append(
-                f"Your teacher looked at this and gave {counted_points(by_hand)} "
-                f"(the tests gave {points(question.points)})."
-            )
-        if extra:
-            words.append(f"Your teacher added {counted_points(extra)} of extra credit.")
-        return QuestionView(
-            name=question.name,
-            points=(question.points if by_hand is None else by_hand) + extra,
-            max_points=question.max_points,
-            tests=_without_repeats(question.tests),
-            misconception=question.misconception or "",
-            cause=_cause(question),
-            hint=question.hint or "",
-            error=plain(question.error),
-            forbidden=question.forbidden,
-            public_checks=tuple(result.public_checks.get(question.name, ())),
-            by_hand=" ".join(words),
-            comment=_comment(marks.comments.get(question.name, "")),
+
+def _question(
+    question: QuestionResult, result: SubmissionResult, final: CellPoints, comment: str
+) -> QuestionView:
+    words = []
+    if final.manual is not None and final.manual != question.points:
+        words.append(
+            f"Your teacher looked at this and gave {counted_points(final.manual)} "
+            f"(the tests gave {points(question.points)})."
         )
+    if final.extra_credit:
+        words.append(f"Your teacher added {counted_points(final.extra_credit)} of extra credit.")
+    return QuestionView(
+        name=question.name,
+        points=final.final,
+        max_points=question.max_points,
+        tests=_without_repeats(question.tests),
+        misconception=question.misconception or "",
+        cause=_cause(question),
+        hint=question.hint or "",
+        error=plain(question.error),
+        forbidden=question.forbidden,
+        public_checks=tuple(result.public_checks.get(question.name, ())),
+        by_hand=" ".join(words),
+        comment=_comment(comment),
+    )
 
 
 def _cause(question: QuestionResult) -> str:
@@ -179,17 +179,14 @@ def _without_repeats(tests: tuple[TestResult, ...]) -> tuple[TestResult, ...]:
     return tuple(kept)
 
 
-def _written(name: str, maximum: float, marks: TeacherMarks, *, read: bool, nothing: bool) -> WrittenView:
-    """``read``: the gradebook or the status says whether a person still has to look."""
-    score = marks.scores.get(name)
-    if score is None and read and name not in marks.waiting:
-        score = 0.0
-    remark = "There was no answer to read." if score == 0.0 and name not in marks.scores else ""
-    if score is not None:
-        score += marks.extra_credit.get(name, 0.0)
-    if nothing and name not in marks.scores:
+def _written(name: str, maximum: float, final: CellPoints, comment: str, readable: bool) -> WrittenView:
+    remark = ""
+    if final.manual is None and not readable:
         remark = "There was no notebook to read it from."
-    return WrittenView(name, score, maximum, _comment(marks.comments.get(name, "")), remark)
+    elif final.manual is None and final.score is not None:
+        remark = "There was no answer to read."
+    earned = None if final.score is None else final.final
+    return WrittenView(name, earned, maximum, _comment(comment), remark)
 
 
 def _comment(text: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from autograder.course.masters import course_root, master_path
 from autograder.course.policy_file import spec
 from autograder.files import digest_of
-from autograder.gradebook.writer import TeacherMarks
+from autograder.gradebook.final_points import TeacherMarks
 from autograder.run.store import ResultStore
 
 

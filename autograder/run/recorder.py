@@ -21,7 +21,8 @@ from autograder.files import (
     write_autograded,
 )
 from autograder.gradebook.cells import test_cells
-from autograder.gradebook.writer import GradebookWriter, TeacherMarks, marks_of, storable
+from autograder.gradebook.final_points import TeacherMarks, final_points, with_final_points
+from autograder.gradebook.writer import GradebookWriter, marks_of, storable
 from autograder.pages.feedback import FeedbackWriter
 from autograder.results import SubmissionResult
 from autograder.run.freshness import Files, digest_of_marks
@@ -154,13 +155,13 @@ def write_report(lab: str, out: Path, store: ResultStore, marks: Mapping[str, Te
     """The class report from the stored results, with what people changed in the gradebook."""
     from autograder.pages.report import build_report
 
-    cells = test_cells(spec(lab))
+    lab_spec, cells = spec(lab), test_cells(spec(lab))
     results = (
-        by_people(result, marks_of(marks, result.student), cells)
+        with_final_points(result, final_points(result, lab_spec, marks_of(marks, result.student), cells))
         for result in store.all(lab)
         if not result.fault
     )
-    return build_report(results, spec(lab), out, demos_of(lab, out), known_answers=known_answers(lab))
+    return build_report(results, lab_spec, out, demos_of(lab, out), known_answers=known_answers(lab))
 
 
 def demos_of(lab: str, out: Path) -> dict[str, str]:
@@ -176,20 +177,6 @@ def demos_of(lab: str, out: Path) -> dict[str, str]:
         for question, demo in chosen.items()
         if demo and (folder / f"{demo}.ipynb").is_file()
     }
-
-
-def by_people(result: SubmissionResult, marks: TeacherMarks, cells: dict[str, str]) -> SubmissionResult:
-    """The result with the points that people gave where they gave any. ``cells``: question -> cell with its points."""
-    if not marks.scores and not marks.extra_credit:
-        return result
-    questions = tuple(
-        replace(
-            q,
-            points=marks.scores.get(cells[q.name], q.points) + marks.extra_credit.get(cells[q.name], 0.0),
-        )
-        for q in result.questions
-    )
-    return replace(result, questions=questions, score=round(sum(q.points for q in questions), 2))
 
 
 def known_answers(lab: str) -> list[str]:

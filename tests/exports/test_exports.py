@@ -22,7 +22,7 @@ from autograder.errors import GradingError
 from autograder.exports import FORMATS, export
 from autograder.exports.json_rows import result_from_json
 from autograder.exports.tables import safe_cell, write_table
-from autograder.gradebook.writer import TeacherMarks
+from autograder.gradebook.final_points import TeacherMarks
 from autograder.results import QuestionResult, SubmissionResult, TestResult
 
 Make = Callable[..., SubmissionResult]

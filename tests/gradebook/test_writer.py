@@ -24,7 +24,8 @@ from traitlets.config import Config
 from autograder.course.lab import LabSpec
 from autograder.errors import GradingError
 from autograder.files import write_autograded
-from autograder.gradebook.writer import GradebookWriter, TeacherMarks
+from autograder.gradebook.final_points import TeacherMarks
+from autograder.gradebook.writer import GradebookWriter
 from autograder.results import SubmissionResult
 
 LAB = "00_warm_up"

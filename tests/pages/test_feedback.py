@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.course.lab import LabSpec
-from autograder.gradebook.writer import GradebookWriter, TeacherMarks
+from autograder.gradebook.final_points import TeacherMarks
+from autograder.gradebook.writer import GradebookWriter
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.render import duration, plain, points, prose, sentence, share
 from autograder.results import STATUSES, QuestionResult, SubmissionResult, TestResult

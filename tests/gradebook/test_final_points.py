@@ -1,0 +1,111 @@
+"""The gradebook, the feedback page, the class report and every export say the same points."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.course.lab import LabSpec
+from autograder.exports import export
+from autograder.gradebook.cells import test_cells as cells_of
+from autograder.gradebook.final_points import CellPoints, final_points, with_final_points
+from autograder.gradebook.writer import GradebookWriter
+from autograder.pages.feedback import FeedbackWriter
+from autograder.pages.report import build_report
+from autograder.results import SubmissionResult
+from tests.fixtures.small_lab import LAB
+
+DUE = datetime.datetime(2026, 3, 1, 10)  # the submissions come in a day later
+
+#: What a person enters, by cell; what differs in the result; the late penalty as a share of the points.
+CASES: dict[str, tuple[dict[str, dict[str, float]], dict[str, Any], float]] = {
+    "nobody entered anything": ({}, {}, 0.0),
+    "a manual score below the tests'": ({"test_softmax": {"manual_score": 1.5}}, {}, 0.0),
+    "a manual score above the tests'": ({"test_softmax": {"manual_score": 6}}, {"softmax": 2.0}, 0.0),
+    "a manual score of zero": ({"test_softmax": {"manual_score": 0}}, {}, 0.0),
+    "extra credit": ({"test_one_hot": {"extra_credit": 2}}, {}, 0.0),
+    "both": ({"test_one_hot": {"manual_score": 1, "extra_credit": 0.5}}, {}, 0.0),
+    "a written answer": ({"why_softmax": {"manual_score": 3.5, "extra_credit": 1}}, {}, 0.0),
+    "extra credit for an answer that waits": ({"why_softmax": {"extra_credit": 1}}, {}, 0.0),
+    "late": ({"why_softmax": {"manual_score": 3.5}}, {}, 0.2),
+    "late, and the penalty takes all": ({"test_softmax": {"manual_score": 1}}, {}, 1.0),
+    "points for who handed in nothing": (
+        {"test_softmax": {"manual_score": 4}, "why_softmax": {"manual_score": 2}},
+        {"status": "missing", "notebook": "", "questions": (), "score": 0.0},
+        0.0,
+    ),
+}
+
+
+def enter(book: Path, columns: dict[str, dict[str, float]]) -> float:
+    """Do what Formgrader does; the points that nbgrader itself counts then, lateness apart."""
+    with Gradebook(f"sqlite:///{book}") as gradebook:
+        for cell, values in columns.items():
+            grade = gradebook.find_grade(cell, LAB, LAB, "ada")
+            for name, value in values.items():
+                setattr(grade, name, value)
+            grade.needs_manual_grade = "manual_score" not in values and grade.auto_score is None
+        gradebook.db.commit()
+        return float(gradebook.find_submission(LAB, "ada").score)
+
+
+def penalty_in(book: Path) -> float:
+    with Gradebook(f"sqlite:///{book}") as gradebook:
+        return float(gradebook.find_submission_notebook(LAB, LAB, "ada").late_submission_penalty or 0.0)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_everybody_who_shows_points_shows_the_same(
+    case: str, spec: LabSpec, make_result: Callable[..., SubmissionResult], tmp_path: Path
+) -> None:
+    entered, changes, share = CASES[case]
+    result, book = make_result("ada", **changes), tmp_path / "gradebook.db"
+    rule = (lambda _student, points, _late: share * points) if share else None
+    with GradebookWriter(book, spec, due=DUE, late_penalty=rule) as writer:
+        writer.write(result)
+        nbgraders = enter(book, entered)
+        writer.apply_policy()
+        marks = writer.marks("ada")
+        assert penalty_in(book) == pytest.approx(share * nbgraders)
+        writer.write(result)  # a regrade counts the penalty from the same points
+        assert penalty_in(book) == pytest.approx(share * nbgraders)
+
+    expected = (1 - share) * nbgraders
+    final = final_points(result, spec, marks, cells_of(spec))
+    assert final.total == pytest.approx(expected)
+
+    page = FeedbackWriter(spec, tmp_path).page(result, marks)
+    total = re.search(r'<div class="total"><strong>([\d.]+)</strong>', page)
+    assert total is not None and float(total[1]) == pytest.approx(expected)
+    rows = re.findall(r'<td class="number">([\d.]+) of [\d.]+</td>', page)
+    assert [float(row) for row in rows[:2]] == pytest.approx([q.final for q in final.questions.values()])
+
+    for form in ("canvas", "moodle", "gradescope", "github"):
+        export(form, [result], spec, tmp_path, marks={"ada": marks})
+    with (tmp_path / f"canvas-{LAB}.csv").open(encoding="utf-8", newline="") as file:
+        assert float(list(csv.reader(file))[2][-1]) == pytest.approx(expected)
+    with (tmp_path / f"moodle-{LAB}.csv").open(encoding="utf-8", newline="") as file:
+        assert float(next(csv.DictReader(file))[LAB]) == pytest.approx(expected)
+    gradescope = json.loads((tmp_path / "gradescope" / "ada" / "results.json").read_text())
+    assert gradescope["score"] == pytest.approx(expected)
+    github = json.loads((tmp_path / "github-classroom" / "ada" / "autograding.json").read_text())
+    assert sum(test["score"] for test in github["tests"]) == pytest.approx(expected)
+
+    shown = with_final_points(result, final)
+    report = build_report([shown], spec, tmp_path).read_text(encoding="utf-8")
+    functions = sum(final.questions[question.name].final for question in result.questions)
+    assert f'data-value="{functions}"><strong>' in report
+
+
+def test_what_waits_for_a_person_is_told_from_zero_points() -> None:
+    assert CellPoints(None).score is None and CellPoints(None).final == 0.0
+    assert CellPoints(0.0).score == 0.0
+    assert CellPoints(4.0, manual=0.0).score == 0.0, "a manual zero wins, too"
