@@ -68,7 +68,7 @@ def photograph(
 def sheet(browser: Browser) -> None:
     """All demos' pictures on one sheet, the light ones and, in the corner of each, its title."""
     tiles = []
-    for name in notebooks.names():
+    for name in notebooks.drawn_in_python():
         demo = notebooks.load(name)
         best = demo.scenes[demo.poster]
         tiles.append(
@@ -104,7 +104,9 @@ def main() -> int:
         print("No Chromium here (Debian: apt-get install chromium).")
         return 2
     OUT.mkdir(parents=True, exist_ok=True)
-    chosen = [name for name in notebooks.names() if not asked.labs or name.startswith(tuple(asked.labs))]
+    chosen = [
+        name for name in notebooks.drawn_in_python() if not asked.labs or name.startswith(tuple(asked.labs))
+    ]
     if asked.sheet:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])

@@ -20,7 +20,7 @@ from nbclient import NotebookClient
 from autograder.course.masters import lab_as_written, lab_name
 from autograder.course.visible_files import write_kit
 
-NAMES = notebooks.names()
+NAMES = notebooks.drawn_in_python()
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -60,7 +60,7 @@ def all_settings(demo: Demo) -> list[dict[str, Any]]:
 
 
 def test_every_demo_of_the_course_is_there() -> None:
-    assert {"01", "02", "03", "04", "05", "06", "07"} <= {name[:2] for name in NAMES}
+    assert {f"{lab:02d}" for lab in range(1, 14)} == {name[:2] for name in notebooks.names()}
 
 
 def test_pictures_are_xml_with_a_finding_and_a_description_in_large_type(demo: Demo) -> None:
@@ -126,12 +126,11 @@ def test_widgets_follow_scenes_and_scenes_follow_widgets(demo: Demo) -> None:
 
 
 def test_notebooks_are_as_their_modules_say() -> None:
-    for name in NAMES:
+    for name in notebooks.names():
         path = notebooks.FOLDER / f"{name}.ipynb"
-        assert (
-            path.read_text(encoding="utf-8")
-            == nbformat.writes(notebooks.notebook(notebooks.load(name))) + "\n"
-        ), "run python -m coursekit.demos.notebooks"
+        assert path.read_text(encoding="utf-8") == nbformat.writes(notebooks.notebook(name)) + "\n", (
+            "run python -m coursekit.demos.notebooks"
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -163,8 +162,8 @@ def test_a_mark_of_markup_in_a_label_stays_text() -> None:
 
 
 def test_a_scene_is_worth_its_changes_only() -> None:
-    demo = notebooks.load("07_kernel_to_attention")
-    assert demo.settings(Scene("x", {"sigma": 3.0}))["query"] == demo.settings()["query"]
+    demo = notebooks.load("06_clock_hands")
+    assert demo.settings(Scene("x", {"position": 3}))["base"] == demo.settings()["base"]
 
 
 def test_demos_are_left_out_of_what_students_get(tmp_path: Path) -> None:
@@ -174,37 +173,6 @@ def test_demos_are_left_out_of_what_students_get(tmp_path: Path) -> None:
 
 
 # --- one number a demo, worked out in another way ----------------------------------------------------------------
-
-
-def test_01_the_chain_tosses_a_coin_at_ran_unless_it_remembers_two_words() -> None:
-    demo = notebooks.load("01_markov_graph")
-    forgets = demo.picture(**demo.settings(demo.scenes[1]))
-    assert "P(down | ran) = 0.40" in words(forgets) and "P(please | ran) = 0.60" in words(forgets)
-    assert "only “down”" in title(demo.picture(**demo.settings(demo.scenes[2])))
-
-
-def test_01_letters_are_counted_as_lab_01_counts_them() -> None:
-    from coursekit.data.names import names
-    from coursekit.demos import d01_markov_graph as module
-    from coursekit.provided.p01_markov_bigram import average_nll, bigram_counts
-
-    assert np.array_equal(module.counts().sum(axis=0), bigram_counts(names()))
-    assert module.surprise(1) == pytest.approx(average_nll(module.chain(1), names()), abs=1e-9)
-    assert module.surprise(2) < module.surprise(1)
-
-
-def test_02_the_mean_of_the_belief_is_the_mean_of_its_density() -> None:
-    from coursekit.demos import d02_dirichlet as module
-    from coursekit.figures.dirichlet import dirichlet_log_density
-
-    counts, alpha = np.array([4.0, 2.0, 0.0]), 1.5
-    middles = np.array([middle for _, middle in module._triangles()])  # small triangles of one size
-    density = np.exp(dirichlet_log_density(middles, (counts + alpha).tolist()))
-    by_sum = (density[:, None] * middles).sum(axis=0) / density.sum()
-    assert module.estimates(counts, alpha)[1] == pytest.approx(by_sum, abs=2e-3)
-    demo = notebooks.load("02_dirichlet")
-    unseen = demo.picture(thing=module.DIE, seen=6, alpha=1.0)
-    assert title(unseen) == "C never came in 6 throws, and still gets 11.1%"  # (0 + 1) / (6 + 3)
 
 
 def test_03_the_votes_are_five_to_four_and_the_mask_decides() -> None:
@@ -278,29 +246,6 @@ def test_07_painted_rows_add_up_to_one_and_closed_weights_are_zero() -> None:
     some = np.exp(module.QUERIES[2] @ module.KEYS[:3].T / 4)
     assert heard[2, :3] == pytest.approx(some / some.sum())
     assert "21 scores are −∞" in title(notebooks.load("07_mask_painter").picture(mask=module.CAUSAL))
-
-
-def test_07_weights_add_up_to_one_and_the_two_scores_agree() -> None:
-    from coursekit.demos import d07_kernel_to_attention as module
-
-    for sigma in (0.1, 0.6, 20.0):
-        for score in (module.DISTANCE, module.PRODUCT):
-            assert module.weights(module.GRID, sigma, score).sum(axis=1) == pytest.approx(1)
-    # arrows of one length: the kernel of their distance is the softmax of their dot products
-    queries, keys = module.arrows([3.3, 8.1]), module.arrows(module.PLACES)
-    kernel = np.exp(-((queries[:, None] - keys) ** 2).sum(axis=-1) / (2 * 0.6**2))
-    expected = kernel / kernel.sum(axis=1, keepdims=True)
-    assert module.weights([3.3, 8.1], 0.6, module.PRODUCT) == pytest.approx(expected)
-
-
-def test_07_the_curve_goes_from_the_nearest_dot_to_the_mean() -> None:
-    demo = notebooks.load("07_kernel_to_attention")
-    from coursekit.demos import d07_kernel_to_attention as module
-
-    nearest = f"{module.HEIGHTS[4]:.2f}".replace("-", "−")
-    assert f"= {nearest} " in words(demo.picture(sigma=0.1, query=4.2, score=module.DISTANCE))
-    mean = module.HEIGHTS.mean()
-    assert module.weights([4.2], 20, module.DISTANCE)[0] @ module.HEIGHTS == pytest.approx(mean, abs=0.02)
 
 
 def test_13_pairs_are_those_of_the_mask() -> None:
@@ -455,7 +400,7 @@ def test_the_reports_demos_and_questions_exist() -> None:
     for number, by_question in named.items():
         questions = {name for name, _ in lab_as_written(lab_name(number)).questions}
         assert set(by_question) <= {*questions, "all"}
-        assert set(by_question.values()) <= set(NAMES)
+        assert set(by_question.values()) <= set(notebooks.names())
 
 
 def test_09_the_shapes_are_those_of_the_labs_blocks() -> None:

@@ -27,34 +27,13 @@ def opened(browser: Browser, address: str, name: str, width: int = 1280, height:
         ),
     )
     page.goto(f"{address}{name}.ipynb")
-    page.wait_for_selector("svg.ckd", timeout=60_000)
+    page.wait_for_selector("svg.ckd, svg.cd-picture g *", timeout=60_000)
     assert elsewhere == [], "a demo works without a network"
     return page
 
 
 def heading(page: Page) -> str:
     return page.locator("svg.ckd title").text_content() or ""
-
-
-def test_scenes_and_sliders_move_the_picture_by_keyboard_alone(browser: Browser, address: str) -> None:
-    page = opened(browser, address, "07_kernel_to_attention")
-    demo = notebooks.load("07_kernel_to_attention")
-    assert heading(page) == "σ = 0.1: one dot speaks for itself"
-    scene = page.get_by_role("button", name="Scene 3").or_(page.locator(".ckd-scenes button").nth(2)).first
-    scene.focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("svg.ckd title")).to_have_text("σ = 20: everyone speaks at once")
-    handle = page.locator(".ckd-stage .noUi-handle").first
-    assert handle.get_attribute("role") == "slider"
-    handle.focus()
-    for _ in range(6):
-        page.keyboard.press("ArrowLeft")
-    expect(page.locator("svg.ckd title")).not_to_have_text("σ = 20: everyone speaks at once")
-    assert not any(
-        "mod-active" in (one.get_attribute("class") or "") for one in page.locator(".ckd-scenes button").all()
-    )
-    assert page.locator(".ckd-scenes button").count() == len(demo.scenes)
-    page.close()
 
 
 def test_a_click_on_a_cell_of_the_picture_paints_the_mask(browser: Browser, address: str) -> None:
@@ -78,7 +57,7 @@ def test_a_click_on_a_cell_of_the_picture_paints_the_mask(browser: Browser, addr
     page.close()
 
 
-@pytest.mark.parametrize("name", notebooks.names())
+@pytest.mark.parametrize("name", notebooks.drawn_in_python())
 def test_a_demo_fits_a_projector(browser: Browser, address: str, name: str) -> None:
     page = opened(browser, address, name)
     picture = page.locator("svg.ckd").bounding_box()
@@ -89,6 +68,20 @@ def test_a_demo_fits_a_projector(browser: Browser, address: str, name: str) -> N
         page.evaluate("parseFloat(getComputedStyle(document.querySelector('.ckd-scenes button')).fontSize)")
         >= 16
     )
+    page.close()
+
+
+def test_a_demo_drawn_in_the_browser_is_shown_from_a_cell_and_tells_its_state(
+    browser: Browser, address: str
+) -> None:
+    page = opened(browser, address, "07_kernel_to_attention")
+    expect(page.locator(".cd-finding")).to_have_text("σ = 0.1: one dot speaks for itself")
+    page.locator("svg.cd-picture").click()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".cd-finding")).to_have_text("σ = 20: everyone speaks at once")
+    stage = page.locator(".cd").bounding_box()
+    assert stage and stage["y"] + stage["height"] <= 720 and stage["width"] > 1100
     page.close()
 
 

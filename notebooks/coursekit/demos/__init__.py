@@ -1,1 +1,1 @@
-"""Lecture demos: one module a demo, each a function that draws and the controls that move it."""
+"""Demos of the lectures, one for each idea: ``from coursekit.demos.widget import show`` puts one into a cell."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from coursekit.demos.d01_markov_graph import chain
+from coursekit.data.names import names
 from coursekit.demos.frame import Again, Choice, Demo, Scene, Slider
 from coursekit.demos.svg import TOP, Picture
+from coursekit.provided.p01_markov_bigram import bigram_counts, normalise_rows
 
 Array = npt.NDArray[np.float64]
 
@@ -22,7 +23,7 @@ def starting(after: str) -> tuple[Array, tuple[str, ...]]:
     """The model's own probabilities and the words they are for, the most probable first."""
     if after == AFTER[-1]:
         return THREE, ("A", "B", "C")
-    row = chain(1)[LETTERS.index(after)]
+    row = normalise_rows(bigram_counts(names()))[LETTERS.index(after)]
     order = np.argsort(-row, kind="stable")
     order = order[row[order] > 0]
     return row[order], tuple(LETTERS[i] for i in order)

@@ -17,7 +17,7 @@ from string import Template
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from coursekit.demos import notebooks
+from coursekit.demos import bundle, notebooks
 from coursekit.demos.formulas import in_one_line, svg
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -272,7 +272,12 @@ def pictures(cell: NotebookNode) -> list[tuple[str, str]]:
 
 
 def demo_slides(name: str) -> Iterator[str]:
-    """A still of each scene of a demo, then its questions."""
+    """A demo that is drawn in the browser, live; of another a still of each scene, then its questions."""
+    if name in bundle.names():
+        title = escape(bundle.meta(name)["title"])
+        page = escape(bundle.page(name), quote=True)
+        yield slide(f'<iframe title="{title}" loading="lazy" srcdoc="{page}"></iframe>', "live", title)
+        return
     demo = notebooks.load(name)
     for i, scene in enumerate(demo.scenes, 1):
         still = demo.picture(**demo.settings(scene))

@@ -1,0 +1,48 @@
+"""What the demos that are drawn in the browser need from Python, as JSON in ``data/demos``.
+
+``python -m coursekit.demos export [NAME …]`` writes it; a test holds it to what the functions below say today.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def markov_graph() -> Any:
+    """How often a token follows two others in the names, 28 × 28 × 28, zeros left out: [a, b, c, count]."""
+    from coursekit.data.names import ALPHABET, names
+
+    text = "``" + "{``".join(names()) + "{"  # in ASCII the neighbours of a to z stand for start and end
+    ids = np.frombuffer(text.encode("ascii"), dtype=np.uint8).astype(int) - ord("`")
+    a, b, c = ids[:-2], ids[1:-1], ids[2:]
+    inside = (b != 27) & (a != 27)  # a window that reaches into the next name counts for nothing
+    table = np.zeros((28, 28, 28), dtype=int)
+    np.add.at(table, (a[inside], b[inside], c[inside]), 1)
+    places = np.argwhere(table)
+    rows = np.column_stack([places @ [784, 28, 1], table[tuple(places.T)]])
+    return {"alphabet": list(ALPHABET), "names": len(names()), "trigrams": rows.ravel().tolist()}
+
+
+def kernel_to_attention() -> Any:
+    """The heights of the eleven dots: a wave, a slope and a little noise."""
+    places = np.linspace(0, 10, 11)
+    heights = np.sin(places) + 0.1 * places + np.random.default_rng(3).normal(0, 0.2, 11)
+    return {"heights": heights.round(4).tolist()}
+
+
+EXPORTS: dict[str, Callable[[], Any]] = {
+    "01_markov_graph": markov_graph,
+    "07_kernel_to_attention": kernel_to_attention,
+}
+
+#: Recordings of a training: minutes of work, and not the same to the last digit on every machine.
+RECORDED: set[str] = set()
+
+
+def text(name: str) -> str:
+    """A demo's data as the JSON that is written."""
+    return json.dumps(EXPORTS[name](), separators=(",", ":"), ensure_ascii=False) + "\n"

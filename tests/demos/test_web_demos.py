@@ -1,0 +1,275 @@
+"""Demos drawn in the browser: every scene on every screen, light and dark, by keys and by hand; numbers as in Python."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from coursekit.demos import __main__ as command
+from coursekit.demos import bundle, exported
+from playwright.sync_api import Browser, Page
+
+from tests.demos.stage import MOVE, SCREENS, address, faults, opened
+
+NAMES = bundle.names()
+AXE = Path(__file__).resolve().parents[1] / "vendor" / "axe.min.js"
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pages")
+    bundle.write(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def said(browser: Browser, pages: Path) -> Iterator[Any]:
+    """``said(NAME, expression)``: what an expression is worth on the demo's page; ``demo`` and ``data`` are its own."""
+    shown: dict[str, Page] = {}
+
+    def ask(name: str, expression: str, value: Any = None) -> Any:
+        if name not in shown:
+            shown[name] = browser.new_page()
+            shown[name].goto(address(pages, name))
+            shown[name].wait_for_selector("svg.cd-picture g *", state="attached")
+        look = "const {demo, stage, modules} = course, data = stage.data;"
+        return shown[name].evaluate(f"(value) => {{ {look} return {expression}; }}", value)
+
+    yield ask
+    for page in shown.values():
+        page.close()
+
+
+def finding(page: Page) -> str:
+    return page.locator(".cd-finding").inner_text()
+
+
+def scenes(page: Page) -> int:
+    return int(page.evaluate("course.demo.scenes.length"))
+
+
+# --- looks --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_scene_fits_reads_and_is_named(browser: Browser, pages: Path, name: str, screen: str) -> None:
+    with opened(browser, address(pages, name), screen) as page:
+        for i in range(scenes(page)):
+            if i:
+                page.keyboard.press("ArrowRight")
+            for dark in (False, True):
+                page.evaluate("dark => document.querySelector('.cd').classList.toggle('dark', dark)", dark)
+                assert faults(page) == [], f"scene {i + 1}, {'dark' if dark else 'light'}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_axe_has_no_serious_finding(browser: Browser, pages: Path, name: str) -> None:
+    for dark in (False, True):
+        with opened(browser, address(pages, name), dark=dark) as page:
+            page.evaluate(AXE.read_text(encoding="utf-8"))
+            for _ in range(scenes(page)):
+                found = page.evaluate("axe.run().then((run) => run.violations)")
+                serious = [one for one in found if one["impact"] in ("serious", "critical")]
+                assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in serious] == []
+                page.keyboard.press("PageDown")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_turned_and_resized_draws_again_without_a_fault(
+    browser: Browser, pages: Path, name: str
+) -> None:
+    with opened(browser, address(pages, name), "hall") as page:
+        for screen in ("phone", "old", "hall"):
+            page.set_viewport_size({"width": SCREENS[screen][0], "height": SCREENS[screen][1]})
+            page.wait_for_timeout(120)
+            assert faults(page) == [], screen
+
+
+# --- keys, hands, addresses ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_keys_walk_scenes_ask_turn_and_play(browser: Browser, pages: Path, name: str) -> None:
+    with opened(browser, address(pages, name), calm=False) as page:
+        count, current = scenes(page), page.locator(".cd-scenes [aria-current]")
+        seen = {finding(page)}
+        for key in ["ArrowRight"] * count:
+            page.keyboard.press(key)
+            seen.add(finding(page))
+        assert (current.inner_text() or "").startswith(str(count)), "the last scene stays"
+        assert len(seen) > count / 2
+        page.keyboard.press("PageUp")
+        assert (current.inner_text() or "").startswith(str(count - 1))
+        meta = bundle.meta(name)
+        told = page.locator(".cd-ask p")
+        for question, answer in meta["questions"]:
+            page.keyboard.press("q")
+            assert told.inner_text() == question
+            page.keyboard.press("q")
+            assert told.inner_text() == answer
+        page.keyboard.press("Q")
+        assert told.inner_text() == meta["look"]
+        page.keyboard.press("d")
+        assert "dark" in (page.locator(".cd").get_attribute("class") or "").split()
+        before = page.evaluate("JSON.stringify(course.stage.state)")
+        page.keyboard.press("Space")
+        page.wait_for_timeout(1500)
+        steps = page.evaluate("course.demo.controls.some((c) => c.kind === 'steps')")
+        assert page.evaluate("JSON.stringify(course.stage.state)") != before or not steps
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_scene_can_be_touched(browser: Browser, pages: Path, name: str) -> None:
+    with opened(browser, address(pages, name)) as page:
+        for i in range(scenes(page)):
+            touched = page.locator("svg.cd-picture .touch:visible").count()
+            assert touched, f"scene {i + 1} has nothing that a hand can move"
+            before = page.evaluate("JSON.stringify(course.stage.state)")
+            page.evaluate(MOVE)
+            pressed = page.locator("svg.cd-picture [role=button]:visible")
+            if page.evaluate("JSON.stringify(course.stage.state)") == before and pressed.count():
+                pressed.last.focus()
+                page.keyboard.press("Enter")
+            assert page.evaluate("JSON.stringify(course.stage.state)") != before, f"scene {i + 1}"
+            page.keyboard.press("PageDown")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_address_says_what_is_shown(browser: Browser, pages: Path, name: str) -> None:
+    with opened(browser, address(pages, name)) as page:
+        page.keyboard.press("PageDown")
+        page.evaluate(MOVE)
+        page.wait_for_timeout(250)
+        shown, where = page.evaluate("[JSON.stringify(course.stage.state), location.hash.slice(1)]")
+    with opened(browser, address(pages, name, where)) as page:
+        assert json.loads(page.evaluate("JSON.stringify(course.stage.state)")) == json.loads(shown)
+    with opened(browser, address(pages, name, "scene=99&" + "&".join(f"{c}=%00x" for c in "abc"))) as page:
+        assert page.evaluate("course.stage.state.scene") == scenes(page) - 1, (
+            "nonsense opens a scene all the same"
+        )
+
+
+def test_a_picture_is_drawn_at_once_where_motion_is_unwanted(browser: Browser, pages: Path) -> None:
+    place = address(pages, "07_kernel_to_attention", "scene=2")
+    with opened(browser, place) as page:
+        page.evaluate("course.stage.go(2)")
+        assert page.evaluate("document.querySelectorAll('[style*=opacity]').length") == 0
+    with opened(browser, place, calm=False) as page:
+        page.evaluate("course.stage.go(2)")
+        assert page.evaluate("Math.abs(document.querySelector('.dot circle').getAttribute('r') - 8) > 0"), (
+            "with motion the dots glide"
+        )
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+def test_modules_in_a_bundle_export_what_they_declare() -> None:
+    text = bundle.script("frame.js")
+    order = [text.index(f'modules["{file}"] = ') for file in ("vendor/d3.min.js", "numbers.js", "frame.js")]
+    assert order == sorted(order)
+    assert "\nexport " not in text and "\nimport " not in text
+
+
+def test_a_page_asks_for_nothing_and_cannot_be_ended_by_its_own_text(pages: Path) -> None:
+    for name in NAMES:
+        text = (pages / f"{name}.html").read_text(encoding="utf-8")
+        assert text.count("</script>") == 1
+        assert "src=" not in text.split("<script")[0] and len(text) < 1_000_000
+
+
+def test_vendored_files_are_as_they_were_published() -> None:
+    for folder in (bundle.WEB / "vendor", AXE.parent):
+        for line in (folder / "SHA256SUMS").read_text().splitlines():
+            digest, name = line.split()
+            assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+            assert (folder / f"{name.split('.')[0]}.LICENSE").is_file()
+
+
+@pytest.mark.parametrize("name", [name for name in exported.EXPORTS if name not in exported.RECORDED])
+def test_exported_data_are_what_python_says_today(name: str) -> None:
+    assert bundle.data(name) == exported.text(name).strip(), "run python -m coursekit.demos export"
+
+
+def test_the_command_writes_pages_and_says_what_there_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(["pages", "02_dirichlet", "--out", str(tmp_path)]) == 0
+    assert [file.name for file in tmp_path.iterdir()] == ["02_dirichlet.html"]
+    assert command.main(["pages", "02_nothing", "--out", str(tmp_path)]) == 2
+    assert "There is no such demo: 02_nothing." in capsys.readouterr().err
+
+
+# --- numbers: what a module works out, beside NumPy -----------------------------------------------------------------
+
+
+def test_the_shared_mathematics_is_numpys(said: Any) -> None:
+    from math import lgamma
+
+    name = NAMES[0]
+    assert said(name, "modules['numbers.js'].softmax([1, -2, 3.5, -Infinity])") == pytest.approx(
+        np.exp([1, -2, 3.5, -np.inf]) / np.exp([1, -2, 3.5, -np.inf]).sum(), abs=1e-12
+    )
+    for x in (0.1, 0.5, 1, 3.7, 80):
+        assert said(name, "modules['numbers.js'].lnGamma(value)", x) == pytest.approx(lgamma(x), abs=1e-10)
+    drawn = said(
+        name,
+        "(() => { const rng = modules['numbers.js'].random(3), n = [0, 0, 0];"
+        "for (let i = 0; i < 30000; i++) n[modules['numbers.js'].draw(rng, [.5, .2, .3])]++; return n })()",
+    )
+    assert np.array(drawn) / 30000 == pytest.approx([0.5, 0.2, 0.3], abs=0.01)
+
+
+def test_01_the_chain_is_lab_01s_and_tosses_a_coin_at_ran(said: Any) -> None:
+    from coursekit.data.names import names
+    from coursekit.provided.p01_markov_bigram import average_nll, bigram_counts, normalise_rows
+
+    name = "01_markov_graph"
+    counts = bigram_counts(names())
+    assert np.array_equal(said(name, "data.one"), counts)
+    rows = np.array(said(name, "data.one.map((row, b) => demo.nextLetters(data, 1, 0, b))")[:27])
+    assert rows == pytest.approx(normalise_rows(counts)[:27], abs=1e-12)
+    assert said(name, "data.surprise[1]") == pytest.approx(
+        average_nll(normalise_rows(counts), names()), abs=1e-9
+    )
+    assert said(name, "data.surprise[2]") < said(name, "data.surprise[1]")
+    assert dict(said(name, "demo.nextWords(['ran'])")) == pytest.approx({"down": 0.4, "please": 0.6})
+    assert said(name, "demo.nextWords(['battery', 'ran'])") == [["down", 1]]
+
+
+def test_02_beliefs_are_the_dirichlets(said: Any) -> None:
+    from coursekit.figures.dirichlet import dirichlet_log_density
+
+    name, counts, alpha = "02_dirichlet", np.array([4.0, 2.0, 0.0]), 1.5
+    middles = np.array(said(name, "demo.MIDDLES"))  # small triangles of one size
+    assert middles.shape == (26**2, 3) and middles.sum(axis=1) == pytest.approx(1)
+    density = np.array(said(name, "demo.MIDDLES.map((p) => demo.logDensity(p, [5.5, 3.5, 1.5]))"))
+    assert density == pytest.approx(dirichlet_log_density(middles, [5.5, 3.5, 1.5]), abs=1e-9)
+    by_sum = (np.exp(density)[:, None] * middles).sum(axis=0) / np.exp(density).sum()
+    assert said(name, "demo.believed(...value)", [counts.tolist(), alpha]) == pytest.approx(by_sum, abs=2e-3)
+    title = said(name, "demo.say({thing: 'die', seen: 6, alpha: 1, seed: 1, said: '001001'}, data).title")
+    assert title == "C never came in 6 throws, and still gets 11.1%"  # (0 + 1) / (6 + 3)
+
+
+def test_07_weights_are_a_kernel_and_a_softmax_at_once(said: Any) -> None:
+    name, places = "07_kernel_to_attention", np.arange(11.0)
+    for sigma in (0.1, 0.6, 20.0):
+        for query in (0.0, 3.3, 8.1):
+            kernel = np.exp(-((query - places) ** 2) / (2 * sigma**2))
+            row = said(name, "demo.weights(...value, 'distance')", [query, sigma])
+            assert row == pytest.approx(kernel / kernel.sum(), abs=1e-9)
+            # arrows of one length: the kernel of their distance is the softmax of their dot products
+            arrow, keys = (
+                np.array(said(name, "value.map(demo.arrow)", v)) for v in ([query], places.tolist())
+            )
+            kernel = np.exp(-((arrow - keys) ** 2).sum(axis=-1) / (2 * sigma**2))
+            row = said(name, "demo.weights(...value, 'product')", [query, sigma])
+            assert row == pytest.approx(kernel / kernel.sum(), abs=1e-9)
+    note = said(name, "demo.say({sigma: .1, query: 4.2, score: 'distance', heights: ''}, data).note")
+    assert f"= {said(name, 'data.heights[4]'):.2f}".replace("-", "−") in note
