@@ -2,8 +2,7 @@
 
 import pytest
 
-from autograder.course.masters import solution
-from autograder.testing import Student
+from autograder.testing import Student, solution
 
 
 @pytest.fixture

@@ -8,8 +8,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from autograder.course.masters import course_root
-from autograder.testing import as_array, expect, expect_close, expect_equal, follow_through, hidden_test
+from autograder.testing import (
+    as_array,
+    course_root,
+    expect,
+    expect_close,
+    expect_equal,
+    follow_through,
+    hidden_test,
+)
 
 ALPHABET = ["<S>", *string.ascii_lowercase, "<E>"]
 COMMANDS = ["show me my directories please", "show me my files please", "show me my photos please"]

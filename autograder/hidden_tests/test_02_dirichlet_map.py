@@ -7,8 +7,15 @@ from functools import cache
 
 import numpy as np
 
-from autograder.course.masters import course_root
-from autograder.testing import as_array, expect, expect_close, expect_equal, follow_through, hidden_test
+from autograder.testing import (
+    as_array,
+    course_root,
+    expect,
+    expect_close,
+    expect_equal,
+    follow_through,
+    hidden_test,
+)
 
 EQUIVALENT_MUTANTS = {
     "beta_posterior: flat = a_new + b_new <= 2": "the knobs are at least 1",

@@ -1,4 +1,4 @@
-"""What an author of hidden tests and of named wrong answers uses; everything else of testing is the harness's.
+"""Everything that an author of hidden tests and misconceptions imports; the modules behind it are for the harness.
 
 A hidden test is a plain function in ``hidden_tests/test_NN_topic.py``::
 
@@ -11,10 +11,10 @@ A hidden test is a plain function in ``hidden_tests/test_NN_topic.py``::
         counts[2] = 0
         expect_close(student(counts), _normalised(counts), "the rows with no counts")
 
-A named wrong answer is a short working function in ``misconceptions/mNN_topic/<question>.py``; see ``catalogue``.
+A misconception is a short working wrong answer in ``misconceptions/mNN_topic/<question>.py``; see ``catalogue``.
 """
 
-from autograder.course.masters import master
+from autograder.course.masters import course_root, master, solution
 from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone
 from autograder.sandbox.host.student import Handle, Student
 from autograder.testing.catalogue import alternative, misconception
@@ -31,6 +31,7 @@ __all__ = [
     "StudentGone",
     "alternative",
     "as_array",
+    "course_root",
     "expect",
     "expect_close",
     "expect_equal",
@@ -39,4 +40,5 @@ __all__ = [
     "hidden_test",
     "master",
     "misconception",
+    "solution",
 ]

@@ -1,8 +1,8 @@
 """Named wrong answers and correct alternatives: ``misconception`` and ``alternative`` mark them.
 
 ``misconceptions/mNN_topic/<question>.py`` holds both. A misconception is a short working function (or class) with the
-question's signature; its docstring is the hint that a student gets who shows the same behaviour, its name in
-words is the title. An alternative is a correct answer in another style; it must get full points::
+question's signature; its docstring is the hint for a student whose answer behaves the same, and its name in words
+is the title. An alternative is a correct answer in another style; it must get full points::
 
     @misconception("softmax", title="softmax over the wrong axis")
     def softmax_over_columns(x, axis=-1):
@@ -37,12 +37,12 @@ class Answer:
     title: str
     function: Callable[..., Any]
     hint: str = ""
-    #: Whether the public checks accept it too; they may hold a student to the letter of the question.
+    #: Whether the public checks accept it too: they may insist on the letter of the question.
     public: bool = True
 
 
 def misconception(question: str, title: str = "") -> Callable[[Any], Any]:
-    """Mark a wrong answer that students really give. Its docstring is the hint."""
+    """Mark a wrong answer that students do give. Its docstring is the hint."""
 
     def mark(function: Any) -> Any:
         hint = " ".join((inspect.getdoc(function) or "").split())
@@ -70,36 +70,36 @@ def alternative(question: str, *, public: bool = True) -> Callable[[Any], Any]:
 @cache
 def answers_of(lab: str) -> dict[str, dict[str, tuple[Answer, ...]]]:
     """``{"misconception" | "alternative": {question: answers}}`` of a lab (full name), in file order."""
-    found: dict[str, dict[str, list[Answer]]] = {"misconception": {}, "alternative": {}}
+    answers: dict[str, dict[str, list[Answer]]] = {"misconception": {}, "alternative": {}}
     package = importlib.import_module(f"{_ANSWERS}m{lab}")
-    for place in sorted(pkgutil.iter_modules(package.__path__), key=lambda place: place.name):
-        module = importlib.import_module(f"{package.__name__}.{place.name}")
+    for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
+        module = importlib.import_module(f"{package.__name__}.{info.name}")
         for value in vars(module).values():
             mark = getattr(value, "__dict__", {}).get("course_answer")
             if mark and getattr(value, "__module__", "") == module.__name__:
                 kind, answer = mark
-                found[kind].setdefault(answer.question, []).append(answer)
-    return {kind: {q: tuple(a) for q, a in by.items()} for kind, by in found.items()}
+                answers[kind].setdefault(answer.question, []).append(answer)
+    return {kind: {q: tuple(a) for q, a in by.items()} for kind, by in answers.items()}
 
 
 def source_of(answer: Answer) -> str | None:
     """The source of a named answer as a student would have written it, or None when it builds on the harness."""
-    needed: dict[tuple[str, int], str] = {}  # by module and line
-    waiting = [(answer.function.__module__, answer.function.__name__)]
-    while waiting:
-        module, name = waiting.pop()
+    definitions: dict[tuple[str, int], str] = {}  # by module and line
+    pending = [(answer.function.__module__, answer.function.__name__)]
+    while pending:
+        module, name = pending.pop()
         node = _definitions(module).get(name)
-        if node is None or (module, node.lineno) in needed:
+        if node is None or (module, node.lineno) in definitions:
             continue
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith(_ANSWERS):
-            waiting += [(str(node.module), name)]
+            pending += [(str(node.module), name)]
             continue
-        written = _as_answer(node, answer)
-        needed[module, node.lineno] = ast.unparse(written)
-        waiting += [(module, n.id) for n in ast.walk(written) if isinstance(n, ast.Name)]
-    # What several questions share comes first, as in a notebook.
+        definition = _as_answer(node, answer)
+        definitions[module, node.lineno] = ast.unparse(definition)
+        pending += [(module, n.id) for n in ast.walk(definition) if isinstance(n, ast.Name)]
+    # Helpers that several questions share come first, as in a notebook.
     parts = [
-        needed[place] for place in sorted(needed, key=lambda place: (not place[0].endswith(".common"), place))
+        definitions[key] for key in sorted(definitions, key=lambda key: (not key[0].endswith(".common"), key))
     ]
     if any("autograder" in text or "master(" in text for text in parts):
         return None
@@ -108,7 +108,7 @@ def source_of(answer: Answer) -> str | None:
 
 @cache
 def _definitions(module: str) -> dict[str, ast.stmt]:
-    """What the top level of a loaded module defines, by name."""
+    """The statements at the top level of a loaded module, by the names they bind."""
     tree = ast.parse(inspect.getsource(sys.modules[module]))
     return {name: node for node in tree.body for name in _bound_names(node)}
 
@@ -127,7 +127,7 @@ def _as_answer(node: ast.stmt, answer: Answer) -> ast.stmt:
     """The definition under the question's name, without decorator and hint."""
     if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or node.name != answer.function.__name__:
         return node
-    copied: Any = copy.deepcopy(node)
+    copied = copy.deepcopy(node)
     copied.name, copied.decorator_list = answer.question, []
     copied.body = (copied.body[1:] if ast.get_docstring(node) else copied.body) or [ast.Pass()]
     for part in ast.walk(copied):

@@ -1,4 +1,4 @@
-"""Compares what two functions gave back in the same test, to tell a named misconception from chance."""
+"""Compares what two functions returned in the same test, to tell a misconception from chance."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import numpy as np
 
 from autograder.sandbox.host.rpc import TraceEntry
 
-#: Relative tolerance by the width of a floating-point number in bytes; the coarser of two counts.
+#: Relative tolerance by the width of a floating-point number in bytes; of two widths the coarser counts.
 _RTOL = {2: 2e-2, 4: 1e-4, 8: 1e-6, 16: 1e-6}
 
 
 def traces_match(first: Sequence[TraceEntry], second: Sequence[TraceEntry]) -> bool:
     """Whether two traces show the same behaviour.
 
-    Numbers match to 1e-6 (float64) or 1e-4 (float32) relative to the largest in their array, or within an
-    observation's own tolerances (of which a missing one is 0); NaN matches NaN. An empty trace matches nothing: it is no evidence.
+    Numbers match to 1e-6 (float64) or 1e-4 (float32) relative to the largest in their array, or within the
+    tolerances of an observation (where one that is missing is 0); NaN matches NaN. An empty trace is no evidence,
+    and matches nothing.
     """
     if len(first) != len(second) or not first:
         return False
@@ -32,7 +33,7 @@ def _entry_matches(first: TraceEntry, second: TraceEntry) -> bool:
 
 
 def values_match(first: Any, second: Any, rtol: float | None = None, atol: float | None = None) -> bool:
-    """Whether two plain values are the same; a list, an array and a tensor of the same numbers are."""
+    """Whether two plain values are equal; a list, an array and a tensor of the same numbers are."""
     if isinstance(first, (str, bytes)) or isinstance(second, (str, bytes)):
         return type(first) is type(second) and bool(first == second)
     if isinstance(first, dict) and isinstance(second, dict):
@@ -57,12 +58,12 @@ def values_match(first: Any, second: Any, rtol: float | None = None, atol: float
 
 
 def as_numbers(value: Any) -> np.ndarray | None:
-    """The value as an array of numbers or strings, or ``None`` when it is not that regular."""
+    """The value as an array of numbers or strings, or ``None`` when it is not one."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         if value.dtype is torch.bfloat16:
-            return value.to(torch.float32).numpy().astype(np.float16)
-        return value.detach().numpy()
+            value = value.to(torch.float32).to(torch.float16)
+        return np.asarray(value.detach().numpy())
     if isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)):
         array = np.asarray(value)
         return array if array.dtype != object else None

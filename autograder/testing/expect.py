@@ -1,4 +1,4 @@
-"""What a hidden test says of a student's values: each expectation fails in a sentence that repeats no input."""
+"""What a hidden test expects of a student's values: each expectation fails with a sentence that repeats no input."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.sandbox.host.student import Handle
 
 
 class Failed(AssertionError):
-    """A hidden test's verdict. Its text is written for the student and never repeats an input."""
+    """A hidden test fails. The text is written for the student and never repeats an input."""
 
 
 def expect(condition: Any, sentence: str) -> None:
@@ -22,7 +22,7 @@ def expect(condition: Any, sentence: str) -> None:
 
 
 def as_array(value: Any, what: str = "the result") -> np.ndarray:
-    """``value`` (array, tensor, number or nested list of numbers) as a NumPy array, or a clear failure."""
+    """``value`` (array, tensor, number or nested list of numbers) as a NumPy array; ``Failed`` if it is none."""
     if value is None:
         raise Failed(f"{what} is None: does your function return its result?")
     if isinstance(value, Handle):
@@ -37,15 +37,15 @@ def as_array(value: Any, what: str = "the result") -> np.ndarray:
     except (ValueError, TypeError, RuntimeError):
         raise Failed(f"{what} is not a regular array of numbers") from None
     if array.dtype.kind not in "biufc":
-        raise Failed(f"{what} should hold numbers, not {_kind(value)}")
+        raise Failed(f"{what} should hold numbers, not {_described(value)}")
     return array
 
 
-def _kind(value: Any) -> str:
+def _described(value: Any) -> str:
     return {"str": "text", "dict": "a dictionary", "set": "a set"}.get(type(value).__name__, "other things")
 
 
-#: Relative and absolute tolerance by the width of the student's numbers: float32 work is honest work.
+#: Relative and absolute tolerance by the width of the student's numbers in bytes: computing in float32 is allowed.
 _TOLERANCE = {2: (2e-3, 1e-4), 4: (2e-4, 2e-5)}
 
 
@@ -80,9 +80,8 @@ def expect_close(
         atol = max(1e-9, 1e-6 * min(1.0, float(finite.max(initial=0))))
     if a.dtype.kind in "fc":
         width = a.dtype.itemsize // (2 if a.dtype.kind == "c" else 1)
-        coarse = _TOLERANCE.get(width)
-        if coarse:
-            rtol, atol = max(rtol, coarse[0]), max(atol, coarse[1])
+        if width in _TOLERANCE:
+            rtol, atol = max(rtol, _TOLERANCE[width][0]), max(atol, _TOLERANCE[width][1])
     wrong = ~np.isclose(a, e, rtol=rtol, atol=atol, equal_nan=True)
     if wrong.any():
         share = "" if a.size == 1 else f" ({int(wrong.sum())} of {a.size} values differ)"

@@ -1,9 +1,9 @@
-"""Hidden tests: how one is marked, how a lab's are found, and how one is run on an answer.
+"""Hidden tests: how one is declared, how a lab's are collected, and how one is run on an answer.
 
-Its docstring is the title that a student reads; it names no input. ``student`` is a
+A test's docstring is the title that a student reads; it names no input. ``student`` is a
 ``sandbox.host.student.Student``; ``rng`` is a NumPy generator seeded from the course's secret salt and the test's
 name, the same for every student and every regrade. Every test must compare values: a test that a function returning
-rubbish can pass would give points for nothing. ``weight`` sets a test's share of its question's points (default 1).
+rubbish can pass gives points for nothing. ``weight`` sets a test's share of its question's points (default 1).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _salt = os.environ.get("COURSE_SALT", "no salt set: development only")
 
 
 def set_salt(salt: str) -> None:
-    """Seed the hidden tests' inputs from ``salt`` (the course configuration's secret) from now on."""
+    """Seed the inputs of hidden tests from ``salt``, the secret of the course configuration, from now on."""
     global _salt
     _salt = salt
 
@@ -49,7 +49,7 @@ class HiddenTest:
     weight: float
 
     def rng(self) -> np.random.Generator:
-        """The test's own generator, from the salt, the question and the test's name."""
+        """A generator seeded from the salt, the question and the test's name."""
         digest = hashlib.sha256(f"{_salt}|{self.question}|{self.name}".encode()).digest()
         return np.random.default_rng(int.from_bytes(digest[:8], "big"))
 
@@ -73,10 +73,10 @@ def hidden_test(question: str, weight: float = 1.0) -> Callable[[Callable[..., N
 @cache
 def tests_of(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
     """The hidden tests of a lab (full name) by question, in the order of the file."""
-    found: dict[str, list[HiddenTest]] = {}
+    by_question: dict[str, list[HiddenTest]] = {}
     for test in _tests_in(importlib.import_module(f"autograder.hidden_tests.test_{lab}")):
-        found.setdefault(test.question, []).append(test)
-    return {question: tuple(tests) for question, tests in found.items()}
+        by_question.setdefault(test.question, []).append(test)
+    return {question: tuple(tests) for question, tests in by_question.items()}
 
 
 def _tests_in(module: ModuleType) -> list[HiddenTest]:
@@ -85,7 +85,7 @@ def _tests_in(module: ModuleType) -> list[HiddenTest]:
 
 @dataclass(frozen=True)
 class TestRun:
-    """A test's verdict with the evidence that a diagnosis needs."""
+    """The result of a hidden test, with the evidence that a diagnosis needs."""
 
     test: HiddenTest
     result: TestResult
@@ -94,7 +94,7 @@ class TestRun:
 
 
 def run_test(test: HiddenTest, student: Student) -> TestRun:
-    """Run one hidden test. ``StudentGone`` passes through; any other error of our own does too."""
+    """Run one hidden test. ``StudentGone``, and an error of the test itself, are raised."""
     student.start_trace()
     error: StudentError | None = None
     arguments: dict[str, Any] = {"student": student}
@@ -110,10 +110,10 @@ def run_test(test: HiddenTest, student: Student) -> TestRun:
     except StudentError as raised:
         error = raised
         result = TestResult(test.title, False, _failure_message(raised))
-    except (StudentGone, UserError):  # the sandbox's own failure is one of those
+    except (StudentGone, UserError):  # SandboxUnavailable is a UserError
         raise
     except Exception as fault:
-        # The test stumbled over what came back, unless it stumbles over the master's answer too.
+        # The value that came back made the test raise, unless the test raises on the master's answer too.
         if isinstance(fault, (NameError, ImportError)) or not _master_passes(test):
             raise
         result = TestResult(test.title, False, "your function returned something of an unexpected form")
@@ -122,7 +122,7 @@ def run_test(test: HiddenTest, student: Student) -> TestRun:
 
 @cache
 def _master_passes(test: HiddenTest) -> bool:
-    """Whether the master's answer passes: if not, the fault is the test's own and no student's."""
+    """Whether the master's answer passes: if not, the test is at fault and no student."""
     lab = test.function.__module__.rsplit(".test_", 1)[-1]
     arguments: dict[str, Any] = {"student": Student.local_namespace(solution(lab), test.question)}
     if "rng" in inspect.signature(test.function).parameters:
@@ -156,19 +156,19 @@ def earned(points: float, runs: Sequence[tuple[float, bool]]) -> float:
 
 
 def student_with_answer(lab: str, question: str, function: Any) -> Student:
-    """``function`` as the answer to ``question``, with the master's other functions beside it.
+    """A ``Student`` that answers ``question`` with ``function``, and every other question as the master does.
 
-    A misconception that calls its own helpers finds them in its own module, as always.
+    The helpers of a misconception are found in its module, as always.
     """
     return Student.local_namespace({**solution(lab), question: function}, question)
 
 
 def run_question(lab: str, question: str, student: Student) -> list[TestRun]:
-    """All hidden tests of a question on one answer, in the file's order."""
+    """Run all hidden tests of a question on one answer, in the order of the file."""
     return [run_test(test, student) for test in tests_of(lab)[question]]
 
 
 @cache
 def master_runs(lab: str, question: str) -> tuple[TestRun, ...]:
-    """How the master's answer fares. The inputs are the same for every student, so once is enough."""
+    """The hidden tests of a question on the master's answer. The inputs are the same for every student, so once is enough."""
     return tuple(run_question(lab, question, Student.local_namespace(solution(lab), question)))

@@ -1,9 +1,9 @@
-"""What a student may read of an error of their own: nothing that a hidden input could have written.
+"""What a student may read of an error in their code: nothing that could repeat a hidden input.
 
-The report of an error comes from the student's process, which knows the hidden inputs. So nothing in it is
-shown as it came. A line is shown when it stands so in the notebook; the error's name when Python or a library
-has an error of that name; the message when it has the form of a known one, and then without its numbers and
-without names that are not in the lines shown.
+The report of an error comes from the student's process, which knows the hidden inputs, so it is not shown as it came.
+A source line is shown if the notebook has that line; the error's name if Python or a library has an error of that
+name; the message if it has the form of a known one, and then without numbers and without names that are not in the
+lines shown.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from autograder.sandbox.host.rpc import StudentError
 
-#: Errors of libraries that students meet.
+#: Errors that libraries raise in students' code.
 _OF_LIBRARIES = (
     "AxisError LinAlgError UFuncTypeError UFuncNoLoopError _UFuncNoLoopError _ArrayMemoryError OutOfMemoryError "
     "DTypePromotionError ComplexWarning VisibleDeprecationWarning RankWarning JSONDecodeError UndefinedVariableError "
@@ -28,7 +28,7 @@ NAMES = frozenset(
     }
     | set(_OF_LIBRARIES.split())
 )
-#: Types that students return by mistake. Of any other type the name is not repeated.
+#: Types that students return by mistake. The name of any other type is not shown.
 TYPES = frozenset(
     [
         "function",
@@ -164,7 +164,7 @@ _FORMS = (
 
 
 def _pattern(form: str) -> re.Pattern[str]:
-    """The form as an expression: # any numbers and shapes, ' a quoted word, @ a bare word."""
+    """The form as a regular expression: # is any numbers and shapes, ' a quoted word, @ a bare word."""
     slots = {"#": f"({_NUMBERS})", "'": f"({_QUOTED})", "@": r"([\w.+*/@%<>=&|^~-]{1,40})"}
     parts = re.split(r"(#|'(?![a-zA-Z@`])|@)", form)
     return re.compile("".join(slots.get(part, re.escape(part)) for part in parts))
@@ -192,19 +192,19 @@ _COMMON_TYPES = frozenset(
 
 
 def safe_error(error: StudentError | None, cells: Sequence[tuple[str, str]]) -> str:
-    """The error in the student's own lines ("" when there is none). ``cells`` are (label, source) as they ran."""
+    """The error with the student's lines that led to it ("" when there is none). ``cells`` are (label, source) as run."""
     if error is None:
         return ""
-    lines, own = [], ""
+    lines, shown = [], ""
     for frame in error.frames:
         if frame.source.strip() and any(
             label == frame.cell and _is_in_cell(source, frame.line, frame.source) for label, source in cells
         ):
             lines.append(f"in {frame.cell}, line {frame.line}: {frame.source.strip()}")
-            own += f" {frame.source}"
-    said = safe_message(error.message, own)
+            shown += f" {frame.source}"
+    message = safe_message(error.message, shown)
     name = safe_error_name(error.type_name)
-    return "\n".join([*lines[-3:], f"{name}: {said}" if said else name])
+    return "\n".join([*lines[-3:], f"{name}: {message}" if message else name])
 
 
 def _is_in_cell(source: str, number: int, line: str) -> bool:
@@ -213,26 +213,26 @@ def _is_in_cell(source: str, number: int, line: str) -> bool:
 
 
 def safe_error_name(name: str) -> str:
-    """The error's name when it is a known one, and "an error" of the student's own when not."""
+    """The error's name when it is a known one, or else "an error of your own"."""
     return name if name in NAMES else "an error of your own"
 
 
-def safe_message(message: str, own: str) -> str:
-    """The message in its known form: without numbers, and with names only from the text ``own``; "" when unknown."""
+def safe_message(message: str, shown: str) -> str:
+    """The message in its known form: without numbers, and with names only from the text ``shown``; "" when unknown."""
     line = " ".join(message.split())[:400]
-    words = set(re.findall(r"[\w.]+", own)) | _OPERATORS | _COMMON_TYPES
+    words = set(re.findall(r"[\w.]+", shown)) | _OPERATORS | _COMMON_TYPES
 
-    def kept(slot: str) -> str:
+    def shown_slot(slot: str) -> str:
         inner = slot.strip("'")
         if slot.startswith("'"):
             return slot if inner in words else "'…'"
         return slot if slot in words else "…" if slot.strip() else slot
 
     for pattern in _PATTERNS:
-        if found := pattern.fullmatch(line):
+        if match := pattern.fullmatch(line):
             parts, end = [], 0
             for number in range(1, (pattern.groups or 0) + 1):
-                parts += [line[end : found.start(number)], kept(found[number])]
-                end = found.end(number)
+                parts += [line[end : match.start(number)], shown_slot(match[number])]
+                end = match.end(number)
             return "".join([*parts, line[end:]])
     return ""

@@ -3,6 +3,9 @@
 No history database, no threads, no terminal: the shell is made once in the zygote and forked.
 """
 
+# IPython has no annotations.
+# mypy: disallow-untyped-calls=False
+
 from __future__ import annotations
 
 import base64

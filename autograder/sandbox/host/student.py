@@ -98,13 +98,15 @@ class _RemoteCallable(Proxy):
 
     def keep(self, *args: Any, **kwargs: Any) -> Handle:
         """Call it and leave the result in the sandbox, whatever it is."""
-        return self._call(None, args, kwargs, keep=True)
+        handle: Handle = self._call(None, args, kwargs, keep=True)
+        return handle
 
     def repeat(self, times: int, *args: Any, **kwargs: Any) -> list[Any]:
         """Call it ``times`` times on the same arguments (a generator advances) and return the results."""
         if times == 1:
             return [self._call(None, args, kwargs)]
-        return self._call(None, args, kwargs, times=times)
+        results: list[Any] = self._call(None, args, kwargs, times=times)
+        return results
 
     def gradients(
         self, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, cotangent: Any = None
@@ -223,7 +225,8 @@ class Handle(_RemoteCallable):
 
     def state_dict(self) -> dict[str, Any]:
         """The module's weights by name."""
-        return self._request("state_dict")
+        state: dict[str, Any] = self._request("state_dict")
+        return state
 
     def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> None:
         """Set the module's weights."""
@@ -231,7 +234,8 @@ class Handle(_RemoteCallable):
 
     def parameters(self) -> dict[str, tuple[int, ...]]:
         """The shapes of the module's trainable parameters, by name."""
-        return self._request("shapes")
+        shapes: dict[str, tuple[int, ...]] = self._request("shapes")
+        return shapes
 
     def train(self) -> None:
         """Put the module in training mode."""
