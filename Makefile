@@ -54,12 +54,12 @@ test: lint
 
 # Do the hidden tests notice small changes of the masters' solutions? LABS="07 09" measures these only. Writes docs/mutants.md.
 mutants: setup
-	$(BIN)/python docs/make_mutants.py $(LABS)
+	$(BIN)/python -m docs.make_mutants $(LABS)
 
 # The README's pictures, photographed anew.
 pictures: setup
 	$(BIN)/python tests/install_browser.py
-	$(BIN)/python docs/make_pictures.py
+	$(BIN)/python -m docs.make_pictures
 
 lab: setup
 	cd notebooks && ../$(BIN)/jupyter lab

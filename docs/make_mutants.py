@@ -1,7 +1,7 @@
 """Runs generic mutants of the masters' solutions and writes the survivors to docs/mutants.md.
 
-    python docs/make_mutants.py           # every lab
-    python docs/make_mutants.py 07 09     # these; the other labs' sections stay
+    python -m docs.make_mutants           # every lab
+    python -m docs.make_mutants 07 09     # these; the other labs' sections stay
 
 A lab's section is written as soon as it is measured.
 """

@@ -33,6 +33,26 @@ __all__ = [
 ]
 
 
+#: What `make check` leaves to `make test`: tests in these places (jails, trainings, notebooks, the audit of every lab) ...
+SLOW_PLACES = (
+    "attacks", "audit", "benchmarks", "cli", "coursekit/provided", "coursekit/translator", "demos", "grading/test_grader.py",
+    "grading/test_time_guard.py", "journeys", "nbgrader_plugin", "run", "sandbox/test_cells.py", "sandbox/test_isolation.py",
+    "sandbox/test_limits.py",
+)  # fmt: skip
+#: ... and tests that ask for a graded class or a browser.
+SLOW_FIXTURES = frozenset({"frozen", "graded", "graded_class", "browser", "serve", "visit"})
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the slow tests."""
+    here = Path(__file__).parent
+    places = [here / place for place in SLOW_PLACES]
+    for item in items:
+        inside = any(item.path.is_relative_to(place) for place in places)
+        if inside or SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Keep the files of an ``xdist_group`` on one worker.
