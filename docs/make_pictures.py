@@ -26,7 +26,9 @@ IMAGES = Path(__file__).resolve().parent / "img"
 LAB = lab_name("07")
 #: The cell that stands at the top of the picture of the lab.
 TOP = "def kernel_smooth"
-PANE = {"width": 960, "height": 1180}
+PANE = {"width": 960, "height": 1290}
+#: The report is drawn wider and shown smaller, so that what the class misunderstands is in view.
+REPORT = {"width": 1152, "height": 1548}
 
 
 def main() -> None:
@@ -65,7 +67,11 @@ def photograph_lab(browser: Browser, folder: Path) -> bytes:
 
 
 def _run_all(page: Page) -> None:
-    page.evaluate("void jupyterapp.commands.execute('application:toggle-left-area')")  # more room for the page
+    for side in ("left", "right"):  # more room for the page
+        page.evaluate(
+            "side => void jupyterapp.commands.execute('application:toggle-side-tabbar', {side})", side
+        )
+    page.evaluate("void jupyterapp.commands.execute('application:toggle-left-area')")
     page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")
     progress = page.locator(".jp-CodeCell", has_text="progress()").last
     expect(progress.locator(".jp-OutputArea-output").first).to_be_visible()
@@ -89,7 +95,7 @@ def photograph_report(browser: Browser, folder: Path) -> bytes:
         ["grade", "07", "--submitted", class_, "--out", graded],
     ):
         subprocess.run([*command, *map(str, words)], check=True, stdout=subprocess.DEVNULL)
-    page = browser.new_page(viewport=PANE, device_scale_factor=1.5)  # type: ignore[arg-type]
+    page = browser.new_page(viewport=REPORT, device_scale_factor=1.5)  # type: ignore[arg-type]
     page.goto((graded / "report" / f"{LAB}.html").as_uri())
     picture = page.screenshot()
     page.close()
@@ -99,13 +105,16 @@ def photograph_report(browser: Browser, folder: Path) -> bytes:
 def side_by_side(browser: Browser, pictures: list[bytes], target: Path) -> Path:
     """Both photographs on one sheet, each in a thin frame."""
     images = "".join(
-        f'<img src="data:image/png;base64,{base64.b64encode(picture).decode()}">' for picture in pictures
+        f'<div><img src="data:image/png;base64,{base64.b64encode(picture).decode()}"></div>'
+        for picture in pictures
     )
     style = (
-        "body{margin:0;padding:14px;display:flex;gap:14px;background:#d6dbe0;width:max-content}"
-        f"img{{width:{PANE['width']}px;border-radius:4px}}"
+        "body{margin:0;padding:14px;display:flex;align-items:start;gap:14px;background:#d6dbe0;"
+        f"width:max-content}}div{{background:white;border-radius:4px;overflow:hidden}}"
+        f"img{{display:block;width:{PANE['width']}px}}"
+        "div:last-child img{mask-image:linear-gradient(black 95%,transparent)}"  # the report goes on
     )
-    page = browser.new_page()
+    page = browser.new_page(viewport={"width": 2 * PANE["width"] + 42, "height": PANE["height"] + 28})
     page.set_content(f"<style>{style}</style><body>{images}")
     page.wait_for_timeout(300)
     page.locator("body").screenshot(path=target)

@@ -18,7 +18,9 @@ def test_every_lab_has_its_section_and_every_row_names_a_question_of_its_lab():
     sections = dict(section.split("\n", 1) for section in page.split("\n## ")[1:])
     assert list(sections) == all_labs()
     for lab, text in sections.items():
-        assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) <= {name for name, _ in spec(lab).questions}
+        assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) <= {
+            name for name, _ in spec(lab).questions
+        }
 
 
 @pytest.mark.parametrize("lab", all_labs())
