@@ -139,7 +139,7 @@ class SubmissionResult:
     unsandboxed: bool = False
     #: What the result depends on: one digest a question (incremental grading).
     keys: dict[str, str] = field(default_factory=dict)
-    #: What the public checks said in this run: question -> list of (passed, sentence).
+    #: The results of the public checks in this run: question -> list of (passed, sentence).
     public_checks: dict[str, list[tuple[bool, str]]] = field(default_factory=dict)
     #: What went wrong in the grader itself ("" when nothing did): never the student's fault, and no grade.
     fault: str = ""

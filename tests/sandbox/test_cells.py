@@ -18,7 +18,7 @@ def texts(outcome):
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "printed"),
     [
         ("!echo hello", ["hello\n"]),
         ("files = !echo a b\nfiles", ["['a b']"]),
@@ -56,11 +56,11 @@ def texts(outcome):
         ("from tqdm.auto import tqdm\nsum(tqdm(range(3)))", None),
     ],
 )  # fmt: skip
-def test_what_notebooks_do_works(run, source, said):
+def test_what_notebooks_do_works(run, source, printed):
     outcome = run(source)
     assert outcome.status == "ok", outcome.error
-    if said is not None:
-        assert texts(outcome) == said
+    if printed is not None:
+        assert texts(outcome) == printed
 
 
 def test_cells_share_a_namespace_and_an_error_does_not_stop_the_next(session):
@@ -135,11 +135,11 @@ def test_the_same_cells_give_the_same_results_in_every_session(zygote):
         "import random, numpy, torch\n"
         "print(random.random(), numpy.random.rand(), torch.rand(1).item(), list({'a', 'b', 'c', 'd'}), hash('x'))"
     )
-    said = []
+    printed = []
     for _ in range(2):
         with zygote.session() as session:
-            said.append(texts(session.run_cells([("a", source)])[0]))
-    assert said[0] == said[1]
+            printed.append(texts(session.run_cells([("a", source)])[0]))
+    assert printed[0] == printed[1]
 
 
 def test_a_name_in_the_namespace_is_not_the_harness(session):

@@ -195,7 +195,7 @@ def test_the_watchdog_counts_processes_where_the_kernel_does_not(folder):
         assert session.status == "crashed" and "too many processes" in session.note
 
 
-CROWD = """
+MANY_TASKS = """
 import os, threading, time
 for _ in range(8):
     if os.fork() == 0:
@@ -206,14 +206,14 @@ time.sleep(1)
 """
 
 
-def test_a_crowd_of_processes_steps_back_behind_everybody_else_and_a_few_do_not(zygote):
+def test_many_processes_get_the_lowest_priority_and_a_few_do_not(zygote):
     with zygote.session() as session:
         session.run_cells(
             [("two", "import os, time\nif os.fork() == 0:\n    time.sleep(60)\ntime.sleep(0.5)")]
         )
         child = session._transport.child
         assert {os.getpriority(os.PRIO_PROCESS, pid) for pid in child.process_tree()} == {0}
-        session._run_cell(1, "crowd", CROWD)
+        session._run_cell(1, "many", MANY_TASKS)
         first, *others = sorted(child.process_tree(), key=lambda pid: pid != child.pid)
         assert first == child.pid and os.getpriority(os.PRIO_PROCESS, first) == 0
         assert len(others) >= 8 and {os.getpriority(os.PRIO_PROCESS, pid) for pid in others} == {19}
