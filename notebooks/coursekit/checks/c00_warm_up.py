@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from coursekit.checks.api import Hint, close, ensure, public_check
@@ -33,7 +35,7 @@ FORBIDDEN = {
 }
 
 
-def _shape(value, expected, hint):
+def _shape(value: Any, expected: Any, hint: Any) -> Any:
     """The value as an array of the expected shape, or the hint with both shapes."""
     ensure(value is not None, "your function returns None: does it end with a return?")
     shape = np.shape(value)
@@ -42,7 +44,7 @@ def _shape(value, expected, hint):
 
 
 @public_check("one_hot")
-def find_my_files_lights_one_place_a_word(one_hot):
+def find_my_files_lights_one_place_a_word(one_hot: Any) -> None:
     """“find my files”, the ids 1, 2, 0, becomes three rows with one 1 each."""
     rows = _shape(one_hot([1, 2, 0], 3), (3, 3), "one row a word, one column for each word of the vocabulary")
     ensure(
@@ -57,7 +59,7 @@ def find_my_files_lights_one_place_a_word(one_hot):
 
 
 @public_check("one_hot")
-def the_rows_are_as_wide_as_the_vocabulary(one_hot):
+def the_rows_are_as_wide_as_the_vocabulary(one_hot: Any) -> None:
     """The rows are as wide as the vocabulary, even if the last words do not occur."""
     rows = one_hot([1, 1], 5)
     ensure(np.shape(rows) != (5, 2), "rows and columns are swapped: two words should give two rows")
@@ -66,7 +68,7 @@ def the_rows_are_as_wide_as_the_vocabulary(one_hot):
 
 
 @public_check("one_hot")
-def any_shape_of_ids_gets_one_more_axis(one_hot):
+def any_shape_of_ids_gets_one_more_axis(one_hot: Any) -> None:
     """Two sentences at once, or a single id, work as well."""
     rows = _shape(
         one_hot([[0, 1], [2, 2]], 3), (2, 2, 3), "keep the shape of ids and add an axis of length V"
@@ -77,7 +79,7 @@ def any_shape_of_ids_gets_one_more_axis(one_hot):
     close(one_hot(1, 3), [0, 1, 0], "a single id should give a single row")
 
 
-def _multiplied(lookup, weights, table):
+def _multiplied(lookup: Any, weights: Any, table: Any) -> Any:
     """The look-up, or a hint in words when the shapes do not fit together."""
     try:
         return lookup(weights, table)
@@ -86,7 +88,7 @@ def _multiplied(lookup, weights, table):
 
 
 @public_check("lookup")
-def a_one_hot_row_picks_a_row(lookup):
+def a_one_hot_row_picks_a_row(lookup: Any) -> None:
     """One-hot rows pick rows of the table, in their order."""
     table = np.array([[10.0, 11.0], [20.0, 21.0], [30.0, 31.0], [40.0, 41.0]])
     weights = np.array([[1.0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
@@ -97,7 +99,7 @@ def a_one_hot_row_picks_a_row(lookup):
 
 
 @public_check("lookup")
-def half_and_half_mixes_two_rows(lookup):
+def half_and_half_mixes_two_rows(lookup: Any) -> None:
     """Weights of one half mix two rows; weights need not add up to one."""
     table = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     mixed = _shape(
@@ -116,7 +118,7 @@ def half_and_half_mixes_two_rows(lookup):
 
 
 @public_check("lookup")
-def a_single_row_and_a_batch_work(lookup):
+def a_single_row_and_a_batch_work(lookup: Any) -> None:
     """A single row of weights and a batch of sentences work as well."""
     table = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     close(
@@ -133,7 +135,7 @@ def a_single_row_and_a_batch_work(lookup):
 
 
 @public_check("logsumexp")
-def two_zeros_give_ln_2(logsumexp):
+def two_zeros_give_ln_2(logsumexp: Any) -> None:
     """logsumexp of [0, 0] is ln 2, and of [2, 1, 0] it is 2.408."""
     value = _shape(logsumexp(np.array([0.0, 0.0]), axis=0), (), "one row of scores gives one number")
     ensure(abs(value - 2) > 1e-6, "2 is the sum of the exponentials: the logarithm is still missing")
@@ -145,7 +147,7 @@ def two_zeros_give_ln_2(logsumexp):
 
 
 @public_check("logsumexp")
-def the_axis_disappears(logsumexp):
+def the_axis_disappears(logsumexp: Any) -> None:
     """Along axis 0 a table of shape (2, 3) gives three numbers, along axis 1 or −1 two."""
     table = np.log(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
     down = _shape(logsumexp(table.copy(), axis=0), (3,), "the axis that you sum over disappears")
@@ -156,7 +158,7 @@ def the_axis_disappears(logsumexp):
 
 
 @public_check("logsumexp")
-def large_scores_do_not_overflow(logsumexp):
+def large_scores_do_not_overflow(logsumexp: Any) -> None:
     """Scores of 1000 and of −1000 give finite answers, even side by side."""
     with np.errstate(all="ignore"):
         values = _shape(
@@ -173,7 +175,7 @@ def large_scores_do_not_overflow(logsumexp):
 
 
 @public_check("logsumexp")
-def the_scores_stay_as_they_were(logsumexp):
+def the_scores_stay_as_they_were(logsumexp: Any) -> None:
     """Your function leaves its input unchanged."""
     scores = np.array([[1.0, 2.0], [3.0, 4.0]])
     result = logsumexp(scores, axis=1)
@@ -185,7 +187,7 @@ def the_scores_stay_as_they_were(logsumexp):
 
 
 @public_check("softmax")
-def the_worked_example(softmax):
+def the_worked_example(softmax: Any) -> None:
     """softmax of [2, 1, 0] is [0.665, 0.245, 0.090]."""
     values = _shape(
         softmax(np.array([2.0, 1.0, 0.0]), axis=0), (3,), "probabilities have the shape of the scores"
@@ -195,7 +197,7 @@ def the_worked_example(softmax):
 
 
 @public_check("softmax")
-def it_sums_to_one_along_the_axis(softmax):
+def it_sums_to_one_along_the_axis(softmax: Any) -> None:
     """Along axis 0 the columns add up to one, along axis 1 or −1 the rows."""
     scores = np.array([[1.0, 2.0, 4.0], [3.0, 3.0, 0.0]])
     for axis, lines in ((0, "columns"), (1, "rows"), (-1, "rows")):
@@ -217,7 +219,7 @@ def it_sums_to_one_along_the_axis(softmax):
 
 
 @public_check("softmax")
-def adding_1000_changes_nothing(softmax):
+def adding_1000_changes_nothing(softmax: Any) -> None:
     """Adding 1000 to every score changes nothing."""
     scores = np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 5.0]])
     with np.errstate(all="ignore"):
@@ -234,7 +236,7 @@ def adding_1000_changes_nothing(softmax):
 
 
 @public_check("softmax")
-def minus_infinity_gets_nothing(softmax):
+def minus_infinity_gets_nothing(softmax: Any) -> None:
     """A score of −∞ gets probability 0, and the others share the rest."""
     with np.errstate(all="ignore"):
         values = softmax(np.array([1.0, -np.inf, 1.0]), axis=0)
@@ -242,7 +244,7 @@ def minus_infinity_gets_nothing(softmax):
 
 
 @public_check("cross_entropy")
-def the_worked_prices(cross_entropy):
+def the_worked_prices(cross_entropy: Any) -> None:
     """The scores [2, 1, 0] cost 0.408 if word 0 is true, and 2.408 if word 2 is."""
     logits = np.array([[2.0, 1.0, 0.0]])
     first = _shape(cross_entropy(logits, [0]), (), "the mean over all positions is one number")
@@ -255,7 +257,7 @@ def the_worked_prices(cross_entropy):
 
 
 @public_check("cross_entropy")
-def it_is_a_mean_over_positions(cross_entropy):
+def it_is_a_mean_over_positions(cross_entropy: Any) -> None:
     """Two positions give the mean of their prices."""
     value = cross_entropy(np.array([[2.0, 1.0, 0.0], [2.0, 1.0, 0.0]]), [0, 2])
     ensure(value is not None, "your function returns None: does it end with a return?")
@@ -275,7 +277,7 @@ def it_is_a_mean_over_positions(cross_entropy):
 
 
 @public_check("cross_entropy")
-def a_blind_guess_pays_ln_v(cross_entropy):
+def a_blind_guess_pays_ln_v(cross_entropy: Any) -> None:
     """Equal scores for V words cost ln V, whatever is true."""
     close(
         cross_entropy(np.zeros((4, 7)), [0, 3, 6, 6]),
@@ -285,7 +287,7 @@ def a_blind_guess_pays_ln_v(cross_entropy):
 
 
 @public_check("cross_entropy")
-def a_confident_mistake_has_a_finite_price(cross_entropy):
+def a_confident_mistake_has_a_finite_price(cross_entropy: Any) -> None:
     """Being certain of the wrong word by 1000 costs 1000, not infinity."""
     with np.errstate(all="ignore"):
         value = cross_entropy(np.array([[1000.0, 0.0]]), [1])

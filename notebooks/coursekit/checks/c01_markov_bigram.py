@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from coursekit.checks.api import close, ensure, equal, public_check
@@ -15,7 +17,7 @@ REPORTS = ["check whether the battery ran down please", "check whether the progr
 
 
 @public_check("normalise_rows")
-def counts_become_probabilities(normalise_rows):
+def counts_become_probabilities(normalise_rows: Any) -> None:
     """A row of counts becomes a row of probabilities."""
     N = np.array([[2.0, 3.0, 5.0], [1.0, 0.0, 3.0]])
     P = normalise_rows(N)
@@ -32,7 +34,7 @@ def counts_become_probabilities(normalise_rows):
 
 
 @public_check("normalise_rows")
-def an_empty_row_stays_zero(normalise_rows):
+def an_empty_row_stays_zero(normalise_rows: Any) -> None:
     """A row that was never seen stays zero."""
     with np.errstate(all="ignore"):
         P = np.asarray(normalise_rows(np.array([[0, 0, 0], [1, 1, 2]])), dtype=float)
@@ -47,7 +49,7 @@ def an_empty_row_stays_zero(normalise_rows):
 
 
 @public_check("normalise_rows")
-def the_counts_are_left_alone(normalise_rows):
+def the_counts_are_left_alone(normalise_rows: Any) -> None:
     """The counts that you were given are not changed."""
     N = np.array([[1.0, 3.0], [2.0, 2.0]])
     normalise_rows(N)
@@ -57,7 +59,7 @@ def the_counts_are_left_alone(normalise_rows):
 # ------------------------------------------------------------------------------------------- transition_matrix
 
 
-def _vocabulary_and_table(result, parts: str, count: int):
+def _vocabulary_and_table(result: Any, parts: str, count: int) -> Any:
     ensure(result is not None, "your function returns None: end it with a return")
     ensure(
         isinstance(result, (tuple, list)) and len(result) == count,
@@ -67,7 +69,7 @@ def _vocabulary_and_table(result, parts: str, count: int):
 
 
 @public_check("transition_matrix")
-def the_vocabulary_is_sorted(transition_matrix):
+def the_vocabulary_is_sorted(transition_matrix: Any) -> None:
     """The vocabulary is the seven words in alphabetical order."""
     words, _ = _vocabulary_and_table(transition_matrix(COMMANDS, [0.2, 0.3, 0.5]), "vocabulary, P", 2)
     expected = ["directories", "files", "me", "my", "photos", "please", "show"]
@@ -76,7 +78,7 @@ def the_vocabulary_is_sorted(transition_matrix):
 
 
 @public_check("transition_matrix")
-def my_branches(transition_matrix):
+def my_branches(transition_matrix: Any) -> None:
     """After “my” come directories, files and photos with .2, .3 and .5."""
     words, P = _vocabulary_and_table(transition_matrix(COMMANDS, [0.2, 0.3, 0.5]), "vocabulary, P", 2)
     P, words = np.asarray(P, dtype=float), list(words)
@@ -92,7 +94,7 @@ def my_branches(transition_matrix):
 
 
 @public_check("transition_matrix")
-def rows_sum_to_one_or_zero(transition_matrix):
+def rows_sum_to_one_or_zero(transition_matrix: Any) -> None:
     """Each row sums to one, and the row of “please” to zero."""
     words, P = _vocabulary_and_table(transition_matrix(COMMANDS, [20, 30, 50]), "vocabulary, P", 2)
     sums = dict(zip(words, np.asarray(P, dtype=float).sum(axis=1), strict=True))
@@ -109,7 +111,7 @@ def rows_sum_to_one_or_zero(transition_matrix):
 
 
 @public_check("transition_matrix")
-def a_word_that_also_ends_a_sentence(transition_matrix):
+def a_word_that_also_ends_a_sentence(transition_matrix: Any) -> None:
     """A word that sometimes ends a sentence still has a row that sums to one."""
     words, P = _vocabulary_and_table(transition_matrix(["go on", "come go"], [1, 1]), "vocabulary, P", 2)
     place = [list(words).index(word) for word in ("come", "go", "on")]
@@ -124,7 +126,7 @@ def a_word_that_also_ends_a_sentence(transition_matrix):
 
 
 @public_check("second_order")
-def the_contexts_are_pairs_in_order(second_order):
+def the_contexts_are_pairs_in_order(second_order: Any) -> None:
     """The contexts are the pairs that some word follows, as spoken, sorted."""
     result = second_order(REPORTS[1:], [1])
     contexts, _, _ = _vocabulary_and_table(result, "contexts, vocabulary, P", 3)
@@ -146,7 +148,7 @@ def the_contexts_are_pairs_in_order(second_order):
 
 
 @public_check("second_order")
-def battery_ran_down(second_order):
+def battery_ran_down(second_order: Any) -> None:
     """“battery ran” knows “down”, and “program ran” knows “please”."""
     result = second_order(REPORTS, [0.4, 0.6])
     contexts, words, P = _vocabulary_and_table(result, "contexts, vocabulary, P", 3)
@@ -165,7 +167,7 @@ def battery_ran_down(second_order):
 
 
 @public_check("second_order")
-def one_row_has_to_guess(second_order):
+def one_row_has_to_guess(second_order: Any) -> None:
     """Only the row “whether the” has fractions, .4 and .6."""
     result = second_order(REPORTS, [4, 6])
     contexts, words, P = _vocabulary_and_table(result, "contexts, vocabulary, P", 3)
@@ -185,7 +187,7 @@ def one_row_has_to_guess(second_order):
 
 
 @public_check("bigram_counts")
-def ava_has_four_pairs(bigram_counts):
+def ava_has_four_pairs(bigram_counts: Any) -> None:
     """“ava” has four pairs, with the start and the end."""
     N = bigram_counts(["ava"])
     ensure(N is not None, "your function returns None: end it with a return")
@@ -204,7 +206,7 @@ def ava_has_four_pairs(bigram_counts):
 
 
 @public_check("bigram_counts")
-def counts_add_up(bigram_counts):
+def counts_add_up(bigram_counts: Any) -> None:
     """Counts of several names add up, and a name that stands there twice counts twice."""
     N = np.asarray(bigram_counts(["anna", "hannah", "anna"]))
     ensure(N.shape == (28, 28), "the table should be (28, 28)")
@@ -216,7 +218,7 @@ def counts_add_up(bigram_counts):
 # ------------------------------------------------------------------------------------------------- sample_name
 
 
-def _chain(*steps):
+def _chain(*steps: Any) -> Any:
     """A (28, 28) table with the given (current, next, probability)."""
     P = np.zeros((28, 28))
     for current, following, probability in steps:
@@ -225,7 +227,7 @@ def _chain(*steps):
 
 
 @public_check("sample_name")
-def a_certain_chain(sample_name):
+def a_certain_chain(sample_name: Any) -> None:
     """A chain without choices spells its only name."""
     P = _chain(("<S>", "m", 1), ("m", "i", 1), ("i", "a", 1), ("a", "<E>", 1))
     name = sample_name(P, np.random.default_rng(1))
@@ -239,7 +241,7 @@ def a_certain_chain(sample_name):
 
 
 @public_check("sample_name")
-def a_fair_choice_is_fair(sample_name):
+def a_fair_choice_is_fair(sample_name: Any) -> None:
     """A choice of 3 to 1 comes out about 3 to 1."""
     P = _chain(("<S>", "a", 0.75), ("<S>", "b", 0.25), ("a", "<E>", 1), ("b", "<E>", 1))
     rng = np.random.default_rng(2)
@@ -256,7 +258,7 @@ def a_fair_choice_is_fair(sample_name):
 
 
 @public_check("sample_name")
-def randomness_comes_from_rng(sample_name):
+def randomness_comes_from_rng(sample_name: Any) -> None:
     """The same generator state gives the same name."""
     P = np.full((28, 28), 1 / 27)
     P[:, 0] = 0
@@ -267,7 +269,7 @@ def randomness_comes_from_rng(sample_name):
 # ------------------------------------------------------------------------------------------------- average_nll
 
 
-def _number(value):
+def _number(value: Any) -> Any:
     ensure(value is not None, "your function returns None: end it with a return")
     array = np.asarray(value, dtype=float)
     ensure(array.size == 1, f"the result should be one number; yours has shape {array.shape}")
@@ -275,7 +277,7 @@ def _number(value):
 
 
 @public_check("average_nll")
-def one_letter_by_hand(average_nll):
+def one_letter_by_hand(average_nll: Any) -> None:
     """The list [“a”] costs (ln 2 + ln 4)/2 = 1.04 a step."""
     P = _chain(("<S>", "a", 0.5), ("<S>", "b", 0.5), ("a", "<E>", 0.25), ("a", "b", 0.75), ("b", "<E>", 1))
     nll = _number(average_nll(P, ["a"]))
@@ -291,7 +293,7 @@ def one_letter_by_hand(average_nll):
 
 
 @public_check("average_nll")
-def the_average_is_over_steps(average_nll):
+def the_average_is_over_steps(average_nll: Any) -> None:
     """The average is over all steps of all names, not over names."""
     P = _chain(("<S>", "a", 0.5), ("<S>", "b", 0.5), ("a", "<E>", 0.25), ("a", "b", 0.75), ("b", "<E>", 1))
     nll = _number(average_nll(P, ["a", "ab"]))
@@ -308,7 +310,7 @@ def the_average_is_over_steps(average_nll):
 
 
 @public_check("average_nll")
-def an_impossible_step_is_infinite(average_nll):
+def an_impossible_step_is_infinite(average_nll: Any) -> None:
     """A name with an impossible step makes the result infinite."""
     P = _chain(("<S>", "a", 1), ("a", "<E>", 1))
     with np.errstate(all="ignore"):
@@ -323,7 +325,7 @@ def an_impossible_step_is_infinite(average_nll):
 
 
 @public_check("bigram_counts")
-def a_pair_that_occurs_twice_counts_twice(bigram_counts):
+def a_pair_that_occurs_twice_counts_twice(bigram_counts: Any) -> None:
     """A pair that occurs twice in one name counts twice."""
     N = np.asarray(bigram_counts(["banana"]))
     ensure(N.shape == (28, 28), f"the table has shape {N.shape}; 28 tokens make 28 rows and 28 columns")
@@ -331,7 +333,7 @@ def a_pair_that_occurs_twice_counts_twice(bigram_counts):
 
 
 @public_check("average_nll")
-def a_name_listed_twice_counts_twice(average_nll):
+def a_name_listed_twice_counts_twice(average_nll: Any) -> None:
     """A name that stands in the list twice counts twice."""
     P = np.zeros((28, 28))
     P[0, 1], P[0, 2], P[1, 27], P[2, 27] = 0.75, 0.25, 1, 1
@@ -342,7 +344,7 @@ def a_name_listed_twice_counts_twice(average_nll):
 
 
 @public_check("transition_matrix")
-def a_sentence_listed_twice_counts_with_both_weights(transition_matrix):
+def a_sentence_listed_twice_counts_with_both_weights(transition_matrix: Any) -> None:
     """A sentence that stands in the list twice counts with both weights."""
     words, P = _vocabulary_and_table(
         transition_matrix(["go on", "go up", "go on"], [1, 2, 1]), "vocabulary, P", 2

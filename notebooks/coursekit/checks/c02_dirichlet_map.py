@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from coursekit.checks.api import close, ensure, equal, public_check
@@ -9,21 +11,21 @@ from coursekit.checks.api import close, ensure, equal, public_check
 # ---------------------------------------------------------------------------------------------- beta_posterior
 
 
-def _parts(result, names: str, count: int):
+def _parts(result: Any, names: str, count: int) -> Any:
     ensure(result is not None, "your function returns None: end it with a return")
     several = isinstance(result, (tuple, list, np.ndarray)) and len(result) == count
     ensure(several, f"return {count} things, separated by commas: {names}")
     return result
 
 
-def _posterior(beta_posterior, *arguments):
+def _posterior(beta_posterior: Any, *arguments: Any) -> Any:
     with np.errstate(all="ignore"):
         parts = _parts(beta_posterior(*arguments), "a_new, b_new, mode, mean", 4)
     return [float(np.asarray(part)) for part in parts]
 
 
 @public_check("beta_posterior")
-def tosses_add_to_the_prior(beta_posterior):
+def tosses_add_to_the_prior(beta_posterior: Any) -> None:
     """Heads add to a, tails add to b."""
     a, b, _, _ = _posterior(beta_posterior, 3, 4, 2, 5)
     ensure((a, b) != (3, 8), "heads and tails are exchanged: k heads add to a, the n − k tails to b")
@@ -35,7 +37,7 @@ def tosses_add_to_the_prior(beta_posterior):
 
 
 @public_check("beta_posterior")
-def three_heads_by_hand(beta_posterior):
+def three_heads_by_hand(beta_posterior: Any) -> None:
     """Three heads in three tosses: mode 4/5 and mean 5/7 with the prior 2, 2."""
     _, _, mode, mean = _posterior(beta_posterior, 3, 3, 2, 2)
     exchanged = np.isclose([mode, mean], [5 / 7, 4 / 5]).all()
@@ -53,7 +55,7 @@ def three_heads_by_hand(beta_posterior):
 
 
 @public_check("beta_posterior")
-def the_flat_prior_counts(beta_posterior):
+def the_flat_prior_counts(beta_posterior: Any) -> None:
     """With the flat prior the mode is k/n, and without tosses 0.5."""
     _, _, mode, mean = _posterior(beta_posterior, 3, 3, 1, 1)
     ensure(
@@ -75,7 +77,7 @@ def the_flat_prior_counts(beta_posterior):
 
 
 @public_check("dirichlet_map")
-def map_by_hand(dirichlet_map):
+def map_by_hand(dirichlet_map: Any) -> None:
     """Counts 2, 3, 5 with α = 2 become 3/13, 4/13, 6/13."""
     P = dirichlet_map(np.array([2, 3, 5]), 2)
     ensure(P is not None, "your function returns None: end it with a return")
@@ -89,7 +91,7 @@ def map_by_hand(dirichlet_map):
 
 
 @public_check("dirichlet_map")
-def map_row_by_row(dirichlet_map):
+def map_row_by_row(dirichlet_map: Any) -> None:
     """Rows are treated by themselves, whatever the shape."""
     N = np.arange(12).reshape(2, 2, 3)
     P = np.asarray(dirichlet_map(N, 3), dtype=float)
@@ -99,7 +101,7 @@ def map_row_by_row(dirichlet_map):
 
 
 @public_check("dirichlet_map")
-def flat_map_is_counting(dirichlet_map):
+def flat_map_is_counting(dirichlet_map: Any) -> None:
     """With α = 1 it is plain counting, and a row without counts stays zero."""
     with np.errstate(all="ignore"):
         P = np.asarray(dirichlet_map(np.array([[1, 3], [0, 0]]), 1), dtype=float)
@@ -111,7 +113,7 @@ def flat_map_is_counting(dirichlet_map):
 
 
 @public_check("dirichlet_map")
-def map_with_a_knob_each(dirichlet_map):
+def map_with_a_knob_each(dirichlet_map: Any) -> None:
     """α may be an array with a knob for each outcome."""
     P = dirichlet_map(np.array([[4.0, 0, 1], [0, 0, 0]]), np.array([1.0, 2.0, 3.0]))
     close(
@@ -130,7 +132,7 @@ def map_with_a_knob_each(dirichlet_map):
 
 
 @public_check("dirichlet_mean")
-def mean_by_hand(dirichlet_mean):
+def mean_by_hand(dirichlet_mean: Any) -> None:
     """Counts 2, 3, 5 with α = 1 become 3/13, 4/13, 6/13."""
     P = dirichlet_mean(np.array([2, 3, 5]), 1)
     ensure(P is not None, "your function returns None: end it with a return")
@@ -144,7 +146,7 @@ def mean_by_hand(dirichlet_mean):
 
 
 @public_check("dirichlet_mean")
-def a_small_alpha(dirichlet_mean):
+def a_small_alpha(dirichlet_mean: Any) -> None:
     """α = 0.1 works, and a row without counts is even."""
     with np.errstate(all="ignore"):
         P = np.asarray(dirichlet_mean(np.array([[3, 0, 0, 1], [0, 0, 0, 0]]), 0.1), dtype=float)
@@ -167,7 +169,7 @@ def a_small_alpha(dirichlet_mean):
 
 
 @public_check("dirichlet_mean")
-def mean_row_by_row(dirichlet_mean):
+def mean_row_by_row(dirichlet_mean: Any) -> None:
     """Rows are treated by themselves; α may be an array."""
     N = np.arange(12).reshape(2, 2, 3)
     P = np.asarray(dirichlet_mean(N, np.array([1.0, 2.0, 3.0])), dtype=float)
@@ -182,16 +184,16 @@ TRAIN, DEV = np.array([[8, 0, 0], [0, 2, 2]]), np.array([[5, 1, 0], [0, 2, 1]])
 GRID = [0.01, 0.5, 20.0]
 
 
-def _smoothed(alpha):
+def _smoothed(alpha: Any) -> Any:
     return (TRAIN + alpha) / (TRAIN + alpha).sum(axis=1, keepdims=True)
 
 
-def _nll(alpha):
+def _nll(alpha: Any) -> Any:
     return -(DEV * np.log(_smoothed(alpha))).sum() / DEV.sum()
 
 
 @public_check("choose_alpha")
-def the_costs_are_nlls(choose_alpha):
+def the_costs_are_nlls(choose_alpha: Any) -> None:
     """Each number of the grid gets its NLL on the unseen counts."""
     _, costs = _parts(choose_alpha(TRAIN, DEV, GRID), "best, costs", 2)
     costs, expected = np.asarray(costs, dtype=float), np.array([_nll(alpha) for alpha in GRID])
@@ -223,7 +225,7 @@ def the_costs_are_nlls(choose_alpha):
 
 
 @public_check("choose_alpha")
-def the_best_is_a_number_of_the_grid(choose_alpha):
+def the_best_is_a_number_of_the_grid(choose_alpha: Any) -> None:
     """The α with the lowest cost is returned."""
     best, _ = _parts(choose_alpha(TRAIN, DEV, GRID), "best, costs", 2)
     best = float(np.asarray(best))
@@ -237,7 +239,7 @@ def the_best_is_a_number_of_the_grid(choose_alpha):
 
 
 @public_check("choose_alpha")
-def the_first_of_equals(choose_alpha):
+def the_first_of_equals(choose_alpha: Any) -> None:
     """When all numbers of the grid cost the same, the first one is returned."""
     best, costs = _parts(choose_alpha(np.ones((2, 4)), np.ones((2, 4)), [3.0, 1.0]), "best, costs", 2)
     close(costs, np.full(2, np.log(4)), "equal counts stay even whatever α is: each number should cost ln 4")
@@ -249,7 +251,7 @@ def the_first_of_equals(choose_alpha):
 
 
 @public_check("interpolate")
-def interpolate_by_hand(interpolate):
+def interpolate_by_hand(interpolate: Any) -> None:
     """Counts 3, 1, 0 and Q = (.2, .3, .5) with α = 4 become .475, .275, .25."""
     P = interpolate(np.array([3, 1, 0]), np.array([0.2, 0.3, 0.5]), 4)
     ensure(P is not None, "your function returns None: end it with a return")
@@ -262,7 +264,7 @@ def interpolate_by_hand(interpolate):
 
 
 @public_check("interpolate")
-def an_unseen_context_trusts_the_shorter(interpolate):
+def an_unseen_context_trusts_the_shorter(interpolate: Any) -> None:
     """A context never seen gets the shorter model's row; one seen often its own."""
     Q = np.array([0.2, 0.3, 0.5])
     P = np.asarray(interpolate(np.array([[0, 0, 0], [3000, 1000, 0]]), Q, 4), dtype=float)
@@ -272,7 +274,7 @@ def an_unseen_context_trusts_the_shorter(interpolate):
 
 
 @public_check("interpolate")
-def the_oldest_token_is_forgotten(interpolate):
+def the_oldest_token_is_forgotten(interpolate: Any) -> None:
     """Trigram counts (2, 3, 4) meet the bigram's (3, 4)."""
     counts, Q = (
         np.arange(24).reshape(2, 3, 4) % 5,
@@ -292,7 +294,7 @@ def the_oldest_token_is_forgotten(interpolate):
 
 
 @public_check("pwm_scores")
-def one_window_by_hand(pwm_scores):
+def one_window_by_hand(pwm_scores: Any) -> None:
     """Sites AC and AG: the window AC scores ln(3/6 ÷ 1/4) + ln(2/6 ÷ 1/4) with α = 1."""
     scores = pwm_scores(["AC", "AG"], "AC", 1)
     ensure(scores is not None, "your function returns None: end it with a return")
@@ -316,7 +318,7 @@ def one_window_by_hand(pwm_scores):
 
 
 @public_check("pwm_scores")
-def every_window_has_a_score(pwm_scores):
+def every_window_has_a_score(pwm_scores: Any) -> None:
     """Every window has a score, the last one too, and the site itself scores best."""
     scores = np.asarray(pwm_scores(["TGTGA", "TGTGA", "TGCGA"], "ACTGTGACCGTTGCGA", 0.5), dtype=float)
     ensure(scores.shape == (12,), f"16 − 5 + 1 = 12 windows fit; your result has shape {scores.shape}")
@@ -329,7 +331,7 @@ def every_window_has_a_score(pwm_scores):
 
 
 @public_check("pwm_scores")
-def a_short_sequence_has_no_window(pwm_scores):
+def a_short_sequence_has_no_window(pwm_scores: Any) -> None:
     """A sequence shorter than the sites has no window."""
     for sequence in ("ACG", "A"):
         scores = np.asarray(pwm_scores(["ACGT"], sequence, 1))

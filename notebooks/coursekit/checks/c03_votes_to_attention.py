@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from coursekit.checks.api import Hint, close, ensure, public_check
@@ -15,7 +17,7 @@ _TABLE = np.zeros((4, 4, 4))
 _TABLE[0, 1], _TABLE[0, 0], _TABLE[1, 0] = [0, 0, 2 / 3, 1 / 3], [0, 1, 0, 0], [1, 0, 0, 0]
 
 
-def _shape(value, expected, hint):
+def _shape(value: Any, expected: Any, hint: Any) -> Any:
     """The value as an array of the expected shape, or the hint with both shapes."""
     ensure(value is not None, "your function returns None: does it end with a return?")
     shape = np.shape(value)
@@ -24,7 +26,7 @@ def _shape(value, expected, hint):
 
 
 @public_check("count_features")
-def a_pair_with_two_outcomes_is_undecided(count_features):
+def a_pair_with_two_outcomes_is_undecided(count_features: Any) -> None:
     """The sentences 0 1 2 and 0 1 3 make the pair (0, 1) undecided between 2 and 3."""
     table = _shape(
         count_features([[0, 1, 2], [0, 1, 3]], 4), (4, 4, 4), "the axes are earlier, current, next"
@@ -53,7 +55,7 @@ def a_pair_with_two_outcomes_is_undecided(count_features):
 
 
 @public_check("count_features")
-def words_in_between_are_skipped(count_features):
+def words_in_between_are_skipped(count_features: Any) -> None:
     """Earlier words count at any distance, not only next to the current one."""
     table = _shape(count_features([[0, 1, 2, 3]], 4), (4, 4, 4), "the axes are earlier, current, next")
     ensure(table[0, 2, 3] > 0, "word 0 stands before word 2, with word 1 between: this pair counts as well")
@@ -66,7 +68,7 @@ def words_in_between_are_skipped(count_features):
 
 
 @public_check("count_features")
-def a_word_that_stands_twice_counts_twice(count_features):
+def a_word_that_stands_twice_counts_twice(count_features: Any) -> None:
     """A word at two earlier positions counts twice; sentences do not touch."""
     table = _shape(
         count_features([[0, 0, 1, 2], [0, 1, 3]], 4), (4, 4, 4), "the axes are earlier, current, next"
@@ -84,7 +86,7 @@ def a_word_that_stands_twice_counts_twice(count_features):
 
 
 @public_check("skip_votes")
-def each_earlier_word_has_a_row(skip_votes):
+def each_earlier_word_has_a_row(skip_votes: Any) -> None:
     """Two earlier words have a row each, even if they are the same word."""
     votes = skip_votes([0, 0, 1], _TABLE)
     ensure(
@@ -100,7 +102,7 @@ def each_earlier_word_has_a_row(skip_votes):
 
 
 @public_check("skip_votes")
-def voters_stand_in_the_order_of_the_sentence(skip_votes):
+def voters_stand_in_the_order_of_the_sentence(skip_votes: Any) -> None:
     """Voters stand in the order of the sentence."""
     table = np.arange(27.0).reshape(3, 3, 3)
     votes = _shape(skip_votes(np.array([2, 0, 1]), table), (2, 3), "one row for each earlier word")
@@ -112,7 +114,7 @@ def voters_stand_in_the_order_of_the_sentence(skip_votes):
 
 
 @public_check("skip_votes")
-def the_first_word_has_no_voters(skip_votes):
+def the_first_word_has_no_voters(skip_votes: Any) -> None:
     """At the first word nobody can vote yet."""
     try:
         votes = skip_votes([2], _TABLE)
@@ -125,7 +127,7 @@ def the_first_word_has_no_voters(skip_votes):
     close(skip_votes([1, 0], _TABLE), [[1, 0, 0, 0]], "with one earlier word there is one row")
 
 
-def _masked(mask_votes, votes, mask):
+def _masked(mask_votes: Any, votes: Any, mask: Any) -> Any:
     """The total, or a hint in words when the shapes do not fit together."""
     try:
         return mask_votes(votes, mask)
@@ -136,7 +138,7 @@ def _masked(mask_votes, votes, mask):
 
 
 @public_check("mask_votes")
-def only_those_who_may_vote_count(mask_votes):
+def only_those_who_may_vote_count(mask_votes: Any) -> None:
     """Only those who may vote count; everybody together gives the plain sum."""
     votes = np.array([[0.5, 0.5], [0.0, 1.0], [0.5, 0.5]])
     total = _masked(mask_votes, votes, [0, 1, 0])
@@ -152,7 +154,7 @@ def only_those_who_may_vote_count(mask_votes):
 
 
 @public_check("mask_votes")
-def half_a_vote_is_possible(mask_votes):
+def half_a_vote_is_possible(mask_votes: Any) -> None:
     """A weight of one half means half a vote."""
     votes = np.array([[0.5, 0.5], [0.0, 1.0], [0.5, 0.5]])
     total = _shape(_masked(mask_votes, votes, [0.5, 1, 0]), (2,), "one total for each next word")
@@ -161,7 +163,7 @@ def half_a_vote_is_possible(mask_votes):
 
 
 @public_check("mask_votes")
-def nobody_voting_gives_zeros(mask_votes):
+def nobody_voting_gives_zeros(mask_votes: Any) -> None:
     """If nobody may vote, all totals are zero; the input stays as it was."""
     votes = np.array([[0.5, 0.5], [0.0, 1.0]])
     close(mask_votes(votes, [False, False]), [0, 0], "with everybody silent the totals should be zero")
@@ -172,7 +174,7 @@ def nobody_voting_gives_zeros(mask_votes):
 
 
 @public_check("mask_lookup")
-def a_one_hot_query_fetches_its_row(mask_lookup):
+def a_one_hot_query_fetches_its_row(mask_lookup: Any) -> None:
     """A one-hot query fetches the mask of its word."""
     masks = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 1.0]])
     mask = _shape(mask_lookup(np.array([0.0, 1.0, 0.0]), masks), (3,), "one mask for one query")
@@ -181,7 +183,7 @@ def a_one_hot_query_fetches_its_row(mask_lookup):
 
 
 @public_check("mask_lookup")
-def several_queries_fetch_several_masks(mask_lookup):
+def several_queries_fetch_several_masks(mask_lookup: Any) -> None:
     """Several queries fetch several masks, and a mixed query a mixed mask."""
     masks = np.array([[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 1.0, 0.0]])
     fetched = _shape(
@@ -192,7 +194,7 @@ def several_queries_fetch_several_masks(mask_lookup):
 
 
 @public_check("pair_features")
-def battery_and_ran_light_one_feature(pair_features):
+def battery_and_ran_light_one_feature(pair_features: Any) -> None:
     """battery and ran, [1, 0, 1, 1], make the features [1, 0]."""
     W = np.array([[1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [-1.0, -1.0]])
     value = _shape(pair_features(np.array([1.0, 0.0, 1.0, 1.0]), W), (2,), "one value for each column of W")
@@ -207,7 +209,7 @@ def battery_and_ran_light_one_feature(pair_features):
 
 
 @public_check("pair_features")
-def large_values_stay(pair_features):
+def large_values_stay(pair_features: Any) -> None:
     """Values above 1 stay as they are, and many rows work at once."""
     x = np.array([[3.0, 0.5], [-1.0, 2.0], [0.0, 0.0]])
     W = np.array([[1.0, -1.0, 0.0], [2.0, 0.0, 1.0]])
@@ -221,7 +223,7 @@ def large_values_stay(pair_features):
 
 
 @public_check("feed_forward")
-def the_two_histories_get_their_votes(feed_forward):
+def the_two_histories_get_their_votes(feed_forward: Any) -> None:
     """battery … ran votes for down, program … ran for please."""
     W1 = np.array([[1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [-1.0, -1.0]])
     x = np.array([[1.0, 0.0, 1.0, 1.0], [0.0, 1.0, 1.0, 1.0]])
@@ -233,7 +235,7 @@ def the_two_histories_get_their_votes(feed_forward):
 
 
 @public_check("feed_forward")
-def votes_may_be_negative(feed_forward):
+def votes_may_be_negative(feed_forward: Any) -> None:
     """There is one ReLU, in the middle: votes may be negative."""
     W1, W2 = np.array([[1.0, -1.0], [0.5, 0.5]]), np.array([[2.0, -1.0, 0.0], [1.0, -3.0, 1.0]])
     votes = _shape(feed_forward(np.array([2.0, 1.0]), W1, W2), (3,), "one vote for each column of W2")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from coursekit.checks.api import Hint, ensure, equal, public_check
@@ -23,7 +25,7 @@ NOTHING = "your function returns None: end it with a return"
 # ------------------------------------------------------------------------------------------------- utf8_encode
 
 
-def _bytes(result):
+def _bytes(result: Any) -> Any:
     ensure(result is not None, NOTHING)
     if isinstance(result, (bytes, bytearray)):
         return list(result)
@@ -35,7 +37,7 @@ def _bytes(result):
 
 
 @public_check("utf8_encode")
-def one_byte_up_to_7f(utf8_encode):
+def one_byte_up_to_7f(utf8_encode: Any) -> None:
     """The letter A (65) is a single byte, and so is 7F."""
     equal(
         _bytes(utf8_encode(65)), [65], "65 is below 80 hexadecimal: it is written as it is, in one byte, [65]"
@@ -44,7 +46,7 @@ def one_byte_up_to_7f(utf8_encode):
 
 
 @public_check("utf8_encode")
-def two_bytes_for_e_acute(utf8_encode):
+def two_bytes_for_e_acute(utf8_encode: Any) -> None:
     """é (E9) is the two bytes 195 and 169."""
     got = _bytes(utf8_encode(0xE9))
     ensure(
@@ -64,7 +66,7 @@ def two_bytes_for_e_acute(utf8_encode):
 
 
 @public_check("utf8_encode")
-def three_and_four_bytes(utf8_encode):
+def three_and_four_bytes(utf8_encode: Any) -> None:
     """The euro sign takes three bytes, an emoji four."""
     euro, face = _bytes(utf8_encode(0x20AC)), _bytes(utf8_encode(0x1F600))
     ensure(
@@ -80,7 +82,7 @@ def three_and_four_bytes(utf8_encode):
 
 
 @public_check("utf8_encode")
-def there_is_nothing_above_10ffff(utf8_encode):
+def there_is_nothing_above_10ffff(utf8_encode: Any) -> None:
     """What is no code point raises a ValueError."""
     for number in (0x110000, -1):
         try:
@@ -93,7 +95,7 @@ def there_is_nothing_above_10ffff(utf8_encode):
 # ------------------------------------------------------------------------------------------------ pre_tokenize
 
 
-def _chunks(result):
+def _chunks(result: Any) -> Any:
     ensure(result is not None, NOTHING)
     ensure(isinstance(result, (list, tuple)), "return a list of strings: regex.findall makes one")
     ensure(
@@ -104,7 +106,7 @@ def _chunks(result):
 
 
 @public_check("pre_tokenize")
-def nothing_is_lost(pre_tokenize):
+def nothing_is_lost(pre_tokenize: Any) -> None:
     """Joined together, the chunks are the text again."""
     text = "Wait, it's 3.50 (½ price)!\n\n  “Übung” macht\tden Meister_in…  "
     got = "".join(_chunks(pre_tokenize(text)))
@@ -114,7 +116,7 @@ def nothing_is_lost(pre_tokenize):
 
 
 @public_check("pre_tokenize")
-def words_take_their_blank_along(pre_tokenize):
+def words_take_their_blank_along(pre_tokenize: Any) -> None:
     """Words, numbers and signs are chunks of their own, with the blank before them."""
     got = _chunks(pre_tokenize("We sail at 7, (maybe) 12!"))
     ensure(
@@ -129,7 +131,7 @@ def words_take_their_blank_along(pre_tokenize):
 
 
 @public_check("pre_tokenize")
-def all_letters_are_letters(pre_tokenize):
+def all_letters_are_letters(pre_tokenize: Any) -> None:
     """Letters of all scripts are letters; digits and the underscore are not."""
     got = _chunks(pre_tokenize("größere Häfen"))
     ensure(
@@ -146,7 +148,7 @@ def all_letters_are_letters(pre_tokenize):
 
 
 @public_check("pre_tokenize")
-def endings_are_apart(pre_tokenize):
+def endings_are_apart(pre_tokenize: Any) -> None:
     """It's and they'll are cut before the apostrophe."""
     got = _chunks(pre_tokenize("it's what they'll do"))
     ensure(
@@ -157,7 +159,7 @@ def endings_are_apart(pre_tokenize):
 
 
 @public_check("pre_tokenize")
-def white_space_leaves_one_for_the_next_word(pre_tokenize):
+def white_space_leaves_one_for_the_next_word(pre_tokenize: Any) -> None:
     """Of several blanks the last one belongs to the next word."""
     got = _chunks(pre_tokenize("a   b \n"))
     ensure(
@@ -171,7 +173,7 @@ def white_space_leaves_one_for_the_next_word(pre_tokenize):
 
 
 @public_check("decode")
-def the_worked_case_goes_back(decode):
+def the_worked_case_goes_back(decode: Any) -> None:
     """[258, 100, 258, 97, 99] is aaabdaaabac again."""
     got = decode([258, 100, 258, 97, 99], TOY)
     ensure(got is not None, NOTHING)
@@ -187,7 +189,7 @@ def the_worked_case_goes_back(decode):
 
 
 @public_check("decode")
-def characters_of_several_bytes(decode):
+def characters_of_several_bytes(decode: Any) -> None:
     """Bytes that make up one character are read together."""
     try:
         got = decode([104, 195, 169, 256], {(240, 159): 256})
@@ -205,7 +207,7 @@ def characters_of_several_bytes(decode):
 # ------------------------------------------------------------------------------------------------- count_pairs
 
 
-def _pairs(result):
+def _pairs(result: Any) -> Any:
     ensure(result is not None, NOTHING)
     ensure(isinstance(result, dict), f"return a dictionary; yours is of type {type(result).__name__}")
     return {
@@ -214,7 +216,7 @@ def _pairs(result):
 
 
 @public_check("count_pairs")
-def pairs_count_as_often_as_their_word(count_pairs):
+def pairs_count_as_often_as_their_word(count_pairs: Any) -> None:
     """A pair counts as often as the word occurs that holds it."""
     got = _pairs(count_pairs({(1, 2, 3): 5, (2, 3): 2}))
     ensure(
@@ -227,7 +229,7 @@ def pairs_count_as_often_as_their_word(count_pairs):
 
 
 @public_check("count_pairs")
-def overlapping_pairs_count(count_pairs):
+def overlapping_pairs_count(count_pairs: Any) -> None:
     """Three equal tokens hold their pair twice."""
     got = _pairs(count_pairs({(7, 7, 7): 1, (9,): 4}))
     ensure(got.get((7, 7)) != 1, "(7, 7, 7) holds the pair (7, 7) at two places: count both")
@@ -235,7 +237,7 @@ def overlapping_pairs_count(count_pairs):
 
 
 @public_check("count_pairs")
-def se_is_the_most_frequent_pair(count_pairs):
+def se_is_the_most_frequent_pair(count_pairs: Any) -> None:
     """In “sea see sea” se occurs three times."""
     words = {tuple(b"sea_"): 2, tuple(b"see_"): 1}
     got = _pairs(count_pairs(words))
@@ -252,7 +254,7 @@ def se_is_the_most_frequent_pair(count_pairs):
 
 
 @public_check("train_bpe")
-def the_worked_case(train_bpe):
+def the_worked_case(train_bpe: Any) -> None:
     """{ab: 2, bab: 1} learns two merges and stops."""
     words = {(97, 98): 2, (98, 97, 98): 1}
     got = train_bpe(words, 9)
@@ -278,7 +280,7 @@ def the_worked_case(train_bpe):
 
 
 @public_check("train_bpe")
-def pairs_are_counted_anew_after_each_merge(train_bpe):
+def pairs_are_counted_anew_after_each_merge(train_bpe: Any) -> None:
     """After a merge the pairs with the new token count, and the old ones no longer."""
     got = train_bpe({tuple(b"aaabdaaabac"): 1}, 3)
     ensure(got is not None, NOTHING)
@@ -309,7 +311,7 @@ def pairs_are_counted_anew_after_each_merge(train_bpe):
 
 
 @public_check("train_bpe")
-def frequent_words_weigh_more(train_bpe):
+def frequent_words_weigh_more(train_bpe: Any) -> None:
     """The words' counts decide, and a tie goes to the pair that is met first."""
     got = train_bpe({(3, 4, 5): 1, (3, 4): 1, (1, 2): 5}, 1)
     ensure(got is not None, NOTHING)
@@ -323,7 +325,7 @@ def frequent_words_weigh_more(train_bpe):
 
 
 @public_check("train_bpe")
-def the_words_are_left_alone(train_bpe):
+def the_words_are_left_alone(train_bpe: Any) -> None:
     """The words that you were given are not changed, and no merges are fine too."""
     words = {(97, 98): 2, (98, 97, 98): 1}
     train_bpe(words, 2)
@@ -338,14 +340,14 @@ def the_words_are_left_alone(train_bpe):
 # ------------------------------------------------------------------------------------------------------ encode
 
 
-def _ids(result):
+def _ids(result: Any) -> Any:
     ensure(result is not None, NOTHING)
     ensure(isinstance(result, (list, tuple, np.ndarray)), "return a list of whole numbers")
     return [int(token) for token in result]
 
 
 @public_check("encode")
-def the_worked_case_goes_forth(encode):
+def the_worked_case_goes_forth(encode: Any) -> None:
     """aaabdaaabac becomes [258, 100, 258, 97, 99]."""
     got = _ids(encode("aaabdaaabac", TOY))
     ensure(max(got) < 259, "an id above 258 appeared: use the ids that stand in merges")
@@ -355,7 +357,7 @@ def the_worked_case_goes_forth(encode):
 
 
 @public_check("encode")
-def the_earliest_merge_goes_first(encode):
+def the_earliest_merge_goes_first(encode: Any) -> None:
     """The merge learned earliest goes first, not the longest token and not the leftmost pair."""
     merges = {(98, 99): 256, (97, 98): 257, (257, 99): 258}
     got = _ids(encode("abc", merges))
@@ -370,7 +372,7 @@ def the_earliest_merge_goes_first(encode):
 
 
 @public_check("encode")
-def merges_stay_inside_a_chunk(encode):
+def merges_stay_inside_a_chunk(encode: Any) -> None:
     """Merges stay inside a chunk."""
     got = _ids(encode("a b", {(97, 32): 256, (32, 98): 257}))
     ensure(
@@ -381,7 +383,7 @@ def merges_stay_inside_a_chunk(encode):
 
 
 @public_check("encode")
-def any_text_can_be_encoded(encode):
+def any_text_can_be_encoded(encode: Any) -> None:
     """Without merges any text becomes its UTF-8 bytes."""
     equal(_ids(encode("é😀", {})), [195, 169, 240, 159, 152, 128], "é and 😀 should become their six bytes")
     equal(_ids(encode("", TOY)), [], "the empty text has no tokens: return an empty list")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from coursekit.checks.api import close, ensure, equal, public_check
@@ -17,7 +19,7 @@ NOTHING = "your function returns None: end it with a return"
 SENTENCE = ["The", "competent", "services", "have", "not", "included", "them", "in", "the", "agenda"]
 
 
-def _parts(result, count: int, names: str):
+def _parts(result: Any, count: int, names: str) -> Any:
     ensure(result is not None, NOTHING)
     several = isinstance(result, (tuple, list)) and len(result) == count
     ensure(several, f"return {count} things, separated by commas: {names}")
@@ -27,7 +29,7 @@ def _parts(result, count: int, names: str):
 # --------------------------------------------------------------------------------------------- context_windows
 
 
-def _riddles(result):
+def _riddles(result: Any) -> Any:
     ensure(result is not None, NOTHING)
     ensure(isinstance(result, (list, tuple)), "return a list of pairs (context, target)")
     found = []
@@ -44,7 +46,7 @@ def _riddles(result):
 
 
 @public_check("context_windows")
-def the_lectures_have(context_windows):
+def the_lectures_have(context_windows: Any) -> None:
     """The target have has the context The, competent, services, not, included, them."""
     found = {target: context for context, target in _riddles(context_windows(SENTENCE, 3))}
     ensure("have" in found, "every word of the sentence should be a target once")
@@ -59,7 +61,7 @@ def the_lectures_have(context_windows):
 
 
 @public_check("context_windows")
-def the_window_is_cut_at_the_ends(context_windows):
+def the_window_is_cut_at_the_ends(context_windows: Any) -> None:
     """At the ends of the sentence the window is shorter."""
     got = _riddles(context_windows([7, 8, 9], 1))
     ensure(len(got) == 3, f"three words make three riddles, also at the ends; you have {len(got)}")
@@ -71,7 +73,7 @@ def the_window_is_cut_at_the_ends(context_windows):
 
 
 @public_check("context_windows")
-def a_repeated_word_stays(context_windows):
+def a_repeated_word_stays(context_windows: Any) -> None:
     """Only the target's own position is left out, and a lone word makes no riddle."""
     got = _riddles(context_windows([4, 4, 5], 2))
     ensure(
@@ -86,7 +88,7 @@ def a_repeated_word_stays(context_windows):
 
 
 @public_check("cbow_forward")
-def the_worked_case_forward(cbow_forward):
+def the_worked_case_forward(cbow_forward: Any) -> None:
     """The context [0, 1] gives h = (0.5, 0.5) and the probabilities .212, .212, .576."""
     h, p = _parts(cbow_forward([0, 1], W_IN.copy(), W_OUT.copy()), 2, "h, p")
     ensure(
@@ -108,7 +110,7 @@ def the_worked_case_forward(cbow_forward):
 
 
 @public_check("cbow_forward")
-def repeated_hints_count_twice(cbow_forward):
+def repeated_hints_count_twice(cbow_forward: Any) -> None:
     """A word that stands in the context twice counts twice."""
     h, p = _parts(cbow_forward([0, 0, 1], W_IN.copy(), W_OUT.copy()), 2, "h, p")
     ensure(
@@ -123,7 +125,7 @@ def repeated_hints_count_twice(cbow_forward):
 
 
 @public_check("cbow_backward")
-def the_worked_case_backward(cbow_backward):
+def the_worked_case_backward(cbow_backward: Any) -> None:
     """The worked case: gradients of both tables."""
     dW_in, dW_out = _parts(cbow_backward([0, 1], 0, W_IN.copy(), W_OUT.copy()), 2, "dW_in, dW_out")
     ensure(
@@ -159,7 +161,7 @@ def the_worked_case_backward(cbow_backward):
 
 
 @public_check("cbow_backward")
-def repeated_hints_get_two_shares(cbow_backward):
+def repeated_hints_get_two_shares(cbow_backward: Any) -> None:
     """A word that stands in the context twice gets two shares."""
     dW_in, _ = _parts(cbow_backward([0, 0, 1], 2, W_IN.copy(), W_OUT.copy()), 2, "dW_in, dW_out")
     ensure(
@@ -174,12 +176,12 @@ def repeated_hints_get_two_shares(cbow_backward):
 
 
 @public_check("cbow_backward")
-def the_loss_falls_along_the_gradient(cbow_backward):
+def the_loss_falls_along_the_gradient(cbow_backward: Any) -> None:
     """Moving a number of a table changes the loss as the gradient says."""
     rng = np.random.default_rng(0)
     tables, context, target = rng.normal(size=(2, 5, 3)), [1, 4, 1], 3
 
-    def loss(W_in, W_out):
+    def loss(W_in: Any, W_out: Any) -> Any:
         scores = W_out @ W_in[context].mean(axis=0)
         return np.log(np.exp(scores).sum()) - scores[target]
 
@@ -198,7 +200,7 @@ def the_loss_falls_along_the_gradient(cbow_backward):
 
 
 @public_check("cbow_backward")
-def the_tables_are_left_alone(cbow_backward):
+def the_tables_are_left_alone(cbow_backward: Any) -> None:
     """The tables that you were given are not changed."""
     tables = W_IN.copy(), W_OUT.copy()
     cbow_backward([0, 1], 0, *tables)
@@ -210,7 +212,7 @@ def the_tables_are_left_alone(cbow_backward):
 
 
 @public_check("negative_sampling_loss")
-def the_worked_case_of_noise(negative_sampling_loss):
+def the_worked_case_of_noise(negative_sampling_loss: Any) -> None:
     """The worked case: loss .440 and both gradients."""
     h, rows = np.array([[1.0, 0.0]]), np.array([[[2.0, 0.0], [-1.0, 3.0]]])
     loss, dh, drows = _parts(negative_sampling_loss(h, rows), 3, "loss, dh, drows")
@@ -246,7 +248,7 @@ def the_worked_case_of_noise(negative_sampling_loss):
 
 
 @public_check("negative_sampling_loss")
-def every_riddle_for_itself(negative_sampling_loss):
+def every_riddle_for_itself(negative_sampling_loss: Any) -> None:
     """Every riddle of the batch has its own loss and gradients."""
     rng = np.random.default_rng(1)
     h, rows = rng.normal(size=(4, 3)), rng.normal(size=(4, 6, 3))
@@ -266,7 +268,7 @@ def every_riddle_for_itself(negative_sampling_loss):
 
 
 @public_check("negative_sampling_loss")
-def noise_words_add_up(negative_sampling_loss):
+def noise_words_add_up(negative_sampling_loss: Any) -> None:
     """The losses of several noise words add up."""
     h, rows = np.array([[1.0, 0.0]]), np.array([[[2.0, 0.0], [-1.0, 3.0], [-1.0, 3.0]]])
     loss, _, drows = _parts(negative_sampling_loss(h, rows), 3, "loss, dh, drows")
@@ -289,7 +291,7 @@ def noise_words_add_up(negative_sampling_loss):
 
 
 @public_check("negative_sampling_loss")
-def large_scores_are_no_problem(negative_sampling_loss):
+def large_scores_are_no_problem(negative_sampling_loss: Any) -> None:
     """Scores of ±1,000 give finite numbers."""
     h, rows = np.array([[1.0, 0.0]]), np.array([[[-1000.0, 0.0], [1000.0, 0.0]]])
     with np.errstate(all="ignore"):
@@ -308,7 +310,7 @@ VECTORS = np.array([[1.0, 0.0], [10.0, 1.0], [0.0, 2.0], [-1.0, 0.0]])
 WORDS = ["a", "b", "c", "d"]
 
 
-def _ranking(result):
+def _ranking(result: Any) -> Any:
     ensure(result is not None, NOTHING)
     ensure(isinstance(result, (list, tuple)), "return a list of pairs (word, cosine)")
     pairs = all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in result)
@@ -321,7 +323,7 @@ def _ranking(result):
 
 
 @public_check("nearest")
-def direction_counts_not_length(nearest):
+def direction_counts_not_length(nearest: Any) -> None:
     """The nearest word points in the same direction, however long it is."""
     words, cosines = _ranking(nearest("a", VECTORS, WORDS, k=2))
     ensure("a" not in words, "the word itself stands in the list: leave it out")
@@ -342,7 +344,7 @@ def direction_counts_not_length(nearest):
 
 
 @public_check("nearest")
-def cosines_in_full(nearest):
+def cosines_in_full(nearest: Any) -> None:
     """The cosines come with all their decimals: 3/√10 and 1/√5."""
     _, cosines = _ranking(nearest("a", np.array([[1.0, 0.0], [1.0, 2.0], [3.0, 1.0]]), ["a", "b", "c"], k=2))
     exact = np.array([3 / 10**0.5, 1 / 5**0.5])
@@ -355,7 +357,7 @@ def cosines_in_full(nearest):
 
 
 @public_check("nearest")
-def all_if_there_are_fewer(nearest):
+def all_if_there_are_fewer(nearest: Any) -> None:
     """If there are fewer than k other words, all are returned, the nearest first."""
     words, cosines = _ranking(nearest("c", VECTORS, WORDS, k=10))
     equal(sorted(words), ["a", "b", "d"], f"there are three other words; you have {words}")
@@ -376,7 +378,7 @@ def all_if_there_are_fewer(nearest):
 
 
 @public_check("analogy")
-def the_fourth_corner(analogy):
+def the_fourth_corner(analogy: Any) -> None:
     """Can is to could as will is to would: the fourth corner is found."""
     vectors = np.array(
         [[1, 0, 0.1], [1, 1, 0.1], [0, 0.1, 1], [0, 1.1, 1], [0, -0.8, 1], [2, 1.1, 1.2], [0, 0.05, 1]]
@@ -397,7 +399,7 @@ def the_fourth_corner(analogy):
 
 
 @public_check("analogy")
-def all_words_have_length_one_first(analogy):
+def all_words_have_length_one_first(analogy: Any) -> None:
     """All vectors are brought to length 1 before they are added."""
     vectors = np.array([[1.0, 0.0], [0.0, 30.0], [0.5, 0.5], [-0.2, 1.0], [0.6, 1.0]])
     words = ["a", "b", "c", "d", "e"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from coursekit.checks.api import close, ensure, public_check
@@ -13,7 +15,7 @@ FORBIDDEN = {
 _SIN1, _COS1 = 0.8414709848, 0.5403023059
 
 
-def _shape(value, expected, hint):
+def _shape(value: Any, expected: Any, hint: Any) -> Any:
     """The value as an array of the expected shape, or the hint with both shapes."""
     ensure(value is not None, "your function returns None: does it end with a return?")
     shape = np.shape(value)
@@ -22,7 +24,7 @@ def _shape(value, expected, hint):
 
 
 @public_check("binary_code")
-def five_is_0101(binary_code):
+def five_is_0101(binary_code: Any) -> None:
     """5 is 0101 and 8 is 1000, the highest bit first."""
     code = _shape(binary_code(5, 4), (4,), "one number for each bit")
     ensure(code.dtype.kind in "biuf", "the digits should be the numbers 0 and 1, not text")
@@ -34,7 +36,7 @@ def five_is_0101(binary_code):
 
 
 @public_check("binary_code")
-def leading_zeros_fill_the_width(binary_code):
+def leading_zeros_fill_the_width(binary_code: Any) -> None:
     """With 8 bits, 1 and 16 have leading zeros; a list gives one row a number."""
     codes = binary_code([1, 16], 8)
     ensure(np.shape(codes) != (8, 2), "rows and columns are swapped: the bits are the last axis")
@@ -43,14 +45,14 @@ def leading_zeros_fill_the_width(binary_code):
 
 
 @public_check("binary_code")
-def any_shape_of_positions_works(binary_code):
+def any_shape_of_positions_works(binary_code: Any) -> None:
     """An array of any shape gets one more axis."""
     codes = _shape(binary_code(np.array([[0, 3], [2, 1]]), 2), (2, 2, 2), "the shape of p, then the bits")
     close(codes, [[[0, 0], [1, 1]], [[1, 0], [0, 1]]], "0, 3, 2 and 1 are 00, 11, 10 and 01")
 
 
 @public_check("sinusoidal")
-def am_in_i_am_a_robot(sinusoidal):
+def am_in_i_am_a_robot(sinusoidal: Any) -> None:
     """“I am a robot” (D = 4, base 100): the word at place 1 gets 0.84, 0.54, 0.10, 1.00."""
     P = _shape(sinusoidal(4, 4, base=100), (4, 4), "T rows, D columns")
     ensure(
@@ -82,7 +84,7 @@ def am_in_i_am_a_robot(sinusoidal):
 
 
 @public_check("sinusoidal")
-def an_odd_number_of_columns_ends_with_a_sine(sinusoidal):
+def an_odd_number_of_columns_ends_with_a_sine(sinusoidal: Any) -> None:
     """With D = 5 the last column is a sine without its cosine."""
     try:
         P = sinusoidal(3, 5)
@@ -107,7 +109,7 @@ def an_odd_number_of_columns_ends_with_a_sine(sinusoidal):
 
 
 @public_check("sinusoidal")
-def a_longer_sentence_begins_like_a_shorter_one(sinusoidal):
+def a_longer_sentence_begins_like_a_shorter_one(sinusoidal: Any) -> None:
     """A position looks the same in a short and in a long sentence."""
     short, long = _shape(sinusoidal(3, 6), (3, 6), "T rows"), _shape(sinusoidal(8, 6), (8, 6), "T rows")
     close(long[:3], short, "the first three rows should not depend on the length of the sentence")
@@ -119,7 +121,7 @@ def a_longer_sentence_begins_like_a_shorter_one(sinusoidal):
 
 
 @public_check("shift_matrix")
-def a_quarter_turn_of_a_single_clock(shift_matrix):
+def a_quarter_turn_of_a_single_clock(shift_matrix: Any) -> None:
     """A quarter turn moves a hand from 12 to 3, and from 3 to 6 o'clock."""
     M = _shape(shift_matrix(np.pi / 2, 2), (2, 2), "D rows and D columns")
     moved = M @ np.array([0.0, 1.0])
@@ -132,10 +134,13 @@ def a_quarter_turn_of_a_single_clock(shift_matrix):
 
 
 @public_check("shift_matrix")
-def it_moves_every_position(shift_matrix):
+def it_moves_every_position(shift_matrix: Any) -> None:
     """It moves position t to t + 3, with two clocks of different speed."""
     M = _shape(shift_matrix(3, 4, base=100), (4, 4), "D rows and D columns")
-    row = lambda t: np.array([np.sin(t), np.cos(t), np.sin(t / 10), np.cos(t / 10)])  # noqa: E731
+
+    def row(t: int) -> Any:
+        return np.array([np.sin(t), np.cos(t), np.sin(t / 10), np.cos(t / 10)])
+
     close(M[:2, 2:], np.zeros((2, 2)), "the clocks should not mix: zero outside the 2 × 2 blocks")
     ensure(
         not np.allclose(M[:2, :2], M[2:, 2:]),
@@ -147,7 +152,7 @@ def it_moves_every_position(shift_matrix):
 
 
 @public_check("shift_matrix")
-def back_and_forth_is_the_identity(shift_matrix):
+def back_and_forth_is_the_identity(shift_matrix: Any) -> None:
     """Moving on by 2 and back by 2 changes nothing, and neither does moving by 0."""
     there, back = shift_matrix(2, 6), shift_matrix(-2, 6)
     close(shift_matrix(0, 6), np.eye(6), "moving by 0 should be the identity matrix")
@@ -159,7 +164,7 @@ def back_and_forth_is_the_identity(shift_matrix):
 
 
 @public_check("rope")
-def a_quarter_turn_of_an_arrow(rope):
+def a_quarter_turn_of_an_arrow(rope: Any) -> None:
     """The arrow (1, 0) turned by a quarter is (0, 1)."""
     x = np.array([[1.0, 0.0], [0.0, 1.0]])
     turned = _shape(rope(x, [np.pi / 2, np.pi / 2]), (2, 2), "the shape of x")
@@ -180,7 +185,7 @@ def a_quarter_turn_of_an_arrow(rope):
 
 
 @public_check("rope")
-def neighbours_are_pairs(rope):
+def neighbours_are_pairs(rope: Any) -> None:
     """Neighbouring entries are a pair, and the second pair turns more slowly."""
     turned = rope(np.array([[1.0, 0.0, 1.0, 0.0]]), [1], base=100)
     turned = _shape(turned, (1, 4), "the shape of x")
@@ -196,7 +201,7 @@ def neighbours_are_pairs(rope):
 
 
 @public_check("rope")
-def only_the_distance_counts(rope):
+def only_the_distance_counts(rope: Any) -> None:
     """Two words at places 5 and 2 fit as well as at 105 and 102; a batch works too."""
     q, k = np.array([[0.5, -1.0, 2.0, 0.3]]), np.array([[1.0, 0.7, -0.4, 1.5]])
     near = (np.asarray(rope(q, [5])) * np.asarray(rope(k, [2]))).sum()

@@ -360,7 +360,7 @@ def _attention_class(attention_maps: Any) -> Any:
 class _TwoLayers(nn.Module):
     """A small model: x listens to itself, then to a memory."""
 
-    def __init__(self, attention: Any):
+    def __init__(self, attention: Any) -> None:
         super().__init__()
         self.first, self.norm = attention(4, 2), nn.LayerNorm(4)
         self.deep = nn.ModuleList([attention(4, 4)])

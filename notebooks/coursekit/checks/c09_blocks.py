@@ -127,8 +127,8 @@ def what_is_learned(LayerNorm: Any) -> None:
     close(norm.weight, [1, 1, 1, 1], "the weight should begin as ones")
     close(norm.bias, [0, 0, 0, 0], "the bias should begin as zeros")
     with torch.no_grad():
-        norm.weight.copy_(torch.tensor([1.0, 2, 3, 4]))  # type: ignore[operator, union-attr]
-        norm.bias.copy_(torch.tensor([0.0, 0, 0, 10]))  # type: ignore[operator, union-attr]
+        norm.weight.copy_(torch.tensor([1.0, 2, 3, 4]))  # type: ignore[operator]
+        norm.bias.copy_(torch.tensor([0.0, 0, 0, 10]))  # type: ignore[operator]
     row = _tensor(norm(torch.tensor([1.0, 3, 5, 7])))
     close(
         row,
@@ -375,12 +375,12 @@ def _only_norms(block: Any, result: Any, x: torch.Tensor, count: int, when: str)
     raise Hint(f"{when} only the norms should be left, but something else is: what is added to what?")
 
 
-def _given(part: nn.Module, run: Callable[[], Any]) -> list[torch.Tensor]:
-    """The words (x first, then a memory) that ``part`` is given while ``run`` runs."""
+def _inputs_of(part: nn.Module, run: Callable[[], Any]) -> list[torch.Tensor]:
+    """The words (x first, then a memory) that go into ``part`` while ``run`` runs."""
     seen: list[torch.Tensor] = []
 
-    def note(module: nn.Module, given: tuple, named: dict[str, Any]) -> None:
-        everything = [*given, named.get("x"), named.get("memory")]
+    def note(module: nn.Module, positional: tuple[Any, ...], named: dict[str, Any]) -> None:
+        everything = [*positional, named.get("x"), named.get("memory")]
         seen.extend(one for one in everything if isinstance(one, torch.Tensor) and one.is_floating_point())
 
     handle = part.register_forward_pre_hook(note, with_kwargs=True)
@@ -402,7 +402,7 @@ def _no_holes(block: Any, *arguments: torch.Tensor) -> None:
     for name, part in block.named_children():
         if name != "feed_forward" and not name.endswith("attention"):
             continue
-        for words in _given(part, lambda: block(*arguments)):
+        for words in _inputs_of(part, lambda: block(*arguments)):
             ensure(
                 bool((words != 0).all()),
                 f"dropout acts on what {name} is given: it should act on what a sublayer says, and nowhere else",
@@ -426,12 +426,12 @@ def the_parts_of_the_encoder(EncoderBlock: Any) -> None:
 def first_listen_then_think(EncoderBlock: Any) -> None:
     """The attention is given the block's words, the feed-forward layer what came out of the first Add & Norm."""
     block, x = _encoder(EncoderBlock), _words(2, 3, 6)
-    for words in _given(block.attention, lambda: block(x)):
+    for words in _inputs_of(block.attention, lambda: block(x)):
         ensure(
             words.shape != x.shape or torch.allclose(words, x),
             "the attention comes first: it should be given the block's words as they are",
         )
-    for words in _given(block.feed_forward, lambda: block(x)):
+    for words in _inputs_of(block.feed_forward, lambda: block(x)):
         ensure(
             words.shape != x.shape or not torch.allclose(words, x),
             "the feed-forward layer is given the block's words: give it the result of the first Add & Norm",
@@ -552,7 +552,7 @@ def who_asks_and_who_answers(DecoderBlock: Any) -> None:
         not torch.allclose(got, _tensor(block(x, memory.flip(-1))).detach()),
         "the memory changes nothing: pass it to the cross-attention, cross_attention(y, memory, …)",
     )
-    asked, *answered = _given(block.cross_attention, lambda: block(x, memory))[:2] or [x + 1]
+    asked, *answered = _inputs_of(block.cross_attention, lambda: block(x, memory))[:2] or [x + 1]
     ensure(
         not torch.equal(asked, memory),
         "the memory asks in your cross-attention: the queries come from the decoder, keys and values from the memory",

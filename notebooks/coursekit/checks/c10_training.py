@@ -305,7 +305,7 @@ class _Linear(nn.Module):
         super().__init__()
         self.weight = nn.Parameter(torch.tensor(2.0))
         self.modes: list[bool] = []
-        self.seen: list[tuple] = []
+        self.seen: list[tuple[Any, ...]] = []
 
     def forward(self, source: torch.Tensor, decoder_input: torch.Tensor) -> torch.Tensor:
         self.modes.append(self.training)

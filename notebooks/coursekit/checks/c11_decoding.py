@@ -11,7 +11,11 @@ import numpy as np
 from coursekit.checks.api import close, ensure, equal, public_check
 
 _EOS, _BOS = 0, 3
-_AFTER = {(): [0.1, 0.4, 0.5], (2,): [0.3, 0.3, 0.4], (1,): [0.1, 0.7, 0.2]}
+_AFTER: dict[tuple[int, ...], list[float]] = {
+    (): [0.1, 0.4, 0.5],
+    (2,): [0.3, 0.3, 0.4],
+    (1,): [0.1, 0.7, 0.2],
+}
 #: A model that says 1 or 2 with these probabilities, whatever came before, and never ends.
 _ENDLESS = [0.0, 0.4, 0.6]
 
@@ -19,7 +23,11 @@ _ENDLESS = [0.0, 0.4, 0.6]
 class _Model:
     """The small tree (or the endless model) as a ``step`` that looks at what it is asked."""
 
-    def __init__(self, after: dict | None = None, otherwise: tuple[float, ...] = (1.0, 0.0, 0.0)):
+    def __init__(
+        self,
+        after: dict[tuple[int, ...], list[float]] | None = None,
+        otherwise: tuple[float, ...] = (1.0, 0.0, 0.0),
+    ) -> None:
         self.after = _AFTER if after is None else after
         self.otherwise = otherwise
         self.calls = 0

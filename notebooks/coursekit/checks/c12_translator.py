@@ -251,7 +251,7 @@ def dropout_in_the_blocks_only(Transformer: Any) -> None:
 class _Told(nn.Module):
     """A model with a fixed table: P(next word | last word), whatever the source is. It counts what is called."""
 
-    def __init__(self, table: dict[int, dict[int, float]], size: int = 9):
+    def __init__(self, table: dict[int, dict[int, float]], size: int = 9) -> None:
         super().__init__()
         rows = torch.full((size, size), 1e-9)
         for word, after in table.items():

@@ -9,6 +9,8 @@ import numpy as np
 
 from coursekit.figures import BLUE, INK, ORANGE
 
+Node = tuple[int, ...]  # a prefix
+Children = dict[Node, list[tuple[Node, float]]]  # what follows it, with the last word's log-probability
 Step = Callable[[Sequence[Sequence[int]]], np.ndarray]
 _PALE = "#b8c2cc"
 
@@ -18,7 +20,7 @@ class Watched:
 
     def __init__(self, step: Step):
         self.step = step
-        self.calls: list[list[tuple[int, ...]]] = []
+        self.calls: list[list[Node]] = []
 
     def __call__(self, prefixes: Sequence[Sequence[int]]) -> np.ndarray:
         """The step's answer; the prefixes are remembered."""
@@ -26,7 +28,7 @@ class Watched:
         return self.step(prefixes)
 
     @property
-    def asked(self) -> list[tuple[int, ...]]:
+    def asked(self) -> list[Node]:
         """All prefixes, in the order in which they were asked about."""
         return [prefix for call in self.calls for prefix in call]
 
@@ -76,9 +78,7 @@ def draw_search(
     ax.set_title(title)
 
 
-def _children(
-    watched: Watched, at_least: float, kept: set[tuple[int, ...]]
-) -> dict[tuple[int, ...], list[tuple[tuple[int, ...], float]]]:
+def _children(watched: Watched, at_least: float, kept: set[Node]) -> Children:
     """For each prefix that was asked about, the following prefixes with the log-probability of their last word."""
     asked = list(dict.fromkeys(watched.asked))
     children = {}
@@ -92,12 +92,12 @@ def _children(
     return children
 
 
-def _places(root: tuple[int, ...], children: dict) -> dict[tuple[int, ...], tuple[float, float]]:
+def _places(root: Node, children: Children) -> dict[Node, tuple[float, float]]:
     """Depth to the right, leaves evenly spaced from the top down, a parent midway between its children."""
-    places: dict[tuple[int, ...], tuple[float, float]] = {}
+    places: dict[Node, tuple[float, float]] = {}
     rows = iter(range(100_000))
 
-    def put(node: tuple[int, ...], depth: int) -> float:
+    def put(node: Node, depth: int) -> float:
         below = [put(child, depth + 1) for child, _ in children.get(node, [])]
         height = (below[0] + below[-1]) / 2 if below else -float(next(rows))
         places[node] = (float(depth), height)
@@ -111,12 +111,12 @@ def _branch(ax: Any, start: Any, end: Any, colour: str, log_probability: float, 
     ax.plot(
         [start[0], end[0]], [start[1], end[1]], color=colour, linewidth=2 if colour != _PALE else 1, zorder=1
     )
-    said = (
+    number = (
         f"{log_probability:.2f}".replace("-", "−") if logs else f"{np.exp(log_probability):.2f}".lstrip("0")
     )
     share = 0.55
     ax.text(
-        *(start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1]), said),
+        *(start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1]), number),
         ha="center",
         va="center",
         fontsize=8.5,

@@ -136,7 +136,7 @@ class TrainingLoop:
         batch = self.on_device(self.make_batch(pairs))
         loss = self.loss(batch, self.recipe["smoothing"])
         self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe["clip"])
         self.optimizer.param_groups[0]["lr"] = self.rate
         self.optimizer.step()

@@ -116,7 +116,7 @@ class _LiveCurve:
 
         figure = draw_curve(losses)
         if self.handle is None:
-            self.handle = display(figure, display_id=True)  # type: ignore[no-untyped-call]
+            self.handle = display(figure, display_id=True)
         else:
             drawn_again(figure)
             self.handle.update(figure)
