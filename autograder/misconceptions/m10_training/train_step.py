@@ -9,8 +9,12 @@ from torch import nn
 from autograder.testing import alternative, misconception
 
 
-def _train(model, optimizer, loss_function, batch, rate, clip, *, leave_out=()):
-    """The seven things, with some of them left out."""
+def _clip_all(model, optimizer, clip):
+    nn.utils.clip_grad_norm_(model.parameters(), clip)
+
+
+def _train(model, optimizer, loss_function, batch, rate, clip, *, leave_out=(), clip_gradient=_clip_all):
+    """The seven things, with some of them left out, or the gradient clipped in another way."""
     source, decoder_input, labels = batch
     if "mode" not in leave_out:
         model.train()
@@ -22,7 +26,7 @@ def _train(model, optimizer, loss_function, batch, rate, clip, *, leave_out=()):
     loss = loss_function(model(source, decoder_input), labels)
     loss.backward()
     if "clip" not in leave_out:
-        nn.utils.clip_grad_norm_(model.parameters(), clip)
+        clip_gradient(model, optimizer, clip)
     if "step" not in leave_out:
         optimizer.step()
     return loss.item()
@@ -78,48 +82,34 @@ def train_that_clips_too_late(model, optimizer, loss_function, batch, rate, clip
 @misconception("train_step", title="each entry is clipped by itself")
 def train_that_clips_entries(model, optimizer, loss_function, batch, rate, clip=1.0):
     """You cut each entry of the gradient at ±clip, which changes its direction. Clip the length of the whole gradient instead."""
-    source, decoder_input, labels = batch
-    model.train()
-    for group in optimizer.param_groups:
-        group["lr"] = rate
-    optimizer.zero_grad()
-    loss = loss_function(model(source, decoder_input), labels)
-    loss.backward()
-    nn.utils.clip_grad_value_(model.parameters(), clip)
-    optimizer.step()
-    return loss.item()
+
+    def clip_entries(model, optimizer, clip):
+        nn.utils.clip_grad_value_(model.parameters(), clip)
+
+    return _train(model, optimizer, loss_function, batch, rate, clip, clip_gradient=clip_entries)
 
 
 @misconception("train_step", title="each parameter is clipped by itself")
 def train_that_clips_each_parameter(model, optimizer, loss_function, batch, rate, clip=1.0):
     """You clip each parameter's gradient by its own length. It is the length of all of them together that counts, so that the direction of the step stays the same."""
-    source, decoder_input, labels = batch
-    model.train()
-    for group in optimizer.param_groups:
-        group["lr"] = rate
-    optimizer.zero_grad()
-    loss = loss_function(model(source, decoder_input), labels)
-    loss.backward()
-    for parameter in model.parameters():
-        nn.utils.clip_grad_norm_([parameter], clip)
-    optimizer.step()
-    return loss.item()
+
+    def clip_each(model, optimizer, clip):
+        for parameter in model.parameters():
+            nn.utils.clip_grad_norm_([parameter], clip)
+
+    return _train(model, optimizer, loss_function, batch, rate, clip, clip_gradient=clip_each)
 
 
 @misconception("train_step", title="each group of parameters is clipped by itself")
 def train_that_clips_each_group(model, optimizer, loss_function, batch, rate, clip=1.0):
     """You clip the gradient of each of the optimizer's groups by its own length. It is the length of all parameters together that counts: hand all of the model's parameters to one
     call."""
-    source, decoder_input, labels = batch
-    model.train()
-    optimizer.zero_grad()
-    loss = loss_function(model(source, decoder_input), labels)
-    loss.backward()
-    for group in optimizer.param_groups:
-        group["lr"] = rate
-        nn.utils.clip_grad_norm_(group["params"], clip)
-    optimizer.step()
-    return loss.item()
+
+    def clip_groups(model, optimizer, clip):
+        for group in optimizer.param_groups:
+            nn.utils.clip_grad_norm_(group["params"], clip)
+
+    return _train(model, optimizer, loss_function, batch, rate, clip, clip_gradient=clip_groups)
 
 
 @misconception("train_step", title="the weights do not move")

@@ -25,8 +25,10 @@ def _search(
     keep_impossible=False,
     reverse=True,
     count_eos=True,
+    start=0.0,
+    add=lambda total, log_p: total + log_p,
 ):
-    """Beam search with a screw for each mistake."""
+    """Beam search with a parameter for each mistake."""
 
     def score(hypothesis, power=alpha):
         tokens, log_p = hypothesis
@@ -34,7 +36,7 @@ def _search(
         return log_p / length**power
 
     rank = rank or score
-    beam: list = [([], 0.0)]
+    beam: list = [([], start)]
     aside: list = []
     for _ in range(max_length):
         live = [tokens for tokens, _ in beam if tokens[-1:] != [eos]]
@@ -49,7 +51,7 @@ def _search(
             row = next(rows)
             for word in np.argsort(-row, kind="stable")[: per_hypothesis or k]:
                 if keep_impossible or row[word] > -np.inf:
-                    candidates.append(([*tokens, int(word)], log_p + float(row[word])))
+                    candidates.append(([*tokens, int(word)], add(log_p, float(row[word]))))
         beam = sorted(candidates, key=rank, reverse=reverse)[:k]
         if not finished_stay:
             aside += [one for one in beam if one[0][-1] == eos]
@@ -88,25 +90,7 @@ def beam_of_greedy_paths(step, k, length_penalty, bos, eos, max_length):
 @misconception("beam_search", title="the last word's probability instead of the sum")
 def beam_that_forgets_the_sum(step, k, length_penalty, bos, eos, max_length):
     """Your candidates are ranked by the log-probability of their last word alone. What counts is the whole sentence: carry the sum along."""
-
-    def extend(beam, rows):
-        for tokens, log_p in beam:
-            if tokens[-1:] == [eos]:
-                yield tokens, log_p
-            else:
-                row = next(rows)
-                for word in np.argsort(-row, kind="stable")[:k]:
-                    if row[word] > -np.inf:
-                        yield [*tokens, int(word)], float(row[word])
-
-    beam: list = [([], 0.0)]
-    for _ in range(max_length):
-        live = [tokens for tokens, _ in beam if tokens[-1:] != [eos]]
-        if not live:
-            break
-        grown = extend(beam, iter(step([[bos, *tokens] for tokens in live])))
-        beam = sorted(grown, key=lambda one: one[1] / len(one[0]) ** length_penalty, reverse=True)[:k]
-    return [(tokens, log_p / len(tokens) ** length_penalty) for tokens, log_p in beam]
+    return _search(step, k, length_penalty, bos, eos, max_length, add=lambda total, log_p: log_p)
 
 
 @misconception("beam_search", title="finished sentences leave the beam and make room")
@@ -218,20 +202,12 @@ def beam_that_never_prunes(step, k, length_penalty, bos, eos, max_length):
 @misconception("beam_search", title="log-probabilities are multiplied")
 def beam_that_multiplies_logs(step, k, length_penalty, bos, eos, max_length):
     """Your log-probabilities are multiplied. Probabilities are multiplied; their logarithms are added."""
-    beam: list = [([], 1.0)]
-    for _ in range(max_length):
-        live = [tokens for tokens, _ in beam if tokens[-1:] != [eos]]
-        if not live:
-            break
-        rows, grown = iter(step([[bos, *tokens] for tokens in live])), []
-        for tokens, log_p in beam:
-            if tokens[-1:] == [eos]:
-                grown.append((tokens, log_p))
-                continue
-            row = next(rows)
-            grown += [([*tokens, w], -abs(log_p * float(p))) for w, p in enumerate(row) if p > -np.inf]
-        beam = sorted(grown, key=lambda one: one[1] / len(one[0]) ** length_penalty, reverse=True)[:k]
-    return [(tokens, log_p / len(tokens) ** length_penalty) for tokens, log_p in beam]
+    return _search(
+        *(step, k, length_penalty, bos, eos, max_length),
+        per_hypothesis=10**6,
+        start=1.0,
+        add=lambda total, log_p: -abs(total * log_p),
+    )
 
 
 @alternative("beam_search")

@@ -60,37 +60,21 @@ def greedy_returns_the_probability(step, bos, eos, max_length):
 def greedy_scores_the_last_word(step, bos, eos, max_length):
     """Your number is the log-probability of the last word alone. A sentence's probability is a product over all its words,
     so the log-probabilities are added up along the way."""
-    tokens: list[int] = []
-    total = 0.0
-    while len(tokens) < max_length and tokens[-1:] != [eos]:
-        row = step([[bos, *tokens]])[0]
-        tokens.append(int(np.argmax(row)))
-        total = float(np.max(row))
-    return tokens, total
+    return _greedy(step, bos, eos, max_length, add=lambda total, word, log_p: log_p)
 
 
 @misconception("greedy", title="the end is not counted in the sum")
 def greedy_does_not_pay_for_eos(step, bos, eos, max_length):
     """Your sum leaves out the last word when it is eos. Ending is a choice as well, and the model gave it a probability."""
-    tokens: list[int] = []
-    total = 0.0
-    while len(tokens) < max_length and tokens[-1:] != [eos]:
-        row = step([[bos, *tokens]])[0]
-        tokens.append(int(np.argmax(row)))
-        total += float(np.max(row)) if tokens[-1] != eos else 0.0
-    return tokens, total
+    return _greedy(
+        step, bos, eos, max_length, add=lambda total, word, log_p: total + (log_p if word != eos else 0.0)
+    )
 
 
 @misconception("greedy", title="the model only sees the last word")
 def greedy_forgets_the_prefix(step, bos, eos, max_length):
     """Your prefix is bos and the last word only. The model predicts from everything that was said: give it the whole prefix."""
-    tokens: list[int] = []
-    total = 0.0
-    while len(tokens) < max_length and tokens[-1:] != [eos]:
-        row = step([[bos, *tokens[-1:]]])[0]
-        tokens.append(int(np.argmax(row)))
-        total += float(np.max(row))
-    return tokens, total
+    return _greedy(lambda prefixes: step([[bos, *prefixes[0][1:][-1:]]]), bos, eos, max_length)
 
 
 @misconception("greedy", title="of equal words the last is taken")
@@ -99,13 +83,21 @@ def greedy_takes_the_last_of_equals(step, bos, eos, max_length):
     return _greedy(step, bos, eos, max_length, pick=lambda row: len(row) - 1 - int(np.argmax(row[::-1])))
 
 
-def _greedy(step, bos, eos, max_length, pick=lambda row: int(np.argmax(row))):
+def _greedy(
+    step,
+    bos,
+    eos,
+    max_length,
+    pick=lambda row: int(np.argmax(row)),
+    add=lambda total, word, log_p: total + log_p,
+):
+    """The right answer; a wrong one picks another word, or adds up something else."""
     tokens: list[int] = []
     total = 0.0
     while len(tokens) < max_length and tokens[-1:] != [eos]:
         row = step([[bos, *tokens]])[0]
         tokens.append(pick(row))
-        total += float(row[tokens[-1]])
+        total = add(total, tokens[-1], float(row[tokens[-1]]))
     return tokens, total
 
 
