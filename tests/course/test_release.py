@@ -12,7 +12,7 @@ from autograder.course.masters import all_labs, solution_source
 from autograder.course.policy_file import spec
 from autograder.course.release import release
 from autograder.grading.repair import Template
-from autograder.testing.run import tests_of
+from autograder.testing import run
 
 
 @pytest.fixture(scope="module", params=all_labs())
@@ -74,7 +74,7 @@ def test_every_question_of_the_released_notebook_is_a_stub_that_parses(bundle):
 def test_the_points_of_the_functions_add_up_to_twenty_and_each_has_hidden_tests(bundle):
     lab, _ = bundle
     assert sum(points for _, points in spec(lab).questions) == 20
-    assert set(tests_of(lab)) == {question for question, _ in spec(lab).questions}
+    assert set(run.tests_of(lab)) == {question for question, _ in spec(lab).questions}
 
 
 @pytest.mark.parametrize("lab", all_labs())
