@@ -66,6 +66,17 @@ def order_ignored(words):
     return counts
 
 
+@misconception("count_pairs", title="the pairs are sorted")
+def sorted_pairs(words):
+    """Your counts are right, but the pairs are sorted. They should stand in the order in which they are first met: train_bpe
+    decides ties by it."""
+    counts = Counter()
+    for word, count in words.items():
+        for pair in pairwise(word):
+            counts[pair] += count
+    return dict(sorted(counts.items()))
+
+
 @alternative("count_pairs")
 def with_a_counter(words):
     counts = Counter()

@@ -45,6 +45,20 @@ def ignored_bytes(ids, merges):
     return b"".join(_vocabulary(merges)[token] for token in ids).decode("utf-8", errors="ignore")
 
 
+_kept: dict[int, bytes] = {}
+
+
+@misconception("decode", title="the table of an earlier call is kept")
+def table_of_an_earlier_call(ids, merges):
+    """Your function is right the first time that it is called, and then no longer: its table of tokens stands outside of it and
+    keeps the merges of the call before. Build the table inside the function, from the merges that come with the call."""
+    for byte in range(256):
+        _kept.setdefault(byte, bytes([byte]))
+    for (left, right), new in merges.items():
+        _kept.setdefault(new, _kept[left] + _kept[right])
+    return b"".join(_kept[token] for token in ids).decode("utf-8", errors="replace")
+
+
 @misconception("decode", title="merges are spelled one level deep")
 def one_level_deep(ids, merges):
     """Tokens made of merged tokens are not spelled to the end: a part that is itself a merged token is missing. Go

@@ -37,6 +37,22 @@ def endings_last(text):
     return regex.findall(r" ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|'(?:[sdmt]|ll|ve|re)|\s+(?!\S)|\s+", text)
 
 
+@misconception("pre_tokenize", title="endings in capital letters, too")
+def capital_endings(text):
+    """You cut 'S and 'LL off as well. Rule 1 lists the endings in small letters only; IT'S is IT, ' and S. (It is odd, but a
+    tokenizer must cut new text exactly as it cut the text it was trained on.)"""
+    return regex.findall(
+        r"'(?:[sdmtSDMT]|ll|ve|re|LL|VE|RE)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", text
+    )
+
+
+@misconception("pre_tokenize", title="any white space goes along with a word")
+def any_white_space_leads(text):
+    """A tab or a line end goes along with the word behind it in your chunks. Only a blank does: the rules for letters, numbers and
+    signs begin with “ ?”, not with \\s?."""
+    return regex.findall(r"'(?:[sdmt]|ll|ve|re)|\s?\p{L}+|\s?\p{N}+|\s?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", text)
+
+
 @misconception("pre_tokenize", title="white space takes the next word's blank")
 def greedy_white_space(text):
     """After several blanks your word stands without its own: the run of white space took them all. Rule 5 leaves the

@@ -63,6 +63,26 @@ def smallest_ids_of_a_tie(words, merges):
     return _train(words, merges, lambda pairs: min(pairs, key=lambda pair: (-pairs[pair], pair)))
 
 
+@misconception("train_bpe", title="a tie goes to the largest ids")
+def largest_ids_of_a_tie(words, merges):
+    """When two pairs occur equally often you take the one with the larger ids: max over (count, pair) compares the pairs when
+    the counts are equal. Here the pair wins that a count meets first, in the earliest word and there furthest to the left."""
+    return _train(words, merges, lambda pairs: max(pairs, key=lambda pair: (pairs[pair], pair)))
+
+
+@misconception("train_bpe", title="no end when no pair is left")
+def no_end_without_pairs(words, merges):
+    """When every word is a single token there is no pair left, and your function fails at the maximum of nothing. Stop
+    there, with fewer merges than were asked for."""
+    learned = {}
+    for new in range(256, 256 + merges):
+        pairs = reference.count_pairs(words)
+        best = max(pairs, key=pairs.get)
+        learned[best] = new
+        words = {reference.merge_pair(word, best, new): n for word, n in words.items()}
+    return learned
+
+
 @misconception("train_bpe", title="pairs that occur once are never merged")
 def stops_at_one(words, merges):
     """You stop when the best pair occurs only once. Such a merge helps little, but the recipe goes on until no pair is

@@ -85,6 +85,37 @@ def _right_bytes(codepoint):
     return [_FIRST[length] | first, *(0x80 | group for group in rest)]
 
 
+@misconception("utf8_encode", title="the bytes that follow keep more than six bits")
+def followers_uncut(codepoint):
+    """Characters of one and two bytes are right, longer ones are not: your bytes after the first hold all the higher bits,
+    too. Cut each group to its lowest six bits, & 0b111111, before the marker 10 goes in front."""
+    length = _checked(codepoint)
+    if length == 1:
+        return [codepoint]
+    first, *rest = [codepoint >> 6 * place for place in reversed(range(length))]
+    return [_FIRST[length] | first, *(0x80 | group for group in rest[:-1]), 0x80 | rest[-1] & 0x3F]
+
+
+@misconception("utf8_encode", title="five bits in the second of four bytes")
+def five_bits_in_the_second(codepoint):
+    """Emoji come out right, but some characters far above them do not: the second of your four bytes keeps five bits of the
+    number, and it has room for six. The mask is 0b111111 in every byte that follows."""
+    encoded = _right_bytes(codepoint)
+    return encoded if len(encoded) < 4 else [encoded[0], encoded[1] & 0b10011111, *encoded[2:]]
+
+
+@misconception("utf8_encode", title="numbers above 10FFFF are written, too")
+def no_upper_limit(codepoint):
+    """A number above 10FFFF is no code point, but your function writes bytes for it. Nobody could read them: raise a
+    ValueError there, as below 0."""
+    if codepoint < 0:
+        raise ValueError("no code point")
+    if codepoint <= 0x10FFFF:
+        return _right_bytes(codepoint)
+    rest = _groups(codepoint, 3, 6)
+    return [_FIRST[4] | codepoint >> 18, *(0x80 | group for group in rest)]
+
+
 @alternative("utf8_encode")
 def by_recursion_as_bytes(codepoint):
     def tail(number, count):
@@ -123,3 +154,18 @@ def by_strings_of_bits(codepoint):
             filled = "".join(next(bits) if sign == "x" else sign for sign in mask)
             return tuple(int(byte, 2) for byte in filled.split())
     return None
+
+
+class CodePointError(UnicodeError):
+    """A student's own error; it is a ValueError."""
+
+
+@alternative("utf8_encode")
+def with_an_error_of_its_own(codepoint):
+    if not 0 <= codepoint <= 0x10FFFF or 0xD800 <= codepoint <= 0xDFFF:
+        raise CodePointError(f"{codepoint} is no character")
+    if codepoint < 0x80:
+        return [codepoint]
+    n = 2 + (codepoint > 0x7FF) + (codepoint > 0xFFFF)
+    rest = [0x80 | (codepoint >> 6 * i) & 0x3F for i in range(n - 1)]
+    return [(0xF00 >> n) & 0xFF | codepoint >> 6 * (n - 1), *rest[::-1]]

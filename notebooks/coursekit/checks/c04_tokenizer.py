@@ -73,12 +73,31 @@ def three_and_four_bytes(utf8_encode: Any) -> None:
         len(euro) == 3, f"U+20AC lies between 800 and FFFF, so it takes three bytes; you return {len(euro)}"
     )
     equal(euro, [0xE2, 0x82, 0xAC], "the euro sign should be 226, 130, 172: four bits, then six, then six")
+    ensure(
+        max(euro + face) < 256,
+        "a byte came out above 255: keep six bits of the number for each byte that follows, & 0b111111",
+    )
     ensure(len(face) == 4, f"U+1F600 is above FFFF, so it takes four bytes; you return {len(face)}")
     equal(
         face,
         [0xF0, 0x9F, 0x98, 0x80],
         "U+1F600 should be 240, 159, 152, 128: three bits, then six, six and six",
     )
+    far = _bytes(utf8_encode(0x6FFFF))
+    equal(
+        far,
+        [0xF1, 0xAF, 0xBF, 0xBF],
+        f"U+6FFFF should be 241, 175, 191, 191, but is {far}: each of the last three bytes holds six bits",
+    )
+
+
+@public_check("utf8_encode")
+def the_last_of_each_length(utf8_encode):
+    """7FF is the last that takes two bytes, FFFF three and 10FFFF four."""
+    for number, count in ((0x7FF, 2), (0x800, 3), (0xFFFF, 3), (0x10000, 4), (0x10FFFF, 4)):
+        got = _bytes(utf8_encode(number))
+        ensure(len(got) == count, f"{number:X} takes {count} bytes; you return {len(got)}: mind the limits")
+        equal(got, list(chr(number).encode()), f"{number:X} came out as {got}")
 
 
 @public_check("utf8_encode")
@@ -156,6 +175,9 @@ def endings_are_apart(pre_tokenize: Any) -> None:
         "the apostrophe stands alone: the endings must come first in the pattern, before the rule for signs",
     )
     equal(got, ["it", "'s", " what", " they", "'ll", " do"], f"“it's what they'll do” became {got}")
+    got = _chunks(pre_tokenize("IT'S"))
+    ensure(got != ["IT", "'S"], "'S was cut off as an ending: only small letters count, as rule 1 lists them")
+    equal(got, ["IT", "'", "S"], f"“IT'S” has no ending of rule 1, but became {got}")
 
 
 @public_check("pre_tokenize")
@@ -167,6 +189,12 @@ def white_space_leaves_one_for_the_next_word(pre_tokenize: Any) -> None:
         "three blanks before b: two are a chunk, the third belongs to “ b”. Rule 5 needs \\s+(?!\\S)",
     )
     equal(got, ["a", "  ", " b", " \n"], f"“a   b” and a line end became {got}")
+    got = _chunks(pre_tokenize("a\tb"))
+    ensure(
+        got != ["a", "\tb"],
+        "the tab went along with b: only a blank belongs to the next word, so write “ ?” there and not \\s?",
+    )
+    equal(got, ["a", "\t", "b"], f"a, tab, b became {got}")
 
 
 # ------------------------------------------------------------------------------------------------------ decode
@@ -196,6 +224,10 @@ def characters_of_several_bytes(decode: Any) -> None:
     except UnicodeDecodeError:
         raise Hint('half an emoji should become �, not an error: decode with errors="replace"') from None
     ensure(isinstance(got, str), "return a string")
+    ensure(
+        got != "héaa",
+        "token 256 is still what it was in the call before: build the table anew from the merges of this call",
+    )
     ensure(
         "Ã" not in got,
         "é came out as two signs: join the bytes of all tokens first, then decode as UTF-8 once",
@@ -322,6 +354,9 @@ def frequent_words_weigh_more(train_bpe: Any) -> None:
     equal(got, {(1, 2): 256}, f"(1, 2) occurs five times and wins; you learned {got}")
     got = train_bpe({(8, 9): 2, (3, 4): 2}, 1)
     equal(got, {(8, 9): 256}, f"(8, 9) and (3, 4) tie: the one met first wins; you learned {got}")
+    got = train_bpe({(3, 4): 2, (8, 9): 2}, 1)
+    ensure(got != {(8, 9): 256}, "(3, 4) and (8, 9) tie: the one met first wins, not the one with larger ids")
+    equal(got, {(3, 4): 256}, f"(3, 4) and (8, 9) tie: the one met first wins; you learned {got}")
 
 
 @public_check("train_bpe")
