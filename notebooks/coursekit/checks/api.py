@@ -149,12 +149,12 @@ def _globals_of(answer: Any) -> dict[str, Any]:
 
 def _where_it_raised(error: Exception) -> str:
     """The error in words, with the student's own line: the last frame that is not the kit's or a library's."""
-    own = [f for f in traceback.extract_tb(error.__traceback__) if _is_notebook(f.filename)]
-    said = f"your function raised {type(error).__name__}: {_shortened(str(error))}"
-    if own:
-        line = own[-1].line or linecache.getline(own[-1].filename, own[-1].lineno or 0).strip()
-        said += f" (line {own[-1].lineno} of its cell: {line})"
-    return said
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_notebook(f.filename)]
+    message = f"your function raised {type(error).__name__}: {_shortened(str(error))}"
+    if frames:
+        line = frames[-1].line or linecache.getline(frames[-1].filename, frames[-1].lineno or 0).strip()
+        message += f" (line {frames[-1].lineno} of its cell: {line})"
+    return message
 
 
 def _is_notebook(filename: str) -> bool:

@@ -32,7 +32,7 @@ def _parts(result: Any, count: int, names: str) -> Any:
 def _riddles(result: Any) -> Any:
     ensure(result is not None, NOTHING)
     ensure(isinstance(result, (list, tuple)), "return a list of pairs (context, target)")
-    found = []
+    riddles = []
     for riddle in result:
         pair = isinstance(riddle, (tuple, list)) and len(riddle) == 2
         ensure(pair, "each riddle should be a pair (context, target)")
@@ -41,16 +41,16 @@ def _riddles(result: Any) -> Any:
             isinstance(context, (list, tuple, np.ndarray)) and not isinstance(target, (list, tuple)),
             "each riddle is a pair (context, target): first the list of hints, then the one answer",
         )
-        found.append((list(context), target))
-    return found
+        riddles.append((list(context), target))
+    return riddles
 
 
 @public_check("context_windows")
 def the_lectures_have(context_windows: Any) -> None:
     """The target have has the context The, competent, services, not, included, them."""
-    found = {target: context for context, target in _riddles(context_windows(SENTENCE, 3))}
-    ensure("have" in found, "every word of the sentence should be a target once")
-    got = found["have"]
+    contexts = {target: context for context, target in _riddles(context_windows(SENTENCE, 3))}
+    ensure("have" in contexts, "every word of the sentence should be a target once")
+    got = contexts["have"]
     ensure("have" not in got, "the target stands in its own context: leave its position out")
     ensure(len(got) != 3, f"three words on each side make six; you have {got}")
     equal(
@@ -192,10 +192,10 @@ def the_loss_falls_along_the_gradient(cbow_backward: Any) -> None:
             moved[0][(which, *place)] += 1e-5
             moved[1][(which, *place)] -= 1e-5
             slope = (loss(*moved[0]) - loss(*moved[1])) / 2e-5
-            said = gradients[which][place]
+            component = gradients[which][place]
             ensure(
-                abs(slope - said) < 1e-6,
-                f"at {name}[{place[0]}, {place[1]}] the loss has the slope {slope:.4f}, but your gradient says {said:.4f}",
+                abs(slope - component) < 1e-6,
+                f"at {name}[{place[0]}, {place[1]}] the loss has the slope {slope:.4f}, but your gradient says {component:.4f}",
             )
 
 
@@ -384,15 +384,17 @@ def the_fourth_corner(analogy: Any) -> None:
         [[1, 0, 0.1], [1, 1, 0.1], [0, 0.1, 1], [0, 1.1, 1], [0, -0.8, 1], [2, 1.1, 1.2], [0, 0.05, 1]]
     )
     words = ["can", "could", "will", "would", "backwards", "all", "shall"]
-    found, cosines = _ranking(analogy("can", "could", "will", vectors, words, k=2))
+    answers, cosines = _ranking(analogy("can", "could", "will", vectors, words, k=2))
     ensure(
-        not {"can", "could", "will"} & set(found), "the three words of the question do not count as answers"
+        not {"can", "could", "will"} & set(answers), "the three words of the question do not count as answers"
     )
-    ensure(found[:1] != ["backwards"], "you walked the way backwards: it leads from a to b, so v = b − a + c")
-    ensure(found[:1] != ["all"], "your answer lies between all three words: a is subtracted, v = b − a + c")
-    ensure(found[:1] != ["shall"], "your answer is the neighbour of c: add the way from a to b first")
-    equal(found[:1], ["would"], f"can is to could as will is to would, but you found {found}")
-    equal(len(found), 2, f"with k=2 there should be two answers, not {len(found)}")
+    ensure(
+        answers[:1] != ["backwards"], "you walked the way backwards: it leads from a to b, so v = b − a + c"
+    )
+    ensure(answers[:1] != ["all"], "your answer lies between all three words: a is subtracted, v = b − a + c")
+    ensure(answers[:1] != ["shall"], "your answer is the neighbour of c: add the way from a to b first")
+    equal(answers[:1], ["would"], f"can is to could as will is to would, but you found {answers}")
+    equal(len(answers), 2, f"with k=2 there should be two answers, not {len(answers)}")
     ensure(
         (np.abs(cosines) <= 1 + 1e-9).all(), "a cosine is never above 1: divide by the length of v as well"
     )
@@ -403,11 +405,11 @@ def all_words_have_length_one_first(analogy: Any) -> None:
     """All vectors are brought to length 1 before they are added."""
     vectors = np.array([[1.0, 0.0], [0.0, 30.0], [0.5, 0.5], [-0.2, 1.0], [0.6, 1.0]])
     words = ["a", "b", "c", "d", "e"]
-    found, cosines = _ranking(analogy("a", "b", "c", vectors, words, k=1))
+    answers, cosines = _ranking(analogy("a", "b", "c", vectors, words, k=1))
     unit = np.stack([row / np.sqrt(row @ row) for row in vectors])
     way = unit[1] - unit[0] + unit[2]
     ensure(
         np.isclose(cosines[0], unit[3] @ way / np.linalg.norm(way)),
         "the cosine is not right: bring all rows to length 1 first, then add, and divide by the length of v",
     )
-    equal(found, ["d"], f"the answer should be d, but is {found}")
+    equal(answers, ["d"], f"the answer should be d, but is {answers}")

@@ -33,11 +33,11 @@ def _tensor(value: Any, what: str) -> Tensor:
         raise Hint(f"{what} should be a tensor, but it is a {type(value).__name__}") from None
 
 
-def _shape(value: Any, wanted: tuple[int, ...], what: str, hint: str = "") -> Tensor:
-    """``value`` as a tensor of the shape ``wanted``, or a hint."""
+def _shape(value: Any, expected: tuple[int, ...], what: str, hint: str = "") -> Tensor:
+    """``value`` as a tensor of the shape ``expected``, or a hint."""
     tensor = _tensor(value, what)
-    found = tuple(tensor.shape)
-    ensure(found == wanted, f"the shape of {what} should be {wanted}, but it is {found}{hint}")
+    shape = tuple(tensor.shape)
+    ensure(shape == expected, f"the shape of {what} should be {expected}, but it is {shape}{hint}")
     return tensor
 
 
@@ -235,9 +235,9 @@ def _built(MultiHeadAttention: Any, d_model: int, h: int) -> Any:
         good = isinstance(layer, nn.Linear) and tuple(layer.weight.shape) == (d_model, d_model)
         ensure(good, f"{name} should be nn.Linear(d_model, d_model)")
         ensure(layer.bias is not None, f"{name} should have a bias")
-    wanted = {f"{name}.{part}" for name in _LAYERS for part in ("weight", "bias")}
+    expected = {f"{name}.{part}" for name in _LAYERS for part in ("weight", "bias")}
     learned = {name for name, value in module.named_parameters() if value.requires_grad}
-    extra = sorted(learned - wanted)
+    extra = sorted(learned - expected)
     ensure(not extra, f"the module learns more than the four layers: {', '.join(extra)}")
     return module
 
@@ -352,9 +352,9 @@ def every_layer_learns(MultiHeadAttention: Any) -> None:
 
 def _attention_class(attention_maps: Any) -> Any:
     """The student's own MultiHeadAttention, from the notebook that the function lives in."""
-    found = getattr(attention_maps, "__globals__", {}).get("MultiHeadAttention")
-    ensure(found is not None, "write and run MultiHeadAttention first: this function looks for such layers")
-    return found
+    module = getattr(attention_maps, "__globals__", {}).get("MultiHeadAttention")
+    ensure(module is not None, "write and run MultiHeadAttention first: this function looks for such layers")
+    return module
 
 
 class _TwoLayers(nn.Module):

@@ -57,25 +57,25 @@ def _has(module: nn.Module, *parts: str) -> None:
 
 def _learned(module: nn.Module, expected: dict[str, tuple[int, ...]]) -> None:
     """A hint when the learned numbers have other names or shapes than ``expected``."""
-    found = {name: tuple(value.shape) for name, value in module.named_parameters() if value.requires_grad}
+    shapes = {name: tuple(value.shape) for name, value in module.named_parameters() if value.requires_grad}
     for name, shape in expected.items():
-        ensure(name in found, f"there should be learned numbers called “{name}”, but there are none")
-        ensure(found[name] == shape, f"“{name}” should have shape {shape}, but it has shape {found[name]}")
-    more = sorted(set(found) - set(expected))
+        ensure(name in shapes, f"there should be learned numbers called “{name}”, but there are none")
+        ensure(shapes[name] == shape, f"“{name}” should have shape {shape}, but it has shape {shapes[name]}")
+    more = sorted(set(shapes) - set(expected))
     ensure(not more, f"“{more[0] if more else ''}” is learned as well, but the text asks for nothing more")
 
 
-def _reached(result: Any, wanted: dict[str, torch.Tensor]) -> None:
+def _reached(result: Any, inputs: dict[str, torch.Tensor]) -> None:
     """A hint when no gradient comes from the result to one of the tensors."""
     y = _tensor(result)
-    for name, tensor in wanted.items():
+    for name, tensor in inputs.items():
         ensure(tensor.requires_grad, f"{name} is not learned: it should be an nn.Parameter")
     draw = torch.Generator().manual_seed(3)
     total = (y * torch.randn(y.shape, generator=draw, dtype=y.dtype)).sum()
-    found: Any = [None] * len(wanted)
+    gradients: Any = [None] * len(inputs)
     if total.requires_grad:
-        found = torch.autograd.grad(total, list(wanted.values()), allow_unused=True)
-    for name, gradient in zip(wanted, found, strict=True):
+        gradients = torch.autograd.grad(total, list(inputs.values()), allow_unused=True)
+    for name, gradient in zip(inputs, gradients, strict=True):
         ensure(
             gradient is not None and bool((gradient != 0).any()),
             f"no gradient reaches {name}: is there a detach(), a .data or a no_grad() on the way?",
@@ -599,7 +599,7 @@ def each_mask_in_its_place(DecoderBlock: Any) -> None:
         theirs(x, memory).detach(),
         "already without masks it differs from nn.TransformerDecoderLayer: mend that first",
     )
-    for name, given, other in (
+    for name, right, other in (
         ("self_mask", {"tgt_mask": ~mask}, {"memory_mask": ~mask}),
         ("memory_mask", {"memory_mask": ~mask}, {"tgt_mask": ~mask}),
     ):
@@ -609,7 +609,7 @@ def each_mask_in_its_place(DecoderBlock: Any) -> None:
         ensure(not torch.allclose(got, theirs(x, memory, **other)), f"the masks are exchanged: {wrong}")
         close(
             got,
-            theirs(x, memory, **given).detach(),
+            theirs(x, memory, **right).detach(),
             f"with {name} alone the result is wrong: True means “may attend”",
         )
 

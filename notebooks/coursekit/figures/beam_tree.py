@@ -36,7 +36,7 @@ class Watched:
 def draw_search(
     watched: Watched,
     words: Sequence[str],
-    found: Sequence[Sequence[int]],
+    sentences: Sequence[Sequence[int]],
     *,
     ax: Any,
     title: str = "",
@@ -45,13 +45,13 @@ def draw_search(
 ) -> None:
     """Draw the tree that a decoder looked at.
 
-    ``found`` holds the sentences that came out (tokens without ``<bos>``), the best first: its path is orange.
-    Every prefix that ``watched`` was asked about, and the other sentences found, are blue; words that were seen but
+    ``sentences`` are those that came out (tokens without ``<bos>``), the best first: its path is orange.
+    Every prefix that ``watched`` was asked about, and the other sentences, are blue; words that were seen but
     not pursued are pale. Words less probable than ``at_least`` are left out; ``logs`` writes log-probabilities on
     the branches instead of probabilities.
     """
     root = watched.asked[0]
-    paths = [{(*root, *tokens[:length]) for length in range(len(tokens) + 1)} for tokens in found]
+    paths = [{(*root, *tokens[:length]) for length in range(len(tokens) + 1)} for tokens in sentences]
     kept = {*watched.asked}.union(*paths)
     children = _children(watched, at_least, kept)
     places = _places(root, children)

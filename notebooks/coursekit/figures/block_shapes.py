@@ -40,13 +40,13 @@ _WIDTH, _TOP, _BELOW, _GREY = 0.5, 2.45, -2.3, "#8a97a3"
 
 def stations(block: nn.Module, x: Tensor) -> dict[str, tuple[int, ...]]:
     """Run ``block(x)`` once: the shape of ``x`` and of what came out of each part, by its name in words."""
-    found: dict[str, tuple[int, ...]] = {"x": tuple(x.shape)}
+    shapes: dict[str, tuple[int, ...]] = {"x": tuple(x.shape)}
     handles = []
     for name, part in block.named_modules():
         if name in _PARTS:
 
-            def note(part: nn.Module, given: Any, output: Any, word: str = _PARTS[name]) -> None:
-                found[word] = tuple((output[1] if isinstance(output, tuple) else output).shape)
+            def note(part: nn.Module, inputs: Any, output: Any, word: str = _PARTS[name]) -> None:
+                shapes[word] = tuple((output[1] if isinstance(output, tuple) else output).shape)
 
             handles.append(part.register_forward_hook(note))
     try:
@@ -55,11 +55,11 @@ def stations(block: nn.Module, x: Tensor) -> dict[str, tuple[int, ...]]:
     finally:
         for handle in handles:
             handle.remove()
-    return found
+    return shapes
 
 
 def draw_walk(walk: dict[str, tuple[int, ...]], title: str) -> Any:
-    """Draw what ``stations`` found; a box is as high as a word's vector is long. Returns the axes."""
+    """Draw what ``stations`` returned; a box is as high as a word's vector is long. Returns the axes."""
     import matplotlib.pyplot as plt
     from matplotlib.patches import Rectangle
 

@@ -23,7 +23,7 @@ PALETTE = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW)
 #: For probabilities and weights (one direction) and for signed values.
 SEQUENTIAL, DIVERGING = "cividis", "PuOr"
 
-#: Marks a figure whose words were said: one that is drawn again says nothing new.
+#: Marks a figure that has been described: drawn again, it is not described again.
 _SAID = "said in words"
 _UNSEEN = '<div style="position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)">{}</div>'
 
@@ -64,12 +64,12 @@ def drawn_again(figure: Any) -> None:
 
 def in_words(figure: Any) -> str:
     """What a figure says to somebody who does not see it: its titles and the names of its axes."""
-    said = [figure.get_suptitle()]
+    parts = [figure.get_suptitle()]
     for ax in figure.axes:
         names = [f"{side}: {name}" for side, name in (("x", ax.get_xlabel()), ("y", ax.get_ylabel())) if name]
         title = next(filter(None, map(ax.get_title, ("left", "center", "right"))), "")
-        said.append(title + (f" ({', '.join(names)})" if title and names else ", ".join(names)))
-    return "Figure: " + "; ".join(" ".join(part.split()) for part in said if part) + "."
+        parts.append(title + (f" ({', '.join(names)})" if title and names else ", ".join(names)))
+    return "Figure: " + "; ".join(" ".join(part.split()) for part in parts if part) + "."
 
 
 def describe_figures() -> None:

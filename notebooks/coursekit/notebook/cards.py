@@ -35,7 +35,7 @@ body[data-jp-theme-light="false"] .ck{--ck-ink:#e6eaee;--ck-soft:#a5b0ba;--ck-pa
 
 
 class Card:
-    """A card: HTML for notebooks, words for terminals, and what was found as data."""
+    """A card: HTML for notebooks, words for terminals, and the result as data."""
 
     def __init__(self, markup: str, words: str, record: dict[str, Any]):
         self.markup, self.words, self.record = markup, words, record

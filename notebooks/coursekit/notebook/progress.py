@@ -19,6 +19,7 @@ _BAR = (
 
 
 def say(sentence: str) -> None:
+    """Show one quiet line."""
     if in_notebook():
         from IPython.display import HTML, display
 
@@ -47,6 +48,7 @@ def track(items: Iterable[Item], what: str, total: int | None = None) -> Iterato
 def draw_bar(
     handle: object, what: str, done: int, total: int | None, seconds: float, finished: bool = False
 ) -> object:
+    """Draw the bar, or draw it anew where ``handle`` is what an earlier call returned."""
     left = f", {seconds / done * (total - done):.0f} s left" if total and not finished else ""
     text = f"{what}: {done:,}" + (f" of {total:,}" if total else "") + f" ({seconds:.0f} s{left})"
     if not in_notebook():

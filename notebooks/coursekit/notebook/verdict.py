@@ -1,4 +1,4 @@
-"""What the public checks found of one answer, as values."""
+"""The result of an answer's public checks, as values."""
 
 from __future__ import annotations
 

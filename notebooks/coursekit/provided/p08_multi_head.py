@@ -61,7 +61,7 @@ def attention_maps(model: nn.Module, *inputs: Any) -> dict[str, Tensor]:
     for name, module in model.named_modules():
         if type(module).__name__ == "MultiHeadAttention":
 
-            def note(module: nn.Module, given: Any, output: Any, name: str = name) -> None:
+            def note(module: nn.Module, inputs: Any, output: Any, name: str = name) -> None:
                 maps[name] = output[1].detach()
 
             handles.append(module.register_forward_hook(note))
