@@ -92,7 +92,7 @@ def three_and_four_bytes(utf8_encode: Any) -> None:
 
 
 @public_check("utf8_encode")
-def the_last_of_each_length(utf8_encode):
+def the_last_of_each_length(utf8_encode: Any) -> None:
     """7FF is the last that takes two bytes, FFFF three and 10FFFF four."""
     for number, count in ((0x7FF, 2), (0x800, 3), (0xFFFF, 3), (0x10000, 4), (0x10FFFF, 4)):
         got = _bytes(utf8_encode(number))
