@@ -13,72 +13,11 @@ import secrets
 from html import escape
 from typing import Any
 
-import bleach
-from bleach.css_sanitizer import CSSSanitizer
+import nh3
 from jinja2 import pass_context
 from jinja2.runtime import Context
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath, MathInlineParser
 
-_TAGS = frozenset(
-    [
-        "a",
-        "abbr",
-        "b",
-        "blockquote",
-        "br",
-        "caption",
-        "code",
-        "col",
-        "colgroup",
-        "dd",
-        "del",
-        "details",
-        "div",
-        "dl",
-        "dt",
-        "em",
-        "figcaption",
-        "figure",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "hr",
-        "i",
-        "img",
-        "ins",
-        "kbd",
-        "li",
-        "mark",
-        "ol",
-        "p",
-        "pre",
-        "q",
-        "s",
-        "samp",
-        "small",
-        "span",
-        "strong",
-        "sub",
-        "summary",
-        "sup",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "tt",
-        "u",
-        "ul",
-        "var",
-    ]
-)
-#: Elements whose text is no text for a reader.
-_WITH_CONTENT = re.compile(r"<(/?)(script|style|template|noscript|title)\b[^>]*>?", re.IGNORECASE)
 #: What is longer, or has more or deeper elements, is shown as it was typed: its reader would wait for minutes.
 _MOST_TEXT, _MOST_ELEMENTS, _DEEPEST = 40_000, 20_000, 100
 _ELEMENT = re.compile(
@@ -93,27 +32,43 @@ _LINES = re.compile(r"\s*\\begin\{(?![a-z]?matrix)[a-z]+\*?\}(.*)\\end\{[a-z]+\*
 _CLASS = re.compile(r"highlight|hl-[\w-]+|dataframe|ck|good|bad|todo|why|bar|[a-z]{1,2}\d?")
 
 
-def _attribute(tag: str, name: str, value: str) -> bool:
+def _attribute(tag: str, name: str, value: str) -> str | None:
     match name:
         case "href":
-            return tag == "a" and _LINK.match(value.strip()) is not None
+            allowed = tag == "a" and _LINK.match(value.strip()) is not None
         case "src":
-            return tag == "img" and _PICTURE.fullmatch(value) is not None
+            allowed = tag == "img" and _PICTURE.fullmatch(value) is not None
         case "class":
-            return all(_CLASS.fullmatch(word) for word in value.split())
+            allowed = all(_CLASS.fullmatch(word) for word in value.split())
         case "style":
-            return tag in ("td", "th", "span")  # colours of a table; what the style may say is bounded below
-    return name in ("alt", "title", "colspan", "rowspan", "start", "width", "height", "open")
+            allowed = tag in ("td", "th", "span")  # colours of a table
+        case _:
+            allowed = True
+    return value if allowed else None
 
 
-_cleaner = bleach.Cleaner(
-    tags=_TAGS,
-    attributes=_attribute,
-    protocols=["http", "https", "mailto", "data"],
-    strip=True,
-    css_sanitizer=CSSSanitizer(
-        allowed_css_properties=["color", "background-color", "text-align", "font-weight", "font-style"]
-    ),
+_cleaner = nh3.Cleaner(
+    #: The text in these is none for a reader, as in scripts and styles.
+    clean_content_tags={"script", "style", "template", "noscript", "title"},
+    attributes={
+        "*": {
+            "href",
+            "src",
+            "class",
+            "style",
+            "alt",
+            "title",
+            "colspan",
+            "rowspan",
+            "start",
+            "width",
+            "height",
+            "open",
+        }
+    },
+    attribute_filter=_attribute,
+    url_schemes={"http", "https", "mailto", "data"},
+    filter_style_properties={"color", "background-color", "text-align", "font-weight", "font-style"},
 )
 
 
@@ -128,7 +83,7 @@ def clean_html(markup: Any) -> str:
     text = markup.decode("utf-8", "replace") if isinstance(markup, bytes) else str(markup)
     if text.count("<") > _MOST_ELEMENTS or _depth(text) > _DEEPEST:
         return _as_typed(text)
-    return _Cleaned(_cleaner.clean(_without_content(text)))
+    return _Cleaned(_cleaner.clean(text))
 
 
 def _as_typed(text: str) -> str:
@@ -137,21 +92,8 @@ def _as_typed(text: str) -> str:
 
 def _depth(text: str) -> int:
     """How deep elements stand in each other, at most: an element that is never closed holds all that follow."""
-    steps = (-1 if found[1] else 0 if found[2] else 1 for found in _ELEMENT.finditer(text))
+    steps = (-1 if tag[1] else 0 if tag[2] else 1 for tag in _ELEMENT.finditer(text))
     return max(itertools.accumulate(steps), default=0)
-
-
-def _without_content(text: str) -> str:
-    """The text without scripts, styles and the like, in one pass."""
-    kept, end, inside, begin = [], 0, "", 0
-    for found in _WITH_CONTENT.finditer(text):
-        closes, name = found[1], found[2].lower()
-        if not inside and not closes:
-            inside, begin = name, found.start()
-        elif inside == name and closes:
-            kept.append(text[end:begin])
-            end, inside = found.end(), ""
-    return "".join([*kept, text[end:]])
 
 
 class _Renderer(IPythonRenderer):
@@ -179,11 +121,11 @@ class _Renderer(IPythonRenderer):
         """The cleaned page with the formulas where they belong; inside of a tag (a picture's name) as TeX."""
         part = re.compile(rf"<(?:\"[^\"]*\"|'[^']*'|[^>\"'])*>|{self.mark}-(\d+)-")
 
-        def formula(found: re.Match[str]) -> str:
-            return _formula(*self.formulas[int(found[1])]) if found[1] else in_tag.sub(tex, found[0])
+        def formula(match: re.Match[str]) -> str:
+            return _formula(*self.formulas[int(match[1])]) if match[1] else in_tag.sub(tex, match[0])
 
-        def tex(found: re.Match[str]) -> str:
-            return escape(self.formulas[int(found[1])][0])
+        def tex(match: re.Match[str]) -> str:
+            return escape(self.formulas[int(match[1])][0])
 
         in_tag = re.compile(rf"{self.mark}-(\d+)-")
         return part.sub(formula, html)
