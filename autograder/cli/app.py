@@ -18,9 +18,7 @@ from rich.markup import escape
 from autograder.errors import UserError
 
 app = typer.Typer(
-    help="Build labs, make classes, grade them safely, and say what each student misunderstood.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
@@ -35,6 +33,24 @@ LabsArgument = Annotated[
 JsonOption = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Also write the results as JSON.")
 ]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from autograder import __version__
+
+        console.print(f"autograder {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
+    ] = False,
+) -> None:
+    """Build labs, make classes, grade them safely, and say what each student misunderstood."""
 
 
 def _labs(labs: list[str] | None) -> list[str]:
@@ -54,7 +70,10 @@ def _write_json(path: Path | None, data: object) -> None:
 def build(
     labs: LabsArgument = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Only report drift; exit status 1 when there is any.")
+        bool,
+        typer.Option(
+            "--check", help="Write nothing; exit status 1 when a built notebook differs from its master."
+        ),
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Execute again even when nothing changed.")] = False,
 ) -> None:
@@ -80,9 +99,15 @@ def build(
 def audit(
     labs: LabsArgument = None,
     mutants: Annotated[
-        bool, typer.Option("--mutants", help="Also run generic mutants of each solution.")
+        bool,
+        typer.Option(
+            "--mutants",
+            help="Also run generic mutants of each solution (minutes a lab; needs the extra “dev”).",
+        ),
     ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show which test catches what.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show which hidden test catches each misconception.")
+    ] = False,
     json_file: JsonOption = None,
 ) -> None:
     """Prove that the hidden tests catch every misconception and accept every correct answer."""
@@ -97,7 +122,12 @@ def audit(
 @app.command()
 def release(
     lab: LabArgument,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the bundle goes.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", metavar="DIR", help="Where the bundle goes: DIR/<lab> must be empty or absent."
+        ),
+    ],
 ) -> None:
     """Write a student's bundle: the notebook, the kit, the data; no solution, no hidden test."""
     from autograder.course.masters import lab_name
@@ -109,12 +139,10 @@ def release(
 @app.command()
 def simulate(
     lab: LabArgument,
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where the class goes (an empty folder).")
-    ],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the class goes: empty or absent.")],
     students: Annotated[int, typer.Option("--students", metavar="N", help="The size of the class.")] = 30,
-    seed: Annotated[int, typer.Option("--seed", help="Another class with another seed.")] = 0,
-    hostile: Annotated[bool, typer.Option(help="With submissions that break or attack a grader.")] = True,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed makes the same class.")] = 0,
+    hostile: Annotated[bool, typer.Option(help="Include submissions that break or attack a grader.")] = True,
 ) -> None:
     """Make a class of submissions: honest, wrong in named ways, unlucky, broken, hostile."""
     from collections import Counter
@@ -132,14 +160,25 @@ SubmittedOption = Annotated[
     Path,
     typer.Option("--submitted", metavar="DIR", help="One folder a student: DIR/<student>/<lab>/<lab>.ipynb."),
 ]
+CollectedOption = Annotated[
+    Path,
+    typer.Option(
+        "--submitted", metavar="DIR", help="Where the notebooks go: DIR/<student>/<lab>/<lab>.ipynb."
+    ),
+]
 OutOption = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="Gradebook, feedback and results go here.")
 ]
 JobsOption = Annotated[
-    int | None, typer.Option("--jobs", metavar="N", min=1, help="Workers (default: cores).")
+    int | None, typer.Option("--jobs", metavar="N", min=1, help="Worker processes (default: one a core).")
 ]
 EngineOption = Annotated[
-    str, typer.Option("--engine", metavar="E", help="local, dask or dask:tcp://HOST:PORT.")
+    str,
+    typer.Option(
+        "--engine",
+        metavar="E",
+        help="local, dask (a cluster on this machine) or dask:tcp://HOST:PORT (a running one).",
+    ),
 ]
 SandboxOption = Annotated[
     bool,
@@ -175,7 +214,7 @@ def regrade(
     jobs: JobsOption = None,
     engine: EngineOption = "local",
     sandbox: SandboxOption = True,
-    all_again: Annotated[bool, typer.Option("--all", help="Grade everything again.")] = False,
+    all_again: Annotated[bool, typer.Option("--all", help="Grade everything again, changed or not.")] = False,
     json_file: JsonOption = None,
 ) -> None:
     """Grade again what changed, and say what was redone and why."""
@@ -228,7 +267,7 @@ def export(
         typer.Option(
             "--roster",
             metavar="CSV",
-            help="The learning system's own list: its students and columns are kept.",
+            help="A CSV that the learning system exported: its students and columns are kept.",
         ),
     ] = None,
     sandbox: Annotated[
@@ -254,11 +293,15 @@ def export(
 
 @app.command()
 def collect(
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A bulk download: a zip or a folder.")],
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The bulk download: a zip or a folder.")],
     lab: LabArgument,
-    submitted: SubmittedOption,
+    submitted: CollectedOption,
     kind: Annotated[
-        str, typer.Option("--kind", help="canvas, moodle, classroom, plain, or auto to tell from the names.")
+        str,
+        typer.Option(
+            "--kind",
+            help="canvas, moodle, classroom, plain (a folder a student), or auto to tell from the names.",
+        ),
     ] = "auto",
 ) -> None:
     """Put the notebooks of a bulk download (Canvas, Moodle, GitHub Classroom) where grading looks for them."""
@@ -283,7 +326,7 @@ def check_course() -> None:
 @app.command()
 def formgrader(
     out: GradedOption,
-    port: Annotated[int, typer.Option("--port")] = 8888,
+    port: Annotated[int, typer.Option("--port", help="The port that JupyterLab listens on.")] = 8888,
     browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True,
 ) -> None:
     """Open nbgrader's Formgrader on a graded class."""
@@ -295,7 +338,7 @@ def formgrader(
 def main() -> None:
     """Run the command; a ``UserError`` is one sentence and exit status 2."""
     try:
-        app()
+        app(prog_name="autograder")
     except UserError as error:
         Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]✗[/] {escape(str(error))}")
         sys.exit(2)

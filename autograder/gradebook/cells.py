@@ -50,8 +50,10 @@ class SavedLab:
 
 def lab_cells(spec: LabSpec) -> LabCells:
     """Classify the master's cells with nbgrader's own preprocessors and predicates."""
-    master = nbformat.v4.new_notebook(metadata={"kernelspec": dict(_KERNEL)})
-    master.cells = [copy.deepcopy(cell) for cell in spec.cells]
+    cells = [copy.deepcopy(cell) for cell in spec.cells]
+    master = nbformat.from_dict(
+        {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": _KERNEL}, "cells": cells}
+    )
     resources: dict[str, Any] = {"nbgrader": {}}
     for preprocessor in (ClearSolutions(), ComputeChecksums()):
         master, resources = preprocessor.preprocess(master, resources)

@@ -31,7 +31,7 @@ def apply_to(c: Any) -> None:
     c.HTMLExporter.extra_template_basedirs = [str(_TEMPLATES), str(_NBGRADERS_TEMPLATES)]
 
 
-class NoExchange(ExchangeList):
+class NoExchange(ExchangeList):  # type: ignore[misc]
     """nbgrader's exchange is for JupyterHub: without one, Formgrader tells the instructor to contact the instructor."""
 
     def ensure_root(self) -> None:

@@ -103,7 +103,7 @@ def answers(result: SubmissionResult, spec: LabSpec) -> Answers | None:
     """The student's own cells of a submission; None when there is no notebook."""
     if not result.notebook:
         return None
-    cells = nbformat.v4.reads(result.notebook).cells
+    cells = nbformat.reads(result.notebook, as_version=4).cells
     questions, written = {name for name, _ in spec.questions}, {name for name, _ in spec.written}
     code: list[Line] = []
     prose: list[str] = []

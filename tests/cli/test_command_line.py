@@ -1,0 +1,26 @@
+"""The command itself: its version, its completion, and a line of help for everything that can be said to it."""
+
+from __future__ import annotations
+
+import typer
+from typer.testing import CliRunner
+
+from autograder import __version__
+from autograder.cli.app import app
+
+
+def test_the_version_is_shown():
+    assert CliRunner().invoke(app, ["--version"]).output.strip() == f"autograder {__version__}"
+
+
+def test_a_shell_completes_the_commands():
+    words = {"_AUTOGRADER_COMPLETE": "complete_bash", "COMP_WORDS": "autograder re", "COMP_CWORD": "1"}
+    done = CliRunner().invoke(app, [], env=words, prog_name="autograder")
+    assert set(done.output.split()) == {"release", "regrade", "report"}
+
+
+def test_every_command_argument_and_option_has_a_help_text():
+    for name, command in typer.main.get_command(app).commands.items():
+        assert command.help, name
+        for parameter in command.params:
+            assert parameter.help, (name, parameter.name)
