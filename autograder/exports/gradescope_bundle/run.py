@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 
 def main(root: Path) -> int:
@@ -58,7 +59,7 @@ def _time(root: Path) -> str:
         return ""
 
 
-def _write(path: Path, row: dict, settings: dict) -> None:
+def _write(path: Path, row: dict[str, Any], settings: dict[str, Any]) -> None:
     from autograder.course.policy_file import spec
     from autograder.exports.gradescope import results_of
     from autograder.exports.json_rows import result_from_json
