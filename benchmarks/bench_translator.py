@@ -102,14 +102,14 @@ class Contender:
         self.name, self.model, self.loss, self.data = name, model.train(), loss, data
         self.optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, betas=(0.9, 0.98), fused=True)
         self.rates: list[float] = []
-        self.place, self.last = 0, math.nan
+        self.taken, self.last = 0, math.nan
 
     def turn(self, steps: int, counts: bool = True) -> None:
         """Train on the next batches and note the target tokens a second."""
         tokens, began = 0, time.perf_counter()
         for _ in range(steps):
-            batch = self.data[self.place % len(self.data)]
-            self.place += 1
+            batch = self.data[self.taken % len(self.data)]
+            self.taken += 1
             loss = self.loss(batch, 0.1)
             self.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
@@ -140,16 +140,16 @@ def contenders(plan: Plan, subwords: Subwords, pairs: list[Pair]) -> list[Conten
         return Contender(name, model, around(readable_loss(model)), data)
 
     readable = build_model(Transformer, len(subwords), plan)
-    found = [
+    everyone = [
         ours("ours"),
         theirs("torch.nn.Transformer"),
         Contender("lab 12's model as it is written", readable, readable_loss(readable), data),
         ours("ours with PyTorch's kernels", own_kernels=False),
     ]
     if has_fast_bfloat16():
-        found.append(ours("ours without bfloat16", sixteen_bits=False))
-        found.append(theirs("torch.nn.Transformer, autocast bfloat16", in_sixteen_bits))
-    return found
+        everyone.append(ours("ours without bfloat16", sixteen_bits=False))
+        everyone.append(theirs("torch.nn.Transformer, autocast bfloat16", in_sixteen_bits))
+    return everyone
 
 
 def training_speed(
@@ -157,13 +157,13 @@ def training_speed(
 ) -> list[dict]:
     """One row a contender: target tokens a second, in turns; no new round begins after so many seconds."""
     began = time.perf_counter()
-    found = contenders(plan, subwords, pairs)
-    for contender in found:
+    everyone = contenders(plan, subwords, pairs)
+    for contender in everyone:
         contender.turn(steps, counts=False)
     for number in range(rounds):
         if number and time.perf_counter() - began > seconds:
             break
-        for contender in found:
+        for contender in everyone:
             contender.turn(steps)
         console.print(f"round {number + 1} of {rounds}, {time.perf_counter() - began:.0f} s")
     return [
@@ -173,7 +173,7 @@ def training_speed(
             "fastest_turn": round(max(one.rates)),
             "parameters": sum(p.numel() for p in one.model.parameters()),
         }
-        for one in found
+        for one in everyone
     ]
 
 

@@ -28,16 +28,16 @@ def alignment(model: nn.Module, source: Sequence[int], target: Sequence[int]) ->
     return [weights for name, weights in maps.items() if name.startswith("decoder")][-1].mean(dim=0)
 
 
-def self_attention_from(model: nn.Module, source: Sequence[int], place: int) -> Tensor:
-    """(layers, S): for each encoder block, the largest weight of any head from the word at ``place`` to each word."""
+def self_attention_from(model: nn.Module, source: Sequence[int], position: int) -> Tensor:
+    """(layers, S): for each encoder block, the largest weight of any head from the word at ``position`` to each word."""
     maps = _maps(model, source, [])
     return torch.stack(
-        [weights[:, place].amax(dim=0) for name, weights in maps.items() if name.startswith("encoder")]
+        [weights[:, position].amax(dim=0) for name, weights in maps.items() if name.startswith("encoder")]
     )
 
 
-def sway(model: nn.Module, source: Sequence[int], target: Sequence[int], place: int, rival: int) -> Tensor:
-    """(S,): how strongly each source word sways the choice of ``target[place]`` over the word ``rival``.
+def sway(model: nn.Module, source: Sequence[int], target: Sequence[int], position: int, rival: int) -> Tensor:
+    """(S,): how strongly each source word sways the choice of ``target[position]`` over the word ``rival``.
 
     The length of the gradient of the difference of the two logits at the word's vector. (Each position gets a row of its
     own in a copy of the embedding's table, so that a word that stands there twice is counted at each by itself.)
@@ -48,7 +48,7 @@ def sway(model: nn.Module, source: Sequence[int], target: Sequence[int], place: 
     table[rows] = model.get_parameter("source_embedding.weight").detach()[list(source)]
     table.requires_grad_()
     arguments = (rows[None], torch.tensor([[BOS, *target]]))
-    logits = torch.func.functional_call(model, {"source_embedding.weight": table}, arguments)[0, place]
-    (gradient,) = torch.autograd.grad(logits[target[place]] - logits[rival], table)
+    logits = torch.func.functional_call(model, {"source_embedding.weight": table}, arguments)[0, position]
+    (gradient,) = torch.autograd.grad(logits[target[position]] - logits[rival], table)
     lengths: Tensor = gradient[rows].norm(dim=-1)
     return lengths

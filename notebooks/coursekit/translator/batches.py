@@ -1,4 +1,4 @@
-"""From a corpus to batches: sentences, their subword numbers, and pairs of like length together."""
+"""From a corpus to batches: sentences, their tokens, and pairs of like length together."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sentences(corpus: str, split: str, direction: str, most: int = 0) -> list[tu
 
 
 def numbered(subwords: Subwords, pairs: Sequence[tuple[str, str]], direction: str) -> list[Pair]:
-    """What ``sentences`` gives, as subword numbers. With ``both``, a tag before the source says into which language.
+    """What ``sentences`` gives, as tokens. With ``both``, a tag before the source says into which language.
 
     Pairs that are too long for lab 12's table of positions, and empty ones, are left out.
     """

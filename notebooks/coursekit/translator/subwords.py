@@ -1,6 +1,6 @@
-"""One vocabulary of subwords for both languages of the translator: lab 04's byte-pair encoding, numbers shifted by four.
+"""One vocabulary of subwords for both languages of the translator: lab 04's byte-pair encoding, shifted by four.
 
-Numbers: ``PAD``, ``BOS``, ``EOS``, ``UNKNOWN`` (which never occurs: bytes spell everything), then the 256 bytes, then
+Tokens: ``PAD``, ``BOS``, ``EOS``, ``UNKNOWN`` (which never occurs: bytes spell everything), then the 256 bytes, then
 the merges in the order learned, and last a tag for each language to translate into.
 """
 
@@ -41,24 +41,24 @@ class Subwords:
         return _FIRST + 256 + len(self.merges) + len(LANGUAGES)
 
     def tag(self, language: str) -> int:
-        """The number that, before a source sentence, asks for a translation into ``language``."""
+        """The token that, before a source sentence, asks for a translation into ``language``."""
         return len(self) - len(LANGUAGES) + LANGUAGES.index(language)
 
     def encode(self, sentences: Sequence[str]) -> list[list[int]]:
-        """Sentences as lists of numbers, without special ones."""
+        """Sentences as lists of tokens, without special ones."""
         texts = [_prepared(sentence, self.lower) for sentence in sentences]
-        return [[_FIRST + token for token in ids] for ids in encode_all(texts, self.merges)]
+        return [[_FIRST + token for token in tokens] for tokens in encode_all(texts, self.merges)]
 
-    def decode(self, numbers: Iterable[int]) -> str:
-        """Numbers as a sentence; special ones are left out."""
+    def decode(self, tokens: Iterable[int]) -> str:
+        """Tokens as a sentence; special ones are left out."""
         last = _FIRST + 256 + len(self.merges)
-        return decode([n - _FIRST for n in numbers if _FIRST <= n < last], self.merges).strip()
+        return decode([n - _FIRST for n in tokens if _FIRST <= n < last], self.merges).strip()
 
-    def pieces(self, numbers: Iterable[int]) -> list[str]:
-        """What each number spells, for figures: ``▁`` stands for a blank."""
+    def pieces(self, tokens: Iterable[int]) -> list[str]:
+        """What each token spells, for figures: ``▁`` stands for a blank."""
         tags = {self.tag(language): f"<to {language}>" for language in LANGUAGES}
         spelled = []
-        for n in numbers:
+        for n in tokens:
             if n < _FIRST:
                 spelled.append(SPECIALS[n])
             else:
@@ -91,5 +91,5 @@ class Subwords:
 
 
 def _prepared(sentence: str, lower: bool) -> str:
-    """A blank before the first word, so that a word has one spelling at every place."""
+    """A blank before the first word, so that a word has one spelling wherever it stands."""
     return " " + (sentence.lower() if lower else sentence).strip()

@@ -24,7 +24,7 @@ def hits(model: nn.Module, make_batch: MakeBatch, pairs: Sequence[Pair], size: i
     If it always does, greedy decoding would have walked the same way; if not, it would have left it there.
     """
     order = sorted(range(len(pairs)), key=lambda number: len(pairs[number][1]))
-    found = [False] * len(pairs)
+    results = [False] * len(pairs)
     was_training = model.training
     model.eval()
     with torch.no_grad():
@@ -34,9 +34,9 @@ def hits(model: nn.Module, make_batch: MakeBatch, pairs: Sequence[Pair], size: i
             best = model(source, decoder_input).argmax(dim=-1)
             right = ((best == labels) | (labels == PAD)).all(dim=1).tolist()
             for number, hit in zip(chosen, right, strict=True):
-                found[number] = hit
+                results[number] = hit
     model.train(was_training)
-    return found
+    return results
 
 
 def exact_match(model: nn.Module, make_batch: MakeBatch, pairs: Sequence[Pair]) -> float:

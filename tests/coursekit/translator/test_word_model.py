@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+import signal
 
 import pytest
 import torch
 from coursekit.data import parallel
 from coursekit.data.vocabulary import BOS, EOS, numbered, vocabularies
+from coursekit.errors import UserError
 from coursekit.translator.attention_map import self_attention_from, sway
 from coursekit.translator.batches import bucketed
 from coursekit.translator.training import Training, fresh
@@ -54,6 +56,29 @@ def test_a_stopped_training_goes_on_as_if_nothing_had_happened(lab, tmp_path):
     rest = begin(tmp_path / "run.pt").run()
     assert rest.finished and rest.losses == pytest.approx(whole.losses)
     assert whole.losses[-1] < whole.losses[0]
+
+
+def test_ctrl_c_waits_for_the_step_and_a_checkpoint_of_another_plan_is_not_overwritten(lab, tmp_path, capsys):
+    pairs = [([4 + n % 9], [4 + n % 7]) for n in range(60)]
+
+    def begin(**plan):
+        model = lab["Transformer"](13, 13, d_model=8, heads=2, d_ff=8, layers=1)
+        return Training(model, lab["make_batch"], pairs, size=10, checkpoint=tmp_path / "run.pt", **plan)
+
+    training = begin()
+    step = training._step
+
+    def interrupted(batch):
+        signal.raise_signal(signal.SIGINT)
+        step(batch)
+
+    training._step = interrupted
+    training.run()
+    assert len(training.losses) == 1 and not training.finished
+    assert "Stopped after step 1 of 24; run it again" in capsys.readouterr().out
+    assert begin().losses == training.losses
+    with pytest.raises(UserError, match="another plan"):
+        begin(rate=1.0)
 
 
 @pytest.mark.parametrize(
