@@ -12,7 +12,7 @@ from autograder.testing.run import TestRun, run_question, student_with_answer
 
 
 @cache
-def _known(lab: str, question: str) -> tuple[tuple[Answer, tuple[TestRun, ...]], ...]:
+def known_answers(lab: str, question: str) -> tuple[tuple[Answer, tuple[TestRun, ...]], ...]:
     """How each misconception of a question fares. The inputs are the same for every student, so once is enough."""
     answers = answers_of(lab)["misconception"].get(question, ())
     return tuple(
@@ -30,7 +30,7 @@ def diagnose(lab: str, question: str, runs: Sequence[TestRun]) -> Answer | None:
         _has_values(run) for run in runs if not run.result.passed
     ):
         return None
-    for answer, known in _known(lab, question):
+    for answer, known in known_answers(lab, question):
         if len(known) == len(runs) and all(_same(a, b) for a, b in zip(runs, known, strict=True)):
             return answer
     return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import symtable
+import warnings
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -19,12 +20,21 @@ from autograder.course.policy_file import settings
 
 #: Lines that are no Python, after which a cell is given up.
 MAX_BAD_LINES = 50
+#: Characters of a notebook that are read once more for the sake of a bad line.
+MAX_READ_AGAIN = 2_000_000
 _MAGIC = re.compile(r"(?P<indent>\s*)%(?:time|timeit|prun|memit|debug)\s+(?:-\S+\s+)*")
-_NO_PYTHON = re.compile(r"\s*(?:[%!?/,;]|[^=#]+=\s*[!%]|[^#]*\?\s*$)")
+
+
+class TooLongToRead(Exception):
+    """The code is so long, and so often no Python, that reading all of it would take minutes."""
 
 
 def forbidden_used(lab: str, question: str, cells: Sequence[str]) -> tuple[str, ...]:
-    """The forbidden names that the answer to ``question`` uses in the notebook made of ``cells``."""
+    """The forbidden names that the answer to ``question`` uses in the notebook made of ``cells``.
+
+    Every reader here takes time in proportion to the text, for a notebook may hold a million characters of anything; where
+    a text would be read too often, ``TooLongToRead`` is raised.
+    """
     names = (*forbidden_calls(lab, question), *settings().lab(lab).forbid.get(question, ()))
     if not names:
         return ()
@@ -40,31 +50,49 @@ def forbidden_used(lab: str, question: str, cells: Sequence[str]) -> tuple[str, 
 @lru_cache(maxsize=1)
 def _read(cells: tuple[str, ...]) -> tuple[list[ast.Module], list[ast.stmt]]:
     """The cells' syntax trees and their imports. A notebook's questions are looked at one after another."""
-    trees = [tree for tree in map(_parse, cells) if tree is not None]
+    trees: list[ast.Module] = []
+    left = MAX_READ_AGAIN
+    with (
+        warnings.catch_warnings()
+    ):  # Python's warnings about a student's code are not for the teacher's terminal
+        warnings.simplefilter("ignore")
+        for cell in cells:
+            tree, read_again = _parse(cell, left)
+            left -= read_again
+            trees += [tree] if tree is not None else []
     nodes = (node for tree in trees for node in ast.walk(tree))
     return trees, [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
 
 
-def _parse(source: str) -> ast.Module | None:
-    """The cell's syntax tree. IPython's own lines give what Python there is in them; a bad line is left out."""
+def _parse(source: str, patience: int) -> tuple[ast.Module | None, int]:
+    """The cell's syntax tree, and the characters read again for it, ``patience`` at most.
+
+    IPython's own lines give what Python there is in them; a bad line is left out.
+    """
     lines = [_plain_python(line) for line in source.splitlines()]
-    for _ in range(MAX_BAD_LINES):
+    for again in range(MAX_BAD_LINES):
+        if again * len(source) > patience:
+            raise TooLongToRead
         try:
-            return ast.parse("\n".join(lines))
+            return ast.parse("\n".join(lines)), again * len(source)
         except SyntaxError as error:
             if not error.lineno or error.lineno > len(lines) or not lines[error.lineno - 1]:
-                return None
+                return None, again * len(source)
             lines[error.lineno - 1] = ""
         except (ValueError, RecursionError, MemoryError):
-            return None
-    return None
+            return None, again * len(source)
+    return None, MAX_BAD_LINES * len(source)
 
 
 def _plain_python(line: str) -> str:
     """``%time f = g`` and ``f = g``; ``files = !ls`` and ``!ls`` are nothing."""
     if magic := _MAGIC.match(line):
         return magic["indent"] + line[magic.end() :]
-    return "" if _NO_PYTHON.match(line) else line
+    stripped = line.strip()
+    target, _, value = stripped.partition("=")
+    shell = bool(target) and "#" not in target and value.lstrip().startswith(("!", "%"))
+    asks = stripped.endswith("?") and "#" not in stripped
+    return "" if shell or asks or stripped.startswith(tuple("%!?/,;")) else line
 
 
 def _reached(question: str, trees: Sequence[ast.Module]) -> list[ast.stmt]:

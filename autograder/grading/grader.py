@@ -13,23 +13,25 @@ from coursekit.notebook.verdict import MIME
 
 from autograder.course.policy_file import spec
 from autograder.grading import cache_keys
-from autograder.grading.diagnosis import diagnose
-from autograder.grading.forbidden_calls import forbidden_used
+from autograder.grading.diagnosis import diagnose, known_answers
+from autograder.grading.forbidden_calls import TooLongToRead, forbidden_used
 from autograder.grading.repair import Repaired, Template, kept_name, repair
 from autograder.grading.submissions import MISSING, Submission, Unreadable
 from autograder.grading.symptoms import Symptom, find_symptom
 from autograder.grading.task import Task
-from autograder.grading.time_guard import JudgedTooLong, ends_after, judging
+from autograder.grading.time_guard import READING_SECONDS, JudgedTooLong, ends_after, judging
 from autograder.grading.zygotes import Zygotes
 from autograder.results import STATUSES, CellOutcome, QuestionResult, SubmissionResult, TestResult
 from autograder.sandbox.host.rpc import StudentError, StudentGone
 from autograder.sandbox.host.session import Session
 from autograder.sandbox.host.student import Student
-from autograder.testing.run import HiddenTest, TestRun, earned, run_test, tests_of
+from autograder.testing.catalogue import Answer
+from autograder.testing.run import HiddenTest, TestRun, earned, master_runs, run_test, tests_of
 from autograder.testing.safe_errors import safe_error
 
 #: Characters that all cells of a notebook may put out together, pictures included.
 MAX_OUTPUT = 16 << 20
+_TOO_LONG_TO_READ = "The code takes too long to be searched for functions that a question forbids: somebody has to look at it."
 _STRANGE = "what your function returned is too large or too strange to be judged in time"
 
 
@@ -104,8 +106,10 @@ class Grader:
             outcomes = _within_bounds(session.run_cells(sources))
             if session.note:
                 notes.append(_naming_the_question(session.note, self.template))
+            forbidden = self._forbidden(repaired, notes)
             questions = tuple(
-                kept.get(name) or self._question(session, name, points, repaired, notes)
+                kept.get(name)
+                or self._question(session, name, points, repaired, forbidden.get(name, ()), notes)
                 for name, points in spec(self.lab).questions
             )
             status = session.status
@@ -137,8 +141,26 @@ class Grader:
             unsandboxed=not self.zygotes.sandbox,
         )
 
+    def _forbidden(self, repaired: Repaired, notes: list[str]) -> dict[str, tuple[str, ...]]:
+        """The forbidden names that each answer uses; a note where the code is not one to be read in time."""
+        cells = repaired.executed_source()
+        found: dict[str, tuple[str, ...]] = {}
+        try:
+            with judging(READING_SECONDS):
+                for name, _ in spec(self.lab).questions:
+                    found[name] = forbidden_used(self.lab, name, cells)
+        except (JudgedTooLong, TooLongToRead):
+            notes.append(_TOO_LONG_TO_READ)
+        return found
+
     def _question(
-        self, session: Session, name: str, points: float, repaired: Repaired, notes: list[str]
+        self,
+        session: Session,
+        name: str,
+        points: float,
+        repaired: Repaired,
+        forbidden: tuple[str, ...],
+        notes: list[str],
     ) -> QuestionResult:
         """Run a question's hidden tests; a call that ends the sandbox fails its test, and the rest go on."""
         function = _graded_name(session, name)
@@ -149,9 +171,8 @@ class Grader:
             ends += [end] if end else []
         if ends:
             notes.append(f"While “{name}” was tested, {ends[0]}.")
-        forbidden = forbidden_used(self.lab, name, repaired.executed_source())
         score = 0.0 if forbidden else earned(points, [(run.test.weight, run.result.passed) for run in runs])
-        found = diagnose(self.lab, name, runs)
+        found = _diagnosis(self.lab, name, runs)
         symptom = None if found else _symptom(self.lab, name, runs)
         errors = (run.error for run in runs if run.error is not None)
         error = next((e for e in errors if e.type_name != "NotImplementedError" or e.message), None)
@@ -169,8 +190,23 @@ class Grader:
         )
 
 
+def _diagnosis(lab: str, question: str, runs: Sequence[TestRun]) -> Answer | None:
+    """The misconception behind it, unless comparing the values takes too long."""
+    if all(run.result.passed for run in runs):
+        return None
+    known_answers(lab, question)  # made once for the class, at nobody's expense
+    try:
+        with judging():
+            return diagnose(lab, question, runs)
+    except JudgedTooLong:
+        return None
+
+
 def _symptom(lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | None:
     """What the values show, unless looking at them takes too long."""
+    if all(run.result.passed for run in runs):
+        return None
+    master_runs(lab, question)  # made once for the class, at nobody's expense
     try:
         with judging():
             return find_symptom(lab, question, runs)

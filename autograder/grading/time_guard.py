@@ -16,6 +16,8 @@ from typing import Any
 
 #: CPU seconds of this process for one hidden test; waiting for the student's code is not counted.
 JUDGING_SECONDS = 30.0
+#: CPU seconds for reading one notebook's code.
+READING_SECONDS = 15.0
 #: Seconds on top of a submission's own, after which the process that grades it ends.
 GRACE_SECONDS = 120.0
 
@@ -25,8 +27,8 @@ class JudgedTooLong(BaseException):
 
 
 @contextmanager
-def judging() -> Iterator[None]:
-    """Raise ``JudgedTooLong`` inside when it takes ``JUDGING_SECONDS`` of CPU time.
+def judging(seconds: float = 0.0) -> Iterator[None]:
+    """Raise ``JudgedTooLong`` inside when it takes ``seconds`` (or else ``JUDGING_SECONDS``) of CPU time.
 
     Python code is interrupted at once, a single long call of a library when it is over.
     """
@@ -39,7 +41,7 @@ def judging() -> Iterator[None]:
 
     before = signal.signal(signal.SIGVTALRM, stop)
     # Again after a second, should the first one be lost in a destructor.
-    signal.setitimer(signal.ITIMER_VIRTUAL, JUDGING_SECONDS, 1.0)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds or JUDGING_SECONDS, 1.0)
     try:
         yield
     finally:

@@ -1,6 +1,6 @@
-"""Millions of twisted frames and notebooks through the two readers of strangers' bytes, outside pytest.
+"""Millions of twisted frames, notebooks and cells through the readers of strangers' bytes, outside pytest.
 
-``python -m tests.attacks.fuzz --frames 3000000 --notebooks 300000`` prints how many became a value and how many were
+``python -m tests.attacks.fuzz --frames 3000000 --notebooks 300000 --cells 20000`` prints how many became a value and how many were
 refused, the slowest one, and how the process's memory grew; it ends with status 1 at the first input that does
 anything else, and leaves that input in ``build/fuzz``. ``--atheris frames`` lets atheris choose the inputs, by what
 code they reach, if it is installed.
@@ -26,9 +26,11 @@ import torch
 
 from autograder.audit.simulate import answered
 from autograder.course.masters import course_root, lab_name, solved
+from autograder.grading.forbidden_calls import TooLongToRead, forbidden_used
 from autograder.grading.repair import Template, repair
 from autograder.grading.submissions import Unreadable
 from autograder.sandbox import wire
+from autograder.testing.safe_errors import safe_message
 
 LAB = lab_name("01")
 #: Seconds that no single input may take.
@@ -211,6 +213,96 @@ def twisted_notebooks(rng: random.Random) -> Iterator[bytes]:
             yield json.dumps(changed).encode("utf-8", "surrogatepass")
 
 
+# -------------------------------------------------------------------------------------------------- cells
+
+#: What the readers of code and messages look at, on end and mixed.
+_TOKENS = (
+    *(
+        " ",
+        "\t",
+        "\f",
+        "\n",
+        "\\\n",
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        "=",
+        "==",
+        ":=",
+        "?",
+        "!",
+        "%",
+        "%time ",
+        "#",
+        ";",
+        ",",
+        "/",
+    ),
+    *(
+        "'",
+        '"',
+        "'''",
+        "f'",
+        "\\",
+        "a",
+        "a.",
+        ".a",
+        "torch",
+        "1",
+        "1 ",
+        "x",
+        "and ",
+        " and 1",
+        "not ",
+        "-",
+        "-a ",
+        "lambda:",
+        "@a\n",
+    ),
+    *(
+        "def f():",
+        "class a:",
+        "if a:",
+        "import torch as a\n",
+        "return ",
+        "for a in ",
+        "\u2028",
+        "\x85",
+        "\0",
+        "é",
+        "a=",
+        "a,",
+        "*",
+        "**",
+    ),
+    *("name '", "index ", "shapes ", "dim ", "`", "<", "``", "In [1]: ", ">>> "),
+)
+
+
+def twisted_cells(rng: random.Random) -> Iterator[bytes]:
+    """Cells of up to 199,000 characters: one to four pieces, each of a few tokens on end."""
+    while True:
+        pieces = []
+        for _ in range(rng.randint(1, 4)):
+            unit = "".join(rng.choice(_TOKENS) for _ in range(rng.choice((1, 1, 2, 3, 12))))
+            pieces.append(unit * (rng.choice((1, 50, 1000, 60_000)) // len(unit) + 1))
+        yield "".join(pieces)[:199_000].encode("utf-8", "surrogatepass")
+
+
+def read_cell(raw: bytes) -> str:
+    """Read a cell as grading does: for forbidden calls, and a message for its known form."""
+    text = raw.decode("utf-8", "surrogatepass")
+    safe_message(text, text)
+    try:
+        forbidden_used(lab_name("07"), "scaled_dot_product_attention", [text])
+    except TooLongToRead:
+        return "too long"
+    return "read"
+
+
 # ------------------------------------------------------------------------------------------------ running
 
 
@@ -268,6 +360,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--frames", type=int, default=200_000)
     parser.add_argument("--notebooks", type=int, default=20_000)
+    parser.add_argument("--cells", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--atheris", choices=["frames", "notebooks"])
     options, rest = parser.parse_known_args()
@@ -277,6 +370,7 @@ def main() -> None:
     good = run("frames", twisted_frames(random.Random(options.seed)), read_frame, options.frames)
     inputs = twisted_notebooks(random.Random(options.seed))
     good = run("notebooks", inputs, notebook_reader(), options.notebooks) and good
+    good = run("cells", twisted_cells(random.Random(options.seed)), read_cell, options.cells) and good
     sys.exit(not good)
 
 

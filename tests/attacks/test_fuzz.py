@@ -116,8 +116,9 @@ def test_a_frame_with_bytes_changed_inserted_and_cut_gives_a_value_or_a_wire_err
         assert str(error)
 
 
-def test_twisted_frames_and_notebooks_in_a_hurry(capsys):
+def test_twisted_frames_notebooks_and_cells_in_a_hurry(capsys):
     """What ``python -m tests.attacks.fuzz`` does with millions, with a few thousand."""
     assert fuzz.run("frames", fuzz.twisted_frames(random.Random(7)), fuzz.read_frame, 4000)
     assert fuzz.run("notebooks", fuzz.twisted_notebooks(random.Random(7)), fuzz.notebook_reader(), 150)
+    assert fuzz.run("cells", fuzz.twisted_cells(random.Random(7)), fuzz.read_cell, 60)
     assert "0 refused" not in capsys.readouterr().out

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from coursekit.checks.forbidden_calls import used_in
 
@@ -57,3 +59,59 @@ def test_a_local_name_is_not_taken_for_a_variable_of_a_demonstration_cell():
     honest = f"def {question}(q):\n    result = q + 1\n    return result"
     assert forbidden_used(lab, question, [demo, honest]) == ()
     assert forbidden in forbidden_used(lab, question, [demo, f"def {question}(q):\n    return result"])
+
+
+LENGTH = 199_000
+
+
+def _filled(line: str, end: str = "") -> str:
+    return "\n".join([line] * (LENGTH // (len(line) + 1))) + end
+
+
+#: Cells that kept the reader busy for ten seconds to six minutes, and their kin.
+LONG_TO_READ = {
+    "spaces": " " * LENGTH,
+    "tabs before a name": "\t" * LENGTH + "x",
+    "spaces before a question mark and a comment": " " * LENGTH + "#?",
+    "an equals sign after spaces": "x" + " " * LENGTH + "=" + " " * LENGTH,
+    "spaces after a magic": "%time" + " -a" * (LENGTH // 3),
+    "nested brackets and bad lines": _filled("x = " + "[" * 190 + "]" * 190, "\nx =" * 50),
+    "nested calls and bad lines": _filled("f(" * 90 + ")" * 90, "\nx =" * 50),
+    "a long chain of attributes": "import torch\ndef scaled_dot_product_attention():\n"
+    + _filled(" torch" + ".a" * 2500),
+    "names on end": "a=" * (LENGTH // 2),
+}
+
+
+@pytest.mark.parametrize("kind", LONG_TO_READ)
+def test_no_cell_keeps_the_reader_busy(kind):
+    from autograder.course.masters import lab_name
+    from autograder.grading.forbidden_calls import TooLongToRead, forbidden_used
+
+    began = time.process_time()
+    try:
+        found = forbidden_used(lab_name("07"), "scaled_dot_product_attention", [LONG_TO_READ[kind]])
+    except TooLongToRead:
+        found = ()
+    assert found == ()
+    assert time.process_time() - began < 6
+
+
+def test_code_that_would_be_read_too_often_is_said_to_be_unread():
+    from autograder.course.masters import lab_name
+    from autograder.grading.forbidden_calls import TooLongToRead, forbidden_used
+
+    with pytest.raises(TooLongToRead):
+        forbidden_used(
+            lab_name("07"), "scaled_dot_product_attention", [LONG_TO_READ["nested calls and bad lines"]]
+        )
+
+
+def test_reading_code_says_nothing_on_the_terminal(recwarn):
+    from autograder.course.masters import lab_name
+    from autograder.grading.forbidden_calls import forbidden_used
+
+    assert (
+        forbidden_used(lab_name("07"), "scaled_dot_product_attention", ["x = 1if 2else '\\d'\nx is 3"]) == ()
+    )
+    assert list(recwarn) == []

@@ -12,6 +12,9 @@ from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
+#: No library's name has more parts. Each part of a chain is looked at, so a chain of thousands would take minutes.
+_MAX_PARTS = 12
+
 
 def used_in(
     source: str, forbidden: Iterable[str], namespace: Mapping[str, Any] | None = None
@@ -93,7 +96,7 @@ def _aliases_of_namespace(namespace: Mapping[str, Any]) -> dict[str, str]:
 
 def _dotted(node: ast.AST, aliases: Mapping[str, str]) -> str:
     parts: list[str] = []
-    while isinstance(node, ast.Attribute):
+    while isinstance(node, ast.Attribute) and len(parts) < _MAX_PARTS:
         parts.append(node.attr)
         node = node.value
     if not isinstance(node, ast.Name) or node.id not in aliases:
