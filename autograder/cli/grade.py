@@ -67,7 +67,7 @@ def grade_and_show(
     try:
 
         def planned(plan: Plan) -> None:
-            progress.update(bar, total=len(plan.todo) or 1)
+            progress.update(bar, total=len(plan.to_grade) or 1)
             progress.start()  # not before: the workers, copies of this process, are made while it has one thread
 
         def graded(result: SubmissionResult) -> None:
@@ -152,7 +152,7 @@ def _show_summary(console: Console, done: ClassResult, seconds: float) -> None:
     mean = f"mean {fmean(read):.1f} of {done.results[0].max_score:g} points" if read else "none could be read"
     if 0 < len(read) < count:
         mean += f" over the {len(read)} that could be read"
-    redone = len(done.plan.todo)
+    redone = len(done.plan.to_grade)
     pace = f"{seconds:.1f} s" + (f", {redone / seconds:.1f} submissions a second" if redone else "")
     console.print(
         f"\n[bold]{done.lab}[/]: {count} submissions, {mean}; "

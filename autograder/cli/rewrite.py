@@ -13,9 +13,8 @@ from autograder.exports import Exported, export
 from autograder.files import sole_writer
 from autograder.gradebook.writer import marks_of
 from autograder.pages.feedback import FeedbackWriter
-from autograder.run.pipeline import STORE
 from autograder.run.recorder import open_gradebook, write_report
-from autograder.run.store import ResultStore
+from autograder.run.store import STORE, ResultStore
 
 
 def open_store(lab: str, out: Path) -> ResultStore:
@@ -23,7 +22,7 @@ def open_store(lab: str, out: Path) -> ResultStore:
     if not (out / STORE).is_file():
         raise UserError(f"There are no results in {out}: grade a class into it first.")
     store = ResultStore(out / STORE)
-    if not store.fingerprints(lab):
+    if not store.keys(lab):
         raise UserError(f"Lab {lab} was not graded into {out}.")
     return store
 
@@ -40,7 +39,7 @@ def rewrite_feedback(lab: str, out: Path, console: Console) -> int:
     writer, count = FeedbackWriter(spec(lab), out), 0
     with sole_writer(out), open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
         gradebook.apply_policy()
-        marks, total = gradebook.all_marks(), len(store.fingerprints(lab))
+        marks, total = gradebook.all_marks(), len(store.keys(lab))
         for result in track(store.all(lab), "feedback", total=total, console=console, transient=True):
             writer.write(result, marks_of(marks, result.student))
             count += 1

@@ -7,15 +7,17 @@ import hashlib
 import importlib.metadata
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
 from autograder.course.masters import course_root, read_master
 from autograder.course.policy_file import settings, spec
-from autograder.course.visible_files import data_files, kit_files, kit_folder
+from autograder.course.visible_files import data_files
 from autograder.files import digest_of
+from autograder.grading.kit_imports import kit_files_named, kit_files_reached
+from autograder.grading.submissions import Notebook
 from autograder.sandbox.limits import Limits
 
 _LIBRARIES = ("numpy", "torch", "matplotlib", "ipython")
@@ -42,9 +44,9 @@ class Context:
         """One digest of all of it: when it and the notebook's bytes are as before, nothing has to be done."""
         return _digest(json.dumps([self.shared, self.questions], sort_keys=True))
 
-    def question_keys(self, executed: Sequence[str]) -> dict[str, str]:
-        """The key of each question for a submission that executes these sources."""
-        code = _digest(*executed)
+    def question_keys(self, executed: Sequence[str], kit: str = "") -> dict[str, str]:
+        """The key of each question for a submission that executes these sources; ``kit`` is its ``kit_key``."""
+        code = _digest(*executed, *([kit] if kit else []))
         shared = _digest(json.dumps(self.shared, sort_keys=True))
         keys = {name: _digest(code, shared, own) for name, own in self.questions.items()}
         return {**keys, "code": code, "context": self.whole}
@@ -68,43 +70,28 @@ def context_of(lab: str, limits: Limits, sandbox: bool) -> Context:
 
 
 def kit_used(lab: str) -> list[Path]:
-    """The kit's files that a notebook of the lab can come to run: what its cells import, and what that imports."""
-    cells = [cell.source for cell in read_master(lab).cells if cell.cell_type == "code"]
-    visible = {path.relative_to(kit_folder()): path for path in kit_files(lab)}
-    used, waiting = (
-        set(),
-        [Path("__init__.py"), Path("checks") / f"c{lab}.py", *_kit_imports("\n".join(cells), visible)],
-    )
-    while waiting:
-        file = waiting.pop()
-        if file in visible and file not in used:
-            used.add(file)
-            waiting += _kit_imports(visible[file].read_text(encoding="utf-8"), visible)
-    return sorted(visible[file] for file in used)
+    """The kit's files that every notebook of the lab can come to run: what the master's cells and the checks import."""
+    cells = "\n".join(cell.source for cell in read_master(lab).cells if cell.cell_type == "code")
+    named = kit_files_named(cells.encode(), lab)
+    return kit_files_reached({"__init__.py", f"checks/c{lab}.py", *named}, lab)
 
 
-_KIT_MODULE = re.compile(
-    r"^[ \t]*from (coursekit[\w.]*) import \(?([^#\n]*(?:\n    [^)]*)?)|\b(coursekit(?:\.\w+)+)", re.MULTILINE
-)
+def notebook_key(notebook: Notebook) -> str:
+    """Stands for a notebook as handed in: its bytes and, behind a ``+``, the kit's files that it imports and the lab does not."""
+    kit = kit_key(notebook)
+    return f"{notebook.digest}+{kit}" if kit else notebook.digest
 
 
-def _kit_imports(source: str, visible: Mapping[Path, Path]) -> list[Path]:
-    """The kit's files that a source names: each module, and the packages that hold it."""
-    named = set()
-    for module, names, mentioned in _KIT_MODULE.findall(source):
-        named.add(mentioned or module)
-        named |= {f"{module}.{name}" for name in re.findall(r"\w+", names)} if module else set()
-    files = []
-    for name in named:
-        parts = name.split(".")[1:]
-        for length in range(len(parts) + 1):
-            place = "/".join(parts[:length])
-            files += [
-                file
-                for file in map(Path, (f"{place}.py", f"{place}/__init__.py".lstrip("/")))
-                if file in visible
-            ]
-    return files
+def kit_key(notebook: Notebook) -> str:
+    """The digest of the kit's files that a notebook imports and its lab does not; "" for none, as nearly always."""
+    return _kit_beyond(notebook.lab, notebook.kit_files)
+
+
+@cache
+def _kit_beyond(lab: str, named: frozenset[str]) -> str:
+    usual = kit_used(lab)
+    files = [file for file in kit_files_reached(named, lab) if file not in usual]
+    return digest_of(files) if files else ""
 
 
 @cache

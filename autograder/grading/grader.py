@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -16,7 +15,7 @@ from autograder.grading import cache_keys
 from autograder.grading.diagnosis import diagnose, known_answers
 from autograder.grading.forbidden_calls import TooLongToRead, forbidden_used
 from autograder.grading.repair import Repaired, Template, kept_name, repair
-from autograder.grading.submissions import MISSING, Submission, Unreadable
+from autograder.grading.submissions import Notebook, Submission, Unreadable
 from autograder.grading.symptoms import Symptom, find_symptom
 from autograder.grading.task import Task
 from autograder.grading.time_guard import READING_SECONDS, JudgedTooLong, ends_after, judging
@@ -63,23 +62,21 @@ class Grader:
 
     def _grade(self, task: Task) -> SubmissionResult:
         began = time.perf_counter()
-        submission = task.submission
+        submission, notebook = task.submission, task.notebook
+        keys = {"raw": cache_keys.notebook_key(notebook), "context": self.context.whole}
         if submission.path is None:
-            keys = {"raw": MISSING, "context": self.context.whole}
             return replace(self._nothing(submission, "missing", ()), keys=keys)
-        raw_digest = hashlib.sha256(task.raw).hexdigest() if task.raw is not None else ""
         try:
-            if task.raw is None:
-                raise Unreadable(task.trouble)
-            repaired = repair(task.raw, self.template)
+            if notebook.raw is None:
+                raise Unreadable(notebook.trouble)
+            repaired = repair(notebook.raw, self.template)
         except Unreadable as reason:
             result = self._nothing(submission, "unreadable", (*submission.notes, str(reason)))
-            keys = {"raw": raw_digest, "context": self.context.whole}
             return replace(result, seconds=time.perf_counter() - began, keys=keys)
-        keys = self.context.question_keys(repaired.executed_source())
+        keys |= self.context.question_keys(repaired.executed_source(), cache_keys.kit_key(notebook))
         kept = _unchanged(task.earlier, keys)
         run = _taken_over(task.earlier, repaired, kept, spec(self.lab).questions)
-        run = run or self._run(repaired, kept, task.raw)
+        run = run or self._run(repaired, kept, notebook)
         return SubmissionResult(
             student=submission.student,
             lab=self.lab,
@@ -92,17 +89,17 @@ class Grader:
             notebook=_executed(repaired, run.outcomes),
             submitted_at=submission.submitted_at,
             unsandboxed=not self.zygotes.sandbox,
-            keys={**keys, "raw": raw_digest},
+            keys=keys,
             public_checks=_public_checks(run.outcomes, [name for name, _ in spec(self.lab).questions]),
             run_notes=run.notes,
             tested=tuple(name for name, _ in spec(self.lab).questions if name not in kept),
         )
 
-    def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult], raw: bytes) -> Run:
+    def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult], notebook: Notebook) -> Run:
         """Run the notebook's cells, then test the questions that are not ``kept``."""
         sources = _labelled_sources(repaired)
         notes: list[str] = []
-        with self.zygotes.zygote_for(raw).session() as session:
+        with self.zygotes.zygote_for(notebook).session() as session:
             outcomes = _within_bounds(session.run_cells(sources))
             if session.note:
                 notes.append(_naming_the_question(session.note, self.template))

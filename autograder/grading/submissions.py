@@ -1,17 +1,22 @@
-"""Finds the class's notebooks in nbgrader's layout: ``<submitted>/<student>/<lab>/<lab>.ipynb``."""
+"""Finds the class's notebooks in nbgrader's layout, ``<submitted>/<student>/<lab>/<lab>.ipynb``, and reads each once."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.errors import UserError
+from autograder.grading.kit_imports import kit_files_named
 
 #: A notebook larger than this is not read.
 MAX_BYTES = 64 * 1024 * 1024
+
+#: Of a class's notebooks, so many bytes stay in memory between the plan and the grading.
+KEPT_BYTES = 32 * 1024 * 1024
 
 #: How many further notebooks of a folder a note names.
 NAMED = 5
@@ -93,10 +98,64 @@ def _submitted_at(path: Path) -> str:
     return ""
 
 
-def read(submission: Submission) -> bytes:
-    """The notebook's bytes. Raises ``Unreadable`` with a sentence."""
-    path = submission.path
-    assert path is not None
+@dataclass(frozen=True)
+class Notebook:
+    """What one read of a submission's file told. ``raw`` are its bytes.
+
+    ``raw`` is None when there is no file, when it cannot be read (``trouble`` says why, in a sentence), and when the
+    bytes were let go of (``with_bytes`` reads them again).
+    """
+
+    submission: Submission
+    lab: str
+    raw: bytes | None = None
+    #: SHA-256 of the bytes, ``MISSING``, or "" when the file cannot be read.
+    digest: str = ""
+    trouble: str = ""
+    names_torch: bool = False
+    #: The modules of the student kit that it names, as files in the kit.
+    kit_files: frozenset[str] = frozenset()
+
+    def with_bytes(self) -> Notebook:
+        """The notebook with its bytes: itself, or what the file holds now if they were let go of."""
+        let_go = self.raw is None and self.digest not in ("", MISSING)
+        return read(self.submission, self.lab) if let_go else self
+
+
+def read_class(submissions: Iterable[Submission], lab: str) -> list[Notebook]:
+    """Read each notebook. Those that do not fit into ``KEPT_BYTES`` together let their bytes go: memory stays flat."""
+    notebooks, room = [], KEPT_BYTES
+    for submission in submissions:
+        notebook = read(submission, lab)
+        size = len(notebook.raw or b"")
+        if size > room:
+            notebook = replace(notebook, raw=None)
+        else:
+            room -= size
+        notebooks.append(notebook)
+    return notebooks
+
+
+def read(submission: Submission, lab: str) -> Notebook:
+    """Read a submission's notebook."""
+    if submission.path is None:
+        return Notebook(submission, lab, digest=MISSING)
+    try:
+        raw = _bytes_of(submission.path)
+    except Unreadable as reason:
+        return Notebook(submission, lab, trouble=str(reason))
+    return Notebook(
+        submission,
+        lab,
+        raw,
+        digest=hashlib.sha256(raw).hexdigest(),
+        names_torch=b"torch" in raw,
+        kit_files=kit_files_named(raw, lab),
+    )
+
+
+def _bytes_of(path: Path) -> bytes:
+    """The file's bytes. Raises ``Unreadable`` with a sentence."""
     try:
         if path.is_symlink() or path.parent.is_symlink() or not path.is_file():
             raise Unreadable("The notebook is not a plain file.")

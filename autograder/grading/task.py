@@ -1,14 +1,17 @@
-"""The unit of work: a submission's bytes and what is known of it, and what a worker must know of the assignment."""
+"""The unit of work: a submission's notebook and its earlier result, and what a worker must know of the assignment."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.course.masters import course_root
 from autograder.course.policy import Settings
-from autograder.grading.cache_keys import Context
+from autograder.course.policy_file import settings
+from autograder.course.visible_files import data_files
+from autograder.grading.cache_keys import Context, context_of
 from autograder.grading.repair import Template
-from autograder.grading.submissions import Submission, Unreadable, read
+from autograder.grading.submissions import Notebook, Submission
 from autograder.results import SubmissionResult
 from autograder.sandbox.limits import Limits
 
@@ -17,24 +20,16 @@ from autograder.sandbox.limits import Limits
 class Task:
     """One submission to grade. Its bytes travel with it, so that a worker needs none of the class's folders.
 
-    ``raw`` is None when there is no notebook, or none that can be read; ``trouble`` then says why.
     ``earlier`` is the finished result of an earlier run.
     """
 
-    submission: Submission
-    raw: bytes | None = None
-    trouble: str = ""
+    notebook: Notebook
     earlier: SubmissionResult | None = None
 
-    @classmethod
-    def load(cls, submission: Submission, earlier: SubmissionResult | None = None) -> Task:
-        """Read the submission's notebook."""
-        if submission.path is None:
-            return cls(submission, earlier=earlier)
-        try:
-            return cls(submission, read(submission), earlier=earlier)
-        except Unreadable as reason:
-            return cls(submission, trouble=str(reason), earlier=earlier)
+    @property
+    def submission(self) -> Submission:
+        """Whose it is."""
+        return self.notebook.submission
 
 
 @dataclass(frozen=True)
@@ -53,3 +48,10 @@ class Assignment:
     root: Path
     kit: Path
     data: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, lab: str, limits: Limits, sandbox: bool, kit: Path) -> Assignment:
+        """The assignment as the course stands on disk now, with the student kit in the folder ``kit``."""
+        context = context_of(lab, limits, sandbox)
+        data = tuple(data_files(lab))
+        return cls(lab, limits, sandbox, settings(), context, Template.of(lab), course_root(), kit, data)

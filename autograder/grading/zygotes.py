@@ -1,4 +1,4 @@
-"""The warm sandboxes of a lab: one zygote for most submissions and, in a NumPy lab, one with PyTorch for the few that use it.
+"""The zygotes of a lab: one for most submissions and, in a NumPy lab, one with PyTorch for the few that use it.
 
 Importing PyTorch takes longer than everything else together, and a process that holds it is slower to copy.
 """
@@ -9,8 +9,10 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from types import TracebackType
 
 from autograder.course.masters import master_path
+from autograder.grading.submissions import Notebook
 from autograder.sandbox.host.session import Zygote
 from autograder.sandbox.limits import Limits
 
@@ -35,7 +37,7 @@ class Zygotes:
 
     @classmethod
     def of(cls, lab: str, kit: Path, data: Sequence[Path], limits: Limits, sandbox: bool) -> Zygotes:
-        """The zygotes of a lab (full name), none of them started."""
+        """The zygotes of a lab (full name), none of them launched."""
         master = master_path(lab).read_text(encoding="utf-8")
         torch = ["torch"] if _IMPORTS_TORCH.search(master) else []
         torch += ["torch.optim"] if torch and _OPTIMIZERS.search(master) else []
@@ -53,15 +55,18 @@ class Zygotes:
         for zygote in self._all():
             zygote.limits = limits
 
-    def expect(self, raw: bytes) -> None:
-        """Have the zygote for such a notebook begin."""
-        if self.with_torch is None and b"torch" in raw and "torch" not in self.plain.modules:
+    def launch(self, notebooks: Sequence[Notebook]) -> None:
+        """Have those start that these notebooks need, unless they run, without waiting for them."""
+        if notebooks:
+            self.plain.launch()
+        torch = "torch" not in self.plain.modules and any(notebook.names_torch for notebook in notebooks)
+        if torch and self.with_torch is None:
             self.with_torch = self.plain.clone(("torch",))
 
-    def zygote_for(self, raw: bytes) -> Zygote:
-        """The zygote for a notebook with these bytes."""
-        self.expect(raw)
-        return self.with_torch if self.with_torch is not None and b"torch" in raw else self.plain
+    def zygote_for(self, notebook: Notebook) -> Zygote:
+        """The zygote for a notebook."""
+        self.launch([notebook])
+        return self.with_torch if self.with_torch is not None and notebook.names_torch else self.plain
 
     def clone(self) -> Zygotes:
         """Copies of all, for another process to use."""
@@ -70,6 +75,14 @@ class Zygotes:
     def descriptors(self) -> list[int]:
         """The open descriptors that belong to them."""
         return [number for zygote in self._all() for number in zygote.descriptors()]
+
+    def __enter__(self) -> Zygotes:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     def close(self) -> None:
         """End them, or let go of them when another process has taken them over."""

@@ -32,26 +32,24 @@ _AHEAD = 3
 _WORKERS_WITHIN = 300
 
 
+@contextlib.contextmanager
 def grade_all(
     tasks: Iterable[Task], assignment: Assignment, jobs: int, address: str = ""
-) -> Iterator[SubmissionResult]:
+) -> Iterator[Iterator[SubmissionResult]]:
     """Grade ``tasks`` on the cluster at ``address``, or on one of ``jobs`` processes made for this run.
 
-    Yields each result as it comes. What a lost Dask worker had in hand is done by another.
+    Each result comes when it is there. What a lost Dask worker had in hand is done by another.
     """
-    first = next(iterator := iter(tasks), None)
-    if first is None:
-        return
     with _client(address, jobs) as client:
-        yield from _Run(client, assignment, first, iterator).results()
+        yield _Run(client, assignment, iter(tasks)).results()
 
 
 class _Run:
     """One class on a cluster: what is under way, and what has to be tried again."""
 
-    def __init__(self, client: Client, assignment: Assignment, first: Task, others: Iterator[Task]):
+    def __init__(self, client: Client, assignment: Assignment, tasks: Iterator[Task]):
         self.client = client
-        self.waiting = _and_then(first, others)
+        self.tasks = tasks
         self.attempts = Attempts(assignment)
         bundle = pack(assignment)
         # A task, not scattered data: when the workers that hold it are lost, it can be made again.
@@ -75,7 +73,7 @@ class _Run:
     def fill(self) -> None:
         """Send tasks ahead, each read when it is sent."""
         threads = sum(self.client.nthreads().values()) or 1
-        while len(self.under_way) < _AHEAD * threads and (task := next(self.waiting, None)) is not None:
+        while len(self.under_way) < _AHEAD * threads and (task := next(self.tasks, None)) is not None:
             self.send(task)
 
     def send(self, task: Task) -> None:
@@ -83,11 +81,6 @@ class _Run:
         future = self.client.submit(_grade, self.bundle, task, key=key, pure=False)
         self.under_way[future] = task
         self.done.add(future)
-
-
-def _and_then(first: Task, others: Iterator[Task]) -> Iterator[Task]:
-    yield first
-    yield from others
 
 
 def _outcome(future: Any) -> tuple[str, Any]:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from functools import partial
 
 from autograder.errors import UserError
 from autograder.grading.task import Assignment, Task
+from autograder.grading.zygotes import Zygotes
 from autograder.results import SubmissionResult
 
-#: (tasks, assignment, number of workers) -> the results as they come, in any order.
-Engine = Callable[[Iterable[Task], Assignment, int], Iterator[SubmissionResult]]
+#: (tasks, assignment, number of workers) -> the results as they come, in any order; what grades them ends with the block.
+Engine = Callable[[Iterable[Task], Assignment, int], AbstractContextManager[Iterator[SubmissionResult]]]
 
 
-def engine_named(name: str) -> Engine:
-    """``local``, ``dask`` (a cluster on this machine) or ``dask:ADDRESS``. ``UserError`` for another name."""
+def engine_named(name: str, zygotes: Zygotes) -> Engine:
+    """``local``, ``dask`` (a cluster on this machine) or ``dask:ADDRESS``. ``UserError`` for another name.
+
+    ``zygotes`` are this machine's, for the local engine.
+    """
     if name == "local":
-        from autograder.run.local_engine import LocalEngine
+        from autograder.run.local_engine import grade_all as grade_here
 
-        return LocalEngine()
+        return partial(grade_here, zygotes=zygotes)
     if name == "dask" or name.startswith("dask:"):
         try:
             from autograder.run.dask_engine import grade_all as grade_on_dask

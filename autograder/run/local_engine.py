@@ -1,6 +1,6 @@
-"""The local engine: as many workers as cores, each with a copy of one zygote; a worker that dies is replaced.
+"""The local engine: as many workers as cores, each with a copy of the zygotes; a worker that dies is replaced.
 
-The sandbox's libraries and the harness's own take seconds to import. So the zygote begins while the plan is made,
+The sandbox's libraries and the harness's own take seconds to import. So the zygotes are launched while the plan is made,
 and the workers are copies of this process, made when it has imported what they need.
 """
 
@@ -13,6 +13,7 @@ import multiprocessing
 import os
 import socket
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -28,45 +29,31 @@ from autograder.testing.run import tests_of
 _STILLBORN = 3
 
 
-class LocalEngine:
-    """Grades on this machine. ``fork_workers`` may be called before, to save the workers their own start."""
+@contextmanager
+def grade_all(
+    tasks: Iterable[Task], assignment: Assignment, jobs: int, zygotes: Zygotes
+) -> Iterator[Iterator[SubmissionResult]]:
+    """Grade ``tasks`` on this machine, beginning now; each result as it comes. A task whose worker dies is tried once more.
 
-    def __init__(self) -> None:
-        self.waiting: list[ForkedWorker] = []
-        self.crew: _Crew | None = None
-
-    def __call__(
-        self, tasks: Iterable[Task], assignment: Assignment, jobs: int
-    ) -> Iterator[SubmissionResult]:
-        """Grade ``tasks``, beginning now, and yield each result as it comes. A task whose worker dies is tried once more."""
-        self.crew = _Crew(iter(tasks), assignment, self.waiting)
-        self.crew.begin(jobs)
-        return self.crew.work()
-
-    def fork_workers(self, lab: str, zygotes: Zygotes, jobs: int) -> None:
-        """Make workers for ``lab`` as copies of this process, which wait for their assignment.
-
-        To be called while no other thread runs and nothing is open that a copy must not hold.
-        """
-        with contextlib.suppress(ImportError):  # said in one sentence when the tests are validated
-            importlib.import_module("autograder.grading.grader")
-            tests_of(lab)
-            answers_of(lab)
-        for _ in range(jobs):
-            self.waiting.append(ForkedWorker(zygotes.clone()))
-
-    def close(self) -> None:
-        """End all workers."""
-        if self.crew is not None:
-            self.crew.stop()
-        while self.waiting:
-            self.waiting.pop().stop()
+    The workers are copies of this process and made before the first task is asked for: call it while no other thread
+    runs and nothing is open that a copy must not hold.
+    """
+    with contextlib.suppress(ImportError):  # the tests' soundness was checked, or is as it was
+        importlib.import_module("autograder.grading.grader")
+        tests_of(assignment.lab)
+        answers_of(assignment.lab)
+    crew = _Crew(iter(tasks), assignment, [ForkedWorker(assignment, zygotes.clone()) for _ in range(jobs)])
+    try:
+        crew.begin()
+        yield crew.work()
+    finally:
+        crew.stop()
 
 
 class ForkedWorker(Worker):
     """A worker that is a copy of this process."""
 
-    def __init__(self, zygotes: Zygotes):
+    def __init__(self, assignment: Assignment, zygotes: Zygotes):
         ours, theirs = socket.socketpair()
         self.connection = Connection(ours.detach())
         self.ready = False
@@ -79,9 +66,6 @@ class ForkedWorker(Worker):
         self.forked.start()
         os.close(keep[0])
         zygotes.close()  # the copy has them
-
-    def begin(self, assignment: Assignment) -> None:
-        """Tell it what it waits for."""
         self._send(assignment)
 
     def _wait(self, seconds: float) -> bool:
@@ -107,22 +91,21 @@ def _serve_in_copy(descriptor: int, zygotes: Zygotes, keep: list[int]) -> None:
 class _Crew:
     """The workers, what they have in hand, and what has to be done again."""
 
-    def __init__(self, tasks: Iterator[Task], assignment: Assignment, waiting: list[ForkedWorker]):
+    def __init__(self, tasks: Iterator[Task], assignment: Assignment, workers: list[ForkedWorker]):
         self.tasks = tasks
         self.assignment = assignment
-        self.waiting = waiting
+        self.workers: list[Worker] = [*workers]
         self.again: list[Task] = []
         self.attempts = Attempts(assignment)
-        self.workers: list[Worker] = []
         self.stillborn = 0
 
     def next_task(self) -> Task | None:
         return self.again.pop() if self.again else next(self.tasks, None)
 
-    def begin(self, jobs: int) -> None:
-        """Give each worker its first task."""
-        while len(self.workers) < jobs and (task := self.next_task()) is not None:
-            self.hire(task)
+    def begin(self) -> None:
+        """Have a first task in hand for each worker: it gets it when it is ready."""
+        for worker in self.workers:
+            worker.task = self.next_task()
 
     def stop(self) -> None:
         """End the workers."""
@@ -137,16 +120,6 @@ class _Crew:
                     yield from self.answer(worker)
         finally:
             self.stop()
-
-    def hire(self, task: Task) -> None:
-        worker: Worker
-        if self.waiting:
-            worker = self.waiting.pop()
-            worker.begin(self.assignment)
-        else:
-            worker = Worker(self.assignment)
-        self.workers.append(worker)
-        worker.task = task
 
     def answer(self, worker: Worker) -> Iterator[SubmissionResult]:
         """Deal with a worker's message and give it the next task."""
@@ -178,6 +151,8 @@ class _Crew:
         if (following := self.next_task()) is None:
             return
         if kind == "died":
-            self.hire(following)
+            replacement = Worker(self.assignment)
+            replacement.task = following
+            self.workers.append(replacement)
         else:
             worker.give(following)

@@ -1,4 +1,4 @@
-"""From a folder of submissions to results, gradebook, feedback and report: collect, grade, record, in that order."""
+"""From a folder of submissions to results, gradebook, feedback and report: validate, plan, execute, record."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import autograder.startup.one_thread  # noqa: F401 (before NumPy: the workers ar
 # isort: split
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,19 +17,17 @@ from autograder.course.masters import course_root, use_root
 from autograder.course.visible_files import data_files, write_kit
 from autograder.errors import UserError
 from autograder.files import sole_writer
-from autograder.grading.submissions import Submission, Unreadable, collect, read
+from autograder.grading.submissions import Submission, collect, read_class
 from autograder.grading.zygotes import Zygotes, cores
 from autograder.results import SubmissionResult
-from autograder.run.store import ResultStore
+from autograder.run.store import STORE, ResultStore
 from autograder.sandbox.limits import Limits
 
+# What a stage needs is imported there: it takes seconds, in which the zygotes start.
 if TYPE_CHECKING:
-    from autograder.grading.cache_keys import Context
     from autograder.grading.task import Assignment, Task
-    from autograder.run.local_engine import LocalEngine
-    from autograder.run.plan import Plan
-
-STORE = ".results.db"
+    from autograder.run.engines import Engine
+    from autograder.run.plan import EarlierRun, Plan
 
 
 @dataclass(frozen=True)
@@ -66,111 +64,101 @@ def run(
     done and each result as it is recorded. Raises ``UserError`` in one sentence; what was recorded before stays
     recorded.
 
-    Much of a small class's time is imports. So the sandbox's first process starts as early as can be, the
-    workers are copied from this process before it imports what only the writer needs, and all go on side by side.
+    Each notebook is read once, for the plan. Of a class that does not fit into ``KEPT_BYTES`` the others are read
+    again when it is their turn, and graded as they are then.
     """
     use_root(course_root())
-    submissions = [s for s in collect(submitted, lab) if students is None or s.student in students]
+    class_ = [s for s in collect(submitted, lab) if students is None or s.student in students]
     _make_writable(out)
     with ExitStack() as stack:
         kit = stack.enter_context(_kit(lab))
-        warm = _Warm(lab, kit, submissions, jobs, sandbox) if engine == "local" else None
-        if warm is not None:
-            stack.callback(warm.close)
-            if force or not (out / STORE).exists():
-                warm.begin(submissions)
-        from autograder.course.policy_file import limits_of
-        from autograder.grading.cache_keys import Context, context_of
-        from autograder.run.engines import engine_named
-        from autograder.run.plan import make_plan
-
-        grade_all = engine_named(engine)
-        context = context_of(lab, limits or limits_of(lab), sandbox)
+        zygotes = stack.enter_context(Zygotes.of(lab, kit, data_files(lab), Limits(), sandbox))
+        notebooks = read_class(class_, lab)
+        if engine == "local" and (force or not (out / STORE).exists()):
+            zygotes.launch(notebooks)  # as early as can be: what follows imports for seconds
         stack.enter_context(sole_writer(out))
-        with ResultStore(out / STORE) as store:
-            saved = store.context(lab)
-            before = Context(**saved) if saved else None
-            plan = make_plan(submissions, store, context, before, force)
-        if before is None or before.whole != context.whole:
-            from autograder.run.preflight import validate
 
-            validate(lab)
-        if warm is not None and plan.todo:
-            warm.fork(grade_all, plan.todo)  # type: ignore[arg-type]
-        store = stack.enter_context(ResultStore(out / STORE))
-        store.put_context(lab, asdict(context))
-        tasks = _tasks(plan.todo, store, lab, force)
-        results = grade_all(tasks, _assignment(lab, limits, sandbox, context, kit), jobs or cores())
-        from autograder.run.recorder import Recorder
+        from autograder.run.engines import engine_named
+        from autograder.run.plan import EarlierRun, make_plan
 
+        grade_all = engine_named(engine, zygotes)
+        earlier = EarlierRun.in_folder(out, lab)
+        assignment = validate(lab, limits, sandbox, kit, earlier)
+        plan = make_plan(notebooks, earlier, assignment.context, force)
+        if engine == "local":
+            zygotes.launch(plan.to_grade)
+        results = stack.enter_context(execute(plan, assignment, grade_all, jobs or cores(), out, force))
         planned(plan)
-        recorder = stack.enter_context(Recorder(lab, out, store))
-        recorder.begin(submission.student for submission in submissions)
+        return record(results, plan, assignment, class_, out, whole_class=students is None, graded=graded)
+
+
+def validate(lab: str, limits: Limits | None, sandbox: bool, kit: Path, earlier: EarlierRun) -> Assignment:
+    """What workers need to know. Refuses a course with a mistake in its policy or its hidden tests.
+
+    The hidden tests are not tried again when all that they rest on is as it was in the last run.
+    """
+    from autograder.course.policy_file import limits_of
+    from autograder.grading.task import Assignment
+
+    assignment = Assignment.of(lab, limits or limits_of(lab), sandbox, kit)
+    if earlier.context != assignment.context:
+        from autograder.run.preflight import check_hidden_tests
+
+        check_hidden_tests(lab)
+    return assignment
+
+
+def execute(
+    plan: Plan, assignment: Assignment, grade_all: Engine, jobs: int, out: Path, force: bool
+) -> AbstractContextManager[Iterator[SubmissionResult]]:
+    """Grade what the plan says; the results as they come, in any order.
+
+    The local engine's workers are copies of this process, made here: before the store is open, and before this process
+    imports what only the writer needs.
+    """
+    if not plan.to_grade:
+        return nullcontext(iter(()))
+    tasks = _tasks(plan, assignment.lab, out, force)
+    return grade_all(tasks, assignment, min(jobs, len(plan.to_grade)))
+
+
+def record(
+    results: Iterator[SubmissionResult],
+    plan: Plan,
+    assignment: Assignment,
+    class_: list[Submission],
+    out: Path,
+    *,
+    whole_class: bool,
+    graded: Callable[[SubmissionResult], None],
+) -> ClassResult:
+    """Write each result as it comes, then what concerns the class; the only stage that writes under ``out``."""
+    from autograder.run.recorder import Recorder
+
+    lab, students = assignment.lab, {submission.student for submission in class_}
+    with ResultStore(out / STORE) as store, Recorder(lab, out, store) as recorder:
+        store.put_context(lab, asdict(assignment.context))
+        recorder.begin(submission.student for submission in class_)
         for result in results:
             recorder.record(result)
             graded(result)
-        if students is None:
-            store.forget_others(lab, {submission.student for submission in submissions})
+        if whole_class:
+            store.forget_others(lab, students)
         report, everybody = recorder.finish()
-        return ClassResult(lab, tuple(everybody), plan, recorder.redone, tuple(recorder.faults), out, report)
+    return ClassResult(lab, tuple(everybody), plan, recorder.redone, tuple(recorder.faults), out, report)
 
 
-class _Warm:
-    """What can be made ready before anybody knows the assignment: the zygotes, then the workers."""
-
-    def __init__(
-        self, lab: str, kit: Path, submissions: Sequence[Submission], jobs: int | None, sandbox: bool
-    ):
-        self.lab = lab
-        self.jobs = min(jobs or cores(), len(submissions)) or 1
-        self.zygotes = Zygotes.of(lab, kit, data_files(lab), Limits(), sandbox)
-        self.engine: LocalEngine | None = None
-        self.begun = False
-
-    def begin(self, submissions: Sequence[Submission]) -> None:
-        """Have the zygotes start that the submissions will need, unless they have."""
-        if self.begun:
-            return
-        self.begun = True
-        self.zygotes.plain.launch()
-        for submission in submissions:
-            if self.zygotes.with_torch is None and (raw := _peek(submission)):
-                self.zygotes.expect(raw)
-
-    def fork(self, engine: LocalEngine, todo: Sequence[Submission]) -> None:
-        """Make the workers."""
-        self.begin(todo)
-        self.engine = engine
-        engine.fork_workers(self.lab, self.zygotes, min(self.jobs, len(todo)))
-
-    def close(self) -> None:
-        if self.engine is not None:
-            self.engine.close()
-        self.zygotes.close()
-
-
-def _peek(submission: Submission) -> bytes:
-    try:
-        return read(submission) if submission.path is not None else b""
-    except Unreadable:
-        return b""
-
-
-def _tasks(todo: Sequence[Submission], store: ResultStore, lab: str, force: bool) -> Iterator[Task]:
-    """The tasks, each read when it is its turn: a class may be larger than the memory.
+def _tasks(plan: Plan, lab: str, out: Path, force: bool) -> Iterator[Task]:
+    """The tasks, each made when it is its turn: a class may be larger than the memory.
 
     First those that do not wait for PyTorch.
     """
-    for submission in sorted(todo, key=lambda submission: b"torch" in _peek(submission)):
-        yield load(submission, store, lab, force)
-
-
-def load(submission: Submission, store: ResultStore, lab: str, force: bool = False) -> Task:
-    """A task with what is known of the submission (nothing, when it is to be graded afresh)."""
     from autograder.grading.task import Task
 
-    earlier = None if force else store.get(lab, submission.student)
-    return Task.load(submission, earlier if earlier is not None and not earlier.fault else None)
+    with ResultStore(out / STORE) as store:
+        for notebook in sorted(plan.to_grade, key=lambda notebook: notebook.names_torch):
+            earlier = None if force else store.get(lab, notebook.submission.student)
+            yield Task(notebook.with_bytes(), None if earlier is None or earlier.fault else earlier)
 
 
 @contextmanager
@@ -182,19 +170,6 @@ def _kit(lab: str) -> Iterator[Path]:
         yield home / "coursekit"
     finally:
         shutil.rmtree(home, ignore_errors=True)
-
-
-def _assignment(lab: str, limits: Limits | None, sandbox: bool, context: Context, kit: Path) -> Assignment:
-    """What workers need."""
-    from autograder.course.policy_file import limits_of, settings
-    from autograder.grading.repair import Template
-    from autograder.grading.task import Assignment
-
-    limits = limits or limits_of(lab)
-    template = Template.of(lab)
-    return Assignment(
-        lab, limits, sandbox, settings(), context, template, course_root(), kit, tuple(data_files(lab))
-    )
 
 
 def _make_writable(out: Path) -> None:

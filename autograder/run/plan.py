@@ -2,73 +2,64 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from autograder.grading.cache_keys import Context, changed_parts
-from autograder.grading.submissions import MAX_BYTES, MISSING, Submission
-from autograder.run.store import ResultStore
+from autograder.grading.cache_keys import Context, changed_parts, notebook_key
+from autograder.grading.submissions import Notebook
+from autograder.run.store import STORE, ResultStore
+
+
+@dataclass(frozen=True)
+class EarlierRun:
+    """What the store knows of the lab's last run: its context, and of each finished result the keys."""
+
+    context: Context | None = None
+    #: student -> (key of the notebook, digest of the context)
+    keys: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    @classmethod
+    def in_folder(cls, out: Path, lab: str) -> EarlierRun:
+        """What is stored under ``out``; nothing when nothing was graded there."""
+        with ResultStore(out / STORE) as store:
+            context = store.context(lab)
+            return cls(Context(**context) if context else None, store.keys(lab))
 
 
 @dataclass(frozen=True)
 class Plan:
     """What a run will do, whose result stays as it is, and why anything is done again."""
 
-    todo: tuple[Submission, ...]
+    to_grade: tuple[Notebook, ...]
     unchanged: tuple[str, ...]
     reasons: dict[str, str]
 
 
 def make_plan(
-    submissions: Iterable[Submission],
-    store: ResultStore,
-    context: Context,
-    before: Context | None,
-    force: bool = False,
+    notebooks: Iterable[Notebook], earlier: EarlierRun, context: Context, force: bool = False
 ) -> Plan:
-    """Compare each submission with its finished result; what is the same stays."""
-    known = store.fingerprints(context.lab)
-    todo, unchanged, reasons = [], [], {}
-    for submission in submissions:
-        raw = _raw_digest(submission)
-        old = known.get(submission.student)
-        if not force and raw and old == (raw, context.whole):
-            unchanged.append(submission.student)
-            continue
-        todo.append(submission)
-        reasons[submission.student] = _why(submission, old, raw, context, before, force)
-    return Plan(tuple(todo), tuple(unchanged), reasons)
+    """Compare each notebook with its finished result; what is the same stays."""
+    to_grade, unchanged, reasons = [], [], {}
+    for notebook in notebooks:
+        student, key = notebook.submission.student, notebook_key(notebook)
+        if key and not force and earlier.keys.get(student) == (key, context.whole):
+            unchanged.append(student)
+        else:
+            to_grade.append(notebook)
+            reasons[student] = "asked for" if force else _why(earlier, student, key, context)
+    return Plan(tuple(to_grade), tuple(unchanged), reasons)
 
 
-def _why(
-    submission: Submission,
-    old: tuple[str, str] | None,
-    raw: str,
-    context: Context,
-    before: Context | None,
-    force: bool,
-) -> str:
-    if force:
-        return "asked for"
-    if old is None:
+def _why(earlier: EarlierRun, student: str, key: str, context: Context) -> str:
+    if student not in earlier.keys:
         return "new"
-    if old == ("", ""):
+    old_key, old_context = earlier.keys[student]
+    if (old_key, old_context) == ("", ""):
         return "the grader had failed on it"
-    if old[0] != raw:
+    if old_key.partition("+")[0] != key.partition("+")[0]:
         return "the notebook changed"
-    parts = changed_parts(before, context) if before else []
+    parts = changed_parts(earlier.context, context) if earlier.context else []
+    if old_key != key and "student kit" not in parts:
+        parts.append("student kit")
     return f"changed: {', '.join(parts)}" if parts else "an earlier run stood under other conditions"
-
-
-def _raw_digest(submission: Submission) -> str:
-    """The digest of the notebook's bytes; "" for one that cannot be read plainly."""
-    path = submission.path
-    if path is None:
-        return MISSING
-    try:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_BYTES:
-            return ""
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return ""

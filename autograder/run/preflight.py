@@ -9,7 +9,7 @@ from autograder.sandbox.host.student import Student
 from autograder.testing.run import run_test, set_salt, tests_of
 
 
-def validate(lab: str) -> None:
+def check_hidden_tests(lab: str) -> None:
     """Raise ``UserError`` when a question of ``lab`` has no hidden test, or its master fails one."""
     set_salt(settings().salt)
     missing = [question for question, _ in spec(lab).questions if question not in tests_of(lab)]

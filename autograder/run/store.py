@@ -13,6 +13,9 @@ from types import TracebackType
 from autograder.errors import GradingError
 from autograder.results import SubmissionResult
 
+#: The store's file in an output folder.
+STORE = ".results.db"
+
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS results (
     lab TEXT NOT NULL, student TEXT NOT NULL, raw TEXT NOT NULL, context TEXT NOT NULL, result TEXT NOT NULL,
@@ -45,8 +48,8 @@ class ResultStore:
     ) -> None:
         self._db.close()
 
-    def fingerprints(self, lab: str) -> dict[str, tuple[str, str]]:
-        """student -> (digest of the notebook's bytes, digest of the context) of all finished results."""
+    def keys(self, lab: str) -> dict[str, tuple[str, str]]:
+        """student -> (key of the notebook, digest of the context) of all finished results."""
         with self._in_words():
             rows = self._db.execute("SELECT student, raw, context FROM results WHERE lab = ?", (lab,))
             return {_given(student): (raw, context) for student, raw, context in rows}
@@ -98,7 +101,7 @@ class ResultStore:
 
     def forget_others(self, lab: str, students: set[str]) -> None:
         """Drop results of students who are not in the class any more."""
-        gone = [(lab, _stored(student)) for student in self.fingerprints(lab) if student not in students]
+        gone = [(lab, _stored(student)) for student in self.keys(lab) if student not in students]
         with self._in_words():
             self._db.executemany("DELETE FROM results WHERE lab = ? AND student = ?", gone)
 

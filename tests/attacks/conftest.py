@@ -13,8 +13,7 @@ import pytest
 from autograder.audit.simulate import kinds_of
 from autograder.course.masters import lab_name
 from autograder.results import SubmissionResult
-from autograder.run.pipeline import STORE
-from autograder.run.store import ResultStore
+from autograder.run.store import STORE, ResultStore
 from tests.fixtures.frozen_course import command, freeze
 
 from .loader import all_cases

@@ -12,10 +12,9 @@ from autograder.audit.simulate import _HOSTILE, _UNLUCKY, _with_cell, kinds_of
 from autograder.course.masters import lab_name, solved
 from autograder.course.policy_file import limits_of, spec
 from autograder.grading.cache_keys import context_of
-from autograder.grading.submissions import collect
-from autograder.run.pipeline import STORE, run
-from autograder.run.plan import make_plan
-from autograder.run.store import ResultStore
+from autograder.grading.submissions import collect, read_class
+from autograder.run.pipeline import run
+from autograder.run.plan import EarlierRun, make_plan
 from autograder.sandbox.jail.namespaces import probe
 from autograder.sandbox.limits import Limits
 from autograder.testing.catalogue import answers_of
@@ -131,16 +130,13 @@ def test_a_feedback_page_names_the_misconception_and_holds_no_hidden_test(class_
 
 def test_an_unchanged_class_is_not_graded_again(class_folder, graded):
     again = run(LAB, class_folder / "submitted", class_folder / "out", jobs=2, limits=LIMITS)
-    assert again.plan.todo == ()
+    assert again.plan.to_grade == ()
     strip = [(r.student, r.status, r.score, r.questions) for r in again.results]
     assert strip == [(r.student, r.status, r.score, r.questions) for r in graded.results]
 
 
 def test_a_change_of_limits_is_the_reason_that_a_regrade_gives(class_folder, graded):
-    with ResultStore(class_folder / "out" / STORE) as store:
-        from autograder.grading.cache_keys import Context
-
-        before = Context(**store.context(LAB))
-        after = context_of(LAB, limits_of(LAB), True)
-        todo = make_plan(collect(class_folder / "submitted", LAB), store, after, before)
-    assert todo.reasons["honest"].startswith("changed: limits")
+    earlier = EarlierRun.in_folder(class_folder / "out", LAB)
+    notebooks = read_class(collect(class_folder / "submitted", LAB), LAB)
+    plan = make_plan(notebooks, earlier, context_of(LAB, limits_of(LAB), True))
+    assert plan.reasons["honest"].startswith("changed: limits")
