@@ -43,10 +43,13 @@ score("{lab}", "{question}", globals())
 ### END HIDDEN TESTS"""
 
 
+_BESIDE = Path(__file__).resolve().parents[2]
+
+
 def course_root() -> Path:
     """The folder that holds ``solutions`` and ``notebooks``: ``COURSE_ROOT``, else beside this package."""
     named = os.environ.get("COURSE_ROOT")
-    return Path(named) if named else Path(__file__).resolve().parents[2]
+    return Path(named) if named else _BESIDE
 
 
 def use_root(root: Path) -> None:

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from autograder.course.masters import course_root, read_master
@@ -70,9 +70,10 @@ def context_of(lab: str, limits: Limits, sandbox: bool) -> Context:
 
 
 def kit_used(lab: str) -> list[Path]:
-    """The kit's files that every notebook of the lab can come to run: what the master's cells and the checks import."""
-    cells = "\n".join(cell.source for cell in read_master(lab).cells if cell.cell_type == "code")
-    named = kit_files_named(cells.encode(), lab)
+    """The kit's files that grading the lab can come to run: what its cells, checks, hidden tests and named answers import."""
+    sources = [cell.source.encode() for cell in read_master(lab).cells if cell.cell_type == "code"]
+    sources += [file.read_bytes() for file in (_tests_file(lab), *sorted(_answers_folder(lab).glob("*.py")))]
+    named = kit_files_named(b"\n".join(sources), lab)
     return kit_files_reached({"__init__.py", f"checks/c{lab}.py", *named}, lab)
 
 
@@ -108,55 +109,72 @@ def library_versions() -> str:
 JUDGES = ("errors.py", "files.py", "results.py", "startup", "sandbox", "course", "testing", "grading")
 
 
+#: The package that runs.
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
 @cache
 def harness_digest() -> str:
     """The code that runs and judges; not the code that plans, writes pages and keeps tables."""
-    package = Path(__file__).resolve().parents[1]
-    return digest_of(package / name for name in JUDGES)
+    return digest_of(PACKAGE / name for name in JUDGES)
+
+
+def _tests_file(lab: str) -> Path:
+    return course_root() / "autograder" / "hidden_tests" / f"test_{lab}.py"
+
+
+def _answers_folder(lab: str) -> Path:
+    return course_root() / "autograder" / "misconceptions" / f"m{lab}"
 
 
 def _question(lab: str, question: str, points: float) -> str:
-    package = course_root() / "autograder"
-    tests = _relevant(package / "hidden_tests" / f"test_{lab}.py", "hidden_test", question)
-    folder = package / "misconceptions" / f"m{lab}"
-    answers = "".join(_relevant(file, "misconception", question) for file in _answer_files(folder, question))
     forbidden = settings().lab(lab).forbid.get(question, ())
-    return _digest(tests, answers, repr(float(points)), *forbidden)
+    return _digest(_tests_of(lab, question), _answers_to(lab, question), repr(float(points)), *forbidden)
 
 
-def _answer_files(folder: Path, question: str) -> list[Path]:
-    """The file with the named answers to a question, and those of the same lab that it imports from."""
-    own = folder / f"{question}.py"
-    if not own.exists():
-        return []
-    beside = re.findall(
-        rf"^from autograder\.misconceptions\.{folder.name}\.(\w+) import",
-        own.read_text(encoding="utf-8"),
-        re.MULTILINE,
+def _tests_of(lab: str, question: str) -> str:
+    """The lab's file of hidden tests without the tests of other questions."""
+    statements = _statements(_tests_file(lab).read_text(encoding="utf-8"))
+    return "\n".join(code for owner, code in statements if owner in (None, ("hidden_test", question)))
+
+
+def _answers_to(lab: str, question: str) -> str:
+    """The named wrong answers to a question, and the files of the lab's answers that they import, directly or not.
+
+    The correct alternatives in the question's own file judge nobody: they are for the audit.
+    """
+    folder = _answers_folder(lab)
+    waiting, sources = [question], dict[str, str]()
+    while waiting:
+        name = waiting.pop()
+        if name not in sources and (file := folder / f"{name}.py").exists():
+            sources[name] = file.read_text(encoding="utf-8")
+            waiting += re.findall(rf"autograder\.misconceptions\.m{lab}\.(\w+) import", sources[name])
+    return "\n".join(
+        code
+        for name in sorted(sources)
+        for owner, code in _statements(sources[name])
+        if name != question or owner in (None, ("misconception", question))
     )
-    return [own, *(folder / f"{name}.py" for name in beside)]
 
 
-def _relevant(path: Path, mark: str, question: str) -> str:
-    """The file's source without what belongs to other questions only."""
-    if not path.exists():
-        return ""
-    marks = {"hidden_test", "misconception", "alternative"}
-    kept = []
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        owner = _owner(node, marks)
-        if owner is None or (owner[1] == question and owner[0] == mark):
-            kept.append(ast.dump(node))
-    return "\n".join(kept)
+@lru_cache(maxsize=1024)
+def _statements(source: str) -> list[tuple[tuple[str, str] | None, str]]:
+    """The top-level statements of a file of tests or answers: whose each is, and its code without comments and layout."""
+    return [(_owner(node), ast.dump(node)) for node in ast.parse(source).body]
 
 
-def _owner(node: ast.stmt, marks: set[str]) -> tuple[str, str] | None:
+#: What marks a function or class as one question's.
+_MARKS = frozenset({"hidden_test", "misconception", "alternative"})
+
+
+def _owner(node: ast.stmt) -> tuple[str, str] | None:
     """(mark, question) of a marked function or class; None for everything else."""
     for decorator in getattr(node, "decorator_list", []):
         if (
             isinstance(decorator, ast.Call)
             and isinstance(decorator.func, ast.Name)
-            and decorator.func.id in marks
+            and decorator.func.id in _MARKS
         ):
             first = decorator.args[0] if decorator.args else None
             if isinstance(first, ast.Constant) and isinstance(first.value, str):

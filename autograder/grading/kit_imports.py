@@ -13,7 +13,8 @@ from autograder.course.visible_files import kit_files, kit_folder
 #: A mention of the kit: ``coursekit.models.letters``, ``coursekit.models import (letters, …``, in Python or in a notebook's JSON.
 _MENTION = re.compile(rb"coursekit((?:\.\w+)*)(?:[ \t]+import[ \t]*(\([^)]{0,1000}|[^\"\\\n#]{0,1000}))?")
 #: ``mine("08", "MultiHeadAttention")`` runs the course's own version where a submission is graded: ``provided/p08_….py``.
-_EARLIER_LAB = re.compile(rb"\bmine\(\s*\\?[\"'](\d\d?)")
+#: (Behind a backtick it is an example in a docstring.)
+_EARLIER_LAB = re.compile(rb"(?<!`)\bmine\(\s*\\?[\"'](\d\d?)")
 #: Further mentions are not looked at: no notebook has so many, and a hostile one must not hold up the class.
 _MENTIONS = 2_000
 

@@ -1,0 +1,222 @@
+"""Who is graded again when a module changes: every module of the harness and of the student kit is edited in turn."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from autograder.course.masters import all_labs, course_root, read_master
+from autograder.course.policy_file import limits_of
+from autograder.course.visible_files import lab_number
+from autograder.grading import cache_keys
+from autograder.grading.cache_keys import Context, context_of, harness_digest, notebook_key
+from autograder.grading.submissions import Submission, read
+from autograder.run.plan import EarlierRun, make_plan
+
+HERE = course_root()
+LABS = all_labs()
+
+EVERYBODY = "every lab"
+NOBODY = "no lab"
+ITS_LAB = "the lab whose number is in its name"
+ITS_USERS = "the labs whose cells, checks, tests or answers import it"
+
+#: Folder or file -> who is graded again when a module in it changes. The nearest entry counts; a new folder must be placed.
+WHO = {
+    "autograder/__init__.py": NOBODY,  # a docstring
+    "autograder/errors.py": EVERYBODY,  # how a run ends
+    "autograder/files.py": EVERYBODY,  # makes the digests
+    "autograder/results.py": EVERYBODY,  # what a result is
+    "autograder/startup": EVERYBODY,  # how many threads compute
+    "autograder/sandbox": EVERYBODY,  # runs the student's code and brings its values back
+    "autograder/course": EVERYBODY,  # reads points, limits and given cells
+    "autograder/testing": EVERYBODY,  # what every hidden test is made of
+    "autograder/grading": EVERYBODY,  # repairs, runs, judges
+    "autograder/hidden_tests": ITS_LAB,
+    "autograder/hidden_tests/__init__.py": NOBODY,
+    "autograder/hidden_tests/conftest.py": NOBODY,  # pytest's, for their authors
+    "autograder/misconceptions": ITS_LAB,
+    "autograder/misconceptions/__init__.py": NOBODY,
+    **{f"autograder/misconceptions/m{lab}/__init__.py": NOBODY for lab in LABS},  # a docstring
+    # They show and carry what was judged; pages are kept current by ``run/freshness.py``.
+    "autograder/gradebook": NOBODY,
+    "autograder/pages": NOBODY,
+    "autograder/run": NOBODY,
+    "autograder/collect": NOBODY,
+    "autograder/exports": NOBODY,
+    "autograder/audit": NOBODY,
+    "autograder/nbgrader_plugin": NOBODY,
+    "autograder/cli": NOBODY,
+    # The student kit: what stands beside a student's code when it runs.
+    "notebooks/coursekit/__init__.py": EVERYBODY,
+    "notebooks/coursekit/hardware.py": ITS_USERS,
+    "notebooks/coursekit/notebook": EVERYBODY,  # the cards of every check
+    "notebooks/coursekit/checks": EVERYBODY,
+    **{f"notebooks/coursekit/checks/c{lab}.py": ITS_LAB for lab in LABS},
+    "notebooks/coursekit/data": ITS_USERS,
+    "notebooks/coursekit/figures": ITS_USERS,
+    "notebooks/coursekit/models": ITS_USERS,
+    "notebooks/coursekit/provided": ITS_USERS,
+    "notebooks/coursekit/provided/__init__.py": EVERYBODY,  # ``checks/earlier_labs.py`` imports from the package by number
+    "notebooks/coursekit/translator": ITS_USERS,
+    "notebooks/coursekit/demos": NOBODY,  # a lecture's: no student has them
+}
+
+#: Some of the above by hand, so that both ways of finding out could not be wrong together.
+KNOWN = {
+    "notebooks/coursekit/figures/__init__.py": {lab[:2] for lab in LABS},
+    "notebooks/coursekit/figures/markov_chain.py": {"01"},
+    "notebooks/coursekit/models/letters.py": {"11"},
+    "notebooks/coursekit/provided/p08_multi_head.py": {"09", "10", "12", "13"},  # mine("08", …), or by p09
+    "notebooks/coursekit/provided/p11_decoding.py": {"12"},
+}
+
+
+def modules() -> list[str]:
+    folders = (HERE / "autograder", HERE / "notebooks" / "coursekit")
+    return sorted(file.relative_to(HERE).as_posix() for folder in folders for file in folder.rglob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory) -> Iterator[Path]:
+    """A copy of the course in which this process computes its contexts."""
+    root = tmp_path_factory.mktemp("course")
+    unwanted = shutil.ignore_patterns("__pycache__", "*.ipynb")
+    for folder in ("autograder", "notebooks/coursekit", "solutions"):
+        shutil.copytree(HERE / folder, root / folder, ignore=unwanted)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COURSE_ROOT", str(root))
+        patch.setattr(cache_keys, "PACKAGE", root / "autograder")
+        patch.setattr(cache_keys, "data_files", lambda lab: [])  # megabytes that are no modules
+        yield root
+    harness_digest.cache_clear()
+
+
+def contexts() -> dict[str, Context]:
+    """Number of a lab -> its context now."""
+    harness_digest.cache_clear()
+    return {lab[:2]: context_of(lab, limits_of(lab), True) for lab in LABS}
+
+
+@pytest.fixture(scope="module")
+def before(course: Path) -> dict[str, Context]:
+    return contexts()
+
+
+def edited(file: Path) -> dict[str, Context]:
+    """The contexts when the module holds one statement more."""
+    text = file.read_bytes()
+    try:
+        file.write_bytes(text + b"\nEDITED = True\n")
+        return contexts()
+    finally:
+        file.write_bytes(text)
+
+
+@cache
+def kit_modules_of(lab: str) -> frozenset[str]:
+    """The kit's modules that a lab comes to import, by its syntax trees: the labs' own way to say it, read another way."""
+    names = {"coursekit", f"coursekit.checks.c{lab}"}
+    sources = [cell.source for cell in read_master(lab).cells if cell.cell_type == "code"]
+    answers = HERE / "autograder" / "misconceptions" / f"m{lab}"
+    files = [HERE / "autograder" / "hidden_tests" / f"test_{lab}.py", *answers.glob("*.py")]
+    for source in [*sources, *(file.read_text() for file in files)]:
+        names |= imports(source)
+    seen: set[str] = set()
+    while names - seen:
+        name = (names - seen).pop()
+        seen.add(name)
+        names |= {name.rpartition(".")[0] or name}
+        for end in (".py", "/__init__.py"):
+            file = HERE / "notebooks" / (name.replace(".", "/") + end)
+            if file.is_file():
+                names |= imports(file.read_text())
+    return frozenset(seen)
+
+
+def imports(source: str) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "mine":
+            lab = next((name for name in LABS if name[:2] == ast.literal_eval(node.args[0])), "")
+            found |= {f"coursekit.provided.p{lab}"}
+    return {name for name in found if name.split(".")[0] == "coursekit"}
+
+
+def expected(module: str) -> set[str]:
+    place = next((str(p) for p in (Path(module), *Path(module).parents) if str(p) in WHO), None)
+    assert place is not None, f"{module}: say in WHO who is graded again when it changes"
+    if WHO[place] == ITS_LAB:
+        return {number for part in Path(module).parts if (number := lab_number(part))}
+    if WHO[place] == ITS_USERS:
+        name = module.removeprefix("notebooks/").removesuffix(".py").removesuffix("/__init__")
+        return {lab[:2] for lab in LABS if name.replace("/", ".") in kit_modules_of(lab)}
+    return {lab[:2] for lab in LABS} if WHO[place] == EVERYBODY else set()
+
+
+@pytest.mark.parametrize("module", modules())
+def test_a_module_that_changes_has_those_labs_graded_again_that_rest_on_it(module, course, before):
+    after = edited(course / module)
+    regraded = {lab for lab in before if after[lab] != before[lab]}
+    assert regraded == KNOWN.get(module, expected(module)) == expected(module)
+
+
+def test_wrong_answers_to_a_question_have_that_question_graded_again_and_those_that_import_them(
+    course, before
+):
+    folder = course / "autograder" / "misconceptions" / "m09_blocks"
+    for file, names in {"FeedForward": {"FeedForward"}, "LayerNorm": {"LayerNorm", "EncoderBlock"}}.items():
+        after = edited(folder / f"{file}.py")["09"]
+        assert after.shared == before["09"].shared
+        assert {q for q, key in after.questions.items() if key != before["09"].questions[q]} == names
+
+
+def notebook(tmp_path: Path, *lines: str):
+    path = tmp_path / "notebook.ipynb"
+    cell = (
+        '{"cells": [{"cell_type": "code", "source": [' + ", ".join(f'"{line}\\n"' for line in lines) + "]}]}"
+    )
+    path.write_text(cell)
+    return read(Submission("ada", path), "11_decoding")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["import coursekit.models.reversing as r"],
+        ["from coursekit.models import letters, reversing"],
+        ["from coursekit.models import (", "    letters,", "    reversing,", ")"],
+    ],
+)
+def test_a_notebook_rests_on_the_modules_of_the_kit_that_it_alone_imports(
+    lines, course, tmp_path, monkeypatch
+):
+    """Lab 11 uses ``models/letters.py``, lab 10 ``models/reversing.py``."""
+    odd, plain = notebook(tmp_path, *lines), notebook(tmp_path, "from coursekit.models import letters")
+    context = contexts()["11"]
+    key = notebook_key(odd)
+    assert key.startswith(f"{odd.digest}+") and notebook_key(plain) == plain.digest
+    file = course / "notebooks" / "coursekit" / "models" / "reversing.py"
+    text = file.read_text()
+    try:
+        file.write_text(text + "\nEDITED = True\n")
+        cache_keys._kit_beyond.cache_clear()
+        assert context == contexts()["11"], "nobody else has to be graded again"
+        earlier = EarlierRun(context, {"ada": (key, context.whole)})
+        assert make_plan([odd], earlier, context).reasons == {"ada": "changed: student kit"}
+        changed = cache_keys.kit_key(odd)
+    finally:
+        file.write_text(text)
+        cache_keys._kit_beyond.cache_clear()
+    assert make_plan([odd], earlier, context).unchanged == ("ada",)
+    keys = [context.question_keys(["1"], kit) for kit in (cache_keys.kit_key(odd), changed)]
+    assert all(keys[0][question] != keys[1][question] for question in context.questions)
