@@ -54,6 +54,7 @@ WHO = {
     "autograder/cli": NOBODY,
     # The student kit: what stands beside a student's code when it runs.
     "notebooks/coursekit/__init__.py": EVERYBODY,
+    "notebooks/coursekit/errors.py": ITS_USERS,
     "notebooks/coursekit/hardware.py": ITS_USERS,
     "notebooks/coursekit/notebook": EVERYBODY,  # the cards of every check
     "notebooks/coursekit/checks": EVERYBODY,
