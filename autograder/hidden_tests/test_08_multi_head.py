@@ -140,6 +140,14 @@ def test_heads_are_put_side_by_side(student, rng):
 
 
 @hidden_test("merge_heads")
+def test_the_heads_of_a_single_sentence(student, rng):
+    """In a batch of one sentence the heads of each word stand side by side."""
+    for shape in ((1, 3, 5, 4), (1, 2, 4, 1), (1, 5, 2, 3)):
+        x = _tensor(rng, *shape)
+        expect_close(student(x), _merged(x.numpy()), "the merged heads of a sentence")
+
+
+@hidden_test("merge_heads")
 def test_merging_undoes_splitting(student, rng):
     """What was cut into heads comes back, also when the heads are a view."""
     x = _tensor(rng, 2, 7, 12)
@@ -200,7 +208,7 @@ def test_one_head_is_lab_07(student, rng):
     expect_close(output, expected @ (x @ W_V).numpy(), "the output")
 
 
-@hidden_test("multi_head_attention", weight=2)
+@hidden_test("multi_head_attention", weight=3)
 @_with_right_heads
 def test_a_sentence_listens_to_itself(student, rng):
     """Self-attention with other sizes and numbers of heads; arguments are left alone."""
@@ -210,11 +218,11 @@ def test_a_sentence_listens_to_itself(student, rng):
         _expect_unchanged(student)
 
 
-@hidden_test("multi_head_attention", weight=2)
+@hidden_test("multi_head_attention", weight=1.5)
 @_with_right_heads
 def test_a_sentence_listens_to_another(student, rng):
     """Cross-attention: the listener and the memory have different lengths."""
-    for tq, tk in ((3, 4), (5, 2), (1, 3), (4, 1)):
+    for tq, tk in ((3, 3), (3, 4), (5, 2), (1, 3), (4, 1)):
         x, memory = _tensor(rng, 2, tq, 6), _tensor(rng, 2, tk, 6)
         _expect_heads(student, x, memory, *_matrices(rng, 6, 3, 2, 2), 3)
 
@@ -224,21 +232,49 @@ def test_a_sentence_listens_to_another(student, rng):
 def test_sizes_of_keys_and_values_differ(student, rng):
     """Keys and values of different sizes, neither of them d_model / h."""
     x, memory = _tensor(rng, 2, 3, 5), _tensor(rng, 2, 4, 5)
-    for d_k, d_v in ((7, 2), (1, 4)):
+    for d_k, d_v in ((3, 3), (7, 2), (1, 4)):
         _expect_heads(student, x, memory, *_matrices(rng, 5, 3, d_k, d_v), 3)
 
 
-@hidden_test("multi_head_attention", weight=5)
+def _masks(rng, B):
+    """Masks for three words that listen to four: for all sentences, for each, and with one row for all queries."""
+    for shape in ((3, 4), (B, 3, 4), (B, 1, 4)):
+        mask = rng.random(shape) < 0.5
+        mask[..., 1] |= ~mask.any(axis=-1)
+        mask[..., 3] &= mask.sum(axis=-1) < 4
+        yield torch.tensor(mask)
+
+
+@hidden_test("multi_head_attention", weight=1.5)
+@_with_right_heads
+def test_who_asks_for_nothing_listens_to_all_alike(student, rng):
+    """When all scores are equal, every word of the memory is heard alike, and what is heard is merged and mixed."""
+    for tq, tk in ((3, 4), (5, 2)):
+        x, memory = _tensor(rng, 2, tq, 6), _tensor(rng, 2, tk, 6)
+        W_Q, W_K, W_V, W_O = _matrices(rng, 6, 3, 2, 2)
+        _expect_heads(student, x, memory, W_Q, 0 * W_K, W_V, W_O, 3)
+
+
+@hidden_test("multi_head_attention", weight=1.5)
+@_with_right_heads
+def test_a_mask_leaves_the_others_alike(student, rng):
+    """When all scores are equal, the words that a mask allows are heard alike, and the others not at all."""
+    for B, h in ((2, 3), (3, 3)):
+        x, memory = _tensor(rng, B, 3, 6), _tensor(rng, B, 4, 6)
+        W_Q, W_K, W_V, W_O = _matrices(rng, 6, h, 2, 2)
+        for mask in _masks(rng, B):
+            _expect_heads(student, x, memory, W_Q, 0 * W_K, W_V, W_O, h, mask)
+
+
+@hidden_test("multi_head_attention", weight=3)
 @_with_right_heads
 def test_masks_hold_for_every_head(student, rng):
     """Masks for all sentences, for each sentence, and with one row for all queries, also when B equals h."""
     for B, h in ((2, 3), (3, 3), (4, 2)):
         x, memory = _tensor(rng, B, 3, 6), _tensor(rng, B, 4, 6)
         matrices = _matrices(rng, 6, h, 2, 2)
-        for shape in ((3, 4), (B, 3, 4), (B, 1, 4)):
-            mask = rng.random(shape) < 0.5
-            mask[..., 1] |= ~mask.any(axis=-1)
-            _expect_heads(student, x, memory, *matrices, h, torch.tensor(mask))
+        for mask in _masks(rng, B):
+            _expect_heads(student, x, memory, *matrices, h, mask)
             _expect_unchanged(student)
 
 
@@ -248,31 +284,40 @@ _LAYERS = ("W_Q", "W_K", "W_V", "W_O")
 
 
 def _build(student, d_model, h, dtype):
-    """The student's module in the precision ``dtype``, once its parameters are known to be the four layers."""
+    """The student's module in the precision ``dtype``, in evaluation mode."""
     module = student(d_model, h)
     expect(isinstance(module, Handle), "MultiHeadAttention should be a class that derives from nn.Module")
-    wanted: dict[str, tuple[int, ...]] = {f"{name}.weight": (d_model, d_model) for name in _LAYERS}
-    wanted.update({f"{name}.bias": (d_model,) for name in _LAYERS})
-    expect_equal(
-        module.parameters(),
-        wanted,
-        "the names or shapes of what is learned (W_Q, W_K, W_V, W_O, each nn.Linear)",
-    )
     if dtype is torch.double:
         module.call("double")
+    module.eval()
     return module
 
 
-def _twins(student, rng, d_model, h, dtype=torch.double):
-    """The student's module and PyTorch's with the same weights, drawn anew."""
+def _expect_the_four_layers(module, d_model):
+    """What is learned is four layers with their biases, by name and shape, and nothing else."""
+    wanted: dict[str, tuple[int, ...]] = {f"{name}.weight": (d_model, d_model) for name in _LAYERS}
+    wanted.update({f"{name}.bias": (d_model,) for name in _LAYERS})
+    learned = module.parameters()
+    missing = [name for name in wanted if name not in learned]
+    expect(not missing, f"of what is learned there is no {', no '.join(missing)} of its own")
+    expect_equal(
+        learned, wanted, "the names or shapes of what is learned (W_Q, W_K, W_V, W_O, each nn.Linear)"
+    )
+
+
+def _twins(student, rng, d_model, h, dtype=torch.double, biases=False, scale=1.0):
+    """The student's module and PyTorch's with the same weights, drawn anew, all biases 0 unless ``biases`` are asked for.
+
+    ``scale`` multiplies the weights of the queries: with 0 every word listens to all alike.
+    """
     module = _build(student, d_model, h, dtype)
     theirs = nn.MultiheadAttention(d_model, h, batch_first=True, dtype=dtype)
     draw = torch.Generator().manual_seed(int(rng.integers(2**62)))  # faster than NumPy for a million numbers
     weights = {}
     for name in _LAYERS:
         weight = torch.randn(d_model, d_model, generator=draw, dtype=dtype)
-        weights[f"{name}.weight"] = weight / math.sqrt(d_model)
-        weights[f"{name}.bias"] = torch.randn(d_model, generator=draw, dtype=dtype)
+        weights[f"{name}.weight"] = weight / math.sqrt(d_model) * (scale if name == "W_Q" else 1)
+        weights[f"{name}.bias"] = biases * torch.randn(d_model, generator=draw, dtype=dtype)
     module.load_state_dict(weights, strict=False)  # a buffer of the student's own may stay as it is
     theirs.load_state_dict(
         {
@@ -285,35 +330,67 @@ def _twins(student, rng, d_model, h, dtype=torch.double):
     return module, theirs
 
 
-def _expect_agreement(module, theirs, x, memory=None, mask=None):
-    """The same output and the same map for each head. ``mask`` (…, T_q, T_k) is True where attention is allowed."""
+def _both(module, theirs, x, memory=None, mask=None):
+    """Output and maps of the student's module, and of PyTorch's. ``mask`` (…, T_q, T_k) is True where allowed."""
     source = x if memory is None else memory
     forbidden = None
     if mask is not None:
         forbidden = ~mask.expand(len(x), x.shape[1], source.shape[1]).repeat_interleave(
             theirs.num_heads, dim=0
         )
-    expected, maps = theirs(x, source, source, attn_mask=forbidden, average_attn_weights=False)
+    with torch.no_grad():
+        expected = theirs(x, source, source, attn_mask=forbidden, average_attn_weights=False)
     options = {name: value for name, value in (("memory", memory), ("mask", mask)) if value is not None}
-    output, weights = _two(module(x, **options))
-    expect_close(weights, maps, "the weights (the second result)")
-    expect_close(output, expected, "the output (the first result)")
+    found = _two(module(x, **options))
     expect(
         not module.mutated,
         f"your module changes its argument {', '.join(module.mutated)}: work on a new tensor",
     )
+    return found, expected
 
 
-@hidden_test("MultiHeadAttention")
+def _expect_maps_of_heads(*arguments):
+    """The same map for each head as in PyTorch's module."""
+    (_, weights), (_, maps) = _both(*arguments)
+    expect_close(weights, maps, "the weights (the second result)")
+
+
+def _expect_agreement(*arguments):
+    """The same output and the same map for each head as in PyTorch's module."""
+    (output, weights), (expected, maps) = _both(*arguments)
+    expect_close(weights, maps, "the weights (the second result)")
+    expect_close(output, expected, "the output (the first result)")
+
+
+_SIZES = ((2, 5, 12, 3), (3, 4, 4, 2), (2, 4, 6, 1), (1, 3, 10, 5))
+
+
+@hidden_test("MultiHeadAttention", weight=2.5)
 @_with_right_heads
-def test_the_module_agrees_with_pytorch(student, rng):
-    """Self-attention equals nn.MultiheadAttention with the same weights."""
-    for B, T, d_model, h in ((2, 5, 12, 3), (3, 1, 4, 2), (2, 4, 6, 1), (1, 3, 10, 5)):
-        module, theirs = _twins(student, rng, d_model, h)
-        _expect_agreement(module, theirs, _tensor(rng, B, T, d_model))
+def test_each_heads_map_agrees_with_pytorch(student, rng):
+    """In self-attention the weights of each head equal those of nn.MultiheadAttention."""
+    for B, T, d_model, h in _SIZES:
+        _expect_maps_of_heads(*_twins(student, rng, d_model, h), _tensor(rng, B, T, d_model))
 
 
 @hidden_test("MultiHeadAttention", weight=2)
+@_with_right_heads
+def test_what_is_heard_by_all_alike(student, rng):
+    """Where every word listens to all alike, what comes out is the values' mean, through the last layer."""
+    for B, T, d_model, h in _SIZES:
+        module, theirs = _twins(student, rng, d_model, h, scale=0.0)
+        _expect_agreement(module, theirs, _tensor(rng, B, T, d_model))
+
+
+@hidden_test("MultiHeadAttention", weight=0.75)
+@_with_right_heads
+def test_the_module_agrees_with_pytorch(student, rng):
+    """Self-attention equals nn.MultiheadAttention with the same weights."""
+    for B, T, d_model, h in _SIZES:
+        _expect_agreement(*_twins(student, rng, d_model, h), _tensor(rng, B, T, d_model))
+
+
+@hidden_test("MultiHeadAttention", weight=0.75)
 @_with_right_heads
 def test_the_module_listens_to_a_memory(student, rng):
     """Cross-attention equals nn.MultiheadAttention; the memory may come in second place or by its name."""
@@ -326,14 +403,25 @@ def test_the_module_listens_to_a_memory(student, rng):
     )
 
 
-@hidden_test("MultiHeadAttention", weight=5)
+@hidden_test("MultiHeadAttention", weight=0.5)
 @_with_right_heads
-def test_the_module_obeys_masks(student, rng):
-    """Causal masks, padding masks and masks for each sentence, with and without a memory."""
+def test_masks_in_self_attention(student, rng):
+    """Causal masks and masks for each sentence silence keys in every head."""
+    for B, h in ((2, 3), (3, 3)):
+        module, theirs = _twins(student, rng, 12, h)
+        x, mask = _tensor(rng, B, 4, 12), torch.tensor(rng.random((B, 4, 4)) < 0.5)
+        mask[..., 2] = True
+        _expect_maps_of_heads(module, theirs, x, None, torch.ones(4, 4, dtype=torch.bool).tril())
+        _expect_maps_of_heads(module, theirs, x, None, mask)
+
+
+@hidden_test("MultiHeadAttention")
+@_with_right_heads
+def test_masks_with_a_memory(student, rng):
+    """Padding masks of the memory, and masks for each sentence, silence keys in every head."""
     for B, h in ((2, 3), (3, 3)):
         module, theirs = _twins(student, rng, 12, h)
         x, memory = _tensor(rng, B, 4, 12), _tensor(rng, B, 5, 12)
-        _expect_agreement(module, theirs, x, mask=torch.ones(4, 4, dtype=torch.bool).tril())
         padding = torch.arange(5) < torch.tensor([5, 2, 3][:B])[:, None, None]
         _expect_agreement(module, theirs, x, memory, padding)
         mask = torch.tensor(rng.random((B, 4, 5)) < 0.5)
@@ -341,7 +429,52 @@ def test_the_module_obeys_masks(student, rng):
         _expect_agreement(module, theirs, x, memory, mask)
 
 
-@hidden_test("MultiHeadAttention")
+@hidden_test("MultiHeadAttention", weight=1.5)
+@_with_right_heads
+def test_the_four_layers_have_biases(student, rng):
+    """Four layers are learned, each with a bias that counts, and nothing else."""
+    for d_model, h in ((12, 3), (6, 2)):
+        module, theirs = _twins(student, rng, d_model, h, biases=True)
+        _expect_the_four_layers(module, d_model)
+        _expect_agreement(module, theirs, _tensor(rng, 2, 3, d_model))
+
+
+@hidden_test("MultiHeadAttention", weight=1.5)
+@_with_right_heads
+def test_training_changes_nothing(student, rng):
+    """In training mode the results are the same: nothing is left to chance."""
+    module, theirs = _twins(student, rng, 12, 3)
+    module.train()
+    x = _tensor(rng, 2, 5, 12)
+    (output, weights), (expected, maps) = _both(module, theirs, x)
+    again = _two(module(x))
+    same = all(
+        np.array_equal(as_array(a), as_array(b)) for a, b in zip((output, weights), again, strict=True)
+    )
+    student.observe("the same twice", same)
+    expect(same, "the same sentence gives two different results in training mode")
+    student.observe("the output", output)
+    expect_close(weights, maps, "the weights in training mode")
+    expect_close(output, expected, "the output in training mode")
+
+
+@hidden_test("MultiHeadAttention", weight=4.5)
+@_with_right_heads
+def test_all_of_it_at_once(student, rng):
+    """In training, with biases, a memory and masks, it is nn.MultiheadAttention."""
+    for B, h in ((2, 3), (3, 3)):
+        module, theirs = _twins(student, rng, 12, h, biases=True)
+        module.train()
+        x, memory = _tensor(rng, B, 4, 12), _tensor(rng, B, 5, 12)
+        mask = torch.tensor(rng.random((B, 4, 5)) < 0.5)
+        mask[..., 2], mask[..., 0, 4] = True, False
+        (output, weights), (expected, maps) = _both(module, theirs, x, memory, mask)
+        student.observe("the weights", weights)  # the output may be left to chance
+        expect_close(weights, maps, "the weights (the second result)")
+        expect_close(output, expected, "the output (the first result)")
+
+
+@hidden_test("MultiHeadAttention", weight=0.25)
 @_with_right_heads
 def test_the_numbers_of_the_paper(student, rng):
     """Size 512, eight heads; three words listen to four: eight maps of three by four, and two for Fiat lux."""
@@ -355,7 +488,7 @@ def test_the_numbers_of_the_paper(student, rng):
         expect_close(output, theirs(x, english, english)[0], "the output")
 
 
-@hidden_test("MultiHeadAttention", weight=4)
+@hidden_test("MultiHeadAttention")
 @_with_right_heads
 def test_gradients_reach_everything(student, rng):
     """Gradients reach the input, the memory and every weight, and equal those of PyTorch's module."""
@@ -396,6 +529,16 @@ class Block(nn.Module):
         return x + self.linear(heard)
 
 
+class Shell(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention, self.linear = MultiHeadAttention(12, 3), nn.Linear(12, 12)
+
+    def forward(self, x):
+        heard, self.weights = self.attention(x)
+        return self.linear(heard)
+
+
 class Stack(nn.Module):
     def __init__(self):
         super().__init__()
@@ -413,7 +556,7 @@ def hooks_left():
     return sum(len(module._forward_hooks) for module in model.modules())
 
 
-model = (Stack() if stacked else MultiHeadAttention(12, 3)).double()
+model = {"stack": Stack, "shell": Shell, "layer": lambda: MultiHeadAttention(12, 3)}[kind]().double()
 if weights:
     model.load_state_dict(weights)
 """
@@ -422,16 +565,16 @@ if weights:
 class _Model:
     """A model in the sandbox, and its twin here that has right attention and the same weights."""
 
-    def __init__(self, student, rng, stacked=True):
+    def __init__(self, student, rng, kind="stack"):
         right: dict[str, Any] = {}
         exec(_HEADS, right)
-        here = {"student_namespace": right, "stacked": stacked, "weights": None}
+        here = {"student_namespace": right, "kind": kind, "weights": None}
         exec(_MODELS, here)
         self.twin = here["model"]
         with torch.no_grad():
             for parameter in self.twin.parameters():
                 parameter.copy_(_tensor(rng, *parameter.shape) / math.sqrt(parameter.shape[-1]))
-        self.scene = student.scene(_MODELS, stacked=stacked, weights=self.twin.state_dict())
+        self.scene = student.scene(_MODELS, kind=kind, weights=self.twin.state_dict())
 
     def maps(self, *inputs):
         """The maps of each layer of attention, by the layer's name."""
@@ -453,6 +596,17 @@ def _expect_maps(maps, expected):
 
 @hidden_test("attention_maps", weight=2)
 @_with_right_module
+def test_the_map_of_an_only_layer(student, rng):
+    """A model with a single layer of attention has one map, that layer's, whatever name it comes under."""
+    model, x = _Model(student, rng, "shell"), _tensor(rng, 2, 4, 12)
+    maps = student(model.scene["model"], x)
+    expect(isinstance(maps, dict) and len(maps) == 1, "the result should be a dictionary with one map")
+    model.maps(x)
+    expect_close(next(iter(maps.values())), model.twin.weights, "the only map")
+
+
+@hidden_test("attention_maps", weight=1.5)
+@_with_right_module
 def test_every_layer_is_found_and_mapped(student, rng):
     """Four layers deep inside a model, with masks and a memory: each under its name, with its own map."""
     model = _Model(student, rng)
@@ -464,11 +618,11 @@ def test_every_layer_is_found_and_mapped(student, rng):
 @_with_right_module
 def test_a_single_layer_is_its_own_model(student, rng):
     """The model may be a single layer of attention, whose name is empty."""
-    model, x = _Model(student, rng, stacked=False), _tensor(rng, 2, 4, 12)
+    model, x = _Model(student, rng, "layer"), _tensor(rng, 2, 4, 12)
     _expect_maps(student(model.scene["model"], x), model.maps(x))
 
 
-@hidden_test("attention_maps", weight=3)
+@hidden_test("attention_maps", weight=3.5)
 @_with_right_module
 def test_the_model_is_left_as_it_was(student, rng):
     """Afterwards no hook is left, the maps are cut off from the gradient, and a second run gives its own maps."""

@@ -190,6 +190,30 @@ class ModuleWithSharedKeys(_Module):
         return q, _split(self.W_Q(memory), self.h), v
 
 
+@misconception("MultiHeadAttention", title="two names for one layer")
+class ModuleWithOneLayerForKeysAndValues(_Module):
+    """W_V and W_K are the same layer under two names: self.W_V = self.W_K makes no new one. What a word is found by and what it says
+    are then never different: give each name an nn.Linear of its own."""
+
+    def __init__(self, d_model, h):
+        super().__init__(d_model, h)
+        self.W_V = self.W_K
+
+
+@misconception("MultiHeadAttention", title="dropout that nobody asked for")
+class ModuleWithDropout(_Module):
+    """In training your module drops some of its weights by chance, so the same sentence gives two results. Dropout comes in lab 09,
+    around the layer; this one has none."""
+
+    def __init__(self, d_model, h):
+        super().__init__(d_model, h)
+        self.dropout = nn.Dropout(0.1)
+
+    def attend(self, q, k, v, mask):
+        _, weights = _attend(q, k, v, _headed(mask))
+        return self.dropout(weights) @ v, weights
+
+
 @alternative("MultiHeadAttention")
 class ModuleByEinsum(nn.Module):
     """Heads by einsum; the size of a head is kept, not the number."""
@@ -253,3 +277,20 @@ class ModuleByTorchFunction(nn.Module):
         heard = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
         scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(allowed.logical_not(), float("-inf"))
         return [self.dropout(self.W_O(torch.cat(heard.unbind(1), -1))), torch.softmax(scores, -1)]
+
+
+@alternative("MultiHeadAttention")
+class ModuleWithItsScaleInABuffer(_Module):
+    """The root is kept in single precision, and there is a dropout that drops nothing."""
+
+    def __init__(self, d_model, h):
+        super().__init__(d_model, h)
+        self.register_buffer("scale", torch.tensor((d_model // h) ** -0.5), persistent=False)
+        self.quiet = nn.Dropout(p=0.0)
+
+    def attend(self, q, k, v, mask):
+        scores = torch.einsum("bhqd,bhkd->bhqk", q * self.scale, k)
+        if mask is not None:
+            scores = scores.masked_fill(mask.logical_not()[..., None, :, :], torch.finfo(scores.dtype).min)
+        weights = self.quiet(scores.softmax(-1))
+        return weights @ v, weights

@@ -39,6 +39,22 @@ def merge_reversed(x):
     return x.flip(1).transpose(1, 2).flatten(2)
 
 
+@misconception("merge_heads", title="sentences and words are mixed")
+def merge_with_the_words_first(x):
+    """A batch of one sentence comes out right, more get mixed up: you bring the words before the batch, and a reshape does not bring
+    them back. Leave the batch first: exchange the axes of heads and words only."""
+    B, h, T, d_h = x.shape
+    return x.permute(2, 0, 1, 3).reshape(B, T, h * d_h)
+
+
+@misconception("merge_heads", title="heads and words are taken for each other")
+def merge_with_heads_as_words(x):
+    """You read the shape as (B, T, h, d_h), but the heads come before the words: (B, h, T, d_h). So your result is right only when there
+    are as many heads as words."""
+    B, T, h, d_h = x.shape
+    return x.transpose(1, 2).reshape(B, T, h * d_h)
+
+
 @alternative("merge_heads")
 def merge_by_concatenation(x):
     return torch.cat(x.unbind(dim=1), dim=-1)

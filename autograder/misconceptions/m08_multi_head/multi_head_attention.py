@@ -130,6 +130,38 @@ def heads_merged_by_reshape(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     return heard.reshape(*x.shape[:2], -1) @ W_O, weights
 
 
+@misconception("multi_head_attention", title="a softmax over the queries")
+def heads_with_softmax_over_queries(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    """Your weights sum to one over the queries, so each word of the memory hands out one unit of attention. It is the listener who
+    divides its own: the softmax runs over the keys, the last axis."""
+    q, k, v = _heads(x, memory, W_Q, W_K, W_V, h)
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~_headed(mask), -torch.inf)
+    weights = scores.softmax(-2)
+    return _merge(weights @ v) @ W_O, weights
+
+
+@misconception("multi_head_attention", title="the mask after the softmax")
+def heads_masked_after_the_softmax(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    """With a mask your weights sum to less than one: they are cut after the softmax has shared out everything. Silence the scores
+    first, with minus infinity; then the softmax shares among the words that are allowed."""
+    q, k, v = _heads(x, memory, W_Q, W_K, W_V, h)
+    _, weights = _attend(q, k, v)
+    weights = weights if mask is None else weights * _headed(mask)
+    return _merge(weights @ v) @ W_O, weights
+
+
+@misconception("multi_head_attention", title="values as wide as keys")
+def heads_with_values_as_wide_as_keys(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    """Your function fails when values and keys have different sizes: you cut all three by the size of the keys. Each matrix says
+    itself how wide its heads are: the number of its columns divided by h."""
+    d_k = W_Q.shape[1] // h
+    q, k, v = (y.reshape(*y.shape[:2], h, d_k).transpose(1, 2) for y in (x @ W_Q, memory @ W_K, memory @ W_V))
+    heard, weights = _attend(q, k, v, _headed(mask))
+    return _merge(heard) @ W_O, weights
+
+
 @alternative("multi_head_attention")
 def heads_in_a_loop(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     pieces = zip(W_Q.chunk(h, 1), W_K.chunk(h, 1), W_V.chunk(h, 1), W_O.chunk(h, 0), strict=True)
@@ -160,3 +192,13 @@ def heads_in_single_precision(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     x, memory, W_Q, W_K, W_V, W_O = (part.float() for part in (x, memory, W_Q, W_K, W_V, W_O))
     heard, weights = _attend(*_heads(x, memory, W_Q, W_K, W_V, h), _headed(mask))
     return [_merge(heard) @ W_O, weights]
+
+
+@alternative("multi_head_attention")
+def heads_with_a_root_in_single_precision(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    q, k, v = _heads(x, memory, W_Q, W_K, W_V, h)
+    scores = torch.matmul(q, k.transpose(-2, -1)) / torch.sqrt(torch.tensor(q.shape[-1], dtype=torch.float32))
+    if mask is not None:
+        scores = scores.masked_fill(mask.unsqueeze(-3) == 0, -1e9)
+    weights = torch.softmax(scores, dim=-1)
+    return _merge(torch.matmul(weights, v)) @ W_O, weights

@@ -41,6 +41,13 @@ def split_with_words_last(x, h):
     return x.reshape(*x.shape[:2], h, x.shape[2] // h).permute(0, 2, 3, 1)
 
 
+@misconception("split_heads", title="right for a single sentence only")
+def split_with_the_batch_behind(x, h):
+    """A batch of one sentence comes out right, more get mixed up: your heads stand before the batch, and a reshape does not
+    exchange axes. Stack the pieces along dim=1, behind the batch, or transpose."""
+    return torch.stack(x.chunk(h, dim=-1)).reshape(x.shape[0], h, x.shape[1], -1)
+
+
 @alternative("split_heads")
 def split_by_chunks(x, h):
     return torch.stack(x.chunk(h, dim=-1), dim=1)

@@ -85,6 +85,15 @@ def three_heads_of_two(split_heads: Any) -> None:
     close(
         heads[1, 2, 3], [134, 135], "sentence 1, head 2, word 3 should hold 134 and 135, its last two columns"
     )
+    mixed = torch.stack(x.chunk(3, dim=-1)).reshape(2, 3, 5, 2)
+    ensure(
+        not torch.equal(heads.to(mixed.dtype), mixed),
+        "the sentences are mixed up: the heads stand before the batch when you reshape, so stack them along dim=1",
+    )
+    wanted = torch.stack(x.split(2, dim=-1), dim=1)
+    close(
+        heads, wanted, "head i of each sentence should hold its columns 2 · i and 2 · i + 1, for every word"
+    )
 
 
 @public_check("split_heads")
@@ -137,6 +146,10 @@ def two_heads_two_words(multi_head_attention: Any) -> None:
     output, weights = _pair(multi_head_attention(x, memory, 9 * eye, eye, eye, eye, 2))
     weights = _shape(weights, (1, 2, 2, 3), "the weights", ": (B, h, T_q, T_k)")
     output = _shape(output, (1, 2, 2), "the output")
+    over_queries = np.allclose(weights.sum(2), 1, atol=1e-3) and not np.allclose(weights.sum(3), 1, atol=1e-3)
+    ensure(
+        not over_queries, "the weights sum to one over the queries: the softmax runs over the keys, dim=-1"
+    )
     close(
         weights[0],
         [[[1, 0, 0], [1, 0, 0]], [[0, 1, 0], [1, 0, 0]]],
@@ -203,6 +216,10 @@ def masks_get_a_head_axis(multi_head_attention: Any) -> None:
     )
     ensure(not bool(weights.isnan().any()), "nan: every key was silenced, but True means “may attend”")
     ensure(
+        not np.allclose(weights, _tensor(unmasked, "the weights") * mask[:, None]),
+        "with a mask the weights no longer sum to one: silence the scores before the softmax, not the weights after it",
+    )
+    ensure(
         not bool((weights[0, 1, :, 1] == 0).all()),
         "the mask of sentence 1 was applied to head 1 of every sentence: give it an axis for the heads, mask.unsqueeze(-3)",
     )
@@ -235,6 +252,10 @@ def _built(MultiHeadAttention: Any, d_model: int, h: int) -> Any:
         good = isinstance(layer, nn.Linear) and tuple(layer.weight.shape) == (d_model, d_model)
         ensure(good, f"{name} should be nn.Linear(d_model, d_model)")
         ensure(layer.bias is not None, f"{name} should have a bias")
+    layers = {name: getattr(module, name) for name in _LAYERS}
+    twins = [(a, b) for a in _LAYERS for b in _LAYERS if a < b and layers[a] is layers[b]]
+    for one, other in twins:
+        ensure(False, f"{other} and {one} are one and the same layer: make an nn.Linear for each of the four")
     expected = {f"{name}.{part}" for name in _LAYERS for part in ("weight", "bias")}
     learned = {name for name, value in module.named_parameters() if value.requires_grad}
     extra = sorted(learned - expected)
@@ -271,6 +292,12 @@ def _agree(
         expected, maps = theirs(x, source, source, attn_mask=forbidden, average_attn_weights=False)
     weights = _shape(weights, tuple(maps.shape), "the weights", ": (B, h, T_q, T_k), one map for each head")
     output = _shape(output, tuple(expected.shape), "the output")
+    with torch.no_grad():
+        again = _tensor(_pair(ours(x, memory, mask))[0], "the output")
+    ensure(
+        torch.equal(again, output),
+        "the same words give two different outputs: this module has no dropout, nothing in it is left to chance",
+    )
     if headed is not None:
         heard = weights[~headed.expand_as(weights)]
         with torch.no_grad():
@@ -301,6 +328,12 @@ def _agree(
     ensure(
         not np.allclose(output, turned, atol=1e-5),
         "the last layer's matrix was transposed: call the layer, self.W_O(…), which does that by itself",
+    )
+    with torch.no_grad():
+        merged = (expected - layer.bias) @ torch.linalg.inv(layer.weight.T)
+    ensure(
+        not np.allclose(output, merged, atol=1e-5),
+        "W_O is made, but not used: what is returned should go through the last layer, self.W_O(…)",
     )
     close(
         output,
