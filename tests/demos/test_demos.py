@@ -13,7 +13,7 @@ import nbformat
 import numpy as np
 import pytest
 from coursekit.demos import notebooks
-from coursekit.demos.frame import Demo, Scene, Slider
+from coursekit.demos.frame import Demo, Slider
 from coursekit.demos.svg import LONGEST_TITLE, SMALLEST_TYPE, Picture
 from nbclient import NotebookClient
 
@@ -161,11 +161,6 @@ def test_a_mark_of_markup_in_a_label_stays_text() -> None:
     assert "<b>&amp;" in words(str(picture))
 
 
-def test_a_scene_is_worth_its_changes_only() -> None:
-    demo = notebooks.load("06_clock_hands")
-    assert demo.settings(Scene("x", {"position": 3}))["base"] == demo.settings()["base"]
-
-
 def test_demos_are_left_out_of_what_students_get(tmp_path: Path) -> None:
     write_kit("13_beyond", tmp_path / "coursekit")
     assert (tmp_path / "coursekit" / "figures" / "style.py").is_file()
@@ -173,34 +168,6 @@ def test_demos_are_left_out_of_what_students_get(tmp_path: Path) -> None:
 
 
 # --- one number a demo, worked out in another way ----------------------------------------------------------------
-
-
-def test_03_the_votes_are_five_to_four_and_the_mask_decides() -> None:
-    from coursekit.demos import d03_votes_and_mask as module
-
-    assert module.totals("program log", module.ALL).tolist() == [4, 5]
-    assert module.totals("battery log", module.ALL).tolist() == [5, 4]
-    assert module.totals("battery log", module.KNOWS).tolist() == [1, 0]
-    rng = np.random.default_rng(0)
-    shaken = module.votes("battery log") + rng.normal(0, 0.4, (100_000, 9, 2))
-    wrong = np.mean(np.diff((np.array(module.HALF)[:, None] * shaken).sum(axis=1)) > 0)
-    assert module.wrong_share("battery log", module.HALF, 0.4) == pytest.approx(wrong, abs=0.006)
-
-
-def test_04_the_rhyme_merges_as_on_the_slides_and_next_is_what_comes_next() -> None:
-    from coursekit.demos import d04_merge_stepper as module
-
-    demo = notebooks.load("04_merge_stepper")
-    assert title(demo.picture(step=1)) == "Merge 1: s + e stood together 13 times"
-    assert title(demo.picture(step=2)) == "Merge 2: e + _ stood together 12 times"
-    assert module.types_in_use(module.RHYME, 50) == 18
-    steps, name = module.history(module.RHYME), module.spellings(module.RHYME)
-    for step in (0, 1, 2, 9, 30):
-        (left, right), often, _ = steps[step + 1]
-        shown = words(demo.picture(step=step)).splitlines()
-        led = shown[shown.index("most frequent pairs now") + 1 :][:2]
-        assert led == [f"{name[left]} {name[right]}", f"{often}  ← next"]
-    assert module.history(module.LETTERS)[3][2]["aaabdaaabac"] == (258, 100, 258, 97, 99)
 
 
 def test_05_the_recording_begins_with_knowing_nothing_and_ends_with_neighbours() -> None:
@@ -219,70 +186,6 @@ def test_05_the_recording_begins_with_knowing_nothing_and_ends_with_neighbours()
     assert abs(inside[0] - outside[0]) < 0.05 < 0.4 < inside[-1] - outside[-1]
     shown = words(notebooks.load("05_word_map").picture(step=module.SNAPSHOTS))
     assert f"cosine {inside[-1]:.2f} within a group" in shown
-
-
-def test_06_hands_show_the_table_and_likeness_depends_on_distance_only() -> None:
-    from coursekit.demos import d06_clock_hands as module
-
-    position, base = 30, 100.0
-    angles = position * module.speeds(base)
-    table = module.sinusoidal(module.LAST + 1, module.D, base)
-    assert table[position, 0::2] == pytest.approx(np.sin(angles))
-    assert table[position, 1::2] == pytest.approx(np.cos(angles))
-    likeness = table @ table.T
-    assert np.diag(likeness, 5) == pytest.approx(likeness[0, 5])
-    assert module.turns(position, base)[0] == pytest.approx(30 / (2 * np.pi))
-
-
-def test_07_painted_rows_add_up_to_one_and_closed_weights_are_zero() -> None:
-    from coursekit.demos import d07_mask_painter as module
-
-    for mask in (module.ALL, module.CAUSAL, module.PADDED):
-        _, heard = module.weights(mask, 4.0)
-        assert heard.sum(axis=1) == pytest.approx(1)
-        assert (heard[~np.array(mask)] == 0).all()
-    scores, heard = module.weights(module.CAUSAL, 4.0)
-    assert np.isneginf(scores).sum() == 21  # as the lecture counts for its seven tokens
-    some = np.exp(module.QUERIES[2] @ module.KEYS[:3].T / 4)
-    assert heard[2, :3] == pytest.approx(some / some.sum())
-    assert "21 scores are −∞" in title(notebooks.load("07_mask_painter").picture(mask=module.CAUSAL))
-
-
-def test_13_pairs_are_those_of_the_mask() -> None:
-    from coursekit.demos import d13_mask_gallery as module
-
-    for kind in module.KINDS:
-        for T, width in ((6, 1), (7, 5), (24, 3)):
-            assert module.pairs(kind, T, width) == module.mask(kind, T, width).sum()
-    assert module.pairs("causal", 7, 1) == 49 - 21
-    assert module.reach("local", 16, 2) == 8  # fifteen steps, two a layer
-    assert module.reach("global", 16, 2) == 1
-    assert "the ends never meet" in title(notebooks.load("13_mask_gallery").picture(kind="dilated", T=16))
-
-
-def test_11_the_beams_have_the_lectures_sums() -> None:
-    from coursekit.demos import d11_beam_tree as module
-
-    candidates, kept = module.search(module.TREES[module.SUMS], 2)[-1]
-    sums = sorted(round(value, 1) for value in candidates.values())
-    assert sums == [-3.9, -2.3, -2.1, -1.6]
-    assert kept == {("The", "cat"), ("The", "dog")}
-    trap = module.TREES[module.TRAP]
-    greedy, two = (max(np.exp(list(module.search(trap, k)[-1][0].values()))) for k in (1, 2))
-    assert (greedy, two) == (pytest.approx(0.20), pytest.approx(0.28))
-    assert module.best_of_all(trap)[0] == ("You", "saw")
-
-
-def test_11_the_knobs_do_what_the_lab_does() -> None:
-    from coursekit.demos import d11_sampling as module
-    from coursekit.provided import p11_decoding as lab
-
-    p, _ = module.starting("a")
-    assert module.chosen(p, 0.7, 28, 1.0) == pytest.approx(lab.temperature_probs(np.log(p), 0.7), abs=1e-6)
-    assert module.chosen(p, 1.0, 4, 1.0) == pytest.approx(lab.top_k(np.log(p), 4), abs=1e-6)
-    assert module.chosen(p, 1.0, 28, 0.6) == pytest.approx(lab.top_p(np.log(p), 0.6), abs=1e-6)
-    assert module.chosen(module.THREE, 1.0, 3, 1.0) == pytest.approx([0.5, 0.3, 0.2])
-    assert np.exp(module.THREE) / np.exp(module.THREE).sum() == pytest.approx([0.391, 0.320, 0.289], abs=1e-3)
 
 
 def test_08_the_recorded_heads_are_the_trained_encoders() -> None:

@@ -32,31 +32,6 @@ def opened(browser: Browser, address: str, name: str, width: int = 1280, height:
     return page
 
 
-def heading(page: Page) -> str:
-    return page.locator("svg.ckd title").text_content() or ""
-
-
-def test_a_click_on_a_cell_of_the_picture_paints_the_mask(browser: Browser, address: str) -> None:
-    page = opened(browser, address, "07_mask_painter")
-    expect(page.locator("svg.ckd title")).to_have_text("No mask: everyone may hear everyone, even the future")
-    cells = page.locator(".ckd-over button")
-    assert cells.count() == 49
-    # the switch lies where its score stands: row 1, column 2
-    switch, score = (
-        cells.nth(1 * 7 + 2).bounding_box(),
-        page.locator("svg.ckd rect").nth(1 * 7 + 2).bounding_box(),
-    )
-    assert switch and score
-    for side in ("x", "y", "width", "height"):
-        assert switch[side] == pytest.approx(score[side], abs=3)  # type: ignore[literal-required]
-    assert cells.nth(1 * 7 + 2).inner_text() == "Ich, habe: open", "what a screen reader says"
-    cells.nth(1 * 7 + 2).click()
-    expect(page.locator("svg.ckd title")).to_have_text("1 score is −∞; the other weights of a row grow")
-    cells.nth(1 * 7 + 2).press("Enter")
-    expect(page.locator("svg.ckd title")).to_have_text("No mask: everyone may hear everyone, even the future")
-    page.close()
-
-
 @pytest.mark.parametrize("name", notebooks.drawn_in_python())
 def test_a_demo_fits_a_projector(browser: Browser, address: str, name: str) -> None:
     page = opened(browser, address, name)

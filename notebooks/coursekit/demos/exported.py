@@ -34,9 +34,27 @@ def kernel_to_attention() -> Any:
     return {"heights": heights.round(4).tolist()}
 
 
+def mask_painter() -> Any:
+    """Queries and keys of seven tokens, 16 numbers each, drawn at random."""
+    queries, keys = np.random.default_rng(4).normal(size=(2, 7, 16)).round(5)
+    return {"queries": queries.tolist(), "keys": keys.tolist()}
+
+
+def sampling() -> Any:
+    """How often each token follows q, t, a, m and z in the names."""
+    from coursekit.data.names import names
+    from coursekit.provided.p01_markov_bigram import bigram_counts
+
+    letters = ["<S>", *"abcdefghijklmnopqrstuvwxyz", "end"]
+    counts = bigram_counts(names())
+    return {"letters": letters, "rows": {after: counts[letters.index(after)].tolist() for after in "qtamz"}}
+
+
 EXPORTS: dict[str, Callable[[], Any]] = {
     "01_markov_graph": markov_graph,
     "07_kernel_to_attention": kernel_to_attention,
+    "07_mask_painter": mask_painter,
+    "11_sampling": sampling,
 }
 
 #: Recordings of a training: minutes of work, and not the same to the last digit on every machine.

@@ -184,6 +184,7 @@ class Stage {
     demo.draw(this.root, state, {
       W, H, tall: this.tall, ms, data, root: this.root, calm: this.calm.matches,
       set: (changes, glide = GLIDE) => { if (!this.dragging) this.stop(); this.set(changes, glide); },
+      now: () => this.state,
       hold: (held) => { this.dragging = held; },
     });
     for (const panel of this.panels) {

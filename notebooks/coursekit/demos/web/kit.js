@@ -103,8 +103,8 @@ function touchable(node, mark, ctx) {
   if (drag && !node.drags) {
     node.drags = true;
     d3.select(node).call(
-      d3.drag().container(() => ctx.root.node()).on("start", () => ctx.hold(true))
-        .on("drag", (event) => node.__data__.drag?.(event.x, event.y)).on("end", () => ctx.hold(false)),
+      d3.drag().container(() => ctx.root.node()).subject((event) => ({ x: event.x, y: event.y })).on("start", () => { node.brush = null; ctx.hold(true); })
+        .on("drag", (event) => node.__data__.drag?.(event.x, event.y, node)).on("end", () => ctx.hold(false)),
     );
   }
 }
