@@ -4,9 +4,11 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import shutil
 from dataclasses import replace
 
 import pytest
+from coursekit.checks import time_limit
 
 from autograder.sandbox.host.session import Zygote
 from autograder.sandbox.limits import MEBIBYTE, Limits
@@ -36,6 +38,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("course")
     (folder / "coursekit").mkdir()
     (folder / "coursekit" / "__init__.py").write_text(KIT)
+    shutil.copy(time_limit.__file__, folder / "coursekit")
     (folder / "data").mkdir()
     (folder / "data" / "names.txt").write_text("emma\n")
     (folder / "solutions").mkdir()

@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 
+from coursekit.checks import time_limit
 from coursekit.checks.forbidden_calls import used_in
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark, Verdict
@@ -100,6 +101,7 @@ def judge(lab: str, question: str, function: Any) -> Verdict:
     """Run the public checks of ``question`` on ``function`` and return the verdict; shows nothing.
 
     Of the marks that fail, the first has its hint, and later ones only where an error was raised: that is no guess.
+    A check that does not end in time is the last one.
     """
     checks = checks_of(lab, question)
     if not checks:
@@ -108,7 +110,7 @@ def judge(lab: str, question: str, function: Any) -> Verdict:
     for public in checks:
         title = " ".join((inspect.getdoc(public) or public.__name__).split())
         try:
-            public(function)
+            time_limit.within(time_limit.SECONDS, public, function)
             marks.append(Mark(title, True))
         except Hint as hint:
             explained = any(mark.hint for mark in marks)
@@ -118,8 +120,18 @@ def judge(lab: str, question: str, function: Any) -> Verdict:
                 return Verdict(question, (), written=False)
             message = _where_it_raised(error)
             marks.append(Mark(title, False, "" if message in {mark.hint for mark in marks} else message))
+        except time_limit.TookTooLong:
+            marks.append(Mark(title, False, _too_long(question, len(checks) - len(marks) - 1)))
+            break
     marks += _forbidden_marks(lab, question, function)
     return Verdict(question, tuple(marks))
+
+
+def _too_long(question: str, left: int) -> str:
+    message = f"`{question}` was stopped in this check after {time_limit.SECONDS:.0f} seconds: does a loop never end?"
+    return (
+        f"{message} ({left} more {'check was' if left == 1 else 'checks were'} not run)" if left else message
+    )
 
 
 def _forbidden_marks(lab: str, question: str, function: Any) -> list[Mark]:

@@ -1,0 +1,125 @@
+"""A check whose function never ends is stopped; what was checked before it stays on the card."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+import time
+
+import nbformat
+import pytest
+from coursekit.checks import api, time_limit
+from coursekit.checks.time_limit import TookTooLong, within
+from nbclient import NotebookClient
+
+LAB = "01_markov_bigram"
+
+
+def _for_ever():
+    while True:
+        pass
+
+
+def _that_swallows_errors():
+    while True:
+        try:
+            time.sleep(0.01)
+        except:  # noqa: E722
+            if (count := getattr(_that_swallows_errors, "count", 0)) > 1:
+                raise
+            _that_swallows_errors.count = count + 1
+
+
+ENDLESS = [
+    _for_ever,
+    _that_swallows_errors,
+    lambda: time.sleep(60),
+    lambda: re.match(r"(a+)+$", "a" * 60 + "b"),
+]
+
+
+@pytest.mark.parametrize(
+    "function", ENDLESS, ids=["a loop", "a bare except", "a sleep", "a regular expression"]
+)
+def test_an_alarm_stops_loops_sleeps_and_regular_expressions(function, monkeypatch):
+    monkeypatch.setattr(time_limit, "_AGAIN", 0.05)
+    began = time.monotonic()
+    with pytest.raises(TookTooLong):
+        within(0.2, function)
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("function", ENDLESS[:2], ids=["a loop", "a bare except"])
+def test_without_alarms_a_thread_stops_what_python_runs(function, monkeypatch):
+    _that_swallows_errors.count = 0
+    monkeypatch.setattr(time_limit, "_AGAIN", 0.05)
+    monkeypatch.setattr(time_limit, "_may_set_an_alarm", lambda: False)
+    with pytest.raises(TookTooLong):
+        within(0.2, function)
+
+
+def test_a_thread_that_is_not_the_main_one_is_stopped_too():
+    stopped = []
+
+    def work():
+        try:
+            within(0.2, _for_ever)
+        except TookTooLong:
+            stopped.append(True)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert stopped
+
+
+@pytest.mark.parametrize("alarm", [True, False])
+def test_nothing_comes_late_for_a_function_that_ends_in_time(alarm, monkeypatch):
+    monkeypatch.setattr(time_limit, "_may_set_an_alarm", lambda: alarm)
+    for _ in range(20):
+        assert within(0.02, sum, [1, 2]) == 3
+    time.sleep(0.1)
+
+
+def test_a_debugger_holds_the_clock():
+    def step(frame, event, arg):
+        return step
+
+    def debugged():
+        sys._getframe().f_trace = step
+        time.sleep(0.3)
+        return "done"
+
+    assert within(0.1, debugged) == "done"
+
+
+def test_the_checks_before_stay_on_the_card_and_the_rest_is_said_not_to_have_run(monkeypatch):
+    def passes(function):
+        """It is there."""
+
+    def never_ends(function):
+        """It ends."""
+        function()
+
+    api.checks_of(LAB, "sample_name")
+    monkeypatch.setitem(api._registry[LAB], "sample_name", [passes, never_ends, passes, passes])
+    monkeypatch.setattr(time_limit, "SECONDS", 0.2)
+    marks = api.judge(LAB, "sample_name", _for_ever).marks
+    assert [(mark.title, mark.passed) for mark in marks] == [("It is there.", True), ("It ends.", False)]
+    assert "`sample_name` was stopped in this check after 0 seconds" in marks[1].hint
+    assert marks[1].hint.endswith("(2 more checks were not run)")
+
+
+def test_in_a_kernel_the_cell_ends_with_its_card_and_the_next_cell_runs():
+    cells = [
+        "from coursekit import check, start\nfrom coursekit.checks import time_limit\ntime_limit.SECONDS = 1",
+        f'start("{LAB}")\ndef sample_name(P, rng):\n    while True:\n        rng.random()',
+        'check("sample_name", sample_name)',
+        "print('and on')",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    card = notebook.cells[2].outputs[0].data["text/plain"]
+    assert "was stopped in this check after 1 seconds: does a loop never end?" in card
+    assert notebook.cells[3].outputs[0].text == "and on\n"
