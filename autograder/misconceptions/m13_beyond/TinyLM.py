@@ -110,6 +110,55 @@ class ScaledEmbeddings(_LM):
         return self.embedding(ids) * math.sqrt(self.d_model) + self.position.weight[: ids.shape[1]]
 
 
+@misconception("TinyLM", title="a decoder that hears padding")
+class DecoderHearsPadding(_LM):
+    """Your encoder does not hear padding, but your decoder does: its mask is the causal one alone. Padding may stand before a word,
+    too: both masks hold at once, with &."""
+
+    def _mask(self, ids):
+        T = ids.shape[1]
+        return torch.ones(T, T, dtype=torch.bool).tril() if self.causal else (ids != 0)[:, None, :]
+
+
+@misconception("TinyLM", title="padding is masked as a query")
+class PaddingAsQuery(_LM):
+    """You silence the rows of padding: it hears nothing. It is the columns that count: no word may hear padding, so it is masked as a key,
+    (ids != 0) with its new axis in the middle."""
+
+    def _mask(self, ids):
+        T = ids.shape[1]
+        own = torch.eye(T, dtype=torch.bool)
+        rows = (ids != 0)[:, :, None].expand(-1, T, T) | own
+        return rows & torch.ones(T, T, dtype=torch.bool).tril() if self.causal else rows
+
+
+@misconception("TinyLM", title="one block under several names")
+class OneBlockRepeated(_LM):
+    """All your layers are one and the same block: [block] * n makes n names for it, no copies. Then the model learns a single block. Make
+    each of them anew, in a list comprehension."""
+
+    def __init__(self, V, d_model, heads, d_ff, layers, max_length, causal):
+        super().__init__(V, d_model, heads, d_ff, 1, max_length, causal)
+        self.blocks = nn.ModuleList([self.blocks[0]] * layers)
+
+
+@misconception("TinyLM", title="two blocks, whatever is asked for")
+class AlwaysTwoBlocks(_LM):
+    """Your model has two blocks, however many layers are asked for. Make as many as the argument says."""
+
+    def __init__(self, V, d_model, heads, d_ff, layers, max_length, causal):
+        super().__init__(V, d_model, heads, d_ff, 2, max_length, causal)
+
+
+@misconception("TinyLM", title="positions begin at 1")
+class PositionsFromOne(_LM):
+    """Each word gets the vector of the position behind its own: yours begin at 1. The first word stands at position 0."""
+
+    def _embed(self, ids):
+        places = torch.arange(1, ids.shape[1] + 1) % self.position.num_embeddings
+        return self.embedding(ids) + self.position(places)
+
+
 @alternative("TinyLM")
 class WithMaskByComparison(nn.Module):
     def __init__(self, V, d_model, heads, d_ff, layers, max_length, causal):

@@ -76,6 +76,31 @@ def one_frame_too_few(signal, rate, frame=256, hop=128, n_mels=20):
     return _log(_bands(signal, rate, frame, hop, n_mels, count=-1))
 
 
+@misconception("mel_spectrogram", title="the frame that ends with the signal is missing")
+def without_the_frame_at_the_end(signal, rate, frame=256, hop=128, n_mels=20):
+    """A frame that ends exactly with the signal is missing in your result: range(0, N − frame, hop) stops before N − frame, and that is the last
+    start that fits."""
+    starts = range(0, len(signal) - frame, hop)
+    frames = np.stack([signal[s : s + frame] * _hann(frame) for s in starts])
+    return _log(np.abs(np.fft.rfft(frames)) ** 2 @ _filters(n_mels, frame, rate).T)
+
+
+@misconception("mel_spectrogram", title="the floor before the bands")
+def floor_before_the_bands(signal, rate, frame=256, hop=128, n_mels=20):
+    """You put the floor under the power of each frequency, and the bands then add up many floors. It belongs under each band's power, just before
+    the logarithm."""
+    T = (len(signal) - frame) // hop + 1
+    frames = np.stack([signal[t * hop : t * hop + frame] * _hann(frame) for t in range(T)])
+    power = np.maximum(np.abs(np.fft.rfft(frames)) ** 2, 1e-10)
+    return np.log(power @ _filters(n_mels, frame, rate).T)
+
+
+@misconception("mel_spectrogram", title="half a frame, whatever hop is asked for")
+def hop_of_half_a_frame(signal, rate, frame=256, hop=128, n_mels=20):
+    """Your frames begin half a frame apart, whatever hop is asked for. Frame t begins at t · hop."""
+    return _log(_bands(signal, rate, frame, frame // 2, n_mels))
+
+
 @misconception("mel_spectrogram", title="the signal is padded")
 def padded(signal, rate, frame=256, hop=128, n_mels=20):
     """Your result has more frames than fit into the signal: you pad it, so that frames are centred. Here only whole frames of the signal count."""

@@ -51,6 +51,42 @@ def patches_stay_squares(images, p):
     return _squares(images, p).transpose(2, 3).flatten(1, 2)
 
 
+@misconception("patchify", title="only the area is checked")
+def area_checked(images, p):
+    """You look whether the patches' area divides the image's. Patches of 4 × 4 do not fit into 2 × 8 pixels, though both have 16: p must divide
+    the height, and the width."""
+    B, H, W, C = images.shape
+    if (H * W) % (p * p):
+        raise ValueError("the patches do not fit")
+    return images.reshape(B, H // p, p, W // p, p, C).transpose(2, 3).reshape(B, -1, p * p * C)
+
+
+@misconception("patchify", title="right for square images only")
+def square_images(images, p):
+    """You cut as many patches from the width as from the height, so only square images come out right. W / p may differ from H / p."""
+    B, H, W, C = images.shape
+    if H % p or W % p:
+        raise ValueError("the patches do not fit")
+    n = H // p
+    return images.reshape(B, n, p, n, p, C).transpose(2, 3).reshape(B, n * n, p * p * C)
+
+
+@misconception("patchify", title="a view that needs its numbers in a row")
+def view_of_a_view(images, p):
+    """Your function fails on images that are a transposed view: view() wants the numbers side by side in memory. reshape copies them where it must."""
+    _squares(images, p)
+    return _squares(images.view(-1).view(images.shape), p).transpose(2, 3).flatten(3).flatten(1, 2)
+
+
+@misconception("patchify", title="an AssertionError where a ValueError is asked for")
+def patches_asserted(images, p):
+    """What does not fit raises an AssertionError in your function. A ValueError is asked for: assert is for what can't happen, and Python may be
+    told to skip it."""
+    B, H, W, C = images.shape
+    assert H % p == 0 and W % p == 0
+    return _squares(images, p).transpose(2, 3).reshape(B, -1, p * p * C)
+
+
 @alternative("patchify")
 def patches_by_unfold(images, p):
     _, H, W, _ = images.shape

@@ -7,6 +7,8 @@ import torch
 
 from autograder.testing import alternative, misconception
 
+_KINDS = ("full", "causal", "local", "dilated", "global")
+
 
 def _sparse(kind, T, width, dilation, n_global):
     i, j = np.indices((T, T))
@@ -92,6 +94,32 @@ def unknown_is_full(kind, T, width=2, dilation=2, n_global=1):
     much later."""
     known = kind in ("full", "causal", "local", "dilated", "global")
     return _sparse(kind if known else "full", T, width, dilation, n_global)
+
+
+@misconception("sparse_mask", title="a window that ends one too early")
+def below_the_width(kind, T, width=2, dilation=2, n_global=1):
+    """Your windows lack their outermost neighbours: width says how many count on each side, so |i − j| may be equal to it."""
+    return _sparse(kind, T, width - 1 if kind in ("local", "global") else width, dilation, n_global)
+
+
+@misconception("sparse_mask", title="a window wider than the text fails")
+def no_wider_than_the_text(kind, T, width=2, dilation=2, n_global=1):
+    """A window that is wider than the text makes your function fail: there is no diagonal so far out. Such a window simply holds every pair."""
+    reach = {"local": width, "global": width, "dilated": width * dilation}.get(kind, 0)
+    torch.ones(T - reach)  # the diagonal that far out
+    return _sparse(kind, T, width, dilation, n_global)
+
+
+@misconception("sparse_mask", title="numbers instead of True and False")
+def zeros_and_ones(kind, T, width=2, dilation=2, n_global=1):
+    """Your mask holds the numbers 0 and 1. True and False are asked for: with numbers ~mask and masked_fill mean something else, or fail."""
+    return torch.tensor(_sparse(kind, T, width, dilation, n_global)).float()
+
+
+@misconception("sparse_mask", title="an unknown kind gives None")
+def unknown_is_none(kind, T, width=2, dilation=2, n_global=1):
+    """An unknown kind gives None, for no branch of yours takes it, and the error comes much later. Raise a ValueError at the end."""
+    return _sparse(kind, T, width, dilation, n_global) if kind in _KINDS else None
 
 
 @alternative("sparse_mask")

@@ -121,6 +121,13 @@ def eighty_ten_ten(masked_lm_batch: Any) -> None:
         "happens to a chosen word decided by a random number of its own?)",
     )
     ensure(abs(blank - 0.8) < 0.06, f"{blank:.0%} of the chosen words became [MASK]: it should be about 80 %")
+    several = asked.sum(axis=1) >= 3
+    blanks = np.where(asked, inputs == 1, False).sum(axis=1)
+    mixed = (blanks > 0) & (blanks < asked.sum(axis=1))
+    ensure(
+        mixed[several].mean() > 0.1,
+        "in each row all chosen words share one fate: draw a random number for each word, rng.random(ids.shape)",
+    )
     ensure(abs(same - 0.1) < 0.05, f"{same:.0%} of the chosen words stayed: it should be about 10 %")
 
 
@@ -160,7 +167,16 @@ def its_parts_have_their_names(TinyLM: Any) -> None:
         found == wanted,
         f"what is learned should be in embedding, position, blocks and head, but it is in {', '.join(sorted(found)) or 'nothing'}",
     )
-    ensure(len(model.blocks) == 2, "with layers = 2 there should be two blocks")
+    for layers in (1, 2, 3):
+        blocks = TinyLM(9, 8, 2, 12, layers, 6, True).blocks
+        ensure(
+            len(blocks) == layers,
+            f"with layers = {layers} there should be as many blocks, but there are {len(blocks)}",
+        )
+        ensure(
+            len({id(block) for block in blocks}) == layers,
+            "the blocks are one and the same block, named several times: [block] * n copies nothing, so make each anew",
+        )
     logits = model(torch.tensor([[2, 5, 3, 8]]))
     ensure(logits is not None, "forward returns None: does it end with a return?")
     ensure(
@@ -224,6 +240,10 @@ def what_goes_through_the_blocks(TinyLM: Any) -> None:
             not torch.allclose(x, 8**0.5 * words + places),
             "the embeddings are multiplied by √d_model: this model adds them as they are",
         )
+        ensure(
+            not torch.allclose(x, words + model.position.weight[1:5]),
+            "the positions begin at 1: the first word of a sentence has position 0",
+        )
         close(x, (words + places).detach(), "the first block should be given embedding plus position")
     for number, block in enumerate(model.blocks):
         weight = next(block.parameters())
@@ -244,6 +264,13 @@ def padding_is_not_heard(TinyLM: Any) -> None:
             torch.allclose(bare, padded[:, :3]),
             "padding changed the guesses: no position may attend to number 0, so mask it as a key",
         )
+        ids = torch.tensor([[2, 0, 5, 3]])
+        logits = model(ids)[ids != 0]
+        (gradient,) = torch.autograd.grad(logits.square().sum(), model.embedding.weight)
+        ensure(
+            not gradient[0].any(),
+            f"{'a decoder' if causal else 'an encoder'} hears padding that stands between words: mask number 0 as a key there, too",
+        )
 
 
 # ---------------------------------------------------------------------------------------------- sparse_mask
@@ -263,7 +290,10 @@ def the_window_by_hand(sparse_mask: Any) -> None:
     ensure(mask.sum() != 6, "it looks as if your mask is True where attention is forbidden")
     ensure(mask.diagonal().all(), "a position is in its own window")
     ensure((mask == mask.T).all(), "the window reaches to both sides: take the absolute value of i − j")
+    ensure(mask.sum() != 4, "width 1 means one neighbour on each side: |i − j| ≤ width, not below it")
     close(mask.sum(1), [2, 3, 3, 2], "width 1 means one neighbour on each side: rows of 2, 3, 3 and 2")
+    wide = _mask(sparse_mask("local", 3, width=5), 3)
+    ensure(wide.all(), "a window wider than the text holds every pair")
 
 
 @public_check("sparse_mask")
@@ -354,13 +384,31 @@ def colours_and_other_shapes(patchify: Any) -> None:
 
 
 @public_check("patchify")
+def a_view_of_images(patchify: Any) -> None:
+    """It also works on a transposed view of images."""
+    view = torch.arange(16.0).reshape(1, 4, 4, 1).transpose(1, 2)
+    patches = _array(patchify(view, 2), "the result")
+    wanted = [[[0, 4, 1, 5], [8, 12, 9, 13], [2, 6, 3, 7], [10, 14, 11, 15]]]
+    close(
+        patches,
+        wanted,
+        "the patches of a transposed image are not right: does a view() or reshape mix its pixels?",
+    )
+
+
+@public_check("patchify")
 def patches_that_do_not_fit(patchify: Any) -> None:
     """Patches that do not fill the image raise a ValueError."""
-    try:
-        patchify(torch.zeros(1, 4, 6, 1), 4)
-    except ValueError:
-        return
-    raise Hint("6 columns can't be cut into patches of 4: raise a ValueError")
+    for H, W, side in ((4, 6, "6 columns"), (2, 8, "2 rows")):
+        try:
+            patchify(torch.zeros(1, H, W, 1), 4)
+        except ValueError:
+            continue
+        except AssertionError:
+            raise Hint(
+                f"{side} can't be cut into patches of 4: raise a ValueError; assert raises another error"
+            ) from None
+        raise Hint(f"{side} can't be cut into patches of 4: raise a ValueError")
 
 
 # ------------------------------------------------------------------------------------------ mel_spectrogram
@@ -385,6 +433,22 @@ def frames_and_bands(mel_spectrogram: Any) -> None:
     )
     hint = ": only whole frames count, from t · hop to t · hop + frame" if mels.shape[-1:] == (20,) else ""
     ensure(mels.shape == (6, 20), f"the result has shape {mels.shape}, but (6, 20) is expected{hint}")
+    mels = _array(mel_spectrogram(_tone(440, 1024), 8000), "the result")
+    ensure(
+        mels.shape != (6, 20),
+        "1,024 samples have seven frames: the one that ends with the very last sample counts, too",
+    )
+    ensure(
+        mels.shape == (7, 20), f"1,024 samples have seven frames, (7, 20), but the result has {mels.shape}"
+    )
+    mels = _array(mel_spectrogram(_tone(440, 1024), 8000, hop=64), "the result")
+    ensure(
+        mels.shape != (7, 20), "with a hop of 64 there are as many frames as with 128: use the argument hop"
+    )
+    ensure(
+        mels.shape == (13, 20),
+        f"1,024 samples with a hop of 64 give (13, 20), but the result has {mels.shape}",
+    )
 
 
 @public_check("mel_spectrogram")
@@ -396,7 +460,25 @@ def silence_has_a_floor(mel_spectrogram: Any) -> None:
         not mels.size or not np.allclose(mels, -10),
         "silence gives −10, so you took log10: use the natural logarithm",
     )
+    ensure(
+        not mels.size or mels.min() < -23 or mels.max() > 0 or np.ptp(mels) < 0.01,
+        "silence lies above the floor: the floor belongs to each band's power, after the filters, not to each frequency's",
+    )
     close(mels, np.full((1, 20), np.log(1e-10)), "silence should be ln(1e-10) in every band")
+
+
+@public_check("mel_spectrogram")
+def twice_as_loud(mel_spectrogram: Any) -> None:
+    """A louder signal adds the same to every band: ten times the amplitude is ln 100 more."""
+    quiet, loud = (
+        _array(mel_spectrogram(a * (_tone(440) + _tone(2000)), 8000), "the result") for a in (100, 1000)
+    )
+    step = float(np.median(loud - quiet))
+    ensure(
+        abs(step - np.log(10)) > 0.05,
+        "ten times the amplitude adds ln 10: square the absolute value, power is asked for",
+    )
+    close(step, np.log(100), "ten times the amplitude should add ln 100 to every band")
 
 
 @public_check("mel_spectrogram")
@@ -415,20 +497,6 @@ def a_quiet_click(mel_spectrogram: Any) -> None:
         "you add the floor to the power: it is a maximum, max(power, 1e-10)",
     )
     close(quiet, expected, "a click that is 1e5 times quieter should lose ln 1e10 in each band", atol=1e-3)
-
-
-@public_check("mel_spectrogram")
-def twice_as_loud(mel_spectrogram: Any) -> None:
-    """A louder signal adds the same to every band: ten times the amplitude is ln 100 more."""
-    quiet, loud = (
-        _array(mel_spectrogram(a * (_tone(440) + _tone(2000)), 8000), "the result") for a in (100, 1000)
-    )
-    step = float(np.median(loud - quiet))
-    ensure(
-        abs(step - np.log(10)) > 0.05,
-        "ten times the amplitude adds ln 10: square the absolute value, power is asked for",
-    )
-    close(step, np.log(100), "ten times the amplitude should add ln 100 to every band")
 
 
 @public_check("mel_spectrogram")
