@@ -39,7 +39,7 @@ def audit_public(lab: str, question: str) -> list[PublicTrouble]:
     found = _troubles(lab, question, "master", "master", solution(lab)[question], True)
     for kind, by_question in answers_of(lab).items():
         for answer in by_question.get(question, ()):
-            function = _in_a_notebook(answer.function, solution(lab))
+            function = in_a_notebook(answer.function, solution(lab))
             accepted = kind != "misconception" and answer.public
             found += _troubles(lab, question, kind, answer.name, function, accepted)
     return found + _off_the_list(lab, question)
@@ -60,7 +60,7 @@ def _off_the_list(lab: str, question: str) -> list[PublicTrouble]:
     listed, found = dict(lists.get(question, {})), []
     for answer in answers_of(lab)["misconception"].get(question, ()):
         reason = listed.pop(answer.name, "")
-        passes = judge(lab, question, _in_a_notebook(answer.function, solution(lab))).passed
+        passes = judge(lab, question, in_a_notebook(answer.function, solution(lab))).passed
         if passes and not reason:
             sentence = "it passes every public check and is not on the list ONLY_UNSEEN"
         elif reason and not passes:
@@ -72,7 +72,7 @@ def _off_the_list(lab: str, question: str) -> list[PublicTrouble]:
     return found + [PublicTrouble(name, "misconception", gone) for name in listed]
 
 
-def _in_a_notebook(function: Any, beside: Mapping[str, Any]) -> Any:
+def in_a_notebook(function: Any, beside: Mapping[str, Any]) -> Any:
     """The answer with the master's other functions beside it, as a check may look for them there."""
     if not isinstance(function, FunctionType):
         return function

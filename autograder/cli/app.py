@@ -89,9 +89,15 @@ def build(
             continue
         with console.status(f"building {lab} …"):
             result = building.build(lab, force=force)
-        console.print(f"✓ {lab}  {'executed' if result.executed else 'unchanged'}")
+        drifted |= bool(result.drift)
+        done = "executed" if result.executed else "unchanged"
+        console.print(f"{'✗' if result.drift else '✓'} {lab}  {result.drift or done}")
     if drifted:
-        console.print("Run `autograder build` and commit what it writes.")
+        console.print(
+            "Run `autograder build` and commit what it writes."
+            if check
+            else "Mend the master and build again."
+        )
         raise typer.Exit(1)
 
 

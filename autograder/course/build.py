@@ -23,11 +23,13 @@ from autograder.files import write_atomically
 
 #: A cell of a lab may compute this long before the build gives up on it.
 CELL_SECONDS = 600
+#: How the line begins that ``until_written`` shows in place of a cell's results.
+_WAITED = "○ This cell "
 
 
 @dataclass(frozen=True)
 class Built:
-    """What a build did for one lab, or what ``--check`` found wrong with it ("" when nothing)."""
+    """What a build did for one lab, and what is wrong with the notebooks ("" when nothing)."""
 
     lab: str
     executed: bool
@@ -85,7 +87,7 @@ def build(lab: str, *, force: bool = False) -> Built:
         executed = execute(copy.deepcopy(master), target.parent)
         write_atomically(target, nbformat.writes(executed) + "\n")
     write_atomically(student_notebook(lab), nbformat.writes(released_notebook(lab)) + "\n")
-    return Built(lab, stale)
+    return Built(lab, stale, _drift_of_solution(lab))
 
 
 def check(lab: str) -> Built:
@@ -104,6 +106,8 @@ def _drift_of_solution(lab: str) -> str:
     for cell in built.cells:
         if any(output.output_type == "error" for output in cell.get("outputs", [])):
             return f"solutions/{lab}/{target.name} holds an error"
+        if _WAITED in str(cell.get("outputs", "")):
+            return f"solutions/{lab}/{target.name} holds a cell that waited or stopped: {cell.source[:60]!r}"
     return ""
 
 

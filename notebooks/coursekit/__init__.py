@@ -8,12 +8,12 @@ from coursekit.checks.api import check, progress, start
 from coursekit.checks.earlier_labs import mine
 from coursekit.checks.hand_in import hand_in
 from coursekit.notebook.progress import track
-from coursekit.notebook.until_written import until_written
+from coursekit.notebook.until_written import needs, until_written
 
 if TYPE_CHECKING:
     from coursekit.data import path
 
-__all__ = ["check", "hand_in", "mine", "path", "progress", "start", "track", "until_written"]
+__all__ = ["check", "hand_in", "mine", "needs", "path", "progress", "start", "track", "until_written"]
 
 
 def __getattr__(name: str) -> Any:

@@ -35,7 +35,7 @@
 # %% locked="setup"
 import numpy as np
 from coursekit import check, progress, start
-from coursekit.notebook.until_written import until_written
+from coursekit.notebook.until_written import needs, until_written
 
 start("00_warm_up")
 
@@ -130,6 +130,7 @@ import matplotlib.pyplot as plt
 from coursekit.figures import BLUE, GREEN, INK, ORANGE, RED, heatmap
 
 with until_written():
+    needs("one_hot")
     _, ax = plt.subplots(figsize=(4.2, 2.6))
     heatmap(one_hot(ids, 3), ["find", "my", "files"], ax=ax, numbers=".0f",
             title="Every word lights exactly one place",
@@ -169,6 +170,7 @@ print("find · my   =", find @ my)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("one_hot")
     rows = one_hot([0, 1, 2], 3)
     _, ax = plt.subplots(figsize=(4.2, 2.6))
     heatmap([[one @ other for other in rows] for one in rows], vocabulary, ax=ax,
@@ -226,6 +228,7 @@ check("lookup", lookup)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("one_hot", "lookup")
     H, E = one_hot([0, 3, 2], 4), np.array([[10.0, 11], [20, 21], [30, 31], [40, 41]])
     fig, axes = plt.subplots(1, 3, figsize=(7.5, 3.4), width_ratios=[4, 2, 2])
     panels = [(H, "weights H", "row of E", "position"), (E, "table E", "", "row of E"),
@@ -316,6 +319,7 @@ check("logsumexp", logsumexp)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("logsumexp")
     moving = np.linspace(-5, 5, 201)
     pairs = np.stack([moving, np.zeros_like(moving)], axis=-1)
     plt.plot(moving, logsumexp(pairs, axis=-1), color=BLUE, label="logsumexp of the two")
@@ -360,6 +364,7 @@ check("softmax", softmax)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("softmax")
     fig, axes = plt.subplots(1, 3, figsize=(8, 2.6), sharey=True)
     for ax, change, values in zip(axes, ["x", "x + 1000", "3 · x"], [scores, scores + 1000, 3 * scores]):
         ax.bar(vocabulary, softmax(values), color=[BLUE, ORANGE, GREEN])
@@ -442,6 +447,7 @@ check("cross_entropy", cross_entropy)
 # %% tags=["skip-grading"]
 by_hand = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 3.0], [4.0, 1.0, 0.0]])
 with until_written():
+    needs("one_hot", "lookup", "softmax", "cross_entropy")
     logits = lookup(one_hot([1, 2], 3), by_hand)  # after "find", and after "my"
     price = cross_entropy(logits, [2, 0])  # the truth: "my", then "files"
     _, ax = plt.subplots(figsize=(5.5, 2.3))

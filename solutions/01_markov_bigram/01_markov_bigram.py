@@ -28,7 +28,7 @@ from coursekit import check, progress, start
 from coursekit.figures.markov_chain import draw_chain
 from coursekit.figures import BLUE, ORANGE, heatmap
 from coursekit.data.names import makemore_counts, makemore_names, names
-from coursekit.notebook.until_written import until_written
+from coursekit.notebook.until_written import needs, until_written
 from matplotlib.colors import PowerNorm
 
 start("01_markov_bigram")
@@ -126,6 +126,7 @@ check("transition_matrix", transition_matrix)
 # %% tags=["skip-grading"]
 commands = ["show me my directories please", "show me my files please", "show me my photos please"]
 with until_written():
+    needs("transition_matrix")
     vocabulary, chain = transition_matrix(commands, [0.2, 0.3, 0.5])
     ax = heatmap(chain, vocabulary, vocabulary, numbers=".1g", xlabel="next word", ylabel="current word")
     ax.set_title("Only the row of “my” has to guess")
@@ -136,6 +137,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("transition_matrix")
     my = np.eye(len(vocabulary))[vocabulary.index("my")]  # a one-hot vector, (7,)
     answer = my @ chain  # one-hot times matrix = that row
     for word, probability in zip(vocabulary, answer):
@@ -156,6 +158,7 @@ reports = ["check whether the battery ran down please", "check whether the progr
 places = {"check": (0, 0), "whether": (1.3, 0), "the": (2.6, 0), "battery": (3.7, 0.7), "program": (3.7, -0.7),
           "ran": (4.8, 0), "down": (5.9, 0.7), "please": (7, -0.3)}
 with until_written():
+    needs("transition_matrix")
     spoken, first = transition_matrix(reports, [0.4, 0.6])
     figure, ax = plt.subplots(figsize=(8.4, 2.9))
     draw_chain(spoken, first, places, ax=ax, title="At “ran” the chain has forgotten who ran")
@@ -207,6 +210,7 @@ check("second_order", second_order)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("transition_matrix", "second_order")
     contexts, spoken, second = second_order(reports, [0.4, 0.6])
     figure, axes = plt.subplots(1, 2, figsize=(10.5, 4.6))
     heatmap(first, spoken, spoken, ax=axes[0], numbers=".1g", vmin=0, vmax=1)
@@ -216,6 +220,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("transition_matrix", "second_order")
     for name, table in (("first order", first), ("second order", second)):
         fractional = ((table > 0) & (table < 1)).any(axis=1)
         print(f"{name}: {fractional.sum()} of {len(table)} rows have to guess")
@@ -294,6 +299,7 @@ check("bigram_counts", bigram_counts)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("normalise_rows", "bigram_counts")
     N = bigram_counts(words)
     P = normalise_rows(N)
     figure, ax = plt.subplots(figsize=(7.6, 6.6))
@@ -340,6 +346,7 @@ check("sample_name", sample_name)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("normalise_rows", "bigram_counts", "sample_name")
     rng, known = np.random.default_rng(27), set(words)
     invented = [sample_name(P, rng) for _ in range(12)]
     noise = [sample_name(np.full((28, 28), 1 / 28), rng) for _ in range(12)]
@@ -373,6 +380,7 @@ def row_entropies(P):
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("normalise_rows", "bigram_counts")
     entropies = row_entropies(P)
     order = np.argsort(entropies)
     figure, ax = plt.subplots(figsize=(8.4, 3.4))
@@ -390,6 +398,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("normalise_rows", "bigram_counts")
     makemore_P = normalise_rows(makemore_counts())
     print(f"knowing nothing, 28 ln 28   {28 * np.log(28):.2f}")
     print(f"makemore's names            {row_entropies(makemore_P).sum():.2f}   (the lecture's number)")
@@ -439,6 +448,7 @@ check("average_nll", average_nll)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("normalise_rows", "bigram_counts", "average_nll")
     figure, axes = plt.subplots(1, 3, figsize=(10, 3.3), sharey=True)
     for ax, name in zip(axes, ("anna", "quinn", "zgrop")):
         tokens = ["<S>", *name, "<E>"]
@@ -457,6 +467,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("normalise_rows", "bigram_counts", "average_nll")
     cost = average_nll(P, words)
     print(f"the built-in names: {cost:.5f} nats a step (guessing among 27: {np.log(27):.3f})")
     print(f"as if each step were a fair choice among {np.exp(cost):.1f} tokens instead of 27")
@@ -468,6 +479,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("normalise_rows", "bigram_counts", "average_nll")
     sample = words[:2000]
     table, shifts, costs = normalise_rows(bigram_counts(sample)), np.linspace(-0.05, 0.05, 21), []
     for shift in shifts:  # from "a → <E>" to "a → n"
@@ -502,6 +514,7 @@ def nll_of_counts(N, P):
 
 
 with until_written():
+    needs("normalise_rows", "bigram_counts", "average_nll")
     listed = makemore_names()
     if listed is not None:
         print(f"makemore's names, name by name:  {average_nll(makemore_P, listed):.5f}")
@@ -514,6 +527,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("normalise_rows")
     folded = makemore_counts()[:27, :27].copy()  # the dot takes over the row of <S> …
     folded[:, 0] = makemore_counts()[:27, 27]  # … and the column of <E>
     print(folded.shape, f"{nll_of_counts(folded, normalise_rows(folded)):.5f}")
@@ -533,6 +547,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("normalise_rows", "bigram_counts", "average_nll")
     few = normalise_rows(bigram_counts(words[:200]))
     print(f"a table from 200 names, on those 200:    {average_nll(few, words[:200]):.3f}")
     print(f"the same table on all {len(words):,} names:    {average_nll(few, words)}")

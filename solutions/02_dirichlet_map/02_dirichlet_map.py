@@ -29,7 +29,7 @@ from coursekit.data import lines
 from coursekit.figures import BLUE, GREEN, INK, ORANGE, RED, heatmap
 from coursekit.data.names import TOKENS, makemore_bigrams, makemore_trigrams, names
 from coursekit.figures.dirichlet import draw_dirichlet, place
-from coursekit.notebook.until_written import until_written
+from coursekit.notebook.until_written import needs, until_written
 
 start("02_dirichlet_map")
 
@@ -89,6 +89,7 @@ check("beta_posterior", beta_posterior)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("beta_posterior")
     q = np.linspace(0, 1, 401)
     figure, axes = plt.subplots(1, 4, figsize=(10.5, 2.7), sharey=True)
     for ax, (k, n) in zip(axes, [(0, 0), (3, 3), (8, 10), (40, 50)]):
@@ -209,6 +210,7 @@ check("dirichlet_mean", dirichlet_mean)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("dirichlet_map", "dirichlet_mean")
     counts, alphas = np.array([0, 3, 7]), np.linspace(1, 12, 60)
     figure, ax = plt.subplots(figsize=(7.2, 3.2))
     for j, (name, colour) in enumerate(zip(outcomes, (ORANGE, GREEN, BLUE))):
@@ -252,6 +254,7 @@ train, test = trigram_counts(shuffled[:1000]), trigram_counts(shuffled[-3203:])
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("dirichlet_map")
     plain = dirichlet_map(train, 1)  # α = 1: counting and dividing
     ruined = test[plain == 0].sum()
     print(f"{ruined:,} of the {test.sum():,} tokens of the new names have probability zero")
@@ -293,6 +296,7 @@ check("choose_alpha", choose_alpha)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("choose_alpha")
     grid = np.logspace(-3, 1, 25)
     figure, ax = plt.subplots(figsize=(7.6, 3.8))
     for size, colour in ((200, ORANGE), (1000, BLUE), (5000, GREEN), (26_707, INK)):
@@ -312,6 +316,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("choose_alpha")
     big = makemore_bigrams()
     _, costs = choose_alpha(big["train_25626"], big["dev_3203"], [0.01, 1])
     never = big["dev_3203"][big["train_25626"] == 0].sum()
@@ -401,6 +406,7 @@ def race(train, test):
 
 
 with until_written():
+    needs("dirichlet_mean", "interpolate")
     makemore = makemore_trigrams()
     built_in = [race(trigram_counts(shuffled[:size]), test) for size in (200, 1000)]
     lecture = [race(makemore[key], makemore["last_3203"]) for key in ("first_200", "first_1000")]
@@ -411,6 +417,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("dirichlet_mean", "interpolate")
     figure, ax = plt.subplots(figsize=(7.2, 3.4))
     for i, (label, colour) in enumerate((("add 1", ORANGE), ("add 0.1", BLUE), ("interpolated", GREEN))):
         heights = [row[i] for row in built_in]
@@ -431,6 +438,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("dirichlet_map", "dirichlet_mean", "interpolate")
     makemore_plain = dirichlet_map(makemore["first_1000"], 1)
     ruined = makemore["last_3203"][makemore_plain == 0].sum()
     print(f"makemore's names: {ruined:,} of {makemore['last_3203'].sum():,} unseen tokens have probability zero\n")
@@ -499,6 +507,7 @@ check("pwm_scores", pwm_scores)
 # %% tags=["skip-grading"]
 column = np.array([[site[j] == letter for site in sites for letter in "ACGT"] for j in range(26)])
 with until_written():
+    needs("dirichlet_mean")
     P = dirichlet_mean(column.reshape(26, len(sites), 4).sum(axis=1), 1)  # (26, 4)
     figure, ax = plt.subplots(figsize=(9, 2.2))
     heatmap(P.T, list("ACGT"), [str(j) for j in range(26)], ax=ax, colorbar="probability")
@@ -515,6 +524,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("pwm_scores")
     figure, axes = plt.subplots(3, 1, figsize=(9, 6.6), sharex=True)
     for ax, known, alpha in zip(axes, (sites, sites[::60], sites[::60]), (1, 1, 0.001)):
         scores = pwm_scores(known, lac, alpha)
@@ -531,6 +541,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("pwm_scores")
     scores = pwm_scores(sites, lac, 1)
     for start in np.argsort(-scores)[:3]:
         print(f"start {start:3d}  score {scores[start]:6.2f}  {lac[start:start + 26]}")

@@ -28,7 +28,7 @@ import numpy as np
 from coursekit import check, progress, start
 from coursekit.figures import BLUE, GREEN, INK, ORANGE, heatmap
 from coursekit.provided.p00_warm_up import one_hot, softmax
-from coursekit.notebook.until_written import until_written
+from coursekit.notebook.until_written import needs, until_written
 
 start("03_votes_to_attention")
 
@@ -132,6 +132,7 @@ check("count_features", count_features)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("count_features")
     features = count_features(as_ids, 13)  # (13, 13, 13)
     _, ax = plt.subplots(figsize=(7, 4.6))
     heatmap(features[:, number["ran"]], vocabulary, vocabulary, ax=ax, vmin=0, vmax=1, aspect="auto",
@@ -177,6 +178,7 @@ check("skip_votes", skip_votes)
 # %% tags=["skip-grading"]
 candidates = [number["down"], number["please"]]  # nobody votes for any other word
 with until_written():
+    needs("count_features", "skip_votes")
     fig, axes = plt.subplots(1, 2, figsize=(7.6, 4.2))
     for ax, ids in zip(axes, as_ids):
         history = ids[:10]  # up to and including "ran"
@@ -256,6 +258,7 @@ check("mask_votes", mask_votes)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("count_features", "skip_votes", "mask_votes")
     fig, axes = plt.subplots(1, 2, figsize=(7.6, 2.8), sharey=True)
     for ax, ids in zip(axes, as_ids):
         votes = skip_votes(ids[:10], features)
@@ -313,6 +316,7 @@ who_matters = [number[word] for word in ("battery", "program", "ran")]
 masks[number["ran"], who_matters] = 1
 
 with until_written():
+    needs("count_features", "skip_votes", "mask_votes", "mask_lookup")
     for ids in as_ids:
         history = ids[:10]
         query, keys = one_hot(history[-1], 13), one_hot(history[:-1], 13)  # (13,), (9, 13)
@@ -322,6 +326,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("count_features", "skip_votes", "mask_votes", "mask_lookup")
     rows = [query, mask_lookup(query, masks)]
     _, ax = plt.subplots(figsize=(7.4, 2.2))
     heatmap(rows, ["query: the current word", "mask: who matters to it"], vocabulary, ax=ax,
@@ -407,6 +412,7 @@ check("pair_features", pair_features)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("pair_features")
     seen = np.array([[b, p, r, 1.0] for r in (0, 1) for p in (0, 1) for b in (0, 1)])  # (8, 4)
     names = ["battery", "program", "ran"]
     rows = [" + ".join(n for n, there in zip(names, x) if there) or "none of them" for x in seen]
@@ -456,6 +462,7 @@ check("feed_forward", feed_forward)
 W_votes = np.array([[1.0, 0.0], [0.0, 1.0]])  # a row for each pair, columns: down, please
 
 with until_written():
+    needs("mask_lookup", "pair_features", "feed_forward")
     for ids in as_ids:
         history = ids[:10]
         seen = one_hot(history, 13).max(axis=0)  # (13,): which words have been seen
@@ -479,6 +486,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("count_features", "skip_votes", "mask_votes", "mask_lookup")
     history = as_ids[0][:10]  # the program sentence
     query, keys = one_hot(history[-1], 13), one_hot(history[:-1], 13)
     scores = mask_lookup(query, masks) @ keys.T  # (9,)
@@ -507,6 +515,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("count_features", "skip_votes", "mask_votes", "mask_lookup")
     shuffled = np.random.default_rng(2).permutation(history[:-1]).tolist()
     votes = skip_votes([*shuffled, history[-1]], features)
     print(*[vocabulary[i] for i in shuffled], "ran →", votes.sum(axis=0)[candidates])

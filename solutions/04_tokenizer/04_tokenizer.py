@@ -35,7 +35,7 @@ from coursekit import check, progress, start
 from coursekit.figures import BLUE, GREEN, ORANGE
 from coursekit.data.speeches import speech_text
 from coursekit.notebook.progress import track
-from coursekit.notebook.until_written import until_written
+from coursekit.notebook.until_written import needs, until_written
 from coursekit.figures.token_boxes import show_bits, show_pieces, speech_merges
 
 start("04_tokenizer")
@@ -130,6 +130,7 @@ check("utf8_encode", utf8_encode)
 sea = {"English": "the sea", "German": "das Meer, größer", "Greek": "θάλασσα", "Russian": "море",
        "Hindi": "समुद्र", "Chinese": "大海", "emoji": "🌊🌊"}
 with until_written():
+    needs("utf8_encode")
     lengths = [sum(len(utf8_encode(ord(c))) for c in text) / len(text) for text in sea.values()]
     fig, ax = plt.subplots(figsize=(6.8, 2.9))
     ax.barh(list(sea), lengths, color=BLUE)
@@ -191,6 +192,7 @@ check("pre_tokenize", pre_tokenize)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("pre_tokenize")
     show_pieces({"your chunks": pre_tokenize(sentence),
                  "German": pre_tokenize("Wir fahren um 7 Uhr ans Meer."),
                  "code": pre_tokenize("if sea:\n    sail(speed=12)  # fast")},
@@ -250,6 +252,7 @@ check("decode", decode)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("decode")
     print(decode([258, 100, 258, 97, 99], toy_merges))
     print(decode([240, 159, 152, 128], {}), "  and cut short:", decode([240, 159, 152], {}))
 
@@ -314,6 +317,7 @@ check("count_pairs", count_pairs)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("count_pairs")
     counted = count_pairs(rhyme)
     most = sorted(counted, key=counted.get, reverse=True)[:12]
     fig, ax = plt.subplots(figsize=(6.8, 2.8))
@@ -394,6 +398,7 @@ def tokens_in_use(words):
 
 
 with until_written():
+    needs("decode", "count_pairs", "train_bpe")
     merges, words = train_bpe(rhyme, 50), rhyme
     for table, (pair, new) in zip("abc", [(None, None), *merges.items()]):
         words = {merge_pair(word, pair, new): count for word, count in words.items()}
@@ -417,6 +422,7 @@ def rhyme_after(count):
 
 
 with until_written():
+    needs("decode", "count_pairs", "train_bpe")
     show_pieces({f"{count} merges": rhyme_after(count) for count in (0, 2, 6, 17, 50)},
                 "From letters to words: the frequent ones close first")
 
@@ -430,6 +436,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("decode", "count_pairs", "train_bpe")
     words, types, length = rhyme, [], []
     for pair, new in [(None, None), *merges.items()]:
         words = {merge_pair(word, pair, new): count for word, count in words.items()}
@@ -453,6 +460,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("decode", "count_pairs", "train_bpe")
     spelled = {decode([token], merges): n for token, n in tokens_in_use(words).items()}
     print(", ".join(f"{piece} {n}" for piece, n in spelled.items()))
     print("characters in these tokens:", sum(len(piece) * n for piece, n in spelled.items()))
@@ -497,6 +505,7 @@ check("encode", encode)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("decode", "count_pairs", "train_bpe", "encode")
     print(encode("aaabdaaabac", toy_merges))
     for text in ["seesaw", "déjà vu 😀", "  two  blanks\n", "海"]:
         ids = encode(text, merges)
@@ -528,6 +537,7 @@ with until_written():
 # %% tags=["skip-grading"]
 million = everything[:1_000_000]
 with until_written():
+    needs("pre_tokenize", "train_bpe")
     speech_words = count_words(pre_tokenize(million))
     print(f"{sum(speech_words.values()):,} chunks, {len(speech_words):,} different")
     began = time.perf_counter()
@@ -541,6 +551,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("pre_tokenize", "train_bpe")
     words, touched = speech_words, []
     for pair, new in track(list(speech_merges().items())[:80], "merges"):
         smaller = {merge_pair(word, pair, new): count for word, count in words.items()}
@@ -620,12 +631,14 @@ def seconds_for(trainer, merges):
 
 
 with until_written():
+    needs("pre_tokenize", "count_pairs", "train_bpe")
     print("the same merges as the course's:", train_bpe_fast(speech_words, 2000) == speech_merges())
     fast = [seconds_for(train_bpe_fast, merges) for merges in track(more, "correcting the counts")]
     plain = [seconds_for(train_bpe, merges) for merges in track(steps, "counting anew")]
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("pre_tokenize", "count_pairs", "train_bpe")
     fig, ax = plt.subplots(figsize=(7.2, 3.3))
     ax.plot([40, 2000], [plain[-1], plain[-1] * 50], ":", color=ORANGE)
     ax.plot(steps, plain, "o-", color=ORANGE, label="counting anew (dotted: continued)")
@@ -641,6 +654,7 @@ with until_written():
 # %% tags=["skip-grading"]
 merges = speech_merges()
 with until_written():
+    needs("decode")
     learned = [decode([token], merges) for token in merges.values()]
     show_pieces({"merges 1 to 20": learned[:20], "merges 501 to 515": learned[500:515],
                  "the last 15": learned[-15:], "the longest": sorted(learned, key=len, reverse=True)[:10]},
@@ -649,6 +663,7 @@ with until_written():
 # %% tags=["skip-grading"]
 sentence = "In 1946 Congress approved strawberries for the sailors, in 1996 bread, in 2026 tea."
 with until_written():
+    needs("decode", "encode")
     rows = {}
     for count in (0, 100, 500, 2000):
         some = dict(list(merges.items())[:count])
@@ -666,6 +681,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("pre_tokenize", "train_bpe", "encode")
     chunks = {bytes(word).decode(): count for word, count in speech_words.items()}
     sizes, rates = [0, 50, 100, 200, 500, 1000, 2000], []
     for size in track(sizes, "vocabulary sizes"):
@@ -692,6 +708,7 @@ samples = {"English": "The ship sails across the sea to the old harbour.",
            "Python": "for ship in harbour:\n    ship.sail(speed=12)",
            "digits": "3141592653 2718281828 1414213562 1618033988"}
 with until_written():
+    needs("encode")
     counts = [len(encode(text, merges)) for text in samples.values()]
     fig, ax = plt.subplots(figsize=(7.2, 3.4))
     bars = ax.barh(list(samples), counts, color=[ORANGE] + [BLUE] * 7)

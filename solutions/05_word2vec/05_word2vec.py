@@ -39,7 +39,7 @@ from coursekit.data.speech_words import adagrad_step, pack, speech_corpus
 from coursekit.figures import BLUE, ORANGE, heatmap
 from coursekit.figures.word_map import draw_map
 from coursekit.notebook.progress import track
-from coursekit.notebook.until_written import until_written
+from coursekit.notebook.until_written import needs, until_written
 from matplotlib.colors import ListedColormap
 
 start("05_word2vec")
@@ -90,11 +90,13 @@ check("context_windows", context_windows)
 sentence = ("The competent services have not included them in the agenda on the grounds that they had been "
             "answered in a previous part-session").split()
 with until_written():
+    needs("context_windows")
     for context, target in context_windows(sentence, 3)[3:6]:
         print(f"{target:>9s} ← {', '.join(context)}")
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("context_windows")
     roles, riddles = np.zeros((6, 12)), context_windows(list(range(12)), 3)[3:9]
     for row, (context, target) in enumerate(riddles):
         roles[row, list(context)], roles[row, target] = 1, 2
@@ -177,6 +179,7 @@ ids = [vocabulary.index(word) for word in sentence]
 toy = np.random.default_rng(1)
 toy_in, toy_out = toy.normal(0, 0.3, (2, len(vocabulary), 8))
 with until_written():
+    needs("context_windows", "cbow_forward")
     context, target = context_windows(ids, 3)[3]
     _, p = cbow_forward(context, toy_in, toy_out)
     print(f"probability of “{vocabulary[target]}”: {p[target]:.3f}; guessing: {1 / len(p):.3f}")
@@ -242,6 +245,7 @@ def slope(table, place, loss, step=1e-5):
 
 
 with until_written():
+    needs("context_windows", "cbow_forward", "cbow_backward")
     loss = lambda: -np.log(cbow_forward(context, toy_in, toy_out)[1][target])
     by_formula = cbow_backward(context, target, toy_in, toy_out)
     by_trying = [np.array([slope(table, place, loss) for place in np.ndindex(table.shape)])
@@ -251,6 +255,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("context_windows", "cbow_forward", "cbow_backward")
     fig, ax = plt.subplots(figsize=(4.6, 3.8))
     for formula, tried, color, name in zip(by_formula, by_trying, (BLUE, ORANGE), ("W_in", "W_out")):
         ax.plot(tried, formula.ravel(), "o", ms=4, color=color, label=name)
@@ -266,6 +271,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("context_windows", "cbow_forward", "cbow_backward")
     losses, tables = [], [toy_in.copy(), toy_out.copy()]
     for _ in range(60):
         total = 0
@@ -351,6 +357,7 @@ V, D, m, K = len(corpus.words), 64, 3, 5
 print(f"{V:,} words, {corpus.counts.sum():,} in all, {len(corpus.sentences):,} sentences, for example:")
 print(" ".join(corpus.words[i] for i in corpus.sentences[1000]))
 with until_written():
+    needs("context_windows")
     riddles = pack(corpus.sentences, context_windows, m, blank=V)
     print(f"{len(riddles):,} riddles; the tables hold 2 · {V:,} · {D} = {2 * V * D:,} numbers")
 
@@ -403,6 +410,7 @@ before, W_out = W_in[:V].copy(), np.zeros((V, D), dtype=np.float32)
 paces = np.full(V + 1, 0.1, np.float32), np.full(V, 0.1, np.float32)
 
 with until_written():
+    needs("context_windows", "negative_sampling_loss")
     began, epochs = time.perf_counter(), 5
     batches = [batch for _ in range(epochs)
                for batch in np.array_split(rng.permutation(len(riddles)), len(riddles) // 1024)]
@@ -414,6 +422,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("context_windows", "negative_sampling_loss")
     smooth = np.convolve(history, np.full(50, 1 / 50), "valid")
     fig, ax = plt.subplots(figsize=(7.2, 3))
     ax.plot(np.arange(len(history)) * epochs / len(history), history, color="#9ccbe8", lw=0.5)
@@ -465,6 +474,7 @@ check("nearest", nearest)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("context_windows", "negative_sampling_loss", "nearest")
     for word in "january three million children peace nuclear iraq farm poor she must more".split():
         found = nearest(word, vectors, words, 6)
         print(f"{word:>9s}  " + ", ".join(f"{other} {cosine:.2f}" for other, cosine in found))
@@ -487,6 +497,7 @@ groups = {"months": "january february march april june july august september oct
           "time": "years months weeks days hours decades"}
 
 with until_written():
+    needs("context_windows", "negative_sampling_loss")
     fig, axes = plt.subplots(1, 2, figsize=(12, 6.4), width_ratios=[1, 2.7])
     draw_map(before, words, groups, ax=axes[0], labels=False, title="Before: chaos")
     draw_map(vectors, words, groups, ax=axes[1], title="After: words of a kind have found each other")
@@ -544,6 +555,7 @@ asked = ["can could will", "is was are", "good better strong", "nation nations c
          "he his she", "he she father", "farms farmers schools", "school teachers hospital",
          "first second third", "europe european america", "january february march", "man men woman"]
 with until_written():
+    needs("context_windows", "negative_sampling_loss", "analogy")
     for question in asked:
         found = analogy(*question.split(), vectors, words)
         print("{:>8s} is to {:9s} as {:>8s} is to  ".format(*question.split())
@@ -570,6 +582,7 @@ def hits(pairs, k):
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("context_windows", "negative_sampling_loss", "analogy")
     pairs = {name: list(zip(row.split()[::2], row.split()[1::2])) for name, row in families.items()}
     first = [hits(pairs[name], 1) for name in pairs]
     among_five = [hits(pairs[name], 5) for name in pairs]
@@ -600,6 +613,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("context_windows", "negative_sampling_loss", "nearest")
     print(", ".join(word for word, _ in nearest("may", vectors, words, 8)))
 
 # %% [markdown]

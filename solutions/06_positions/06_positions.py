@@ -26,7 +26,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from coursekit import check, progress, start
 from coursekit.figures import BLUE, GREEN, INK, ORANGE, PURPLE, heatmap
-from coursekit.notebook.until_written import until_written
+from coursekit.notebook.until_written import needs, until_written
 
 start("06_positions")
 
@@ -130,6 +130,7 @@ check("binary_code", binary_code)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("binary_code")
     codes = binary_code(np.arange(16), 4)  # (16, 4)
     fig, axes = plt.subplots(1, 2, figsize=(7.6, 3.2))
     heatmap(codes.T, ["8s", "4s", "2s", "1s"], ax=axes[0], numbers=".0f", aspect="auto",
@@ -143,6 +144,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("binary_code")
     print("the numbers 1 to 16 in eight bits:")
     for four in binary_code(np.arange(1, 17).reshape(4, 4), 8):
         print("  ".join("".join(str(int(bit)) for bit in code) for code in four))
@@ -219,6 +221,7 @@ check("sinusoidal", sinusoidal)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("sinusoidal")
     robot, five = sinusoidal(4, 4, base=100), sinusoidal(5, 5)
     print("D = 4, base 100: one row for each word of I am a robot")
     print(robot.round(2), "\n")
@@ -234,6 +237,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("sinusoidal")
     P = sinusoidal(9, 8, base=16)
     fig, ax = plt.subplots(figsize=(8, 3.7))
     for i, colour in enumerate([BLUE, ORANGE, GREEN, PURPLE]):
@@ -248,6 +252,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("sinusoidal")
     P = sinusoidal(100, 32)
     fig, axes = plt.subplots(1, 2, figsize=(7.8, 3.2), sharey=True)
     for ax, columns, title in zip(axes, (P[:, 0::2], P[:, 1::2]), ("sines", "cosines")):
@@ -267,6 +272,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("sinusoidal")
     one, sixteen = sinusoidal(2001, 2), sinusoidal(2001, 32)
     print("one clock, place 0 against place 44:", np.linalg.norm(one[44] - one[0]).round(4))
     nearest = np.linalg.norm(sixteen[1:] - sixteen[0], axis=1)
@@ -279,6 +285,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("sinusoidal")
     word, P = np.array([2.0, 1.0]), sinusoidal(6, 2)
     _, ax = plt.subplots(figsize=(4.4, 4))
     ax.add_patch(plt.Circle(word, 1, fill=False, color="#c3cad1"))
@@ -298,6 +305,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("sinusoidal")
     W = np.random.default_rng(1).normal(size=(8, 5))  # any matrix will do
     P = sinusoidal(9, 8)
     pairs = {"words alone      ": (X_first, X_second), "words + positions": (X_first + P, X_second + P)}
@@ -353,6 +361,7 @@ check("shift_matrix", shift_matrix)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("sinusoidal", "shift_matrix")
     M, P = shift_matrix(3, 8, base=100), sinusoidal(100, 8, base=100)
     error = np.abs(P[:-3] @ M.T - P[3:]).max()
     _, ax = plt.subplots(figsize=(4.8, 3.9))
@@ -370,6 +379,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("sinusoidal")
     P, c = sinusoidal(400, 64), np.arange(-60, 61)
     for t, width, colour in [(70, 7, "#c3cad1"), (200, 3.5, ORANGE), (330, 1.2, BLUE)]:
         plt.plot(c, P[t + c] @ P[t], color=colour, lw=width, label=f"from place {t}")
@@ -438,6 +448,7 @@ check("rope", rope)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("sinusoidal", "rope")
     q, k = np.random.default_rng(4).normal(size=(2, 16))
     places, P = np.arange(24), sinusoidal(24, 16)
     added = (q + P) @ (k + P).T  # (24, 24)
@@ -450,6 +461,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("sinusoidal", "rope")
     for m, n in [(5, 2), (6, 3), (105, 102), (2, 5)]:
         score = rope(q[None], [m])[0] @ rope(k[None], [n])[0]
         print(f"places {m} and {n}: {score:.6f}")

@@ -107,13 +107,14 @@ check("kernel_smooth", kernel_smooth)
 # %% tags=["skip-grading"]
 import matplotlib.pyplot as plt
 from coursekit.figures import BLUE, GREEN, INK, ORANGE, heatmap
-from coursekit.notebook.until_written import until_written
+from coursekit.notebook.until_written import needs, until_written
 
 dots = np.linspace(0, 10, 11)
 heights = np.sin(dots) + 0.1 * dots + np.random.default_rng(3).normal(0, 0.2, 11)
 grid = np.linspace(0, 10, 400)
 
 with until_written():
+    needs("kernel_smooth")
     fig, axes = plt.subplots(1, 3, figsize=(10, 2.9), sharey=True)
     findings = ("the nearest dot wins", "a smooth curve", "nearly the mean")
     for ax, sigma, finding in zip(axes, (0.1, 0.6, 5), findings):
@@ -254,6 +255,7 @@ def attention_one_by_one(q, k, v):
 
 
 with until_written():
+    needs("scaled_dot_product_attention")
     quick, film_weights = scaled_dot_product_attention(film_queries, film_keys, film_values)
     slow = attention_one_by_one(film_queries, film_keys, film_values)
     print("all at once:", quick.ravel().round(2), "  one by one:", slow.ravel().round(2))
@@ -328,6 +330,7 @@ def clocks(number):
 
 
 with until_written():
+    needs("scaled_dot_product_attention")
     fig, axes = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True)
     for tau, colour in ((1, GREEN), (0.1, ORANGE), (0.01, BLUE)):
         _, weights = scaled_dot_product_attention(clocks([104, 106]) / tau, clocks(orders), np.eye(11))
@@ -355,6 +358,7 @@ vector = {word: draw.normal(size=4) for word in ("dog", "bites", "man")}
 W_Q, W_K, W_V = draw.normal(size=(3, 4, 4)) / 2
 
 with until_written():
+    needs("scaled_dot_product_attention")
     fig, axes = plt.subplots(1, 2, figsize=(9, 2.2))
     for ax, sentence in zip(axes, (["dog", "bites", "man"], ["man", "bites", "dog"])):
         X = np.array([vector[word] for word in sentence])
@@ -411,6 +415,7 @@ check("causal_mask", causal_mask)
 german = "<sos> Ich habe einen Apfel gegessen <eos>".split()
 
 with until_written():
+    needs("scaled_dot_product_attention", "causal_mask")
     mask = causal_mask(7)
     print("scores set to −∞:", (~mask).sum())
     q, k = np.random.default_rng(4).normal(size=(2, 7, 16))
@@ -461,6 +466,7 @@ check("padding_mask", padding_mask)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("scaled_dot_product_attention", "padding_mask")
     batch = np.random.default_rng(5).normal(size=(3, 4, 8))  # the padding holds rubbish, on purpose
     lux = batch[2:, :2]  # the two words of Fiat lux
     alone, _ = scaled_dot_product_attention(lux, lux, lux)
@@ -471,6 +477,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("causal_mask", "padding_mask")
     both = causal_mask(4) & padding_mask([4, 3, 2], 4)  # (4, 4) & (3, 1, 4) → (3, 4, 4)
     fig, axes = plt.subplots(1, 3, figsize=(9, 3.1))
     for ax, allowed, line in zip(axes, both, ("Let there be light", "Es werde Licht ·", "Fiat lux · ·")):
@@ -532,6 +539,7 @@ check("additive_attention", additive_attention)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("scaled_dot_product_attention", "additive_attention")
     draw = np.random.default_rng(6)
     q, k, v = draw.normal(size=(200, 1, 16)), draw.normal(size=(200, 10, 16)), np.ones((200, 10, 1))
     W_q, W_k, w = draw.normal(size=(16, 16)) / 4, draw.normal(size=(16, 16)) / 4, draw.normal(size=16) / 4
@@ -624,6 +632,7 @@ def learn(steps):
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("scaled_dot_product_attention", "causal_mask", "attention_backward")
     losses, maps = learn(400)
     fig, axes = plt.subplots(1, 3, figsize=(9.4, 3.1))
     axes[0].semilogy(losses, color=BLUE)

@@ -116,10 +116,11 @@ check("split_heads", split_heads)
 import matplotlib.pyplot as plt
 from coursekit.figures import BLUE, GREEN, ORANGE, heatmap
 from coursekit.notebook.progress import track
-from coursekit.notebook.until_written import until_written
+from coursekit.notebook.until_written import needs, until_written
 from matplotlib.colors import ListedColormap
 
 with until_written():
+    needs("split_heads")
     numbers = torch.arange(48.0).reshape(1, 6, 8)
     fig, axes = plt.subplots(1, 2, figsize=(9, 3.2))
     for ax, heads, title in ((axes[0], split_heads(numbers, 2), "Split: each head sees all words"),
@@ -205,6 +206,7 @@ check("multi_head_attention", multi_head_attention)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("multi_head_attention")
     torch.manual_seed(0)
     x = torch.randn(1, 5, 8)
     W_Q, W_K, W_V = torch.randn(3, 8, 8)
@@ -238,6 +240,7 @@ for head, wanted in ((1, noun), (2, verb), (3, adjective)):
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("multi_head_attention")
     identity = torch.eye(16).repeat(1, 4)  # every head reports all that it hears
     _, weights = multi_head_attention(x, x, W_Q.flatten(1), W_K.flatten(1), identity, torch.eye(64), h=4)
     fig, ax = plt.subplots(figsize=(9, 2.6))
@@ -301,6 +304,7 @@ check("MultiHeadAttention", MultiHeadAttention)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("MultiHeadAttention")
     torch.manual_seed(1)
     attention = MultiHeadAttention(d_model=512, h=8)
     english, german = "Let there be light".split(), "Es werde Licht".split()
@@ -324,6 +328,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("MultiHeadAttention")
     torch.manual_seed(2)
     theirs = nn.MultiheadAttention(512, 8, batch_first=True)
     ours = MultiHeadAttention(512, 8)
@@ -440,10 +445,12 @@ def learn(h, steps=400):
 
 
 with until_written():
+    needs("MultiHeadAttention")
     runs = {h: learn(h) for h in (1, 2, 3)}
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("MultiHeadAttention")
     fig, ax = plt.subplots(figsize=(7.2, 3.4))
     for (h, (model, errors)), colour in zip(runs.items(), (ORANGE, GREEN, BLUE)):
         ax.plot(errors, color=colour, label=f"h = {h}")
@@ -463,6 +470,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("MultiHeadAttention", "attention_maps")
     model = runs[3][0]
     maps = attention_maps(model, make_batch(1)[0])
     print("found:", {name: tuple(weights.shape) for name, weights in maps.items()})

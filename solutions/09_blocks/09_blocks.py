@@ -57,7 +57,7 @@ MultiHeadAttention = mine("08", "MultiHeadAttention")
 # %% tags=["skip-grading"]
 import matplotlib.pyplot as plt
 from coursekit.figures import BLUE, GREEN, ORANGE, heatmap
-from coursekit.notebook.until_written import until_written
+from coursekit.notebook.until_written import needs, until_written
 
 torch.manual_seed(1)
 words = torch.randn(1, 8, 64)  # one sentence of eight words, d_model = 64
@@ -151,6 +151,7 @@ check("LayerNorm", LayerNorm)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("LayerNorm")
     loudness = torch.tensor([1, 0.1, 3, 1, 0.3, 2, 1, 0.5])[:, None]
     loud = words[0, :, :24] * loudness + torch.arange(8)[:, None] - 3
     fig, axes = plt.subplots(1, 2, figsize=(9.6, 3))
@@ -168,6 +169,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("LayerNorm")
     norm = LayerNorm(64).double()
     x = 5 * torch.randn(2, 7, 64, dtype=torch.double) - 2
     y = norm(x).detach()
@@ -240,6 +242,7 @@ def learn_curve(width, place, curve, steps=400):
 
 
 with until_written():
+    needs("FeedForward")
     place = torch.linspace(-3, 3, 121)[:, None]
     curve = torch.sin(2 * place) + 0.3 * place
     fig, axes = plt.subplots(1, 3, figsize=(9.6, 2.9), sharey=True)
@@ -309,6 +312,7 @@ def gradients_arriving(add, depth=16):
 
 
 with until_written():
+    needs("LayerNorm", "residual")
     around, straight = gradients_arriving(add=True), gradients_arriving(add=False)
     weak = next((n for n in range(16) if straight[n] < around[n] / 1000), 15) + 1  # its number, from 1
     fig, ax = plt.subplots(figsize=(7.4, 3.3))
@@ -385,6 +389,7 @@ check("EncoderBlock", EncoderBlock)
 from coursekit.figures.block_shapes import draw_walk, stations
 
 with until_written():
+    needs("EncoderBlock")
     block = EncoderBlock(d_model=512, heads=8, d_ff=2048)
     walk = stations(block, torch.randn(2, 7, 512))
     draw_walk(walk, title="Whatever happens inside: what goes in with 512 numbers a word comes out with 512")
@@ -408,6 +413,7 @@ def mean_likeness(make, depth=12):
 
 
 with until_written():
+    needs("EncoderBlock")
     blocks = mean_likeness(lambda: EncoderBlock(64, 4, 256))
     fig, ax = plt.subplots(figsize=(7.2, 3.1))
     ax.plot(mean_likeness(lambda: MultiHeadAttention(64, 4)), "s--", color=ORANGE, label="plain attention")
@@ -423,6 +429,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written(), torch.no_grad():
+    needs("LayerNorm", "EncoderBlock")
     x = LayerNorm(64)(words)
     y = x
     for _ in range(100):
@@ -453,6 +460,7 @@ def copy_rest(ours, theirs, norms):
 
 
 with until_written(), torch.no_grad():
+    needs("EncoderBlock")
     ours = EncoderBlock(64, 4, 256)
     theirs = nn.TransformerEncoderLayer(64, 4, 256, dropout=0.0, batch_first=True)
     copy_attention(ours.attention, theirs.self_attn)
@@ -524,6 +532,7 @@ check("DecoderBlock", DecoderBlock)
 
 # %% tags=["skip-grading"]
 with until_written(), torch.no_grad():
+    needs("DecoderBlock")
     ours = DecoderBlock(64, 4, 256)
     theirs = nn.TransformerDecoderLayer(64, 4, 256, dropout=0.0, batch_first=True)
     copy_attention(ours.self_attention, theirs.self_attn)
@@ -541,6 +550,7 @@ with until_written(), torch.no_grad():
 english, german = "I ate an apple <pad>".split(), "<bos> Ich habe einen Apfel gegessen".split()
 
 with until_written():
+    needs("DecoderBlock")
     torch.manual_seed(2)
     block = DecoderBlock(32, 4, 64)
     x, memory = torch.randn(1, 6, 32, requires_grad=True), torch.randn(1, 5, 32, requires_grad=True)
@@ -567,6 +577,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("EncoderBlock", "DecoderBlock")
     sizes = {kind.__name__: sum(p.numel() for p in kind(512, 8, 2048).parameters()) for kind in (EncoderBlock, DecoderBlock)}
     for name, size in sizes.items():
         print(f"{name}: {size:>10,} parameters, six of them {6 * size:>11,}")

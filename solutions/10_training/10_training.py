@@ -96,12 +96,13 @@ check("shift_targets", shift_targets)
 import matplotlib.pyplot as plt
 from coursekit.figures import BLUE, GREEN, INK, ORANGE, RED, heatmap
 from coursekit.notebook.progress import track
-from coursekit.notebook.until_written import until_written
+from coursekit.notebook.until_written import needs, until_written
 
 words = ["a", "am", "I", "thanks", "student", "<eos>"]  # the lecture's output vocabulary: numbers 0 to 5
 EOS, BOS, PAD = 5, 6, 7  # <bos> and padding are never said, so they need no place among the six
 
 with until_written():
+    needs("shift_targets")
     decoder_input, labels = shift_targets([[2, 1, 0, 4]], BOS, EOS, PAD)
     name = [*words, "<bos>", "<pad>"]
     for seen, said in zip(decoder_input[0], labels[0]):
@@ -145,6 +146,7 @@ check("label_smoothing", label_smoothing)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("label_smoothing")
     targets = torch.tensor([2, 1, 0, 4, 5])  # I am a student <eos>
     fig, axes = plt.subplots(1, 2, figsize=(9.2, 3.4))
     for ax, epsilon, title in zip(axes, (0.0, 0.1), ("ε = 0: be certain", "ε = 0.1: leave a little for the others")):
@@ -206,6 +208,7 @@ check("masked_cross_entropy", masked_cross_entropy)
 import math
 
 with until_written():
+    needs("shift_targets", "masked_cross_entropy")
     print(f"knows nothing: {masked_cross_entropy(torch.zeros(1, 5, 6), labels, PAD):.4f} = ln 6 = {math.log(6):.4f}")
 
     belief = torch.linspace(0.5, 0.9999, 400)  # probability of the right one of two words
@@ -225,6 +228,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("shift_targets", "masked_cross_entropy")
     _, batch_labels = shift_targets([[2, 1, 0, 4], [3], [2, 1]], BOS, EOS, PAD)
     logits = torch.randn(3, 5, 6, generator=torch.Generator().manual_seed(0)).requires_grad_()
     masked_cross_entropy(logits, batch_labels, PAD).backward()
@@ -304,6 +308,7 @@ def descend(update, steps=40):
 
 
 with until_written():
+    needs("adam_step")
     memory = {"m": torch.zeros(2), "v": torch.zeros(2)}
 
     def adam(point, gradient, t):
@@ -332,6 +337,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("shift_targets", "masked_cross_entropy", "adam_step")
     table, m, v = torch.zeros(5, 6), torch.zeros(5, 6), torch.zeros(5, 6)
     history = []
     for t in range(1, 61):
@@ -384,6 +390,7 @@ check("noam_rate", noam_rate)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("noam_rate")
     steps = range(1, 20001, 50)
     fig, ax = plt.subplots(figsize=(7.2, 3.1))
     for d_model, warmup, colour in ((512, 4000, BLUE), (512, 8000, ORANGE), (256, 4000, GREEN)):
@@ -484,6 +491,7 @@ for name_of_model, model in racers.items():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("shift_targets", "masked_cross_entropy", "noam_rate", "train_step")
     draw = torch.Generator().manual_seed(2)
     unseen = reversal(200, 4, 10, draw)
     batches = [reversal(64, 4, 10, draw) for _ in range(300)]
@@ -508,6 +516,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("shift_targets", "masked_cross_entropy", "noam_rate", "train_step")
     lengths, beyond = (8, 16, 32, 64, 96), range(4, 17)
     cost = {name_of_model: [] for name_of_model in racers}
     for name_of_model, model in racers.items():
@@ -550,6 +559,7 @@ with until_written():
 from coursekit.figures.loss_landscape import heights, map_of
 
 with until_written():
+    needs("shift_targets", "masked_cross_entropy", "noam_rate", "train_step")
     transformer = racers["transformer"].eval()
     directions, way = map_of(path)
     margin = 0.35 * (way.amax(0) - way.amin(0))

@@ -126,12 +126,13 @@ import matplotlib.pyplot as plt
 from coursekit.figures.beam_tree import Watched, draw_search
 from coursekit.figures import BLUE, GREEN, INK, ORANGE, RED
 from coursekit.notebook.progress import track
-from coursekit.notebook.until_written import until_written
+from coursekit.notebook.until_written import needs, until_written
 
 everything = {"yes yes": 0.5 * 0.4, "yes ok": 0.5 * 0.3, "yes": 0.5 * 0.3, "ok ok": 0.4 * 0.7, "ok yes": 0.4 * 0.2,
               "ok": 0.4 * 0.1, "(nothing)": 0.1}
 
 with until_written():
+    needs("greedy")
     watched = Watched(small_step)
     tokens, total = greedy(watched, BOS, EOS, 10)
     fig, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.2), width_ratios=(3, 2))
@@ -159,6 +160,7 @@ model = LetterModel()  # model(prefixes) is a step; model.after("qu") is the row
 print("after “q”:", {TOKENS[i]: round(float(np.exp(model.after("q")[i])), 2) for i in np.argsort(-model.after("q"))[:4]})
 
 with until_written():
+    needs("greedy")
     for attempt in range(3):
         print("the greedy name:", spell(greedy(model, NAME_BOS, NAME_EOS, 20)[0]))
 
@@ -202,6 +204,7 @@ check("temperature_probs", temperature_probs)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("temperature_probs")
     fig, axes = plt.subplots(1, 3, figsize=(9.4, 2.8), sharey=True)
     letters = [t.replace("<eos>", "end") for t in TOKENS[1:]]
     for ax, T, finding in zip(axes, (0.4, 1, 2.5), ("cold: the favourite rules", "as the model says", "hot: anything goes")):
@@ -322,6 +325,7 @@ check("top_p", top_p)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("top_p")
     name = "jessica"
     kept = [(top_p(model.after(name[:n]), 0.9) > 0).sum() for n in range(len(name) + 1)]
     fig, ax = plt.subplots(figsize=(7.2, 2.9))
@@ -346,6 +350,7 @@ knobs = {"temperature T": [(f"{T}", lambda z, T=T: temperature_probs(z, T)) for 
          "top-p": [(f"{p}", lambda z, p=p: top_p(z, p)) for p in (0.3, 0.5, 0.7, 0.9, 1.0)]}
 
 with until_written():
+    needs("temperature_probs", "top_k", "top_p")
     runs = {(kind, label): [] for kind, settings in knobs.items() for label, _ in settings}
     for kind, label, choose in track([(kind, *setting) for kind, settings in knobs.items() for setting in settings], "settings"):
         rng = np.random.default_rng(11)
@@ -465,6 +470,7 @@ check("beam_search", beam_search)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("beam_search")
     watched = Watched(lecture_step)
     hypotheses = beam_search(watched, 2, 0.0, 8, 0, 10)
     fig, ax = plt.subplots(figsize=(9.4, 4.8))
@@ -483,6 +489,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("beam_search")
     for k in (1, 2, 9):
         found = beam_search(small_step, k, 0.0, BOS, EOS, 10)
         print(f"k = {k}:", ", ".join(f"{' '.join(words[t] for t in tokens)} {np.exp(score):.2f}" for tokens, score in found))
@@ -497,6 +504,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("beam_search")
     widths = [1, 2, 3, 5, 10, 20, 50, 100]
     best = [beam_search(model, k, 0.0, NAME_BOS, NAME_EOS, 20)[0] for k in track(widths, "beams")]
     fig, ax = plt.subplots(figsize=(7.2, 3.3))
@@ -521,6 +529,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("beam_search")
     alphas = [0, 0.3, 0.5, 0.7, 1, 1.25, 1.5, 2]
     best = [beam_search(model, 20, alpha, NAME_BOS, NAME_EOS, 24)[0][0] for alpha in track(alphas, "penalties")]
     fig, ax = plt.subplots(figsize=(7.6, 3.4))

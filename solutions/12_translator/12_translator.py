@@ -136,10 +136,11 @@ check("make_batch", make_batch)
 import matplotlib.pyplot as plt
 from coursekit.figures import BLUE, GREEN, ORANGE, PALETTE, heatmap
 from coursekit.notebook.progress import track
-from coursekit.notebook.until_written import until_written
+from coursekit.notebook.until_written import needs, until_written
 from matplotlib.colors import ListedColormap
 
 with until_written():
+    needs("make_batch")
     tiny = [pair for pair in train if len(pair[1]) < 9][:6]
     fig, axes = plt.subplots(1, 3, figsize=(9.6, 2.9))
     for ax, part, name in zip(axes, make_batch(tiny), ("source", "decoder_input", "labels")):
@@ -249,6 +250,7 @@ check("Transformer", Transformer)
 from coursekit.translator.word_model import SIZES
 
 with until_written():
+    needs("Transformer")
     torch.manual_seed(0)
     model = Transformer(len(english_words), len(german_words), **SIZES)
     shares = {}  # each table counts once, also one that is used twice
@@ -311,6 +313,7 @@ check("translate", translate)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("Transformer", "translate")
     for beam in (1, 4):
         said = translate(model, english_words.encode("I ate an apple."), beam=beam, max_length=12)
         print(f"untrained, beam {beam}: {german_words.decode(said)}")
@@ -331,6 +334,7 @@ from coursekit.translator.training import Training, fresh
 TRAIN_FULL = False
 
 with until_written():
+    needs("make_batch", "Transformer")
     torch.manual_seed(0)
     model = fresh(Transformer(len(english_words), len(german_words), **SIZES))
     checkpoint = "my_translator.pt" if TRAIN_FULL else None
@@ -349,6 +353,7 @@ from coursekit.translator.word_model import load
 from coursekit.translator.word_model import exact_match
 
 with until_written():
+    needs("make_batch", "Transformer")
     if TRAIN_FULL and training.finished:
         print("This is the model that you have just trained.")
     else:
@@ -367,6 +372,7 @@ def say(sentence, beam=4):
 
 
 with until_written():
+    needs("make_batch", "Transformer", "translate")
     for sentence in ["I ate an apple.", "I am a student.", "Let there be light.", "The cat jumped on the roof.",
                      "Yesterday the old man did not open the window.", "She says that the children play in the garden.",
                      "I do not like apples and you like oranges."]:
@@ -380,6 +386,7 @@ with until_written():
 from coursekit.translator.attention_map import alignment
 
 with until_written():
+    needs("make_batch", "Transformer", "translate")
     source = english_words.encode("I ate an apple.")
     target = translate(model, source)
     weights = alignment(model, source, target)  # (words said, source words)
@@ -463,6 +470,7 @@ def compare_with_sacrebleu():
 
 
 with until_written():
+    needs("make_batch", "Transformer", "translate", "bleu")
     compare_with_sacrebleu()
 
 # %% [markdown]
@@ -476,6 +484,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("make_batch", "Transformer")
     scores = {split.removeprefix("test_"): exact_match(model, make_batch, numbered(parallel.load(split), english_words, german_words))
               for split in track(("test_sentences", "test_combinations", "test_coreference"), "testing")}
     fig, ax = plt.subplots(figsize=(7.2, 2.4))
@@ -501,6 +510,7 @@ with until_written():
 from coursekit.translator.attention_map import self_attention_from, sway
 
 with until_written():
+    needs("make_batch", "Transformer", "translate")
     fig, axes = plt.subplots(2, 1, figsize=(9.6, 5.2))
     for ax, adjective in zip(axes, ("tired", "wide")):
         sentence = f"The animal did not cross the street because it was too {adjective}."

@@ -106,7 +106,7 @@ import matplotlib.pyplot as plt
 from coursekit.figures import BLUE, GREEN, INK, ORANGE, PURPLE, RED, heatmap
 from coursekit.data.names import names
 from coursekit.notebook.progress import track
-from coursekit.notebook.until_written import until_written
+from coursekit.notebook.until_written import needs, until_written
 from matplotlib.colors import ListedColormap
 
 torch.set_num_threads(1)  # for models as small as these, sharing the work out costs more than it saves
@@ -125,6 +125,7 @@ def encode(some):
 train_ids, test_ids = encode(learned), encode(held_out)
 print(f"{len(learned):,} names to learn from, {len(held_out):,} held out; {V} tokens")
 with until_written():
+    needs("masked_lm_batch")
     inputs, targets = masked_lm_batch(train_ids[:6], V, np.random.default_rng(4), rate=0.3)
     for row, asked in zip(inputs, targets):
         print("".join(SYMBOLS[i] for i in row), "  asked:", " ".join("." if a < 0 else SYMBOLS[a] for a in asked))
@@ -223,6 +224,7 @@ def influence(model, ids):
 
 
 with until_written():
+    needs("TinyLM")
     fig, axes = plt.subplots(1, 2, figsize=(8.4, 3.6))
     for ax, causal, title in zip(axes, (False, True), ("Encoder: all see all", "Decoder: nobody sees the future")):
         torch.manual_seed(0)
@@ -268,12 +270,14 @@ def next_letters(ids=None):
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("masked_lm_batch", "TinyLM")
     torch.manual_seed(1)
     encoder = TinyLM(V, 48, 4, 96, 2, LENGTH, causal=False)
     encoder_losses = fit(encoder, blanks, 350, "the encoder fills in blanks")
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("TinyLM")
     torch.manual_seed(1)
     decoder = TinyLM(V, 48, 4, 96, 2, LENGTH, causal=True)
     decoder_losses = fit(decoder, next_letters, 350, "the decoder says what comes next")
@@ -289,6 +293,7 @@ from coursekit.provided.p01_markov_bigram import average_nll, bigram_counts, nor
 
 bigram = normalise_rows(bigram_counts(learned) + 0.01)  # a touch of lab 02: nothing is impossible
 with until_written(), torch.no_grad():
+    needs("TinyLM")
     inputs, targets = next_letters(test_ids)
     decoder_nll = nn.functional.cross_entropy(decoder(inputs).flatten(0, 1), targets.flatten()).item()
     scores = {"uniform (ln 27)": np.log(27), "bigram (lab 01)": average_nll(bigram, held_out), "tiny GPT": decoder_nll}
@@ -314,6 +319,7 @@ def write(model, rng):
 
 
 with until_written():
+    needs("TinyLM")
     dice = np.random.default_rng(7)
     print("bigram:  ", ", ".join(sample_name(bigram, dice) for _ in range(8)))
     print("tiny GPT:", ", ".join(write(decoder, dice) for _ in range(8)))
@@ -323,6 +329,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written(), torch.no_grad():
+    needs("masked_lm_batch", "TinyLM")
     pick = np.random.default_rng(3)
     place = np.array([1 + pick.integers(len(name)) for name in held_out])
     row, truth = np.arange(len(held_out)), test_ids[np.arange(len(held_out)), place]
@@ -401,6 +408,7 @@ check("sparse_mask", sparse_mask)
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("sparse_mask")
     fig, axes = plt.subplots(1, 5, figsize=(9.6, 2.5))
     for ax, kind in zip(axes, ("full", "causal", "local", "dilated", "global")):
         mask = sparse_mask(kind, 16)
@@ -435,6 +443,7 @@ def window_attention(q, k, v, width):
 
 
 with until_written():
+    needs("sparse_mask")
     q, k, v = torch.randn(3, 50, 16)
     print("the same result as the mask:", torch.allclose(full_attention(q, k, v, sparse_mask("local", 50, 8)), window_attention(q, k, v, 8), atol=1e-5))
 
@@ -450,6 +459,7 @@ def milliseconds(function, *arguments):
 
 
 with until_written():
+    needs("sparse_mask")
     lengths = [256, 512, 1024, 2048, 4096]
     kinds = dict(zip(("full", "causal", "local", "dilated", "global"), (INK, BLUE, ORANGE, GREEN, PURPLE)))
     styles = dict(zip(kinds, ("-", "-", "-", "--", ":")))
@@ -521,6 +531,7 @@ images = torch.tensor(digits.images / 16, dtype=torch.float)[..., None]  # (1797
 labels = torch.tensor(digits.target)
 
 with until_written():
+    needs("patchify")
     patches = patchify(images[:1], 2)
     fig = plt.figure(figsize=(8.6, 2.4))
     picture, *small = fig.subplot_mosaic([["image"] * 4 + [f"{r}{c}" for c in range(8)] for r in range(2)]).values()
@@ -557,6 +568,7 @@ def some_digits():
 
 
 with until_written():
+    needs("patchify")
     torch.manual_seed(0)
     vit = TinyViT()
     fit(vit, some_digits, 300, "the vision transformer looks at digits")
@@ -566,6 +578,7 @@ with until_written():
 
 # %% tags=["skip-grading"]
 with until_written():
+    needs("patchify")
     wrong = (guesses != labels[1400:]).nonzero()[:4, 0].tolist()
     shown = list(range(4)) + wrong
     fig, axes = plt.subplots(1, len(shown), figsize=(9, 1.9))
@@ -652,6 +665,7 @@ def vowel(formants, pitch=120):
 
 spoken = np.concatenate([vowel(f) for f in ((800, 1200, 2500), (300, 2300, 3000), (320, 800, 2300))])
 with until_written():
+    needs("mel_spectrogram")
     fig, axes = plt.subplots(1, 2, figsize=(9.4, 3.3), sharey=True)
     for ax, sound, title in ((axes[0], rising_tone, "Each octave is a larger step than the last"), (axes[1], spoken, "a, i, u: the bright bands tell them apart")):
         mels = mel_spectrogram(sound, RATE, n_mels=32)

@@ -33,7 +33,7 @@ import numpy as np
 from coursekit.checks import time_limit
 from coursekit.checks.forbidden_calls import used_in
 from coursekit.notebook import cards
-from coursekit.notebook.verdict import Mark, Verdict
+from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
 
 __all__ = ["Hint", "check", "close", "ensure", "equal", "progress", "public_check", "start"]
 
@@ -50,7 +50,6 @@ class NotYet(Exception):
 
 
 _registry: dict[str, dict[str, list[Callable[[Any], None]]]] = {}
-_verdicts: dict[str, Verdict] = {}
 _lab: str | None = None
 _last_card: cards.Card | None = None
 
@@ -72,7 +71,7 @@ def start(lab: str) -> None:
     global _lab
     importlib.import_module(f"coursekit.checks.c{lab}")
     _lab = lab
-    _verdicts.clear()
+    last_verdicts.clear()
     from coursekit import figures
 
     figures.use_style()
@@ -185,8 +184,8 @@ def check(question: str, function: Any) -> cards.Card:
     """
     lab = _lab or _lab_of(question)
     verdict = judge(lab, question, function)
-    _verdicts[question] = verdict
-    done = sum(known.passed for known in _verdicts.values())
+    last_verdicts[question] = verdict
+    done = sum(known.passed for known in last_verdicts.values())
     global _last_card
     _last_card = cards.checked(verdict, done, len(_registry[lab]))
     if os.environ.get("NBGRADER_VALIDATING") and not verdict.passed:
@@ -211,7 +210,7 @@ def state() -> tuple[str, list[str], dict[str, Verdict]]:
     """The lab that was started, its questions, and what the last check of each found."""
     if _lab is None:
         raise ValueError("run the first cell of the lab (start) first")
-    return _lab, list(_registry[_lab]), _verdicts
+    return _lab, list(_registry[_lab]), last_verdicts
 
 
 def progress() -> cards.Card:

@@ -18,14 +18,20 @@ _BAR = (
 )
 
 
-def say(sentence: str) -> None:
-    """Show one quiet line."""
+def say(sentence: str, details: str = "") -> None:
+    """Show one quiet line, with ``details`` folded below it."""
     if in_notebook():
         from IPython.display import HTML, display
 
-        display(HTML(f'<p style="font:14px system-ui,sans-serif;opacity:.75">○ {html.escape(sentence)}</p>'))
+        folded = (
+            f"<details><summary>Details</summary><pre>{html.escape(details)}</pre></details>"
+            if details
+            else ""
+        )
+        line = f'<p style="font:14px system-ui,sans-serif;opacity:.75">○ {html.escape(sentence)}</p>'
+        display(HTML(line + folded))
     else:
-        print(f"○ {sentence}")
+        print(f"○ {sentence}" + f"\n{details}" * bool(details))
 
 
 def track(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:

@@ -1,50 +1,79 @@
-"""Lets a cell wait for an answer that is not written yet, without an error."""
+"""Lets a cell wait for an answer that is not written or not right yet, without an error."""
 
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from coursekit.notebook.progress import say
+from coursekit.notebook.verdict import last_verdicts
+
+
+class _NotGreen(Exception):
+    """The last check of a question that a cell needs was red."""
+
+
+def needs(*questions: str) -> None:
+    """Let the cell wait while the last check of one of the questions was red: what it draws would not be true.
+
+    Stands first in a cell's ``with until_written():``, and names every question that what the cell shows comes from.
+    """
+    known = {name: last_verdicts[name] for name in questions if name in last_verdicts}
+    red = [name for name, verdict in known.items() if verdict.written and not verdict.passed]
+    if red:
+        raise _NotGreen(", ".join(red))
 
 
 @contextmanager
 def until_written() -> Iterator[None]:
-    """Run a cell that needs the student's functions; say so calmly while one of them is not written yet.
+    """Run a cell that needs the student's functions; say calmly why it shows nothing where it cannot run.
 
-    Only ``NotImplementedError``, and a name that a cell above did not get to make, is taken for "not yet"; every
-    other error shows as usual.
+    A function may be unwritten, or its check not green (``needs``). Any other error is said in one line that names the
+    function that raised it, with the traceback folded below, so that *Run All* goes on.
     """
     try:
         yield
-    except NotImplementedError as error:
-        if error.args:  # PyTorch's own, which say what they miss
-            raise
+    except Exception as error:
         _close_figures()
-        name = _raised_in(error) or "a function"
-        say(
-            f"This cell waits for {name}, which is not written yet. Write it above, then run this cell again."
-        )
-    except NameError as error:
-        _close_figures()
-        name, where = f"“{error.name}”" if error.name else "a name", _raised_in(error)
+        details = "" if _is_expected(error) else "".join(traceback.format_exception(error))
+        say(_why(error), details)
+
+
+def _is_expected(error: Exception) -> bool:
+    """Whether the cell only waits; PyTorch's own ``NotImplementedError`` comes with a sentence."""
+    return isinstance(error, (_NotGreen, NameError)) or _is_stub(error)
+
+
+def _is_stub(error: Exception) -> bool:
+    return isinstance(error, NotImplementedError) and not error.args
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, _NotGreen):
+        return f"This cell waits: the check of {error} is not green yet."
+    where = _raised_in(error)
+    if _is_stub(error):
+        return f"This cell waits for {where or 'a function'}, which is not written yet. Write it above, then run this cell again."
+    if isinstance(error, NameError):
+        name = f"“{error.name}”" if error.name else "a name"
         if where:
-            say(f"This cell waits: {where} uses {name}, which is not there yet.")
-        else:
-            say(
-                f"This cell needs {name} from a cell above, which waits for a function that is not written yet."
-            )
+            return f"This cell waits: {where} uses {name}, which is not there yet."
+        return f"This cell needs {name} from a cell above, which has not run to its end: it may wait for one of your functions."
+    message = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"This cell stopped: {where} raised {message}" if where else f"This cell stopped with {message}"
 
 
 def _raised_in(error: BaseException) -> str:
-    """The name of the function (or class) that raised the error; empty for a cell's own lines."""
-    trace, innermost = error.__traceback__, ""
-    while trace is not None:
-        innermost = trace.tb_frame.f_code.co_qualname
-        trace = trace.tb_next
-    name = innermost.split(".")[0]
-    return "" if name.startswith("<") else name
+    """The function (or class) of a notebook in which the error arose; empty for a cell's own lines."""
+    names = [
+        frame.f_code.co_qualname.split(".")[0]
+        for frame, _ in traceback.walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__")
+        == "__main__"  # where a notebook's cells run; the kit's functions do not
+    ]
+    return next((name for name in reversed(names) if not name.startswith("<")), "")
 
 
 def _close_figures() -> None:

@@ -36,3 +36,7 @@ class Verdict:
         return (
             sum(mark.passed for mark in self.marks) / len(self.marks) if self.written and self.marks else 0.0
         )
+
+
+#: What the last check of each question found, in this session.
+last_verdicts: dict[str, Verdict] = {}

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from coursekit.notebook.until_written import until_written
+from coursekit.notebook.until_written import needs, until_written
+from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
 
 _UNWRITTEN = "def train_bpe():\n    raise NotImplementedError\n"
+
+
+def _run(cell: str) -> None:
+    with until_written():
+        exec(compile(cell, "cell", "exec"), {"__name__": "__main__"})
 
 
 @pytest.mark.parametrize(
@@ -22,11 +28,57 @@ _UNWRITTEN = "def train_bpe():\n    raise NotImplementedError\n"
     ],
 )
 def test_the_line_names_what_is_missing(cell, line, capsys):
+    _run(cell)
+    out = capsys.readouterr().out
+    assert line in out and "Traceback" not in out
+
+
+@pytest.mark.parametrize(
+    ("cell", "line"),
+    [
+        ("def slope():\n    return 1 / 0\nslope()", "slope raised ZeroDivisionError: division by zero\n"),
+        ("def slope():\n    return int('x')\nmax([1], key=lambda x: slope())", "slope raised ValueError: "),
+        ("import json\ndef read():\n    return json.loads('{')\nread()", "read raised JSONDecodeError: "),
+        ("a, b = [1]", "This cell stopped with ValueError: not enough values"),
+        ("import torch\ntorch.zeros(1).sparse_resize_((1,), 1, 0)", "This cell stopped with "),
+    ],
+)
+def test_another_error_is_said_in_a_line_that_names_the_function_with_the_traceback_below(cell, line, capsys):
+    _run(cell)
+    sentence, _, below = capsys.readouterr().out.partition("Traceback (most recent call last)")
+    assert line in sentence and sentence.count("\n") == 1 and below
+
+
+def test_interrupting_a_cell_interrupts_it():
+    with pytest.raises(KeyboardInterrupt), until_written():
+        raise KeyboardInterrupt
+
+
+@pytest.fixture
+def checked(monkeypatch):
+    def record(name, *, passed, written=True):
+        monkeypatch.setitem(last_verdicts, name, Verdict(name, (Mark("It adds.", passed),), written))
+
+    return record
+
+
+def _drawn(*questions: str) -> list[str]:
+    drawn = []
     with until_written():
-        exec(compile(cell, "cell", "exec"), {})
-    assert line in capsys.readouterr().out
+        needs(*questions)
+        drawn.append("figure")
+    return drawn
 
 
-def test_other_errors_show_as_usual():
-    with pytest.raises(ZeroDivisionError), until_written():
-        exec("1 / 0", {})
+def test_a_cell_waits_while_a_check_it_needs_is_red_and_names_it(checked, capsys):
+    checked("lookup", passed=True)
+    checked("softmax", passed=False)
+    assert _drawn("lookup") and not _drawn("lookup", "softmax")
+    assert capsys.readouterr().out == "○ This cell waits: the check of softmax is not green yet.\n"
+    checked("softmax", passed=True)
+    assert _drawn("lookup", "softmax")
+
+
+def test_what_was_not_checked_or_not_written_is_left_to_the_cell(checked):
+    checked("one_hot", passed=False, written=False)
+    assert _drawn("one_hot", "never_checked")

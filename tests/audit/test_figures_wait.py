@@ -1,0 +1,86 @@
+"""A figure claims what the right answer shows, so its cell names the questions behind it and waits while one is red."""
+
+from __future__ import annotations
+
+import ast
+import dis
+from contextlib import nullcontext
+from types import CodeType, SimpleNamespace
+
+import pytest
+from coursekit.checks import api
+from coursekit.notebook.until_written import needs, until_written
+from coursekit.notebook.verdict import last_verdicts
+
+from autograder.audit.public_checks import in_a_notebook
+from autograder.course.masters import all_labs, read_master, solution
+from autograder.course.policy_file import spec
+from autograder.testing.catalogue import answers_of
+
+_READS, _BINDS = ("LOAD_NAME", "LOAD_GLOBAL"), ("STORE_NAME", "STORE_GLOBAL")
+
+
+def _reads_and_binds(statement: ast.stmt) -> tuple[set[str], set[str]]:
+    """The names a statement takes from before it, and those it binds."""
+    reads: set[str] = set()
+    binds: set[str] = set()
+
+    def follow(code: CodeType) -> None:
+        for step in dis.get_instructions(code):
+            if step.opname in _READS and step.argval not in binds:
+                reads.add(step.argval)
+            elif step.opname in _BINDS:
+                binds.add(step.argval)
+            elif isinstance(step.argval, CodeType):
+                follow(step.argval)
+
+    follow(compile(ast.Module([statement], []), "cell", "exec"))
+    return reads, binds
+
+
+def _waiting_cells(lab: str) -> list[tuple[ast.With, list[str]]]:
+    """Each ``with until_written():`` of a master, and the questions that what it shows comes from."""
+    questions = [question for question, _ in spec(lab).questions]
+    sources = {question: [question] for question in questions}
+    found = []
+    for cell in read_master(lab).cells:
+        is_answer = cell.metadata.get("nbgrader", {}).get("grade_id") in questions
+        if cell.cell_type != "code" or is_answer or cell.source.startswith("check("):
+            continue
+        for statement in ast.parse(cell.source).body:
+            reads, binds = _reads_and_binds(statement)
+            needed = sorted({q for name in reads for q in sources.get(name, ())}, key=questions.index)
+            if isinstance(statement, ast.With) and "until_written()" in ast.unparse(statement.items[0]):
+                found.append((statement, needed))
+            elif needed and not isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.Assign)):
+                pytest.fail(f"{lab}: a cell uses {needed} outside until_written: {cell.source[:60]!r}")
+            sources |= {name: needed for name in binds if name not in questions}
+    return found
+
+
+@pytest.mark.parametrize("lab", all_labs())
+def test_each_figure_names_the_questions_that_it_comes_from(lab):
+    cells = _waiting_cells(lab)
+    assert cells
+    for cell, needed in cells:
+        first = ast.unparse(cell.body[0])
+        assert first == f"needs({', '.join(map(repr, needed))})", ast.unparse(cell)[:200]
+
+
+@pytest.mark.parametrize("lab", all_labs())
+def test_no_figure_is_drawn_from_a_wrong_answer_whose_card_is_red(lab, monkeypatch, capsys):
+    monkeypatch.setattr(api, "_lab", lab)
+    last_verdicts.clear()
+    beside = {"needs": needs, "until_written": until_written, "torch": SimpleNamespace(no_grad=nullcontext)}
+    for question, wrong in answers_of(lab)["misconception"].items():
+        cells = [cell for cell, needed in _waiting_cells(lab) if question in needed]
+        for answer in wrong:
+            api.check(question, in_a_notebook(answer.function, solution(lab)))
+            if last_verdicts[question].passed:  # on the list of those that only unseen inputs show
+                continue
+            capsys.readouterr()
+            for cell in cells:
+                exec(compile(ast.Module([cell], []), "cell", "exec"), dict(beside))
+            line = f"○ This cell waits: the check of {question} is not green yet.\n"
+            assert capsys.readouterr().out == line * len(cells), answer.name
+        last_verdicts.clear()
