@@ -45,6 +45,10 @@ def answered(lab: str, answers: dict[str, str]) -> NotebookNode:
     return notebook
 
 
+def _text(notebook: NotebookNode) -> str:
+    return str(nbformat.writes(notebook))
+
+
 def _sources(lab: str, kind: str) -> dict[str, list[str]]:
     """Question -> the sources of its misconceptions or alternatives that can be written into a notebook."""
     sources = {
@@ -72,7 +76,7 @@ def _with_cell(lab: str, source: str, place: str | None = None) -> str:
     notebook.cells.insert(
         index + (place is not None), nbformat.v4.new_code_cell(textwrap.dedent(source).strip())
     )
-    return nbformat.writes(notebook)
+    return _text(notebook)
 
 
 _UNLUCKY = {
@@ -105,16 +109,14 @@ def kinds_of(lab: str) -> list[Kind]:
     right, wrong, styles = solved(lab), _sources(lab, "misconception"), _sources(lab, "alternative")
 
     def mistaken(count: int) -> Callable[[str, random.Random], str]:
-        return lambda _, rng: nbformat.writes(answered(lab, right | pick(wrong, count, rng)))
+        return lambda _, rng: _text(answered(lab, right | pick(wrong, count, rng)))
 
     def other_style(_: str, rng: random.Random) -> str:
-        return nbformat.writes(answered(lab, right | pick(styles, len(right), rng)))
+        return _text(answered(lab, right | pick(styles, len(right), rng)))
 
     def half(_: str, rng: random.Random) -> str:
         names = list(right)
-        return nbformat.writes(
-            answered(lab, {name: right[name] for name in names[: rng.randint(1, len(names) - 1)]})
-        )
+        return _text(answered(lab, {name: right[name] for name in names[: rng.randint(1, len(names) - 1)]}))
 
     def unlucky(_: str, rng: random.Random) -> str:
         _name, source = rng.choice(list(_UNLUCKY.items()))
@@ -122,14 +124,14 @@ def kinds_of(lab: str) -> list[Kind]:
         return _with_cell(lab, source or f"{last} = 'overwritten'", None if source else f"test_{last}")
 
     kinds = [
-        Kind("honest", lambda *_: nbformat.writes(answered(lab, right))),
+        Kind("honest", lambda *_: _text(answered(lab, right))),
         Kind("another style", other_style),
         Kind("one misconception", mistaken(1)),
         Kind("two misconceptions", mistaken(2)),
         Kind("half done", half),
         Kind("unlucky", unlucky),
-        Kind("untouched", lambda *_: nbformat.writes(released_notebook(lab))),
-        Kind("cut off", lambda *_: nbformat.writes(answered(lab, right))[:2000]),
+        Kind("untouched", lambda *_: _text(released_notebook(lab))),
+        Kind("cut off", lambda *_: _text(answered(lab, right))[:2000]),
         Kind("test cell edited", lambda *_: _edited(lab, right)),
     ]
     kinds += [
@@ -148,7 +150,7 @@ def _edited(lab: str, right: dict[str, str]) -> str:
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("grade") and cell.cell_type == "code":
             cell.source = "20.0"
-    return nbformat.writes(notebook)
+    return _text(notebook)
 
 
 #: How often each common kind occurs among twenty students; every other kind occurs once in a class.

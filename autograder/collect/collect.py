@@ -171,6 +171,7 @@ def _may_replace(target: Path, content: bytes, time: str, student: str, notes: l
 
 def _naive(time: str) -> datetime:
     try:
-        return parse_utc(time)
+        moment: datetime = parse_utc(time)
+        return moment
     except (ValueError, OverflowError):
         return datetime.now(UTC).replace(tzinfo=None)

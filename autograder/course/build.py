@@ -62,7 +62,9 @@ def released_notebook(lab: str) -> NotebookNode:
         notebook, resources = step(parent=None).preprocess(notebook, resources)
     for cell in notebook.cells:
         cell.source = cell.source.rstrip("\n")
-    return ComputeChecksums().preprocess(notebook, resources)[0]
+    released: NotebookNode
+    released, _ = ComputeChecksums().preprocess(notebook, resources)
+    return released
 
 
 def execute(notebook: NotebookNode, folder: Path) -> NotebookNode:

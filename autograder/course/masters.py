@@ -103,7 +103,7 @@ def read_master(lab: str) -> NotebookNode:
     import nbformat
 
     path = master_path(lab)
-    notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
+    notebook: NotebookNode = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
     course = dict(notebook.metadata.get("course", {}))
     notebook.metadata = nbformat.from_dict(
         {
@@ -223,7 +223,7 @@ def solution_source(lab: str, question: str) -> str:
     for cell in read_master(lab).cells:
         data = cell.metadata.get("nbgrader", {})
         if data.get("grade_id") == question and data.get("solution"):
-            return cell.source
+            return str(cell.source)
     raise UserError(f"The master of {lab} has no question “{question}”.")
 
 

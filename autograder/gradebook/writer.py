@@ -375,7 +375,8 @@ def _seconds_late(row: Any, extension: datetime.timedelta | None) -> float:
     """How long after the due date and the extension a row of ``_submissions`` came in."""
     if row.timestamp is None or row.duedate is None:
         return 0.0
-    return max(0.0, (row.timestamp - row.duedate - (extension or datetime.timedelta())).total_seconds())
+    late: datetime.timedelta = row.timestamp - row.duedate - (extension or datetime.timedelta())
+    return max(0.0, late.total_seconds())
 
 
 def marks_of(entered: Mapping[str, TeacherMarks], student: str) -> TeacherMarks:

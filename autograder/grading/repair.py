@@ -194,9 +194,8 @@ def _is_given(master: NotebookNode) -> bool:
 
 def _identify(cell: dict[str, Any], template: Template) -> str | None:
     """The master's name of a cell: by nbgrader's metadata, or by the cell id where an editor dropped that."""
-    if cell["grade_id"] in template.named:
-        return cell["grade_id"]
-    return cell["id"] if cell["id"] in template.named else None
+    names: tuple[str | None, str] = (cell["grade_id"], cell["id"])
+    return next((name for name in names if name in template.named), None)
 
 
 def _given(master: NotebookNode, grade_id: str) -> Cell:

@@ -33,7 +33,7 @@ class IsolatedExporter(NotebookExporter):
     """
 
     def __init__(self, **keywords: Any) -> None:
-        super().__init__(**keywords)
+        super().__init__(**keywords)  # type: ignore[no-untyped-call]
         self._graded: set[tuple[str, str]] = set()
         self._failure = ""
 
@@ -54,7 +54,8 @@ class IsolatedExporter(NotebookExporter):
         if self.parent._sanitizing:  # nbgrader converts twice: to sanitise, and to execute
             points = f"{result.score:g} of {result.max_score:g} points"
             self.log.info(" ".join((f"{student}: {result.status}, {points}.", *result.notes)))
-        return result.notebook or _empty(result.notes), self._init_resources(resources or {})
+        resources = self._init_resources(resources or {})  # type: ignore[no-untyped-call]
+        return result.notebook or _empty(result.notes), resources
 
     def _grade(self, lab: str, students: list[str]) -> None:
         """Grade these students' submissions of a lab in a process of its own, once."""
@@ -111,7 +112,7 @@ def _places(converter: Any, lab: str) -> tuple[Path, Path]:
 
 def _empty(notes: tuple[str, ...]) -> str:
     cell = nbformat.v4.new_markdown_cell(_NOTHING.format(notes=" ".join(notes)))
-    return nbformat.writes(nbformat.v4.new_notebook(cells=[cell]))
+    return str(nbformat.writes(nbformat.v4.new_notebook(cells=[cell])))
 
 
 def main() -> None:

@@ -86,7 +86,8 @@ class _Run:
 def _outcome(future: Any) -> tuple[str, Any]:
     """What became of a task: (kind, value) as a worker's messages have it."""
     try:
-        return future.result()
+        kind, value = future.result()
+        return kind, value
     except KilledWorker:
         return "died", "the Dask workers that graded it were lost, one after another"
     except Exception as error:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from autograder.errors import GradingError
 from autograder.results import SubmissionResult
@@ -105,13 +106,14 @@ class ResultStore:
         with self._in_words():
             self._db.executemany("DELETE FROM results WHERE lab = ? AND student = ?", gone)
 
-    def context(self, lab: str) -> dict | None:
+    def context(self, lab: str) -> dict[str, Any] | None:
         """The context of the last run, to say what changed."""
         with self._in_words():
             row = self._db.execute("SELECT context FROM contexts WHERE lab = ?", (lab,)).fetchone()
-        return json.loads(row[0]) if row else None
+        context: dict[str, Any] | None = json.loads(row[0]) if row else None
+        return context
 
-    def put_context(self, lab: str, context: dict) -> None:
+    def put_context(self, lab: str, context: dict[str, Any]) -> None:
         """Keep the context of this run."""
         with self._in_words():
             self._db.execute("INSERT OR REPLACE INTO contexts VALUES (?, ?)", (lab, json.dumps(context)))
@@ -145,4 +147,5 @@ def _stored(student: str) -> str:
 
 
 def _given(stored: str) -> str:
-    return json.loads(stored) if stored.startswith('"') else stored
+    name: str = json.loads(stored) if stored.startswith('"') else stored
+    return name

@@ -8,6 +8,6 @@ import torch
 def has_fast_bfloat16(device: str = "cpu") -> bool:
     """Whether products of bfloat16 are fast here: on a GPU, or on a processor with instructions for them."""
     if device != "cpu":
-        return torch.cuda.is_bf16_supported()
+        return bool(torch.cuda.is_bf16_supported())
     known = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
     return any(getattr(torch.cpu, name, bool)() for name in known)

@@ -401,7 +401,8 @@ class _TwoLayers(nn.Module):
 
     def forward(self, x: Tensor, memory: Tensor) -> Tensor:
         self.runs += 1
-        return self.deep[0](self.norm(self.first(x)[0]), memory)[0]
+        output: Tensor = self.deep[0](self.norm(self.first(x)[0]), memory)[0]
+        return output
 
 
 @public_check("attention_maps")

@@ -29,7 +29,8 @@ FORBIDDEN = {"LayerNorm": _NORMS, "EncoderBlock": _LAYERS, "DecoderBlock": _LAYE
 
 def _module(made: Any) -> nn.Module:
     ensure(isinstance(made, nn.Module), "it should be a class that inherits from nn.Module")
-    return made
+    module: nn.Module = made
+    return module
 
 
 def _tensor(value: Any, what: str = "the result") -> torch.Tensor:
@@ -39,7 +40,8 @@ def _tensor(value: Any, what: str = "the result") -> torch.Tensor:
         f"{what} should be one tensor, not several things: attention returns a pair, take its first part",
     )
     ensure(isinstance(value, torch.Tensor), f"{what} should be a tensor, but it is a {type(value).__name__}")
-    return value.double()
+    double: torch.Tensor = value.double()
+    return double
 
 
 def _has(module: nn.Module, *parts: str) -> None:

@@ -25,7 +25,8 @@ FORBIDDEN = {
 def _tensor(value: Any, what: str = "the result") -> torch.Tensor:
     ensure(value is not None, "your function returns None: does it end with a return?")
     ensure(isinstance(value, torch.Tensor), f"{what} should be a tensor, but it is a {type(value).__name__}")
-    return value
+    tensor: torch.Tensor = value
+    return tensor
 
 
 # ----------------------------------------------------------------------------------------------- shift_targets

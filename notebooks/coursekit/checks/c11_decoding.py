@@ -49,7 +49,8 @@ class _Model:
         )
         rows = [self.after.get(tuple(prefix[1:]), self.otherwise) for prefix in prefixes]
         with np.errstate(divide="ignore"):
-            return np.log(np.array(rows, dtype=float).reshape(len(prefixes), 3))
+            logprobs: np.ndarray = np.log(np.array(rows, dtype=float).reshape(len(prefixes), 3))
+        return logprobs
 
 
 def _hypothesis(result: Any, what: str) -> tuple[list[int], float]:

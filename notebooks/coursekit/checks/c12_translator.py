@@ -116,7 +116,8 @@ def _built(Transformer: Any, layers: int = 2) -> Any:
 def _sines(T: int, D: int) -> np.ndarray:
     place, column = np.mgrid[:T, :D]
     angle = place / 10000.0 ** (column // 2 * 2 / D)
-    return np.where(column % 2, np.cos(angle), np.sin(angle))
+    sines: np.ndarray = np.where(column % 2, np.cos(angle), np.sin(angle))
+    return sines
 
 
 @public_check("Transformer")
@@ -273,9 +274,9 @@ class _Told(nn.Module):
         ensure(fits, "decode should get the memory and its mask as encode returned them, for all n prefixes")
         ensure(not self.training, "the model is still in training mode: call model.eval() first")
         self.recorded = self.recorded or torch.is_grad_enabled()
-        return (
-            self.dropout(self.rows[target]) - 3
-        )  # logits: the 3 goes away in a softmax, and would favour short ones without
+        # The 3 goes away in a softmax, and would favour short sentences without one.
+        logits: Tensor = self.dropout(self.rows[target]) - 3
+        return logits
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         return self.decode(target, *self.encode(source))

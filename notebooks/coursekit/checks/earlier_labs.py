@@ -54,7 +54,8 @@ def mine(lab: str, question: str) -> Callable[..., Any]:
 def provided(lab: str, question: str) -> Callable[..., Any]:
     """The course's own version of an earlier lab's function."""
     module = importlib.import_module(f"coursekit.provided.p{_full_name(lab)}")
-    return getattr(module, question)
+    function: Callable[..., Any] = getattr(module, question)
+    return function
 
 
 def _full_name(lab: str) -> str:

@@ -15,13 +15,15 @@ CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
 
 def place(p: Any) -> np.ndarray:
     """The point in the triangle of probabilities ``p``, (..., 3) → (..., 2)."""
-    return np.asarray(p, dtype=float) @ CORNERS
+    points: np.ndarray = np.asarray(p, dtype=float) @ CORNERS
+    return points
 
 
 def dirichlet_log_density(p: np.ndarray, alpha: Sequence[float]) -> np.ndarray:
     """ln of the Dirichlet density at points ``p`` (..., 3), all positive."""
     a = np.asarray(alpha, dtype=float)
-    return ((a - 1) * np.log(p)).sum(axis=-1) + lgamma(float(a.sum())) - sum(lgamma(float(x)) for x in a)
+    power: np.ndarray = ((a - 1) * np.log(p)).sum(axis=-1)
+    return power + lgamma(float(a.sum())) - sum(lgamma(float(x)) for x in a)
 
 
 def draw_dirichlet(alpha: Sequence[float], outcomes: Sequence[str], *, ax: Any, title: str = "") -> None:

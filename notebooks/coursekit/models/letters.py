@@ -31,7 +31,8 @@ class LetterModel:
 
     def after(self, start: str) -> np.ndarray:
         """Log-probabilities of the token that follows the first letters of a name → (28,)."""
-        return self([[BOS, *(TOKENS.index(letter) for letter in start)]])[0]
+        logprobs: np.ndarray = self([[BOS, *(TOKENS.index(letter) for letter in start)]])[0]
+        return logprobs
 
     def _after(self, context: str) -> np.ndarray:
         if context not in self._known:

@@ -56,7 +56,8 @@ class AlignAndTranslate(nn.Module):
             context = torch.einsum("bs,bsd->bd", weights, states)
             state = self.cell(torch.cat([words[:, t], context], -1), state)
             outputs.append(torch.cat([state, context], -1))
-        return self.out(torch.stack(outputs, 1))
+        logits: Tensor = self.out(torch.stack(outputs, 1))
+        return logits
 
 
 class SmallTransformer(nn.Module):
@@ -73,11 +74,13 @@ class SmallTransformer(nn.Module):
         self.places = torch.as_tensor(sinusoidal(128, size), dtype=torch.float32)
 
     def _placed(self, numbers: Tensor) -> Tensor:
-        return self.letters(numbers) + self.places[: numbers.shape[1]]
+        placed: Tensor = self.letters(numbers) + self.places[: numbers.shape[1]]
+        return placed
 
     def forward(self, source: Tensor, decoder_input: Tensor) -> Tensor:
         """source (B, S), decoder_input (B, T) → logits (B, T, V); all positions at once."""
         real = (source != PAD)[:, None, :]
         memory = self.encoder(self._placed(source), real)
         heard = self.decoder(self._placed(decoder_input), memory, causal_mask(decoder_input.shape[1]), real)
-        return self.out(heard)
+        logits: Tensor = self.out(heard)
+        return logits

@@ -12,23 +12,27 @@ __all__ = ["cross_entropy", "logsumexp", "lookup", "one_hot", "softmax"]
 
 def one_hot(ids: npt.ArrayLike, V: int) -> Array:
     """One-hot rows.  ids: any shape (...) of whole numbers below V → (..., V)."""
-    return np.eye(V)[np.asarray(ids)]
+    rows: Array = np.eye(V)[np.asarray(ids)]
+    return rows
 
 
 def lookup(H: npt.ArrayLike, E: npt.ArrayLike) -> Array:
     """Weighted sums of the rows of a table.  H: (..., V), E: (V, D) → (..., D)."""
-    return np.matmul(H, E)
+    sums: Array = np.matmul(H, E)
+    return sums
 
 
 def logsumexp(x: npt.ArrayLike, axis: int = -1) -> Array:
     """The logarithm of the sum of exponentials along an axis, which disappears. Safe for large scores."""
-    return np.logaddexp.reduce(np.asarray(x, dtype=float), axis=axis)
+    logarithm: Array = np.logaddexp.reduce(np.asarray(x, dtype=float), axis=axis)
+    return logarithm
 
 
 def softmax(x: npt.ArrayLike, axis: int = -1) -> Array:
     """Scores to probabilities along an axis: positive, summing to one. Same shape as x."""
     x = np.asarray(x, dtype=float)
-    return np.exp(x - np.logaddexp.reduce(x, axis=axis, keepdims=True))
+    probabilities: Array = np.exp(x - np.logaddexp.reduce(x, axis=axis, keepdims=True))
+    return probabilities
 
 
 def cross_entropy(logits: npt.ArrayLike, ids: npt.ArrayLike) -> float:

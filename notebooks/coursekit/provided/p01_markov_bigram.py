@@ -25,9 +25,9 @@ __all__ = [
 def normalise_rows(N: npt.ArrayLike) -> Array:
     """Counts (R, V) → probabilities (R, V), each row by its own sum; a row without counts stays zero."""
     counts = np.asarray(N, dtype=float)
-    return np.nan_to_num(
-        np.divide(counts, counts.sum(axis=-1, keepdims=True), where=counts > 0, out=0 * counts)
-    )
+    totals = counts.sum(axis=-1, keepdims=True)
+    probabilities: Array = np.nan_to_num(np.divide(counts, totals, where=counts > 0, out=0 * counts))
+    return probabilities
 
 
 def transition_matrix(sentences: Sequence[str], weights: Sequence[float]) -> tuple[list[str], Array]:

@@ -24,7 +24,8 @@ def utf8_encode(codepoint: int) -> list[int]:
 
 def pre_tokenize(text: str) -> list[str]:
     """The chunks of a text, nothing lost; merges never reach from one into the next."""
-    return PATTERN.findall(text)
+    chunks: list[str] = PATTERN.findall(text)
+    return chunks
 
 
 def count_pairs(words: Mapping[Word, int]) -> dict[Pair, int]:

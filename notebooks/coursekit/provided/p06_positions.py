@@ -16,7 +16,10 @@ __all__ = ["rope", "sinusoidal"]
 def _hands(positions: Any, D: int, base: float) -> npt.NDArray[np.complex128]:
     """The hands of all clocks at the given positions: (T, ceil(D / 2)) complex numbers of length one."""
     speeds = np.power(base, -np.arange(0, D, 2) / D)
-    return np.exp(1j * np.multiply.outer(np.asarray(positions, dtype=float), speeds))
+    hands: npt.NDArray[np.complex128] = np.exp(
+        1j * np.multiply.outer(np.asarray(positions, dtype=float), speeds)
+    )
+    return hands
 
 
 def sinusoidal(T: int, D: int, base: float = 10000.0) -> npt.NDArray[np.float64]:

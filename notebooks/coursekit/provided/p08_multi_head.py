@@ -11,7 +11,8 @@ from coursekit.provided.p07_self_attention import scaled_dot_product_attention
 
 def split_heads(x: Tensor, h: int) -> Tensor:
     """(B, T, D) → (B, h, T, D / h): head i gets the i-th block of columns of every word."""
-    return x.unflatten(-1, (h, -1)).transpose(1, 2)
+    heads: Tensor = x.unflatten(-1, (h, -1)).transpose(1, 2)
+    return heads
 
 
 def merge_heads(x: Tensor) -> Tensor:

@@ -29,7 +29,8 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """x (…, d_model) → (…, d_model)."""
-        return self.linear2(F.relu(self.linear1(x)))
+        output: Tensor = self.linear2(F.relu(self.linear1(x)))
+        return output
 
 
 def residual(x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[Tensor], Tensor]) -> Tensor:
