@@ -243,6 +243,18 @@ def minus_infinity_gets_nothing(softmax: Any) -> None:
     close(values, [0.5, 0.0, 0.5], "two equal scores and an impossible one should give 0.5, 0 and 0.5")
 
 
+@public_check("softmax")
+def rows_of_very_different_size(softmax: Any) -> None:
+    """A row of small scores beside one of large scores keeps its probabilities."""
+    with np.errstate(all="ignore"):
+        values = softmax(np.array([[2.0, 1.0, 0.0], [2002.0, 2001.0, 2000.0]]), axis=-1)
+    ensure(
+        np.all(np.isfinite(values)),
+        "beside a row of large scores a row of small ones became 0/0: take out the largest score of each row",
+    )
+    close(values[0], values[1], "both rows have the same differences, so the same probabilities")
+
+
 @public_check("cross_entropy")
 def the_worked_prices(cross_entropy: Any) -> None:
     """The scores [2, 1, 0] cost 0.408 if word 0 is true, and 2.408 if word 2 is."""

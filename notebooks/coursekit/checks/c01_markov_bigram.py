@@ -266,6 +266,21 @@ def randomness_comes_from_rng(sample_name: Any) -> None:
     equal(first, again, "two generators in the same state gave two names: draw from rng, not from np.random")
 
 
+@public_check("sample_name")
+def the_empty_name_is_a_name(sample_name: Any) -> None:
+    """When the very first draw is the end, the name is empty."""
+    P = _chain(("<S>", "<E>", 0.5), ("<S>", "a", 0.5), ("a", "<E>", 1))
+    rng = np.random.default_rng(3)
+    names = {sample_name(P, rng) for _ in range(60)}
+    ensure(
+        "" in names,
+        'the first draw is <E> half of the time here, but no name came out empty: return "" then',
+    )
+    equal(
+        names, {"", "a"}, f"only “a” and the empty name are possible here, but these came up: {sorted(names)}"
+    )
+
+
 # ------------------------------------------------------------------------------------------------- average_nll
 
 
@@ -356,4 +371,21 @@ def a_sentence_listed_twice_counts_with_both_weights(transition_matrix: Any) -> 
         row,
         [0.5, 0.5],
         "“go on” is listed twice with weight 1, so it weighs as much as “go up”",
+    )
+
+
+@public_check("transition_matrix")
+def a_pair_said_twice_in_a_sentence_counts_twice(transition_matrix: Any) -> None:
+    """A pair that occurs twice in one sentence counts twice."""
+    words, P = _vocabulary_and_table(transition_matrix(["row row row home"], [2]), "vocabulary, P", 2)
+    place = [list(words).index(word) for word in ("row", "home")]
+    row = np.asarray(P, dtype=float)[place[0], place]
+    ensure(
+        not np.allclose(row, 0.5),
+        "“row row row home” holds the pair (row, row) twice and (row, home) once, yet they come out equally likely",
+    )
+    close(
+        row,
+        [2 / 3, 1 / 3],
+        "in “row row row home” the row of “row” should hold 2/3 for itself and 1/3 for “home”",
     )

@@ -193,6 +193,18 @@ def several_queries_fetch_several_masks(mask_lookup: Any) -> None:
     close(fetched[2], [0.5, 0.5, 1, 0], "half and half should give half of each mask")
 
 
+@public_check("mask_lookup")
+def the_query_is_taken_as_it_is(mask_lookup: Any) -> None:
+    """A query whose entries do not add up to one is taken as it is."""
+    masks = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
+    mask = _shape(mask_lookup(np.array([0.5, 0.25]), masks), (3,), "one mask for one query")
+    ensure(
+        not np.allclose(mask, [1 / 3, 2 / 3, 1]),
+        "the query was divided by its sum first: multiply it with the table as it is",
+    )
+    close(mask, [0.25, 0.5, 0.75], "half of row 0 and a quarter of row 1 should give 0.25, 0.5 and 0.75")
+
+
 @public_check("pair_features")
 def battery_and_ran_light_one_feature(pair_features: Any) -> None:
     """battery and ran, [1, 0, 1, 1], make the features [1, 0]."""

@@ -212,6 +212,20 @@ def a_batch_is_many_sentences(scaled_dot_product_attention: Any) -> None:
     )
 
 
+@public_check("scaled_dot_product_attention")
+def large_scores_do_not_overflow(scaled_dot_product_attention: Any) -> None:
+    """Scores in the thousands give weights, not nan."""
+    keys = np.array([[1.0, 0.0], [0.0, 1.0]])
+    with np.errstate(all="ignore"):
+        output, weights = _pair(scaled_dot_product_attention(3000 * keys, keys, np.array([[1.0], [2.0]])))
+    ensure(
+        np.isfinite(weights).all(),
+        "scores in the thousands give nan or inf: the exponential overflows unless the largest score of each row is taken away first",
+    )
+    close(weights, [[1, 0], [0, 1]], "of two scores that lie 2121 apart the larger should get all the weight")
+    close(output, [[1], [2]], "each query should get the value of its own key")
+
+
 # --------------------------------------------------------------------------------------------- causal_mask
 
 

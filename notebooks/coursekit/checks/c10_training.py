@@ -194,6 +194,20 @@ def large_logits(masked_cross_entropy: Any) -> None:
     close(got, 1000.0, "logits 1000 and 0, the second word right: the loss should be 1000")
 
 
+@public_check("masked_cross_entropy")
+def each_real_word_counts_alike(masked_cross_entropy: Any) -> None:
+    """In sentences of different length each real word counts alike."""
+    logits = torch.tensor([[[0.0, 0.0], [0.0, math.log(3)]], [[0.0, 0.0], [0.0, 0.0]]])
+    got = _one_number(masked_cross_entropy(logits, torch.tensor([[1, 1], [1, -1]]), -1))
+    ensure(
+        not math.isclose(got, 0.59178, rel_tol=1e-3),
+        "this is the mean of the sentences' means; a word of a short sentence should count like any other",
+    )
+    close(
+        got, 0.55799, f"prices 0.693, 0.288 and 0.693 should give 0.558, but the loss is {got:.4f}", rtol=1e-3
+    )
+
+
 # --------------------------------------------------------------------------------------------------- adam_step
 
 

@@ -192,6 +192,18 @@ def places_and_ties(top_k: Any) -> None:
     close(top_k(_four(), 99), [0.4, 0.3, 0.2, 0.1], "with k larger than V every word stays", atol=1e-6)
 
 
+@public_check("top_k")
+def the_logits_of_top_k_stay(top_k: Any) -> None:
+    """The logits that were handed in are not changed."""
+    logits = _four()
+    top_k(logits, 2, 0.5)
+    equal(
+        logits,
+        _four(),
+        "the caller's logits have changed: compute with new arrays, logits / T and not logits /= T",
+    )
+
+
 # ------------------------------------------------------------------------------------------------------- top_p
 
 
@@ -231,6 +243,18 @@ def at_least_one_at_most_all(top_p: Any) -> None:
         [1, 0, 0, 0],
         "at T = ¼ the first word alone has .72, so it alone should stay: temperature first, then the cut",
         atol=1e-6,
+    )
+
+
+@public_check("top_p")
+def the_logits_of_top_p_stay(top_p: Any) -> None:
+    """The logits that were handed in are not changed."""
+    logits = _four()
+    top_p(logits, 0.6, 0.5)
+    equal(
+        logits,
+        _four(),
+        "the caller's logits have changed: compute with new arrays, logits / T and not logits /= T",
     )
 
 

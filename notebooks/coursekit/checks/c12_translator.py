@@ -246,6 +246,20 @@ def dropout_in_the_blocks_only(Transformer: Any) -> None:
     )
 
 
+@public_check("Transformer")
+def the_output_teaches_the_table(Transformer: Any) -> None:
+    """The table target_embedding learns from the output, too."""
+    model = _built(Transformer)
+    model.encoder, model.decoder = nn.ModuleList(), nn.ModuleList()
+    model(torch.tensor([[7, 8]]), torch.tensor([[1, 5, 6]])).sum().backward()
+    gradient = model.target_embedding.weight.grad
+    ensure(
+        gradient is not None and float(gradient[20].abs().max()) > 0,
+        "word 20 is not in the sentence, so its row can learn from the logits only, but it gets no gradient: use "
+        "target_embedding.weight itself, no copy and no detach",
+    )
+
+
 # ----------------------------------------------------------------------------------------------- translate
 
 
@@ -373,3 +387,22 @@ def one_corpus(bleu: Any) -> None:
     ensure(abs(float(score) - 50) > 1e-3, "this is the mean of the sentences' scores; sum the counts first")
     close(score, 90.9988, "two sentences: sum matches and totals over both, then divide", atol=1e-3)
     close(bleu([list("ab")], [list("ab")]), 0.0, "without any 3-gram the score is 0")
+
+
+@public_check("bleu")
+def one_brevity_and_capitals(bleu: Any) -> None:
+    """One brevity penalty for the whole corpus; a capital makes another word."""
+    score = bleu([list("abcde"), list("abcdefg")], [list("abcdef"), list("abcdef")])
+    ensure(
+        abs(float(score) - 80.0864) > 1e-3,
+        "both sides have 12 words in all, so there is no penalty: the lengths are summed over all the sentences first",
+    )
+    close(
+        score,
+        88.0684,
+        "two sentences, one a word too short and one a word too long, should get 88.07",
+        atol=1e-3,
+    )
+    score = bleu([list("Abcdef")], [list("abcdef")])
+    ensure(abs(float(score) - 100) > 1e-3, "A and a are two different words: do not lower the case")
+    close(score, 75.9836, "with one capital too many the score should be 75.98", atol=1e-3)
