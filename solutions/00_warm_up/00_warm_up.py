@@ -30,6 +30,11 @@
 # You may add cells and helper functions wherever you like; keep the names of the functions that you are
 # asked for. Some cells are locked: the grader restores them, so nothing breaks if you change one by accident.
 #
+# What counts is the values. A list, a tuple, an array and a tensor of the same numbers are the same answer, and so are
+# Python's numbers, NumPy's and fractions; single precision is as good as double, at the end or on the way. Where an
+# error is asked for, a class of your own that derives from it will do. The arguments of a function keep their order, and
+# those that have a value by default their names, too. What you are given stays as it was, unless the text says otherwise.
+#
 # Run the next cell to begin.
 
 # %% locked="setup"

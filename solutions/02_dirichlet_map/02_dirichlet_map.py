@@ -93,7 +93,7 @@ with until_written():
     q = np.linspace(0, 1, 401)
     figure, axes = plt.subplots(1, 4, figsize=(10.5, 2.7), sharey=True)
     for ax, (k, n) in zip(axes, [(0, 0), (3, 3), (8, 10), (40, 50)]):
-        a, b, mode, mean = beta_posterior(k, n, 2, 2)
+        a, b, mode, mean = map(float, beta_posterior(k, n, 2, 2))
         belief = q ** (a - 1) * (1 - q) ** (b - 1)
         ax.fill_between(q, belief / belief.sum() * 400, color=BLUE, alpha=0.25)
         ax.axvline(mode, color=BLUE, label="mode (MAP)")

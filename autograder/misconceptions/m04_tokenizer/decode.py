@@ -45,7 +45,8 @@ def ignored_bytes(ids, merges):
     return b"".join(_vocabulary(merges)[token] for token in ids).decode("utf-8", errors="ignore")
 
 
-_kept: dict[int, bytes] = {}
+#: As the lab's first card leaves it.
+_kept: dict[int, bytes] = {256: b"aa", 257: b"aaa", 258: b"aaab"}
 
 
 @misconception("decode", title="the table of an earlier call is kept")
