@@ -170,42 +170,6 @@ def test_demos_are_left_out_of_what_students_get(tmp_path: Path) -> None:
 # --- one number a demo, worked out in another way ----------------------------------------------------------------
 
 
-def test_05_the_recording_begins_with_knowing_nothing_and_ends_with_neighbours() -> None:
-    from coursekit.demos import d05_word_map as module
-
-    record = module.recording()
-    assert record["loss"][0] == pytest.approx(6 * np.log(2), abs=1e-3)
-    assert np.diff(record["loss"]).max() < 0.02  # it falls, but for the noise of the batches
-    assert record["loss"][-1] < 1.6
-    assert record["places"].shape == (module.SNAPSHOTS + 1, len(module.words()), 2)
-    assert np.abs(record["places"]).max() <= 1
-    months = module.GROUPS["months"].split()
-    assert all(name in months for name, _ in record["near"]["january"][-1])
-    assert not any(name in months for name, _ in record["near"]["january"][0])
-    inside, outside = np.array(record["alike"]).T
-    assert abs(inside[0] - outside[0]) < 0.05 < 0.4 < inside[-1] - outside[-1]
-    shown = words(notebooks.load("05_word_map").picture(step=module.SNAPSHOTS))
-    assert f"cosine {inside[-1]:.2f} within a group" in shown
-
-
-def test_08_the_recorded_heads_are_the_trained_encoders() -> None:
-    from coursekit.demos import d08_head_grid as module
-    from coursekit.provided.p12_translator import Transformer
-    from coursekit.translator.attention_map import self_attention_from
-    from coursekit.translator.word_model import load
-
-    model, english, _ = load(Transformer)
-    for end, words in module.SENTENCES.items():
-        maps = module.maps(end)
-        assert maps.shape == (2, 4, 13, 13) and maps.sum(axis=-1) == pytest.approx(1, abs=0.01)
-        place = words.index("it")
-        loudest = self_attention_from(model, [english.numbers[word] for word in words], place)
-        assert maps[:, :, place].max(axis=1) == pytest.approx(loudest.numpy(), abs=2e-3)
-    demo = notebooks.load("08_head_grid")
-    assert "hears “animal” most" in title(demo.picture(end="tired"))
-    assert "hears “street” most" in title(demo.picture(end="wide"))
-
-
 def test_12_the_recorded_scenes_are_what_the_machine_says_and_match_the_corpus() -> None:
     from coursekit.data import parallel
     from coursekit.demos import d12_translator as module
@@ -249,53 +213,6 @@ def test_12_everyday_sentences_are_translated_both_ways_as_the_command_line_does
     )
 
 
-def test_13_patches_are_scikit_learns_digits_and_a_shuffle_loses_none() -> None:
-    from coursekit.demos import d13_vit_patches as module
-    from sklearn.datasets import load_digits
-
-    found = load_digits()
-    for number in range(10):
-        image = module.digit(str(number))
-        assert np.array_equal(image * 16, found.images[found.target == number][0])
-        for p in (1, 2, 4, 8):
-            whole = module.patches(image, p)
-            assert np.array_equal(whole[-1], image[-p:, -p:]) and whole[0][0] == pytest.approx(image[0, :p])
-            assert np.array_equal(module.laid(whole), image)
-            read = module.order(len(whole), module.SHUFFLED, 3)
-            assert sorted(read) == list(range(len(whole)))
-    demo = notebooks.load("13_vit_patches")
-    assert title(demo.picture(size="4 × 4")) == "Patches of 4 × 4: the digit is 4 words of 16 numbers"
-
-
-def test_13_mel_frames_are_those_of_the_labs_filters() -> None:
-    from coursekit.demos import d13_sound_to_mel as module
-
-    from autograder.course.masters import solution_source
-
-    lab: dict[str, Any] = {"np": np}
-    exec(solution_source("13_beyond", "mel_spectrogram"), lab)
-    lab["mel_filters"] = _mel_filters
-    for name in module.SOUNDS:
-        for frame, bands in ((256, 20), (512, 40)):
-            expected = lab["mel_spectrogram"](module.sound(name), module.RATE, frame, frame // 2, bands)
-            assert module.mels(name, frame, bands) == pytest.approx(expected, abs=1e-6)
-    loudest = module.powers(module.TONE, 512).argmax(axis=1) * module.RATE / 512
-    assert np.abs(loudest - 440).max() <= module.RATE / 512
-
-
-def _mel_filters(n_mels: int, frame: int, rate: int) -> Any:
-    """Triangles between corners that are evenly spaced in mel, each written out by its two sides."""
-    highest = 2595 * np.log10(1 + rate / 2 / 700)
-    corners = 700 * (10 ** (np.linspace(0, highest, n_mels + 2) / 2595) - 1)
-    rows = np.zeros((n_mels, frame // 2 + 1))
-    for k in range(n_mels):
-        low, centre, high = corners[k : k + 3]
-        for i in range(frame // 2 + 1):
-            f = i * rate / frame
-            rows[k, i] = max(0.0, min((f - low) / (centre - low), (high - f) / (high - centre)))
-    return rows
-
-
 def test_the_reports_demos_and_questions_exist() -> None:
     named = tomllib.loads(
         (Path(notebooks.__file__).parents[2] / "demos" / "questions.toml").read_text(encoding="utf-8")
@@ -304,56 +221,3 @@ def test_the_reports_demos_and_questions_exist() -> None:
         questions = {name for name, _ in lab_as_written(lab_name(number)).questions}
         assert set(by_question) <= {*questions, "all"}
         assert set(by_question.values()) <= set(notebooks.names())
-
-
-def test_09_the_shapes_are_those_of_the_labs_blocks() -> None:
-    import torch
-    from coursekit.demos import d09_block_shapes as module
-    from coursekit.figures.block_shapes import stations
-    from coursekit.provided.p08_multi_head import attention_maps
-    from coursekit.provided.p09_blocks import DecoderBlock, EncoderBlock
-
-    for T, D, h in ((5, 32, 4), (10, 8, 8), (2, 64, 1)):
-        x, memory = torch.zeros(module.B, T, D), torch.zeros(module.B, module.S, D)
-        encoder, decoder = EncoderBlock(D, h, 4 * D), DecoderBlock(D, h, 4 * D)
-        found = {stop.name: stop for stop in module.walk(module.ENCODER, T, D, h)}
-        for name, ours in {
-            "x": "input x",
-            "queries": "self: Q, K, V",
-            "weights": "self: weights",
-            "heard": "self: W_O",
-            "linear1, ReLU": "linear1, ReLU",
-            "linear2": "linear2",
-            "norm2": "add & norm",
-        }.items():
-            assert stations(encoder, x)[name] == found[ours].shape
-        maps = attention_maps(decoder, x, memory)
-        stops = module.walk(module.DECODER, T, D, h)
-        shapes = {stop.name: stop.shape for stop in stops}
-        assert tuple(maps["self_attention"].shape) == shapes["self: weights"]
-        assert tuple(maps["cross_attention"].shape) == shapes["cross: weights"]
-        for block, walked in ((encoder, found.values()), (decoder, stops)):
-            assert sum(p.numel() for p in block.parameters()) == sum(stop.weights for stop in walked)
-
-
-def test_10_the_recorded_runs_begin_at_chance_and_have_the_labs_rate() -> None:
-    from coursekit.demos import d10_skips_and_warmup as module
-    from coursekit.models.reversing import V
-    from coursekit.provided.p10_training import noam_rate
-
-    for step in (1, 50, 100, 250):
-        assert module.rate(step, True, 1) == pytest.approx(noam_rate(step, 512, module.WARM_UP))
-    assert module.rate(1, False, 3) == pytest.approx(3 * noam_rate(module.WARM_UP, 512, module.WARM_UP))
-    record = module.recording()
-    assert len(record) == 8
-    for run in record.values():
-        assert np.array(run["gradient"]).shape == (module.STEPS // module.EVERY, module.DEPTH)
-        assert run["loss"][0] == pytest.approx(np.log(V), abs=0.3)
-    last = {name: run["loss"][-1] for name, run in record.items()}
-    assert {name for name, loss in last.items() if loss < 0.5} == {
-        "skips, warm-up, 1",
-        "skips, no warm-up, 1",
-        "skips, warm-up, 3",
-    }
-    svg = notebooks.load("10_skips_and_warmup").picture(skips=module.BARE)
-    assert title(svg) == f"No skips, warm-up: it hardly learns, loss {last['no skips, warm-up, 1']:.2f}"

@@ -411,3 +411,135 @@ def test_13_pairs_are_those_of_the_mask(said: Any) -> None:
         1,
         None,
     ]  # fifteen steps, two a layer; at once; an even number of steps never makes fifteen
+
+
+def test_05_the_recording_begins_with_knowing_nothing_and_ends_with_neighbours(said: Any) -> None:
+    from coursekit.demos.recordings import word_map
+
+    record = json.loads(bundle.data("05_word_map"))
+    assert [one["word"] for one in said("05_word_map", "data.words")] == word_map.words()
+    assert record["loss"][0] == pytest.approx(6 * np.log(2), abs=1e-3)
+    assert np.diff(record["loss"]).max() < 0.02  # it falls, but for the noise of the batches
+    assert np.array(record["places"]).shape == (word_map.SNAPSHOTS + 1, len(word_map.words()), 2)
+    months = record["groups"]["months"]
+    assert all(name in months for name, _ in record["near"]["january"][-1])
+    assert not any(name in months for name, _ in record["near"]["january"][0])
+    inside, outside = np.array(record["alike"]).T
+    assert abs(inside[0] - outside[0]) < 0.05 < 0.4 < inside[-1] - outside[-1]
+    title = said("05_word_map", "demo.say({step: 24, word: 'january'}, data).title")
+    assert f"cosine {inside[-1]:.2f} within a group" in title
+
+
+def test_08_the_recorded_heads_are_the_trained_encoders(said: Any) -> None:
+    from coursekit.provided.p12_translator import Transformer
+    from coursekit.translator.attention_map import self_attention_from
+    from coursekit.translator.word_model import load
+
+    model, english, _ = load(Transformer)
+    for end, whom in (("tired", "animal"), ("wide", "street")):
+        words = said("08_head_grid", "data[value].words", end)
+        maps = np.array([said("08_head_grid", "demo.mapOf(data, value)", {"end": end, "head": h}) for h in range(8)])
+        assert maps.shape == (8, 13, 13) and maps.sum(axis=-1) == pytest.approx(1, abs=0.01)
+        loudest = self_attention_from(model, [english.numbers[word] for word in words], words.index("it"))
+        by_layer = maps.reshape(2, 4, 13, 13)[:, :, words.index("it")].max(axis=1)
+        assert by_layer == pytest.approx(loudest.numpy(), abs=2e-3)
+        title = said("08_head_grid", "demo.say(value, data).title", {"end": end, "head": 7, "listener": 8})
+        assert f"hears “{whom}” most" in title
+
+
+def test_09_the_shapes_are_those_of_the_labs_blocks(said: Any) -> None:
+    import torch
+    from coursekit.figures.block_shapes import stations
+    from coursekit.provided.p08_multi_head import attention_maps
+    from coursekit.provided.p09_blocks import DecoderBlock, EncoderBlock
+
+    for T, D, h in ((5, 32, 4), (10, 8, 8), (2, 64, 1)):
+        walks = {}
+        for block in ("encoder", "decoder"):
+            sizes = {"block": block, "T": T, "D": D, "heads": h}
+            walks[block] = {stop["name"]: stop for stop in said("09_block_shapes", "demo.walk(value)", sizes)}
+        x, memory = torch.zeros(2, T, D), torch.zeros(2, 6, D)
+        encoder, decoder = EncoderBlock(D, h, 4 * D), DecoderBlock(D, h, 4 * D)
+        names = {"x": "input x", "queries": "self: Q, K, V", "weights": "self: weights", "heard": "self: W_O"}
+        names |= {"linear1, ReLU": "linear1, ReLU", "linear2": "linear2", "norm2": "add & norm"}
+        measured = stations(encoder, x)
+        for ours, theirs in names.items():
+            assert list(measured[ours]) == walks["encoder"][theirs]["shape"]
+        maps = attention_maps(decoder, x, memory)
+        assert list(maps["self_attention"].shape) == walks["decoder"]["self: weights"]["shape"]
+        assert list(maps["cross_attention"].shape) == walks["decoder"]["cross: weights"]["shape"]
+        for block, stops in ((encoder, walks["encoder"]), (decoder, walks["decoder"])):
+            assert sum(p.numel() for p in block.parameters()) == sum(stop["weights"] for stop in stops.values())
+
+
+def test_10_the_recorded_runs_begin_at_chance_and_have_the_labs_rate(said: Any) -> None:
+    from coursekit.models.reversing import V
+    from coursekit.provided.p10_training import noam_rate
+
+    name = "10_skips_and_warmup"
+    for step in (1, 50, 100, 250):
+        assert said(name, "demo.rate(...value)", [step, 1, 1]) == pytest.approx(noam_rate(step, 512, 100))
+    assert said(name, "demo.rate(1, 0, 3)") == pytest.approx(3 * noam_rate(100, 512, 100))
+    record = json.loads(bundle.data(name))
+    for run in record.values():
+        assert np.array(run["gradient"]).shape == (40, 4)
+        assert run["loss"][0] == pytest.approx(np.log(V), abs=0.3)
+    learned = {called for called, run in record.items() if run["loss"][-1] < 0.5}
+    assert learned == {"skips, warm-up, 1", "skips, no warm-up, 1", "skips, warm-up, 3"}
+    assert [said(name, "demo.power(value)", v) for v in (0.013, 3e-8, 1.2e-11)] == ["0.013", "3·10⁻⁸", "1·10⁻¹¹"]
+    bare = said(name, "demo.say({skips: 0, warm: 1, factor: 1, time: 39}, data).title")
+    assert bare.startswith("No skips, warm-up: it hardly learns")
+
+
+def test_13_patches_are_scikit_learns_digits_and_a_shuffle_loses_none(said: Any) -> None:
+    from sklearn.datasets import load_digits
+
+    name, found = "13_vit_patches", load_digits()
+    for number in (0, 4, 9):
+        image = np.array(said(name, "demo.image({digit: value, ink: ''}, data)", number)).reshape(8, 8)
+        assert np.array_equal(image * 16, found.images[found.target == number][0])
+        for p in (1, 2, 4, 8):
+            cut = [image.ravel()[places] for places in said(name, "demo.patches(value)", p)]
+            assert np.array_equal(cut[-1].reshape(p, p), image[-p:, -p:]) and len(cut) == (8 // p) ** 2
+            for seed in (3, 4):
+                state = {"p": p, "order": "shuffled", "seed": seed, "swaps": ""}
+                read = said(name, "demo.order(value)", state)
+                assert sorted(read) == list(range(len(cut)))
+                assert read != sorted(read) or p == 8
+    assert said(name, "demo.order({p: 2, order: 'kept', seed: 1, swaps: '0-15,3-4'})")[:5] == [15, 1, 2, 4, 3]
+
+
+def test_13_mel_frames_are_those_of_the_labs_filters(said: Any) -> None:
+    from autograder.course.masters import solution_source
+
+    lab: dict[str, Any] = {"np": np, "mel_filters": _mel_filters}
+    exec(solution_source("13_beyond", "mel_spectrogram"), lab)
+    name = "13_sound_to_mel"
+    for which in ("octaves", "vowels", "tone", "hum"):
+        signal = np.array(said(name, "[...demo.sound(value)]", which))
+        for frame, bands in ((256, 20), (512, 40)):
+            expected = lab["mel_spectrogram"](signal, 8000, frame, frame // 2, bands)
+            assert np.array(said(name, "demo.mels(...value)", [which, frame, bands])) == pytest.approx(
+                expected, abs=1e-6
+            )
+    power = np.array(said(name, "demo.powers('tone', 512)"))
+    assert np.abs(power.argmax(axis=1) * 8000 / 512 - 440).max() <= 8000 / 512
+
+
+def _mel_filters(n_mels: int, frame: int, rate: int) -> Any:
+    """Triangles between corners that are evenly spaced in mel, each written out by its two sides."""
+    highest = 2595 * np.log10(1 + rate / 2 / 700)
+    corners = 700 * (10 ** (np.linspace(0, highest, n_mels + 2) / 2595) - 1)
+    rows = np.zeros((n_mels, frame // 2 + 1))
+    for k in range(n_mels):
+        low, centre, high = corners[k : k + 3]
+        for i in range(frame // 2 + 1):
+            f = i * rate / frame
+            rows[k, i] = max(0.0, min((f - low) / (centre - low), (high - f) / (high - centre)))
+    return rows
+
+
+def test_13_the_sound_is_heard_and_the_frame_follows_it(browser: Browser, pages: Path) -> None:
+    with opened(browser, address(pages, "13_sound_to_mel", "scene=1&moment=0")) as page:
+        page.get_by_role("button", name="hear the sound").click()
+        page.wait_for_function("course.stage.state.moment > 5")

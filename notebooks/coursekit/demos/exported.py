@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from coursekit.demos.recordings import head_grid, skips_and_warmup, word_map
+
 
 def markov_graph() -> Any:
     """How often a token follows two others in the names, 28 × 28 × 28, zeros left out: [a, b, c, count]."""
@@ -50,15 +52,27 @@ def sampling() -> Any:
     return {"letters": letters, "rows": {after: counts[letters.index(after)].tolist() for after in "qtamz"}}
 
 
+def vit_patches() -> Any:
+    """The first of each of scikit-learn's ten digits, 8 × 8 numbers from 0 to 16."""
+    from sklearn.datasets import load_digits
+
+    found = load_digits()
+    return [found.images[int(np.argmax(found.target == number))].astype(int).tolist() for number in range(10)]
+
+
 EXPORTS: dict[str, Callable[[], Any]] = {
     "01_markov_graph": markov_graph,
+    "05_word_map": word_map.record,
     "07_kernel_to_attention": kernel_to_attention,
     "07_mask_painter": mask_painter,
+    "08_head_grid": head_grid.record,
+    "10_skips_and_warmup": skips_and_warmup.record,
     "11_sampling": sampling,
+    "13_vit_patches": vit_patches,
 }
 
 #: Recordings of a training: minutes of work, and not the same to the last digit on every machine.
-RECORDED: set[str] = set()
+RECORDED = {"05_word_map", "10_skips_and_warmup"}
 
 
 def text(name: str) -> str:
