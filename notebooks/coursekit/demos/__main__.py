@@ -36,7 +36,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="demos; none: all")
     parser.add_argument("--out", type=Path, default=Path("build/site/demos"))
     asked = parser.parse_args(arguments)
-    known = bundle.names() if asked.action == "pages" else list(exported.EXPORTS)
+    known = (
+        bundle.names()
+        if asked.action == "pages"
+        else [name for name in exported.EXPORTS if name not in exported.MODELS]
+    )
     wrong = sorted(set(asked.names) - set(known))
     if wrong:
         print(f"There is no such demo: {', '.join(wrong)}. There are {', '.join(known)}.", file=sys.stderr)

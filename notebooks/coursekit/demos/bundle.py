@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.data import path
+from coursekit.demos import exported
 
 WEB = Path(__file__).with_name("web")
 _IMPORT = re.compile(r'^import (\{[^}]*\}|\w+) from "\./([^"]+)";\n', re.MULTILINE)
@@ -76,12 +77,12 @@ def _scope(file: str) -> str:
     return f'modules["{file}"] = (() => {{\n{source}\nreturn {{ {", ".join(exported)} }};\n}})();'
 
 
+@cache
 def data(name: str) -> str:
-    """A demo's exported data as JSON; ``null`` for a demo that needs none."""
-    try:
+    """A demo's data as JSON: as exported, or worked out now; ``null`` for a demo that needs none."""
+    if name in exported.EXPORTS and name not in exported.MODELS:
         return path(f"demos/{name}.json").read_text(encoding="utf-8").strip()
-    except FileNotFoundError:
-        return "null"
+    return exported.text(name).strip() if name in exported.MODELS else "null"
 
 
 def style() -> str:

@@ -52,6 +52,24 @@ def sampling() -> Any:
     return {"letters": letters, "rows": {after: counts[letters.index(after)].tolist() for after in "qtamz"}}
 
 
+def translator() -> Any:
+    """Lab 12's trained model: its words, and its weights in half precision, as they are shipped."""
+    import base64
+
+    import torch
+
+    from coursekit.data import path
+    from coursekit.translator.word_model import CHECKPOINT, SIZES
+
+    stored = torch.load(path(CHECKPOINT), weights_only=True)
+    weights = {
+        name: [list(value.shape), base64.b64encode(value.numpy().tobytes()).decode("ascii")]
+        for name, value in stored["weights"].items()
+    }
+    words = {"english": stored["english"], "german": stored["german"]}
+    return {**words, "heads": SIZES["heads"], "weights": weights}
+
+
 def vit_patches() -> Any:
     """The first of each of scikit-learn's ten digits, 8 × 8 numbers from 0 to 16."""
     from sklearn.datasets import load_digits
@@ -68,9 +86,12 @@ EXPORTS: dict[str, Callable[[], Any]] = {
     "08_head_grid": head_grid.record,
     "10_skips_and_warmup": skips_and_warmup.record,
     "11_sampling": sampling,
+    "12_translator": translator,
     "13_vit_patches": vit_patches,
 }
 
+#: Trained models: a page gets them from the course's own files, a second copy is not kept.
+MODELS = {"12_translator"}
 #: Recordings of a training: minutes of work, and not the same to the last digit on every machine.
 RECORDED = {"05_word_map", "10_skips_and_warmup"}
 

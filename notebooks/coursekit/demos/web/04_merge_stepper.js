@@ -121,7 +121,7 @@ function drawText(g, state, ctx, now, box) {
 
 function tiles(g, ctx, tokens, letters, size, fresh) {
   put(layer(g, "tiles"), "rect", tokens.map(({ key, x, y, w, token }) => ({
-    key, x, y, width: w, height: size * 1.5, rx: 6, fill: colour(token.length > 1 ? tint(token) : "faint"), "fill-opacity": token.length > 1 ? 0.5 : 1,
+    key, x, y, width: w, height: size * 1.5, rx: 6, fill: colour(token.length > 1 ? tint(token) : "faint"), "fill-opacity": token.length > 1 ? 0.36 : 1,
     stroke: colour(token === fresh ? "ink" : "line"), "stroke-width": token === fresh ? 3 : 1.5,
   })), ctx);
   put(layer(g, "letters"), "text", letters.map(({ key, x, y, letter }) => words(key, x, y, letter, { size, at: "middle", mono: true})), ctx);

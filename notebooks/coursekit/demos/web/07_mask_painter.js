@@ -91,7 +91,7 @@ export function draw(root, state, ctx) {
   const a = table("scores", left, (i, j) => {
     const open = isOpen(state.mask, i, j), s = scores[i][j];
     return {
-      key: i * T + j, ...place(i, j), fill: colour(!open ? "faint" : s > 0 ? "green" : "orange"), "fill-opacity": open ? 0.08 + 0.45 * Math.min(Math.abs(s) / 3, 1) : 1, stroke: colour("line"), "stroke-width": 1.5,
+      key: i * T + j, ...place(i, j), fill: colour(!open ? "faint" : s > 0 ? "green" : "orange"), "fill-opacity": open ? 0.08 + 0.4 * Math.min(Math.abs(s) / 3, 1) : 1, stroke: colour("line"), "stroke-width": 1.5,
       cell: [i, j], press: () => paint([[i, j]], !open), pressed: open, label: `${TOKENS[i]} may hear ${TOKENS[j]}`,
       drag: (x, y, node) => {
         node.brush ??= open ? "0" : "1";

@@ -117,9 +117,9 @@ function drawStrip(g, state, ctx, { p, names }, { x, y, w }) {
   let left = 0;
   const parts = q.map((v, i) => { const part = { i, from: left, v }; left += v; return part; });
   put(layer(g, "parts"), "rect", parts.map(({ i, from, v }) => ({
-    key: names[i], x: x + from * w, y, width: Math.max(v * w - 1, 0), height: 34, fill: colour(from < state.top - 1e-12 ? "blue" : "line"), "fill-opacity": from < state.top - 1e-12 ? 1 - 0.3 * (i % 2) : 1, "pointer-events": "none",
+    key: names[i], x: x + from * w, y, width: Math.max(v * w - 1, 0), height: 34, fill: colour(from < state.top - 1e-12 ? "blue" : "line"), stroke: colour("paper"), "stroke-width": v * w > 6 ? 2 : 0.5, "pointer-events": "none",
   })), ctx);
-  put(layer(g, "names"), "text", parts.filter(({ v }) => v * w > 22).map(({ i, from, v }) => words(names[i], x + (from + v / 2) * w, y + 24, names[i] === "end" && v * w < 50 ? "■" : names[i], { size: 18, at: "middle", bold: true, fill: from < state.top - 1e-12 ? (i % 2 ? "var(--ink)" : "var(--on-blue)") : colour("ink") })), ctx);
+  put(layer(g, "names"), "text", parts.filter(({ v }) => v * w > 22).map(({ i, from, v }) => words(names[i], x + (from + v / 2) * w, y + 24, names[i] === "end" && v * w < 50 ? "■" : names[i], { size: 18, at: "middle", bold: true, fill: from < state.top - 1e-12 ? "var(--on-blue)" : colour("ink") })), ctx);
   const at = x + state.top * w, set = (v) => ctx.set({ top: Number(clamp(Math.round(v * 20) / 20, 0.05, 1).toFixed(2)) }, 0);
   put(layer(g, "grip"), "rect", [{
     key: "grip", x: at - 8, y: y - 7, width: 16, height: 48, rx: 8, fill: colour("red"), stroke: colour("paper"), "stroke-width": 3, class: "grab", drag: (px) => set((px - x) / w),

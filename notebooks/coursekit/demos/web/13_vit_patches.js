@@ -105,16 +105,17 @@ function drawSentence(g, state, ctx, pixels, cut, read, box) {
   put(layer(g, "frames"), "rect", read.map((patch, place) => {
     const [x, y] = spot(place), moved = patch !== place;
     return {
-      key: patch, x, y, width: edge, height: edge, fill: "transparent", stroke: colour(moved ? "red" : "line"), "stroke-width": moved ? 3 : 2, class: "grab", cell: [Math.floor(place / columns), place % columns],
-      press: () => swap(place, (place + 1) % n), label: `word ${place + 1}: patch ${patch}; swap with the next`,
-      drag: (mx, my, node) => {
+      key: patch, x, y, width: edge, height: edge, fill: "transparent", stroke: colour(moved ? "red" : "line"), "stroke-width": moved ? 3 : 2,
+      ...(n > 1 ? { class: "grab", cell: [Math.floor(place / columns), place % columns] } : { "pointer-events": "none" }),
+      press: n > 1 ? () => swap(place, (place + 1) % n) : undefined, label: `word ${place + 1}: patch ${patch}; swap with the next`,
+      drag: n > 1 && ((mx, my, node) => {
         const to = read.findIndex((_, other) => { const [ox, oy] = spot(other); return mx >= ox && mx <= ox + edge && my >= oy && my <= oy + edge; });
         const from = order(ctx.now()).indexOf(patch);
-        if (to >= 0 && to !== from && node.brush !== to) { node.brush = to; swap(from, to, 250); }
-      },
+        if (to >= 0 && to !== from && node.brush !== to) { node.brush = to; swap(from, to); }
+      }),
     };
   }), ctx);
-  const swap = (from, to) => n > 1 && ctx.set({ swaps: [ctx.now().swaps, `${from}-${to}`].filter(Boolean).slice(-40).join(",") });
+  const swap = (from, to) => ctx.set({ swaps: [ctx.now().swaps, `${from}-${to}`].filter(Boolean).slice(-40).join(",") });
   put(layer(g, "numbers"), "text", label ? read.map((patch, place) => {
     const [x, y] = spot(place);
     return words(patch, x + edge / 2, y + edge + 22, String(patch), { size: edge < 34 ? 17 : 19, at: "middle", bold: patch !== place });
