@@ -226,6 +226,10 @@ def large_values_stay(pair_features: Any) -> None:
     x = np.array([[3.0, 0.5], [-1.0, 2.0], [0.0, 0.0]])
     W = np.array([[1.0, -1.0, 0.0], [2.0, 0.0, 1.0]])
     value = _shape(pair_features(x, W), (3, 3), "one row of features for each row of x")
+    ensure(
+        not np.allclose(value, x @ W > 0),
+        "your features are only 0 and 1: a positive value stays as large as it is",
+    )
     ensure(value.max() > 1.5, "values are cut off at 1: only the negative ones are replaced")
     close(
         value,

@@ -192,7 +192,7 @@ def battery_and_ran(FeedForward: Any) -> None:
         layer.linear2.weight.copy_(torch.tensor([[4.0, 7], [-5, 7], [0, 7]]))  # type: ignore
         layer.linear2.bias.copy_(torch.tensor([0.0, 0, 1]))  # type: ignore
     votes = _tensor(layer(torch.tensor([1.0, 0, 1]))).detach()
-    ensure(not np.allclose(votes, [-3, -12, -6]), "the ReLU is missing: −1 should become 0 in the middle")
+    ensure(not np.allclose(votes, [-3, -12, -6]), "no ReLU acts in the middle: −1 should become 0 there")
     ensure(
         not np.allclose(votes, [4, 0, 1]), "the votes may be negative: there is one ReLU, in the middle only"
     )
@@ -528,8 +528,14 @@ def _decoder(DecoderBlock: Any, dropout: float = 0.0) -> Any:
 @public_check("DecoderBlock")
 def the_parts_of_the_decoder(DecoderBlock: Any) -> None:
     """Its parts have the right names and sizes; with all of it dropped only the three norms are left."""
-    block = _decoder(DecoderBlock, dropout=1.0)
     x, memory = _words(2, 3, 6), _words(2, 3, 6) + 1
+    silent = _decoder(DecoderBlock)
+    with torch.no_grad():
+        for part in (silent.self_attention.W_O, silent.cross_attention.W_O, silent.feed_forward.linear2):
+            part.weight.zero_()
+            part.bias.zero_()
+    _only_norms(silent, silent(x, memory), x, 3, "with silent sublayers")
+    block = _decoder(DecoderBlock, dropout=1.0)
     quiet, loud = (_tensor(block.train(mode)(x, memory)).detach() for mode in (False, True))
     ensure(
         loud.shape != x.shape or not torch.allclose(loud, quiet),
@@ -568,11 +574,6 @@ def who_asks_and_who_answers(DecoderBlock: Any) -> None:
             source.shape != memory.shape or torch.equal(source, memory),
             "the memory goes into the cross-attention as it is; yours has changed it before (another norm?)",
         )
-    with torch.no_grad():
-        for part in (block.self_attention.W_O, block.cross_attention.W_O, block.feed_forward.linear2):
-            part.weight.zero_()
-            part.bias.zero_()
-    _only_norms(block, block(x, memory), x, 3, "with silent sublayers")
 
 
 def _their_decoder(block: Any) -> nn.TransformerDecoderLayer:
