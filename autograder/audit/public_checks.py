@@ -5,18 +5,26 @@ What only unseen inputs can show stands in a lab's list, in ``misconceptions/mNN
     ONLY_UNSEEN = {"patchify": {"view_of_a_view": "a check that passes a view would give the idea away"}}
 
 A lab without the list is not held to it yet.
+
+What a card says to each wrong answer stands in ``misconceptions/mNN_topic/cards.json``, as a person has read and found
+true: a hint that speaks for another slip is seen there. When a sentence changes, or an answer is new, the audit fails
+until somebody has read it again and written it down with ``autograder audit LAB --accept-cards``.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
+import re
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 from autograder.course.masters import solution
+from autograder.files import write_atomically
 from autograder.testing.catalogue import answers_of
 
 
@@ -42,7 +50,7 @@ def audit_public(lab: str, question: str) -> list[PublicTrouble]:
             function = in_a_notebook(answer.function, solution(lab))
             accepted = kind != "misconception" and answer.public
             found += _troubles(lab, question, kind, answer.name, function, accepted)
-    return found + _off_the_list(lab, question)
+    return found + _off_the_list(lab, question) + _unread(lab, question)
 
 
 def only_unseen(lab: str) -> dict[str, dict[str, str]] | None:
@@ -70,6 +78,46 @@ def _off_the_list(lab: str, question: str) -> list[PublicTrouble]:
         found.append(PublicTrouble(answer.name, "misconception", sentence))
     gone = "it is on the list ONLY_UNSEEN, but there is no such misconception"
     return found + [PublicTrouble(name, "misconception", gone) for name in listed]
+
+
+def card_sentences(lab: str, question: str) -> dict[str, str]:
+    """What the card of each wrong answer explains: its first hint, without measured decimals and library's words."""
+    from coursekit.checks.api import judge
+
+    sentences = {}
+    for answer in answers_of(lab)["misconception"].get(question, ()):
+        marks = judge(lab, question, in_a_notebook(answer.function, solution(lab))).marks
+        hint = next((mark.hint for mark in marks if mark.hint), "")
+        hint = re.sub(r"(your function raised \w+): .*", r"\1", hint)
+        sentences[answer.name] = re.sub(r"-?\d*\.\d{3,}(e-?\d+)?", "#", hint)
+    return sentences
+
+
+def accept_cards(lab: str, questions: Iterable[str]) -> None:
+    """Write down what the cards say today, as read and found true."""
+    cards = {question: card_sentences(lab, question) for question in questions}
+    write_atomically(_cards_file(lab), json.dumps(cards, indent=1, ensure_ascii=False) + "\n")
+
+
+def _cards_file(lab: str) -> Path:
+    return Path(str(importlib.import_module(f"autograder.misconceptions.m{lab}").__file__)).with_name(
+        "cards.json"
+    )
+
+
+def _unread(lab: str, question: str) -> list[PublicTrouble]:
+    """The wrong answers whose card says what nobody has found true of them yet."""
+    known = json.loads(_cards_file(lab).read_text(encoding="utf-8")) if _cards_file(lab).exists() else {}
+    said, read = card_sentences(lab, question), known.get(question, {})
+    return [
+        PublicTrouble(
+            name,
+            "misconception",
+            f"its card says “{said.get(name, 'nothing: there is no such answer')}”: if that is true of it, `autograder audit {lab[:2]} --accept-cards`",
+        )
+        for name in {**said, **read}
+        if said.get(name) != read.get(name)
+    ]
 
 
 def in_a_notebook(function: Any, beside: Mapping[str, Any]) -> Any:

@@ -114,11 +114,22 @@ def audit(
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Show which hidden test catches each misconception.")
     ] = False,
+    accept: Annotated[
+        bool,
+        typer.Option(
+            "--accept-cards",
+            help="Write down what each wrong answer's card says, once you have read it and found it true.",
+        ),
+    ] = False,
     json_file: JsonOption = None,
 ) -> None:
     """Prove that the hidden tests catch every misconception and accept every correct answer."""
+    from autograder.audit.public_checks import accept_cards
     from autograder.cli.audit import run_and_show
+    from autograder.course.policy_file import spec
 
+    for lab in _labs(labs) if accept else ():
+        accept_cards(lab, [question for question, _ in spec(lab).questions])
     report, good = run_and_show(_labs(labs), mutants=mutants, verbose=verbose, console=console)
     _write_json(json_file, report)
     if not good:

@@ -295,7 +295,7 @@ def _agree(
     with torch.no_grad():
         again = _tensor(_pair(ours(x, memory, mask))[0], "the output")
     ensure(
-        torch.equal(again, output),
+        torch.allclose(again, output, rtol=0, atol=0, equal_nan=True),
         "the same words give two different outputs: this module has no dropout, nothing in it is left to chance",
     )
     if headed is not None:
