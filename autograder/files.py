@@ -93,6 +93,8 @@ def write_autograded(result: SubmissionResult, out: Path) -> Path | None:
     write_atomically(path, result.notebook)
     if result.submitted_at:
         write_atomically(timestamp, result.submitted_at + "\n")
+    else:
+        timestamp.unlink(missing_ok=True)
     return path
 
 

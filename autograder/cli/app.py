@@ -320,24 +320,40 @@ def collect(
             help="canvas, moodle, classroom, plain (a folder a student), or auto to tell from the names.",
         ),
     ] = "auto",
+    times: Annotated[
+        Path | None,
+        typer.Option(
+            "--times",
+            metavar="CSV",
+            help="When each student handed in: Canvas's report or API list, Moodle's worksheet, GitHub Classroom's grades, or student,time.",
+        ),
+    ] = None,
+    json_file: JsonOption = None,
 ) -> None:
     """Put the notebooks of a bulk download (Canvas, Moodle, GitHub Classroom) where grading looks for them."""
     from autograder.collect import collect as gather
     from autograder.course.masters import lab_name
     from autograder.pages.render import plain  # a file's name may hold what a terminal would obey
 
-    done = gather(source, submitted, lab_name(lab), kind=kind)
+    done = gather(source, submitted, lab_name(lab), kind=kind, times=times)
+    _write_json(json_file, done.as_json())
     for note in done.notes:
         console.print(f"  {plain(note)}", markup=False)
     console.print(f"✓ {len(done.students)} submissions ({done.kind}) in {submitted}", markup=False)
 
 
 @app.command("check-course")
-def check_course() -> None:
-    """Check the course's policy (course.toml) and show what follows from it for each lab."""
+def check_course(
+    submitted: Annotated[
+        Path | None,
+        typer.Option("--submitted", metavar="DIR", help="Also say of how many submissions no time is known."),
+    ] = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Check the course's policy (course.toml) and class list, and show what follows for each lab."""
     from autograder.cli.check_course import show
 
-    show(console)
+    _write_json(json_file, show(console, submitted))
 
 
 @app.command()

@@ -3,24 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from autograder.course.masters import all_labs, lab_as_written
-from autograder.course.policy import LatePolicy
-from autograder.course.policy_file import GRADED_LIMITS, course_file, limits_of, settings, spec
+from autograder.course.policy import LatePolicy, Settings
+from autograder.course.policy_file import GRADED_LIMITS, class_list, course_file, limits_of, settings, spec
+
+#: Where a true time can come from, for people.
+WHERE_FROM = (
+    "Lateness counts only from times that are known to be true: nbgrader's exchange, Gradescope, a clone's commits (which "
+    "a student can date), or a list given to `autograder collect --times`. Without a time nobody is late."
+)
 
 
-def show(console: Console) -> None:
-    """Print what holds for each lab. ``UserError`` names the line of a mistake."""
+def show(console: Console, submitted: Path | None = None) -> list[dict[str, Any]]:
+    """Print what holds for each lab, and return it for ``--json``. ``UserError`` names the line of a mistake.
+
+    With ``submitted``, nbgrader's folder, also of how many submissions nobody knows the time.
+    """
     policy = settings()
     path = course_file()
     console.print(f"{policy.name}: {path if path.exists() else 'no course.toml, so defaults'}", markup=False)
+    people = class_list()
+    if people:
+        console.print(f"class list: {len(people.people)} students in {people.path}", markup=False)
+        for note in people.notes:
+            console.print(f"  {note}", markup=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("lab", "points", "due (UTC)", "late", "extensions", "limits that differ", "forbidden"):
+    headings = ["lab", "points", f"due ({policy.timezone})", "closes", "late", "extensions"]
+    headings += ["limits that differ", "forbidden"] + (["without a time"] if submitted else [])
+    for heading in headings:
         table.add_column(heading)
+    rows = []
     for lab in all_labs():
         own = policy.lab(lab)
         usual = asdict(GRADED_LIMITS)
@@ -29,17 +49,50 @@ def show(console: Console) -> None:
             for name, value in sorted(asdict(limits_of(lab)).items())
             if value != usual[name]
         ]
-        due = policy.due(lab)
-        table.add_row(
+        cells = [
             lab,
             _points(lab),
-            f"{due:%Y-%m-%d %H:%M}" if due else "",
+            _local(policy, policy.due(lab)),
+            _local(policy, policy.closes(lab)),
             _rule(own.late or policy.late),
-            escape(", ".join(sorted({*own.extensions, *policy.extensions}))),
+            ", ".join(_extended(lab)),
             ", ".join(differ),
-            escape("; ".join(f"{name}: {', '.join(words)}" for name, words in own.forbid.items())),
-        )
+            "; ".join(f"{name}: {', '.join(words)}" for name, words in own.forbid.items()),
+        ]
+        cells += [_without_a_time(submitted, lab)] if submitted else []
+        table.add_row(*map(escape, cells))
+        rows.append(dict(zip(headings, cells, strict=True)))
     console.print(table)
+    if any(policy.due(lab) for lab in all_labs()):
+        console.print(WHERE_FROM, markup=False)
+    nobody = [name for name in _everybody_extended() if people and people.of_folder(name) is None]
+    if nobody:
+        console.print(f"! An extension for nobody on the class list: {', '.join(nobody)}.", markup=False)
+    return rows
+
+
+def _local(policy: Settings, when: datetime | None) -> str:
+    """A time as the course's clock shows it."""
+    return f"{policy.local(when):%Y-%m-%d %H:%M}" if when else ""
+
+
+def _extended(lab: str) -> list[str]:
+    """Who has longer, by course.toml or by the class list."""
+    listed = {person.student for person in class_list().people if person.extension}
+    return sorted({*settings().lab(lab).extensions, *settings().extensions, *listed})
+
+
+def _everybody_extended() -> list[str]:
+    policy = settings()
+    return sorted({*policy.extensions, *(name for lab in all_labs() for name in policy.lab(lab).extensions)})
+
+
+def _without_a_time(submitted: Path, lab: str) -> str:
+    """Of how many submissions nobody knows the time."""
+    handed_in = list(submitted.glob(f"*/{lab}/*.ipynb"))
+    folders = {path.parent for path in handed_in}
+    without = sum(not (folder / "timestamp.txt").is_file() for folder in folders)
+    return f"{without} of {len(folders)}" if folders else ""
 
 
 def _points(lab: str) -> str:

@@ -7,7 +7,6 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING
 
 import typer
@@ -21,18 +20,14 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
 
 from autograder.course.masters import lab_name
 from autograder.files import write_atomically
-from autograder.results import STATUSES, SubmissionResult
+from autograder.results import SubmissionResult
 from autograder.run.pipeline import ClassResult, run
 
 if TYPE_CHECKING:
     from autograder.run.plan import Plan
-
-#: A class larger than this gets a summary on the screen; the table is in the report.
-ROWS_SHOWN = 60
 
 
 def grade_and_show(
@@ -94,8 +89,10 @@ def grade_and_show(
             write_atomically(path, rows)
     if say_why:
         _show_reasons(console, done)
-    _show_table(console, done)
-    _show_summary(console, done, seconds)
+    from autograder.cli.grade_table import show_summary, show_table  # what it needs takes long to import
+
+    show_table(console, done)
+    show_summary(console, done, seconds)
     for what, path in (
         ("gradebook", out / "gradebook.db"),
         ("feedback", out / "feedback"),
@@ -113,52 +110,6 @@ def rows_as_json(results: Sequence[SubmissionResult]) -> str:
     return (
         "[\n" + ",\n".join(json.dumps(result.as_json(), ensure_ascii=False) for result in results) + "\n]\n"
     )
-
-
-def _shown(name: str) -> str:
-    """A student's name without what a terminal would obey."""
-    from autograder.pages.render import plain
-
-    return escape(plain(name, 200))
-
-
-def _show_table(console: Console, done: ClassResult) -> None:
-    if len(done.results) > ROWS_SHOWN:
-        return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading, justify in (
-        ("student", "left"),
-        ("status", "left"),
-        ("score", "right"),
-        ("misconception", "left"),
-    ):
-        table.add_column(heading, justify=justify)  # type: ignore[arg-type]
-    for result in done.results:
-        colour = STATUSES[result.status].colour
-        named = "; ".join(f"{q.name}: {q.misconception}" for q in result.questions if q.misconception)
-        flagged = "; ".join(
-            f"{q.name}: uses {', '.join(q.forbidden)}" for q in result.questions if q.forbidden
-        )
-        words = "; ".join(part for part in (named, flagged) if part)
-        score = f"{result.score:g} / {result.max_score:g}"
-        table.add_row(_shown(result.student), f"[{colour}]{result.status}[/]", score, escape(words))
-    console.print(table)
-
-
-def _show_summary(console: Console, done: ClassResult, seconds: float) -> None:
-    count = len(done.results)
-    statuses = Counter(result.status for result in done.results)
-    read = [result.score for result in done.results if result.readable]
-    mean = f"mean {fmean(read):.1f} of {done.results[0].max_score:g} points" if read else "none could be read"
-    if 0 < len(read) < count:
-        mean += f" over the {len(read)} that could be read"
-    redone = len(done.plan.to_grade)
-    pace = f"{seconds:.1f} s" + (f", {redone / seconds:.1f} submissions a second" if redone else "")
-    console.print(
-        f"\n[bold]{done.lab}[/]: {count} submissions, {mean}; "
-        f"{redone} graded, {len(done.plan.unchanged)} unchanged ({pace})"
-    )
-    console.print("  " + ", ".join(f"{n} {status}" for status, n in statuses.most_common()))
 
 
 def _show_reasons(console: Console, done: ClassResult) -> None:
@@ -183,7 +134,9 @@ def _show_reasons(console: Console, done: ClassResult) -> None:
 
 def _show_faults(console: Console, done: ClassResult) -> None:
     """Our own failures, where nobody can overlook them."""
-    names = ", ".join(_shown(result.student) for result in done.faults[:5])
+    from autograder.cli.grade_table import shown
+
+    names = ", ".join(shown(result.student) for result in done.faults[:5])
     more = f" and {len(done.faults) - 5} more" if len(done.faults) > 5 else ""
     console.print(
         f"\n[bold red]! The grader itself failed on {len(done.faults)} of {len(done.results)} submissions:[/] "

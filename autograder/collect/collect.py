@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from nbgrader.utils import parse_utc
 
 from autograder.collect.entries import Entry, Refused, entries, inner_entries
-from autograder.collect.names import KINDS, Owned, kind_of, owned, without_wrapper
-from autograder.errors import GradingError
+from autograder.collect.git_times import commit_time
+from autograder.collect.names import KINDS, TYPED, Owned, kind_of, owned, without_wrapper
+from autograder.collect.times import Times, read_times
+from autograder.course.class_list import ClassList
+from autograder.course.lists import same_name
+from autograder.course.other_lab import other_lab
+from autograder.course.policy_file import class_list, settings
+from autograder.errors import GradingError, UserError
 from autograder.files import folder_name, write_atomically
 from autograder.grading.submissions import is_notebook
 
@@ -22,6 +29,10 @@ MAX_ZIPS = 5
 _TIME_FORMAT = "%Y-%m-%d %H:%M:%S UTC"
 
 
+#: Names that a sentence lists.
+NAMED = 10
+
+
 @dataclass(frozen=True)
 class Collected:
     """Whose notebooks were collected, and sentences about what was refused, chosen or left alone."""
@@ -29,36 +40,70 @@ class Collected:
     students: tuple[str, ...]
     notes: tuple[str, ...]
     kind: str = "plain"
+    #: Those of whom nobody knows when they handed in: lateness is not counted for them.
+    without_time: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The documented JSON of ``collect --json``."""
+        return {
+            "kind": self.kind,
+            "students": list(self.students),
+            "without_time": list(self.without_time),
+            "notes": list(self.notes),
+        }
 
 
-def collect(source: Path, submitted: Path, lab: str, *, kind: str = "auto") -> Collected:
-    """Write ``submitted/<student>/<lab>/<lab>.ipynb`` and ``timestamp.txt`` for everybody in ``source``.
+@dataclass(frozen=True)
+class _Job:
+    """What is the same for everybody in one download."""
+
+    submitted: Path
+    lab: str
+    notes: list[str]
+    kind: str = "plain"
+    people: ClassList = field(default_factory=ClassList)
+    times: Times | None = None
+    source: Path | None = None
+    #: student -> the name in the download, where the class list calls them something else.
+    names: dict[str, str] = field(default_factory=dict)
+    by_commit: list[str] = field(default_factory=list)
+
+
+def collect(
+    source: Path, submitted: Path, lab: str, *, kind: str = "auto", times: Path | None = None
+) -> Collected:
+    """Write ``submitted/<student>/<lab>/<lab>.ipynb`` for everybody in ``source``, and ``timestamp.txt`` where a time is known.
 
     ``source`` is a zip or a folder; ``kind`` one of ``canvas``, ``moodle``, ``classroom``, ``plain``, or
-    ``auto`` to tell from the names. The time is that of the file (a zip's, which have no zone, are taken
-    for UTC). Inside a zip that a student packed it is the zip's own: the times in there are the student's word.
-    Only in nbgrader's layout (``plain``) a ``timestamp.txt`` beside the notebook says it. Raises GradingError when
-    nothing can be collected.
+    ``auto`` to tell from the names. A file's own time is the download's and counts for nothing. A time is known from
+    ``times`` (a list of the teacher's), from ``timestamp.txt`` in nbgrader's layout, and from a clone's commits, which
+    a student can date as they like. With a class list, students are called as it calls them. Raises ``UserError`` when
+    nothing can be collected, or a list contradicts the download.
     """
     if kind not in ("auto", *KINDS):
         raise GradingError(f"There is no kind of download “{kind}”: choose one of auto, {', '.join(KINDS)}.")
     notes: list[str] = []
-    found = without_wrapper(entries(source, notes), lab)
-    kind = kind_of(found) if kind == "auto" else kind
-    mine, nobodys = owned(found, kind)
+    listed = without_wrapper(entries(source, notes), lab)
+    kind = kind_of(listed) if kind == "auto" else kind
+    mine, nobodys = owned(listed, kind)
     notes += [f"Nobody's: {entry.path}." for entry in nobodys if entry.path.endswith((".ipynb", ".zip"))]
-    by_student: dict[str, list[Owned]] = defaultdict(list)
-    for one in mine:
-        by_student[one.student].append(one)
+    read = read_times(times, settings().timezone) if times is not None else None
+    notes += read.notes if read is not None else ()
+    job = _Job(submitted, lab, notes, kind, class_list(), read, source)
+    notes += job.people.notes
+    by_student = _by_student(mine, job)
+    when = {student: _time_of(student, files, job) for student, files in by_student.items()}
     done = [
         student
         for student, files in sorted(by_student.items())
-        if _collect_student(student, files, submitted, lab, notes, stamped=kind == "plain")
+        if _collect_student(student, files, when[student], job)
     ]
     if not done:
         reason = f" {notes[0]}" if notes else ""
         raise GradingError(f"{source} holds no notebook of {lab} that can be collected.{reason}")
-    return Collected(tuple(done), tuple(notes), kind)
+    without = tuple(student for student in done if not (_folder(student, job) / "timestamp.txt").exists())
+    _say_what_lists_show(job, by_student, without, done)
+    return Collected(tuple(done), tuple(notes), kind, without)
 
 
 def collect_folder(
@@ -67,23 +112,121 @@ def collect_folder(
     """Collect the one notebook of one student from a folder; nothing there is no error but a note."""
     notes: list[str] = []
     files = [Owned(entry, student, entry.parts[-1]) for entry in entries(folder, notes)]
-    done = _collect_student(student, files, submitted, lab, notes, submitted_at)
+    done = _collect_student(student, files, submitted_at, _Job(submitted, lab, notes))
     return Collected((student,) if done else (), tuple(notes))
 
 
-def _collect_student(
-    student: str,
-    files: Sequence[Owned],
-    submitted: Path,
-    lab: str,
-    notes: list[str],
-    submitted_at: str = "",
-    stamped: bool = False,
-) -> bool:
+def _by_student(files: Sequence[Owned], job: _Job) -> dict[str, list[Owned]]:
+    """The files of each student, who is called as the class list calls them."""
+    by_student: dict[str, list[Owned]] = defaultdict(list)
+    for one in files:
+        by_student[one.student].append(one)
+        if (
+            job.kind == "canvas"
+            and re.match(r"\d+_", one.file)
+            and not one.file.startswith(f"{job.lab[:2]}_")
+        ):
+            read_as = f"{one.number} was taken for Canvas's number of the student"
+            job.notes.append(f"{one.entry.path} has a name that can be read in two ways: {read_as}.")
+    person_of = {folder: _person(some[0], job) for folder, some in by_student.items()}
+    result: dict[str, list[Owned]] = {}
+    for folder, some in by_student.items():
+        student = person_of[folder]
+        if student and list(person_of.values()).count(student) > 1:
+            job.notes.append(
+                f"{folder} and another folder of the download both seem to be {student}: kept apart."
+            )
+            student = ""
+        if student:
+            job.names[student] = folder
+        result[student or folder] = [replace(one, student=student or folder) for one in some]
+    return result
+
+
+def _person(one: Owned, job: _Job) -> str:
+    """Who on the class list a file's owner is ("" when that is not certain)."""
+    if not job.people:
+        return ""
+    if job.kind == "canvas":
+        person = job.people.of_canvas(one.number)
+        if person is not None and person.name and one.name and not same_name(person.name, one.name):
+            raise UserError(
+                f"The class list says that Canvas's number {one.number} is “{person.name}”, the download says “{one.name}”: "
+                "the list is another course's, and nothing was collected."
+            )
+        return person.student if person is not None else ""
+    if job.kind == "moodle":
+        named = job.people.named(one.name)
+        if len(named) > 1:
+            job.notes.append(
+                f"{one.student}: the class list has {len(named)} students of this name; the folder keeps its own."
+            )
+        return named[0].student if len(named) == 1 else ""
+    person = job.people.find(one.student)
+    return person.student if person is not None else ""
+
+
+def _say_what_lists_show(
+    job: _Job, by_student: dict[str, list[Owned]], without: Sequence[str], done: Sequence[str]
+) -> None:
+    """Sentences about those who are missing, strangers, and those whose time nobody knows."""
+    if job.people:
+        strangers = [student for student in by_student if job.people.of_folder(student) is None]
+        if strangers:
+            job.notes.append(f"Not on the class list: {some(strangers)}.")
+        absent = [person.student for person in job.people.absent(done)]
+        if absent:
+            job.notes.append(f"{len(absent)} of the class list are not in this download: {some(absent)}.")
+    if job.by_commit:
+        job.notes.append(
+            f"The times of {len(job.by_commit)} are those of their last commits, which a student can set as they like: "
+            "GitHub Classroom's grades CSV has the times of the pushes (--times)."
+        )
+    if without:
+        job.notes.append(
+            f"When {len(without)} of {len(done)} handed in is not known, so none of them is late: {some(without)}. "
+            f"{_HOW[job.kind]}"
+        )
+
+
+#: Where a list of times comes from.
+_HOW = {
+    "canvas": "Give the times with --times: Canvas's submissions report, or its API's list of submissions.",
+    "moodle": "Give the times with --times: the assignment's grading worksheet has them.",
+    "classroom": "Give the times with --times: GitHub Classroom's grades CSV has them.",
+    "plain": "Give the times with --times: a CSV with the columns student and time.",
+}
+
+
+def some(names: Sequence[str]) -> str:
+    """The first names, for sentences."""
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+
+
+def _time_of(student: str, files: Sequence[Owned], job: _Job) -> str:
+    """When the student handed in, from the teacher's list ("" when it does not say)."""
+    if job.times is None:
+        return ""
+    when = job.times.of(files[0], job.people, job.kind, job.names.get(student, student))
+    return when.strftime(_TIME_FORMAT) if when is not None else ""
+
+
+def _folder(student: str, job: _Job) -> Path:
+    return job.submitted / folder_name(student) / job.lab
+
+
+def _collect_student(student: str, files: Sequence[Owned], time: str, job: _Job) -> bool:
     """Write one student's notebook; says whether there was one."""
+    notes, lab = job.notes, job.lab
     notebooks = _notebooks(files, lab, notes)
     if not notebooks:
-        notes.append(f"{student} handed in no notebook of {lab}.")
+        typed = any(one.file in TYPED for one in files)
+        notes.append(f"{student} handed in {'a typed text but ' if typed else ''}no notebook of {lab}.")
+        if job.kind in (
+            "canvas",
+            "moodle",
+        ):  # the download proves that there is such a student: a row, status missing
+            _folder(student, job).mkdir(parents=True, exist_ok=True)
         return False
     chosen = _choose(student, notebooks, lab, notes)
     try:
@@ -91,21 +234,48 @@ def _collect_student(
     except Refused as refused:
         notes.append(f"{student}: {refused}")
         return False
+    if other := other_lab(content, lab):
+        notes.append(f"{student}: {chosen.entry.path} is a notebook of {other}, not of {lab}.")
     if chosen.late:
-        notes.append(f"{student}: Canvas marks the submission as late.")
-    written = _timestamp(chosen, files) if stamped else ""
-    time = submitted_at or written or chosen.entry.modified.strftime(_TIME_FORMAT)
-    target = submitted / folder_name(student) / lab / f"{lab}.ipynb"
-    if not _may_replace(target, content, time, student, notes):
-        return True
-    write_atomically(target, content)
-    write_atomically(target.with_name("timestamp.txt"), time + "\n")
+        notes.append(f"{student}: Canvas marks the submission as late, but not by how much.")
+    target = _folder(student, job) / f"{lab}.ipynb"
+    time = time or _known_time(student, chosen, files, job)
+    if _may_replace(target, content, time, student, notes):
+        same = target.is_file() and target.read_bytes() == content
+        write_atomically(target, content)
+        if time:
+            write_atomically(target.with_name("timestamp.txt"), time + "\n")
+        elif not same:  # the time of what lay there before is not this one's
+            target.with_name("timestamp.txt").unlink(missing_ok=True)
     return True
+
+
+def _known_time(student: str, chosen: Owned, files: Sequence[Owned], job: _Job) -> str:
+    """The time that nbgrader's exchange or a clone's commits give ("" when neither does)."""
+    if job.kind in ("canvas", "moodle"):
+        return ""
+    if time := _timestamp(chosen, files, job.lab):
+        return time
+    parts = chosen.entry.parts
+    if job.source is None or not job.source.is_dir() or len(parts) < 2:
+        return ""
+    for folder in (job.source / parts[0], *(child / parts[0] for child in _only_folder(job.source))):
+        when = commit_time(folder, "/".join(parts[1:]))
+        if when is not None:
+            job.by_commit.append(student)
+            return when.strftime(_TIME_FORMAT)
+    return ""
+
+
+def _only_folder(source: Path) -> list[Path]:
+    """The one folder that some programs put around everything they pack."""
+    folders = [child for child in source.iterdir() if child.is_dir() and not child.name.startswith(".")]
+    return folders if len(folders) == 1 else []
 
 
 def _notebooks(files: Sequence[Owned], lab: str, notes: list[str]) -> list[Owned]:
     """The student's notebooks, those inside a zip that was handed in too, other labs' left out."""
-    found: list[Owned] = []
+    held: list[Owned] = []
     zips = 0
     for one in files:
         if one.file.casefold().endswith(".zip"):
@@ -114,10 +284,10 @@ def _notebooks(files: Sequence[Owned], lab: str, notes: list[str]) -> list[Owned
                 notes.append(f"Not read: {one.entry.path}; of one student {MAX_ZIPS} zips are opened.")
                 continue
             for entry in inner_entries(one.entry, notes):
-                found.append(Owned(entry, one.student, entry.parts[-1], one.late, one.attempt))
+                held.append(replace(one, entry=entry, file=entry.parts[-1]))
         else:
-            found.append(one)
-    return [one for one in found if is_notebook(one.file) and not _of_another_lab(one.entry, lab)]
+            held.append(one)
+    return [one for one in held if is_notebook(one.file) and not _of_another_lab(one.entry, lab)]
 
 
 def _of_another_lab(entry: Entry, lab: str) -> bool:
@@ -127,12 +297,22 @@ def _of_another_lab(entry: Entry, lab: str) -> bool:
 
 
 def _choose(student: str, notebooks: Sequence[Owned], lab: str, notes: list[str]) -> Owned:
-    """The notebook with the right name; among several, or without one, the newest. Says which."""
+    """The notebook with the right name; among several, or without one, the last. Says which, and last by what."""
     right = [one for one in notebooks if one.file == f"{lab}.ipynb"]
     candidates = right or list(notebooks)
-    chosen = max(candidates, key=lambda one: (one.attempt, one.entry.modified, one.entry.path))
+    orders: dict[str, Callable[[Owned], Any]] = {
+        "the last attempt": lambda one: one.attempt,
+        "the last that was uploaded": lambda one: one.upload,
+        "the newest by the files' own dates": lambda one: one.entry.modified,
+        "the last by name, for nothing says which is the newest": lambda one: one.entry.path,
+    }
+    chosen = max(candidates, key=lambda one: tuple(order(one) for order in orders.values()))
     if len(notebooks) > 1:
-        why = "the newest" if len(candidates) > 1 else "the one with the right name"
+        why = "the one with the right name"
+        if len(candidates) > 1:
+            why = next(
+                words for words, order in orders.items() if len({order(one) for one in candidates}) > 1
+            )
         notes.append(
             f"{student} handed in {len(notebooks)} notebooks: {chosen.entry.path}, {why}, was taken."
         )
@@ -141,11 +321,14 @@ def _choose(student: str, notebooks: Sequence[Owned], lab: str, notes: list[str]
     return chosen
 
 
-def _timestamp(chosen: Owned, files: Sequence[Owned]) -> str:
-    """The first line of a ``timestamp.txt`` beside the notebook, when nbgrader can read it as a time."""
+def _timestamp(chosen: Owned, files: Sequence[Owned], lab: str) -> str:
+    """The first line of the ``timestamp.txt`` that nbgrader's exchange puts beside the notebook, when it is a time.
+
+    Only in nbgrader's layout, ``<student>/<lab>/``: anywhere else a student may have put it there.
+    """
     folder = chosen.entry.parts[:-1]
     for one in files:
-        if one.entry.parts[:-1] == folder and one.entry.parts[-1] == "timestamp.txt":
+        if one.entry.parts == (*folder, "timestamp.txt") and len(folder) == 2 and folder[-1] == lab:
             try:
                 lines = one.entry.read()[:200].decode("utf-8").strip().splitlines()
                 return parse_utc(lines[0]).strftime(_TIME_FORMAT) if lines else ""
@@ -155,23 +338,15 @@ def _timestamp(chosen: Owned, files: Sequence[Owned]) -> str:
 
 
 def _may_replace(target: Path, content: bytes, time: str, student: str, notes: list[str]) -> bool:
-    """A notebook that is there already gives way to another one unless it is the newer of the two."""
+    """A notebook that is there already gives way to another one unless it is known to be the newer of the two."""
     try:
         if not target.exists() or target.read_bytes() == content:
             return True
         old = parse_utc(target.with_name("timestamp.txt").read_text(encoding="utf-8").strip())
-        if old > _naive(time):
+        if time and old > parse_utc(time):
             notes.append(f"{student}: the notebook collected before is newer and stays.")
             return False
     except (OSError, ValueError, OverflowError):
-        pass  # without a time that can be read, the notebook that comes in now is the newer one
+        pass  # without two times nobody knows which is the newer one: what comes in now is taken
     notes.append(f"{student}: replaced the notebook collected before.")
     return True
-
-
-def _naive(time: str) -> datetime:
-    try:
-        moment: datetime = parse_utc(time)
-        return moment
-    except (ValueError, OverflowError):
-        return datetime.now(UTC).replace(tzinfo=None)

@@ -11,24 +11,39 @@ from autograder.collect.entries import Entry
 
 KINDS = ("canvas", "moodle", "classroom", "plain")
 
-#: lastnamefirst_[LATE_]userid_submissionid_filename-1.ipynb
-_CANVAS = re.compile(r"^(?P<name>[^_]+)_(?P<late>LATE_)?(?P<user>\d+)_(?P<submission>\d+)_(?P<file>.+)$")
-#: Full Name_id_assignsubmission_file_/file.ipynb, or the same in one name when folders are off.
-_MOODLE = re.compile(r"^(?P<name>.+?)_(?P<user>\d+)_assignsubmission_file(?:_(?P<file>.*))?$")
+#: lastnamefirst_[LATE_]userid_attachmentid_filename-1.ipynb, as Canvas's lib/content_zipper.rb @05e9653c writes it. The name
+#: may hold underscores but never a number between two of them; an anonymous submission has ``anon_`` and five characters.
+_CANVAS = re.compile(
+    r"^(?:(?P<early>LATE_)?(?P<anonymous>anon_(?P<inner>LATE_)?[A-Za-z0-9]{5})"
+    r"|(?P<name>.+?)_(?P<late>LATE_)?(?P<user>\d+))"
+    r"_(?P<upload>\d+)_(?P<file>.+)$"
+)
+#: Full Name_id_assignsubmission_file_/file.ipynb, or the same in one name when folders are off; a typed text in its place.
+_MOODLE = re.compile(
+    r"^(?P<name>.+?)_(?P<user>\d+)_assignsubmission_(?P<what>file|onlinetext)(?:_(?P<file>.*))?$"
+)
 #: Moodle writes it once; a student whose own name holds it as well could pass for a classmate.
-_MARK = "_assignsubmission_file"
+_MARK = "_assignsubmission_"
+#: What Canvas and Moodle make of a text that was typed into the page, and of an address.
+TYPED = ("text.html", "onlinetext.html", "link.html")
 _RESUBMITTED = re.compile(r"-(\d+)$")
 
 
 @dataclass(frozen=True)
 class Owned:
-    """A file with its owner, the name the student gave it, and Canvas's marks of lateness and attempt."""
+    """A file with its owner, the name the student gave it, and what the system's name for it says besides.
+
+    ``name`` and ``number`` are the system's for the student: Canvas's user, or Moodle's participant of this assignment.
+    """
 
     entry: Entry
     student: str
     file: str
     late: bool = False
     attempt: int = 0
+    upload: int = 0
+    name: str = ""
+    number: str = ""
 
 
 def without_wrapper(found: Sequence[Entry], lab: str) -> list[Entry]:
@@ -70,12 +85,18 @@ def owned(found: Sequence[Entry], kind: str) -> tuple[list[Owned], list[Entry]]:
 
 def _owner(entry: Entry, kind: str, prefix: str) -> Owned | None:
     top, last = entry.parts[0], entry.parts[-1]
-    if kind == "canvas" and (found := _CANVAS.match(top)):
-        name, attempt = _attempt(found["file"] if len(entry.parts) == 1 else last)
-        return Owned(entry, f"{found['name']}_{found['user']}", name, bool(found["late"]), attempt)
-    if kind == "moodle" and (found := _MOODLE.match(top)) and top.count(_MARK) == 1:
-        file = last if len(entry.parts) > 1 else (found["file"] or last)
-        return Owned(entry, f"{found['name']}_{found['user']}", file)
+    if kind == "canvas" and (match := _CANVAS.match(top)):
+        file, attempt = _attempt(match["file"] if len(entry.parts) == 1 else last)
+        late = bool(match["late"] or match["early"] or match["inner"])
+        upload = int(match["upload"])
+        if match["anonymous"]:
+            return Owned(entry, match["anonymous"].replace("LATE_", ""), file, late, attempt, upload)
+        student = f"{match['name']}_{match['user']}"
+        return Owned(entry, student, file, late, attempt, upload, match["name"], match["user"])
+    if kind == "moodle" and (match := _MOODLE.match(top)) and top.count(_MARK) == 1:
+        file = last if len(entry.parts) > 1 else (match["file"] or last)
+        student = f"{match['name']}_{match['user']}"
+        return Owned(entry, student, file, name=match["name"], number=match["user"])
     if kind in ("canvas", "moodle"):
         return None
     if len(entry.parts) > 1:

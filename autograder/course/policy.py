@@ -69,6 +69,8 @@ class LabPolicy(_Strict):
     """What the course says about one lab."""
 
     due: DueDate | None = None
+    #: The hard end: what comes in later gets no points, since later labs' bundles hold this one's answers.
+    closes: DueDate | None = None
     late: LatePolicy | None = None
     limits: LimitsPolicy = LimitsPolicy()
     #: Points of a question or of a written answer, where they are not to be the master's.
@@ -85,6 +87,8 @@ class Settings(_Strict):
     salt: str = ""
     #: The time zone of due dates that name none.
     timezone: str = "UTC"
+    #: The class list, a CSV file; its path counts from the folder of course.toml.
+    roster: str = ""
     late: LatePolicy | None = None
     limits: LimitsPolicy = LimitsPolicy()
     #: Students who get so many days more for every lab.
@@ -108,9 +112,25 @@ class Settings(_Strict):
         return LabPolicy()
 
     def due(self, lab: str) -> datetime | None:
-        """When the lab is due, in UTC without a zone, as nbgrader stores it."""
-        due = self.lab(lab).due
+        """When the lab is due (or closes, if that is all that is said), in UTC without a zone, as nbgrader stores it."""
+        due = self.lab(lab).due or self.lab(lab).closes
         return self._utc(due) if due is not None else None
+
+    def closes(self, lab: str) -> datetime | None:
+        """When the lab closes for good, in UTC without a zone; None when it does not."""
+        closes = self.lab(lab).closes
+        return self._utc(closes) if closes is not None else None
+
+    def is_closed(self, lab: str, seconds_late: float) -> bool:
+        """Whether a submission came in after the lab had closed. An extension moves the closing as it moves the due date."""
+        due, closes = self.due(lab), self.closes(lab)
+        if due is None or closes is None:
+            return False
+        return seconds_late > max(0.0, (closes - due).total_seconds())
+
+    def local(self, when: datetime) -> datetime:
+        """A time in UTC without a zone, as the course's clock shows it."""
+        return when.replace(tzinfo=UTC).astimezone(ZoneInfo(self.timezone))
 
     def extension(self, lab: str, student: str) -> timedelta | None:
         """How much longer a student has than the others; None when the course does not say."""
@@ -121,13 +141,16 @@ class Settings(_Strict):
         return timedelta(days=own) if own is not None else None
 
     def penalty(self, lab: str, score: float, seconds_late: float) -> float | None:
-        """The points that lateness takes off; None for nothing."""
+        """The points that lateness takes off, all of them once the lab has closed; None for nothing."""
+        if self.is_closed(lab, seconds_late):
+            return score
         rule = self.lab(lab).late or self.late
         return rule.penalty(score, seconds_late) if rule is not None else None
 
     def has_late_rule(self, lab: str) -> bool:
         """Whether the course says anything about lateness; if not, the gradebook's penalties stay."""
-        return (self.lab(lab).late or self.late) is not None
+        own = self.lab(lab)
+        return (own.late or self.late) is not None or own.closes is not None
 
     def _utc(self, when: datetime) -> datetime:
         if when.tzinfo is None:

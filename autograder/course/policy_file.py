@@ -8,12 +8,14 @@ import secrets
 import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from autograder.course.class_list import ClassList, read_class_list
 from autograder.course.lab import LabSpec
 from autograder.course.masters import all_labs, course_header, course_root, lab_as_written
 from autograder.course.policy import Settings
@@ -34,6 +36,7 @@ def use(given: Settings | None) -> None:
     _given = given
     _read.cache_clear()
     spec.cache_clear()
+    class_list.cache_clear()
 
 
 def course_file() -> Path:
@@ -62,6 +65,22 @@ def _read() -> Settings:
     _check_names(read, path, text)
     salt = os.environ.get("COURSE_SALT") or read.salt or _own_salt()
     return read.model_copy(update={"salt": salt})
+
+
+@cache
+def class_list() -> ClassList:
+    """The class list that ``course.toml`` names, ``COURSE_ROSTER`` instead (empty: none); without one an empty list."""
+    place = os.environ.get("COURSE_ROSTER", settings().roster)
+    return read_class_list(course_file().parent / place) if place else ClassList()
+
+
+def extension_of(lab: str, student: str) -> timedelta | None:
+    """How much longer a student has: by course.toml, else by the class list; None when nobody says."""
+    said = settings().extension(lab, student)
+    if said is not None:
+        return said
+    person = class_list().of_folder(student)
+    return timedelta(days=person.extension) if person is not None and person.extension else None
 
 
 @cache
@@ -99,8 +118,10 @@ def _check_names(read: Settings, path: Path, text: str) -> None:
         named[lab] = key
         if any(policy.model_dump(include={"points", "forbid"}).values()):
             _check_questions(lab, ("labs", key), policy, path, text)
+        if policy.due is not None and (closes := read.closes(lab)) and closes < (read.due(lab) or closes):
+            raise _mistake(path, text, ("labs", key, "closes"), "the lab would close before it is due")
         for student, extension in policy.extensions.items():
-            if not isinstance(extension, float) and policy.due is None:
+            if not isinstance(extension, float) and read.due(lab) is None:
                 place = ("labs", key, "extensions", student)
                 raise _mistake(path, text, place, "an extension to a date needs the lab's own due date")
 

@@ -206,7 +206,7 @@ class GradebookWriter:
             submission_id = api.new_uuid()
             row = {"id": submission_id, "student_id": student, "timestamp": timestamp}
             session.execute(insert(submitted), [{**row, "assignment_id": self._saved.assignment_id}])
-        elif timestamp is not None:
+        else:  # None too: a time that is not known any more must not go on counting
             session.execute(update(submitted), [{"id": submission_id, "timestamp": timestamp}])
 
         notebook = api.SubmittedNotebook

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from autograder.course.other_lab import other_lab
 from autograder.errors import UserError
 from autograder.grading.kit_imports import kit_files_named
 
@@ -41,8 +42,8 @@ class Unreadable(Exception):
     """A submission that cannot be read; the text is the sentence for its notes."""
 
 
-def collect(submitted: Path, lab: str, roster: Iterable[str] = ()) -> list[Submission]:
-    """One submission for each student folder and for each name on the roster, sorted by name."""
+def collect(submitted: Path, lab: str) -> list[Submission]:
+    """One submission for each student folder, sorted by name."""
     if not submitted.is_dir():
         raise UserError(
             f"The folder {submitted} does not exist: give the folder that holds one folder a student."
@@ -55,7 +56,7 @@ def collect(submitted: Path, lab: str, roster: Iterable[str] = ()) -> list[Submi
     found = [_find(submitted / name / lab, name, lab) for name in sorted(names)]
     if not any(submission.path or submission.notes for submission in found):
         raise UserError(f"No student folder in {submitted} holds a submission of {lab}.")
-    return found + [Submission(name, None) for name in sorted(set(roster) - names)]
+    return found
 
 
 def is_notebook(name: str) -> bool:
@@ -144,6 +145,9 @@ def read(submission: Submission, lab: str) -> Notebook:
         raw = _bytes_of(submission.path)
     except Unreadable as reason:
         return Notebook(submission, lab, trouble=str(reason))
+    if other := other_lab(raw, lab):
+        note = f"This is a notebook of {other}, not of {lab}."
+        submission = replace(submission, notes=(*submission.notes, note))
     return Notebook(
         submission,
         lab,

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from nbgrader.utils import parse_utc
 
 from autograder.course.lab import LabSpec
+from autograder.course.policy_file import settings
 from autograder.files import feedback_page, write_atomically
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import CellPoints, TeacherMarks, final_points
@@ -121,7 +122,7 @@ class FeedbackWriter:
                 for question in self._all(result)
             ),
             written=written,
-            late=_late(marks),
+            late=_late(result.lab, marks),
             late_penalty=final.late_penalty,
             waiting=_waiting(written),
             score=final.total,
@@ -207,9 +208,14 @@ def _when(submitted_at: str) -> str:
     return f"{time.day} {time:%B %Y, %H:%M} UTC" if time else ""
 
 
-def _late(marks: TeacherMarks) -> str:
+def _late(lab: str, marks: TeacherMarks) -> str:
     if marks.seconds_late <= 0:
         return ""
+    if settings().is_closed(lab, marks.seconds_late):
+        return (
+            "It came in after the lab had closed, so it has no points. If you had a reason, please talk to your teacher, "
+            "who can give you an extension."
+        )
     cost = f", which costs {counted_points(marks.late_penalty)}" if marks.late_penalty else ""
     return f"It came in {duration(marks.seconds_late)} after the due date{cost}."
 

@@ -25,6 +25,7 @@ from autograder.sandbox.limits import Limits
 
 # What a stage needs is imported there: it takes seconds, in which the zygotes start.
 if TYPE_CHECKING:
+    from autograder.gradebook.final_points import TeacherMarks
     from autograder.grading.task import Assignment, Task
     from autograder.run.engines import Engine
     from autograder.run.plan import EarlierRun, Plan
@@ -42,6 +43,8 @@ class ClassResult:
     faults: tuple[SubmissionResult, ...]
     out: Path
     report: Path
+    #: What people entered, and how late everybody was.
+    marks: dict[str, TeacherMarks]
 
 
 def run(
@@ -77,6 +80,8 @@ def run(
         if engine == "local" and (force or not (out / STORE).exists()):
             zygotes.launch(notebooks)  # as early as can be: what follows imports for seconds
         stack.enter_context(sole_writer(out))
+        absent = [s for s in _absent(class_) if students is None or s.student in students]
+        class_, notebooks = class_ + absent, notebooks + read_class(absent, lab)
 
         from autograder.run.engines import engine_named
         from autograder.run.plan import EarlierRun, make_plan
@@ -90,6 +95,15 @@ def run(
         results = stack.enter_context(execute(plan, assignment, grade_all, jobs or cores(), out, force))
         planned(plan)
         return record(results, plan, assignment, class_, out, whole_class=students is None, graded=graded)
+
+
+def _absent(class_: list[Submission]) -> list[Submission]:
+    """Those of the class list who have no folder: they are rows, too."""
+    from autograder.course.policy_file import class_list
+
+    return [
+        Submission(person.student, None) for person in class_list().absent(found.student for found in class_)
+    ]
 
 
 def validate(lab: str, limits: Limits | None, sandbox: bool, kit: Path, earlier: EarlierRun) -> Assignment:
@@ -138,14 +152,16 @@ def record(
     lab, students = assignment.lab, {submission.student for submission in class_}
     with ResultStore(out / STORE) as store, Recorder(lab, out, store) as recorder:
         store.put_context(lab, asdict(assignment.context))
-        recorder.begin(submission.student for submission in class_)
+        recorder.begin(class_)
         for result in results:
             recorder.record(result)
             graded(result)
         if whole_class:
             store.forget_others(lab, students)
-        report, everybody = recorder.finish()
-    return ClassResult(lab, tuple(everybody), plan, recorder.redone, tuple(recorder.faults), out, report)
+        report, everybody, marks = recorder.finish()
+    return ClassResult(
+        lab, tuple(everybody), plan, recorder.redone, tuple(recorder.faults), out, report, marks
+    )
 
 
 def _tasks(plan: Plan, lab: str, out: Path, force: bool) -> Iterator[Task]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
 from autograder.course.masters import course_root
-from autograder.course.policy_file import settings, spec
+from autograder.course.policy_file import extension_of, settings, spec
 from autograder.files import (
     autograded_notebook,
     feedback_page,
@@ -23,9 +23,11 @@ from autograder.files import (
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks, final_points, with_final_points
 from autograder.gradebook.writer import GradebookWriter, marks_of, storable
+from autograder.grading.submissions import Submission
 from autograder.pages.feedback import FeedbackWriter
 from autograder.results import SubmissionResult
 from autograder.run.freshness import Files, digest_of_marks
+from autograder.run.remarks import remarks
 from autograder.run.store import ResultStore
 
 
@@ -36,7 +38,7 @@ def open_gradebook(lab: str, out: Path) -> GradebookWriter:
         out / "gradebook.db",
         spec(lab),
         due=policy.due(lab),
-        extension=lambda student: policy.extension(lab, student),
+        extension=lambda student: extension_of(lab, student),
         late_penalty=(lambda _student, score, late: policy.penalty(lab, score, late))
         if policy.has_late_rule(lab)
         else None,
@@ -65,9 +67,17 @@ class Recorder:
     ) -> None:
         self.gradebook.close()
 
-    def begin(self, students: Iterable[str]) -> None:
-        """Make rows for everybody in the class."""
-        self.gradebook.add_students(students)
+    def begin(self, class_: Sequence[Submission]) -> None:
+        """Make rows for everybody in the class, and bring the time of results that stay as they are up to date."""
+        self.gradebook.add_students(submission.student for submission in class_)
+        known = self.store.times(self.lab)
+        for submission in class_:
+            if known.get(submission.student, submission.submitted_at) != submission.submitted_at:
+                result = self.store.get(self.lab, submission.student)
+                assert result is not None
+                dated = replace(result, submitted_at=submission.submitted_at)
+                self.gradebook.write(dated, regraded=())
+                self.store.put(dated)
 
     def record(self, result: SubmissionResult) -> None:
         """Gradebook, notebook, feedback, and last the store."""
@@ -86,9 +96,10 @@ class Recorder:
         digest = self.store.put(result)
         self.files.made(self._files_of(result), self.files.source(digest, digest_of_marks(marks)))
 
-    def finish(self) -> tuple[Path, list[SubmissionResult]]:
+    def finish(self) -> tuple[Path, list[SubmissionResult], dict[str, TeacherMarks]]:
         """Make again what is not current, for results that stayed as they were too: after a change in the gradebook or
-        the course's rules, or when a file or row is gone. Returns the class report and all results, without notebooks.
+        the course's rules, or when a file or row is gone. Returns the class report, all results, without notebooks, and
+        what people entered.
         """
         self.gradebook.apply_policy()
         marks, scores = self.gradebook.all_marks(), self.gradebook.automatic_scores()
@@ -105,12 +116,12 @@ class Recorder:
                 self.files.made(self._files_of(result), source)
             results.append(replace(result, notebook=""))
             sources.append(source)
-        return self._report(marks, sources), results
+        return self._report(marks, sources, remarks(self.lab, results, marks)), results, marks
 
-    def _report(self, marks: dict[str, TeacherMarks], sources: list[str]) -> Path:
+    def _report(self, marks: dict[str, TeacherMarks], sources: list[str], sentences: tuple[str, ...]) -> Path:
         """The class report, made again unless it is current."""
         path = report_page(self.out, self.lab)
-        source = self.files.source(*sources, repr(demos_of(self.lab, self.out)))
+        source = self.files.source(*sources, repr(demos_of(self.lab, self.out)), repr(sentences))
         if not self.files.are_current([path], source):
             write_report(self.lab, self.out, self.store, marks)
             self.files.made([path], source)
@@ -156,12 +167,15 @@ def write_report(lab: str, out: Path, store: ResultStore, marks: Mapping[str, Te
     from autograder.pages.report import build_report
 
     lab_spec, cells = spec(lab), test_cells(spec(lab))
+    sentences = remarks(lab, [replace(result, notebook="") for result in store.all(lab)], marks)
     results = (
         with_final_points(result, final_points(result, lab_spec, marks_of(marks, result.student), cells))
         for result in store.all(lab)
         if not result.fault
     )
-    return build_report(results, lab_spec, out, demos_of(lab, out), known_answers=known_answers(lab))
+    return build_report(
+        results, lab_spec, out, demos_of(lab, out), known_answers=known_answers(lab), remarks=sentences
+    )
 
 
 def demos_of(lab: str, out: Path) -> dict[str, str]:

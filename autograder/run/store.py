@@ -63,6 +63,14 @@ class ResultStore:
             ).fetchone()
         return SubmissionResult.from_dict(json.loads(row[0])) if row else None
 
+    def times(self, lab: str) -> dict[str, str]:
+        """student -> when the submission of the finished result came in ("" when nobody knows)."""
+        with self._in_words():
+            rows = self._db.execute(
+                "SELECT student, json_extract(result, '$.submitted_at') FROM results WHERE lab = ?", (lab,)
+            )
+            return {_given(student): when for student, when in rows}
+
     def all(self, lab: str) -> Iterator[SubmissionResult]:
         """All finished results of a lab, by student."""
         return (result for result, _ in self.all_with_digests(lab))

@@ -78,6 +78,81 @@ def test_a_due_date_set_after_grading_costs_points_without_grading_again(graded,
     assert penalty(graded, "bo") is None and "after the due date" not in page_of(graded, "bo")
 
 
+def test_without_a_true_time_nobody_is_late_and_everybody_says_so(graded, frozen, tmp_path):
+    course = tmp_path / "course.toml"
+    course.write_text(POLICY)
+    words = ("regrade", "01", "--submitted", graded / "submitted", "--out", graded / "out")
+    fine(command(*words, root=frozen, COURSE_FILE=str(course)))
+    assert penalty(graded, "bo")
+    (graded / "submitted" / "bo" / LAB / "timestamp.txt").unlink()
+    said = fine(command(*words, root=frozen, COURSE_FILE=str(course)))
+    assert penalty(graded, "bo") is None, "what was once known of the time is known no more"
+    sentence = "Lateness was not counted for 1 of 2 submissions, since nobody knows when they came in: bo."
+    assert sentence in " ".join(said.split()) and "3 unchanged" in said
+    assert sentence in (graded / "out" / "report" / f"{LAB}.html").read_text()
+    checked = command(
+        "check-course", "--submitted", graded / "submitted", "--json", tmp_path / "c.json",
+        root=frozen, COURSE_FILE=str(course),
+    )  # fmt: skip
+    assert "Without a time nobody is late" in " ".join(fine(checked).split())
+    [row] = json.loads((tmp_path / "c.json").read_text())
+    assert row["without a time"] == "1 of 2"
+
+
+def test_a_time_given_later_counts_without_grading_again_and_the_table_says_what_it_costs(
+    graded, frozen, tmp_path
+):
+    course, times = tmp_path / "course.toml", tmp_path / "times.csv"
+    course.write_text(POLICY)
+    (graded / "submitted" / "bo" / LAB / "timestamp.txt").unlink()
+    words = ("regrade", "01", "--submitted", graded / "submitted", "--out", graded / "out")
+    fine(command(*words, root=frozen, COURSE_FILE=str(course)))
+    times.write_text("student;time\nada;2026-10-01 12:00 UTC\nbo;2026-10-02 12:01 UTC\n")
+    fine(
+        command(
+            "collect", graded / "submitted", "01", "--submitted", graded / "submitted", "--times", times,
+            root=frozen, COURSE_FILE=str(course),
+        )
+    )  # fmt: skip
+    said = fine(command(*words, root=frozen, COURSE_FILE=str(course)))
+    lost = penalty(graded, "bo")
+    assert lost == pytest.approx(0.1 * score_of(graded, "bo")) and "3 unchanged" in said
+    [row] = [line for line in said.splitlines() if line.startswith("bo ")]
+    assert f"−{lost:g} (1 minute)" in row and f"{score_of(graded, 'bo') - lost:g} / 24 so far" in row
+    assert f"lateness takes {lost:g} points off 1 of them" in said
+
+
+def test_after_closing_there_are_no_points_and_an_extension_gives_them_back(graded, frozen, tmp_path):
+    course = tmp_path / "course.toml"
+    closed = "[labs.01]\ndue = 2026-10-02T12:00:00\ncloses = 2026-10-03T12:00:00\n"
+    course.write_text(closed)
+    words = ("regrade", "01", "--submitted", graded / "submitted", "--out", graded / "out")
+    said = fine(command(*words, root=frozen, COURSE_FILE=str(course)))
+    assert penalty(graded, "bo") == score_of(graded, "bo")
+    assert "1 came in after the lab had closed" in said and "(closed, 2 days)" in said
+    assert "after the lab had closed" in page_of(graded, "bo")
+    fine(command("export", "canvas", "01", "--out", graded / "out", root=frozen, COURSE_FILE=str(course)))
+    rows = {row[0]: row for row in csv.reader((graded / "out" / "exports" / f"canvas-{LAB}.csv").open())}
+    assert rows["bo"][5] == "0" and "closed" in rows["bo"][6]
+    course.write_text(closed + "[labs.01.extensions]\nbo = 1\n")
+    fine(command(*words, root=frozen, COURSE_FILE=str(course)))
+    assert penalty(graded, "bo") is None, "an extension moves the closing, too; here is no other rule"
+
+
+def test_the_class_list_says_who_is_missing_and_who_is_a_stranger(graded, frozen, tmp_path):
+    course = tmp_path / "course.toml"
+    course.write_text('roster = "roster.csv"\n[extensions]\nzoe = 2\n')
+    (tmp_path / "roster.csv").write_text("student;name;extension\nada;Ada;\ncleo;Cleo;\ndora;Dora;2,5\n")
+    words = ("regrade", "01", "--submitted", graded / "submitted", "--out", graded / "out")
+    said = fine(command(*words, root=frozen, COURSE_FILE=str(course)))
+    [row] = [line for line in said.splitlines() if line.startswith("dora ")]
+    assert "missing" in row
+    assert "Not on the class list: bo." in said
+    assert "an extension to nobody of this class: zoe." in said
+    checked = fine(command("check-course", root=frozen, COURSE_FILE=str(course)))
+    assert "3 students" in checked and "An extension for nobody on the class list: zoe." in checked
+
+
 def test_marks_that_people_entered_reach_feedback_report_and_export(graded, frozen):
     enter(graded, "bo", "test_normalise_rows", 1.75, "Nearly: look at the axis.")
     fine(command("feedback", "01", "--out", graded / "out", root=frozen))
@@ -134,7 +209,8 @@ def test_collect_puts_a_bulk_download_where_grading_looks(graded, frozen, tmp_pa
     )
     assert "1 submissions" in said
     [found] = (tmp_path / "in").glob(f"*/{LAB}/{LAB}.ipynb")
-    assert found.read_bytes() == notebook.read_bytes() and found.with_name("timestamp.txt").exists()
+    assert found.read_bytes() == notebook.read_bytes() and not found.with_name("timestamp.txt").exists()
+    assert "none of them is late: lovelaceada_4711" in " ".join(said.split())
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from autograder.cli.grade import _show_summary
+from autograder.cli.grade_table import show_summary
 from autograder.course.lab import LabSpec
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.report import build_report
@@ -253,7 +253,7 @@ def test_the_screen_says_the_same_mean_as_the_report(
     rows += [make_result(status, 0, 0, status=status, notebook="") for status in unread]
     done = ClassResult("03_lab", tuple(rows), Plan((), (), {}), {}, (), tmp_path, tmp_path / "report.html")
     console = Console(record=True, width=200)
-    _show_summary(console, done, 1.0)
+    show_summary(console, done, 1.0)
     assert sentence in console.export_text()
 
 
@@ -261,5 +261,5 @@ def test_a_class_of_which_nothing_could_be_read_has_no_mean(make_result: Make, t
     rows = (make_result("ada", 0, 0, status="unreadable", notebook=""),)
     done = ClassResult("03_lab", rows, Plan((), (), {}), {}, (), tmp_path, tmp_path / "report.html")
     console = Console(record=True, width=200)
-    _show_summary(console, done, 1.0)
+    show_summary(console, done, 1.0)
     assert "1 submissions, none could be read;" in console.export_text()

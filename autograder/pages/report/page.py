@@ -47,12 +47,14 @@ def build_report(
     out: Path,
     demos: Mapping[str, str] | None = None,
     known_answers: Iterable[str] = (),
+    remarks: Sequence[str] = (),
 ) -> Path:
     """Write ``out/report/<lab>.html`` and return its path. Raises GradingError when it cannot be written.
 
     ``results`` may be a generator: notebooks are dropped as they pass. ``demos`` maps a misconception's
     title, or its question, to the path or address of its demo; relative paths are taken from ``out``. ``known_answers``
-    are sources that two students may share without having shared them (see ``similarity``).
+    are sources that two students may share without having shared them (see ``similarity``). ``remarks`` are sentences
+    about the class: whose lateness was not counted, who is missing.
     """
     rows: list[SubmissionResult] = []
     cells: list[Answers] = []
@@ -64,7 +66,7 @@ def build_report(
     rows.sort(key=lambda row: row.student.casefold())
     path = report_page(out, spec.name)
     groups = alike_groups(cells, spec, known_answers)
-    write_atomically(path, render_report(rows, spec, groups, path.parent, out, demos or {}))
+    write_atomically(path, render_report(rows, spec, groups, path.parent, out, demos or {}, remarks))
     return path
 
 
@@ -75,6 +77,7 @@ def render_report(
     folder: Path,
     out: Path,
     demos: Mapping[str, str],
+    remarks: Sequence[str] = (),
 ) -> str:
     """The page as HTML; links are relative to ``folder``."""
     handed_in = [row for row in rows if row.readable]
@@ -97,6 +100,7 @@ def render_report(
         groups=groups,
         alike=round(100 * ALIKE),
         students=[_student_row(row, spec, folder, out) for row in rows],
+        remarks=[plain(remark, 2000) for remark in remarks],
         question_names=[name for name, _ in spec.questions],
         unsandboxed=sum(row.unsandboxed for row in rows),
         handed_in=len(handed_in),

@@ -1,0 +1,126 @@
+"""The class list, ``roster.csv``: who is in the class, what each system calls them, section and extension.
+
+Canvas's gradebook export, Moodle's list of participants or grades, or a file made by hand.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.course.lists import CsvList, folded, number_in, read_list, same_name
+from autograder.errors import UserError
+
+
+@dataclass(frozen=True)
+class Person:
+    """One student. ``student`` is the name of the folder; the ids are "" where the list does not say them."""
+
+    student: str
+    name: str = ""
+    email: str = ""
+    canvas_id: str = ""
+    id_number: str = ""
+    username: str = ""
+    section: str = ""
+    extension: float | None = None
+
+    @property
+    def keys(self) -> set[str]:
+        """The words that mean this person and nobody else on the list (Canvas's number apart: other systems count, too)."""
+        return {folded(key) for key in (self.student, self.email, self.id_number, self.username) if key}
+
+
+@dataclass(frozen=True)
+class ClassList:
+    """Everybody in the class; without people when the course has no list."""
+
+    people: tuple[Person, ...] = ()
+    path: Path | None = None
+    notes: tuple[str, ...] = ()
+    _by_key: dict[str, Person] = field(default_factory=dict, repr=False, compare=False)
+
+    def __bool__(self) -> bool:
+        return self.path is not None
+
+    def find(self, word: str) -> Person | None:
+        """The person whom a folder's name, a login, an address or an ID number means."""
+        return self._by_key.get(folded(word))
+
+    def of_canvas(self, user_id: str) -> Person | None:
+        """The person with this number of Canvas's."""
+        return next((person for person in self.people if user_id and person.canvas_id == user_id), None)
+
+    def named(self, name: str) -> list[Person]:
+        """Everybody of this name."""
+        return [person for person in self.people if person.name and same_name(person.name, name)]
+
+    def of_folder(self, folder: str) -> Person | None:
+        """The person of a student's folder, Canvas's ``lovelaceada_4711`` too when number and name agree."""
+        name, _, number = folder.rpartition("_")
+        person = self.of_canvas(number) if name and number.isdigit() else None
+        return self.find(folder) or (person if person is not None and same_name(person.name, name) else None)
+
+    def absent(self, folders: Iterable[str]) -> list[Person]:
+        """Those without a folder."""
+        there = {person.student for folder in folders if (person := self.of_folder(folder)) is not None}
+        return [person for person in self.people if person.student not in there]
+
+
+def read_class_list(path: Path) -> ClassList:
+    """Read the list. ``UserError`` when it does not say who somebody is, or says it twice."""
+    table = read_list(path)
+    people, notes = [], list(table.notes)
+    for number, row in enumerate(table.rows, start=2):
+        if table.is_canvas and ("points possible" in folded(row[0]) or not table.value(row, "canvas's ID")):
+            continue  # Canvas's rows about the assignments
+        if table.is_canvas and folded(row[0]) == "student, test":
+            notes.append(f"{path.name}: Canvas's test student is not counted.")
+            continue
+        people.append(_person(table, row, number))
+    _refuse_doubles(people, path)
+    if not people:
+        raise UserError(f"The class list {path} names nobody: its columns are {table.shown_header}.")
+    keys = {key: person for person in people for key in person.keys}
+    return ClassList(tuple(people), path, tuple(notes), keys)
+
+
+def _person(table: CsvList, row: tuple[str, ...], number: int) -> Person:
+    email, username = table.value(row, "email"), table.value(row, "username") or table.value(row, "login")
+    canvas_id = table.value(row, "canvas's ID" if table.is_canvas else "canvas id")
+    id_number = table.value(row, "id number") or table.value(row, "sis id")
+    hand_made = "" if table.is_canvas else table.value(row, "student")
+    student = hand_made or username or email or id_number
+    if not student:
+        raise UserError(
+            f"Row {number} of the class list {table.path} has nothing to call the student by: "
+            "fill in a column “student”, a user name or an email address."
+        )
+    name = row[0].strip() if table.is_canvas else table.name(row)
+    extension = table.value(row, "extension")
+    days = number_in(extension) if extension else None
+    if extension and (days is None or not 0 < days <= 366):
+        raise UserError(
+            f"Row {number} of the class list {table.path}: the extension “{extension}” is no number of days, at most 366."
+        )
+    section = table.value(row, "section")
+    return Person(student, name, email, canvas_id, id_number, username, section, days)
+
+
+def _refuse_doubles(people: Iterable[Person], path: Path) -> None:
+    owners: dict[str, set[str]] = defaultdict(set)
+    count: dict[str, int] = defaultdict(int)
+    for person in people:
+        count[folded(person.student)] += 1
+        for key in person.keys:
+            owners[key].add(person.student)
+        if person.canvas_id:
+            owners[f"canvas {person.canvas_id}"].add(person.student)
+    twice = [student for student, times in count.items() if times > 1]
+    shared = [key for key, students in owners.items() if len(students) > 1]
+    if twice or shared:
+        raise UserError(
+            f"The class list {path} says “{(twice or shared)[0]}” of two students: mend it first."
+        )

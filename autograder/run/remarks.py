@@ -1,0 +1,56 @@
+"""What a teacher must hear about a class besides its grades: whose lateness was not counted, who is a stranger, who is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from autograder.course.policy_file import class_list, settings
+from autograder.gradebook.final_points import TeacherMarks
+from autograder.gradebook.writer import marks_of
+from autograder.results import SubmissionResult
+
+#: Names that a sentence lists.
+NAMED = 10
+
+
+def remarks(
+    lab: str, results: Collection[SubmissionResult], marks: Mapping[str, TeacherMarks]
+) -> tuple[str, ...]:
+    """The sentences, for the terminal and the class report."""
+    policy, people = settings(), class_list()
+    students = [result.student for result in results]
+    sentences = []
+    dated = [result for result in results if result.readable]
+    undated = [result.student for result in dated if not result.submitted_at]
+    if undated and policy.due(lab) is not None:
+        sentences.append(
+            f"Lateness was not counted for {len(undated)} of {len(dated)} submissions, since nobody knows when they "
+            f"came in: {some(undated)}. Give the times to `autograder collect --times`, then regrade."
+        )
+    closed = [name for name in students if policy.is_closed(lab, marks_of(marks, name).seconds_late)]
+    if closed:
+        sentences.append(
+            f"{len(closed)} came in after the lab had closed and get no points unless you give them an extension: "
+            f"{some(closed)}."
+        )
+    if people:
+        strangers = [name for name in students if people.of_folder(name) is None]
+        if strangers:
+            sentences.append(f"Not on the class list: {some(strangers)}.")
+    extended = sorted({*policy.extensions, *policy.lab(lab).extensions})
+    nobody = [
+        name for name in extended if name not in students and (not people or people.of_folder(name) is None)
+    ]
+    if nobody:
+        sentences.append(f"course.toml gives an extension to nobody of this class: {some(nobody)}.")
+    others = [
+        result.student for result in results if any("This is a notebook of " in note for note in result.notes)
+    ]
+    if others:
+        sentences.append(f"Another lab's notebook was handed in by {some(others)} (see their notes).")
+    return tuple(sentences)
+
+
+def some(names: Sequence[str]) -> str:
+    """The first names, for sentences."""
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")

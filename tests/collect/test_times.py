@@ -1,0 +1,212 @@
+"""Nobody is late by a file's own time, and the times that a teacher's list gives are those that count."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.collect import collect
+from autograder.errors import UserError
+from tests.collect.test_collect import LAB, LATER, folder_of, zip_of
+
+CANVAS = {f"lovelaceada_4711_900_{LAB}.ipynb": "ada", f"bohr_niels_LATE_4712_901_{LAB}.ipynb": "niels"}
+MOODLE = {
+    f"Ada Lovelace_77_assignsubmission_file_/{LAB}.ipynb": "ada",
+    f"Łukasz Nowak_78_assignsubmission_file_/{LAB}.ipynb": "lukasz",
+}
+
+#: The header of a worksheet (mod/assign/gradingtable.php and the language packs, see ``course/lists.py``) and how
+#: that language writes 2 March 2026, a quarter past two in the afternoon (strftimedaydatetime of its langconfig).
+WORKSHEETS = {
+    "en": ("Identifier", "Participant 77", "Full name", "Last modified (submission)", "Monday, 2 March 2026, 2:15 PM"),
+    "de": ("ID", "Teilnehmer/in77", "Vollständiger Name", "Zuletzt geändert (Abgabe)", "Montag, 2. März 2026, 14:15"),
+    "fr": ("Identifiant", "Participant77", "Nom complet", "Dernière modification (travail remis)", "lundi 2 mars 2026, 14:15"),
+    "es": ("Identificador", "Participante77", "Nombre completo", "Última modificación (entrega)", "lunes, 2 de marzo de 2026, 14:15"),
+    "it": ("Identificativo", "Partecipante77", "Nome", "Ultima modifica (consegna)", "lunedì, 2 marzo 2026, 14:15"),
+    "pt": ("Identificador", "Participante77", "Nome completo", "Última atualização (submissão)", "segunda-feira, 2 de março de 2026 às 14:15"),
+    "pt_br": ("Identificador", "Participante 77", "Nome completo", "Última modificação (envio)", "segunda-feira, 2 mar. 2026, 14:15"),
+    "nl": ("Identificatie", "Deelnemer77", "Volledige naam", "Laatst gewijzigd (inzending)", "maandag, 2 maart 2026, 14:15"),
+    "pl": ("Identyfikator", "Uczestnik 77", "Pełna nazwa", "Ostatnio modyfikowane (zadanie)", "poniedziałek, 2 marca 2026, 14:15"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "submitted"
+
+
+def stamps(out: Path) -> dict[str, str]:
+    return {path.parents[1].name: path.read_text().strip() for path in out.glob("*/*/timestamp.txt")}
+
+
+def listed(path: Path, text: str, encoding: str = "utf-8") -> Path:
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize("files", [CANVAS, MOODLE], ids=["canvas", "moodle"])
+def test_the_moment_of_the_download_is_nobodys_time(tmp_path: Path, out: Path, files: dict[str, str]) -> None:
+    done = collect(zip_of(tmp_path / "d.zip", dict(files), dict.fromkeys(files, LATER)), out, LAB)
+    assert stamps(out) == {} and len(done.without_time) == 2
+    assert any("When 2 of 2 handed in is not known, so none of them is late" in note for note in done.notes)
+    assert any("--times" in note for note in done.notes)
+
+
+def test_the_files_of_a_folder_are_as_old_as_their_copy(tmp_path: Path, out: Path) -> None:
+    done = collect(folder_of(tmp_path / "class", {f"ada/{LAB}.ipynb": "ada"}), out, LAB)
+    assert done.without_time == ("ada",)
+
+
+def test_canvass_report_and_the_list_of_its_api_give_the_times(tmp_path: Path, out: Path) -> None:
+    source = zip_of(tmp_path / "d.zip", dict(CANVAS))
+    report = listed(
+        tmp_path / "r.csv", "user_id,name,submitted_at\n4711,Ada Lovelace,2026-03-01T10:00:00Z\n4712,,\n"
+    )
+    done = collect(source, out, LAB, times=report)
+    assert stamps(out) == {"lovelaceada_4711": "2026-03-01 10:00:00 UTC"}
+    assert done.without_time == ("bohr_niels_4712",)
+    answer = [
+        {"id": 4711, "user_id": 4712, "submitted_at": "2026-03-01T12:00:00+02:00", "attempt": 2},
+        {"id": 9, "user_id": 4711, "submitted_at": None},
+    ]
+    collect(source, out, LAB, times=listed(tmp_path / "api.json", json.dumps(answer)))
+    assert stamps(out) == {
+        "lovelaceada_4711": "2026-03-01 10:00:00 UTC",
+        "bohr_niels_4712": "2026-03-01 10:00:00 UTC",
+    }, "what was known before of the same notebook stays known"
+
+
+@pytest.mark.parametrize("language", WORKSHEETS)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_moodles_worksheet_gives_the_times_in_its_language(
+    tmp_path: Path, out: Path, course_at, language: str, encoding: str
+) -> None:
+    course_at('timezone = "Europe/Berlin"\n')
+    identifier, who, name, column, time = WORKSHEETS[language]
+    separator = ";" if encoding != "utf-16" else "\t"
+    rows = [
+        [identifier, name, column],
+        [who, "Ada Lovelace", f'"{time}"'],
+        [who.replace("77", "78"), "Łukasz Nowak", "-"],
+    ]
+    sheet = listed(tmp_path / "w.csv", "\r\n".join(separator.join(row) for row in rows), encoding)
+    done = collect(zip_of(tmp_path / "m.zip", dict(MOODLE)), out, LAB, times=sheet)
+    assert stamps(out) == {"Ada Lovelace_77": "2026-03-02 13:15:00 UTC"}, "a quarter past two in Berlin"
+    assert done.without_time == ("Łukasz Nowak_78",)
+    assert any("1 times name no zone and were taken for Europe/Berlin" in note for note in done.notes)
+
+
+def test_a_worksheet_of_another_assignment_stops_everything(tmp_path: Path, out: Path) -> None:
+    sheet = listed(
+        tmp_path / "w.csv",
+        "Identifier,Full name,Last modified (submission)\nParticipant 77,Łukasz Nowak,2026-03-02 10:00\n",
+    )
+    with pytest.raises(UserError, match="calls number 77 “Łukasz Nowak”, the download “Ada Lovelace”"):
+        collect(zip_of(tmp_path / "m.zip", dict(MOODLE)), out, LAB, times=sheet)
+    assert not out.exists()
+
+
+def test_a_plain_list_and_github_classrooms_grades_give_the_times(tmp_path: Path, out: Path) -> None:
+    source = folder_of(tmp_path / "class", {f"ada/{LAB}.ipynb": "ada", f"bo/{LAB}.ipynb": "bo"})
+    plain = "student;time\nada;02.03.2026 10:00\nADA;2026-03-02 12:00 UTC\nbo;2026-03-02T12:00:00-05:00\n"
+    collect(source, out, LAB, times=listed(tmp_path / "t.csv", plain))
+    assert stamps(out) == {"ada": "2026-03-02 12:00:00 UTC", "bo": "2026-03-02 17:00:00 UTC"}, (
+        "the last counts"
+    )
+    grades = "github_username,student_repository_name,submission_timestamp\nada,lab-07-ada,2026-03-03 08:00:00 UTC\n"
+    collect(source, out, LAB, times=listed(tmp_path / "g.csv", grades))
+    assert stamps(out)["ada"] == "2026-03-03 08:00:00 UTC"
+
+
+@pytest.mark.parametrize("time", ["02/03/2026 10:00", "yesterday", "2026-03-02", "2 Marchember 2026, 10:00"])
+def test_a_time_that_would_have_to_be_guessed_is_refused_with_its_row(
+    tmp_path: Path, out: Path, time: str
+) -> None:
+    source = folder_of(tmp_path / "class", {f"ada/{LAB}.ipynb": "ada"})
+    with pytest.raises(UserError, match=r"Row 2 .* is no time that can be read without guessing"):
+        collect(source, out, LAB, times=listed(tmp_path / "t.csv", f'student,time\nada,"{time}"\n'))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("who,what\na,b\n", "no column for the submitted .* its columns are “who”, “what”"),
+        ("time\n2026-03-02 10:00\n", "whose time"),
+    ],
+)
+def test_a_list_without_times_or_people_says_what_stood_there(
+    tmp_path: Path, out: Path, text: str, words: str
+) -> None:
+    source = folder_of(tmp_path / "class", {f"ada/{LAB}.ipynb": "ada"})
+    with pytest.raises(UserError, match=words):
+        collect(source, out, LAB, times=listed(tmp_path / "t.csv", text))
+
+
+def clone(folder: Path, date: str, evil: str = "") -> None:
+    """A student's repository with one commit of this date."""
+    folder_of(folder, {f"{LAB}/{LAB}.ipynb": folder.name, ".github/classroom.yml": ""})
+    who = {
+        "GIT_AUTHOR_NAME": "x",
+        "GIT_AUTHOR_EMAIL": "x@y",
+        "GIT_COMMITTER_NAME": "x",
+        "GIT_COMMITTER_EMAIL": "x@y",
+    }
+    environment = {**os.environ, **who, "GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+    for words in (
+        ["init", "-q"],
+        ["add", "."],
+        ["commit", "-qm", "x"],
+        *([["pack-refs", "--all"]] if evil else []),
+    ):
+        subprocess.run(["git", *words], cwd=folder, env=environment, check=True)
+    if evil:
+        with (folder / ".git" / "config").open("a") as config:
+            config.write(
+                f"[log]\n\tshowSignature = true\n[gpg]\n\tprogram = {evil}\n[core]\n\tfsmonitor = {evil}\n\tpager = {evil}\n"
+            )
+
+
+def test_a_clones_commits_are_a_time_and_its_configuration_starts_nothing(tmp_path: Path, out: Path) -> None:
+    program = listed(tmp_path / "evil", f"#!/bin/sh\ntouch {tmp_path}/started\n")
+    program.chmod(0o755)
+    clone(tmp_path / "class" / "lab-ada", "2026-03-02T10:00:00+0100")
+    clone(tmp_path / "class" / "lab-bo", "2026-03-02T12:00:00+0100", str(program))
+    done = collect(tmp_path / "class", out, LAB)
+    assert stamps(out) == {"ada": "2026-03-02 09:00:00 UTC", "bo": "2026-03-02 11:00:00 UTC"}
+    assert not (tmp_path / "started").exists()
+    assert any("their last commits, which a student can set as they like" in note for note in done.notes)
+
+
+def test_a_timestamp_counts_only_where_the_exchange_puts_it(tmp_path: Path, out: Path) -> None:
+    long_ago = "1999-01-01 00:00:00 UTC"
+    files = {f"ada/{LAB}.ipynb": "ada", "ada/timestamp.txt": long_ago, f"bo/{LAB}/{LAB}.ipynb": "bo"}
+    collect(folder_of(tmp_path / "class", files | {f"bo/{LAB}/timestamp.txt": long_ago}), out, LAB)
+    assert stamps(out) == {"bo": long_ago}
+
+
+def test_names_with_underscores_and_anonymous_ones_are_read(tmp_path: Path, out: Path) -> None:
+    files: dict[str, str | bytes] = {
+        f"van_der_bergjan_4711_900_{LAB}.ipynb": "jan",
+        "anon_aB3x9_902_my_2_3_notebook.ipynb": "somebody",
+        f"LATE_anon_Zz9q1_903_{LAB}.ipynb": "late",
+        "typed_4714_904_text.html": "my answer",
+        "prince_1_4715_905_mine.ipynb": "one whose name ends with a number",
+    }
+    done = collect(zip_of(tmp_path / "c.zip", files), out, LAB, kind="canvas")
+    assert done.students == ("anon_Zz9q1", "anon_aB3x9", "prince_1", "van_der_bergjan_4711")
+    assert any("can be read in two ways: 1 was taken" in note for note in done.notes)
+    assert any("typed_4714 handed in a typed text but no notebook" in note for note in done.notes)
+    assert (out / "typed_4714" / LAB).is_dir(), "a row of the class, status missing"
+
+
+def test_a_notebook_of_another_lab_is_said(tmp_path: Path, out: Path) -> None:
+    from autograder.course.build import released_notebook
+
+    text = nbformat.writes(released_notebook("06_positions"))
+    done = collect(folder_of(tmp_path / "class", {f"ada/{LAB}.ipynb": text}), out, LAB)
+    assert any(f"is a notebook of 06_positions, not of {LAB}" in note for note in done.notes)

@@ -1,0 +1,172 @@
+"""The class list is read from Canvas, Moodle or by hand, and says who somebody is or is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autograder.collect import collect
+from autograder.course.class_list import read_class_list
+from autograder.course.lists import number_in, read_list, same_name
+from autograder.course.policy_file import class_list, extension_of, settings
+from autograder.errors import UserError
+from tests.collect.test_collect import LAB, submitted, zip_of
+
+CANVAS = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,07_self_attention (17)\n"
+    "    Points Possible,,,,,15\n"
+    '"Lovelace, Ada",4711,S1,ada,A,\n"Bohr, Niels",4712,S2,niels,B,\n"Student, Test",4713,,xyz,A,\n'
+)
+MOODLE = (
+    "Vorname;Nachname;Anmeldename;ID-Nummer;E-Mail-Adresse;Gruppen\n"
+    "Ada;Lovelace;ada;S1;ada@uni.edu;A\nŁukasz;Nowak;lukasz;S9;l@uni.edu;B\n"
+)
+HAND = 'student,name,email,canvas id,moodle id,section,extension\nada,Ada Lovelace,a@u.edu,4711,S1,A,\nbo,Bo B,b@u.edu,4712,S2,B,"2,5"\n'
+
+
+def put(path: Path, text: str, encoding: str = "utf-8") -> Path:
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def test_canvass_export_is_a_class_list(tmp_path: Path) -> None:
+    people = read_class_list(put(tmp_path / "r.csv", CANVAS))
+    assert [(p.student, p.name, p.canvas_id, p.section) for p in people.people] == [
+        ("ada", "Lovelace, Ada", "4711", "A"),
+        ("niels", "Bohr, Niels", "4712", "B"),
+    ]
+    assert people.of_folder("lovelaceada_4711") == people.find("ADA") == people.people[0]
+    assert people.of_folder("bohrniels_4711") is None, "the number is Ada's, the name is not"
+    assert people.notes == ("r.csv: Canvas's test student is not counted.",)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+def test_moodles_list_is_one_in_any_language_and_encoding(tmp_path: Path, encoding: str) -> None:
+    text = MOODLE if encoding != "cp1252" else MOODLE.replace("Łukasz", "Jörg")
+    people = read_class_list(put(tmp_path / "r.csv", text, encoding))
+    assert [person.student for person in people.people] == ["ada", "lukasz"]
+    assert people.people[1].name in ("Łukasz Nowak", "Jörg Nowak") and people.people[0].id_number == "S1"
+    assert bool(people.notes) == (encoding == "cp1252"), "an encoding that had to be chosen is said"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("student,email\nada,a@u\nADA,b@u\n", "says “ada” of two"),
+        ("student,email\nada,a@u\nbo,a@u\n", "says “a@u” of two"),
+        ("student,canvas id\nada,1\nbo,1\n", "of two students"),
+        ("name,section\nAda,A\n", "Row 2 .* nothing to call the student by"),
+        ("student,extension\nada,much\n", "“much” is no number of days"),
+        ("student\n", "names nobody"),
+        ("", "is empty"),
+        ("student,email\nada,x,y,z\n", "Row 2 .* has 4 cells where its header has 2"),
+        ("email,E-Mail-Adresse\na@u,a@u\n", "two columns for the email"),
+    ],
+)
+def test_a_list_that_does_not_say_who_somebody_is_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        read_class_list(put(tmp_path / "r.csv", text))
+
+
+def test_course_toml_names_the_list_and_its_extensions_count(tmp_path: Path, course_at, monkeypatch) -> None:
+    monkeypatch.setenv("COURSE_ROSTER", str(put(tmp_path / "roster.csv", HAND)))
+    course_at("[labs.07]\ndue = 2026-10-02\n[labs.07.extensions]\nada = 1\n")
+    assert [person.student for person in class_list().people] == ["ada", "bo"]
+    hours = {
+        who: (extension_of(LAB, who) or 0) and extension_of(LAB, who).total_seconds() / 3600
+        for who in ("ada", "bo", "cy")
+    }
+    assert hours == {"ada": 24, "bo": 60, "cy": 0}
+    monkeypatch.delenv("COURSE_ROSTER")
+    course_at('roster = "nowhere.csv"\n')
+    with pytest.raises(UserError, match=r"nowhere\.csv could not be read"):
+        class_list()
+
+
+def test_a_download_is_filed_under_the_lists_names_and_says_who_is_missing(
+    tmp_path: Path, course_at, monkeypatch
+) -> None:
+    monkeypatch.setenv(
+        "COURSE_ROSTER", str(put(tmp_path / "roster.csv", HAND + "cy,Cy C,c@u.edu,4713,S3,B,\n"))
+    )
+    course_at("")
+    files = {
+        f"lovelaceada_4711_9_{LAB}.ipynb": "ada",
+        f"bbo_4712_9_{LAB}.ipynb": "bo",
+        f"eve_4799_9_{LAB}.ipynb": "eve",
+    }
+    done = collect(zip_of(tmp_path / "c.zip", dict(files)), tmp_path / "in", LAB)
+    assert submitted(tmp_path / "in") == {"ada": "ada", "bo": "bo", "eve_4799": "eve"}
+    assert "Not on the class list: eve_4799." in done.notes
+    assert "1 of the class list are not in this download: cy." in done.notes
+
+    done = collect(
+        zip_of(tmp_path / "m.zip", {f"Bo B_77_assignsubmission_file_/{LAB}.ipynb": "bo"}), tmp_path / "m", LAB
+    )
+    assert submitted(tmp_path / "m") == {"bo": "bo"}, "one student of this name"
+
+
+def test_a_class_list_of_another_course_stops_everything(tmp_path: Path, course_at, monkeypatch) -> None:
+    monkeypatch.setenv("COURSE_ROSTER", str(put(tmp_path / "roster.csv", HAND)))
+    course_at("")
+    with pytest.raises(UserError, match="number 4711 is “Ada Lovelace”, the download says “bohrniels”"):
+        collect(zip_of(tmp_path / "c.zip", {f"bohrniels_4711_9_{LAB}.ipynb": "x"}), tmp_path / "in", LAB)
+    assert not (tmp_path / "in").exists()
+
+
+def test_two_of_one_name_keep_their_own_folders(tmp_path: Path, course_at, monkeypatch) -> None:
+    monkeypatch.setenv(
+        "COURSE_ROSTER", str(put(tmp_path / "r.csv", "student,name\na1,Ann Lee\na2,Ann Lee\nbo,Bo B\n"))
+    )
+    course_at("")
+    files = [f"Ann Lee_{n}_assignsubmission_file_/{LAB}.ipynb" for n in (5, 6)] + [
+        f"Bo B_{n}_assignsubmission_file_/{LAB}.ipynb" for n in (7, 8)
+    ]
+    done = collect(zip_of(tmp_path / "m.zip", dict.fromkeys(files, "x")), tmp_path / "in", LAB)
+    assert set(submitted(tmp_path / "in")) == {"Ann Lee_5", "Ann Lee_6", "Bo B_7", "Bo B_8"}
+    assert any("2 students of this name" in note for note in done.notes)
+    assert any("both seem to be bo: kept apart" in note for note in done.notes)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Lovelace, Ada", "lovelaceada", True),
+        ("Ada Lovelace", "Lovelace, Ada", True),
+        ("Jan van der Berg", "van der Berg, Jan", True),
+        ("Zoë O’Brien", "o'brien zoe", True),
+        ("Amy", "May", False),
+        ("Ada Lovelace", "Ada Byron", False),
+        ("", "", False),
+    ],
+)
+def test_a_name_is_the_same_however_it_is_ordered_and_joined(one: str, other: str, same: bool) -> None:
+    assert same_name(one, other) is same
+
+
+def test_numbers_and_separators_are_taken_from_the_file(tmp_path: Path) -> None:
+    table = read_list(put(tmp_path / "t.csv", 'a;b\n"1;0";2,5\n'))
+    assert (table.separator, table.decimal_comma, table.rows) == (";", True, (("1;0", "2,5"),))
+    assert [number_in(text) for text in ("2,5", "2.5", "-1", "1.000,5", "x", "")] == [
+        2.5,
+        2.5,
+        -1,
+        None,
+        None,
+        None,
+    ]
+
+
+def test_a_closing_before_the_due_date_is_refused_and_an_extension_moves_both(course_at) -> None:
+    course_at("[labs.07]\ndue = 2026-10-02T12:00:00\ncloses = 2026-10-01\n")
+    with pytest.raises(UserError, match=r"line 3: .*close before it is due"):
+        settings()
+    course_at(
+        "[late]\npercent_per_day = 10\n[labs.07]\ndue = 2026-10-02T12:00:00\ncloses = 2026-10-04T12:00:00\n"
+    )
+    hour = 3600.0
+    assert settings().penalty(LAB, 20, 47 * hour) == pytest.approx(4)
+    assert settings().penalty(LAB, 20, 49 * hour) == 20 and settings().is_closed(LAB, 49 * hour)
+    course_at("[labs.07]\ncloses = 2026-10-04T12:00:00\n")
+    assert settings().due(LAB) == settings().closes(LAB) and settings().penalty(LAB, 20, 1) == 20
