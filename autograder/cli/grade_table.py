@@ -81,12 +81,7 @@ def show_summary(console: Console, done: ClassResult, seconds: float) -> None:
     count = len(done.results)
     statuses = Counter(result.status for result in done.results)
     read = [result.score for result in done.results if result.readable]
-    lab_spec = spec(done.lab)
-    mean = "none could be read"
-    if read:
-        mean = f"mean {fmean(read):.1f} of {done.results[0].max_score:g} points"
-        if lab_spec.written:
-            mean += f" ({_reachable(lab_spec):g} with the written answers)"
+    mean = f"mean {fmean(read):.1f} of {done.results[0].max_score:g} points" if read else "none could be read"
     if 0 < len(read) < count:
         mean += f" over the {len(read)} that could be read"
     redone = len(done.plan.to_grade)
@@ -96,6 +91,11 @@ def show_summary(console: Console, done: ClassResult, seconds: float) -> None:
         f"{redone} graded, {len(done.plan.unchanged)} unchanged ({pace})"
     )
     console.print("  " + ", ".join(f"{n} {status}" for status, n in statuses.most_common()))
+    lab_spec = spec(done.lab)
+    if lab_spec.written:
+        console.print(
+            f"  the tests give at most {lab_spec.max_score:g} points, with the written answers it is {_reachable(lab_spec):g}"
+        )
     lost = [marks.late_penalty for marks in done.marks.values() if marks.late_penalty]
     if lost:
         console.print(f"  lateness takes {sum(lost):g} points off {len(lost)} of them, {max(lost):g} at most")

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +44,7 @@ class ClassResult:
     out: Path
     report: Path
     #: What people entered, and how late everybody was.
-    marks: dict[str, TeacherMarks]
+    marks: dict[str, TeacherMarks] = field(default_factory=dict)
 
 
 def run(

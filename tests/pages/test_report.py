@@ -251,7 +251,9 @@ def test_the_screen_says_the_same_mean_as_the_report(
 ) -> None:
     rows = scored(make_result, (4, 6), (4, 3), (1, 3))
     rows += [make_result(status, 0, 0, status=status, notebook="") for status in unread]
-    done = ClassResult("03_lab", tuple(rows), Plan((), (), {}), {}, (), tmp_path, tmp_path / "report.html")
+    done = ClassResult(
+        "03_votes_to_attention", tuple(rows), Plan((), (), {}), {}, (), tmp_path, tmp_path / "report.html"
+    )
     console = Console(record=True, width=200)
     show_summary(console, done, 1.0)
     assert sentence in console.export_text()
@@ -259,7 +261,9 @@ def test_the_screen_says_the_same_mean_as_the_report(
 
 def test_a_class_of_which_nothing_could_be_read_has_no_mean(make_result: Make, tmp_path: Path) -> None:
     rows = (make_result("ada", 0, 0, status="unreadable", notebook=""),)
-    done = ClassResult("03_lab", rows, Plan((), (), {}), {}, (), tmp_path, tmp_path / "report.html")
+    done = ClassResult(
+        "03_votes_to_attention", rows, Plan((), (), {}), {}, (), tmp_path, tmp_path / "report.html"
+    )
     console = Console(record=True, width=200)
     show_summary(console, done, 1.0)
     assert "1 submissions, none could be read;" in console.export_text()
