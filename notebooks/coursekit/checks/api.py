@@ -26,6 +26,8 @@ import os
 import textwrap
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -115,15 +117,61 @@ def judge(lab: str, question: str, function: Any) -> Verdict:
             explained = any(mark.hint for mark in marks)
             marks.append(Mark(title, False, "" if explained else str(hint)))
         except Exception as error:
-            if is_stub(error):
+            unwritten = _unwritten_question(lab, error) if is_stub(error) else question
+            if is_stub(error) and unwritten in ("", question):
                 return Verdict(question, (), written=False)
-            message = _where_it_raised(error)
+            calls = f"it calls your `{unwritten}`, which is not written yet: write that first"
+            message = calls if is_stub(error) else _where_it_raised(error)
             marks.append(Mark(title, False, "" if message in {mark.hint for mark in marks} else message))
         except time_limit.TookTooLong:
             marks.append(Mark(title, False, _too_long(question, len(checks) - len(marks) - 1)))
             break
     marks += _forbidden_marks(lab, question, function)
     return Verdict(question, tuple(marks))
+
+
+def _unwritten_question(lab: str, error: BaseException) -> str:
+    """The question of the lab whose stub raised an error; empty where none did."""
+    frames = traceback.walk_tb(error.__traceback__)
+    name = [frame.f_code.co_qualname.split(".")[0] for frame, _ in frames][-1]
+    return name if name in _registry[lab] else ""
+
+
+def _mend_that_first(verdict: Verdict, function: Any) -> Verdict:
+    """The verdict with one hint only, where a red answer uses an earlier one whose card is red, too.
+
+    What the later checks see may follow from the earlier answer, so any other hint could be false.
+    """
+    used = _names_used(function)
+    red = [
+        name for name, known in last_verdicts.items() if name in used and known.written and not known.passed
+    ]
+    red = [name for name in red if name != verdict.question]
+    if verdict.passed or not verdict.written or not red:
+        return verdict
+    hint = f"your earlier `{red[0]}` is not right yet: mend that first"
+    first = next(i for i, mark in enumerate(verdict.marks) if not mark.passed)
+    marks = (replace(mark, hint=hint if i == first else "") for i, mark in enumerate(verdict.marks))
+    return replace(verdict, marks=tuple(marks))
+
+
+def _names_used(answer: Any) -> set[str]:
+    """The global names in the code of an answer, and of the notebook's functions and classes that it uses."""
+    names: set[str] = set()
+    pending, beside = _codes_of(answer), _globals_of(answer)
+    while pending:
+        code = pending.pop()
+        pending += [part for part in code.co_consts if isinstance(part, CodeType)]
+        for name in set(code.co_names) - names:
+            names.add(name)
+            if getattr(beside.get(name), "__module__", "") == beside.get("__name__"):
+                pending += _codes_of(beside[name])
+    return names
+
+
+def _codes_of(answer: Any) -> list[CodeType]:
+    parts = vars(answer).values() if isinstance(answer, type) else (answer,)
+    return [part.__code__ for part in parts if hasattr(part, "__code__")]
 
 
 def _too_long(question: str, left: int) -> str:
@@ -183,7 +231,7 @@ def check(question: str, function: Any) -> cards.Card:
     While nbgrader validates, a card that is not green is raised as ``NotYet``.
     """
     lab = _lab or _lab_of(question)
-    verdict = judge(lab, question, function)
+    verdict = _mend_that_first(judge(lab, question, function), function)
     last_verdicts[question] = verdict
     done = sum(known.passed for known in last_verdicts.values())
     global _last_card

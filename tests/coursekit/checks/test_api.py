@@ -1,0 +1,71 @@
+"""A card blames the answer that is wrong: an earlier one where that is so, and never an unwritten one for another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from coursekit.checks import api
+from coursekit.notebook.verdict import last_verdicts
+
+LAB = "01_markov_bigram"
+MASTER = (Path(__file__).parents[3] / "solutions" / LAB / f"{LAB}.py").read_text(encoding="utf-8")
+
+
+def _master(question: str) -> str:
+    return MASTER.split(f'# %% question="{question}"\n')[1].split("# %%")[0]
+
+
+WRONG = "def normalise_rows(N):\n    return N / N.sum()\n"
+UNWRITTEN = "def normalise_rows(N):\n    raise NotImplementedError()\n"
+
+
+@pytest.fixture
+def cards(monkeypatch):
+    """The cards of both questions, for the source of a notebook that answers them."""
+    monkeypatch.setattr(api, "_lab", LAB)
+    last_verdicts.clear()
+
+    def check(source: str):
+        names = {"__name__": "__main__"}
+        exec("import numpy as np\n" + source, names)
+        return [
+            api.check(question, names[question]).words for question in ("normalise_rows", "transition_matrix")
+        ]
+
+    api.checks_of(LAB, "normalise_rows")
+    yield check
+    last_verdicts.clear()
+
+
+FIRST = "your earlier `normalise_rows` is not right yet: mend that first"
+
+
+def test_a_failure_that_may_follow_from_an_earlier_answer_names_that_one_and_nothing_else(cards):
+    earlier, later = cards(WRONG + _master("transition_matrix"))
+    assert "the whole table sums to 1" in earlier
+    assert later.count("→") == 1 and f"→ {FIRST}" in later
+
+
+def test_also_when_a_helper_of_the_student_calls_the_earlier_answer(cards):
+    helped = _master("transition_matrix").replace("normalise_rows(N)", "rows(N)")
+    _, later = cards(WRONG + "def rows(N):\n    return normalise_rows(N)\n" + helped)
+    assert FIRST in later
+
+
+def test_an_answer_that_does_not_use_the_wrong_one_gets_its_own_hint(cards):
+    alone = "def transition_matrix(sentences, weights):\n    return [], np.zeros((0, 0))\n"
+    _, later = cards(WRONG + alone)
+    assert FIRST not in later and "→ the vocabulary should hold each word" in later
+
+
+def test_a_right_earlier_answer_is_not_blamed(cards):
+    wrong = _master("transition_matrix").replace("+= weight", "+= 1")
+    earlier, later = cards(_master("normalise_rows") + wrong)
+    assert "✗" not in earlier and FIRST not in later and "add the sentence's weight" in later
+
+
+def test_an_answer_that_calls_an_unwritten_one_is_not_called_unwritten(cards):
+    earlier, later = cards(UNWRITTEN + _master("transition_matrix"))
+    assert "normalise_rows: not written yet" in earlier and "transition_matrix: not written" not in later
+    assert "→ it calls your `normalise_rows`, which is not written yet: write that first" in later
