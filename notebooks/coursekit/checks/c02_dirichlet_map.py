@@ -137,7 +137,10 @@ def mean_by_hand(dirichlet_mean: Any) -> None:
     P = dirichlet_mean(np.array([2, 3, 5]), 1)
     ensure(P is not None, "your function returns None: end it with a return")
     P = np.asarray(P, dtype=float)
-    ensure(not np.allclose(P, [0.2, 0.3, 0.5]), "α changed nothing: the mean adds α itself, not α − 1")
+    if np.allclose(P, [0.2, 0.3, 0.5]):
+        minus_one = np.allclose(dirichlet_mean(np.array([2, 3, 5]), 2), np.array([3, 4, 6]) / 13)
+        ensure(not minus_one, "you added α − 1, which is nothing for α = 1: the mean adds α itself")
+        ensure(False, "α changed nothing: every outcome gains α, whether it was seen or not")
     ensure(
         abs(P.sum() - 1) < 1e-6,
         f"the row sums to {P.sum():.3g}: all V outcomes gain α, so V·α joins below the line",

@@ -290,7 +290,10 @@ def the_window_by_hand(sparse_mask: Any) -> None:
     ensure(mask.sum() != 6, "it looks as if your mask is True where attention is forbidden")
     ensure(mask.diagonal().all(), "a position is in its own window")
     ensure((mask == mask.T).all(), "the window reaches to both sides: take the absolute value of i − j")
-    ensure(mask.sum() != 4, "width 1 means one neighbour on each side: |i − j| ≤ width, not below it")
+    if mask.sum() == 4:
+        reach = int(_mask(sparse_mask("local", 9, width=4), 9)[0].sum()) - 1
+        ensure(reach != 3, "width 1 means one neighbour on each side: |i − j| ≤ width, not below it")
+        ensure(reach != 2, "width 1 means one neighbour on each side: it does not count both sides together")
     close(mask.sum(1), [2, 3, 3, 2], "width 1 means one neighbour on each side: rows of 2, 3, 3 and 2")
     wide = _mask(sparse_mask("local", 3, width=5), 3)
     ensure(wide.all(), "a window wider than the text holds every pair")
