@@ -105,6 +105,11 @@ class QuestionResult:
     #: Library functions the question forbids and the student used, e.g. ("torch.softmax",).
     forbidden: tuple[str, ...] = ()
 
+    @property
+    def in_question(self) -> bool:
+        """Whether it has points that a forbidden function may have earned: a person says."""
+        return bool(self.forbidden) and self.points > 0
+
 
 @dataclass(frozen=True)
 class CellOutcome:

@@ -91,6 +91,12 @@ def show_summary(console: Console, done: ClassResult, seconds: float) -> None:
         f"{redone} graded, {len(done.plan.unchanged)} unchanged ({pace})"
     )
     console.print("  " + ", ".join(f"{n} {status}" for status, n in statuses.most_common()))
+    asked = sum(question.in_question for result in done.results for question in result.questions)
+    if asked:
+        console.print(
+            f"  [yellow]{asked} {'answer uses a function' if asked == 1 else 'answers use functions'} that the "
+            "question forbids: the points stand until a person says otherwise (see the report, and Formgrader)[/]"
+        )
     lab_spec = spec(done.lab)
     if lab_spec.written:
         console.print(

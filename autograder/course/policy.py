@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import fields
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, field_validator
@@ -85,6 +85,8 @@ class Settings(_Strict):
 
     name: str = "From Bigrams to Translators"
     salt: str = ""
+    #: What becomes of an answer that uses a forbidden function: a person is asked, or it gets no points at once.
+    forbidden: Literal["ask", "zero"] = "ask"
     #: The time zone of due dates that name none.
     timezone: str = "UTC"
     #: The class list, a CSV file; its path counts from the folder of course.toml.

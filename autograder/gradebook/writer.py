@@ -30,7 +30,7 @@ from autograder.course.lab import LabSpec
 from autograder.errors import GradingError
 from autograder.gradebook.cells import LabCells, lab_cells, save_lab
 from autograder.gradebook.final_points import CellPoints, TeacherMarks
-from autograder.results import SubmissionResult
+from autograder.results import QuestionResult, SubmissionResult
 
 #: The signature of nbgrader's ``late_submission_penalty``: (student, score, seconds late) -> points or None.
 LatePenalty = Callable[[str, float, float], float | None]
@@ -107,8 +107,9 @@ class GradebookWriter:
                 session.execute(update(api.SubmittedAssignment), [{"id": submission_id, "extension": longer}])
             untouched = _untouched(self.lab, result)
             scores = _auto_scores(self.lab, result, untouched)
-            total = self._write_grades(session, notebook_id, scores, regraded)
-            self._write_comments(session, notebook_id, untouched)
+            asked = {q.name: _suggestion(q) for q in result.questions if q.in_question}
+            total = self._write_grades(session, notebook_id, scores, regraded, asked)
+            self._write_comments(session, notebook_id, untouched, asked)
             if self._late_penalty is not None:
                 only = api.SubmittedAssignment.id == submission_id
                 row = session.execute(self._submissions(only)).one()
@@ -224,8 +225,12 @@ class GradebookWriter:
         notebook_id: str,
         scores: dict[str, float | None],
         regraded: bool | Collection[str],
+        asked: Collection[str],
     ) -> float:
-        """Write a Grade for every graded cell; returns the notebook's score, manual ones included."""
+        """Write a Grade for every graded cell; returns the notebook's score, manual ones included.
+
+        ``asked`` are the questions that keep their points and wait for a person all the same.
+        """
         grade = api.Grade
         columns = (grade.cell_id, grade.id, grade.auto_score, grade.manual_score, grade.extra_credit)
         query = select(*columns, grade.needs_manual_grade).where(grade.notebook_id == notebook_id)
@@ -239,6 +244,7 @@ class GradebookWriter:
             points = _cell_points(old, auto_score)
             total += points.final
             needs_person = points.manual is not None or auto_score is None
+            needs_person = needs_person or self.lab.question_of.get(name) in asked
             if old is None:
                 row = {"cell_id": cell_id, "notebook_id": notebook_id, "auto_score": auto_score}
                 new_rows.append({**row, "needs_manual_grade": needs_person})
@@ -254,15 +260,17 @@ class GradebookWriter:
         _insert_and_update(session, grade, new_rows, changed_rows)
         return total
 
-    def _write_comments(self, session: Session, notebook_id: str, untouched: dict[str, bool]) -> None:
-        """Write a Comment for every answer cell: "No response." when the student left it as it was."""
+    def _write_comments(
+        self, session: Session, notebook_id: str, untouched: dict[str, bool], asked: Mapping[str, str]
+    ) -> None:
+        """Write a Comment for every answer cell: "No response." when the student left it as it was, or what is ``asked``."""
         comment = api.Comment
         query = select(comment.cell_id, comment.id, comment.auto_comment)
         existing = {r.cell_id: r for r in session.execute(query.where(comment.notebook_id == notebook_id))}
         new_rows: list[dict[str, Any]] = []
         changed_rows: list[dict[str, Any]] = []
         for name, cell_id in self._saved.commented.items():
-            auto_comment = "No response." if untouched.get(name) else None
+            auto_comment = "No response." if untouched.get(name) else asked.get(name)
             old = existing.get(cell_id)
             if old is None:
                 row = {"cell_id": cell_id, "notebook_id": notebook_id, "auto_comment": auto_comment}
@@ -354,6 +362,14 @@ def _auto_scores(
         else:
             scores[name] = None
     return scores
+
+
+def _suggestion(question: QuestionResult) -> str:
+    """What a person is asked about an answer with a forbidden function."""
+    return (
+        f"Uses {', '.join(question.forbidden)}, which the question asks to do without. "
+        f"Suggested: 0 of {question.max_points:g} points. Until somebody says so, {question.points:g} stand."
+    )
 
 
 def _untouched(lab: LabCells, result: SubmissionResult) -> dict[str, bool]:

@@ -128,7 +128,7 @@ def _answers_folder(lab: str) -> Path:
 
 
 def _question(lab: str, question: str, points: float) -> str:
-    forbidden = settings().lab(lab).forbid.get(question, ())
+    forbidden = (*settings().lab(lab).forbid.get(question, ()), settings().forbidden)
     return _digest(_tests_of(lab, question), _answers_to(lab, question), repr(float(points)), *forbidden)
 
 

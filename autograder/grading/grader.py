@@ -10,10 +10,10 @@ from typing import Any
 
 from coursekit.notebook.verdict import MIME
 
-from autograder.course.policy_file import spec
+from autograder.course.policy_file import settings, spec
 from autograder.grading import cache_keys
 from autograder.grading.diagnosis import diagnose, known_answers
-from autograder.grading.forbidden_calls import TooLongToRead, forbidden_used
+from autograder.grading.forbidden_calls import TooLongToRead, forbidden_used, names_forbidden
 from autograder.grading.repair import Repaired, Template, kept_name, repair
 from autograder.grading.submissions import Notebook, Submission, Unreadable
 from autograder.grading.symptoms import Symptom, find_symptom
@@ -31,6 +31,8 @@ from autograder.testing.safe_errors import safe_error
 #: Characters that all cells of a notebook may put out together, pictures included.
 MAX_OUTPUT = 16 << 20
 _TOO_LONG_TO_READ = "The code takes too long to be searched for functions that a question forbids: somebody has to look at it."
+#: Seconds that watching an answer's calls may take, once it is graded.
+WATCH_SECONDS = 2.0
 _STRANGE = "what your function returned is too large or too strange to be judged in time"
 
 
@@ -110,6 +112,11 @@ class Grader:
                 for name, points in spec(self.lab).questions
             )
             status = session.status
+            questions = tuple(
+                self._watched(session, question) if question.name not in kept else question
+                for question in questions
+            )
+        notes += [_asks_a_person(question) for question in questions if question.in_question]
         if status is None:
             status = "partly-run" if any(outcome.status == "error" for outcome in outcomes) else "graded"
         return Run(tuple(outcomes), questions, status, tuple(notes))
@@ -168,7 +175,9 @@ class Grader:
             ends += [end] if end else []
         if ends:
             notes.append(f"While “{name}” was tested, {ends[0]}.")
-        score = 0.0 if forbidden else earned(points, [(run.test.weight, run.result.passed) for run in runs])
+        score = earned(points, [(run.test.weight, run.result.passed) for run in runs])
+        if forbidden and settings().forbidden == "zero":
+            score = 0.0
         found = _diagnosis(self.lab, name, runs)
         symptom = None if found else _symptom(self.lab, name, runs)
         errors = (run.error for run in runs if run.error is not None)
@@ -185,6 +194,47 @@ class Grader:
             found.title if found else _cause(runs, symptom, shown_error),
             forbidden,
         )
+
+    def _watched(self, session: Session, question: QuestionResult) -> QuestionResult:
+        """The question with the forbidden functions that its answer is seen to call, where reading found none.
+
+        Its tests that passed run once more. Nothing of that counts: no value, no status, no time-out.
+        """
+        names = names_forbidden(self.lab, question.name)
+        if not names or question.forbidden or not question.points:
+            return question
+        tests = zip(tests_of(self.lab)[question.name], question.tests, strict=True)
+        seen = _seen_called(session, question.name, names, [test for test, result in tests if result.passed])
+        points = 0.0 if seen and settings().forbidden == "zero" else question.points
+        return replace(question, forbidden=seen, points=points)
+
+
+def _seen_called(
+    session: Session, question: str, names: Sequence[str], tests: Sequence[HiddenTest]
+) -> tuple[str, ...]:
+    """The library functions of ``names`` that the student's code calls while these tests run."""
+    try:
+        function = _graded_name(session, question)
+        if not session.revive():
+            return ()
+        student = session.student(function)
+        student.watch(names)
+        until = time.monotonic() + WATCH_SECONDS
+        for test in tests:
+            with judging(WATCH_SECONDS):
+                run_test(test, student)
+            if time.monotonic() > until:
+                break
+        return student.watched(names)
+    except (Exception, JudgedTooLong):  # whatever it is, the answer has been graded
+        return ()
+
+
+def _asks_a_person(question: QuestionResult) -> str:
+    return (
+        f"“{question.name}” uses {', '.join(question.forbidden)}, which it asks you to do without: "
+        "a person looks at it before it costs points."
+    )
 
 
 def _diagnosis(lab: str, question: str, runs: Sequence[TestRun]) -> Answer | None:

@@ -33,6 +33,8 @@ class QuestionView:
     hint: str
     error: str
     forbidden: tuple[str, ...]
+    #: Whether a person is still to say if that costs points.
+    in_question: bool
     public_checks: tuple[tuple[bool, str], ...]
     by_hand: str
     comment: str
@@ -156,6 +158,7 @@ def _question(
         hint=question.hint or "",
         error=plain(question.error),
         forbidden=question.forbidden,
+        in_question=question.in_question and final.manual is None,
         public_checks=tuple(result.public_checks.get(question.name, ())),
         by_hand=" ".join(words),
         comment=_comment(comment),

@@ -7,6 +7,7 @@
 - ``after``: the grade id after which ``cell.py`` goes (default: before the first question);
 - ``never``: texts that must stand in nothing that a student or a teacher gets;
 - ``never_on_the_page``: texts that must not stand so in the feedback page's HTML;
+- ``forbidden``: the question whose answer is to be flagged, for a person to look at (none other is);
 - ``seconds``: how long grading it may take;
 - ``note``: a text that the result's notes must hold; ``question``: where the points are to be lost.
 

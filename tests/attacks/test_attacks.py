@@ -28,7 +28,7 @@ named = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES]
 def test_there_are_cases_under_every_heading():
     headings = {"forge", "read", "leak", "write", "kill", "wire", "notebook", "cheat", "unlucky"}
     assert {case.name.partition("_")[0] for case in CASES} == headings
-    assert len(CASES) >= 80
+    assert len(CASES) >= 150
 
 
 @named
@@ -46,6 +46,8 @@ def test_a_case_gets_its_status_and_exactly_what_it_earned(classes, case):
         assert lost.keys() == {expected["question"]}
     else:
         assert result.score == pytest.approx(expected["score"]), (lost, result.notes)
+    flagged = [question.name for question in result.questions if question.forbidden]
+    assert flagged == ([expected["forbidden"]] if "forbidden" in expected else [])
     assert expected.get("note", "") in " ".join(result.notes)
     assert result.seconds < expected.get("seconds", SECONDS)
     assert [(q.name, q.max_points) for q in result.questions] == list(spec(case.lab).questions)

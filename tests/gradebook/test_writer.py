@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import datetime
 import json
 import os
@@ -376,3 +377,26 @@ def test_nbgrader_export_and_formgrader_work_on_the_tree(
     [notebook] = formgrader.get_notebook_submissions(LAB, LAB)
     assert notebook["needs_manual_grade"]
     assert json.loads((tmp_path / f"autograded/ada/{LAB}/{LAB}.ipynb").read_text())["nbformat"] == 4
+
+
+def test_an_answer_with_a_forbidden_function_keeps_its_points_and_waits_for_a_person(
+    book: Path, spec: LabSpec, make_result: Make
+) -> None:
+    result = make_result("ada")
+    full = max(result.questions, key=lambda question: question.points)
+    asked = dataclasses.replace(full, forbidden=("torch.softmax",))
+    flagged = dataclasses.replace(
+        result, questions=tuple(asked if q is full else q for q in result.questions)
+    )
+    with GradebookWriter(book, spec) as writer:
+        cell = next(c for c, question in writer.lab.question_of.items() if question == full.name)
+        writer.write(flagged)
+        saved = grades(book, "ada")
+        assert (saved[cell]["needs_manual_grade"], saved[cell]["score"]) == (True, full.points)
+        assert f"Suggested: 0 of {full.max_points:g} points" in saved[full.name]["comment"]
+        enter_by_hand(book, "ada", cell, manual_score=0.0)
+        writer.write(flagged, regraded=())
+        saved = grades(book, "ada")
+        assert (saved[cell]["needs_manual_grade"], saved[cell]["score"]) == (False, 0.0)
+        writer.write(result)
+        assert "Suggested" not in (grades(book, "ada")[full.name].get("comment") or "")

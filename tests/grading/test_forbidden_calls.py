@@ -102,9 +102,7 @@ def test_code_that_would_be_read_too_often_is_said_to_be_unread():
     from autograder.grading.forbidden_calls import TooLongToRead, forbidden_used
 
     with pytest.raises(TooLongToRead):
-        forbidden_used(
-            lab_name("07"), "scaled_dot_product_attention", [LONG_TO_READ["nested calls and bad lines"]]
-        )
+        forbidden_used(lab_name("07"), "scaled_dot_product_attention", [_filled("!ls")])
 
 
 def test_reading_code_says_nothing_on_the_terminal(recwarn):
@@ -115,3 +113,25 @@ def test_reading_code_says_nothing_on_the_terminal(recwarn):
         forbidden_used(lab_name("07"), "scaled_dot_product_attention", ["x = 1if 2else '\\d'\nx is 3"]) == ()
     )
     assert list(recwarn) == []
+
+
+HONEST = [
+    "import torch\ndef f(x):\n    parts = {'softmax': x.exp()}\n    return parts['softmax'] / parts.get('softmax').sum()",
+    "import torch\nclass A(torch.nn.Module):\n    def forward(self, x):\n        return getattr(self, 'scale', 1) * x",
+    "import torch\ndef f(x):\n    assert isinstance(x, torch.Tensor)\n    return torch.special.logit(x)",
+    "import numpy as np\ndef f(x):\n    print(f'softmax of {x}')\n    return np.exp(x)",
+]
+
+
+@pytest.mark.parametrize("source", HONEST)
+def test_honest_code_that_names_or_fetches_something_else_is_not_accused(source):
+    assert used_in(source, NAMES) == ()
+
+
+def test_a_course_may_have_a_hit_cost_the_points_at_once(monkeypatch):
+    from autograder.course.policy import Settings
+
+    assert Settings().forbidden == "ask"
+    assert Settings(forbidden="zero").forbidden == "zero"
+    with pytest.raises(ValueError, match="forbidden"):
+        Settings(forbidden="shoot")

@@ -97,6 +97,7 @@ def render_report(
         few=len(handed_in) < FEW,
         misconceptions=_misconceptions(rows, demos, folder, out),
         statuses=_statuses(rows),
+        flagged=_flagged(rows),
         groups=groups,
         alike=round(100 * ALIKE),
         students=[_student_row(row, spec, folder, out) for row in rows],
@@ -210,6 +211,22 @@ def _statuses(rows: Sequence[SubmissionResult]) -> list[dict[str, Any]]:
         }
         for status in STATUSES
         if counts[status]
+    ]
+
+
+def _flagged(rows: Sequence[SubmissionResult]) -> list[dict[str, Any]]:
+    """The answers that use a forbidden function, for a person to look at."""
+    return [
+        {
+            "student": plain(row.student, 100),
+            "question": question.name,
+            "names": question.forbidden,
+            "points": question.points,
+            "most": question.max_points,
+        }
+        for row in rows
+        for question in row.questions
+        if question.forbidden
     ]
 
 

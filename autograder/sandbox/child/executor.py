@@ -22,6 +22,7 @@ from typing import Any
 
 from .. import wire
 from ..wire import Reference, WireError
+from .call_watch import CallWatch
 from .callbacks import Callback
 from .frames import describe_error
 from .mutation import ArgumentSnapshots, parameter_names
@@ -65,6 +66,7 @@ class Executor:
         self.operations = dict(_OPERATIONS)
         self.handles: dict[int, Any] = {}
         self.scenes: dict[int, dict[str, Any]] = {}
+        self.watch: CallWatch | None = None
         self._round_trip: RoundTrip | None = None
 
     def handle(self, frame: bytes, round_trip: RoundTrip) -> bytes:
@@ -185,6 +187,16 @@ class Executor:
         wire.encode(value, self.limits, lambda part: unsupported.append(part))
         return not unsupported
 
+    def _watch(self, names: list[str]) -> None:
+        """From now on note which of the named library functions the student's code calls."""
+        self.watch = CallWatch(names, self.cell_label)
+        self.watch.start()
+
+    def _watched(self) -> list[str]:
+        """Watch no longer; the names that were called."""
+        watch, self.watch = self.watch, None
+        return watch.stop() if watch is not None else []
+
     def _get(self, target: Any, name: str) -> Any:
         return _drained(_attribute(target, name), self.limits)
 
@@ -211,6 +223,8 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "shapes": Executor._shapes,
     "mode": lambda executor, target, training: target.train(training) and None,
     "lookup": Executor._lookup,
+    "watch": Executor._watch,
+    "watched": Executor._watched,
 }
 
 

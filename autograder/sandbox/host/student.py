@@ -191,6 +191,15 @@ class Student(_RemoteCallable):
             raise self._rpc.crashed("the sandbox sent a malformed reply")
         return Scene(self._rpc, key)
 
+    def watch(self, names: Sequence[str]) -> None:
+        """From now on have the sandbox note which of these library functions the student's own code calls."""
+        self._rpc.request("watch", list(names))
+
+    def watched(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Those of ``names`` that were called since ``watch``, as the sandbox says. The student's code can hide them."""
+        seen, _, _ = self._rpc.request("watched")
+        return tuple(name for name in names if name in seen) if type(seen) is list else ()
+
     @property
     def trace(self) -> list[TraceEntry]:
         """What came back since ``start_trace``: the observations, if the test made any, or else everything."""

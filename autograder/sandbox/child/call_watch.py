@@ -1,0 +1,119 @@
+"""Notes which of some named library functions the student's own code calls, while it runs.
+
+Only a call that stands in the student's code counts: what a library does inside is its own affair. Like everything on
+this side it can be deceived by whoever works for it; it sees what a reader of code cannot, such as a name put together
+at run time.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from types import CodeType, FrameType
+from typing import Any
+
+#: Methods of a forbidden class that do its work.
+_WORKING_METHODS = ("__init__", "forward", "step", "__call__")
+
+
+class CallWatch:
+    """Watches this thread between ``start`` and ``stop``."""
+
+    def __init__(self, names: Iterable[str], cell_label: Callable[[str], str | None]):
+        self.cell_label = cell_label
+        self.seen: set[str] = set()
+        self.built_in: dict[int, str] = {}  # id of a function of C -> its name
+        self.methods: dict[tuple[type, str], str] = {}
+        self.codes: dict[CodeType, str] = {}
+        self._kept: list[Any] = []  # so that no id is given to another object
+        for name in names:
+            self._add(name, _object_named(name))
+        libraries = (sys.prefix, sys.base_prefix, os.path.dirname(os.__file__))
+        self.libraries = tuple({os.path.realpath(path) for path in libraries} | {*libraries})
+        self.students: dict[str, bool] = {}
+
+    def _add(self, name: str, thing: Any) -> None:
+        self._kept.append(thing)
+        if isinstance(thing, type):
+            for method in _WORKING_METHODS:
+                self._add_code(name, vars(thing).get(method))
+        elif hasattr(thing, "__objclass__"):
+            self.methods[thing.__objclass__, thing.__name__] = name
+        elif not self._add_code(name, thing) and callable(thing):
+            self.built_in[id(thing)] = name
+
+    def _add_code(self, name: str, function: Any) -> bool:
+        code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
+        if code is not None:
+            self.codes[code] = name
+        return code is not None
+
+    def start(self) -> None:
+        """Watch from now on."""
+        sys.setprofile(self._look)
+
+    def stop(self) -> list[str]:
+        """Watch no longer; the names that were called."""
+        sys.setprofile(None)
+        return sorted(self.seen)
+
+    def _look(self, frame: FrameType, event: str, argument: Any) -> None:
+        if event == "call":
+            name = self.codes.get(frame.f_code)
+            if name is not None and self._is_students(_caller(frame)):
+                self.seen.add(name)
+        elif event == "c_call":
+            name = self.built_in.get(id(argument)) or self._method(argument)
+            if name is not None and self._is_students(frame):
+                self.seen.add(name)
+
+    def _method(self, function: Any) -> str | None:
+        owner = getattr(function, "__self__", None)
+        return next(
+            (
+                name
+                for (kind, method), name in self.methods.items()
+                if isinstance(owner, kind) and function.__name__ == method
+            ),
+            None,
+        )
+
+    def _is_students(self, frame: FrameType | None) -> bool:
+        """Whether a frame runs code of the notebook, or of a file that the notebook wrote."""
+        if frame is None:
+            return False
+        file = frame.f_code.co_filename
+        if file not in self.students:
+            self.students[file] = self.cell_label(file) is not None or self._is_written(file)
+        return self.students[file]
+
+    def _is_written(self, file: str) -> bool:
+        if file.startswith("<"):
+            return file == "<string>"
+        kit = os.path.dirname(getattr(sys.modules.get("coursekit"), "__file__", None) or "/nowhere/at/all")
+        ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        return not os.path.abspath(file).startswith((*self.libraries, kit, ours))
+
+
+def _caller(frame: FrameType) -> FrameType | None:
+    """Who called: a module's ``forward`` is called by what PyTorch puts around it."""
+    caller = frame.f_back
+    while caller is not None and caller.f_code.co_filename.endswith(
+        ("torch/nn/modules/module.py", "torch/optim/optimizer.py")
+    ):
+        caller = caller.f_back
+    return caller
+
+
+def _object_named(name: str) -> Any:
+    """What a forbidden name stands for among the modules that are imported; None when there is no such thing."""
+    if name.startswith("str."):
+        return getattr(str, name.partition(".")[2], None)
+    if name.startswith("Tensor."):
+        name = f"torch.{name}"
+    parts = name.split(".")
+    thing = sys.modules.get(parts[0])
+    for part in parts[1:]:
+        thing = getattr(thing, part, None)
+    return thing
