@@ -133,13 +133,13 @@ def _question(lab: str, question: str, points: float) -> str:
 
 
 def _tests_of(lab: str, question: str) -> str:
-    """The lab's file of hidden tests without the tests of other questions."""
+    """The lab's file of hidden tests without the tests of other questions, as digests of its statements."""
     statements = _statements(_tests_file(lab).read_text(encoding="utf-8"))
     return "\n".join(code for owner, code in statements if owner in (None, ("hidden_test", question)))
 
 
 def _answers_to(lab: str, question: str) -> str:
-    """The named wrong answers to a question, and the files of the lab's answers that they import, directly or not.
+    """The named wrong answers to a question and the files that they import, directly or not, as digests of their statements.
 
     The correct alternatives in the question's own file judge nobody: they are for the audit.
     """
@@ -160,8 +160,8 @@ def _answers_to(lab: str, question: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _statements(source: str) -> list[tuple[tuple[str, str] | None, str]]:
-    """The top-level statements of a file of tests or answers: whose each is, and its code without comments and layout."""
-    return [(_owner(node), ast.dump(node)) for node in ast.parse(source).body]
+    """The top-level statements of a file of tests or answers: whose each is, and a digest of its code without comments."""
+    return [(_owner(node), _digest(ast.dump(node))) for node in ast.parse(source).body]
 
 
 #: What marks a function or class as one question's.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import pytest
 from autograder.course.masters import all_labs, course_root, read_master
 from autograder.course.policy_file import limits_of
 from autograder.course.visible_files import lab_number
-from autograder.grading import cache_keys
+from autograder.grading import cache_keys, kit_imports
 from autograder.grading.cache_keys import Context, context_of, harness_digest, notebook_key
 from autograder.grading.submissions import Submission, read
 from autograder.run.plan import EarlierRun, make_plan
@@ -94,8 +94,37 @@ def course(tmp_path_factory) -> Iterator[Path]:
         patch.setenv("COURSE_ROOT", str(root))
         patch.setattr(cache_keys, "PACKAGE", root / "autograder")
         patch.setattr(cache_keys, "data_files", lambda lab: [])  # megabytes that are no modules
+        patch.setattr(kit_imports, "_named", remembering(kit_imports._named))
+        patch.setattr(Path, "read_bytes", lambda file: CONTENTS[file].encode())
+        patch.setattr(Path, "read_text", lambda file, encoding="": CONTENTS[file])
         yield root
     harness_digest.cache_clear()
+    CONTENTS.clear()
+
+
+class Contents(dict[Path, str]):
+    """The contents of files, each read once and edited here: hundreds of edits leave nearly all as they are."""
+
+    def __missing__(self, file: Path) -> str:
+        with file.open(encoding="utf-8") as opened:
+            self[file] = opened.read()
+        return self[file]
+
+
+CONTENTS = Contents()
+
+
+def remembering(named: Callable[..., frozenset[str]]) -> Callable[..., frozenset[str]]:
+    """``kit_imports._named``, which searches a text for names, once for each text and lab: hundreds of edits leave most as they are."""
+    results: dict[tuple[bytes, int], frozenset[str]] = {}
+
+    def remembered(source: bytes, files: Mapping[str, Path]) -> frozenset[str]:
+        key = (source, id(files))  # ``_files`` makes one mapping a lab and keeps it
+        if key not in results:
+            results[key] = named(source, files)
+        return results[key]
+
+    return remembered
 
 
 def contexts() -> dict[str, Context]:
@@ -109,14 +138,14 @@ def before(course: Path) -> dict[str, Context]:
     return contexts()
 
 
-def edited(file: Path) -> dict[str, Context]:
-    """The contexts when the module holds one statement more."""
-    text = file.read_bytes()
+def edited(*files: Path) -> dict[str, Context]:
+    """The contexts when each of these modules holds one statement more."""
+    texts = {file: file.read_text() for file in files}
     try:
-        file.write_bytes(text + b"\nEDITED = True\n")
+        CONTENTS.update({file: text + "\nEDITED = True\n" for file, text in texts.items()})
         return contexts()
     finally:
-        file.write_bytes(text)
+        CONTENTS.update(texts)
 
 
 @cache
@@ -140,22 +169,29 @@ def kit_modules_of(lab: str) -> frozenset[str]:
     return frozenset(seen)
 
 
-def imports(source: str) -> set[str]:
-    found = set()
+@cache
+def imports(source: str) -> frozenset[str]:
+    """The kit's modules that a source names."""
+    names = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Call) and ast.unparse(node.func) == "mine":
             lab = next((name for name in LABS if name[:2] == ast.literal_eval(node.args[0])), "")
-            found |= {f"coursekit.provided.p{lab}"}
-    return {name for name in found if name.split(".")[0] == "coursekit"}
+            names |= {f"coursekit.provided.p{lab}"}
+    return frozenset(name for name in names if name.split(".")[0] == "coursekit")
+
+
+def place_of(module: str) -> str:
+    """The entry of ``WHO`` that speaks of a module; "" when none does."""
+    return next((str(p) for p in (Path(module), *Path(module).parents) if str(p) in WHO), "")
 
 
 def expected(module: str) -> set[str]:
-    place = next((str(p) for p in (Path(module), *Path(module).parents) if str(p) in WHO), None)
-    assert place is not None, f"{module}: say in WHO who is graded again when it changes"
+    place = place_of(module)
+    assert place, f"{module}: say in WHO who is graded again when it changes"
     if WHO[place] == ITS_LAB:
         return {number for part in Path(module).parts if (number := lab_number(part))}
     if WHO[place] == ITS_USERS:
@@ -164,7 +200,18 @@ def expected(module: str) -> set[str]:
     return {lab[:2] for lab in LABS} if WHO[place] == EVERYBODY else set()
 
 
-@pytest.mark.parametrize("module", modules())
+def judges_nobody(module: str) -> bool:
+    return WHO.get(place_of(module)) == NOBODY
+
+
+def test_modules_that_judge_nobody_may_all_change_without_a_regrade(course, before):
+    """Edited together, for speed: if any one of them mattered, a context would differ."""
+    nobodys = [module for module in modules() if judges_nobody(module)]
+    assert len(nobodys) > 50
+    assert edited(*(course / module for module in nobodys)) == before
+
+
+@pytest.mark.parametrize("module", [module for module in modules() if not judges_nobody(module)])
 def test_a_module_that_changes_has_those_labs_graded_again_that_rest_on_it(module, course, before):
     after = edited(course / module)
     regraded = {lab for lab in before if after[lab] != before[lab]}
@@ -187,6 +234,7 @@ def notebook(tmp_path: Path, *lines: str):
         '{"cells": [{"cell_type": "code", "source": [' + ", ".join(f'"{line}\\n"' for line in lines) + "]}]}"
     )
     path.write_text(cell)
+    CONTENTS.pop(path, None)
     return read(Submission("ada", path), "11_decoding")
 
 
@@ -209,14 +257,14 @@ def test_a_notebook_rests_on_the_modules_of_the_kit_that_it_alone_imports(
     file = course / "notebooks" / "coursekit" / "models" / "reversing.py"
     text = file.read_text()
     try:
-        file.write_text(text + "\nEDITED = True\n")
+        CONTENTS[file] = text + "\nEDITED = True\n"
         cache_keys._kit_beyond.cache_clear()
         assert context == contexts()["11"], "nobody else has to be graded again"
         earlier = EarlierRun(context, {"ada": (key, context.whole)})
         assert make_plan([odd], earlier, context).reasons == {"ada": "changed: student kit"}
         changed = cache_keys.kit_key(odd)
     finally:
-        file.write_text(text)
+        CONTENTS[file] = text
         cache_keys._kit_beyond.cache_clear()
     assert make_plan([odd], earlier, context).unchanged == ("ada",)
     keys = [context.question_keys(["1"], kit) for kit in (cache_keys.kit_key(odd), changed)]
