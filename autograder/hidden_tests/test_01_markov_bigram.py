@@ -472,7 +472,7 @@ def _full_table(rng):
 
 def _expect_number(value, expected, what):
     value = as_array(value, what)
-    expect(value.size == 1, f"{what} should be one number, but has shape {value.shape}")
+    expect(value.size == 1, f"{what} should be one number")
     expect_close(value.reshape(()), expected, what)
 
 

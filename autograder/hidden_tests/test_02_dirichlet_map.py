@@ -13,6 +13,7 @@ from autograder.testing import (
     expect,
     expect_close,
     expect_equal,
+    expect_shape,
     follow_through,
     hidden_test,
 )
@@ -88,7 +89,7 @@ def _several(result, count, what):
 def _table(value, shape, what):
     """The student's table as an array of the right shape, or a clear failure."""
     value = as_array(value, what)
-    expect(value.shape == shape, f"{what} should have shape {shape}, but has shape {value.shape}")
+    expect_shape(value, shape, what)
     return value
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from autograder.testing import as_array, expect, expect_close, expect_equal, hidden_test
+from autograder.testing import as_array, expect, expect_close, expect_equal, expect_unchanged, hidden_test
 
 # ------------------------------------------------------------------------------------- slow, obvious references
 
@@ -79,13 +79,6 @@ def _expect_attention(result, expected):
     expect_close(output, expected[0], "the output (the first result)")
 
 
-def _expect_unchanged(student):
-    expect(
-        not student.mutated,
-        f"your function changes its argument {', '.join(student.mutated)}: work on a new array",
-    )
-
-
 def _some_mask(rng, *shape):
     """A random mask in which every query may attend to something, and something is hidden."""
     mask = rng.random(shape) < 0.5
@@ -113,7 +106,7 @@ def test_many_dots_and_queries(student, rng):
     for n, m, sigma in ((7, 4, 0.8), (3, 9, 2.5)):
         x, y, query = rng.normal(0, 3, n), rng.normal(0, 5, n), rng.normal(0, 3, m)
         expect_close(student(x, y, query, sigma), _smoothed(x, y, query, sigma), "the heights")
-        _expect_unchanged(student)
+        expect_unchanged(student)
 
 
 @hidden_test("kernel_smooth")
@@ -171,7 +164,7 @@ def test_one_sentence_of_odd_sizes(student, rng):
     """A sentence with different numbers of queries, keys and entries; arguments are left alone."""
     q, k, v = rng.normal(size=(5, 7)), rng.normal(size=(4, 7)), rng.normal(size=(4, 3))
     _expect_attention(student(q, k, v), _attention(q, k, v))
-    _expect_unchanged(student)
+    expect_unchanged(student)
 
 
 @hidden_test("scaled_dot_product_attention", weight=2)
@@ -193,7 +186,7 @@ def test_masks_of_every_shape(student, rng):
     for shape in ((4, 5), (3, 4, 5), (3, 1, 5)):
         mask = _some_mask(rng, *shape)
         _expect_attention(student(q, k, v, mask), _attention(q, k, v, mask))
-        _expect_unchanged(student)
+        expect_unchanged(student)
 
 
 @hidden_test("scaled_dot_product_attention", weight=1.5)
@@ -317,7 +310,7 @@ def test_other_batches(student, rng):
         ([1], 1),
     ):
         expect_equal(student(lengths, T), _real(lengths, T), "the mask for another batch")
-        _expect_unchanged(student)
+        expect_unchanged(student)
 
 
 # ------------------------------------------------------------------------------------------- additive_attention
@@ -350,7 +343,7 @@ def test_queries_and_keys_of_different_sizes(student, rng):
     q, k, v = rng.normal(size=(4, 3)), rng.normal(size=(6, 5)), rng.normal(size=(6, 2))
     W_q, W_k, w = rng.normal(size=(3, 7)), rng.normal(size=(5, 7)), rng.normal(size=7)
     _expect_attention(student(q, k, v, W_q, W_k, w), _additive(q, k, v, W_q, W_k, w))
-    _expect_unchanged(student)
+    expect_unchanged(student)
 
 
 @hidden_test("additive_attention")
@@ -402,7 +395,7 @@ def _expect_gradients(student, q, k, v, d_output, mask=None):
         except AssertionError as failure:
             wrong.append(str(failure))
     expect(not wrong, "; ".join(wrong))
-    _expect_unchanged(student)
+    expect_unchanged(student)
 
 
 @hidden_test("attention_backward", weight=2)

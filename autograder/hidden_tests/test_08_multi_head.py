@@ -19,6 +19,7 @@ from autograder.testing import (
     expect,
     expect_close,
     expect_equal,
+    expect_unchanged,
     follow_through,
     hidden_test,
 )
@@ -26,13 +27,6 @@ from autograder.testing import (
 
 def _tensor(rng, *shape):
     return torch.tensor(rng.normal(size=shape))
-
-
-def _expect_unchanged(student):
-    expect(
-        not student.mutated,
-        f"your function changes its argument {', '.join(student.mutated)}: work on a new tensor",
-    )
 
 
 def _two(result):
@@ -104,7 +98,7 @@ def test_heads_are_cut_from_columns(student, rng):
     for B, T, h, d_h in ((2, 5, 3, 4), (3, 4, 2, 1), (1, 1, 4, 3), (2, 3, 1, 5), (4, 7, 5, 2)):
         x = _tensor(rng, B, T, h * d_h)
         expect_close(student(x, h), _split(x.numpy(), h), "the heads")
-        _expect_unchanged(student)
+        expect_unchanged(student, "work on a new tensor")
 
 
 @hidden_test("split_heads")
@@ -136,7 +130,7 @@ def test_heads_are_put_side_by_side(student, rng):
     for shape in ((2, 3, 5, 4), (3, 2, 4, 1), (1, 4, 1, 3), (2, 1, 3, 5), (4, 5, 7, 2)):
         x = _tensor(rng, *shape)
         expect_close(student(x), _merged(x.numpy()), "the merged heads")
-        _expect_unchanged(student)
+        expect_unchanged(student, "work on a new tensor")
 
 
 @hidden_test("merge_heads")
@@ -215,7 +209,7 @@ def test_a_sentence_listens_to_itself(student, rng):
     for B, T, d_model, h in ((2, 5, 12, 3), (3, 4, 6, 2), (1, 1, 8, 4)):
         x = _tensor(rng, B, T, d_model)
         _expect_heads(student, x, x, *_matrices(rng, d_model, h, d_model // h, d_model // h), h)
-        _expect_unchanged(student)
+        expect_unchanged(student, "work on a new tensor")
 
 
 @hidden_test("multi_head_attention", weight=1.5)
@@ -275,7 +269,7 @@ def test_masks_hold_for_every_head(student, rng):
         matrices = _matrices(rng, 6, h, 2, 2)
         for mask in _masks(rng, B):
             _expect_heads(student, x, memory, *matrices, h, mask)
-            _expect_unchanged(student)
+            expect_unchanged(student, "work on a new tensor")
 
 
 # ---------------------------------------------------------------------------------------- MultiHeadAttention
@@ -342,10 +336,7 @@ def _both(module, theirs, x, memory=None, mask=None):
         expected = theirs(x, source, source, attn_mask=forbidden, average_attn_weights=False)
     options = {name: value for name, value in (("memory", memory), ("mask", mask)) if value is not None}
     found = _two(module(x, **options))
-    expect(
-        not module.mutated,
-        f"your module changes its argument {', '.join(module.mutated)}: work on a new tensor",
-    )
+    expect_unchanged(module, "work on a new tensor")
     return found, expected
 
 

@@ -19,6 +19,7 @@ from autograder.testing import (
     expect,
     expect_close,
     expect_equal,
+    expect_unchanged,
     follow_through,
     hidden_test,
 )
@@ -26,13 +27,6 @@ from autograder.testing import (
 
 def _tensor(rng, *shape):
     return torch.tensor(rng.normal(size=shape))
-
-
-def _expect_unchanged(student):
-    expect(
-        not student.mutated,
-        f"your answer changes its argument {', '.join(student.mutated)}: work on a new tensor",
-    )
 
 
 def _one(result):
@@ -138,7 +132,7 @@ def test_each_vector_gets_mean_0_and_variance_1(student, rng):
         expect_close(result, _normalised(x), "the normalised vectors")
         expect_close(result.mean(axis=-1), np.zeros(shape[:-1]), "the mean of a vector", atol=1e-6)
         expect_close((result**2).mean(axis=-1), np.ones(shape[:-1]), "the (biased) variance", rtol=1e-6)
-        _expect_unchanged(module)
+        expect_unchanged(module, "work on a new tensor")
 
 
 def _expect_direction(result, x):
@@ -264,7 +258,7 @@ def test_two_layers_with_a_relu_between(student, rng):
         module.train()  # as a new module is; there is no dropout inside
         x = 2 * _tensor(rng, *shape)
         expect_close(_one(module(x)), _thought(x, weights), "the result")
-        _expect_unchanged(module)
+        expect_unchanged(module, "work on a new tensor")
 
 
 @hidden_test("FeedForward")
@@ -323,7 +317,7 @@ def test_the_norm_of_the_sum(student, rng):
         sublayer, norm = _Noted(lambda y, says=says: says * y**2 + 1), _Noted(lambda y: np.tanh(y) * 3 - y)
         total = x.numpy() + says * x.numpy() ** 2 + 1
         expect_close(_one(student(x, sublayer, norm)), 3 * np.tanh(total) - total, "the norm of the sum")
-        _expect_unchanged(student)
+        expect_unchanged(student, "work on a new tensor")
 
 
 @hidden_test("residual")
@@ -581,7 +575,7 @@ def _expect_encoder(module, theirs, x, mask=None, named=False, alone=True):
     else:
         result = module(x, mask=mask) if named else module(x, mask)
     expect_close((_one if alone else _first)(result), expected, "the block's output")
-    _expect_unchanged(module)
+    expect_unchanged(module, "work on a new tensor")
 
 
 @hidden_test("EncoderBlock", weight=2)
@@ -721,7 +715,7 @@ def _expect_decoder(module, theirs, x, memory, self_mask=None, memory_mask=None,
     else:
         result = module(x, memory, self_mask, memory_mask)
     expect_close((_one if alone else _first)(result), expected, "the block's output")
-    _expect_unchanged(module)
+    expect_unchanged(module, "work on a new tensor")
 
 
 @hidden_test("DecoderBlock", weight=2)

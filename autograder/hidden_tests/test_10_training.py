@@ -12,7 +12,16 @@ import math
 import numpy as np
 import torch
 
-from autograder.testing import as_array, expect, expect_close, expect_equal, follow_through, hidden_test
+from autograder.testing import (
+    as_array,
+    expect,
+    expect_close,
+    expect_equal,
+    expect_shape,
+    expect_unchanged,
+    follow_through,
+    hidden_test,
+)
 
 #: Mutants of the master's solutions that compute the same.
 EQUIVALENT_MUTANTS = {
@@ -23,10 +32,6 @@ EQUIVALENT_MUTANTS = {
     "masked_cross_entropy: surprise = -torch.log_softmax(logits[real], dim=+1)  # (n, V)": "the same axis",
     "masked_cross_entropy: return ((1 - smoothing) * right + smoothing * surprise.mean(dim=+1)).mean()": "the same axis",
 }
-
-
-def _expect_unchanged(student):
-    expect(not student.mutated, f"your function changes its argument {', '.join(student.mutated)}")
 
 
 def _tensor(array):
@@ -58,12 +63,9 @@ def _expect_shifted(student, sentences, bos, eos, pad):
     ):
         expect(isinstance(part, torch.Tensor), f"{what} should be a tensor")
         expect(part.dtype == torch.long, f"{what} should hold integers (torch.long)")
-        expect(
-            tuple(part.shape) == np.shape(expected),
-            f"{what} should have shape {np.shape(expected)}, but has shape {tuple(part.shape)}",
-        )
+        expect_shape(part, np.shape(expected), what)
         expect_equal(part, expected, what)
-    _expect_unchanged(student)
+    expect_unchanged(student, "work on a new tensor")
 
 
 @hidden_test("shift_targets")
@@ -104,7 +106,7 @@ def _expect_rows(student, targets, V, epsilon):
         "the result should hold floats",
     )
     expect_close(result, _smoothed(targets, V, epsilon), "the smoothed targets", rtol=1e-6)
-    _expect_unchanged(student)
+    expect_unchanged(student, "work on a new tensor")
 
 
 @hidden_test("label_smoothing")
@@ -192,7 +194,7 @@ def test_loss_of_padded_batches(student, rng):
     for shape, V, pad in (((4, 7), 5, 0), ((9,), 6, 6), ((3, 5), 4, -1), ((2, 3, 4), 7, 3)):
         logits, targets = _some(rng, shape, V, pad)
         _expect_loss(student, logits, targets, pad)
-        _expect_unchanged(student)
+        expect_unchanged(student, "work on a new tensor")
 
 
 @hidden_test("masked_cross_entropy", weight=2)
@@ -292,7 +294,7 @@ def test_the_same_as_pytorch(student, rng):
             weight.grad = _tensor(rng.normal(size=shape) * 10.0 ** rng.integers(-3, 2))
             optimizer.step()
             result = student(theta, weight.grad.clone(), m, v, t, rate, *betas, eps)
-            _expect_unchanged(student)
+            expect_unchanged(student, "work on a new tensor")
             state = optimizer.state[weight]
             _expect_adam(result, (weight, state["exp_avg"], state["exp_avg_sq"]), f"in step {t}")
             theta, m, v = weight.detach().clone(), state["exp_avg"].clone(), state["exp_avg_sq"].clone()

@@ -11,7 +11,15 @@ import math
 
 import numpy as np
 
-from autograder.testing import as_array, expect, expect_close, expect_equal, follow_through, hidden_test
+from autograder.testing import (
+    as_array,
+    expect,
+    expect_close,
+    expect_equal,
+    expect_unchanged,
+    follow_through,
+    hidden_test,
+)
 
 #: Mutants of the master's solutions that compute the same.
 EQUIVALENT_MUTANTS = {
@@ -160,7 +168,7 @@ def _expect_beam(result, expected):
     expect(isinstance(result, (tuple, list)), "a list of pairs (tokens, score) should be returned")
     expect(
         len(result) == len(expected),
-        f"{len(expected)} hypotheses should be returned here, but there are {len(result)}",
+        f"{len(expected)} hypotheses should be returned here, and there are {'more' if len(result) > len(expected) else 'fewer'}",
     )
     for rank, (one, wanted) in enumerate(zip(result, expected, strict=True), start=1):
         _expect_pair(one, wanted, f"hypothesis {rank}")
@@ -211,10 +219,6 @@ def _softened(logits, T):
     return np.array([bell / math.fsum(bells) for bell in bells])
 
 
-def _expect_unchanged(student):
-    expect(not student.mutated, f"your function changes its argument {', '.join(student.mutated)}")
-
-
 @hidden_test("temperature_probs")
 def test_the_table_of_temperatures(student):
     """The table of the text: .5, .3 and .2 at three temperatures."""
@@ -231,7 +235,7 @@ def test_other_logits_and_temperatures(student, rng):
     for T in (0.3, 0.9, 1.7, 40.0):
         logits = 3 * rng.normal(size=22)[::2]
         expect_close(student(logits, T), _softened(logits, T), "the probabilities")
-        _expect_unchanged(student)
+        expect_unchanged(student)
     expect_close(
         student(np.array([3, 0, 1, 1]), 2), _softened([3, 0, 1, 1], 2), "the probabilities of whole numbers"
     )
@@ -301,7 +305,7 @@ def test_top_k_of_other_logits(student, rng):
     for V, k in ((9, 3), (12, 5), (7, 1), (5, 4)):
         logits = 2 * rng.normal(size=V) + 3
         expect_close(student(logits, k), _top_k(logits, k), "the probabilities")
-        _expect_unchanged(student)
+        expect_unchanged(student)
 
 
 @hidden_test("top_k", weight=1.5)
@@ -311,7 +315,7 @@ def test_top_k_with_a_temperature(student, rng):
     for T in (0.4, 2.5):
         logits = rng.normal(size=13)
         expect_close(student(logits, 4, T), _top_k(logits, 4, T), "the probabilities")
-        _expect_unchanged(student)
+        expect_unchanged(student)
     expect_close(student(logits, k=3, T=1.5), _top_k(logits, 3, 1.5), "the probabilities")
 
 
@@ -354,7 +358,7 @@ def test_top_p_of_other_logits(student, rng):
     for V, p in ((11, 0.5), (8, 0.75), (15, 0.93), (6, 0.31)):
         logits = 1.5 * rng.normal(size=V) - 2
         expect_close(student(logits, p), _top_p(logits, p), "the probabilities")
-        _expect_unchanged(student)
+        expect_unchanged(student)
 
 
 @hidden_test("top_p", weight=2.5)
@@ -364,7 +368,7 @@ def test_top_p_with_a_temperature(student, rng):
     for T in (0.35, 3.0):
         logits = 2 * rng.normal(size=10)
         expect_close(student(logits, 0.8, T), _top_p(logits, 0.8, T), "the probabilities")
-        _expect_unchanged(student)
+        expect_unchanged(student)
 
 
 @hidden_test("top_p", weight=0.5)

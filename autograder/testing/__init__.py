@@ -18,7 +18,16 @@ from autograder.course.masters import course_root, master, solution
 from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone
 from autograder.sandbox.host.student import Handle, Student
 from autograder.testing.catalogue import alternative, misconception
-from autograder.testing.expect import Failed, as_array, expect, expect_close, expect_equal, expect_raises
+from autograder.testing.expect import (
+    Failed,
+    as_array,
+    expect,
+    expect_close,
+    expect_equal,
+    expect_raises,
+    expect_shape,
+    expect_unchanged,
+)
 from autograder.testing.follow_through import follow_through
 from autograder.testing.run import hidden_test
 
@@ -36,6 +45,8 @@ __all__ = [
     "expect_close",
     "expect_equal",
     "expect_raises",
+    "expect_shape",
+    "expect_unchanged",
     "follow_through",
     "hidden_test",
     "master",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from autograder.sandbox.host.rpc import StudentError
-from autograder.sandbox.host.student import Handle
+from autograder.sandbox.host.student import Handle, Student
 
 
 class Failed(AssertionError):
@@ -70,7 +70,7 @@ def expect_close(
     """
     a, e = as_array(actual, what), np.asarray(expected.detach() if hasattr(expected, "detach") else expected)
     if a.shape != e.shape:
-        raise Failed(f"{what} should have shape {_shape(e)}, but has shape {_shape(a)}")
+        raise Failed(f"{what} should have shape {_shape(e)}, but {shape_words(a.shape, e.shape)}")
     if a.size == 0:
         return
     if a.dtype.kind in "fc" and not np.isnan(e).any() and np.isnan(a).any():
@@ -88,8 +88,39 @@ def expect_close(
         raise Failed(f"wrong values in {what}{share}")
 
 
+#: All that a page says of a wrong shape: a shape spelt out could spell a hidden input.
+SHAPE_WORDS = (
+    "it has too few axes",
+    "it has too many axes",
+    "an axis is too short",
+    "an axis is too long",
+    "some axes are too short and some too long",
+)
+
+
+def shape_words(actual: Sequence[int], expected: Sequence[int]) -> str:
+    """How a shape differs from the one asked for, in one of ``SHAPE_WORDS``."""
+    if len(actual) != len(expected):
+        return SHAPE_WORDS[len(actual) > len(expected)]
+    shorter = any(a < e for a, e in zip(actual, expected, strict=True))
+    longer = any(a > e for a, e in zip(actual, expected, strict=True))
+    return SHAPE_WORDS[4 if shorter and longer else 3 if longer else 2]
+
+
+def expect_shape(array: Any, shape: Sequence[int], what: str) -> None:
+    """Fail unless the array or tensor has the shape; of its own shape the sentence says what ``SHAPE_WORDS`` can."""
+    if tuple(array.shape) != tuple(shape):
+        raise Failed(f"{what} should have shape {tuple(shape)}, but {shape_words(array.shape, shape)}")
+
+
 def _shape(array: np.ndarray) -> str:
     return "() (a single number)" if array.ndim == 0 else str(array.shape)
+
+
+def expect_unchanged(student: Student | Handle, advice: str = "work on a new array") -> None:
+    """Fail when the last call changed an argument, with what to do instead. Of several only the first is named."""
+    if student.mutated:
+        raise Failed(f"your answer changes {student.mutated[0]}: {advice}")
 
 
 def expect_raises(kind: type[BaseException], call: Callable[[], Any], sentence: str) -> None:

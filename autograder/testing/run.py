@@ -26,7 +26,7 @@ from autograder.results import TestResult
 from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone, TraceEntry
 from autograder.sandbox.host.student import Student
 from autograder.testing.expect import Failed
-from autograder.testing.safe_errors import TYPES, safe_error_name
+from autograder.testing.safe_errors import TYPES, safe_name
 
 #: Set by the harness from the course configuration; the environment serves plain pytest.
 _salt = os.environ.get("COURSE_SALT", "no salt set: development only")
@@ -136,13 +136,14 @@ def _master_passes(test: HiddenTest) -> bool:
 
 def _failure_message(error: StudentError) -> str:
     if isinstance(error, BadReply):
-        kind = f"a value of type {error.type_name}" if error.type_name in TYPES else "something else"
+        kind = safe_name(error.type_name, TYPES, "")
+        kind = f"a value of type {kind}" if kind else "something else"
         return f"your function returned {kind}; plain numbers, arrays, tensors or lists are expected"
     if error.type_name == "NotImplementedError" and not error.message:
         return "not written yet"
     if error.type_name == "NameError" and not error.frames:
         return "this function is not defined in your notebook"
-    return f"your function raised {safe_error_name(error.type_name)}"
+    return "your function raised an error"
 
 
 def earned(points: float, runs: Sequence[tuple[float, bool]]) -> float:

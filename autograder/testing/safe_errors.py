@@ -1,7 +1,7 @@
 """What a student may read of an error in their code: nothing that could repeat a hidden input.
 
 The report of an error comes from the student's process, which knows the hidden inputs, so it is not shown as it came.
-A source line is shown if the notebook has that line; the error's name if Python or a library has an error of that
+The innermost source line is shown if the notebook has that line; the error's name if Python or a library has an error of that
 name; the message if it has the form of a known one, and then without numbers and without names that are not in the
 lines shown.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from autograder.sandbox.host.rpc import StudentError
 
@@ -66,6 +66,11 @@ TYPES = frozenset(
         "functools.partial",
     ]
 )
+
+#: A line of the student's is shown if it is among the first so many of the notebook; of its words the first so many may be
+#: named. Both bound what a page can be made to say: see docs/security.md.
+MAX_LINES = 1024
+MAX_OWN_WORDS = 16
 
 _NUMBERS = r"(?:[\d()\[\], .*+-]|(?<=\d)x(?=\d)| and )*"
 _QUOTED = r"'[^']*'"
@@ -195,38 +200,52 @@ def safe_error(error: StudentError | None, cells: Sequence[tuple[str, str]]) -> 
     """The error with the student's lines that led to it ("" when there is none). ``cells`` are (label, source) as run."""
     if error is None:
         return ""
-    lines, shown = [], ""
-    for frame in error.frames:
-        if frame.source.strip() and any(
-            label == frame.cell and _is_in_cell(source, frame.line, frame.source) for label, source in cells
-        ):
-            lines.append(f"in {frame.cell}, line {frame.line}: {frame.source.strip()}")
-            shown += f" {frame.source}"
-    message = safe_message(error.message, shown)
-    name = safe_error_name(error.type_name)
-    return "\n".join([*lines[-3:], f"{name}: {message}" if message else name])
+    place, line = _innermost_line(error, cells)
+    message = safe_message(error.message, line)
+    name = safe_name(error.type_name, NAMES, "an error of your own")
+    return "\n".join([*([f"{place}: {line}"] if line else []), f"{name}: {message}" if message else name])
 
 
-def _is_in_cell(source: str, number: int, line: str) -> bool:
-    lines = source.split("\n")
-    return 0 < number <= len(lines) and lines[number - 1].strip()[:300] == line.strip()[:300]
+def _innermost_line(error: StudentError, cells: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """Place and text of the innermost frame's line that stands so in the notebook; empty when there is none."""
+    known = [
+        (label, number, line.strip())
+        for label, source in cells
+        for number, line in enumerate(source.split("\n"), start=1)
+        if line.strip()
+    ][:MAX_LINES]
+    lines = {(label, number): line[:300] for label, number, line in known}
+    for frame in reversed(error.frames):
+        line = lines.get((frame.cell, frame.line), "")
+        if line and line == frame.source.strip()[:300]:
+            return f"in {frame.cell}, line {frame.line}", line
+    return "", ""
 
 
-def safe_error_name(name: str) -> str:
-    """The error's name when it is a known one, or else "an error of your own"."""
-    return name if name in NAMES else "an error of your own"
+def safe_name(name: str, allowed: Collection[str], otherwise: str) -> str:
+    """A name from the student's side as a page may show it: one that is ``allowed``, or else a fixed phrase.
+
+    Allowed are what this side sent and fixed vocabularies; whatever else crosses would be the student's choice of words,
+    and so could be a hidden input.
+    """
+    return name if name in allowed else otherwise
 
 
 def safe_message(message: str, shown: str) -> str:
-    """The message in its known form: without numbers, and with names only from the text ``shown``; "" when unknown."""
+    """The message in its known form: without numbers, with common types and operators, and with one name from the line
+    ``shown`` at most; "" when the form is unknown.
+    """
     line = " ".join(message.split())[:400]
-    words = set(re.findall(r"[\w.]+", shown)) | _OPERATORS | _COMMON_TYPES
+    own = set(re.findall(r"[\w.]+", shown)[:MAX_OWN_WORDS])
 
     def shown_slot(slot: str) -> str:
         inner = slot.strip("'")
-        if slot.startswith("'"):
-            return slot if inner in words else "'…'"
-        return slot if slot in words else "…" if slot.strip() else slot
+        if inner in _OPERATORS or inner in _COMMON_TYPES:
+            return slot
+        if inner in own:
+            own.clear()
+            return slot
+        return "'…'" if slot.startswith("'") else "…" if slot.strip() else slot
 
     for pattern in _PATTERNS:
         if match := pattern.fullmatch(line):

@@ -120,11 +120,11 @@ def test_a_call_returns_the_value(student):
     assert student("twice")(x).shape == (2, 3)
 
 
-def test_changed_arguments_are_named_down_to_the_part_and_stay_unchanged_here(student):
+def test_changed_arguments_are_named_by_their_place_and_stay_unchanged_here(student):
     careless = student("careless")
     x, words = np.zeros(3), [["a"], ["b"], ["c"]]
     careless(x, words, options={})
-    assert careless.mutated == ("x", "words[1]")
+    assert careless.mutated == ("the first argument", "the second argument")
     assert x[0] == 0 and words[1] == ["b"]
     softmax = student("softmax")
     softmax(x)

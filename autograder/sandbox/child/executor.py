@@ -2,8 +2,8 @@
 
 Requests and replies are frames of ``wire``. A request is ``(operation, ...)``; the reply is one of
 
-- ``("value", result, mutated, generator)``: the result, the names of the arguments that the call changed, and the
-  first random generator among the arguments in its state after the call (or ``None``);
+- ``("value", result, contents, generator)``: the result, the contents of the arguments after the call, and the
+  first random generator among them in its state after the call (or ``None``);
 - ``("error", type name, message, frames)``: the student's code raised;
 - ``("refused", sentence)``: the result cannot be sent.
 
@@ -25,7 +25,7 @@ from ..wire import Reference, WireError
 from .call_watch import CallWatch
 from .callbacks import Callback
 from .frames import describe_error
-from .mutation import ArgumentSnapshots, parameter_names
+from .mutation import contents_of, first_generator, parameter_names
 
 MAX_NAMES = 10_000
 
@@ -91,7 +91,7 @@ class Executor:
         result = self.operations[operation](self, *operands)
         reply = result if isinstance(result, _Reply) else _Reply(result)
         return wire.encode(
-            ("value", reply.result, reply.mutated(), reply.generator), self.limits, self._refer_result
+            ("value", reply.result, reply.contents, reply.generator), self.limits, self._refer_result
         )
 
     # References ---------------------------------------------------------------------------------------
@@ -153,12 +153,12 @@ class Executor:
         self, target: Any, method: str | None, args: list[Any], kwargs: dict[str, Any], keep: bool, times: int
     ) -> Any:
         function = _attribute(target, method) if method else target
-        before = ArgumentSnapshots(function, args, kwargs)
         if times == 1:
             result = _drained(function(*args, **kwargs), self.limits)
         else:
             result = [_drained(function(*args, **kwargs), self.limits) for _ in range(times)]
-        return _Reply(self.keep(result) if keep else result, before.mutated, before.generator)
+        result = self.keep(result) if keep else result
+        return _Reply(result, contents_of(args, kwargs), first_generator(args, kwargs))
 
     def _gradients(
         self, target: Any, method: str | None, args: list[Any], kwargs: dict[str, Any], cotangent: Any
@@ -229,11 +229,13 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 
 
 class _Reply:
-    """A result, with what the call did to its arguments."""
+    """A result, with what the call left of its arguments."""
 
-    def __init__(self, result: Any, mutated: Callable[[], tuple[str, ...]] = tuple, generator: Any = None):
+    def __init__(
+        self, result: Any, contents: Mapping[int | str, bytes] = MappingProxyType({}), generator: Any = None
+    ):
         self.result = result
-        self.mutated = mutated
+        self.contents = dict(contents)
         self.generator = generator
 
 

@@ -132,8 +132,8 @@ class RpcClient:
         self.trace: list[TraceEntry] = []
         self._bytes_received = 0  # since the trace began
 
-    def request(self, *message: Any) -> tuple[Any, tuple[str, ...], Any]:
-        """Result, mutated arguments and generator of one request; raises ``StudentError`` if the student's code raised."""
+    def request(self, *message: Any) -> tuple[Any, dict[Any, Any], Any]:
+        """Result, contents of the arguments and generator of one request; ``StudentError`` if the student's code raised."""
         frame = wire.encode(message, self.limits, self._refer, for_arguments=True)
         replies: list[Any] = []
         failures: list[BaseException] = []
@@ -158,11 +158,11 @@ class RpcClient:
             raise failures[0]
         return self._unpack(replies[0])
 
-    def _unpack(self, reply: Any) -> tuple[Any, tuple[str, ...], Any]:
+    def _unpack(self, reply: Any) -> tuple[Any, dict[Any, Any], Any]:
         """Unpack a reply, after checking that it has the form that the executor gives it."""
         match reply:
-            case ("value", result, tuple(mutated), generator) if all(type(m) is str for m in mutated):
-                return result, tuple(wire.clean_text(name, 200) for name in mutated), generator
+            case ("value", result, dict(contents), generator):
+                return result, contents, generator
             case ("error", str(name), str(message), tuple(frames)):
                 students = tuple(self._student_frame(frame) for frame in frames[:20])
                 self.record("error", wire.clean_text(name, 80))

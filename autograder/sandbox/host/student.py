@@ -28,8 +28,8 @@ More of what a test may do::
     student(scene["model"], scene["optimizer"], batch)
     scene.run("loss = model(batch).sum()", batch=batch); scene.get("loss")
 
-Arguments are copies: what the student's code does to them shows in ``mutated`` only, and a generator that is
-passed does not advance here. An exception of the student's code arrives as ``StudentError``, a result of a type
+Arguments are copies: what the student's code does to them shows in ``mutated`` only, which is decided here, by
+comparing what came back of them with what was sent. A generator that is passed does not advance here. An exception of the student's code arrives as ``StudentError``, a result of a type
 that cannot be sent as ``BadReply``, and the end of the sandbox as ``StudentGone``. Results are untrusted: check
 a shape before you compute with it, so that a huge result costs little.
 
@@ -44,6 +44,7 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
+from autograder.sandbox.child.mutation import contents_of
 from autograder.sandbox.host.rpc import (
     LocalTransport,
     Proxy,
@@ -73,7 +74,7 @@ class _RemoteCallable(Proxy):
     def __init__(self, rpc: RpcClient, reference: Reference):
         super().__init__(reference)
         self._rpc = rpc
-        #: Names of the arguments that the last call changed: ``("x", "words[2]")``.
+        #: The arguments that the last call changed, in words of this side: ``("the first argument", "the argument mask")``.
         self.mutated: tuple[str, ...] = ()
         #: The first random generator among the last call's arguments, in its state after the call.
         self.rng_after: Any = None
@@ -88,7 +89,18 @@ class _RemoteCallable(Proxy):
     ) -> Any:
         self.mutated, self.rng_after = (), None
         message = ("call", self.reference, method, list(args), kwargs, keep, times)
-        result, self.mutated, self.rng_after = self._rpc.request(*message)
+        sent = contents_of(
+            [None if isinstance(value, Proxy) or callable(value) else value for value in args],
+            {
+                name: value
+                for name, value in kwargs.items()
+                if not (isinstance(value, Proxy) or callable(value))
+            },
+        )
+        result, left, self.rng_after = self._rpc.request(*message)
+        self.mutated = tuple(
+            _argument(key) for key, contents in sent.items() if not _is(left.get(key), contents)
+        )
         self._rpc.record("result", result)
         return result
 
@@ -130,6 +142,21 @@ class _RemoteCallable(Proxy):
             raise self._rpc.crashed("the sandbox sent malformed gradients")
         self._rpc.record("result", gradients)
         return Gradients(**gradients)
+
+
+def _is(left: Any, sent: bytes) -> bool:
+    """Whether what came back are these bytes; it may be anything, an array that compares by elements too."""
+    return type(left) is bytes and left == sent
+
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+
+
+def _argument(key: int | str) -> str:
+    """An argument in words: a name only where the test gave it by name."""
+    if isinstance(key, str):
+        return f"the argument {key}"
+    return f"the {_ORDINALS[key]} argument" if key < len(_ORDINALS) else "one of the last arguments"
 
 
 class Student(_RemoteCallable):

@@ -41,15 +41,17 @@ def encode(
     limits: WireLimits = LIMITS,
     refer: Callable[[Any], Reference | None] | None = None,
     for_arguments: bool = False,
+    in_order: bool = False,
 ) -> bytes:
     """The frame for ``value``.
 
     ``refer`` may turn a value of another type into a ``Reference``; where it returns ``None`` the value becomes ``Opaque``.
     ``for_arguments`` keeps the memory layout of arrays and the ``requires_grad`` flag of tensors; without
-    it arrays arrive contiguous, tensors detached, and iterators as lists. Raises ``WireError`` when the
+    it arrays arrive contiguous, tensors detached, and iterators as lists. ``in_order`` writes equal sets in one order,
+    whatever the process. Raises ``WireError`` when the
     value is too large or too deep. An iterator's own exception passes through.
     """
-    encoder = Encoder(limits, refer, for_arguments)
+    encoder = Encoder(limits, refer, for_arguments, in_order)
     tree = encoder.tree(value, 0)
     header = _dump([tree, [len(buffer) for buffer in encoder.buffers]]).encode("ascii")
     body = sum(map(len, encoder.buffers))

@@ -33,11 +33,16 @@ class Encoder:
     """Builds the header's tree and collects the buffers in the order in which the tree uses them."""
 
     def __init__(
-        self, limits: WireLimits, refer: Callable[[Any], Reference | None] | None, for_arguments: bool
+        self,
+        limits: WireLimits,
+        refer: Callable[[Any], Reference | None] | None,
+        for_arguments: bool,
+        in_order: bool = False,
     ):
         self.limits = limits
         self.refer = refer
         self.for_arguments = for_arguments
+        self.in_order = in_order
         self.buffers: list[bytes] = []
         self.items = 0
         self.bytes = 0
@@ -100,10 +105,15 @@ class Encoder:
         return self.encode_sequence("t", tuple.__iter__(value), tuple.__len__(value), depth)
 
     def encode_set(self, value: set[Any], depth: int) -> Any:
-        return self.encode_sequence("s", set.__iter__(value), set.__len__(value), depth)
+        return self.sorted_if_asked(self.encode_sequence("s", set.__iter__(value), set.__len__(value), depth))
 
     def encode_frozenset(self, value: frozenset[Any], depth: int) -> Any:
-        return self.encode_sequence("z", frozenset.__iter__(value), frozenset.__len__(value), depth)
+        return self.sorted_if_asked(
+            self.encode_sequence("z", frozenset.__iter__(value), frozenset.__len__(value), depth)
+        )
+
+    def sorted_if_asked(self, tree: list[Any]) -> list[Any]:
+        return [tree[0], *sorted(tree[1:], key=repr)] if self.in_order else tree
 
     def encode_dict(self, value: dict[Any, Any], depth: int) -> Any:
         return self.encode_sequence(
