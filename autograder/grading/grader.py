@@ -168,6 +168,7 @@ class Grader:
     ) -> QuestionResult:
         """Run a question's hidden tests; a call that ends the sandbox fails its test, and the rest go on."""
         function = _graded_name(session, name)
+        session.forget_traces()
         runs, ends = [], []
         for test in tests_of(self.lab)[name]:
             run, end = _run_in(session, function, test)

@@ -14,6 +14,10 @@ from autograder.sandbox.host.rpc import TraceEntry
 _RTOL = {2: 2e-2, 4: 1e-4, 8: 1e-6, 16: 1e-6}
 
 
+#: An array of strings takes the room of its longest for each.
+MAX_CHARACTERS = 16_000_000
+
+
 def traces_match(first: Sequence[TraceEntry], second: Sequence[TraceEntry]) -> bool:
     """Whether two traces show the same behaviour.
 
@@ -70,11 +74,21 @@ def as_numbers(value: Any) -> np.ndarray | None:
     if isinstance(value, range):
         return np.arange(value.start, value.stop, value.step)
     if isinstance(value, (list, tuple)):
+        if len(kinds := set(map(type, value))) == 1 and kinds <= {bool, int, float, complex, str}:
+            return _flat(value)
         parts = [part for part in map(as_numbers, value) if part is not None]
         if len(parts) < len(value) or len({part.shape for part in parts}) > 1:
             return None
         return np.array(parts) if parts else np.empty(0)
     return None
+
+
+def _flat(values: Sequence[Any]) -> np.ndarray | None:
+    """A list of numbers (or strings) of one type as an array; None where a number is too large for one."""
+    if type(values[0]) is str and len(values) * max(map(len, values)) > MAX_CHARACTERS:
+        return None
+    array = np.array(values)
+    return array if array.dtype != object else None
 
 
 def _arrays_match(a: np.ndarray, b: np.ndarray, rtol: float | None, atol: float | None) -> bool:

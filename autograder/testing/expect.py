@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ def as_array(value: Any, what: str = "the result") -> np.ndarray:
         raise Failed(f"{what} is None: does your function return its result?")
     if isinstance(value, Handle):
         raise Failed(f"{what} should be numbers, not an object")
+    if isinstance(value, (list, tuple)) and count_items(value) > MAX_ITEMS:
+        raise Failed(f"{what} is far too large")
     try:
         if hasattr(value, "detach"):
             import torch
@@ -144,29 +146,53 @@ def expect_equal(actual: Any, expected: Any, what: str = "the result") -> None:
         raise Failed(f"{what} is not right")
 
 
-#: An exact answer has no more items than this: as Python objects they take thirty times the room.
+#: An exact answer has no more items than this in all: as Python objects they take thirty times the room.
 MAX_ITEMS = 2_000_000
 
 
 def _plain(value: Any) -> Any:
     """Tuples, arrays and tensors as lists, NumPy numbers as Python's, all the way down."""
+    if count_items(value) > MAX_ITEMS:
+        raise Failed("the result is far too large")
+    return _as_lists(value)
+
+
+def count_items(value: Any) -> int:
+    """How many numbers, strings and other things a value holds in all, counted without unfolding any of it."""
+    count, waiting = 0, [value]
+    while waiting:
+        part = waiting.pop()
+        count += 1
+        if isinstance(part, np.ndarray):
+            count += part.size
+        elif isinstance(part, range):
+            count += len(part)
+        elif hasattr(part, "detach"):
+            count += part.numel()
+        elif isinstance(part, Mapping):
+            waiting += part.keys()
+            waiting += part.values()
+        elif isinstance(part, (list, tuple, set, frozenset)):
+            waiting += part
+    return count
+
+
+def _as_lists(value: Any) -> Any:
     if isinstance(value, (str, bytes, bool, int, float, type(None))):
         return value
-    if isinstance(value, np.ndarray) and value.size > MAX_ITEMS:
-        raise Failed("the result is far too large")
     if isinstance(value, (np.ndarray, np.generic)):
-        return _plain(value.tolist())
+        return _as_lists(value.tolist()) if value.dtype.kind in "OV" else value.tolist()
     if hasattr(value, "detach"):
-        return _plain(value.detach().tolist())
+        return value.detach().tolist()
     if isinstance(value, dict):
-        return {_hashable(key): _plain(item) for key, item in value.items()}
+        return {_hashable(key): _as_lists(item) for key, item in value.items()}
     if isinstance(value, (set, frozenset)):
         return {_hashable(item) for item in value}
     if isinstance(value, (list, tuple, range)):
-        return [_plain(item) for item in value]
+        return [_as_lists(item) for item in value]
     return value
 
 
 def _hashable(value: Any) -> Any:
-    value = _plain(value)
+    value = _as_lists(value)
     return tuple(_hashable(item) for item in value) if isinstance(value, list) else value

@@ -392,3 +392,25 @@ def test_a_type_with_a_hostile_name_is_named_in_plain_text():
     kind = type("\n<b>é" + "x" * 500, (), {"__module__": 5})
     arrived = wire.decode(wire.encode(kind()), allow_opaque=True)
     assert arrived == Opaque("?<b>?" + "x" * 75)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [range(1_000_000)] * 2,
+        ("callback", 0, ([range(600_000)] * 2,), {}),
+        [range(900_000), [0.5] * 200_000],
+        range(-(10**400), 10**400),
+        range(10**30, -(10**30), -3),
+    ],
+)
+def test_ranges_and_packed_lists_count_as_what_they_unfold_to(value):
+    frame = wire.encode(value)
+    assert len(frame) < 2_000_000
+    with pytest.raises(wire.WireError, match="too many parts"):
+        wire.decode(frame)
+
+
+def test_an_honest_range_travels():
+    for value in (range(0), range(5, 5), range(9, 2, -3), range(999_000), range(3, -3)):
+        assert wire.decode(wire.encode(value)) == value

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.sandbox.host.rpc import MAX_TRACE_BYTES
 from autograder.sandbox.host.student import Student
 from autograder.testing.evidence import traces_match
 
@@ -91,11 +92,25 @@ def trace_of_value(value):
 
 def test_a_trace_keeps_a_bounded_amount():
     student = Student.local(lambda: np.ones(1_000_000), name="large")
-    for _ in range(12):
+    for _ in range(20):
         student()
     kept = sum(entry.value.nbytes for entry in student.trace if isinstance(entry.value, np.ndarray))
-    assert len(student.trace) == 12 and 0 < kept <= 64 << 20
+    assert len(student.trace) == 20 and 0 < kept <= MAX_TRACE_BYTES
     assert not traces_match(student.trace, student.trace)
-    student.start_trace()
+    student = Student.local(lambda: np.ones(1_000_000), name="large")
     student()
     assert traces_match(student.trace, student.trace)
+
+
+def test_what_a_submission_makes_us_hold_is_counted_over_all_tests_of_a_question():
+    def small_but_many():
+        return [[0.5] * 2 for _ in range(100_000)]
+
+    student = Student.local(small_but_many)
+    for _ in range(30):
+        student()
+    kept = [entry for entry in student.trace if isinstance(entry.value, list)]
+    student.start_trace()
+    student()
+    assert 0 < len(kept) < 30
+    assert not isinstance(student.trace[-1].value, list)  # only ``forget_traces`` gives the allowance again

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from autograder.sandbox.host.student import Student
-from autograder.testing.expect import Failed, expect_close, expect_raises
+from autograder.testing.expect import Failed, expect_close, expect_equal, expect_raises
 
 _SCORES = torch.linspace(-4, 4, 30, dtype=torch.double).reshape(5, 6)
 
@@ -72,3 +72,23 @@ def test_fractions_are_numbers():
     student = Student.local(lambda: (Fraction(1, 3), [Fraction(3, 4)]), "function")
     expect_close(student()[0], 1 / 3)
     expect_close(student()[1], [0.75])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        range(3_000_000),
+        [range(1_100_000)] * 2,
+        np.zeros(3_000_000),
+        [np.zeros(1_100_000, bool)] * 2,
+        {"a": range(3_000_000)},
+    ],
+)
+def test_a_value_of_too_many_items_is_not_unfolded(value):
+    import tracemalloc
+
+    tracemalloc.start()
+    with pytest.raises(Failed, match="far too large"):
+        expect_equal(value, [1])
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()

@@ -14,8 +14,24 @@ from autograder.sandbox.wire import Reference, WireError
 
 #: Callbacks that one call may make before it counts as endless.
 MAX_CALLBACKS = 200_000
-#: Bytes of values that a trace keeps in all.
-MAX_TRACE_BYTES = 64 << 20
+#: Bytes that a submission may make this process hold for its diagnosis, in all traces that live at a time.
+MAX_TRACE_BYTES = 128 << 20
+#: What a part of a frame's tree takes as an object, in bytes.
+PART_BYTES = 64
+
+
+@dataclass
+class Allowance:
+    """What is left to a submission of ``MAX_TRACE_BYTES``: spent by frame, before anything of it is built."""
+
+    left: int = MAX_TRACE_BYTES
+
+    def spend(self, frame: bytes) -> bool:
+        """Whether the values of the frame may be kept."""
+        header, _ = wire.frame_lengths(frame[: wire.PREFIX.size])
+        parts = frame.count(b",", 0, wire.PREFIX.size + header)
+        self.left -= len(frame) + PART_BYTES * parts
+        return self.left >= 0
 
 
 @dataclass(frozen=True)
@@ -123,14 +139,16 @@ class RpcClient:
         transport: Transport,
         make_handle: Callable[[RpcClient, Reference], Proxy],
         limits: wire.WireLimits = wire.LIMITS,
+        allowance: Allowance | None = None,
     ):
+        self.allowance = allowance or Allowance()
         self.transport = transport
         self.make_handle = make_handle
         self.limits = limits
         self.callbacks: dict[int, Callable[..., Any]] = {}
         self._callback_keys: dict[int, int] = {}  # id of a function -> its key
         self.trace: list[TraceEntry] = []
-        self._bytes_received = 0  # since the trace began
+        self._kept = True  # whether there was room for the last frame in the trace
 
     def request(self, *message: Any) -> tuple[Any, dict[Any, Any], Any]:
         """Result, contents of the arguments and generator of one request; ``StudentError`` if the student's code raised."""
@@ -139,7 +157,7 @@ class RpcClient:
         failures: list[BaseException] = []
 
         def answer(frame: bytes) -> bytes | None:
-            self._bytes_received += len(frame)
+            self._kept = self.allowance.spend(frame)
             try:
                 reply = wire.decode(frame, self.limits, self._resolve)
             except wire.OpaqueError as error:
@@ -231,8 +249,8 @@ class RpcClient:
         raise WireError("a reference to something that was never passed")
 
     def record(self, kind: str, value: Any, name: str = "") -> None:
-        """Add to the trace; beyond ``MAX_TRACE_BYTES`` only that something came back, without the value."""
-        kept = value if self._bytes_received <= MAX_TRACE_BYTES else wire.Opaque("too much to keep")
+        """Add to the trace; beyond the allowance only that something came back, without the value."""
+        kept = value if self._kept else wire.Opaque("too much to keep")
         self.trace.append(TraceEntry(kind, name, kept))
 
     def start_trace(self) -> None:
@@ -240,4 +258,3 @@ class RpcClient:
         self.callbacks.clear()
         self._callback_keys.clear()
         self.trace = []
-        self._bytes_received = 0

@@ -21,7 +21,7 @@ from autograder.results import STATUSES, CellOutcome
 from autograder.sandbox import wire
 from autograder.sandbox.host.launcher import SPAWN_SECONDS, SandboxUnavailable, ZygoteProcess
 from autograder.sandbox.host.outputs import clean_outputs
-from autograder.sandbox.host.rpc import RpcClient, StudentError, StudentGone
+from autograder.sandbox.host.rpc import MAX_TRACE_BYTES, Allowance, RpcClient, StudentError, StudentGone
 from autograder.sandbox.host.student import Handle, Student
 from autograder.sandbox.host.transport import Child, RemoteTransport
 from autograder.sandbox.limits import Limits
@@ -53,6 +53,7 @@ class Session:
         self._deadline = time.monotonic() + self.limits.total_seconds
         self._cells: list[tuple[int, str, str]] = []
         self._rpc: RpcClient | None = None
+        self._allowance = Allowance()
         self._transport: RemoteTransport | None = None
 
     def __enter__(self) -> Session:
@@ -125,6 +126,10 @@ class Session:
         transport.timeout = self.limits.call_seconds
         return Student(rpc, name)
 
+    def forget_traces(self) -> None:
+        """Give the submission its allowance again: what was kept of the question before is no longer needed."""
+        self._allowance.left = MAX_TRACE_BYTES
+
     def revive(self) -> bool:
         """After a call ended the child: run the cells again in a fresh one. Whether that worked."""
         if self._transport is None or self._transport.gone is None:
@@ -160,7 +165,7 @@ class Session:
             self.status = None
             raise SandboxUnavailable(f"a sandbox could not be set up: {message[-1]}")
         transport.session_deadline = self._deadline
-        self._transport, self._rpc = transport, RpcClient(transport, Handle)
+        self._transport, self._rpc = transport, RpcClient(transport, Handle, allowance=self._allowance)
 
     def _on_end(self, child: Child, reason: str | None) -> StudentGone:
         """Reap a child that was just killed, set the status, and return the exception that says why it ended.

@@ -64,13 +64,13 @@ def seal() -> None:
 def _mount_plan(config: dict[str, Any]) -> list[tuple[str, str | None]]:
     """(target, source) of every mount, outer folders before inner ones; the source ``None`` is an empty folder.
 
-    A hidden folder inside a visible one is mounted over, and a visible one inside a hidden one is mounted again
+    A hidden folder that is a visible one, or lies inside it, is mounted over, and a visible one inside a hidden one is mounted again
     (an environment in the repository's folder).
     """
     visible = [*SYSTEM_FOLDERS, *SYSTEM_FILES, *config["python"]]
     plan: dict[str, str | None] = {path: path for path in visible if os.path.lexists(path)}
     for path in config["hidden"]:
-        if any(path != other and path.startswith(f"{other}/") for other in plan):
+        if any(path == other or path.startswith(f"{other}/") for other in plan):
             plan[path] = None
     plan[f"{COURSE}/coursekit"] = config["kit"]
     plan[HARNESS] = config["harness"]
@@ -134,7 +134,11 @@ def mount_scratch(scratch_bytes: int, shadowed: list[str]) -> None:
     os.chmod(f"{HOME}/.tmp", 0o1777)
     ns.mount(f"{HOME}/.tmp", "/tmp", None, ns.MS_BIND)
     for path, folder in zip(shadowed, folders, strict=True):
-        os.makedirs(path)
+        if os.path.isdir(f"/proc/self/fd/{folder}"):
+            os.makedirs(path, exist_ok=True)
+        else:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            Path(path).touch()
         ns.mount(f"/proc/self/fd/{folder}", path, None, ns.MS_BIND | ns.MS_REC)
         os.close(folder)
     os.mkdir(WORKING_FOLDER)

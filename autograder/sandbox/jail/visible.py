@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
+import sysconfig
 from pathlib import Path
 
 #: System folders that a child sees, read-only: shared libraries, and the commands behind ``!ls``.
@@ -44,10 +46,21 @@ ENVIRONMENT = {
 }
 
 
+#: What Python needs of an environment. The rest of its folder stays hidden: it may be the course's own.
+_OF_A_PREFIX = ("bin", "lib", "lib32", "lib64", "share", "pyvenv.cfg")
+
+
 def python_folders() -> list[str]:
-    """The folders of this Python: the environment, and the installation it was made from."""
+    """What this Python needs of its environment and of the installation that it was made from, as far as it exists.
+
+    The environment's folder itself is not among them: with ``python -m venv .`` it also holds the salt, the solutions and
+    the gradebook.
+    """
     prefixes = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
-    return sorted({str(Path(prefix).resolve()) for prefix in prefixes} | prefixes)
+    prefixes |= {str(Path(prefix).resolve()) for prefix in prefixes}
+    needed = {f"{prefix.rstrip('/')}/{part}" for prefix in prefixes for part in _OF_A_PREFIX}
+    needed |= {sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return sorted(path for path in needed if os.path.lexists(path))
 
 
 def hidden_folders() -> list[str]:

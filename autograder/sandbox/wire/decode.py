@@ -42,6 +42,7 @@ class Decoder:
         self.limits = limits
         self.resolve = resolve
         self.allow_opaque = allow_opaque
+        self.items_left = limits.items
         self.position = PREFIX.size + header_bytes
         header = bytes(self.frame[PREFIX.size : self.position])
         # Each part of the tree costs at least one of these characters: this bounds what JSON can build.
@@ -85,7 +86,14 @@ class Decoder:
             _malformed("an unknown tag")
         return decoder(self, tree, depth + 1)
 
+    def spend(self, items: int) -> None:
+        """Count items before they are built; one budget for the whole frame."""
+        self.items_left -= items
+        if self.items_left < 0:
+            raise WireError("the value has too many parts")
+
     def decode_items(self, tree: list[Any], depth: int) -> list[Any]:
+        self.spend(len(tree) - 1)
         decode = self.decode_tree
         return [decode(part, depth) for part in tree[1:]]
 
@@ -106,6 +114,7 @@ class Decoder:
         buffer = self.next_buffer()
         if len(tree) != 1 or len(buffer) % 8:
             _malformed("a packed list")
+        self.spend(len(buffer) // 8)
         return array.array(kind, bytes(buffer)).tolist()
 
     def decode_dict(self, tree: list[Any], depth: int) -> dict[Any, Any]:
@@ -116,8 +125,7 @@ class Decoder:
 
     def decode_range(self, tree: list[Any], depth: int) -> range:
         value = range(*self.decode_integers(tree, depth, 3))
-        if len(value) > self.limits.items:
-            raise WireError("the range is too long")
+        self.spend(_length(value))  # whoever reads it as numbers holds as many
         return value
 
     def decode_integers(self, tree: list[Any], depth: int, count: int) -> list[int]:
@@ -248,6 +256,11 @@ class Decoder:
     def decode_scalar_type(self, tree: list[Any], depth: int) -> type:
         _, name = tree
         return SCALAR_TYPES[name]
+
+
+def _length(value: range) -> int:
+    """Its length, which may be more than ``len`` can say."""
+    return max(0, (value.stop - value.start + value.step - (1 if value.step > 0 else -1)) // value.step)
 
 
 def _malformed(what: str) -> NoReturn:

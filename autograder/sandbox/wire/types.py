@@ -65,6 +65,7 @@ class WireLimits:
 
     header_bytes: int = 8 << 20
     total_bytes: int = 64 << 20
+    #: Parts of the tree, lengths of ranges and of packed lists together: what a reader may come to hold as objects.
     items: int = 1_000_000
     depth: int = 48
     integer_bits: int = 14_000

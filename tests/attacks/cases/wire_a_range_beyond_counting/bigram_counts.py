@@ -1,0 +1,2 @@
+def bigram_counts(words):
+    return range(-(10**400), 10**400)

@@ -1,0 +1,107 @@
+"""Wherever course and environment lie, a submission sees what Python needs and nothing of the course."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.sandbox.host.session import Zygote
+from autograder.sandbox.jail import namespaces, rootfs, visible
+
+#: Folder of the course, and prefix of the environment, below a root.
+LAYOUTS = {
+    "the environment is the course's folder": ("course", "course"),
+    "the environment lies in the course's folder": ("course", "course/.venv"),
+    "the course lies in the environment": ("env/course", "env"),
+    "the course lies in the environment's share": ("env/share/course", "env"),
+    "the course lies beside the packages": ("env/lib/python3/site-packages/course", "env"),
+    "the environment is the folder above": ("home/course", "home"),
+    "an installation in /opt": ("home/course", "opt/python"),
+    "a conda-like prefix": ("home/course", "home/miniconda3/envs/course"),
+    "a user's packages": ("home/course", "home/.local"),
+    "the course lies in the environment's lib": ("env/lib", "env"),
+}
+SECRETS = (
+    ".course-salt",
+    "gradebook.db",
+    "solutions/01.py",
+    "submitted/ada/01.ipynb",
+    "autograder/hidden_tests/test_01.py",
+)
+
+
+def _made(root: Path, course: str, prefix: str) -> tuple[Path, Path]:
+    for name in ("bin/python3", "lib/python3/site-packages/numpy.py", "share/fonts/a.ttf", "pyvenv.cfg"):
+        (root / prefix / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / prefix / name).write_text("x = 1\n")
+    for name in SECRETS:
+        (root / course / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / course / name).write_text("secret\n")
+    (root / prefix / "lib64").symlink_to("lib")
+    return root / course, root / prefix
+
+
+def _use(monkeypatch: pytest.MonkeyPatch, course: Path, *prefixes: Path) -> None:
+    places = ("prefix", "exec_prefix", "base_prefix", "base_exec_prefix")
+    for place, prefix in zip(places, (prefixes * 4)[:4], strict=True):
+        monkeypatch.setattr(sys, place, str(prefix))
+    monkeypatch.setattr(visible.sysconfig, "get_path", lambda kind: str(prefixes[0] / "lib"))
+    hidden = [str(course / "autograder"), str(course)]
+    monkeypatch.setattr(visible, "hidden_folders", lambda: hidden)
+
+
+def _shown(plan: list[tuple[str, str | None]], path: Path) -> bool:
+    """Whether the innermost mount above the path shows it."""
+    above = [(target, source) for target, source in plan if path.is_relative_to(target)]
+    return bool(above) and max(above, key=lambda entry: len(entry[0]))[1] is not None
+
+
+def _plan(kit: Path) -> list[tuple[str, str | None]]:
+    config = {"python": visible.python_folders(), "hidden": visible.hidden_folders(), "kit": str(kit)}
+    return rootfs._mount_plan({**config, "harness": "/harness", "data": []})
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_no_layout_shows_the_course(layout, tmp_path, monkeypatch):
+    course, prefix = _made(tmp_path, *LAYOUTS[layout])
+    _use(monkeypatch, course, prefix)
+    plan = _plan(tmp_path / "kit")
+    assert [name for name in SECRETS if _shown(plan, course / name)] == []
+    if "lib" not in LAYOUTS[layout][0].split("/")[-1:]:
+        assert _shown(plan, prefix / "lib/python3/site-packages/numpy.py") and _shown(
+            plan, prefix / "bin/python3"
+        )
+
+
+def test_an_environment_behind_a_link_is_shown_under_both_names(tmp_path, monkeypatch):
+    course, prefix = _made(tmp_path, "course", "data/env")
+    (tmp_path / "env").symlink_to(prefix)
+    _use(monkeypatch, course, tmp_path / "env")
+    plan = _plan(tmp_path / "kit")
+    for name in (prefix, tmp_path / "env"):
+        assert _shown(plan, name / "lib/python3/site-packages/numpy.py")
+    assert [name for name in SECRETS if _shown(plan, course / name)] == []
+
+
+@pytest.mark.skipif(namespaces.probe() is not None, reason=str(namespaces.probe()))
+@pytest.mark.parametrize(
+    "layout", ["the environment is the course's folder", "the course lies in the environment"]
+)
+def test_a_notebook_in_such_a_layout_finds_no_secret(layout, tmp_path, monkeypatch, folder):
+    course, prefix = _made(tmp_path, *LAYOUTS[layout])
+    real = visible.python_folders()
+    _use(monkeypatch, course, prefix)
+    ours = visible.python_folders()
+    monkeypatch.setattr(visible, "python_folders", lambda: [*real, *ours])
+    source = (
+        "import os\n"
+        f"found = [os.path.join(at, name) for at, _, names in os.walk({os.fspath(tmp_path)!r}) for name in names]\n"
+        f"assert any(name.endswith('numpy.py') for name in found), found\n"
+        "assert not [name for name in found if open(name).read() == 'secret\\n'], found\n"
+    )
+    with Zygote(folder / "coursekit", modules=()) as zygote, zygote.session() as session:
+        [outcome] = session.run_cells([("a", source)])
+    assert outcome.error == ""
