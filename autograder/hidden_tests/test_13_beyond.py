@@ -596,7 +596,8 @@ def _spectrogram(value, bands, least, frames):
     expect(
         mels.ndim == 2 and mels.shape[1] == bands, f"the spectrogram should have {bands} bands, in columns"
     )
-    expect(least <= len(mels) <= frames, f"the spectrogram should have {frames} frames, and has {len(mels)}")
+    expect(least <= len(mels), f"the spectrogram should have {frames} frames, and has fewer")
+    expect(len(mels) <= frames, f"the spectrogram should have {frames} frames, and has more")
     expect(np.isfinite(mels).all(), "the spectrogram should hold finite numbers")
     return mels
 

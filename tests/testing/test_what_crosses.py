@@ -22,12 +22,20 @@ FILES = sorted(Path(hidden_tests.__path__[0]).glob("test_*.py"))
 def _attributes_in_words(tree: ast.AST) -> list[str]:
     """The attributes read inside f-strings, ``format`` and ``str`` of ``expect``'s sentences."""
     texts = [node for node in ast.walk(tree) if isinstance(node, ast.FormattedValue)]
-    return [
+    named = [
         f"line {node.lineno}: {part.attr}"
         for node in texts
         for part in ast.walk(node.value)
         if isinstance(part, ast.Attribute) and part.attr in UNTRUSTED
     ]
+    counted = [node.lineno for node in texts if isinstance(node.value, ast.Call) and _counts(node.value)]
+    return named + [f"line {line}: a count" for line in counted]
+
+
+def _counts(call: ast.Call) -> bool:
+    """``len(result)`` and the like, but of what is expected."""
+    of_ours = [part.id for part in call.args if isinstance(part, ast.Name) and part.id == "expected"]
+    return isinstance(call.func, ast.Name) and call.func.id in ("len", "str", "repr", "round") and not of_ours
 
 
 @pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
@@ -37,13 +45,14 @@ def test_no_hidden_test_writes_down_what_the_students_side_says_of_itself(file):
 
 def test_the_search_finds_what_it_is_for():
     assert _attributes_in_words(ast.parse("f'changes {x(student.mutated)}'")) == ["line 1: mutated"]
+    assert _attributes_in_words(ast.parse("f'{len(result)} of {len(expected)}'")) == ["line 1: a count"]
 
 
 @pytest.mark.parametrize("number", ["07", "08", "09", "10", "11", "13"])
 def test_changed_arguments_go_through_one_function(number):
     (file,) = (file for file in FILES if file.stem.startswith(f"test_{number}_"))
     text = file.read_text(encoding="utf-8")
-    assert "expect_unchanged(" in text and ".mutated" not in text
+    assert "expect_unchanged(" in text and "expect(not student.mutated" not in text
 
 
 def test_a_changed_argument_is_named_as_the_test_passed_it():
