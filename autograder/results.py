@@ -78,7 +78,10 @@ STATUSES = {
 
 @dataclass(frozen=True)
 class TestResult:
-    """One hidden test: its title in words, whether it passed, and what it tells the student if not."""
+    """One hidden test: its title in words, whether it passed, and what it tells the student.
+
+    That is why it failed, or with which of the course's own answers in place of the student's it passed.
+    """
 
     #: The name begins with "Test", but it is no test case for pytest to collect.
     __test__ = False

@@ -116,6 +116,7 @@ def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]
             finally:
                 with contextlib.suppress(StudentGone):  # the test's own exception is the one to raise
                     scene.run("restore()")
+            student.note = f"with the course's {' and '.join(replaced)} in place of your own"
 
         return run_again
 

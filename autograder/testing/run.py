@@ -96,13 +96,14 @@ class TestRun:
 def run_test(test: HiddenTest, student: Student) -> TestRun:
     """Run one hidden test. ``StudentGone``, and an error of the test itself, are raised."""
     student.start_trace()
+    student.note = ""
     error: StudentError | None = None
     arguments: dict[str, Any] = {"student": student}
     if "rng" in inspect.signature(test.function).parameters:
         arguments["rng"] = test.rng()
     try:
         test.function(**arguments)
-        result = TestResult(test.title, True)
+        result = TestResult(test.title, True, student.note)
     except Failed as failure:
         result = TestResult(test.title, False, str(failure))
     except BadReply as reply:

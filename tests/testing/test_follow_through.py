@@ -187,3 +187,9 @@ def test_a_class_of_the_students_may_take_more_arguments_than_the_right_one():
     )
     student = Student.local_namespace(namespace, "quadruple")
     assert run_test(quadruples_by_a_class.hidden_test, student).result.passed
+
+
+def test_the_student_reads_which_answers_were_replaced_and_only_where_they_were():
+    wrong = "def double(x):\n    return 3 * x\n"
+    notes = [_verdict(_notebook(earlier + _QUADRUPLE)).message for earlier in (wrong, _RIGHT)]
+    assert notes == ["with the course's double in place of your own", ""]

@@ -165,6 +165,8 @@ class Student(_RemoteCallable):
     def __init__(self, rpc: RpcClient, name: str):
         super().__init__(rpc, Reference("name", name))
         self.name = name
+        #: What the student reads beside a test that passed: which of their earlier answers were replaced for it.
+        self.note = ""
 
     @classmethod
     def local(cls, function: Callable[..., Any], name: str | None = None) -> Student:
