@@ -37,10 +37,12 @@ def show_table(console: Console, done: ClassResult) -> None:
     table.add_column("student")
     table.add_column("status")
     table.add_column("score", justify="right")
-    table.add_column("lateness", justify="right")
+    lateness = [_lateness(done.lab, result, marks_of(done.marks, result.student)) for result in done.results]
+    if any(lateness):
+        table.add_column("lateness", justify="right")
     table.add_column("grade", justify="right")
     table.add_column("misconception")
-    for result in done.results:
+    for result, late in zip(done.results, lateness, strict=True):
         colour = STATUSES[result.status].colour
         named = "; ".join(f"{q.name}: {q.misconception}" for q in result.questions if q.misconception)
         flagged = "; ".join(
@@ -54,7 +56,7 @@ def show_table(console: Console, done: ClassResult) -> None:
             shown(result.student),
             f"[{colour}]{result.status}[/]",
             score,
-            _lateness(done.lab, result, marks),
+            *([late] if any(lateness) else []),
             f"{final.total:g} / {_reachable(lab_spec):g}" + (" so far" if final.waiting else ""),
             escape(words),
         )

@@ -58,7 +58,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     "open": (
         "Grade can be changed", "Bewertung kann geändert werden", "La note peut être modifiée",
         "La calificación puede ser cambiada", "La calificación se puede cambiar",
-        "La valutazione può essere modificata", "La valutazione può essere cambiata", "A nota pode ser alterada",
+        "La valutazione può essere modificata", "La valutazione può essere cambiata", "A nota pode ser alterada", "A nota pode ser alterada.",
         "Nota pode ser alterada", "Cijfer kan gewijzigd worden", "Cijfer kan worden gewijzigd",
         "Beoordeling kan gewijzigd worden", "Ocena może być zmieniona", "Ocenę można zmienić",
     ),
@@ -150,6 +150,10 @@ class CsvList:
         """The full name of the row's person ("" when the list does not say)."""
         whole = self.value(row, "full name")
         return whole or " ".join(filter(None, (self.value(row, "first name"), self.value(row, "last name"))))
+
+    def row_name(self, row: Sequence[str]) -> str:
+        """The full name of the row's person, on Canvas's list too ("" when the list does not say)."""
+        return row[0].strip() if self.is_canvas else self.name(row)
 
     @property
     def is_canvas(self) -> bool:

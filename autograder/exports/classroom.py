@@ -55,18 +55,25 @@ def autograding_json(row: Graded, max_points: float) -> dict[str, Any]:
     by_hand = row.points - sum(row.points_of(question.name) for question in row.result.questions)
     if abs(by_hand) > 1e-9:
         tests.append(
-            {
-                "name": "written answers and lateness",
-                "status": "pass" if by_hand > 0 else "fail",
-                "score": round(by_hand, 4),
-                "message": None,
-                "test_code": "",
-                "filename": f"{row.result.lab}.ipynb",
-                "line_no": 0,
-                "duration": 0,
-            }
+            _whole(row, "written answers and lateness", by_hand, "pass" if by_hand > 0 else "fail", None)
         )
+    for phrase in row.open:
+        tests.append(_whole(row, "what the grade lacks", 0.0, "fail", phrase))
     statuses = {test["status"] for test in tests}
     stopped = row.result.status not in ("graded", "partly-run")
     overall = "error" if stopped or not tests else "pass" if statuses == {"pass"} else "fail"
     return {"version": VERSION, "status": overall, "max_score": max_points, "tests": tests}
+
+
+def _whole(row: Graded, name: str, score: float, status: str, message: str | None) -> dict[str, Any]:
+    """A test about the whole submission."""
+    return {
+        "name": name,
+        "status": status,
+        "score": round(score, 4),
+        "message": message,
+        "test_code": "",
+        "filename": f"{row.result.lab}.ipynb",
+        "line_no": 0,
+        "duration": 0,
+    }

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from autograder.course.lab import LabSpec
+from autograder.course.lists import read_list
+from autograder.course.policy_file import class_list
 from autograder.errors import GradingError
 from autograder.exports import canvas, classroom, gradescope, gradescope_zip, moodle
 from autograder.exports.rows import Exported, Grades, graded
-from autograder.exports.tables import Roster, read_roster
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.results import SubmissionResult
@@ -47,7 +48,7 @@ def export(
     """
     if format not in FORMATS:
         raise GradingError(f"There is no export format “{format}”: choose one of {', '.join(FORMATS)}.")
-    table = read_roster(roster) if roster is not None else Roster()
+    table = read_list(roster) if roster is not None else None
     cells = test_cells(spec)
     rows = tuple(graded(result, spec, marks, cells) for result in results)
-    return FORMATS[format][1](Grades(spec, rows, table, marks is not None, no_sandbox), out)
+    return FORMATS[format][1](Grades(spec, rows, table, marks is not None, class_list(), no_sandbox), out)

@@ -1,94 +1,122 @@
 """Moodle's two ways in: the grade import (CSV) and an assignment's offline grading worksheet.
 
-The worksheet is Moodle's own file, downloaded with "Download grading worksheet", with Grade and
-Feedback comments filled in; Moodle finds a student by Identifier ("Participant 123") and ignores a row
-that it changed itself in the meantime (docs.moodle.org, "Using Assignment", offline marking).
+The worksheet is Moodle's own file (mod/assign/gradingtable.php), downloaded with "Download grading worksheet", with
+grade and feedback comments filled in, in whatever language it is. Moodle finds a student by the number in its first
+column, ignores a row that it changed itself in the meantime, and skips a grade above the maximum without a word
+(mod/assign/feedback/offline/importgradeslib.php @452e36fc).
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from autograder.course.lists import NO, CsvList, folded, number_in
+from autograder.errors import UserError
+from autograder.exports.matching import match
 from autograder.exports.rows import Exported, Grades
-from autograder.exports.tables import lms_number, unmatched_note, write_table
-from autograder.pages.render import points
+from autograder.exports.tables import write_table
 
-WORKSHEET = (
-    "Identifier",
-    "Full name",
-    "Email address",
-    "Status",
-    "Grade",
-    "Maximum grade",
-    "Grade can be changed",
-    "Last modified (submission)",
-    "Last modified (grade)",
-    "Feedback comments",
-)
-_GRADE, _COMMENTS, _OPEN = "Grade", "Feedback comments", "Grade can be changed"
-_WHO = ("Username", "ID number", "Email address")
+#: The import asks which column is which; these are English whatever Moodle speaks.
+WHO = ("Username", "ID number", "Email address")
 
 
 def write_grades(grades: Grades, out: Path) -> Exported:
     """Write ``out/moodle-<lab>.csv`` for Grades > Import > CSV file; map one of the first columns."""
     path = out / f"moodle-{grades.spec.name}.csv"
-    header = [*_WHO, grades.spec.name, f"{grades.spec.name} feedback"]
-    matched, lost = grades.roster.match(grades.by_student)
+    header = [*WHO, grades.spec.name, f"{grades.spec.name} feedback", "what the grade lacks"]
+    rows, notes = (_from_list if grades.roster is not None else _from_class_list)(grades, path)
+    write_table(path, header, rows, grades.roster.separator if grades.roster is not None else ",")
+    most = grades.number(grades.max_points)
+    return Exported(
+        (path,), (*notes, f"The grades are of {most} points: let Moodle's grade item have that maximum.")
+    )
+
+
+def _from_list(grades: Grades, path: Path) -> tuple[list[list[str]], tuple[str, ...]]:
+    table = grades.roster
+    assert table is not None
+    if all(table.column(role) is None for role in ("username", "id number", "email")):
+        table.need("email", "Moodle's import finds students by user name, ID number or email address")
+    whose = match("moodle", table, grades.by_student, grades.people)
     rows = []
-    if grades.roster.rows:
-        for number, listed in enumerate(grades.roster.rows):
-            if number in matched:
-                row = grades.by_student[matched[number]]
-                who = [listed.get(column, "") for column in _WHO]
-                rows.append([*who, points(row.points), row.summary_html])
-        write_table(path, header, rows)
-        return Exported((path,), unmatched_note(lost, path.name))
-    for row in grades.rows:
-        email = row.student if "@" in row.student else ""
-        rows.append([row.student, lms_number(row.student), email, points(row.points), row.summary_html])
-    write_table(path, header, rows)
-    return Exported((path,))
+    for position, listed in enumerate(table.rows):
+        if position in whose.students:
+            row = grades.by_student[whose.students[position]]
+            who = [table.value(listed, role) for role in ("username", "id number", "email")]
+            if not any(who):
+                whose.lost.append(row.student)
+            else:
+                rows.append([*who, grades.number(row.points), row.summary_html, row.remark])
+    return rows, (*table.notes, *whose.notes(path.name))
+
+
+def _from_class_list(grades: Grades, path: Path) -> tuple[list[list[str]], tuple[str, ...]]:
+    people = [grades.people.of_folder(row.student) for row in grades.rows]
+    known = [
+        (row, person)
+        for row, person in zip(grades.rows, people, strict=True)
+        if person is not None and (person.username or person.id_number or person.email)
+    ]
+    if not known:
+        raise UserError(
+            "Only a list can say whom Moodle means: give its grades or participants as CSV, or the grading worksheet, with "
+            "--roster, or a class list in course.toml."
+        )
+    lost = [row.student for row in grades.rows if all(row is not other for other, _ in known)]
+    rows = [
+        [p.username, p.id_number, p.email, grades.number(row.points), row.summary_html, row.remark]
+        for row, p in known
+    ]
+    return rows, (
+        f"Not on the class list, and so not in {path.name}: {', '.join(lost[:5])}.",
+    ) if lost else ()
 
 
 def write_worksheet(grades: Grades, out: Path) -> Exported:
     """Write ``out/moodle-worksheet-<lab>.csv``: Moodle's downloaded worksheet with grades filled in."""
     path = out / f"moodle-worksheet-{grades.spec.name}.csv"
-    most = points(grades.max_points)
-    if not grades.roster.rows:
-        rows, lost = [], []
-        for row in grades.rows:
-            participant = lms_number(row.student)
-            if not participant:
-                lost.append(row.student)
-                continue
-            name = row.student.removesuffix(f"_{participant}")
-            cells = [
-                f"Participant {participant}",
-                name,
-                "",
-                "Submitted for grading",
-                points(row.points),
-                most,
-            ]
-            rows.append([*cells, "Yes", row.result.submitted_at, "-", row.summary_html])
-        write_table(path, WORKSHEET, rows)
-        return Exported((path,), unmatched_note(lost, path.name))
-    header = list(grades.roster.header)
-    header += [column for column in (_GRADE, _COMMENTS) if column not in header]
-    matched, lost = grades.roster.match(grades.by_student)
-    closed: list[str] = []
+    table = grades.roster
+    if table is None:
+        raise UserError(
+            "A worksheet's numbers are the assignment's own: download the grading worksheet from Moodle and give it with --roster."
+        )
+    table.need("participant", "it is no grading worksheet of Moodle's without")
+    grade = table.need("grade", "where the points go")
+    whose = match("moodle-worksheet", table, grades.by_student, grades.people)
+    header, comments = list(table.header), table.column("comments")
+    notes, closed = [*table.notes, *whose.notes(path.name)], []
+    if comments is None:
+        header.append("Feedback comments")
+        notes.append("The worksheet has no column for feedback comments: switch them on in the assignment.")
     rows = []
-    for number, listed in enumerate(grades.roster.rows):
-        filled = dict(listed)
-        if number in matched:
-            row = grades.by_student[matched[number]]
-            if listed.get(_OPEN, "Yes").strip().casefold() == "no":
+    for position, listed in enumerate(table.rows):
+        cells = [*listed, ""][: len(header)]
+        if position in whose.students:
+            row = grades.by_student[whose.students[position]]
+            if folded(table.value(listed, "open")).rstrip(".") in NO:
                 closed.append(row.student)
             else:
-                filled |= {_GRADE: points(row.points), _COMMENTS: row.summary_html}
-        rows.append([filled.get(column, "") for column in header])
-    write_table(path, header, rows)
-    notes = unmatched_note(lost, path.name)
+                most = _maximum(table, listed)
+                cells[grade] = grades.number(row.points, most, capped=True)
+                cells[comments if comments is not None else -1] = row.summary_html
+                notes += [note for note in _said(grades, row.student, row.points, most) if note not in notes]
+        rows.append(cells)
+    write_table(path, header, rows, table.separator)
     if closed:
-        notes += (f"Moodle allows no change for {', '.join(closed)}, whose rows stay as they were.",)
-    return Exported((path,), notes)
+        notes.append(f"Moodle allows no change for {', '.join(closed)}, whose rows stay as they were.")
+    return Exported((path,), tuple(notes))
+
+
+def _maximum(table: CsvList, row: tuple[str, ...]) -> float | None:
+    """The row's maximum grade (None: the worksheet does not say)."""
+    most = number_in(table.value(row, "maximum"))
+    return most if most else None
+
+
+def _said(grades: Grades, student: str, earned: float, most: float | None) -> tuple[str, ...]:
+    if most is None:
+        return ("The worksheet does not say the maximum grade: the points were not scaled.",)
+    above = ()
+    if earned > grades.max_points:
+        above = (f"Moodle skips a grade above the maximum: {student} was given the maximum.",)
+    return (*grades.scaled_note(most, "Moodle"), *above)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from autograder.course.class_list import ClassList
 from autograder.course.lab import LabSpec
-from autograder.exports.tables import Roster
+from autograder.course.lists import CsvList
+from autograder.course.policy_file import settings
 from autograder.gradebook.final_points import FinalPoints, TeacherMarks, final_points
 from autograder.pages.render import counted_points, plain, points
 from autograder.results import STATUSES, SubmissionResult
@@ -35,6 +37,8 @@ class Graded:
     final: FinalPoints
     #: What people did beside the questions' points, a line each: points of written answers, comments, lateness.
     by_hand: tuple[str, ...] = ()
+    #: What the grade still lacks: answers that wait for a person, a time that nobody knows.
+    open: tuple[str, ...] = ()
 
     @property
     def points(self) -> float:
@@ -62,6 +66,11 @@ class Graded:
         return plain("\n".join([*lines, *self.by_hand]), 4000)
 
     @property
+    def remark(self) -> str:
+        """What the grade lacks, for the teacher, in one cell ("" when it is final)."""
+        return "; ".join(self.open)
+
+    @property
     def summary_html(self) -> str:
         """The summary as HTML, for systems that show comments as such."""
         return html.escape(self.summary).replace("\n", "<br>")
@@ -73,8 +82,10 @@ class Grades:
 
     spec: LabSpec
     rows: tuple[Graded, ...]
-    roster: Roster
+    roster: CsvList | None
     with_written: bool
+    #: The course's class list (empty when it has none).
+    people: ClassList = field(default_factory=ClassList)
     #: For Gradescope's zip: grade there without isolation, and say so in every result.
     no_sandbox: bool = False
 
@@ -83,6 +94,20 @@ class Grades:
         """The points that can be reached: written answers count when people's marks were given."""
         written = sum(most for _, most in self.spec.written) if self.with_written else 0.0
         return self.spec.max_score + written
+
+    def number(self, earned: float, most: float | None = None, *, capped: bool = False) -> str:
+        """Points as the list writes numbers, scaled to the system's maximum ``most`` (None: as they are)."""
+        value = earned if most is None else earned * most / self.max_points
+        text = points(min(value, most) if capped and most is not None else value)
+        return text.replace(".", ",") if self.roster is not None and self.roster.decimal_comma else text
+
+    def scaled_note(self, most: float | None, system: str) -> tuple[str, ...]:
+        """The sentence about another maximum than the lab's."""
+        if most is None or abs(most - self.max_points) < 1e-9:
+            return ()
+        return (
+            f"{system} has {points(most)} points for the lab where it has {points(self.max_points)}: every grade is scaled.",
+        )
 
     @cached_property
     def by_student(self) -> dict[str, Graded]:
@@ -99,10 +124,26 @@ def graded(
     """A result with its final points. ``test_cells``: question -> the cell with its points in the gradebook."""
     entered = None if marks is None else marks.get(result.student, TeacherMarks())
     final = final_points(result, spec, entered, test_cells)
-    return Graded(result, final, tuple(_by_hand(entered or TeacherMarks(), final, spec)))
+    shown = entered or TeacherMarks()
+    lacking = tuple(_open(result, shown, final, spec)) if entered is not None else ()
+    return Graded(result, final, tuple(_by_hand(shown, final, spec, lacking)), lacking)
 
 
-def _by_hand(marks: TeacherMarks, final: FinalPoints, spec: LabSpec) -> Iterator[str]:
+def _open(result: SubmissionResult, marks: TeacherMarks, final: FinalPoints, spec: LabSpec) -> Iterator[str]:
+    """What the grade lacks, a phrase each."""
+    if final.waiting:
+        most = dict(spec.written)
+        up_to = counted_points(sum(most[name] for name in final.waiting))
+        yield f"not final: {', '.join(final.waiting)} not read yet (up to {up_to})"
+    if result.readable and not result.submitted_at and settings().due(spec.name) is not None:
+        yield "lateness not counted: nobody knows when it came in"
+    if settings().is_closed(spec.name, marks.seconds_late):
+        yield "no points: handed in after the lab had closed"
+
+
+def _by_hand(
+    marks: TeacherMarks, final: FinalPoints, spec: LabSpec, lacking: tuple[str, ...]
+) -> Iterator[str]:
     for name, most in spec.written:
         if final.written[name].manual is not None:
             yield f"{name}: {points(final.written[name].final)} of {points(most)}"
@@ -110,3 +151,5 @@ def _by_hand(marks: TeacherMarks, final: FinalPoints, spec: LabSpec) -> Iterator
         yield f"Your teacher on {name}: {comment}"
     if final.late_penalty:
         yield f"Lateness takes off {counted_points(final.late_penalty)}."
+    for phrase in lacking:
+        yield f"{phrase[0].upper()}{phrase[1:]}."

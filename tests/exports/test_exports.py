@@ -18,8 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.course.lab import LabSpec
-from autograder.errors import GradingError
+from autograder.errors import GradingError, UserError
 from autograder.exports import FORMATS, export
+from autograder.exports.canvas import REMARK
 from autograder.exports.json_rows import result_from_json
 from autograder.exports.tables import safe_cell, write_table
 from autograder.gradebook.final_points import TeacherMarks
@@ -34,20 +35,27 @@ def table(path: Path) -> list[list[str]]:
         return list(csv.reader(file))
 
 
+def list_of(path: Path, *names: str) -> Path:
+    """A list of Moodle's with these user names."""
+    with path.open("w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+        csv.writer(file).writerows([["Username", "Email address"], *([name, ""] for name in names)])
+    return path
+
+
 def test_canvas_has_its_columns_and_the_points_possible(
     tmp_path: Path, spec: LabSpec, make_result: Make
 ) -> None:
-    made = export(
-        "canvas", [make_result("lovelaceada_4711", 4, 2.5), make_result("bo", 1, 1)], spec, tmp_path
-    )
+    made = export("canvas", [make_result("lovelace", 4, 2.5), make_result("bo", 1, 1)], spec, tmp_path)
     rows = table(made.paths[0])
     assert rows == [
-        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", LAB],
-        ["    Points Possible", "", "", "", "", "10"],
-        ["lovelaceada_4711", "4711", "", "", "", "6.5"],
-        ["bo", "", "", "bo", "", "2"],
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", LAB, REMARK],
+        ["    Points Possible", "", "", "", "", "10", "(read only)"],
+        ["lovelace", "", "", "lovelace", "", "6.5", ""],
+        ["bo", "", "", "bo", "", "2", ""],
     ]
     assert list(made) == list(made.paths)
+    with pytest.raises(UserError, match="which student of Canvas's “ada_77” is"):  # or of Moodle's?
+        export("canvas", [make_result("ada_77")], spec, tmp_path)
 
 
 def test_canvas_keeps_its_own_students_and_its_own_assignment_number(
@@ -63,11 +71,11 @@ def test_canvas_keeps_its_own_students_and_its_own_assignment_number(
     results = [make_result("lovelaceada_4711", 4, 2.5), make_result("bohr", 0, 1), make_result("stranger")]
     made = export("canvas", results, spec, tmp_path, roster=roster)
     assert table(made.paths[0])[1:] == [
-        ["    Points Possible", "", "", "", "", "10"],
-        ["Lovelace, Ada", "4711", "S1", "ada@uni.edu", "A", "6.5"],
-        ["Bohr, Niels", "4712", "S2", "bohr", "B", "1"],
+        ["    Points Possible", "", "", "", "", "10", "(read only)"],
+        ["Lovelace, Ada", "4711", "S1", "ada@uni.edu", "A", "6.5", ""],
+        ["Bohr, Niels", "4712", "S2", "bohr", "B", "1", ""],
     ], "a student without a result keeps the grade Canvas has"
-    assert table(made.paths[0])[0][-1] == "00_warm_up (991)"
+    assert table(made.paths[0])[0][-2] == "00_warm_up (991)"
     assert made.notes == ("Not found on the list, and so not in canvas-00_warm_up.csv: stranger.",)
     roster.write_text(roster.read_text().replace("00_warm_up (991)", "Homework 1 (991)"))
     assert "will offer to make" in export("canvas", results, spec, tmp_path, roster=roster).notes[-1]
@@ -85,30 +93,31 @@ def test_what_people_entered_is_in_the_exported_points(
         )
     }
     words = ("why_softmax: 4.5 of 5", "Your teacher on why_softmax: So <b>it</b> is.", "takes off 2 points")
-    [moodle] = export("moodle", [make_result("ada", 4, 1)], spec, tmp_path, marks=marks)
+    ada = list_of(tmp_path / "list.csv", "ada")
+    [moodle] = export("moodle", [make_result("ada", 4, 1)], spec, tmp_path, marks=marks, roster=ada)
     [gradescope] = export("gradescope", [make_result("ada", 4, 1)], spec, tmp_path, marks=marks)
     output = json.loads(gradescope.read_text())["output"]
     for line in words:
-        assert html.escape(line) in table(moodle)[1][-1] and line in output
+        assert html.escape(line) in table(moodle)[1][-2] and line in output
     made = export("canvas", [make_result("ada", 4, 1), make_result("bo", 4, 1)], spec, tmp_path, marks=marks)
     rows = table(made.paths[0])
-    assert [row[-1] for row in rows[1:]] == ["15", "12", "5"]
+    assert [row[-2] for row in rows[1:]] == ["15", "12", "5"]
+    assert rows[3][-1] == "" and rows[2][-1] == "", "a grade that is final lacks nothing"
 
 
-def test_moodle_import_and_worksheet(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
-    made = export("moodle", [make_result("ada@uni.edu", 4, 2.5)], spec, tmp_path)
+def test_moodles_import_and_worksheet_need_a_list(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
+    results = [make_result("ada@uni.edu", 4, 2.5)]
+    listed = tmp_path / "list.csv"
+    listed.write_text("Email address\nada@uni.edu\n")
+    made = export("moodle", results, spec, tmp_path, roster=listed)
     header, row = table(made.paths[0])
-    assert header == ["Username", "ID number", "Email address", LAB, f"{LAB} feedback"]
-    assert row[:4] == ["ada@uni.edu", "", "ada@uni.edu", "6.5"]
-    assert "softmax: 2.5 of 6" in row[4]
-
-    made = export(
-        "moodle-worksheet", [make_result("Ada Lovelace_77", 4, 2.5), make_result("bo")], spec, tmp_path
-    )
-    header, row = table(made.paths[0])
-    assert header[0] == "Identifier" and row[0] == "Participant 77" and row[1] == "Ada Lovelace"
-    assert (row[header.index("Grade")], row[header.index("Maximum grade")]) == ("6.5", "10")
-    assert "bo" in made.notes[0]
+    assert header[:5] == ["Username", "ID number", "Email address", LAB, f"{LAB} feedback"]
+    assert row[:4] == ["", "", "ada@uni.edu", "6.5"] and "softmax: 2.5 of 6" in row[4]
+    assert any("are of 10 points" in note for note in made.notes)
+    with pytest.raises(UserError, match="Only a list can say whom Moodle means"):
+        export("moodle", results, spec, tmp_path)
+    with pytest.raises(UserError, match="numbers are the assignment's own"):
+        export("moodle-worksheet", [make_result("Ada_77")], spec, tmp_path)
 
 
 def test_moodles_own_worksheet_is_filled_in_and_closed_rows_stay(
@@ -132,7 +141,8 @@ def test_moodles_own_worksheet_is_filled_in_and_closed_rows_stay(
 
 def test_comments_for_moodle_are_escaped(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
     wrong = QuestionResult("softmax", 0, 6, misconception="<script>alert(1)</script>")
-    made = export("moodle", [make_result("ada", questions=(wrong,))], spec, tmp_path)
+    ada = list_of(tmp_path / "list.csv", "ada")
+    made = export("moodle", [make_result("ada", questions=(wrong,))], spec, tmp_path, roster=ada)
     assert "&lt;script&gt;" in made.paths[0].read_text() and "<script>" not in made.paths[0].read_text()
 
 
@@ -199,7 +209,19 @@ def test_no_hostile_name_becomes_a_formula_or_leaves_the_folder(
         "\udcff",
         "＝1",
     ]
-    made = export(form, [make_result(name) for name in names], spec, tmp_path / "out")
+    (tmp_path / "out").mkdir()
+    roster = None
+    if form.startswith("moodle"):
+        names = [
+            name for name in names if name not in ("\udcff", "\t=1", " =1_9")
+        ]  # no CSV holds these as they are
+        roster = list_of(tmp_path / "out" / "list.txt", *names)
+        if form == "moodle-worksheet":
+            text = roster.read_text().replace("Username,Email address", "Username,Identifier,Grade", 1)
+            roster.write_text(text)
+    elif form == "canvas":
+        names.remove(" =1_9")
+    made = export(form, [make_result(name) for name in names], spec, tmp_path / "out", roster=roster)
     for path in made.paths:
         assert path.resolve().is_relative_to(tmp_path / "out")
         if path.suffix == ".csv":
@@ -229,13 +251,13 @@ def test_numbers_stay_numbers(tmp_path: Path) -> None:
 def test_what_a_person_can_get_wrong_is_a_sentence(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
     with pytest.raises(GradingError, match="no export format “word”: choose one of canvas"):
         export("word", [], spec, tmp_path)
-    with pytest.raises(GradingError, match="could not be read"):
+    with pytest.raises(UserError, match="could not be read"):
         export("canvas", [], spec, tmp_path, roster=tmp_path / "none.csv")
     (tmp_path / "odd.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(GradingError, match="no column that says who"):
+    with pytest.raises(UserError, match=r"no gradebook export of Canvas's.* its columns are “a”, “b”"):
         export("canvas", [], spec, tmp_path, roster=tmp_path / "odd.csv")
     (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(GradingError, match="not a CSV file"):
+    with pytest.raises(UserError, match="not a CSV file"):
         export("canvas", [], spec, tmp_path, roster=tmp_path / "binary.csv")
 
 

@@ -88,10 +88,12 @@ def test_everybody_who_shows_points_shows_the_same(
     rows = re.findall(r'<td class="number">([\d.]+) of [\d.]+</td>', page)
     assert [float(row) for row in rows[:2]] == pytest.approx([q.final for q in final.questions.values()])
 
-    for form in ("canvas", "moodle", "gradescope", "github"):
-        export(form, [result], spec, tmp_path, marks={"ada": marks})
+    listed = tmp_path / "list.csv"
+    listed.write_text("Username\nada\n")
+    for form, roster in (("canvas", None), ("moodle", listed), ("gradescope", None), ("github", None)):
+        export(form, [result], spec, tmp_path, marks={"ada": marks}, roster=roster)
     with (tmp_path / f"canvas-{LAB}.csv").open(encoding="utf-8", newline="") as file:
-        assert float(list(csv.reader(file))[2][-1]) == pytest.approx(expected)
+        assert float(list(csv.reader(file))[2][5]) == pytest.approx(expected)
     with (tmp_path / f"moodle-{LAB}.csv").open(encoding="utf-8", newline="") as file:
         assert float(next(csv.DictReader(file))[LAB]) == pytest.approx(expected)
     gradescope = json.loads((tmp_path / "gradescope" / "ada" / "results.json").read_text())

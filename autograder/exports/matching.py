@@ -1,0 +1,138 @@
+"""Finds each student's row in a learning system's own list, by what that system really knows, and trusts no number without a name.
+
+Moodle's number in a folder's name is the assignment's participant: it says nothing outside that assignment's worksheet.
+Canvas's is its user, on every list of Canvas's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from autograder.course.class_list import ClassList
+from autograder.course.lists import PARTICIPANT, CsvList, folded, number_of_participant, same_name
+from autograder.errors import UserError
+
+#: What says who a row is about, whole and alone, on any list.
+_KEYS = ("username", "email", "id number", "login", "sis id", "student")
+#: The number that each list knows.
+_NUMBER = {"canvas": "canvas's ID", "moodle-worksheet": "participant", "moodle": ""}
+#: Collected folders are named ``name_number``.
+_NUMBERED = re.compile(r"^(.+)_(\d+)$")
+
+
+@dataclass
+class Match:
+    """Which row is whose, who has none, and who was found by the name alone."""
+
+    students: dict[int, str] = field(default_factory=dict)
+    lost: list[str] = field(default_factory=list)
+    by_name: list[str] = field(default_factory=list)
+
+    def notes(self, where: str) -> tuple[str, ...]:
+        """Sentences about those who have no row, and those found by name."""
+        sentences = []
+        if self.lost:
+            sentences.append(f"Not found on the list, and so not in {where}: {_some(self.lost)}.")
+        if self.by_name:
+            sentences.append(f"Found by the full name alone, which one row has: {_some(self.by_name)}.")
+        return tuple(sentences)
+
+
+def is_numbered(student: str) -> bool:
+    """Whether a folder's name ends with a number of some system's."""
+    return _NUMBERED.match(student) is not None
+
+
+def match(system: str, table: CsvList, students: Iterable[str], people: ClassList) -> Match:
+    """Match ``students`` with the rows of a list of Canvas's (``canvas``) or Moodle's (``moodle``, ``moodle-worksheet``).
+
+    ``UserError`` when a number and a name mean different people, when two students have one row, or when nobody is on
+    the list: then nothing may be written.
+    """
+    rows = _Rows(system, table)
+    result, names = Match(), list(students)
+    for student in names:
+        row, by_name = rows.of(student, people)
+        if row is None:
+            result.lost.append(student)
+        elif row in result.students:
+            raise UserError(
+                f"“{student}” and “{result.students[row]}” are both row {row + 2} of {table.path}: nothing was written."
+            )
+        else:
+            result.students[row] = student
+            result.by_name += [student] if by_name else []
+    if names and not result.students:
+        raise UserError(
+            f"None of the {len(names)} students is on the list {table.path}: looked for {_some(names[:3])} in its columns "
+            f"{table.shown_header}, whose first row is {rows.first}. Nothing was written."
+        )
+    return result
+
+
+class _Rows:
+    """The rows of a list by each thing that can say whose they are."""
+
+    def __init__(self, system: str, table: CsvList):
+        self.system, self.table = system, table
+        self.names = [table.row_name(row) for row in table.rows]
+        self.by_key: dict[str, set[int]] = {}
+        self.by_number: dict[str, int] = {}
+        number = _NUMBER[system]
+        for position, row in enumerate(table.rows):
+            for role in _KEYS:
+                if word := folded("" if table.is_canvas and role == "student" else table.value(row, role)):
+                    self.by_key.setdefault(word, set()).add(position)
+            value = table.value(row, number) if number else ""
+            value = number_of_participant(value) if number == "participant" else value
+            if value and value in self.by_number:
+                raise UserError(f"The list {table.path} has two rows for number {value}: export it again.")
+            if value:
+                self.by_number[value] = position
+
+    @property
+    def first(self) -> str:
+        """The first row, for sentences."""
+        row = self.table.rows[0] if self.table.rows else ()
+        return ", ".join(f"“{cell[:40]}”" for cell in row[:5]) or "not there"
+
+    def of(self, student: str, people: ClassList) -> tuple[int | None, bool]:
+        """The student's row, and whether the name alone says so."""
+        person = people.of_folder(student)
+        numbered = _NUMBERED.match(student)
+        name = person.name if person is not None else numbered[1] if numbered else ""
+        keys = {folded(student)} | (person.keys if person is not None else set())
+        found = set().union(*(self.by_key.get(key, set()) for key in keys))
+        if len(found) > 1:
+            raise UserError(
+                f"“{student}” may be {len(found)} rows of {self.table.path}: nothing was written."
+            )
+        number = numbered[2] if numbered else ""
+        if person is not None and self.system == "canvas":
+            number = person.canvas_id or number
+        if not found and number in self.by_number:
+            found = {self.by_number[number]}
+            if not self.names[min(found)] and folded(name) not in map(folded, PARTICIPANT):
+                raise self._contradiction(student, min(found), number)
+        for row in found:
+            if name and self.names[row] and not same_name(name, self.names[row]):
+                raise self._contradiction(student, row, number)
+            return row, False
+        # A worksheet has everybody's number: who is not there by number is not there by name either.
+        if self.system == "canvas" or (self.system == "moodle-worksheet" and person is None):
+            return None, False
+        named = [row for row, listed in enumerate(self.names) if name and listed and same_name(name, listed)]
+        return (named[0], True) if len(named) == 1 else (None, False)
+
+    def _contradiction(self, student: str, row: int, number: str) -> UserError:
+        return UserError(
+            f"Row {row + 2} of {self.table.path} is “{self.names[row] or 'nameless'}”, but the submission with its number or "
+            f"address, {number or student}, is of “{student}”: the list is another assignment's or another course's, "
+            "and nothing was written."
+        )
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -1,0 +1,202 @@
+"""Nobody gets another's grade: numbers and names must agree, in every language, or nothing is written."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from autograder.course.lab import LabSpec
+from autograder.errors import UserError
+from autograder.exports import export
+from autograder.gradebook.final_points import TeacherMarks
+from autograder.results import SubmissionResult
+
+Make = Callable[..., SubmissionResult]
+LAB = "00_warm_up"
+
+#: participant, full name, email, grade, maximum, "can be changed", comments, and yes and no: see ``course/lists.py``.
+WORKSHEETS = {
+    "en": ("Identifier", "Participant ", "Full name", "Grade", "Maximum grade", "Grade can be changed", "Feedback comments", "No"),
+    "de": ("ID", "Teilnehmer/in", "Vollständiger Name", "Bewertung", "Beste Bewertung", "Bewertung kann geändert werden", "Feedback als Kommentar", "Nein"),
+    "fr": ("Identifiant", "Participant", "Nom complet", "Note", "Note maximale", "La note peut être modifiée", "Feedback par commentaires", "Non"),
+    "es": ("Identificador", "Participante", "Nombre completo", "Calificación", "Calificación máxima", "La calificación puede ser cambiada", "Comentarios de retroalimentación", "No"),
+    "it": ("Identificativo", "Partecipante", "Nome", "Valutazione", "Voto massimo", "La valutazione può essere modificata", "Commenti", "No"),
+    "pt": ("Identificador", "Participante", "Nome completo", "Avaliação", "Nota máxima", "A nota pode ser alterada.", "Comentários de feedback", "Não"),
+    "nl": ("Identificatie", "Deelnemer", "Volledige naam", "Cijfer", "Hoogst haalbare cijfer", "Cijfer kan gewijzigd worden", "Feedback tekstvak", "Nee"),
+    "pl": ("Identyfikator", "Uczestnik ", "Pełna nazwa", "Ocena", "Maksymalna ocena", "Ocena może być zmieniona", "Komentarze", "Nie"),
+}  # fmt: skip
+
+
+def put(path: Path, rows: list[list[str]], separator: str = ",", encoding: str = "utf-8") -> Path:
+    with path.open("w", encoding=encoding, newline="") as file:
+        csv.writer(file, delimiter=separator).writerows(rows)
+    return path
+
+
+def table(path: Path, separator: str = ",") -> list[list[str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file, delimiter=separator))
+
+
+@pytest.mark.parametrize("language", WORKSHEETS)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_worksheet_is_filled_in_whatever_its_language(
+    tmp_path: Path, spec: LabSpec, make_result: Make, language: str, encoding: str
+) -> None:
+    number, word, name, grade, most, may, comments, no = WORKSHEETS[language]
+    if language == "pl" and encoding == "cp1252":
+        encoding = "utf-8"  # Windows-1252 has no Polish letters
+    rows = [
+        [number, name, grade, most, may, comments],
+        [f"{word}77", "Ada Lovelace", "", "20,00", "x", ""],
+        [f"{word}78", "Zoë Müller", "7,50", "20,00", no, "old"],
+        [f"{word}79", "Niels Bohr", "", "20,00", "x", ""],
+    ]
+    sheet = put(tmp_path / "w.csv", rows, ";", encoding)
+    results = [make_result("Ada Lovelace_77", 4, 2.5), make_result("Zoë Müller_78", 1, 1)]
+    made = export("moodle-worksheet", results, spec, tmp_path, roster=sheet)
+    filled = table(made.paths[0], ";")
+    assert filled[1][2] == "13", "6.5 of 10 are 13 of 20"
+    assert filled[2][2:] == ["7,50", "20,00", no, "old"] and filled[3][2] == ""
+    assert any(
+        "Moodle has 20 points for the lab where it has 10: every grade is scaled" in n for n in made.notes
+    )
+    assert any("allows no change for Zoë Müller_78" in note for note in made.notes)
+
+
+def test_points_have_the_lists_decimal_comma(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
+    sheet = put(
+        tmp_path / "w.csv",
+        [
+            ["ID", "Vollständiger Name", "Bewertung", "Beste Bewertung"],
+            ["Teilnehmer/in77", "Ada L", "", "10,00"],
+        ],
+        ";",
+    )
+    made = export("moodle-worksheet", [make_result("Ada L_77", 4, 2.5)], spec, tmp_path, roster=sheet)
+    assert table(made.paths[0], ";")[1][2] == "6,5"
+
+
+def test_a_worksheet_whose_numbers_are_other_peoples_is_refused_and_nothing_is_written(
+    tmp_path: Path, spec: LabSpec, make_result: Make
+) -> None:
+    rows = [
+        ["Identifier", "Full name", "Grade"],
+        ["Participant 77", "Niels Bohr", ""],
+        ["Participant 78", "Ada Lovelace", ""],
+    ]
+    sheet = put(tmp_path / "w.csv", rows)
+    results = [make_result("Ada Lovelace_77"), make_result("Niels Bohr_78")]
+    with pytest.raises(
+        UserError, match=r"Row 2 .*“Niels Bohr”.* is of “Ada Lovelace_77”.* nothing was written"
+    ):
+        export("moodle-worksheet", results, spec, tmp_path, roster=sheet)
+    assert [path.name for path in tmp_path.iterdir()] == ["w.csv"]
+
+
+def test_a_participants_number_is_nobodys_id_number(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
+    """The finding: with ID numbers that overlap the participants' all rows were another's."""
+    rows = [
+        ["First name", "Last name", "ID number", "Email address"],
+        ["Niels", "Bohr", "77", "n@u"],
+        ["Ada", "Lovelace", "78", "a@u"],
+    ]
+    grades = put(tmp_path / "g.csv", rows)
+    results = [make_result("Ada Lovelace_77", 4, 6), make_result("Niels Bohr_78", 0, 0)]
+    made = export("moodle", results, spec, tmp_path, roster=grades)
+    assert {row[1]: row[3] for row in table(made.paths[0])[1:]} == {"77": "0", "78": "10"}
+    assert any("Found by the full name alone" in note for note in made.notes)
+
+
+def test_a_name_that_two_have_is_not_enough(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
+    grades = put(
+        tmp_path / "g.csv",
+        [["Full name", "Email address"], ["Ann Lee", "a@u"], ["Ann Lee", "b@u"], ["Bo B", "c@u"]],
+    )
+    made = export("moodle", [make_result("Ann Lee_5"), make_result("Bo B_6")], spec, tmp_path, roster=grades)
+    assert [row[2] for row in table(made.paths[0])[1:]] == ["c@u"]
+    assert any("Not found on the list" in note and "Ann Lee_5" in note for note in made.notes)
+
+
+@pytest.mark.parametrize("form", ["canvas", "moodle", "moodle-worksheet"])
+def test_a_list_on_which_nobody_is_is_an_error_that_says_what_stood_there(
+    tmp_path: Path, spec: LabSpec, make_result: Make, form: str
+) -> None:
+    header = {
+        "canvas": ["Student", "ID"],
+        "moodle": ["Full name", "Email address"],
+        "moodle-worksheet": ["ID", "Bewertung"],
+    }
+    listed = put(tmp_path / "l.csv", [header[form], ["Somebody", "else"]])
+    with pytest.raises(UserError, match=r"None of the 1 students .* looked for ada .* “Somebody”, “else”"):
+        export(form, [make_result("ada")], spec, tmp_path, roster=listed)
+
+
+def test_a_worksheet_without_names_is_matched_by_number_only_for_nameless_folders(
+    tmp_path: Path, spec: LabSpec, make_result: Make
+) -> None:
+    sheet = put(tmp_path / "w.csv", [["Identifier", "Grade", "Maximum grade"], ["Participant 77", "", "10"]])
+    made = export("moodle-worksheet", [make_result("Participant_77", 4, 6)], spec, tmp_path, roster=sheet)
+    assert table(made.paths[0])[1][1] == "10"
+    with pytest.raises(UserError, match="“nameless”"):
+        export("moodle-worksheet", [make_result("Ada_77")], spec, tmp_path, roster=sheet)
+
+
+def test_canvass_number_and_name_must_agree_and_its_points_possible_stay(
+    tmp_path: Path, spec: LabSpec, make_result: Make
+) -> None:
+    rows = [
+        ["Student", "ID", "SIS Login ID", "Section", f"{LAB} (9)"],
+        ["    Points Possible", "", "", "", "20,0"],
+        ["Lovelace, Ada", "4711", "ada", "A", ""],
+    ]
+    listed = put(tmp_path / "c.csv", rows, ";")
+    made = export("canvas", [make_result("lovelaceada_4711", 4, 2.5)], spec, tmp_path, roster=listed)
+    written = table(made.paths[0], ";")
+    assert [row[5] for row in written[1:]] == ["20", "13"]
+    assert any("every grade is scaled" in note for note in made.notes)
+    with pytest.raises(UserError, match=r"“Lovelace, Ada”.* is of “bohrniels_4711”"):
+        export("canvas", [make_result("bohrniels_4711")], spec, tmp_path, roster=listed)
+
+
+def test_each_row_says_what_its_grade_lacks(
+    tmp_path: Path, spec: LabSpec, make_result: Make, course_at
+) -> None:
+    course_at("[labs.00]\ndue = 2026-03-01\ncloses = 2026-03-05\n")
+    undated = dataclasses.replace(make_result("bo"), submitted_at="")
+    marks = {
+        "ada": TeacherMarks(waiting=("why_softmax",)),
+        "bo": TeacherMarks(scores={"why_softmax": 1.0}),
+        "cy": TeacherMarks(scores={"why_softmax": 1.0}, seconds_late=30 * 86_400, late_penalty=11),
+    }
+    made = export("canvas", [make_result("ada"), undated, make_result("cy")], spec, tmp_path, marks=marks)
+    lacks = {row[0]: row[-1] for row in table(made.paths[0])[2:]}
+    assert lacks["ada"] == "not final: why_softmax not read yet (up to 5 points)"
+    assert lacks["bo"] == "lateness not counted: nobody knows when it came in"
+    assert lacks["cy"] == "no points: handed in after the lab had closed"
+    for form, path in (("gradescope", "results.json"), ("github", "autograding.json")):
+        files = {
+            p.parent.name: p.read_text()
+            for p in export(form, [make_result("ada")], spec, tmp_path, marks=marks)
+        }
+        assert "ot final: why_softmax not read yet" in files["ada"], path
+    listed = put(tmp_path / "l.csv", [["Identifier", "Username", "Grade"], ["Participant 1", "ada", ""]])
+    [sheet] = export("moodle-worksheet", [make_result("ada")], spec, tmp_path, marks=marks, roster=listed)
+    assert "Not final: why_softmax not read yet" in table(sheet)[1][3]
+
+
+def test_a_grade_above_moodles_maximum_would_be_skipped_so_the_maximum_is_given_and_said(
+    tmp_path: Path, spec: LabSpec, make_result: Make
+) -> None:
+    marks = {"ada": TeacherMarks(scores={"why_softmax": 5}, extra_credit={"test_softmax": 3})}
+    sheet = put(
+        tmp_path / "w.csv",
+        [["Identifier", "Username", "Grade", "Maximum grade"], ["Participant 1", "ada", "", "15"]],
+    )
+    made = export("moodle-worksheet", [make_result("ada")], spec, tmp_path, marks=marks, roster=sheet)
+    assert table(made.paths[0])[1][2] == "15"
+    assert any("skips a grade above the maximum: ada was given the maximum" in note for note in made.notes)
