@@ -116,7 +116,7 @@ def _maximum(table: CsvList, row: tuple[str, ...]) -> float | None:
 def _said(grades: Grades, student: str, earned: float, most: float | None) -> tuple[str, ...]:
     if most is None:
         return ("The worksheet does not say the maximum grade: the points were not scaled.",)
-    above = ()
+    above: tuple[str, ...] = ()
     if earned > grades.max_points:
         above = (f"Moodle skips a grade above the maximum: {student} was given the maximum.",)
     return (*grades.scaled_note(most, "Moodle"), *above)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import shutil
+import sys
 import tempfile
 import threading
 import uuid
@@ -28,8 +29,8 @@ from autograder.run.worker import Attempts, Worker
 
 #: Tasks sent ahead for each thread of the cluster: enough to keep it busy, few enough to keep memory flat.
 _AHEAD = 3
-#: Seconds that a cluster has for its first worker (a batch system may take a while).
-_WORKERS_WITHIN = 300
+#: Seconds that a cluster has for its first worker (a batch system may take a while), and after how many it is said.
+_WORKERS_WITHIN, _SAID_AFTER = 300, 10
 
 
 @contextlib.contextmanager
@@ -112,13 +113,28 @@ def _client(address: str, jobs: int) -> Iterator[Client]:
             raise GradingError(
                 f"No Dask scheduler answers at {address}: check the address, and that it runs."
             ) from None
-        try:
-            client.wait_for_workers(1, timeout=_WORKERS_WITHIN)
-        except TimeoutError:
-            raise GradingError(
-                f"The Dask scheduler at {address} has no workers: start some and try again."
-            ) from None
+        _wait_for_workers(client, address)
         yield client
+
+
+def _wait_for_workers(client: Client, address: str) -> None:
+    """Wait for the first worker, and say so where it takes longer than anybody waits in silence."""
+    try:
+        client.wait_for_workers(1, timeout=_SAID_AFTER)
+        return
+    except TimeoutError:
+        print(
+            f"The Dask scheduler at {address} has no workers yet: start some. Waiting {_WORKERS_WITHIN} seconds for the "
+            "first (Ctrl + C ends it).",
+            file=sys.stderr,
+            flush=True,
+        )
+    try:
+        client.wait_for_workers(1, timeout=_WORKERS_WITHIN)
+    except TimeoutError:
+        raise GradingError(
+            f"The Dask scheduler at {address} has no workers: start some and try again."
+        ) from None
 
 
 # ------------------------------------------------------------------------------------ inside a Dask worker

@@ -24,6 +24,7 @@ def main(root: Path) -> int:
         **os.environ,
         "COURSE_ROOT": str(course),
         "COURSE_SALT": settings["salt"],
+        "COURSE_ROSTER": "",  # the class list stays with the teacher: here is one student, who has no name
         "PYTHONPATH": os.pathsep.join(sys.path[:2]),
     }
     os.environ["COURSE_ROOT"] = str(course)
