@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import errno
 import hashlib
 import os
@@ -17,8 +18,36 @@ from autograder.results import SubmissionResult
 #: A folder name longer than this many bytes is refused by common file systems.
 LONGEST_NAME = 200
 
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|\u202a-\u202e\u2066-\u2069]")
+#: How nbgrader, and ``autograder collect``, write a time.
+_TWO_DAYS = ((2000, 1, 1), (2001, 2, 2))
+_USUAL_TIME = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)(\.\d{1,6})?( ?(UTC|Z))?")
+
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f/\\:*?\"<>|&`\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+#: The end of a name that is made here: somebody who bears such a name gets one made as well, so that no two share it.
+_MADE = re.compile(r"-[0-9a-f]{16}$")
 _RESERVED_ON_WINDOWS = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$", re.IGNORECASE)
+
+
+def parse_time(text: str) -> datetime.datetime | None:
+    """The time that a text says, in UTC without a zone; None when it says none, or one that no course ever saw.
+
+    A student may have written it, and what a parser of dates raises on strange ones is not documented.
+    """
+    try:
+        if usual := _USUAL_TIME.fullmatch(text):
+            time = datetime.datetime.fromisoformat(usual[1])
+        else:
+            from dateutil import parser
+
+            # What the text leaves out would come from today: then it is no time.
+            time, other = (parser.parse(text, default=datetime.datetime(*day)) for day in _TWO_DAYS)
+            if time != other:
+                return None
+            if time.tzinfo is not None:
+                time = time.astimezone(datetime.UTC).replace(tzinfo=None)
+    except Exception:
+        return None
+    return time if 1970 < time.year < 2200 else None
 
 
 def folder_name(student: str) -> str:
@@ -35,10 +64,10 @@ def folder_name(student: str) -> str:
         safe = "_" + safe.lstrip(".")
     if _RESERVED_ON_WINDOWS.match(safe):
         safe = "_" + safe
-    if safe and safe == student and len(encoded) <= LONGEST_NAME:
+    if safe and safe == student and len(encoded) <= LONGEST_NAME and not _MADE.search(safe):
         return safe
     shortened = safe.encode("utf-8")[: LONGEST_NAME - 20].decode("utf-8", "ignore")
-    return f"{shortened or '_'}-{hashlib.sha256(encoded).hexdigest()[:12]}"
+    return f"{shortened or '_'}-{hashlib.sha256(encoded).hexdigest()[:16]}"
 
 
 def autograded_notebook(out: Path, student: str, lab: str) -> Path:

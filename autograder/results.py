@@ -25,6 +25,12 @@ class Status:
     event: str = ""
 
 
+#: Where the grader itself failed, for the page that the student sees: it repeats nothing of the error, which may hold a hidden input.
+FAULT_NOTE = (
+    "The grader itself failed on this submission, which is not its author's fault: "
+    "it has not been graded, and a person has to look at it."
+)
+
 #: Every submission ends in exactly one of these.
 STATUSES = {
     "graded": Status(

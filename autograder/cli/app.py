@@ -339,7 +339,9 @@ def collect(
     _write_json(json_file, done.as_json())
     for note in done.notes:
         console.print(f"  {plain(note)}", markup=False)
-    console.print(f"✓ {len(done.students)} submissions ({done.kind}) in {submitted}", markup=False)
+    console.print(
+        f"✓ {len(done.students)} submissions ({done.kind}: {done.why}) in {submitted}", markup=False
+    )
 
 
 @app.command("check-course")

@@ -9,18 +9,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from nbgrader.utils import parse_utc
-
 from autograder.collect.entries import Entry, Refused, entries, inner_entries
 from autograder.collect.git_times import commit_time
-from autograder.collect.names import KINDS, TYPED, Owned, kind_of, owned, without_wrapper
+from autograder.collect.names import KINDS, TYPED, Owned, kind_and_why, owned, without_wrapper
 from autograder.collect.times import Times, read_times
 from autograder.course.class_list import ClassList
 from autograder.course.lists import same_name
 from autograder.course.other_lab import other_lab
 from autograder.course.policy_file import class_list, settings
 from autograder.errors import GradingError, UserError
-from autograder.files import folder_name, write_atomically
+from autograder.files import folder_name, parse_time, write_atomically
 from autograder.grading.submissions import is_notebook
 
 #: A zip stays in memory until its student is done.
@@ -42,6 +40,8 @@ class Collected:
     kind: str = "plain"
     #: Those of whom nobody knows when they handed in: lateness is not counted for them.
     without_time: tuple[str, ...] = ()
+    #: What the kind was told from.
+    why: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """The documented JSON of ``collect --json``."""
@@ -84,7 +84,7 @@ def collect(
         raise GradingError(f"There is no kind of download “{kind}”: choose one of auto, {', '.join(KINDS)}.")
     notes: list[str] = []
     listed = without_wrapper(entries(source, notes), lab)
-    kind = kind_of(listed) if kind == "auto" else kind
+    kind, why = kind_and_why(listed) if kind == "auto" else (kind, "as you said")
     mine, nobodys = owned(listed, kind)
     notes += [f"Nobody's: {entry.path}." for entry in nobodys if entry.path.endswith((".ipynb", ".zip"))]
     read = read_times(times, settings().timezone) if times is not None else None
@@ -96,14 +96,14 @@ def collect(
     done = [
         student
         for student, files in sorted(by_student.items())
-        if _collect_student(student, files, when[student], job)
+        if _guarded(student, files, when[student], job)
     ]
     if not done:
         reason = f" {notes[0]}" if notes else ""
         raise GradingError(f"{source} holds no notebook of {lab} that can be collected.{reason}")
     without = tuple(student for student in done if not (_folder(student, job) / "timestamp.txt").exists())
     _say_what_lists_show(job, by_student, without, done)
-    return Collected(tuple(done), tuple(notes), kind, without)
+    return Collected(tuple(done), tuple(notes), kind, without, why)
 
 
 def collect_folder(
@@ -213,6 +213,17 @@ def _time_of(student: str, files: Sequence[Owned], job: _Job) -> str:
 
 def _folder(student: str, job: _Job) -> Path:
     return job.submitted / folder_name(student) / job.lab
+
+
+def _guarded(student: str, files: Sequence[Owned], time: str, job: _Job) -> bool:
+    """``_collect_student``, where nothing that one student handed in can end the class."""
+    try:
+        return _collect_student(student, files, time, job)
+    except UserError:  # the disk, say: it concerns everybody
+        raise
+    except Exception as error:
+        job.notes.append(f"{student}: what was handed in could not be collected ({type(error).__name__}).")
+        return False
 
 
 def _collect_student(student: str, files: Sequence[Owned], time: str, job: _Job) -> bool:
@@ -331,9 +342,10 @@ def _timestamp(chosen: Owned, files: Sequence[Owned], lab: str) -> str:
         if one.entry.parts == (*folder, "timestamp.txt") and len(folder) == 2 and folder[-1] == lab:
             try:
                 lines = one.entry.read()[:200].decode("utf-8").strip().splitlines()
-                return parse_utc(lines[0]).strftime(_TIME_FORMAT) if lines else ""
-            except (Refused, ValueError, OverflowError):
+                time = parse_time(lines[0]) if lines else None
+            except (Refused, ValueError):
                 return ""
+            return time.strftime(_TIME_FORMAT) if time else ""
     return ""
 
 
@@ -342,11 +354,12 @@ def _may_replace(target: Path, content: bytes, time: str, student: str, notes: l
     try:
         if not target.exists() or target.read_bytes() == content:
             return True
-        old = parse_utc(target.with_name("timestamp.txt").read_text(encoding="utf-8").strip())
-        if time and old > parse_utc(time):
+        old = parse_time(target.with_name("timestamp.txt").read_text(encoding="utf-8").strip())
+        new = parse_time(time) if time else None
+        if old and new and old > new:
             notes.append(f"{student}: the notebook collected before is newer and stays.")
             return False
-    except (OSError, ValueError, OverflowError):
+    except (OSError, ValueError):
         pass  # without two times nobody knows which is the newer one: what comes in now is taken
     notes.append(f"{student}: replaced the notebook collected before.")
     return True

@@ -120,15 +120,7 @@ def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> 
         try:
             with archive.open(info) as member:
                 content = member.read(MAX_BYTES + 1)
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            NotImplementedError,
-            EOFError,
-            OSError,
-            RuntimeError,
-            ValueError,  # an offset before the file's beginning
-        ) as error:
+        except (*_DAMAGED, NotImplementedError, MemoryError) as error:
             raise Refused(f"Not read: {where}{info.filename} is damaged ({error}).") from None
         if len(content) > MAX_BYTES:
             raise Refused(f"Not read: {where}{info.filename} unpacks to more than {MAX_BYTES >> 20} MB.")
@@ -146,11 +138,15 @@ def _in_folder(folder: Path, notes: list[str]) -> Iterator[Entry]:
         folders[:] = [n for n in sorted(folders) if not _IGNORED.match(n) and not (here / n).is_symlink()]
         for name in sorted(files):
             path = here / name
-            status = path.lstat()
+            try:
+                status = path.lstat()
+            except OSError as error:
+                notes.append(f"Not read: {path.relative_to(folder).as_posix()} ({error.strerror}).")
+                continue
             if not stat.S_ISREG(status.st_mode):
                 notes.append(f"Not read: {path.relative_to(folder).as_posix()} is no plain file.")
             elif not _IGNORED.match(name):
-                modified = datetime.fromtimestamp(status.st_mtime, UTC)
+                modified = _file_time(status.st_mtime)
                 yield Entry(path.relative_to(folder).parts, modified, _file_reader(path))
 
 
@@ -185,4 +181,12 @@ def _zip_time(info: zipfile.ZipInfo) -> datetime:
     try:
         return datetime(*info.date_time, tzinfo=UTC)
     except ValueError:
+        return datetime(1980, 1, 1, tzinfo=UTC)
+
+
+def _file_time(seconds: float) -> datetime:
+    """A file's time; one that no calendar has counts as the oldest."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
         return datetime(1980, 1, 1, tzinfo=UTC)

@@ -57,16 +57,35 @@ def without_wrapper(found: Sequence[Entry], lab: str) -> list[Entry]:
     return [Entry(entry.parts[1:], entry.modified, entry.read) for entry in found if len(entry.parts) > 1]
 
 
+_SYSTEMS = {"canvas": "Canvas's", "moodle": "Moodle's", "classroom": "GitHub Classroom's"}
+
+
 def kind_of(found: Sequence[Entry]) -> str:
     """Which system made this download, from the names in it."""
-    tops = {entry.parts[0] for entry in found}
-    files = [entry.parts[0] for entry in found if len(entry.parts) == 1]
-    if any(_MOODLE.match(top) for top in tops):
-        return "moodle"
-    if files and sum(bool(_CANVAS.match(name)) for name in files) > len(files) / 2:
-        return "canvas"
-    repositories = {entry.parts[0] for entry in found if len(entry.parts) > 2 and entry.parts[1] == ".github"}
-    return "classroom" if repositories else "plain"
+    return kind_and_why(found)[0]
+
+
+def kind_and_why(found: Sequence[Entry]) -> tuple[str, str]:
+    """Which system made this download, and how many of the names say so: the majority decides, for each student can name one."""
+    votes: dict[str, str] = {}  # an owner, as far as names tell, -> the kind that the name is of
+    for entry in found:
+        top = entry.parts[0]
+        canvas, moodle = _CANVAS.match(top) if len(entry.parts) == 1 else None, _MOODLE.match(top)
+        if canvas:
+            votes[f"{canvas['name']}_{canvas['user']}"] = "canvas"
+        elif moodle:
+            votes[f"{moodle['name']}_{moodle['user']}"] = "moodle"
+        elif len(entry.parts) > 2 and entry.parts[1] == ".github":
+            votes[top] = "classroom"
+        else:
+            votes.setdefault(top, "plain")
+    for kind, name in _SYSTEMS.items():
+        count = sum(vote == kind for vote in votes.values())
+        if 2 * count > len(votes):
+            return kind, f"{count} of {len(votes)} names are {name}"
+    marked = sum(vote != "plain" for vote in votes.values())
+    odd = f", {marked} of them look like a learning system's" if marked else ""
+    return "plain", f"{len(votes)} names{odd}"
 
 
 def owned(found: Sequence[Entry], kind: str) -> tuple[list[Owned], list[Entry]]:

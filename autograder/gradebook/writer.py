@@ -19,7 +19,7 @@ import nbformat
 from alembic.script import ScriptDirectory
 from nbgrader import api
 from nbgrader.dbutil import ALEMBIC_DIR
-from nbgrader.utils import compute_checksum, parse_utc
+from nbgrader.utils import compute_checksum
 from sqlalchemy import create_engine, event, insert, inspect, select, text, update
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import URL
@@ -28,6 +28,7 @@ from sqlalchemy.orm import Session
 
 from autograder.course.lab import LabSpec
 from autograder.errors import GradingError
+from autograder.files import folder_name, parse_time
 from autograder.gradebook.cells import LabCells, lab_cells, save_lab
 from autograder.gradebook.final_points import CellPoints, TeacherMarks
 from autograder.results import QuestionResult, SubmissionResult
@@ -401,16 +402,17 @@ def marks_of(entered: Mapping[str, TeacherMarks], student: str) -> TeacherMarks:
 
 
 def storable(student: str) -> str:
-    """The student's name as SQLite can store it: a file name that is not UTF-8 gets escapes."""
-    return student.encode("utf-8", "backslashreplace").decode("utf-8")
+    """The student's name as SQLite can store it, and as Formgrader can show it.
+
+    An ordinary name is itself. One that no page should hold (it is not UTF-8, or has what HTML, JavaScript or a
+    terminal would obey) is that of its folder in ``autograded/``, where Formgrader looks for it; no two share one.
+    """
+    return folder_name(student)
 
 
 def _timestamp(submitted_at: str) -> datetime.datetime | None:
     """A time as nbgrader stores it: UTC without a zone. None when there is none to understand."""
-    try:
-        return parse_utc(submitted_at) if submitted_at else None
-    except (ValueError, OverflowError):
-        return None
+    return parse_time(submitted_at) if submitted_at else None
 
 
 def _engine(path: Path, busy_seconds: float) -> Any:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.course.other_lab import other_lab
 from autograder.errors import UserError
+from autograder.files import parse_time
 from autograder.grading.kit_imports import kit_files_named
 
 #: A notebook larger than this is not read.
@@ -38,6 +41,10 @@ class Submission:
     notes: tuple[str, ...] = ()
 
 
+#: For each of several students whose names a reader cannot tell apart.
+_TWICE = "Another folder of the class has the same name in other letters or other bytes: they are graded as two students."
+
+
 class Unreadable(Exception):
     """A submission that cannot be read; the text is the sentence for its notes."""
 
@@ -53,7 +60,13 @@ def collect(submitted: Path, lab: str) -> list[Submission]:
     }
     if not names:
         raise UserError(f"The folder {submitted} holds no student folders: nothing to grade.")
-    found = [_find(submitted / name / lab, name, lab) for name in sorted(names)]
+    same = Counter(unicodedata.normalize("NFC", name).casefold() for name in names)
+    found = []
+    for name in sorted(names):
+        submission = _found(submitted / name / lab, name, lab)
+        if same[unicodedata.normalize("NFC", name).casefold()] > 1:
+            submission = replace(submission, notes=(*submission.notes, _TWICE))
+        found.append(submission)
     if not any(submission.path or submission.notes for submission in found):
         raise UserError(f"No student folder in {submitted} holds a submission of {lab}.")
     return found
@@ -65,6 +78,18 @@ def is_notebook(name: str) -> bool:
     Downloads are saved as ``lab.ipynb.txt`` or ``lab.ipynb.json``; macOS puts ``._lab.ipynb`` beside what it copies.
     """
     return _NOTEBOOK.search(name.casefold()) is not None and not name.startswith(".")
+
+
+def _found(folder: Path, student: str, lab: str) -> Submission:
+    """``_find``, where nothing that one student's folder holds can end the class."""
+    try:
+        if not folder.parent.is_symlink():
+            return _find(folder, student, lab)
+        trouble = "The student's folder is a link to another."
+    except Exception as error:
+        reason = error.strerror if isinstance(error, OSError) else type(error).__name__
+        trouble = f"The student's folder could not be read: {reason}."
+    return Submission(student, folder / f"{lab}.ipynb", notes=(trouble,))
 
 
 def _find(folder: Path, student: str, lab: str) -> Submission:
@@ -81,7 +106,13 @@ def _find(folder: Path, student: str, lab: str) -> Submission:
         more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
         names = ", ".join(others[:NAMED])
         notes.append(f"The folder held more notebooks, which were not graded: {names}{more}.")
-    return Submission(student, path, _submitted_at(path), tuple(notes))
+    submitted_at = _submitted_at(path)
+    if submitted_at and parse_time(submitted_at) is None:
+        notes.append(
+            "What stands in timestamp.txt is no time that can be read: nobody knows when this came in."
+        )
+        submitted_at = ""
+    return Submission(student, path, submitted_at, tuple(notes))
 
 
 def _submitted_at(path: Path) -> str:
@@ -143,25 +174,28 @@ def read(submission: Submission, lab: str) -> Notebook:
         return Notebook(submission, lab, digest=MISSING)
     try:
         raw = _bytes_of(submission.path)
+        if other := other_lab(raw, lab):
+            note = f"This is a notebook of {other}, not of {lab}."
+            submission = replace(submission, notes=(*submission.notes, note))
+        named = kit_files_named(raw, lab)
     except Unreadable as reason:
         return Notebook(submission, lab, trouble=str(reason))
-    if other := other_lab(raw, lab):
-        note = f"This is a notebook of {other}, not of {lab}."
-        submission = replace(submission, notes=(*submission.notes, note))
+    except Exception as error:  # one student's bytes end nobody else's run
+        return Notebook(submission, lab, trouble=f"The notebook could not be read ({type(error).__name__}).")
     return Notebook(
         submission,
         lab,
         raw,
         digest=hashlib.sha256(raw).hexdigest(),
         names_torch=b"torch" in raw,
-        kit_files=kit_files_named(raw, lab),
+        kit_files=named,
     )
 
 
 def _bytes_of(path: Path) -> bytes:
     """The file's bytes. Raises ``Unreadable`` with a sentence."""
     try:
-        if path.is_symlink() or path.parent.is_symlink() or not path.is_file():
+        if any(place.is_symlink() for place in (path, *path.parents[:2])) or not path.is_file():
             raise Unreadable("The notebook is not a plain file.")
         size = path.stat().st_size
         if size > MAX_BYTES:

@@ -20,6 +20,7 @@ from nbgrader.converters.base import NbGraderException
 
 from autograder.course.masters import all_labs
 from autograder.errors import UserError
+from autograder.files import parse_time
 from autograder.run.store import ResultStore
 
 _NOTHING = "This submission could not be read, and there is nothing to show. {notes}"
@@ -81,17 +82,26 @@ class IsolatedExporter(NotebookExporter):
 
 def _waiting(converter: Any, first: str, lab: str) -> list[str]:
     """The students whom nbgrader will grade in this run: the first, and the others by nbgrader's own rules."""
-    course = converter.coursedir
     students = [first]
     for folder in sorted(converter.assignments):
         student = Path(folder).parent.name
         if student == first or Path(folder).name != lab:
             continue
         done = Path(converter._format_dest(lab, student))
-        old, new = (course.get_existing_timestamp(str(place)) for place in (done, folder))
+        old, new = (_time_in(Path(place)) for place in (done, folder))
         if converter.force or not done.exists() or (old and new and new > old):
             students.append(student)
     return students
+
+
+def _time_in(folder: Path) -> Any:
+    """The time in a folder's timestamp.txt; None when there is none that can be read."""
+    try:
+        return parse_time(
+            (folder / "timestamp.txt").read_text(encoding="utf-8", errors="replace")[:100].strip()
+        )
+    except OSError:
+        return None
 
 
 def _places(converter: Any, lab: str) -> tuple[Path, Path]:

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from markupsafe import Markup
-from nbgrader.utils import parse_utc
 
 from autograder.course.lab import LabSpec
 from autograder.course.policy_file import settings
-from autograder.files import feedback_page, write_atomically
+from autograder.files import feedback_page, parse_time, write_atomically
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import CellPoints, TeacherMarks, final_points
 from autograder.pages.render import counted_points, duration, plain, points, render
@@ -204,11 +203,8 @@ def _comment(text: str) -> str:
 
 def _when(submitted_at: str) -> str:
     """ "2 March 2026, 10:00 UTC", or the text itself when it is no time."""
-    try:
-        time = parse_utc(submitted_at) if submitted_at else None
-    except (ValueError, OverflowError):
-        return plain(submitted_at, 60)
-    return f"{time.day} {time:%B %Y, %H:%M} UTC" if time else ""
+    time = parse_time(submitted_at) if submitted_at else None
+    return f"{time.day} {time:%B %Y, %H:%M} UTC" if time else plain(submitted_at, 60)
 
 
 def _late(lab: str, marks: TeacherMarks) -> str:

@@ -64,6 +64,7 @@ class _Run:
             task = self.under_way.pop(future)
             kind, value = _outcome(future)
             if kind == "done":
+                self.attempts.any_done = True
                 yield value
             elif (result := self.attempts.failed(task, kind, value)) is not None:
                 yield result

@@ -141,6 +141,7 @@ class _Crew:
             if self.stillborn == _STILLBORN:
                 raise GradingError("No worker can be started here: each one ended at once.")
         if kind == "done":
+            self.attempts.any_done = True
             yield value
         elif kind == "died" and not was_ready:
             self.again.append(task)

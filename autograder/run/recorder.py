@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from types import TracebackType
 
 from autograder.course.masters import course_root
 from autograder.course.policy_file import extension_of, settings, spec
+from autograder.errors import UserError
 from autograder.files import (
     autograded_notebook,
     feedback_page,
@@ -25,7 +27,7 @@ from autograder.gradebook.final_points import TeacherMarks, final_points, with_f
 from autograder.gradebook.writer import GradebookWriter, marks_of, storable
 from autograder.grading.submissions import Submission
 from autograder.pages.feedback import FeedbackWriter
-from autograder.results import SubmissionResult
+from autograder.results import FAULT_NOTE, SubmissionResult
 from autograder.run.freshness import Files, digest_of_marks
 from autograder.run.remarks import remarks
 from autograder.run.store import ResultStore
@@ -80,6 +82,17 @@ class Recorder:
                 self.store.put(dated)
 
     def record(self, result: SubmissionResult) -> None:
+        """Record a result. What one submission makes the writers stumble over is that submission's fault row, and the class goes on."""
+        try:
+            self._record(result)
+        except UserError:  # the disk, or a locked file: it concerns everybody
+            raise
+        except Exception:
+            if result.fault:
+                raise
+            self._record(_unrecorded(result))
+
+    def _record(self, result: SubmissionResult) -> None:
         """Gradebook, notebook, feedback, and last the store."""
         earlier = self.store.get(self.lab, result.student)
         if result.fault:
@@ -105,18 +118,35 @@ class Recorder:
         marks, scores = self.gradebook.all_marks(), self.gradebook.automatic_scores()
         results, sources = [], []
         for result, digest in self.store.all_with_digests(self.lab):
-            name = storable(result.student)
-            if not self.gradebook.agrees(result, scores.get(name, {})):
-                self.gradebook.write(result, regraded=())
-                marks[name] = self.gradebook.marks(result.student)
-            entered = marks_of(marks, result.student)
-            source = self.files.source(digest, digest_of_marks(entered))
-            if not self.files.are_current(self._files_of(result), source):
-                self._write_files(result, entered)
-                self.files.made(self._files_of(result), source)
+            try:
+                source = self._bring_up_to_date(result, digest, marks, scores)
+            except UserError:
+                raise
+            except Exception:
+                result, source = _unrecorded(result), digest
+                self.faults.append(result)
             results.append(replace(result, notebook=""))
             sources.append(source)
         return self._report(marks, sources, remarks(self.lab, results, marks)), results, marks
+
+    def _bring_up_to_date(
+        self,
+        result: SubmissionResult,
+        digest: str,
+        marks: dict[str, TeacherMarks],
+        scores: Mapping[str, dict[str, float | None]],
+    ) -> str:
+        """Make a result's rows and files again unless they are current; the digest of what they are made from."""
+        name = storable(result.student)
+        if not self.gradebook.agrees(result, scores.get(name, {})):
+            self.gradebook.write(result, regraded=())
+            marks[name] = self.gradebook.marks(result.student)
+        entered = marks_of(marks, result.student)
+        source = self.files.source(digest, digest_of_marks(entered))
+        if not self.files.are_current(self._files_of(result), source):
+            self._write_files(result, entered)
+            self.files.made(self._files_of(result), source)
+        return source
 
     def _report(self, marks: dict[str, TeacherMarks], sources: list[str], sentences: tuple[str, ...]) -> Path:
         """The class report, made again unless it is current."""
@@ -136,6 +166,14 @@ class Recorder:
         notebook = autograded_notebook(self.out, result.student, result.lab)
         page = feedback_page(self.out, result.student, result.lab)
         return [notebook, notebook.with_name("timestamp.txt"), page]
+
+
+def _unrecorded(result: SubmissionResult) -> SubmissionResult:
+    """What is recorded of a result that could not be: no grade, and the error that is raised now. It is tried again."""
+    return replace(
+        result, status="crashed", score=0.0, questions=(), notes=(FAULT_NOTE,), notebook="", submitted_at="",
+        keys={}, public_checks={}, run_notes=(), tested=(), fault=traceback.format_exc(),
+    )  # fmt: skip
 
 
 def graded_again(earlier: SubmissionResult | None, result: SubmissionResult) -> set[str]:

@@ -27,7 +27,7 @@ from autograder.errors import GradingError, UserError
 from autograder.grading.cache_keys import harness_digest, library_versions
 from autograder.grading.task import Assignment, Task
 from autograder.grading.zygotes import Zygotes
-from autograder.results import SubmissionResult
+from autograder.results import FAULT_NOTE, SubmissionResult
 from autograder.startup.one_thread import ONE_THREAD
 
 #: What a worker's process is called.
@@ -35,12 +35,6 @@ NAME = "grade-worker"
 
 #: How often a task is tried before the grader says that it cannot.
 TRIES = 2
-
-#: For the page that the student sees: it repeats nothing of the error, which may hold a hidden input.
-_FAULT_NOTE = (
-    "The grader itself failed on this submission, which is not its author's fault: "
-    "it has not been graded, and a person has to look at it."
-)
 
 
 def make_grader(assignment: Assignment, zygotes: Zygotes | None = None) -> Any:
@@ -173,6 +167,8 @@ class Attempts:
     def __init__(self, assignment: Assignment):
         self.assignment = assignment
         self.failures: dict[str, int] = {}
+        #: Whether any submission has been graded in this run.
+        self.any_done = False
 
     def failed(self, task: Task, kind: str, value: str) -> SubmissionResult | None:
         """What to do after a worker's message of ``kind``: the result that says so, or None to try again.
@@ -185,9 +181,13 @@ class Attempts:
         self.failures[name] = self.failures.get(name, 0) + 1
         if self.failures[name] < TRIES:
             return None
-        if kind == "cannot":
-            raise GradingError(value)
-        said = value if kind == "fault" else f"The worker that graded it died {TRIES} times: {value}."
+        if kind == "cannot" and not self.any_done:
+            raise GradingError(value)  # so it will be with everybody
+        said = (
+            value
+            if kind in ("fault", "cannot")
+            else f"The worker that graded it died {TRIES} times: {value}."
+        )
         return _fault(task, self.assignment, said)
 
 
@@ -195,7 +195,7 @@ def _fault(task: Task, assignment: Assignment, trace: str) -> SubmissionResult:
     """The result of a submission on which the harness itself failed: ours to look into, and no grade."""
     return SubmissionResult(
         task.submission.student, assignment.lab, "crashed", 0.0, spec(assignment.lab).max_score, 0.0,
-        notes=(*task.submission.notes, _FAULT_NOTE), submitted_at=task.submission.submitted_at,
+        notes=(*task.submission.notes, FAULT_NOTE), submitted_at=task.submission.submitted_at,
         unsandboxed=not assignment.sandbox, fault=trace.strip(),
     )  # fmt: skip
 

@@ -24,7 +24,7 @@ from traitlets.config import Config
 
 from autograder.course.lab import LabSpec
 from autograder.errors import GradingError
-from autograder.files import write_autograded
+from autograder.files import folder_name, write_autograded
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import GradebookWriter
 from autograder.results import SubmissionResult
@@ -280,14 +280,18 @@ def test_a_removed_question_goes_unless_a_person_marked_it(
     assert set(grades(book, "ada")) == {"test_one_hot", "one_hot", "why_softmax"}
 
 
-@pytest.mark.parametrize("name", ["../../etc/passwd", "O'Brien; DROP TABLE student;--", "Łukasz 学生", '"q"'])
-def test_any_student_name_is_recorded_as_it_is(
+@pytest.mark.parametrize(
+    "name",
+    ["../../etc/passwd", "O'Brien; DROP TABLE student;--", "Łukasz 学生", '"q"', "<img src=x onerror=a()>"],
+)
+def test_a_student_is_recorded_under_the_name_of_their_folder_and_no_page_is_told_to_run_anything(
     book: Path, spec: LabSpec, make_result: Make, name: str
 ) -> None:
     with GradebookWriter(book, spec) as writer:
         writer.write(make_result(name))
     with Gradebook(f"sqlite:///{book}") as nbgrader:
-        assert [student.id for student in nbgrader.students] == [name]
+        assert [student.id for student in nbgrader.students] == [folder_name(name)]
+    assert not set(folder_name(name)) & set('<>&"')
 
 
 def test_a_locked_gradebook_is_a_sentence(book: Path, spec: LabSpec, make_result: Make) -> None:

@@ -1,0 +1,191 @@
+"""Whatever one student hands in can cost that student alone: at every stage the class goes on."""
+
+from __future__ import annotations
+
+import importlib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autograder.collect.collect import collect as gather
+from autograder.errors import GradingError
+from autograder.files import folder_name, parse_time
+from autograder.gradebook.writer import storable
+from autograder.grading import submissions
+from autograder.results import SubmissionResult
+from autograder.run.recorder import Recorder
+from autograder.run.store import ResultStore
+from autograder.run.worker import Attempts
+
+LAB = "01_markov_bigram"
+BAD_TIMES = (
+    "10:99999999999999999999999999999", "0001-01-01T00:00:00+14:00", "9999-12-31 23:59:59 -14:00", "1e999", "\0",
+    "2026-13-45 99:99:99 UTC", "٢٠٢٦", "T" * 90, "1 1 1 1 1 1 1", "00000000000000000000000001", "nan", "10:10:10:10+99:99",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BAD_TIMES)
+def test_a_time_that_cannot_be_read_is_no_time_and_no_error(text):
+    assert parse_time(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-11-20 10:00:00 UTC", "2026-11-20T12:00:00+02:00", "Nov 20 2026 10:00 UTC"]
+)
+def test_a_time_that_can_be_read_is_read(text):
+    assert str(parse_time(text)) == "2026-11-20 10:00:00"
+
+
+def _class(folder: Path, *students: str) -> Path:
+    for student in students:
+        (folder / student / LAB).mkdir(parents=True)
+        (folder / student / LAB / f"{LAB}.ipynb").write_text("{}")
+    return folder
+
+
+def test_a_student_folder_that_is_a_link_is_unreadable_and_nobody_elses_work(tmp_path):
+    _class(tmp_path, "ada")
+    (tmp_path / "eve").symlink_to("ada")
+    found = {s.student: submissions.read(s, LAB) for s in submissions.collect(tmp_path, LAB)}
+    assert found["ada"].raw is not None
+    assert found["eve"].raw is None
+    assert found["eve"].trouble
+
+
+def test_a_folder_that_raises_costs_its_student_alone(tmp_path, monkeypatch):
+    _class(tmp_path, "ada", "eve")
+    whole = submissions._find
+
+    def trap(folder: Path, student: str, lab: str):
+        if student == "eve":
+            raise PermissionError(13, "Permission denied")
+        return whole(folder, student, lab)
+
+    monkeypatch.setattr(submissions, "_find", trap)
+    ada, eve = submissions.collect(tmp_path, LAB)
+    assert ada.notes == ()
+    assert "could not be read: Permission denied" in eve.notes[0]
+
+
+def test_names_that_look_the_same_are_two_students_and_it_is_said(tmp_path):
+    _class(tmp_path, "Zo\u00eb", "Zoe\u0308", "bo")
+    notes = {s.student: " ".join(s.notes) for s in submissions.collect(tmp_path, LAB)}
+    assert "two students" in notes["Zo\u00eb"] and "two students" in notes["Zoe\u0308"]
+    assert notes["bo"] == ""
+
+
+@pytest.mark.parametrize(
+    "bad", ["a:b", "<img src=x onerror=alert(1)>", "x\udcff", "R&D", "\u202egnp.exe", "CON"]
+)
+def test_no_name_can_be_chosen_to_share_a_folder_or_a_row_with_another(bad):
+    made = folder_name(bad)
+    assert len({made, folder_name(made), folder_name(folder_name(made))}) == 3
+    assert storable(bad) == made != storable(made)
+    assert not set("<>&\"'`").intersection(storable(bad)) or "'" in bad
+
+
+def test_escapes_written_out_do_not_share_the_row_of_the_bytes_they_stand_for():
+    assert storable("x\udcff") != storable("x\\udcff")
+
+
+def _zip(path: Path, members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED])
+def test_a_damaged_member_of_any_compression_costs_its_student_alone(tmp_path, compression):
+    content = b'{"cells": [%s]}' % b",".join(b"%d" % n for n in range(3000))
+    names = {f"{who}/{LAB}/{LAB}.ipynb": content for who in ("ada", "bo", "eve")}
+    path = _zip(tmp_path / "all.zip", names, compression)
+    raw = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        start = archive.getinfo(f"eve/{LAB}/{LAB}.ipynb").header_offset
+    for at in range(start + 80, start + 400):
+        raw[at] ^= 0xA5
+    path.write_bytes(bytes(raw))
+    done = gather(path, tmp_path / "submitted", LAB)
+    assert done.students == ("ada", "bo")
+    assert any("eve" in note for note in done.notes)
+
+
+def test_an_error_nobody_thought_of_costs_its_student_alone(tmp_path, monkeypatch):
+    module = importlib.import_module("autograder.collect.collect")
+    path = _zip(tmp_path / "all.zip", {f"{who}/{LAB}/{LAB}.ipynb": b"{}" for who in ("ada", "eve")})
+    whole = module._choose
+
+    def trap(student, *rest):
+        if student == "eve":
+            raise ZeroDivisionError
+        return whole(student, *rest)
+
+    monkeypatch.setattr(module, "_choose", trap)
+    done = gather(path, tmp_path / "submitted", LAB)
+    assert done.students == ("ada",)
+    assert "eve: what was handed in could not be collected (ZeroDivisionError)." in done.notes
+
+
+def test_the_kind_of_a_download_is_what_most_names_say(tmp_path):
+    names = {f"student{n}_{n}_{n + 900}_{LAB}.ipynb": b"{}" for n in range(9)}
+    names["eve_77_977_x_1_assignsubmission_file_notes.txt"] = b"hello"
+    names["x_1_assignsubmission_file_notes.txt"] = b"hello"
+    done = gather(_zip(tmp_path / "all.zip", names), tmp_path / "submitted", LAB)
+    assert (done.kind, done.why) == ("canvas", "10 of 11 names are Canvas's")
+    assert len(done.students) == 9
+
+
+def test_one_github_folder_makes_no_class_github_classrooms(tmp_path):
+    names = {f"s{n}/{LAB}/{LAB}.ipynb": b"{}" for n in range(4)} | {"s1/.github/workflow.yml": b""}
+    done = gather(_zip(tmp_path / "all.zip", names), tmp_path / "submitted", LAB)
+    assert (done.kind, len(done.students)) == ("plain", 4)
+
+
+def _result(student: str, **other) -> SubmissionResult:
+    return SubmissionResult(student, LAB, "missing", 0.0, 20.0, 0.0, **other)
+
+
+def test_a_result_that_cannot_be_written_is_a_fault_of_that_student_and_the_others_are_recorded(
+    tmp_path, monkeypatch
+):
+    with ResultStore(tmp_path / "results.db") as store, Recorder(LAB, tmp_path, store) as recorder:
+        page = recorder.feedback.page
+        monkeypatch.setattr(
+            recorder.feedback, "page", lambda result, marks: 1 / 0 if result.student == "eve" and not result.fault else page(result, marks)
+        )  # fmt: skip
+        for student in ("ada", "eve", "zoe"):
+            recorder.record(_result(student))
+        assert [fault.student for fault in recorder.faults] == ["eve"]
+        assert "ZeroDivisionError" in store.get(LAB, "eve").fault
+        assert not store.get(LAB, "ada").fault and not store.get(LAB, "zoe").fault
+        _, everybody, _ = recorder.finish()
+        assert len(everybody) == 3
+
+
+def test_a_full_disk_still_ends_the_run_in_a_sentence(tmp_path, monkeypatch):
+    with ResultStore(tmp_path / "results.db") as store, Recorder(LAB, tmp_path, store) as recorder:
+
+        def full(*_):
+            raise GradingError("The disk is full.")
+
+        monkeypatch.setattr(recorder.feedback, "write", full)
+        with pytest.raises(GradingError, match="disk"):
+            recorder.record(_result("ada"))
+
+
+def test_a_sandbox_that_refuses_one_submission_after_others_went_well_costs_that_one_alone():
+    class Task:
+        submission = submissions.Submission("eve", None)
+
+    class Assignment:
+        lab, sandbox = LAB, True
+
+    attempts = Attempts(Assignment())
+    assert attempts.failed(Task(), "cannot", "no room") is None
+    with pytest.raises(GradingError):
+        attempts.failed(Task(), "cannot", "no room")
+    attempts.any_done = True
+    result = attempts.failed(Task(), "cannot", "no room")
+    assert result is not None and result.fault == "no room"
