@@ -42,7 +42,7 @@ def show(console: Console, submitted: Path | None = None) -> list[dict[str, Any]
         table.add_column(heading)
     rows = []
     for lab in all_labs():
-        own = policy.lab(lab)
+        lab_policy = policy.lab(lab)
         usual = asdict(GRADED_LIMITS)
         differ = [
             f"{name} {value:g}"
@@ -54,10 +54,10 @@ def show(console: Console, submitted: Path | None = None) -> list[dict[str, Any]
             _points(lab),
             _local(policy, policy.due(lab)),
             _local(policy, policy.closes(lab)),
-            _rule(own.late or policy.late),
+            _rule(lab_policy.late or policy.late),
             ", ".join(_extended(lab)),
             ", ".join(differ),
-            "; ".join(f"{name}: {', '.join(words)}" for name, words in own.forbid.items()),
+            "; ".join(f"{name}: {', '.join(words)}" for name, words in lab_policy.forbid.items()),
         ]
         cells += [_without_a_time(submitted, lab)] if submitted else []
         table.add_row(*map(escape, cells))
@@ -106,7 +106,7 @@ def _points(lab: str) -> str:
 def _rule(late: LatePolicy | None) -> str:
     if late is None:
         return ""
-    words = f"{late.percent_per_day:g}% a day"
+    description = f"{late.percent_per_day:g}% a day"
     if late.at_most_percent < 100:
-        words += f", at most {late.at_most_percent:g}%"
-    return words + (f", {late.grace_minutes:g} minutes' grace" if late.grace_minutes else "")
+        description += f", at most {late.at_most_percent:g}%"
+    return description + (f", {late.grace_minutes:g} minutes' grace" if late.grace_minutes else "")

@@ -149,11 +149,11 @@ def save_lab(session: Session, lab: LabCells, course_id: str) -> SavedLab:
 
 
 def _find_or_insert(session: Session, model: Any, where: tuple[Any, ...], row: dict[str, Any]) -> str:
-    found = session.execute(select(model.id).where(*where)).scalar_one_or_none()
-    if found is None:
-        found = api.new_uuid()
-        session.execute(insert(model), [{"id": found, **row}])
-    return str(found)
+    row_id = session.execute(select(model.id).where(*where)).scalar_one_or_none()
+    if row_id is None:
+        row_id = api.new_uuid()
+        session.execute(insert(model), [{"id": row_id, **row}])
+    return str(row_id)
 
 
 def _save_sources(session: Session, lab: LabCells, notebook_id: str) -> None:
@@ -197,15 +197,15 @@ def _save_cells(
 
 def _remove_cell(session: Session, model: Any, cell_id: str, name: str, lab: str) -> None:
     grade, comment = api.Grade, api.Comment
-    by_hand = session.execute(
+    score_by_hand = session.execute(
         select(grade.id)
         .where(grade.cell_id == cell_id)
         .where(or_(grade.manual_score.is_not(None), grade.extra_credit.is_not(None)))
     ).first()
-    spoken = session.execute(
+    comment_by_hand = session.execute(
         select(comment.id).where(comment.cell_id == cell_id, comment.manual_comment.is_not(None))
     ).first()
-    if by_hand is not None or spoken is not None:
+    if score_by_hand is not None or comment_by_hand is not None:
         raise GradingError(
             f"Cell {name} is no longer in lab {lab}, but the gradebook holds marks that people entered for "
             "it: put the cell back, or grade into a new gradebook."

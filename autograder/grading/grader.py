@@ -33,7 +33,7 @@ MAX_OUTPUT = 16 << 20
 _TOO_LONG_TO_READ = "The code takes too long to be searched for functions that a question forbids: somebody has to look at it."
 #: Seconds that watching an answer's calls may take, once it is graded.
 WATCH_SECONDS = 2.0
-_STRANGE = "what your function returned is too large or too strange to be judged in time"
+_NOT_JUDGED_IN_TIME = "what your function returned is too large or too strange to be judged in time"
 
 
 @dataclass(frozen=True)
@@ -148,14 +148,14 @@ class Grader:
     def _forbidden(self, repaired: Repaired, notes: list[str]) -> dict[str, tuple[str, ...]]:
         """The forbidden names that each answer uses; a note where the code is not one to be read in time."""
         cells = repaired.executed_source()
-        found: dict[str, tuple[str, ...]] = {}
+        used: dict[str, tuple[str, ...]] = {}
         try:
             with judging(READING_SECONDS):
                 for name, _ in spec(self.lab).questions:
-                    found[name] = forbidden_used(self.lab, name, cells)
+                    used[name] = forbidden_used(self.lab, name, cells)
         except (JudgedTooLong, TooLongToRead):
             notes.append(_TOO_LONG_TO_READ)
-        return found
+        return used
 
     def _question(
         self,
@@ -179,8 +179,8 @@ class Grader:
         score = earned(points, [(run.test.weight, run.result.passed) for run in runs])
         if forbidden and settings().forbidden == "zero":
             score = 0.0
-        found = _diagnosis(self.lab, name, runs)
-        symptom = None if found else _symptom(self.lab, name, runs)
+        diagnosis = _diagnosis(self.lab, name, runs)
+        symptom = None if diagnosis else _symptom(self.lab, name, runs)
         errors = (run.error for run in runs if run.error is not None)
         error = next((e for e in errors if e.type_name != "NotImplementedError" or e.message), None)
         shown_error = safe_error(error, _labelled_sources(repaired))
@@ -189,10 +189,10 @@ class Grader:
             score,
             points,
             tuple(run.result for run in runs),
-            found.title if found else None,
-            found.hint if found else None,
+            diagnosis.title if diagnosis else None,
+            diagnosis.hint if diagnosis else None,
             shown_error,
-            found.title if found else _cause(runs, symptom, shown_error),
+            diagnosis.title if diagnosis else _cause(runs, symptom, shown_error),
             forbidden,
         )
 
@@ -302,11 +302,11 @@ def _run_in(session: Session, function: str, test: HiddenTest) -> tuple[TestRun,
             return run_test(test, student), ""
     except JudgedTooLong:
         trace = tuple(student.trace) if student is not None else ()
-        return TestRun(test, TestResult(test.title, False, _STRANGE), trace), ""
+        return TestRun(test, TestResult(test.title, False, _NOT_JUDGED_IN_TIME), trace), ""
     except StudentGone as gone:
         trace = tuple(student.trace) if student is not None else ()
-        words = STATUSES[gone.reason].test_message
-        return TestRun(test, TestResult(test.title, False, words), trace), words
+        message = STATUSES[gone.reason].test_message
+        return TestRun(test, TestResult(test.title, False, message), trace), message
 
 
 def _naming_the_question(note: str, template: Template) -> str:
@@ -359,22 +359,22 @@ def _public_checks(
     outcomes: Sequence[CellOutcome], known: Collection[str]
 ) -> dict[str, list[tuple[bool, str]]]:
     """What the public checks' cards said. They ran beside the student's code, so this is their word, no more."""
-    said: dict[str, list[tuple[bool, str]]] = {}
+    checks: dict[str, list[tuple[bool, str]]] = {}
     for outcome in outcomes:
         for output in outcome.outputs:
             record = output.get("data", {}).get(MIME) if isinstance(output.get("data"), dict) else None
             if isinstance(record, dict) and record.get("question") in known:
                 marks = record.get("marks")
-                rows = (
+                marks = (
                     [m for m in marks if isinstance(m, list) and len(m) == 3]
                     if isinstance(marks, list)
                     else []
                 )
-                said[record["question"]] = [
+                checks[record["question"]] = [
                     (m[1] is True, f"{m[0]} {m[2]}".strip()[:500] if m[1] is not True else str(m[0])[:500])
-                    for m in rows[:50]
+                    for m in marks[:50]
                 ]
-    return said
+    return checks
 
 
 def _executed(repaired: Repaired, outcomes: Sequence[CellOutcome]) -> str:

@@ -29,7 +29,7 @@ MAX_CODE = 1_000_000
 
 @dataclass(frozen=True)
 class Template:
-    """The released lab, as the sanitiser needs it."""
+    """The released lab, as the repair needs it."""
 
     lab: str
     cells: tuple[NotebookNode, ...]
@@ -150,7 +150,7 @@ def repair(raw: bytes, template: Template) -> Repaired:
     seen: set[str] = set()
     for cell in student_cells:
         grade_id = _identify(cell, template)
-        if grade_id is not None and _is_given(template.named[grade_id]):
+        if grade_id is not None and _is_locked(template.named[grade_id]):
             if grade_id in seen:
                 result.notes.append(
                     f"The given cell “{grade_id}” stood there twice; the second was left out."
@@ -162,18 +162,18 @@ def repair(raw: bytes, template: Template) -> Repaired:
                 result.notes.append(
                     f"The given cell “{grade_id}” had become {cell['kind']} and was restored."
                 )
-            result.cells.append(_given(template.named[grade_id], grade_id))
+            result.cells.append(_locked_cell(template.named[grade_id], grade_id))
         else:
-            result.cells.append(_own(cell, grade_id, grade_id in seen, template, result.notes))
+            result.cells.append(_student_cell(cell, grade_id, grade_id in seen, template, result.notes))
         if grade_id is not None:
             seen.add(grade_id)
     _insert_missing(result, template, seen)
     _put_tests_after_answers(result, template)
-    _leave_out_endless_code(result)
+    _drop_overlong_code(result)
     return result
 
 
-def _leave_out_endless_code(result: Repaired) -> None:
+def _drop_overlong_code(result: Repaired) -> None:
     """Do not run, read or hand on more than anybody writes."""
     left = MAX_CODE
     for position, cell in enumerate(result.cells):
@@ -188,7 +188,8 @@ def _leave_out_endless_code(result: Repaired) -> None:
             cell.run = ""
 
 
-def _is_given(master: NotebookNode) -> bool:
+def _is_locked(master: NotebookNode) -> bool:
+    """Whether students are told not to change the cell: a "given" cell, in the notes that they read."""
     return bool(master.metadata.nbgrader.locked) and not master.metadata.nbgrader.solution
 
 
@@ -198,7 +199,8 @@ def _identify(cell: dict[str, Any], template: Template) -> str | None:
     return next((name for name in names if name in template.named), None)
 
 
-def _given(master: NotebookNode, grade_id: str) -> Cell:
+def _locked_cell(master: NotebookNode, grade_id: str) -> Cell:
+    """A cell that runs as the master has it."""
     node = nbformat.from_dict(dict(master))
     if node.cell_type != "code":
         return Cell(node, grade_id)
@@ -215,7 +217,7 @@ def kept_name(question: str) -> str:
     return f"__graded_{question}__"
 
 
-def _own(
+def _student_cell(
     cell: dict[str, Any], grade_id: str | None, again: bool, template: Template, notes: list[str]
 ) -> Cell:
     """A cell of the student's: an answer, or one they added."""
@@ -240,12 +242,12 @@ def _own(
         node.update(outputs=[], execution_count=None)
     run = source if kind == "code" else ""
     original = template.skipped.get(cell["id"])
-    if run and (original is not None or run.strip() in _texts(template)):
-        run = "" if run.strip() in _texts(template) else definitions_of(run)
+    if run and (original is not None or run.strip() in _skipped_sources(template)):
+        run = "" if run.strip() in _skipped_sources(template) else definitions_of(run)
     return Cell(node, grade_id, run if run.strip() else "")
 
 
-def _texts(template: Template) -> set[str]:
+def _skipped_sources(template: Template) -> set[str]:
     return {source.strip() for source in template.skipped.values()}
 
 
@@ -270,12 +272,12 @@ def _insert_missing(result: Repaired, template: Template, seen: set[str]) -> Non
         if grade_id not in seen:
             places = (i + 1 for i, cell in reversed(list(enumerate(result.cells))) if cell.grade_id == before)
             where = next(places, 0) if before is not None else 0
-            if _is_given(master):
+            if _is_locked(master):
                 result.notes.append(f"The given cell “{grade_id}” was missing and was restored.")
-                result.cells.insert(where, _given(master, grade_id))
+                result.cells.insert(where, _locked_cell(master, grade_id))
             else:
                 result.notes.append(f"The answer cell “{grade_id}” was missing.")
-        before = grade_id if grade_id in seen or _is_given(master) else before
+        before = grade_id if grade_id in seen or _is_locked(master) else before
 
 
 def _put_tests_after_answers(result: Repaired, template: Template) -> None:

@@ -73,8 +73,8 @@ class IsolatedExporter(NotebookExporter):
             input=json.dumps(order), capture_output=True, text=True, check=False,
         )  # fmt: skip
         if done.returncode:
-            said = done.stderr.strip().splitlines()
-            self._failure = said[-1] if said else "Grading in the sandbox failed."
+            lines = done.stderr.strip().splitlines()
+            self._failure = lines[-1] if lines else "Grading in the sandbox failed."
             raise NbGraderException(self._failure)
         self.log.info(done.stdout.strip())
         self._graded |= {(lab, student) for student in students}

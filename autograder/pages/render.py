@@ -35,10 +35,10 @@ def sentence(text: str) -> Markup:
     """A sentence for people, everything escaped, with `code` between backticks set as code."""
     pieces: list[Markup] = []
     clean, end = plain(text, 2000), 0
-    for found in _CODE.finditer(clean):
-        pieces.append(escape(clean[end : found.start()]))
-        pieces.append(Markup("<code>{}</code>").format(found.group(1) or found.group(2)))
-        end = found.end()
+    for match in _CODE.finditer(clean):
+        pieces.append(escape(clean[end : match.start()]))
+        pieces.append(Markup("<code>{}</code>").format(match.group(1) or match.group(2)))
+        end = match.end()
     return Markup("").join([*pieces, escape(clean[end:])])
 
 
@@ -76,12 +76,12 @@ def share(value: float, maximum: float) -> str:
 def duration(seconds: float) -> str:
     """A length of time in words: "3 days", "1 hour 20 minutes", "less than a minute"."""
     units = [("day", 86400), ("hour", 3600), ("minute", 60)]
-    words, rest = [], int(seconds)
+    parts, rest = [], int(seconds)
     for name, size in units:
         count, rest = divmod(rest, size)
         if count:
-            words.append(f"{count} {name}{'s' if count > 1 else ''}")
-    return " ".join(words[:2]) or "less than a minute"
+            parts.append(f"{count} {name}{'s' if count > 1 else ''}")
+    return " ".join(parts[:2]) or "less than a minute"
 
 
 @cache

@@ -27,27 +27,27 @@ class Files:
         self.lab = lab
         self.out = out
         self.store = store
-        self._ground = _ground(lab)
-        self._known = store.made(lab)
-        self._fresh: dict[str, tuple[str, str]] = {}
+        self._lab_digest = _lab_digest(lab)
+        self._earlier = store.made(lab)
+        self._noted: dict[str, tuple[str, str]] = {}
 
     def source(self, *parts: str) -> str:
         """The digest of what a file is made from: these parts, the lab, and the code that writes it."""
-        return _digest(self._ground, *parts)
+        return _digest(self._lab_digest, *parts)
 
     def are_current(self, paths: Iterable[Path], source: str) -> bool:
         """Whether these files were made from ``source`` and are as they were written (or absent, if none was)."""
-        return all(self._known.get(self._name(path)) == (source, _content(path)) for path in paths)
+        return all(self._earlier.get(self._name(path)) == (source, _content_digest(path)) for path in paths)
 
     def made(self, paths: Iterable[Path], source: str) -> None:
         """Take note that these files have just been made from ``source``."""
-        self._fresh |= {self._name(path): (source, _content(path)) for path in paths}
+        self._noted |= {self._name(path): (source, _content_digest(path)) for path in paths}
 
     def save(self) -> None:
         """Keep what was noted."""
-        self.store.put_made(self.lab, self._fresh)
-        self._known |= self._fresh
-        self._fresh = {}
+        self.store.put_made(self.lab, self._noted)
+        self._earlier |= self._noted
+        self._noted = {}
 
     def _name(self, path: Path) -> str:
         return path.relative_to(self.out).as_posix()
@@ -62,7 +62,7 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def _content(path: Path) -> str:
+def _content_digest(path: Path) -> str:
     """The digest of a file's content; "" when there is no such file."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
@@ -70,7 +70,7 @@ def _content(path: Path) -> str:
         return ""
 
 
-def _ground(lab: str) -> str:
+def _lab_digest(lab: str) -> str:
     """What every page of a lab rests on: its master, points and misconceptions, and the writers of pages."""
     answers = course_root() / "autograder" / "misconceptions" / f"m{lab}"
     texts = [path for path in (master_path(lab), answers) if path.exists()]

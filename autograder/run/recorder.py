@@ -191,13 +191,13 @@ def _written(result: SubmissionResult | None) -> dict[str, str]:
     """grade_id -> the text of each written answer of a result's notebook."""
     if result is None:
         return {}
-    wanted = {name for name, _ in spec(result.lab).written}
-    found = dict.fromkeys(wanted, "")
+    names = {name for name, _ in spec(result.lab).written}
+    answers = dict.fromkeys(names, "")
     for cell in json.loads(result.notebook)["cells"] if result.notebook else ():
         name = cell.get("metadata", {}).get("nbgrader", {}).get("grade_id")
-        if name in wanted:
-            found[name] = cell.get("source", "")
-    return found
+        if name in names:
+            answers[name] = cell.get("source", "")
+    return answers
 
 
 def write_report(lab: str, out: Path, store: ResultStore, marks: Mapping[str, TeacherMarks]) -> Path:

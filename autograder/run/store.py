@@ -36,7 +36,7 @@ class ResultStore:
 
     def __init__(self, path: Path, busy_seconds: float = 20.0):
         self.path = path
-        with self._in_words():
+        with self._database_errors():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
             self._db.executescript(_SCHEMA)
@@ -51,25 +51,25 @@ class ResultStore:
 
     def keys(self, lab: str) -> dict[str, tuple[str, str]]:
         """student -> (key of the notebook, digest of the context) of all finished results."""
-        with self._in_words():
+        with self._database_errors():
             rows = self._db.execute("SELECT student, raw, context FROM results WHERE lab = ?", (lab,))
-            return {_given(student): (raw, context) for student, raw, context in rows}
+            return {_decoded(student): (raw, context) for student, raw, context in rows}
 
     def get(self, lab: str, student: str) -> SubmissionResult | None:
         """The finished result of a student, if there is one."""
-        with self._in_words():
+        with self._database_errors():
             row = self._db.execute(
-                "SELECT result FROM results WHERE lab = ? AND student = ?", (lab, _stored(student))
+                "SELECT result FROM results WHERE lab = ? AND student = ?", (lab, _encoded(student))
             ).fetchone()
         return SubmissionResult.from_dict(json.loads(row[0])) if row else None
 
     def times(self, lab: str) -> dict[str, str]:
         """student -> when the submission of the finished result came in ("" when nobody knows)."""
-        with self._in_words():
+        with self._database_errors():
             rows = self._db.execute(
                 "SELECT student, json_extract(result, '$.submitted_at') FROM results WHERE lab = ?", (lab,)
             )
-            return {_given(student): when for student, when in rows}
+            return {_decoded(student): when for student, when in rows}
 
     def all(self, lab: str) -> Iterator[SubmissionResult]:
         """All finished results of a lab, by student."""
@@ -77,7 +77,7 @@ class ResultStore:
 
     def all_with_digests(self, lab: str) -> Iterator[tuple[SubmissionResult, str]]:
         """All finished results of a lab, by student, each with a digest of it."""
-        with self._in_words():
+        with self._database_errors():
             for (text,) in self._db.execute(
                 "SELECT result FROM results WHERE lab = ? ORDER BY student", (lab,)
             ):
@@ -87,73 +87,74 @@ class ResultStore:
         """Keep a finished result; its digest."""
         text = json.dumps(result.as_dict())
         keys = (result.keys.get("raw", ""), result.keys.get("context", ""))
-        with self._in_words():
+        with self._database_errors():
             self._db.execute(
                 "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?)",
-                (result.lab, _stored(result.student), *keys, text),
+                (result.lab, _encoded(result.student), *keys, text),
             )
         return _digest(text)
 
     def made(self, lab: str) -> dict[str, tuple[str, str]]:
         """file -> (digest of what it was made from, digest of its content) of what was made for a lab."""
-        with self._in_words():
+        with self._database_errors():
             rows = self._db.execute("SELECT file, source, content FROM made WHERE lab = ?", (lab,))
-            return {_given(file): (source, content) for file, source, content in rows}
+            return {_decoded(file): (source, content) for file, source, content in rows}
 
     def put_made(self, lab: str, made: Mapping[str, tuple[str, str]]) -> None:
         """Keep what was made from what; all of it or, when it cannot be written, nothing."""
-        rows = [(lab, _stored(file), *digests) for file, digests in made.items()]
-        with self._in_words():
+        rows = [(lab, _encoded(file), *digests) for file, digests in made.items()]
+        with self._database_errors():
             self._db.execute("BEGIN")
             self._db.executemany("INSERT OR REPLACE INTO made VALUES (?, ?, ?, ?)", rows)
             self._db.execute("COMMIT")
 
     def forget_others(self, lab: str, students: set[str]) -> None:
         """Drop results of students who are not in the class any more."""
-        gone = [(lab, _stored(student)) for student in self.keys(lab) if student not in students]
-        with self._in_words():
+        gone = [(lab, _encoded(student)) for student in self.keys(lab) if student not in students]
+        with self._database_errors():
             self._db.executemany("DELETE FROM results WHERE lab = ? AND student = ?", gone)
 
     def context(self, lab: str) -> dict[str, Any] | None:
         """The context of the last run, to say what changed."""
-        with self._in_words():
+        with self._database_errors():
             row = self._db.execute("SELECT context FROM contexts WHERE lab = ?", (lab,)).fetchone()
         context: dict[str, Any] | None = json.loads(row[0]) if row else None
         return context
 
     def put_context(self, lab: str, context: dict[str, Any]) -> None:
         """Keep the context of this run."""
-        with self._in_words():
+        with self._database_errors():
             self._db.execute("INSERT OR REPLACE INTO contexts VALUES (?, ?)", (lab, json.dumps(context)))
 
     @contextmanager
-    def _in_words(self) -> Iterator[None]:
-        """What the database refuses, as a sentence that says what to do."""
+    def _database_errors(self) -> Iterator[None]:
+        """Raise the database's errors as a GradingError that says what to do."""
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            said = str(error).lower()
-            if "locked" in said or "busy" in said:
-                words = "are in use by another program: let it finish and try again"
-            elif "full" in said:
-                words = "cannot be written, the disk is full: make room and try again"
-            elif "not a database" in said or "malformed" in said:
-                words = "are damaged: move the file away and grade again"
+            message = str(error).lower()
+            if "locked" in message or "busy" in message:
+                advice = "are in use by another program: let it finish and try again"
+            elif "full" in message:
+                advice = "cannot be written, the disk is full: make room and try again"
+            elif "not a database" in message or "malformed" in message:
+                advice = "are damaged: move the file away and grade again"
             else:
-                words = f"cannot be read or written ({error}): check the folder and the disk, and try again"
-            raise GradingError(f"The results in {self.path} {words}.") from error
+                advice = f"cannot be read or written ({error}): check the folder and the disk, and try again"
+            raise GradingError(f"The results in {self.path} {advice}.") from error
 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _stored(student: str) -> str:
-    """The name as SQLite can hold it: a folder's name that is not UTF-8 has lone surrogates."""
-    plain = student.isprintable() and not student.startswith('"')
-    return student if plain else json.dumps(student)
+def _encoded(name: str) -> str:
+    """A student's or a file's name as SQLite can hold it: a folder's name that is not UTF-8 has lone surrogates."""
+    plain = name.isprintable() and not name.startswith('"')
+    return name if plain else json.dumps(name)
 
 
-def _given(stored: str) -> str:
+def _decoded(stored: str) -> str:
+    """The name that ``_encoded`` made this of."""
     name: str = json.loads(stored) if stored.startswith('"') else stored
     return name

@@ -56,22 +56,22 @@ def build_report(
     are sources that two students may share without having shared them (see ``similarity``). ``remarks`` are sentences
     about the class: whose lateness was not counted, who is missing.
     """
-    rows: list[SubmissionResult] = []
-    cells: list[Answers] = []
+    class_results: list[SubmissionResult] = []
+    submissions: list[Answers] = []
     for result in results:
-        own = answers(result, spec)
-        if own is not None:
-            cells.append(own)
-        rows.append(replace(result, notebook=""))
-    rows.sort(key=lambda row: row.student.casefold())
+        written = answers(result, spec)
+        if written is not None:
+            submissions.append(written)
+        class_results.append(replace(result, notebook=""))
+    class_results.sort(key=lambda result: result.student.casefold())
     path = report_page(out, spec.name)
-    groups = alike_groups(cells, spec, known_answers)
-    write_atomically(path, render_report(rows, spec, groups, path.parent, out, demos or {}, remarks))
+    groups = alike_groups(submissions, spec, known_answers)
+    write_atomically(path, render_report(class_results, spec, groups, path.parent, out, demos or {}, remarks))
     return path
 
 
 def render_report(
-    rows: Sequence[SubmissionResult],
+    results: Sequence[SubmissionResult],
     spec: LabSpec,
     groups: Sequence[AlikeGroup],
     folder: Path,
@@ -80,7 +80,7 @@ def render_report(
     remarks: Sequence[str] = (),
 ) -> str:
     """The page as HTML; links are relative to ``folder``."""
-    handed_in = [row for row in rows if row.readable]
+    handed_in = [result for result in results if result.readable]
     questions = question_statistics(handed_in, spec.questions)
     script = (TEMPLATES / "sort.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -95,24 +95,24 @@ def render_report(
         questions=questions,
         question_headline=_question_headline(questions),
         few=len(handed_in) < FEW,
-        misconceptions=_misconceptions(rows, demos, folder, out),
-        statuses=_statuses(rows),
-        flagged=_flagged(rows),
+        misconceptions=_misconceptions(results, demos, folder, out),
+        statuses=_statuses(results),
+        flagged=_flagged(results),
         groups=groups,
         alike=round(100 * ALIKE),
-        students=[_student_row(row, spec, folder, out) for row in rows],
+        students=[_student_row(result, spec, folder, out) for result in results],
         remarks=[plain(remark, 2000) for remark in remarks],
         question_names=[name for name, _ in spec.questions],
-        unsandboxed=sum(row.unsandboxed for row in rows),
+        unsandboxed=sum(result.unsandboxed for result in results),
         handed_in=len(handed_in),
-        everybody=len(rows),
+        everybody=len(results),
     )
 
 
-def _score_summary(rows: Sequence[SubmissionResult], spec: LabSpec) -> dict[str, Any] | None:
-    if not rows:
+def _score_summary(results: Sequence[SubmissionResult], spec: LabSpec) -> dict[str, Any] | None:
+    if not results:
         return None
-    scores = [row.score for row in rows]
+    scores = [result.score for result in results]
     edges = round_edges(spec.max_score)
     mean, median = statistics.fmean(scores), statistics.median(scores)
     description = f"Histogram of scores: mean {mean:.3g}, median {median:.3g} of {spec.max_score:g} points."
@@ -133,16 +133,16 @@ def _score_summary(rows: Sequence[SubmissionResult], spec: LabSpec) -> dict[str,
     }
 
 
-def _time_summary(rows: Sequence[SubmissionResult]) -> dict[str, Any] | None:
-    if not rows:
+def _time_summary(results: Sequence[SubmissionResult]) -> dict[str, Any] | None:
+    if not results:
         return None
-    seconds = sorted(row.seconds for row in rows)
+    seconds = sorted(result.seconds for result in results)
     edges = round_edges(seconds[-1])
-    slowest = sorted(rows, key=lambda row: -row.seconds)[:3]
+    slowest = sorted(results, key=lambda result: -result.seconds)[:3]
     return {
         "total": sum(seconds),
         "median": statistics.median(seconds),
-        "slowest": [(plain(row.student, 100), row.seconds) for row in slowest],
+        "slowest": [(plain(result.student, 100), result.seconds) for result in slowest],
         "chart": histogram_chart(
             histogram(seconds, edges),
             edges,
@@ -163,15 +163,15 @@ def _question_headline(questions: Sequence[QuestionStatistics]) -> str:
 
 
 def _misconceptions(
-    rows: Sequence[SubmissionResult], demos: Mapping[str, str], folder: Path, out: Path
+    results: Sequence[SubmissionResult], demos: Mapping[str, str], folder: Path, out: Path
 ) -> list[MisconceptionCount]:
     students: dict[tuple[str, str], list[str]] = defaultdict(list)
     hints: dict[tuple[str, str], str] = {}
-    for row in rows:
-        for question in row.questions:
+    for result in results:
+        for question in result.questions:
             if question.misconception:
                 key = (question.misconception, question.name)
-                students[key].append(plain(row.student, 100))
+                students[key].append(plain(result.student, 100))
                 hints[key] = question.hint or ""
     counts = [
         MisconceptionCount(
@@ -200,45 +200,45 @@ def _relative(target: Path, folder: Path) -> str:
     return quote(Path(os.path.relpath(target, folder)).as_posix().encode("utf-8", "surrogateescape"))
 
 
-def _statuses(rows: Sequence[SubmissionResult]) -> list[dict[str, Any]]:
-    counts = Counter(row.status for row in rows)
+def _statuses(results: Sequence[SubmissionResult]) -> list[dict[str, Any]]:
+    counts = Counter(result.status for result in results)
     return [
         {
             "status": status,
             "words": STATUSES[status].for_staff,
             "count": counts[status],
-            "students": [plain(row.student, 100) for row in rows if row.status == status],
+            "students": [plain(result.student, 100) for result in results if result.status == status],
         }
         for status in STATUSES
         if counts[status]
     ]
 
 
-def _flagged(rows: Sequence[SubmissionResult]) -> list[dict[str, Any]]:
+def _flagged(results: Sequence[SubmissionResult]) -> list[dict[str, Any]]:
     """The answers that use a forbidden function, for a person to look at."""
     return [
         {
-            "student": plain(row.student, 100),
+            "student": plain(result.student, 100),
             "question": question.name,
             "names": question.forbidden,
             "points": question.points,
             "most": question.max_points,
         }
-        for row in rows
-        for question in row.questions
+        for result in results
+        for question in result.questions
         if question.forbidden
     ]
 
 
-def _student_row(row: SubmissionResult, spec: LabSpec, folder: Path, out: Path) -> dict[str, Any]:
-    page = feedback_page(out, row.student, row.lab)
-    points = {question.name: question.points for question in row.questions}
+def _student_row(result: SubmissionResult, spec: LabSpec, folder: Path, out: Path) -> dict[str, Any]:
+    page = feedback_page(out, result.student, result.lab)
+    points = {question.name: question.points for question in result.questions}
     return {
-        "student": plain(row.student, 100),
+        "student": plain(result.student, 100),
         "link": _relative(page, folder) if page.exists() else "",
-        "score": row.score,
+        "score": result.score,
         "points": [points.get(name) for name, _ in spec.questions],
-        "status": row.status,
-        "seconds": row.seconds,
-        "misconceptions": sum(bool(question.misconception) for question in row.questions),
+        "status": result.status,
+        "seconds": result.seconds,
+        "misconceptions": sum(bool(question.misconception) for question in result.questions),
     }

@@ -131,12 +131,12 @@ def alike_groups(
     wrote = Counter(form for one in submissions for form in {nameless(line) for line in one.code})
     common = max(COMMON_PEOPLE, COMMON_SHARE * len(submissions))
 
-    def own_tokens(one: Answers) -> list[str]:
+    def unshared_tokens(one: Answers) -> list[str]:
         forms = (nameless(line) for line in one.code)
         return [token for form in forms if form not in known and wrote[form] <= common for token in form]
 
     students = [one.student for one in submissions]
-    code = _groups(students, [own_tokens(one) for one in submissions], FEWEST_TOKENS, "code")
+    code = _groups(students, [unshared_tokens(one) for one in submissions], FEWEST_TOKENS, "code")
     template = _template_words(spec)
     prose = [[word for word in one.prose if word not in template] for one in submissions]
     return sorted(code + _groups(students, prose, FEWEST_WORDS, "prose"), key=lambda group: -group.highest)

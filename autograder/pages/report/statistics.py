@@ -60,22 +60,22 @@ def question_statistics(
     points = [{q.name: float(q.points) for q in result.questions} for result in results]
     if not points:
         return []
-    found = []
+    table = []
     for name, most in questions:
-        own = [row.get(name, 0.0) for row in points]
-        rest = [sum(row.values()) - mine for row, mine in zip(points, own, strict=True)]
-        shares = [mine / most if most else 0.0 for mine in own]
-        found.append(
+        earned = [row.get(name, 0.0) for row in points]
+        rest = [sum(row.values()) - mark for row, mark in zip(points, earned, strict=True)]
+        shares = [mark / most if most else 0.0 for mark in earned]
+        table.append(
             QuestionStatistics(
                 name,
                 most,
                 mean_share=statistics.fmean(shares),
                 full_share=sum(share >= 1 - 1e-9 for share in shares) / len(shares),
                 zero_share=sum(share <= 1e-9 for share in shares) / len(shares),
-                discrimination=correlation(own, rest),
+                discrimination=correlation(earned, rest),
             )
         )
-    return found
+    return table
 
 
 def histogram(values: Sequence[float], edges: Sequence[float]) -> list[int]:
