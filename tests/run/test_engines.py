@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from autograder.sandbox.jail.namespaces import probe
-from tests.fixtures.frozen_course import BROKEN, LAB, SALT, WRONG, command, environment, hand_in
-from tests.run.test_nothing_lost import finished, gradebook, pages, workers
+from tests.fixtures.frozen_course import BROKEN, LAB, SALT, STARTED_BY, WRONG, command, environment, hand_in
+from tests.run.test_nothing_lost import finished, gradebook, pages, workers, workers_left
 
 pytest.importorskip("distributed", reason="the Dask engine needs the package distributed")
 pytestmark = [
@@ -57,15 +57,15 @@ class Cluster:
         shutil.copytree(frozen / "autograder", site / "autograder")
         shutil.copytree(frozen / "notebooks" / "coursekit", site / "coursekit")
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("COURSE_")}
-        self.environment["PYTHONPATH"] = str(site)
+        self.environment |= {"PYTHONPATH": str(site), **STARTED_BY}
         self.file = folder / "scheduler.json"
         common = ["--scheduler-file", str(self.file), "--no-dashboard"]
         self.scheduler = self.start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", *common)
-        self.address = self.found_address()
+        self.address = self.read_address()
         options = ["--nthreads", "1", "--no-nanny", "--local-directory", str(folder / "scratch")]
         self.workers = [self.start("dask_worker", *common, *options) for _ in range(count)]
 
-    def found_address(self, seconds: float = 120) -> str:
+    def read_address(self, seconds: float = 120) -> str:
         """The scheduler's address, once it has written it in full."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and self.scheduler.poll() is None:
@@ -96,16 +96,15 @@ def cluster(frozen: Path, tmp_path: Path) -> Iterator[Cluster]:
 
 def rows(out: Path) -> bytes:
     """results.json without the running times, as bytes."""
-    found = json.loads((out / "results.json").read_text())
-    for row in found:
+    results = json.loads((out / "results.json").read_text())
+    for row in results:
         del row["seconds"]
-    return json.dumps(found, indent=2, ensure_ascii=False).encode()
+    return json.dumps(results, indent=2, ensure_ascii=False).encode()
 
 
 def test_a_class_on_a_cluster_gets_the_same_results_also_when_a_worker_is_killed(
     submitted, local, frozen, cluster, tmp_path
 ):
-    before = set(workers())
     out = tmp_path / "out"
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "autograder.cli", "grade", "01", "--submitted", str(submitted),
@@ -116,17 +115,15 @@ def test_a_class_on_a_cluster_gets_the_same_results_also_when_a_worker_is_killed
         time.sleep(0.02)
     cluster.workers[0].send_signal(signal.SIGKILL)
     at_the_kill = len(finished(out))
-    said, _ = process.communicate(timeout=300)
-    assert process.returncode == 0, said + (tmp_path / "cluster.log").read_text()[-3000:]
+    assert workers(), "the cluster grades in worker processes"
+    output, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, output + (tmp_path / "cluster.log").read_text()[-3000:]
     assert 4 <= at_the_kill < STUDENTS, "the worker was killed in mid-run"
     assert rows(out) == rows(local)
     assert gradebook(out) == gradebook(local)
     assert pages(out) == pages(local)
     cluster.stop()
-    deadline = time.monotonic() + 30
-    while set(workers()) - before and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not set(workers()) - before, "the cluster's worker processes end with it"
+    assert not workers_left(), "the cluster's worker processes end with it"
 
 
 def test_a_cluster_made_for_one_run_gives_the_same_results(submitted, local, frozen, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -18,7 +19,7 @@ import pytest
 from autograder.errors import GradingError
 from autograder.run.store import ResultStore
 from autograder.sandbox.jail.namespaces import probe
-from tests.fixtures.frozen_course import BROKEN, WRONG, command, environment, hand_in
+from tests.fixtures.frozen_course import BROKEN, STARTED_BY, WRONG, command, environment, hand_in
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
@@ -114,16 +115,24 @@ def pages(out: Path) -> dict[str, bytes]:
 
 
 def workers() -> list[int]:
-    """The worker processes of this user that run now."""
-    found = []
+    """The worker processes that run now because of these tests; another's on this machine are not counted."""
+    mark = "=".join(*STARTED_BY.items()).encode()
+    running = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
-            try:
-                if (entry / "comm").read_text().strip() == "grade-worker":
-                    found.append(int(entry.name))
-            except OSError:
-                pass
-    return found
+            with contextlib.suppress(OSError):  # it has ended, or is another user's
+                environment_of = (entry / "environ").read_bytes().split(b"\0")
+                if (entry / "comm").read_text().strip() == "grade-worker" and mark in environment_of:
+                    running.append(int(entry.name))
+    return running
+
+
+def workers_left(seconds: float = 30) -> list[int]:
+    """The worker processes that have not ended after this long."""
+    deadline = time.monotonic() + seconds
+    while (running := workers()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return running
 
 
 def test_a_run_that_is_killed_again_and_again_ends_as_an_undisturbed_one(
@@ -147,12 +156,8 @@ def test_a_run_that_is_killed_again_and_again_ends_as_an_undisturbed_one(
 
 
 def test_a_killed_run_leaves_no_process_behind(submitted, frozen, tmp_path):
-    before = set(workers())
     grade_and_kill(submitted, tmp_path, frozen, random.Random(5))
-    deadline = time.monotonic() + 30
-    while set(workers()) - before and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not set(workers()) - before
+    assert not workers_left()
 
 
 @pytest.mark.parametrize("victim", ["grade-worker", "python"], ids=["a worker", "the first sandbox process"])
