@@ -21,18 +21,34 @@ class AnswerAudit:
     points: float
     max_points: float
     failed: tuple[tuple[str, str], ...]
+    #: Why a misconception may keep more than half of the points.
+    keeps: str = ""
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with how it fared, in words; "" when correct answers get everything and misconceptions do not."""
+        if self.kind != "misconception":
+            failed = "; ".join(f"{name}: {message}" for name, message in self.failed)
+            return failed if self.points < self.max_points else ""
+        if self.points >= self.max_points:
+            return "it passes every test"
+        if self.points > self.max_points / 2 and not self.keeps:
+            return 'it keeps more than half; weigh the tests anew, or say in keeps="…" why that is fair'
+        return ""
 
     @property
     def as_it_should(self) -> bool:
-        """Correct answers get everything, misconceptions do not."""
-        return (self.points < self.max_points) == (self.kind == "misconception")
+        """Whether there is no fault."""
+        return not self.fault
 
 
-def _audit_answer(lab: str, question: str, points: float, kind: str, name: str, function: Any) -> AnswerAudit:
+def _audit_answer(
+    lab: str, question: str, points: float, kind: str, name: str, function: Any, keeps: str = ""
+) -> AnswerAudit:
     runs = run_question(lab, question, student_with_answer(lab, question, function))
     kept = earned(points, [(run.test.weight, run.result.passed) for run in runs])
     failed = tuple((run.test.name, run.result.message) for run in runs if not run.result.passed)
-    return AnswerAudit(name, kind, kept, points, failed)
+    return AnswerAudit(name, kind, kept, points, failed, keeps)
 
 
 def audit_question(lab: str, question: str, points: float) -> list[AnswerAudit]:
@@ -40,7 +56,9 @@ def audit_question(lab: str, question: str, points: float) -> list[AnswerAudit]:
     rows = [_audit_answer(lab, question, points, "master", "master", solution(lab)[question])]
     for kind, by_question in answers_of(lab).items():
         for answer in by_question.get(question, ()):
-            rows.append(_audit_answer(lab, question, points, kind, answer.name, answer.function))
+            rows.append(
+                _audit_answer(lab, question, points, kind, answer.name, answer.function, answer.keeps)
+            )
     return sorted(rows, key=lambda row: ["master", "alternative", "misconception"].index(row.kind))
 
 

@@ -79,9 +79,13 @@ def build(
 ) -> None:
     """Make the instructor's and the students' notebooks from the masters."""
     from autograder.course import build as building
+    from autograder.course.soundness import require_sound
 
+    names = _labs(labs)
+    for note in require_sound(names, unfinished=not check):
+        console.print(f"! {note}", markup=False)
     drifted = False
-    for lab in _labs(labs):
+    for lab in names:
         if check:
             result = building.check(lab)
             drifted |= bool(result.drift)
@@ -127,10 +131,13 @@ def audit(
     from autograder.audit.public_checks import accept_cards
     from autograder.cli.audit import run_and_show
     from autograder.course.policy_file import spec
+    from autograder.course.soundness import require_sound
 
-    for lab in _labs(labs) if accept else ():
+    names = _labs(labs)
+    require_sound(names)
+    for lab in names if accept else ():
         accept_cards(lab, [question for question, _ in spec(lab).questions])
-    report, good = run_and_show(_labs(labs), mutants=mutants, verbose=verbose, console=console)
+    report, good = run_and_show(names, mutants=mutants, verbose=verbose, console=console)
     _write_json(json_file, report)
     if not good:
         raise typer.Exit(1)
@@ -149,7 +156,9 @@ def release(
     """Write a student's bundle: the notebook, the kit, the data; no solution, no hidden test."""
     from autograder.course.masters import lab_name
     from autograder.course.release import release as write
+    from autograder.course.soundness import require_sound
 
+    require_sound([lab_name(lab)])
     console.print(f"✓ {write(lab_name(lab), out)}")
 
 
@@ -166,7 +175,9 @@ def simulate(
 
     from autograder.audit.simulate import simulate as write
     from autograder.course.masters import lab_name
+    from autograder.course.soundness import require_sound
 
+    require_sound([lab_name(lab)])
     kinds = Counter(write(lab_name(lab), students, out, seed, hostile).values())
     console.print(
         f"✓ {students} submissions in {out}: " + ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import json
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +20,22 @@ from nbgrader.preprocessors import (
     LockCells,
 )
 
-from autograder.course.masters import course_root, read_master
+from autograder.course.masters import course_root, is_skipped, read_master
+from autograder.course.policy_file import limits_of
+from autograder.errors import UserError
 from autograder.files import write_atomically
 
 #: A cell of a lab may compute this long before the build gives up on it.
 CELL_SECONDS = 600
 #: How the line begins that ``until_written`` shows in place of a cell's results.
 _WAITED = "○ This cell "
+#: What a student's machine is asked for: a minute on two cores, and memory that leaves room for a browser.
+CPU_SECONDS = 120.0
+MEMORY_BYTES = 1_500_000_000
+
+_MEASURE = """import json, resource, sys
+_used = resource.getrusage(resource.RUSAGE_SELF)
+print(json.dumps([_used.ru_utime + _used.ru_stime, _used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)]))"""
 
 
 @dataclass(frozen=True)
@@ -34,6 +45,36 @@ class Built:
     lab: str
     executed: bool
     drift: str = ""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What running a whole notebook took: CPU time and memory of its kernel, and seconds of each cell that is graded."""
+
+    cpu_seconds: float
+    memory_bytes: float
+    graded: dict[str, float]
+
+
+def too_costly(lab: str, used: Usage) -> list[str]:
+    """Sentences for what takes longer, or more memory, than a student's machine or grading gives it."""
+    limits, total = limits_of(lab), sum(used.graded.values())
+    found = [
+        f"the cell {name} computes for {seconds:.0f} s, and grading stops it after {limits.cell_seconds:g} s"
+        for name, seconds in used.graded.items()
+        if seconds > limits.cell_seconds
+    ]
+    if total > limits.total_seconds:
+        found.append(
+            f"its graded cells compute for {total:.0f} s, and grading ends after {limits.total_seconds:g} s"
+        )
+    if used.cpu_seconds > CPU_SECONDS:
+        found.append(f"it computes for {used.cpu_seconds:.0f} s of CPU time; {CPU_SECONDS:g} s are allowed")
+    if used.memory_bytes > MEMORY_BYTES:
+        found.append(
+            f"it takes {used.memory_bytes / 1e9:.1f} GB of memory; {MEMORY_BYTES / 1e9:g} GB are allowed"
+        )
+    return [f"solutions/{lab}/{lab}.py: {sentence}" for sentence in found]
 
 
 def solution_notebook(lab: str) -> Path:
@@ -67,17 +108,23 @@ def released_notebook(lab: str) -> NotebookNode:
     return released
 
 
-def execute(notebook: NotebookNode, folder: Path) -> NotebookNode:
-    """Run every cell in a fresh kernel, outputs kept. Raises nbclient's ``CellExecutionError``."""
+def execute(notebook: NotebookNode, folder: Path) -> Usage:
+    """Run every cell in a fresh kernel, outputs kept, and say what it took. Raises nbclient's ``CellExecutionError``."""
     from nbclient import NotebookClient
 
+    notebook.cells.append(nbformat.v4.new_code_cell(_MEASURE))
     client = NotebookClient(
         notebook, timeout=CELL_SECONDS, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
     )
     client.execute()
+    cpu_seconds, memory_bytes = json.loads(notebook.cells.pop().outputs[0].text)
+    graded = {}
     for cell in notebook.cells:
-        cell.metadata.pop("execution", None)
-    return notebook
+        times = cell.metadata.pop("execution", {})
+        if times and not is_skipped(cell):
+            began, ended = (datetime.fromisoformat(times[f"iopub.status.{end}"]) for end in ("busy", "idle"))
+            graded[cell["id"]] = (ended - began).total_seconds()
+    return Usage(cpu_seconds, memory_bytes, graded)
 
 
 def build(lab: str, *, force: bool = False) -> Built:
@@ -86,7 +133,9 @@ def build(lab: str, *, force: bool = False) -> Built:
     target = solution_notebook(lab)
     stale = force or bool(_drift_of_solution(lab))
     if stale:
-        executed = execute(copy.deepcopy(master), target.parent)
+        executed = copy.deepcopy(master)
+        if costs := too_costly(lab, execute(executed, target.parent)):
+            raise UserError("\n  ".join(["This lab takes too much, and nothing was written:", *costs]))
         write_atomically(target, nbformat.writes(executed) + "\n")
     write_atomically(student_notebook(lab), nbformat.writes(released_notebook(lab)) + "\n")
     return Built(lab, stale, _drift_of_solution(lab))

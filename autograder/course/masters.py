@@ -3,6 +3,7 @@
 ========================================  ===============================================================
 ``# %% locked="setup"``                   a given cell, restored before grading
 ``# %% question="softmax"``               the solution cell of a question, with its BEGIN/END SOLUTION region
+``# %% question="faster" points=0``       a challenge: a question without test cell and points
 ``# %% test="softmax" points=4``          the test cell: its visible part; the hidden region is added here
 ``# %% [markdown] written="why" points=2``  a text answer that a person grades
 ``# %% tags=["skip-grading"]``            not run when grading (figures, demos, long training)
@@ -64,7 +65,7 @@ def use_root(root: Path) -> None:
 
 def all_labs() -> list[str]:
     """The full names of all labs that have a master, in order."""
-    return sorted(path.parent.name for path in course_root().glob("solutions/[0-9][0-9]_*/*.py"))
+    return sorted({path.parent.name for path in course_root().glob("solutions/[0-9][0-9]_*/*.py")})
 
 
 def lab_name(lab: str) -> str:

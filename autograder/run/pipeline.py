@@ -116,9 +116,9 @@ def validate(lab: str, limits: Limits | None, sandbox: bool, kit: Path, earlier:
 
     assignment = Assignment.of(lab, limits or limits_of(lab), sandbox, kit)
     if earlier.context != assignment.context:
-        from autograder.run.preflight import check_hidden_tests
+        from autograder.run.preflight import check_lab
 
-        check_hidden_tests(lab)
+        check_lab(lab)
     return assignment
 
 

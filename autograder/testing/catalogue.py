@@ -39,17 +39,20 @@ class Answer:
     hint: str = ""
     #: Whether the public checks accept it too: they may insist on the letter of the question.
     public: bool = True
+    #: Why it is fair that it keeps more than half of the points.
+    keeps: str = ""
 
 
-def misconception(question: str, title: str = "") -> Callable[[Any], Any]:
-    """Mark a wrong answer that students do give. Its docstring is the hint."""
+def misconception(question: str, title: str = "", *, keeps: str = "") -> Callable[[Any], Any]:
+    """Mark a wrong answer that students do give. Its docstring is the hint; ``keeps`` says why it may keep most points."""
 
     def mark(function: Any) -> Any:
         hint = " ".join((inspect.getdoc(function) or "").split())
         if not hint:
             raise ValueError(f"misconception {function.__name__} needs a docstring: the hint")
         words = title or function.__name__.replace("_", " ")
-        function.course_answer = ("misconception", Answer(question, function.__name__, words, function, hint))
+        answer = Answer(question, function.__name__, words, function, hint, keeps=keeps)
+        function.course_answer = ("misconception", answer)
         return function
 
     return mark

@@ -586,7 +586,7 @@ with until_written():
 # Write it. Same arguments and same result as `train_bpe`. Two traps: you cannot loop over a set while it changes
 # (loop over a copy, `list(holders[best])`), and a pair whose count falls to 0 should leave the dictionary.
 
-# %% question="train_bpe_fast"
+# %% question="train_bpe_fast" points=0
 def train_bpe_fast(words, merges):
     """The same merges as ``train_bpe``, with counts that are corrected instead of counted anew."""
     ### BEGIN SOLUTION

@@ -12,7 +12,7 @@ import pytest
 from coursekit.checks import api
 
 from autograder.audit import public_checks
-from autograder.audit.hidden_tests import audit_question, indistinct
+from autograder.audit.hidden_tests import AnswerAudit, audit_question, indistinct
 from autograder.audit.public_checks import audit_public
 from autograder.course.masters import all_labs
 from autograder.course.policy_file import spec
@@ -38,7 +38,7 @@ def _faults(lab: str, question: str, points: float) -> list[str]:
         twins = indistinct(lab, question)
         troubles = audit_public(lab, question)
     faults = [
-        f"{row.kind} {row.name} keeps {row.points:g} of {row.max_points:g} points; failed: {list(row.failed)}"
+        f"{row.kind} {row.name} keeps {row.points:g} of {row.max_points:g} points: {row.fault}; failed: {list(row.failed)}"
         for row in rows
         if not row.as_it_should
     ]
@@ -127,3 +127,14 @@ def test_a_sentence_on_a_card_that_nobody_has_read_is_a_fault_until_it_is_accept
     assert troubles and all("its card says “you forgot the semicolon”" in t.sentence for t in troubles)
     public_checks.accept_cards(LAB, [QUESTION])
     assert audit_public(LAB, QUESTION) == []
+
+
+def _kept(points, keeps="", kind="misconception"):
+    return AnswerAudit("half_right", kind, points, 4.0, (("test_zeros", "the zeros"),), keeps).fault
+
+
+def test_a_misconception_that_keeps_more_than_half_needs_a_reason():
+    assert _kept(2.0) == "" and _kept(2.5, "right for rows without zeros") == ""
+    assert _kept(2.5).startswith("it keeps more than half")
+    assert _kept(4.0, "a reason does not help here") == "it passes every test"
+    assert _kept(2.5, kind="alternative") == "test_zeros: the zeros"

@@ -28,7 +28,11 @@ def all_pairs_of_positions_and_words(logits, ids):
     return -_log_softmax(logits)[:, ids].mean()
 
 
-@misconception("cross_entropy", title="through a probability of zero")
+@misconception(
+    "cross_entropy",
+    title="through a probability of zero",
+    keeps="right but for words of probability near zero",
+)
 def through_the_probability(logits, ids):
     """You compute the probability first and its logarithm afterwards. A very improbable true word has probability 0
     in the computer, and the price becomes infinite. Subtract scores instead: logsumexp(row) − score."""

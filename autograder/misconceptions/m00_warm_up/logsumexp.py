@@ -9,7 +9,9 @@ import numpy as np
 from autograder.testing import alternative, misconception
 
 
-@misconception("logsumexp", title="the largest score not taken out")
+@misconception(
+    "logsumexp", title="the largest score not taken out", keeps="right on paper; only large scores show it"
+)
 def naive_logsumexp(x, axis=-1):
     """Your formula is right on paper, but the exponential of a large score is infinite in the computer, and that of
     a very negative one is 0. Take the largest score out first, and add it again at the end."""
@@ -17,7 +19,11 @@ def naive_logsumexp(x, axis=-1):
         return np.log(np.sum(np.exp(x), axis=axis))
 
 
-@misconception("logsumexp", title="one maximum for the whole table")
+@misconception(
+    "logsumexp",
+    title="one maximum for the whole table",
+    keeps="right for scores of one size; only rows far apart show it",
+)
 def maximum_of_the_whole_table(x, axis=-1):
     """You take out the largest score of the whole table. A row whose scores are far below it loses all its
     exponentials to 0, and its logarithm becomes −∞. Each row (or column) needs its own maximum."""

@@ -25,7 +25,11 @@ def sums_over_everything(x, axis=-1):
     return values / values.sum()
 
 
-@misconception("softmax", title="one maximum for the whole table")
+@misconception(
+    "softmax",
+    title="one maximum for the whole table",
+    keeps="right for scores of one size; only rows far apart show it",
+)
 def softmax_with_one_maximum(x, axis=-1):
     """You subtract the largest score of the whole table. A row whose scores are far below it becomes 0 divided by 0.
     Subtract the largest score of each row (or column)."""
@@ -34,7 +38,9 @@ def softmax_with_one_maximum(x, axis=-1):
         return values / values.sum(axis=axis, keepdims=True)
 
 
-@misconception("softmax", title="always along the last axis")
+@misconception(
+    "softmax", title="always along the last axis", keeps="right for the axis that is asked for nearly always"
+)
 def softmax_always_last(x, axis=-1):
     """Your probabilities add up to one along the last axis whatever axis is asked for. Use the axis that your function
     is given."""

@@ -64,7 +64,11 @@ def log_likelihood(P, words):
     return -float(np.mean([c for word in words for c in _costs(P, word)]))
 
 
-@misconception("average_nll", title="a small number hides impossible steps")
+@misconception(
+    "average_nll",
+    title="a small number hides impossible steps",
+    keeps="right wherever every step is possible",
+)
 def small_number_in_the_log(P, words):
     """You add a small number inside the logarithm, so an impossible step costs about 37 instead of infinity. It
     hides the one thing that this number should shout: the model ruled out what happened."""
@@ -78,7 +82,9 @@ def perplexity(P, words):
     return float(np.exp(np.mean([c for word in words for c in _costs(P, word)])))
 
 
-@misconception("average_nll", title="impossible steps are left out")
+@misconception(
+    "average_nll", title="impossible steps are left out", keeps="right wherever every step is possible"
+)
 def impossible_steps_left_out(P, words):
     """You leave out the steps with probability zero. They are the worst predictions of all: one of them makes
     the average infinite."""

@@ -40,7 +40,9 @@ def counts_transposed(words):
     return reference.bigram_counts(words).T
 
 
-@misconception("bigram_counts", title="repeated names count once")
+@misconception(
+    "bigram_counts", title="repeated names count once", keeps="right unless a name is listed twice"
+)
 def distinct_names_only(words):
     """A name that stands in the list twice counts once in your table. The list says how often a name was met:
     count every occurrence."""

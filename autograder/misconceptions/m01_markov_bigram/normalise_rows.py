@@ -29,7 +29,11 @@ def small_number_below(N):
     return N / np.sum(N + 0.0001, axis=1, keepdims=True)
 
 
-@misconception("normalise_rows", title="an empty row turns into nan")
+@misconception(
+    "normalise_rows",
+    title="an empty row turns into nan",
+    keeps="only rows without counts are wrong, and they are one test of four",
+)
 def empty_row_nan(N):
     """A row without counts became nan, because 0/0 is no number, and nan spreads to all that touches it.
     Divide only where the sum is greater than zero; a row never seen stays zero."""
@@ -37,7 +41,11 @@ def empty_row_nan(N):
         return N / N.sum(axis=1, keepdims=True)
 
 
-@misconception("normalise_rows", title="an empty row becomes even")
+@misconception(
+    "normalise_rows",
+    title="an empty row becomes even",
+    keeps="only rows without counts are wrong; another convention, and a fair one",
+)
 def empty_row_even(N):
     """A row without counts got equal probabilities. That is an opinion about something that was never seen,
     and a fair one, but this lab pins a row of zeros. Lab 02 is about such opinions."""

@@ -43,7 +43,11 @@ def ignores_the_probabilities(P, rng):
     return _walk(lambda current: rng.choice(np.flatnonzero(P[current])))
 
 
-@misconception("sample_name", title="the randomness does not come from rng")
+@misconception(
+    "sample_name",
+    title="the randomness does not come from rng",
+    keeps="the distribution is right; only the generator is not the one given",
+)
 def own_randomness(P, rng):
     """Your names are well distributed, but the same generator state gives different names. All randomness must
     come from the generator rng that the function is given, so that a run can be repeated."""
@@ -112,7 +116,9 @@ def by_tokens_and_recursion(P, rng):
     return rest("<S>")
 
 
-@misconception("sample_name", title="the empty name is drawn again")
+@misconception(
+    "sample_name", title="the empty name is drawn again", keeps="right but for one name that is rarely drawn"
+)
 def never_an_empty_name(P, rng):
     """When the first draw is the end token you draw again, so the empty name never comes. That is another model than the
     table: take what is drawn."""

@@ -65,7 +65,11 @@ def divided_by_occurrences(sentences, weights):
     return vocabulary, N / np.array([[occurs[word]] for word in vocabulary])
 
 
-@misconception("transition_matrix", title="a pair counts once a sentence")
+@misconception(
+    "transition_matrix",
+    title="a pair counts once a sentence",
+    keeps="right for sentences that never repeat a pair",
+)
 def a_pair_counts_once(sentences, weights):
     """A pair that occurs twice in one sentence counts once in your table, as in a set. It was said twice, so
     its weight is added twice."""
@@ -115,7 +119,11 @@ def with_one_hot_products(sentences, weights):
     return vocabulary.tolist(), np.where(total > 0, N / np.where(total > 0, total, 1), 0).astype(np.float32)
 
 
-@misconception("transition_matrix", title="a sentence listed twice counts once")
+@misconception(
+    "transition_matrix",
+    title="a sentence listed twice counts once",
+    keeps="right unless a sentence is listed twice",
+)
 def weights_in_a_dictionary(sentences, weights):
     """A sentence that stands in the list twice keeps only its last weight. A dictionary with the sentences as keys forgets
     the first one: walk through sentences and weights side by side."""

@@ -13,7 +13,11 @@ from autograder.testing import alternative, misconception
 Posterior = namedtuple("Posterior", "a b mode mean")
 
 
-@misconception("beta_posterior", title="the prior is forgotten in the mode")
+@misconception(
+    "beta_posterior",
+    title="the prior is forgotten in the mode",
+    keeps="posterior and mean are right; one of three results is wrong",
+)
 def mode_without_prior(k, n, a, b):
     """Your mode is k/n, which is plain counting: the prior has no say in it. Use the posterior's knobs a' and
     b', where prior and tosses are added up already."""
@@ -33,7 +37,11 @@ def heads_and_tails_exchanged(k, n, a, b):
     return reference.beta_posterior(n - k, n, a, b)
 
 
-@misconception("beta_posterior", title="the mean is given for the mode")
+@misconception(
+    "beta_posterior",
+    title="the mean is given for the mode",
+    keeps="posterior and mean are right; one of three results is wrong",
+)
 def mean_for_the_mode(k, n, a, b):
     """Your mode equals your mean. The highest point of the curve has a minus one in each exponent, so it is
     (a' − 1)/(a' + b' − 2)."""
@@ -56,14 +64,22 @@ def minus_one_twice(k, n, a, b):
     return a + k - 1, b + n - k - 1, mode, mean
 
 
-@misconception("beta_posterior", title="the mode's denominator lacks a minus one")
+@misconception(
+    "beta_posterior",
+    title="the mode's denominator lacks a minus one",
+    keeps="posterior and mean are right; one of three results is wrong",
+)
 def mode_over_one_less(k, n, a, b):
     """Your mode has a' + b' − 1 below the line. Both exponents lose one, so it is a' + b' − 2."""
     a_new, b_new, _, mean = reference.beta_posterior(k, n, a, b)
     return a_new, b_new, (a_new - 1) / (a_new + b_new - 1), mean
 
 
-@misconception("beta_posterior", title="a flat posterior has the mode nan")
+@misconception(
+    "beta_posterior",
+    title="a flat posterior has the mode nan",
+    keeps="one pinned special case, all else is right",
+)
 def flat_mode_is_nan(k, n, a, b):
     """With a flat prior and no tosses your mode is nan, from 0/0. The flat curve has no highest point; the lab
     pins 0.5 for this one case."""
@@ -71,7 +87,11 @@ def flat_mode_is_nan(k, n, a, b):
     return a_new, b_new, mode if a_new + b_new > 2 else float("nan"), mean
 
 
-@misconception("beta_posterior", title="a half wherever one of the knobs is 1")
+@misconception(
+    "beta_posterior",
+    title="a half wherever one of the knobs is 1",
+    keeps="a special case drawn too wide, all else is right",
+)
 def half_when_a_knob_is_one(k, n, a, b):
     """Your mode is 0.5 as soon as one of a' and b' is 1. Only when *both* are 1 is the curve flat; with a' = 4, b' = 1 it
     is highest at 1."""
@@ -79,7 +99,11 @@ def half_when_a_knob_is_one(k, n, a, b):
     return a_new, b_new, 0.5 if 1 in (a_new, b_new) else mode, mean
 
 
-@misconception("beta_posterior", title="a half whenever there are no tosses")
+@misconception(
+    "beta_posterior",
+    title="a half whenever there are no tosses",
+    keeps="a special case drawn too wide, all else is right",
+)
 def half_without_tosses(k, n, a, b):
     """Without tosses your mode is always 0.5. Then the prior alone speaks, and it may well have a highest point: only
     a' = b' = 1 has none."""
@@ -87,7 +111,11 @@ def half_without_tosses(k, n, a, b):
     return a_new, b_new, mode if n else 0.5, mean
 
 
-@misconception("beta_posterior", title="the knobs are cut to whole numbers")
+@misconception(
+    "beta_posterior",
+    title="the knobs are cut to whole numbers",
+    keeps="right for knobs that are whole numbers",
+)
 def knobs_cut(k, n, a, b):
     """Your posterior loses the fraction of the prior's knobs: they are not always whole numbers. Add them as they are,
     without int() or //."""

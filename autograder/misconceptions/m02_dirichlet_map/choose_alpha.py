@@ -46,7 +46,11 @@ def highest_cost_wins(train, dev, grid):
     return grid[int(np.argmax(costs))], costs
 
 
-@misconception("choose_alpha", title="the sum instead of the average")
+@misconception(
+    "choose_alpha",
+    title="the sum instead of the average",
+    keeps="the choice is right; the scale of the costs is not",
+)
 def summed_costs(train, dev, grid):
     """Your costs are sums over all tokens. Divide by the number of unseen tokens, dev.sum(), so that the cost
     compares between lists of different length."""
@@ -72,7 +76,9 @@ def averaged_over_rows(train, dev, grid):
     return _pick(_costs(train, dev, grid, cost), grid)
 
 
-@misconception("choose_alpha", title="the sign of the costs")
+@misconception(
+    "choose_alpha", title="the sign of the costs", keeps="the choice is right; the sign of the costs is not"
+)
 def positive_log_likelihood(train, dev, grid):
     """Your costs are negative: they are log-likelihoods. Your choice is right, but the NLL has the opposite
     sign."""
@@ -97,14 +103,20 @@ def judged_the_map(train, dev, grid):
     return _pick(_costs(train, dev, grid, model=lambda N, alpha: _shares(N + (alpha - 1.0))), grid)
 
 
-@misconception("choose_alpha", title="the sum is divided by the number of cells")
+@misconception(
+    "choose_alpha",
+    title="the sum is divided by the number of cells",
+    keeps="the choice is right; the scale of the costs is not",
+)
 def divided_by_cells(train, dev, grid):
     """Your choice is right, but your costs are sums divided by the number of cells of the table (.mean() does that). An
     average surprise is for each token: divide by dev.sum()."""
     return _pick(_costs(train, dev, grid, lambda P: -(dev * np.log(P)).mean()), grid)
 
 
-@misconception("choose_alpha", title="the smallest of equally good numbers")
+@misconception(
+    "choose_alpha", title="the smallest of equally good numbers", keeps="only ties are decided otherwise"
+)
 def smallest_of_equals(train, dev, grid):
     """When several numbers of the grid cost the same, you take the smallest of them. The text asks for the one that stands
     first in the grid; min(zip(costs, grid)) compares the second parts when the first are equal."""
@@ -112,7 +124,9 @@ def smallest_of_equals(train, dev, grid):
     return min(zip(costs, grid, strict=True))[1], costs
 
 
-@misconception("choose_alpha", title="the last of equally good numbers")
+@misconception(
+    "choose_alpha", title="the last of equally good numbers", keeps="only ties are decided otherwise"
+)
 def last_of_equals(train, dev, grid):
     """When several numbers of the grid cost the same, you take the last of them. The text asks for the first: a later
     number must be better, not just as good."""

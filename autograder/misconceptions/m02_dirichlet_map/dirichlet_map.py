@@ -33,7 +33,11 @@ def nothing_below(N, alpha):
     return np.divide(weight, below, out=np.zeros(N.shape), where=below > 0)
 
 
-@misconception("dirichlet_map", title="a row without counts becomes nan when counting")
+@misconception(
+    "dirichlet_map",
+    title="a row without counts becomes nan when counting",
+    keeps="one pinned special case, all else is right",
+)
 def empty_row_nan(N, alpha):
     """With α = 1 a row without counts became nan, from 0/0. Divide only where the sum is above zero; such a row
     stays zero."""
@@ -42,7 +46,11 @@ def empty_row_nan(N, alpha):
         return weight / weight.sum(axis=-1, keepdims=True)
 
 
-@misconception("dirichlet_map", title="a row without counts is even when counting")
+@misconception(
+    "dirichlet_map",
+    title="a row without counts is even when counting",
+    keeps="one pinned special case, all else is right",
+)
 def empty_row_even(N, alpha):
     """With α = 1 a row without counts became even. The flat prior has no most believable row there; the lab
     pins a row of zeros, as in lab 01. (The mean is even, and says so honestly.)"""
@@ -66,7 +74,11 @@ def zeros_filled_up(N, alpha):
     return _shares(N + np.where(N == 0, np.asarray(alpha, dtype=float) - 1, 0.0))
 
 
-@misconception("dirichlet_map", title="the second axis is normalised")
+@misconception(
+    "dirichlet_map",
+    title="the second axis is normalised",
+    keeps="right for tables, wrong for other numbers of axes",
+)
 def second_axis_normalised(N, alpha):
     """Your sum runs over axis 1, which is the last one in a table only. A single row has no such axis, and with three the
     outcomes lie on another: the last axis is axis=-1, however many there are."""
@@ -75,7 +87,11 @@ def second_axis_normalised(N, alpha):
     return np.divide(weight, total, out=np.zeros(N.shape), where=total > 0)
 
 
-@misconception("dirichlet_map", title="V times α − 1 below the line")
+@misconception(
+    "dirichlet_map",
+    title="V times α − 1 below the line",
+    keeps="right for one knob, wrong for a knob for each outcome",
+)
 def one_knob_for_all_below(N, alpha):
     """With one α for all your rows are right, with a knob for each outcome they do not sum to one: V·(α − 1) below the
     line is the sum of the knobs only when all are the same. Divide by the sum of what stands above the line."""
@@ -84,7 +100,11 @@ def one_knob_for_all_below(N, alpha):
     return np.divide(weight, total, out=np.zeros(weight.shape), where=total > 0)
 
 
-@misconception("dirichlet_map", title="the counts are changed in place")
+@misconception(
+    "dirichlet_map",
+    title="the counts are changed in place",
+    keeps="the values are right; the argument is changed",
+)
 def map_in_place(N, alpha):
     """Your probabilities are right, but your function writes into the counts that it was given, and whoever passed them finds
     others afterwards. N += … changes a float array in place, and np.asarray makes no copy of one: write N = N + …"""

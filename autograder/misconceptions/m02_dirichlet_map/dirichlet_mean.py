@@ -74,7 +74,9 @@ def rows_for_outcomes(N, alpha):
     return (N + alpha) / (N.sum(axis=-1, keepdims=True) + N.shape[0] * np.asarray(alpha, dtype=float))
 
 
-@misconception("dirichlet_mean", title="a row without counts stays zero")
+@misconception(
+    "dirichlet_mean", title="a row without counts stays zero", keeps="only rows without counts are wrong"
+)
 def empty_rows_stay_zero(N, alpha):
     """Your rows without counts stay zero. That is the rule of the MAP with α = 1; the mean adds α there as everywhere, so
     such a row is even."""

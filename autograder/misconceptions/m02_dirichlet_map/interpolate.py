@@ -60,7 +60,11 @@ def weights_exchanged(counts, shorter, alpha):
     return (alpha * _shares(np.asarray(counts, dtype=float)) + n * shorter) / (n + alpha)
 
 
-@misconception("interpolate", title="the shorter model is matched to the wrong token")
+@misconception(
+    "interpolate",
+    title="the shorter model is matched to the wrong token",
+    keeps="bigrams and all else are right; one axis of the trigrams is not",
+)
 def newest_token_forgotten(counts, shorter, alpha):
     """Your trigram rows meet the wrong bigram rows. The *older* of the two tokens is forgotten, and it lies on the
     first axis: NumPy's broadcasting matches the last axes by itself."""
@@ -79,7 +83,9 @@ def without_keepdims(counts, shorter, alpha):
     return (counts + alpha * shorter) / (counts.sum(axis=-1) + alpha)
 
 
-@misconception("interpolate", title="a context never seen becomes nan")
+@misconception(
+    "interpolate", title="a context never seen becomes nan", keeps="right for every context that was seen"
+)
 def nan_for_the_unseen(counts, shorter, alpha):
     """A context that was never seen becomes nan, from 0/0: you divide the counts by their sum before you mix. It should get
     the shorter model's row; (N + α·Q)/(ΣN + α) needs no case of its own."""
@@ -88,7 +94,11 @@ def nan_for_the_unseen(counts, shorter, alpha):
         return n / (n + alpha) * (counts / n) + alpha / (n + alpha) * shorter
 
 
-@misconception("interpolate", title="the newest token is forgotten")
+@misconception(
+    "interpolate",
+    title="the newest token is forgotten",
+    keeps="bigrams and all else are right; one axis of the trigrams is not",
+)
 def axis_before_the_last(counts, shorter, alpha):
     """Your shorter model gets a new axis before its last one, so it is matched by the older token and the newest is forgotten. The
     *first* axes are the ones that it lacks: NumPy's broadcasting puts them in front by itself."""

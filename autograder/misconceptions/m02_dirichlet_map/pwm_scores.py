@@ -48,7 +48,7 @@ def scores_in_bits(sites, sequence, alpha):
     return _windows(sites, sequence, alpha, lambda p, b: np.log2(p / b).sum())
 
 
-@misconception("pwm_scores", title="the last window is missing")
+@misconception("pwm_scores", title="the last window is missing", keeps="the scores are right; one is missing")
 def last_window_missing(sites, sequence, alpha):
     """Your result is one short: the window that ends with the last letter is missing. T − L + 1 windows fit."""
     return _windows(sites, sequence, alpha, lambda p, b: np.log(p / b).sum(), last=0)
@@ -71,7 +71,7 @@ def one_distribution_for_all_positions(sites, sequence, alpha):
     return np.array([single[s : s + L].sum() for s in range(len(sequence) - L + 1)])
 
 
-@misconception("pwm_scores", title="repeated sites count once")
+@misconception("pwm_scores", title="repeated sites count once", keeps="right unless a site is listed twice")
 def repeated_sites_once(sites, sequence, alpha):
     """A site that stands in the list twice counts once in your matrix. The list says how often it was observed."""
     return reference.pwm_scores(sorted(set(sites)), sequence, alpha)
@@ -92,7 +92,11 @@ def background_from_the_sequence(sites, sequence, alpha):
         return _windows(sites, sequence, alpha, lambda p, b: np.log(p / b).sum(), background)
 
 
-@misconception("pwm_scores", title="a sequence shorter than the sites raises an error")
+@misconception(
+    "pwm_scores",
+    title="a sequence shorter than the sites raises an error",
+    keeps="only sequences shorter than the sites fail",
+)
 def no_room_for_a_window(sites, sequence, alpha):
     """A sequence that is much shorter than the sites makes your function fail: T − L + 1 is negative there. No window fits,
     so the result is an empty array."""

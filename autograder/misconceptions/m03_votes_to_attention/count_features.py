@@ -47,7 +47,9 @@ def current_word_is_earlier(sentences, V):
     return _shares(counts)
 
 
-@misconception("count_features", title="a repeated word counted once")
+@misconception(
+    "count_features", title="a repeated word counted once", keeps="right for histories without repeated words"
+)
 def repeated_words_once(sentences, V):
     """A word that stands at two earlier positions makes two pairs. You count each different word only once for a
     position, so the shares come out differently."""

@@ -31,7 +31,9 @@ def swapped_pair(history, features):
     return features[history[-1], history[:-1]]
 
 
-@misconception("skip_votes", title="every different word votes once")
+@misconception(
+    "skip_votes", title="every different word votes once", keeps="right for histories without repeated words"
+)
 def each_word_once(history, features):
     """A word that stands twice in the history has only one row, and the order of the sentence is lost. Every position is
     a voter of its own."""

@@ -28,7 +28,9 @@ def across_words(words):
     return counts
 
 
-@misconception("count_pairs", title="overlapping pairs count once")
+@misconception(
+    "count_pairs", title="overlapping pairs count once", keeps="right but for runs of three equal tokens"
+)
 def without_overlap(words):
     """In a run of three equal tokens you count their pair once. The *merge* may use each token once only, but the count
     looks at every pair of neighbours, and there are two."""
@@ -44,7 +46,9 @@ def _sign(token):
     return chr(0x10000 + token)
 
 
-@misconception("count_pairs", title="a pair counts once a word")
+@misconception(
+    "count_pairs", title="a pair counts once a word", keeps="right for words that never repeat a pair"
+)
 def once_a_word(words):
     """A pair that stands in a word twice counts once in your result. Go through all positions of the word, and
     add the word's count at each of them."""
@@ -66,7 +70,7 @@ def order_ignored(words):
     return counts
 
 
-@misconception("count_pairs", title="the pairs are sorted")
+@misconception("count_pairs", title="the pairs are sorted", keeps="the counts are right; the order is not")
 def sorted_pairs(words):
     """Your counts are right, but the pairs are sorted. They should stand in the order in which they are first met: train_bpe
     decides ties by it."""

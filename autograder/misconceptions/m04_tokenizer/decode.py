@@ -31,14 +31,18 @@ def bytes_as_characters(ids, merges):
     return b"".join(_vocabulary(merges)[token] for token in ids).decode("latin-1")
 
 
-@misconception("decode", title="broken bytes raise an error")
+@misconception(
+    "decode", title="broken bytes raise an error", keeps="right for every valid text; a broken end is rare"
+)
 def strict_decoding(ids, merges):
     """Half an emoji makes your function fail. A language model may stop in the middle of a character, and the reader
     still wants to see the rest: errors="replace" puts a � there."""
     return b"".join(_vocabulary(merges)[token] for token in ids).decode("utf-8")
 
 
-@misconception("decode", title="broken bytes are swallowed")
+@misconception(
+    "decode", title="broken bytes are swallowed", keeps="right for every valid text; a broken end is rare"
+)
 def ignored_bytes(ids, merges):
     """Bytes that are no valid UTF-8 vanish without a trace. A sign that something was broken is more honest: the � of
     errors="replace"."""

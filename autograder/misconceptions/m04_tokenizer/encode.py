@@ -78,14 +78,14 @@ def one_pass_only(text, merges):
     return ids
 
 
-@misconception("encode", title="characters instead of bytes")
+@misconception("encode", title="characters instead of bytes", keeps="right for English text")
 def characters_instead_of_bytes(text, merges):
     """You start from the characters' code points. é is then 233 and 海 is 28023, which collides with the new ids. Start
     from the bytes of the chunk, chunk.encode("utf-8")."""
     return _encode(text, merges, _earliest, start=lambda chunk: map(ord, chunk))
 
 
-@misconception("encode", title="the text is not cut into chunks")
+@misconception("encode", title="the text is not cut into chunks", keeps="right for single words")
 def no_chunks(text, merges):
     """Your merges reach across the borders of words. In training they never did. Cut the text with pre_tokenize first
     and encode each chunk by itself."""

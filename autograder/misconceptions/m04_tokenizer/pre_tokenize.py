@@ -30,14 +30,18 @@ def blanks_stand_alone(text):
     return regex.findall(r"'(?:[sdmt]|ll|ve|re)|\p{L}+|\p{N}+|[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", text)
 
 
-@misconception("pre_tokenize", title="the endings come after the signs")
+@misconception(
+    "pre_tokenize", title="the endings come after the signs", keeps="right but for words with an ending"
+)
 def endings_last(text):
     """It's is cut into it, ' and s: at the apostrophe your rule for signs takes its turn before the rule for endings.
     The first rule that fits wins, so the endings must stand at the front."""
     return regex.findall(r" ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|'(?:[sdmt]|ll|ve|re)|\s+(?!\S)|\s+", text)
 
 
-@misconception("pre_tokenize", title="endings in capital letters, too")
+@misconception(
+    "pre_tokenize", title="endings in capital letters, too", keeps="right but for endings in capital letters"
+)
 def capital_endings(text):
     """You cut 'S and 'LL off as well. Rule 1 lists the endings in small letters only; IT'S is IT, ' and S. (It is odd, but a
     tokenizer must cut new text exactly as it cut the text it was trained on.)"""
@@ -46,21 +50,29 @@ def capital_endings(text):
     )
 
 
-@misconception("pre_tokenize", title="any white space goes along with a word")
+@misconception(
+    "pre_tokenize",
+    title="any white space goes along with a word",
+    keeps="right wherever words are parted by blanks",
+)
 def any_white_space_leads(text):
     """A tab or a line end goes along with the word behind it in your chunks. Only a blank does: the rules for letters, numbers and
     signs begin with “ ?”, not with \\s?."""
     return regex.findall(r"'(?:[sdmt]|ll|ve|re)|\s?\p{L}+|\s?\p{N}+|\s?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", text)
 
 
-@misconception("pre_tokenize", title="white space takes the next word's blank")
+@misconception(
+    "pre_tokenize",
+    title="white space takes the next word's blank",
+    keeps="right wherever words are parted by a single blank",
+)
 def greedy_white_space(text):
     """After several blanks your word stands without its own: the run of white space took them all. Rule 5 leaves the
     last one for the word: white space that is not followed by anything else but white space."""
     return regex.findall(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+", text)
 
 
-@misconception("pre_tokenize", title="only English letters and digits")
+@misconception("pre_tokenize", title="only English letters and digits", keeps="right for English text")
 def ascii_only(text):
     """Letters such as é, ß or Ж are treated as signs, so foreign words fall apart. Not only a to z are letters: \\p{L}
     stands for the letters of all scripts, and \\p{N} for all number signs."""

@@ -44,7 +44,11 @@ def word_counts_ignored(words, merges):
     return _train(dict.fromkeys(words, 1), merges)
 
 
-@misconception("train_bpe", title="a tie goes to the pair met last")
+@misconception(
+    "train_bpe",
+    title="a tie goes to the pair met last",
+    keeps="the algorithm is right; ties are decided otherwise",
+)
 def last_of_a_tie(words, merges):
     """When two pairs occur equally often you take the one that is met later. Somebody must decide, and this
     course decides for the one met first; that is what max does with a dictionary in the order of count_pairs."""
@@ -56,21 +60,31 @@ def last_of_a_tie(words, merges):
     return _train(words, merges, choose)
 
 
-@misconception("train_bpe", title="a tie goes to the smallest ids")
+@misconception(
+    "train_bpe",
+    title="a tie goes to the smallest ids",
+    keeps="the algorithm is right; ties are decided otherwise",
+)
 def smallest_ids_of_a_tie(words, merges):
     """When two pairs occur equally often you take the one with the smaller ids. Some libraries do that; here the pair
     wins that a count meets first, in the earliest word and there furthest to the left."""
     return _train(words, merges, lambda pairs: min(pairs, key=lambda pair: (-pairs[pair], pair)))
 
 
-@misconception("train_bpe", title="a tie goes to the largest ids")
+@misconception(
+    "train_bpe",
+    title="a tie goes to the largest ids",
+    keeps="the algorithm is right; ties are decided otherwise",
+)
 def largest_ids_of_a_tie(words, merges):
     """When two pairs occur equally often you take the one with the larger ids: max over (count, pair) compares the pairs when
     the counts are equal. Here the pair wins that a count meets first, in the earliest word and there furthest to the left."""
     return _train(words, merges, lambda pairs: max(pairs, key=lambda pair: (pairs[pair], pair)))
 
 
-@misconception("train_bpe", title="no end when no pair is left")
+@misconception(
+    "train_bpe", title="no end when no pair is left", keeps="the algorithm is right; one end of it fails"
+)
 def no_end_without_pairs(words, merges):
     """When every word is a single token there is no pair left, and your function fails at the maximum of nothing. Stop
     there, with fewer merges than were asked for."""
@@ -83,7 +97,11 @@ def no_end_without_pairs(words, merges):
     return learned
 
 
-@misconception("train_bpe", title="pairs that occur once are never merged")
+@misconception(
+    "train_bpe",
+    title="pairs that occur once are never merged",
+    keeps="the algorithm is right; it ends a little early",
+)
 def stops_at_one(words, merges):
     """You stop when the best pair occurs only once. Such a merge helps little, but the recipe goes on until no pair is
     left: only then do the rhyme's 18 words become 18 tokens."""

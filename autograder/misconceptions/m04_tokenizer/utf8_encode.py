@@ -21,7 +21,11 @@ def _checked(codepoint):
 _FIRST = (0, 0, 0b11000000, 0b11100000, 0b11110000)
 
 
-@misconception("utf8_encode", title="the limits of the table are off by one")
+@misconception(
+    "utf8_encode",
+    title="the limits of the table are off by one",
+    keeps="right but for the characters at the limits",
+)
 def limits_off_by_one(codepoint):
     """Most characters are right, but those at the limits are not: 7F still fits one byte, 7FF two and FFFF three. The
     table's limits are the *last* numbers of their row, so compare with <= and not with <."""
@@ -69,7 +73,9 @@ def bytes_of_the_number(codepoint):
     return _groups(codepoint, length, 8)
 
 
-@misconception("utf8_encode", title="nothing above FFFF")
+@misconception(
+    "utf8_encode", title="nothing above FFFF", keeps="three of the four rows of the table are right"
+)
 def three_bytes_at_most(codepoint):
     """Characters above FFFF, all the emoji among them, come out wrong: they need the fourth row of the table, with the
     marker 11110 and three more bytes."""
@@ -96,7 +102,11 @@ def followers_uncut(codepoint):
     return [_FIRST[length] | first, *(0x80 | group for group in rest[:-1]), 0x80 | rest[-1] & 0x3F]
 
 
-@misconception("utf8_encode", title="five bits in the second of four bytes")
+@misconception(
+    "utf8_encode",
+    title="five bits in the second of four bytes",
+    keeps="right for all but the highest planes, which are rare",
+)
 def five_bits_in_the_second(codepoint):
     """Emoji come out right, but some characters far above them do not: the second of your four bytes keeps five bits of the
     number, and it has room for six. The mask is 0b111111 in every byte that follows."""
@@ -104,7 +114,11 @@ def five_bits_in_the_second(codepoint):
     return encoded if len(encoded) < 4 else [encoded[0], encoded[1] & 0b10011111, *encoded[2:]]
 
 
-@misconception("utf8_encode", title="numbers above 10FFFF are written, too")
+@misconception(
+    "utf8_encode",
+    title="numbers above 10FFFF are written, too",
+    keeps="every character is right; only numbers that are none pass",
+)
 def no_upper_limit(codepoint):
     """A number above 10FFFF is no code point, but your function writes bytes for it. Nobody could read them: raise a
     ValueError there, as below 0."""

@@ -89,7 +89,7 @@ def softmax_over_the_candidates(h, rows):
     return (total - scores[:, 0], *_from_errors(h, rows, g))
 
 
-@misconception("negative_sampling_loss", title="large scores overflow")
+@misconception("negative_sampling_loss", title="large scores overflow", keeps="right but for large scores")
 def overflow(h, rows):
     """Large scores make your loss infinite or not a number: σ rounds to 0, and ln 0 is −∞. Use np.logaddexp(0, −s) for −ln σ(s), which
     never leaves the safe range."""

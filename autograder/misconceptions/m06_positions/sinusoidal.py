@@ -73,7 +73,11 @@ def base_ignored(T, D, base=10000.0):
     )
 
 
-@misconception("sinusoidal", title="an odd number of columns breaks")
+@misconception(
+    "sinusoidal",
+    title="an odd number of columns breaks",
+    keeps="right for an even number of columns, which is the rule",
+)
 def odd_breaks(T, D, base=10000.0):
     """With an odd number of columns your function fails: there is one cosine column less than there are sines. Compute the angles for
     all sines, and use as many of them for the cosines as there is room."""
@@ -84,7 +88,11 @@ def odd_breaks(T, D, base=10000.0):
     return P
 
 
-@misconception("sinusoidal", title="an odd number rounded up in the exponent")
+@misconception(
+    "sinusoidal",
+    title="an odd number rounded up in the exponent",
+    keeps="right for an even number of columns, which is the rule",
+)
 def odd_rounded_up(T, D, base=10000.0):
     """With an odd number of columns you compute one column more and cut it off. Then the exponent has D + 1 below the line instead of D,
     and all clocks but the first run at another speed."""

@@ -52,7 +52,9 @@ def additive_softmax_over_queries(q, k, v, W_q, W_k, w, mask=None):
     return _attend(np.tanh(_hidden(q, k, W_q, W_k)) @ w, v, mask, axis=-2)
 
 
-@misconception("additive_attention", title="the mask is ignored in additive attention")
+@misconception(
+    "additive_attention", title="the mask is ignored in additive attention", keeps="all but the mask is right"
+)
 def additive_mask_ignored(q, k, v, W_q, W_k, w, mask=None):
     """Your function gives the same result with and without a mask. Treat the scores as in question 2: −∞ where it is False."""
     return _attend(np.tanh(_hidden(q, k, W_q, W_k)) @ w, v, None)

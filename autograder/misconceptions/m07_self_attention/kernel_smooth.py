@@ -41,7 +41,7 @@ def kernel_normalised_over_queries(x, y, query, sigma):
     return _softmax(-_squared(x, query) / (2 * sigma**2), axis=0) @ y
 
 
-@misconception("kernel_smooth", title="a small number added to the sum")
+@misconception("kernel_smooth", title="a small number added to the sum", keeps="right near the dots")
 def kernel_with_a_small_constant(x, y, query, sigma):
     """Near the dots you are right; far away your heights sink to 0. The small constant that you add to the sum protects
     from 0/0, but then the weights no longer sum to one where all exponentials are tiny. Take the largest exponent away
@@ -50,7 +50,7 @@ def kernel_with_a_small_constant(x, y, query, sigma):
     return (w / (w + 1e-16).sum(axis=1, keepdims=True)) @ y
 
 
-@misconception("kernel_smooth", title="nan far away from the dots")
+@misconception("kernel_smooth", title="nan far away from the dots", keeps="right near the dots")
 def kernel_that_divides_zero_by_zero(x, y, query, sigma):
     """Far away from every dot all exponentials round to 0, and your answer is 0/0. The weights are a softmax of
     −d²/(2σ²): use the safe softmax that you have."""

@@ -53,14 +53,20 @@ def attention_scaled_after_the_softmax(q, k, v, mask=None):
     return weights @ v, weights
 
 
-@misconception("scaled_dot_product_attention", title="a mask the wrong way round")
+@misconception(
+    "scaled_dot_product_attention", title="a mask the wrong way round", keeps="all but the mask is right"
+)
 def attention_mask_inverted(q, k, v, mask=None):
     """Your function silences the keys that may be heard and hears those that may not. In this course True means “may
     attend”: fill with −∞ where the mask is False."""
     return _attend(q @ _swap(k) / np.sqrt(q.shape[-1]), v, None if mask is None else ~mask)
 
 
-@misconception("scaled_dot_product_attention", title="masked scores set to 0 instead of −∞")
+@misconception(
+    "scaled_dot_product_attention",
+    title="masked scores set to 0 instead of −∞",
+    keeps="all but the mask is right",
+)
 def attention_mask_multiplied(q, k, v, mask=None):
     """A masked key still gets weight: its score is multiplied by 0, and e⁰ is 1, not 0. Only a score of −∞ gives
     the weight 0."""
@@ -68,7 +74,9 @@ def attention_mask_multiplied(q, k, v, mask=None):
     return _attend(scores if mask is None else scores * mask, v, None)
 
 
-@misconception("scaled_dot_product_attention", title="the mask is added as 1 and 0")
+@misconception(
+    "scaled_dot_product_attention", title="the mask is added as 1 and 0", keeps="all but the mask is right"
+)
 def attention_mask_added(q, k, v, mask=None):
     """Your mask is added to the scores as 1 and 0, as one slide shows it. That makes the allowed keys a little louder, but
     silences nobody: the others need −∞."""
@@ -76,7 +84,9 @@ def attention_mask_added(q, k, v, mask=None):
     return _attend(scores if mask is None else scores + mask, v, None)
 
 
-@misconception("scaled_dot_product_attention", title="masked after the softmax")
+@misconception(
+    "scaled_dot_product_attention", title="masked after the softmax", keeps="all but the mask is right"
+)
 def attention_masked_after_the_softmax(q, k, v, mask=None):
     """Masked weights are 0 in your function, but the others do not sum to one any more: the softmax had already given a
     share to the masked keys. Mask the scores before the softmax."""
@@ -85,14 +95,18 @@ def attention_masked_after_the_softmax(q, k, v, mask=None):
     return weights @ v, weights
 
 
-@misconception("scaled_dot_product_attention", title="the mask is ignored")
+@misconception("scaled_dot_product_attention", title="the mask is ignored", keeps="all but the mask is right")
 def attention_mask_ignored(q, k, v, mask=None):
     """Your function gives the same result with and without a mask. Use the argument: fill the scores with −∞ where
     it is False."""
     return _attend(q @ _swap(k) / np.sqrt(q.shape[-1]), v, None)
 
 
-@misconception("scaled_dot_product_attention", title="a small negative number instead of −∞")
+@misconception(
+    "scaled_dot_product_attention",
+    title="a small negative number instead of −∞",
+    keeps="all but the mask is right",
+)
 def attention_mask_with_minus_nine(q, k, v, mask=None):
     """Masked keys still whisper in your function: their scores are set to a small negative number. It must be −∞ (or so
     negative that its exponential is exactly 0)."""
@@ -100,7 +114,9 @@ def attention_mask_with_minus_nine(q, k, v, mask=None):
     return _attend(scores if mask is None else np.where(mask, scores, -9.0), v, None)
 
 
-@misconception("scaled_dot_product_attention", title="a softmax that overflows")
+@misconception(
+    "scaled_dot_product_attention", title="a softmax that overflows", keeps="right but for large scores"
+)
 def attention_that_overflows(q, k, v, mask=None):
     """With scores in the thousands your weights become nan: the exponential overflows. Take the largest score of each row
     away first, or use the softmax of the lab, which does."""
@@ -111,7 +127,11 @@ def attention_that_overflows(q, k, v, mask=None):
         return weights @ v, weights
 
 
-@misconception("scaled_dot_product_attention", title="all axes of k are reversed in a batch")
+@misconception(
+    "scaled_dot_product_attention",
+    title="all axes of k are reversed in a batch",
+    keeps="right for one sentence; only a batch shows it",
+)
 def attention_with_dot_t(q, k, v, mask=None):
     """One sentence works, a batch does not: k.T reverses all axes, the batch's too. Swap only the last two,
     with np.swapaxes(k, -1, -2)."""

@@ -96,7 +96,9 @@ class ModuleWithoutScaling(_Module):
         return _attend(q, k, v, _headed(mask), d=1)
 
 
-@misconception("MultiHeadAttention", title="a module that ignores the mask")
+@misconception(
+    "MultiHeadAttention", title="a module that ignores the mask", keeps="all but the mask is right"
+)
 class ModuleWithoutMask(_Module):
     """Your module gives the same result with and without a mask: pass it on, with an axis for the heads."""
 
@@ -104,7 +106,11 @@ class ModuleWithoutMask(_Module):
         return _attend(q, k, v)
 
 
-@misconception("MultiHeadAttention", title="a module that forgets the mask when there is a memory")
+@misconception(
+    "MultiHeadAttention",
+    title="a module that forgets the mask when there is a memory",
+    keeps="all but one mask is right",
+)
 class ModuleWithoutMaskOfTheMemory(_Module):
     """Your module uses the mask in self-attention and forgets it in cross-attention. There it hides the padding of the
     memory: hand it on in both cases."""
@@ -113,7 +119,9 @@ class ModuleWithoutMaskOfTheMemory(_Module):
         return super().forward(x, memory, mask if memory is None else None)
 
 
-@misconception("MultiHeadAttention", title="a module with PyTorch's opposite mask")
+@misconception(
+    "MultiHeadAttention", title="a module with PyTorch's opposite mask", keeps="all but the mask is right"
+)
 class ModuleWithMaskInverted(_Module):
     """Your module silences what may be heard. In this course True means “may attend”, the opposite of nn.MultiheadAttention."""
 
@@ -121,7 +129,11 @@ class ModuleWithMaskInverted(_Module):
         return _attend(q, k, v, None if mask is None else ~_headed(mask))
 
 
-@misconception("MultiHeadAttention", title="a module whose mask lacks an axis for the heads")
+@misconception(
+    "MultiHeadAttention",
+    title="a module whose mask lacks an axis for the heads",
+    keeps="all but a mask for each sentence is right",
+)
 class ModuleWithBareMask(_Module):
     """A mask for all sentences works, a mask for each sentence does not: its first axis is taken for the heads. Use
     mask.unsqueeze(-3)."""
@@ -170,7 +182,9 @@ class ModuleWithoutBias(_Module):
         self.W_Q, self.W_K, self.W_V, self.W_O = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
 
 
-@misconception("MultiHeadAttention", title="the gradient is cut off")
+@misconception(
+    "MultiHeadAttention", title="the gradient is cut off", keeps="the values are right; the gradient is not"
+)
 class ModuleThatDetaches(_Module):
     """The values are right, but no gradient flows through your attention weights, so W_Q and W_K can never learn. Is there a
     detach() or a no_grad() in the forward pass?"""

@@ -42,7 +42,11 @@ def heads_scaled_by_all_heads(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     return _merge(heard) @ W_O, weights
 
 
-@misconception("multi_head_attention", title="scaled by the size of the values")
+@misconception(
+    "multi_head_attention",
+    title="scaled by the size of the values",
+    keeps="right where values and keys have one size, as nearly always",
+)
 def heads_scaled_by_the_values(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """Your scores are divided by the root of the values' size. Queries are compared with keys, so it is the root of *their* size, d_k."""
     heard, weights = _attend(*_heads(x, memory, W_Q, W_K, W_V, h), _headed(mask), d=W_V.shape[-1] // h)
@@ -79,7 +83,11 @@ def heads_that_ignore_the_memory(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     return _merge(heard) @ W_O, weights
 
 
-@misconception("multi_head_attention", title="a mask without an axis for the heads")
+@misconception(
+    "multi_head_attention",
+    title="a mask without an axis for the heads",
+    keeps="all but a mask for each sentence is right",
+)
 def heads_with_a_bare_mask(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """One mask for all sentences works, a mask for each sentence does not: without an axis for the heads its first axis is taken for
     them. If B equals h there is not even an error. Use mask.unsqueeze(-3)."""
@@ -87,14 +95,18 @@ def heads_with_a_bare_mask(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     return _merge(heard) @ W_O, weights
 
 
-@misconception("multi_head_attention", title="the mask is ignored by the heads")
+@misconception(
+    "multi_head_attention", title="the mask is ignored by the heads", keeps="all but the mask is right"
+)
 def heads_without_a_mask(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """Your function gives the same result with and without a mask: pass it on, with an axis for the heads."""
     heard, weights = _attend(*_heads(x, memory, W_Q, W_K, W_V, h))
     return _merge(heard) @ W_O, weights
 
 
-@misconception("multi_head_attention", title="the mask of the first head only")
+@misconception(
+    "multi_head_attention", title="the mask of the first head only", keeps="all but the mask is right"
+)
 def heads_with_a_mask_for_the_first(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """Only head 0 obeys the mask in your function. It holds for every head: let it broadcast over the head axis."""
     if mask is not None:

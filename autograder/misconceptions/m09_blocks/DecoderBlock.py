@@ -56,7 +56,9 @@ class DecoderWithoutMemory(_Decoder):
         return self.drop(self.cross_attention(x, None, None)[0])
 
 
-@misconception("DecoderBlock", title="the decoder ignores the self mask")
+@misconception(
+    "DecoderBlock", title="the decoder ignores the self mask", keeps="all but one of two masks is right"
+)
 class DecoderWithoutSelfMask(_Decoder):
     """Your self-attention sees the future: self_mask is not passed on to it. The block would learn to copy what it should
     predict."""
@@ -65,7 +67,9 @@ class DecoderWithoutSelfMask(_Decoder):
         return super().self_attend(x, None)
 
 
-@misconception("DecoderBlock", title="the decoder ignores the memory mask")
+@misconception(
+    "DecoderBlock", title="the decoder ignores the memory mask", keeps="all but one of two masks is right"
+)
 class DecoderWithoutMemoryMask(_Decoder):
     """Your cross-attention listens to the padding of the source: memory_mask is not passed on to it."""
 
@@ -188,7 +192,9 @@ class DecoderThatNormsTheMemory(_Decoder):
         return super().cross_attend(x, self.norm2(memory), mask)
 
 
-@misconception("DecoderBlock", title="no gradient reaches the memory")
+@misconception(
+    "DecoderBlock", title="no gradient reaches the memory", keeps="the values are right; one gradient is not"
+)
 class DecoderThatDetachesTheMemory(_Decoder):
     """The values are right, but the memory is cut off from the gradient, so the encoder would never learn: do not detach it."""
 
@@ -196,7 +202,11 @@ class DecoderThatDetachesTheMemory(_Decoder):
         return super().cross_attend(x, memory.detach(), mask)
 
 
-@misconception("DecoderBlock", title="no dropout in the decoder")
+@misconception(
+    "DecoderBlock",
+    title="no dropout in the decoder",
+    keeps="the block is right; only dropout is missing, which is off when it is used",
+)
 class DecoderWithoutDropout(_Decoder):
     """In training mode nothing is dropped in your block, whatever the probability: let the nn.Dropout act on what each sublayer
     says."""
@@ -205,7 +215,11 @@ class DecoderWithoutDropout(_Decoder):
         super().__init__(d_model, heads, d_ff)
 
 
-@misconception("DecoderBlock", title="no dropout on what the source says")
+@misconception(
+    "DecoderBlock",
+    title="no dropout on what the source says",
+    keeps="the block is right; only one of three dropouts is missing",
+)
 class DecoderWithoutDropoutInTheMiddle(_Decoder):
     """Dropout acts on your first and third sublayer, but not on what the cross-attention says. It acts on all three."""
 
@@ -213,7 +227,11 @@ class DecoderWithoutDropoutInTheMiddle(_Decoder):
         return self.cross_attention(x, memory, mask)[0]
 
 
-@misconception("DecoderBlock", title="dropout before the decoder's feed-forward layer, too")
+@misconception(
+    "DecoderBlock",
+    title="dropout before the decoder's feed-forward layer, too",
+    keeps="the block is right; only dropout is not, which is off when it is used",
+)
 class DecoderThatDropsBeforeThinking(_Decoder):
     """Your feed-forward layer is given words with holes: dropout acts on what goes into it as well. It acts on what a sublayer says,
     before the sum, and nowhere else."""
@@ -222,7 +240,11 @@ class DecoderThatDropsBeforeThinking(_Decoder):
         return super().apply_feed_forward(self.drop(x))
 
 
-@misconception("DecoderBlock", title="dropout on the memory")
+@misconception(
+    "DecoderBlock",
+    title="dropout on the memory",
+    keeps="the block is right; only dropout is not, which is off when it is used",
+)
 class DecoderThatDropsTheMemory(_Decoder):
     """Your block drops entries of the memory before it listens to it. The memory goes in as it is; dropout acts on what the
     cross-attention says."""
@@ -231,7 +253,11 @@ class DecoderThatDropsTheMemory(_Decoder):
         return super().cross_attend(x, self.drop(memory), mask)
 
 
-@misconception("DecoderBlock", title="the decoder's dropout on the sum")
+@misconception(
+    "DecoderBlock",
+    title="the decoder's dropout on the sum",
+    keeps="the block is right; only dropout is not, which is off when it is used",
+)
 class DecoderWithDropoutOnTheSum(_Decoder):
     """Your dropout acts on the sums, so it also silences entries of the words themselves. It acts on what the sublayer says,
     before the sum."""

@@ -116,7 +116,7 @@ class EncoderWithoutLastNorm(_Encoder):
         return _around(x, self.apply_feed_forward, lambda y: y)
 
 
-@misconception("EncoderBlock", title="the encoder ignores its mask")
+@misconception("EncoderBlock", title="the encoder ignores its mask", keeps="all but the mask is right")
 class EncoderWithoutMask(_Encoder):
     """Your block gives the same result with and without a mask: pass it on to the attention, attention(y, mask=mask)."""
 
@@ -124,7 +124,7 @@ class EncoderWithoutMask(_Encoder):
         return super().attend(x, None)
 
 
-@misconception("EncoderBlock", title="the mask in the place of the memory")
+@misconception("EncoderBlock", title="the mask in the place of the memory", keeps="all but the mask is right")
 class EncoderWithMaskAsMemory(_Encoder):
     """Your mask goes to the attention in second place, where the memory belongs: name it, attention(y, mask=mask)."""
 
@@ -132,7 +132,7 @@ class EncoderWithMaskAsMemory(_Encoder):
         return self.drop(self.attention(x, mask)[0])
 
 
-@misconception("EncoderBlock", title="the encoder's mask inverted")
+@misconception("EncoderBlock", title="the encoder's mask inverted", keeps="all but the mask is right")
 class EncoderWithMaskInverted(_Encoder):
     """Your block silences what may be heard. True means “may attend” throughout, the opposite of PyTorch's layers: pass the mask on as it
     is."""
@@ -151,7 +151,11 @@ class EncoderNormedOverWords(_Encoder):
         self.norm1, self.norm2 = NormOverTheWords(d_model), NormOverTheWords(d_model)
 
 
-@misconception("EncoderBlock", title="dropout on the sum")
+@misconception(
+    "EncoderBlock",
+    title="dropout on the sum",
+    keeps="the block is right; only dropout is not, which is off when it is used",
+)
 class EncoderWithDropoutOnTheSum(_Encoder):
     """Your dropout acts on the sum, so it also silences entries of the words themselves. It acts on what the sublayer says,
     before the sum."""
@@ -161,7 +165,11 @@ class EncoderWithDropoutOnTheSum(_Encoder):
         return self.norm2(self.drop(x + self.feed_forward(x)))
 
 
-@misconception("EncoderBlock", title="dropout behind the norm")
+@misconception(
+    "EncoderBlock",
+    title="dropout behind the norm",
+    keeps="the block is right; only dropout is not, which is off when it is used",
+)
 class EncoderWithDropoutLast(_Encoder):
     """Your dropout acts behind the norm. It acts on what the sublayer says, before the sum."""
 
@@ -170,7 +178,11 @@ class EncoderWithDropoutLast(_Encoder):
         return self.drop(self.norm2(x + self.feed_forward(x)))
 
 
-@misconception("EncoderBlock", title="dropout before the encoder's feed-forward layer, too")
+@misconception(
+    "EncoderBlock",
+    title="dropout before the encoder's feed-forward layer, too",
+    keeps="the block is right; only dropout is not, which is off when it is used",
+)
 class EncoderThatDropsBeforeThinking(_Encoder):
     """Your feed-forward layer is given words with holes: dropout acts on what goes into it as well. It acts on what a sublayer says,
     before the sum, and nowhere else."""
@@ -179,7 +191,11 @@ class EncoderThatDropsBeforeThinking(_Encoder):
         return super().apply_feed_forward(self.drop(x))
 
 
-@misconception("EncoderBlock", title="dropout before the encoder's attention, too")
+@misconception(
+    "EncoderBlock",
+    title="dropout before the encoder's attention, too",
+    keeps="the block is right; only dropout is not, which is off when it is used",
+)
 class EncoderThatDropsBeforeListening(_Encoder):
     """Your attention is given words with holes: dropout acts on what goes into it as well. It acts on what a sublayer says,
     before the sum, and nowhere else."""
@@ -188,7 +204,11 @@ class EncoderThatDropsBeforeListening(_Encoder):
         return super().attend(self.drop(x), mask)
 
 
-@misconception("EncoderBlock", title="no dropout in the encoder")
+@misconception(
+    "EncoderBlock",
+    title="no dropout in the encoder",
+    keeps="the block is right; only dropout is missing, which is off when it is used",
+)
 class EncoderWithoutDropout(_Encoder):
     """In training mode nothing is dropped in your block, whatever the probability: let the nn.Dropout act on what each sublayer
     says."""
@@ -197,7 +217,11 @@ class EncoderWithoutDropout(_Encoder):
         super().__init__(d_model, heads, d_ff)
 
 
-@misconception("EncoderBlock", title="dropout of the encoder's attention only")
+@misconception(
+    "EncoderBlock",
+    title="dropout of the encoder's attention only",
+    keeps="the block is right; only one dropout is missing, which is off when it is used",
+)
 class EncoderWithDropoutOnce(_Encoder):
     """Dropout acts on what your attention says, but not on what the feed-forward layer says. It acts on both."""
 
@@ -205,7 +229,11 @@ class EncoderWithDropoutOnce(_Encoder):
         return self.feed_forward(x)
 
 
-@misconception("EncoderBlock", title="a fixed dropout in the encoder")
+@misconception(
+    "EncoderBlock",
+    title="a fixed dropout in the encoder",
+    keeps="the block is right; only the rate of its dropout is not",
+)
 class EncoderWithAFixedDropout(_Encoder):
     """Your block always drops a tenth, whatever the argument dropout says; and its usual value is 0."""
 
@@ -213,7 +241,11 @@ class EncoderWithAFixedDropout(_Encoder):
         super().__init__(d_model, heads, d_ff, 0.1)
 
 
-@misconception("EncoderBlock", title="dropout in evaluation mode")
+@misconception(
+    "EncoderBlock",
+    title="dropout in evaluation mode",
+    keeps="the block is right; only its dropout does not know the mode",
+)
 class EncoderThatAlwaysDrops(_Encoder):
     """Your block drops in evaluation mode, too. Use an nn.Dropout that is a part of the block; it knows the mode."""
 
@@ -236,7 +268,11 @@ class EncoderThatReturnsAPair(_Encoder):
         return super().forward(x, mask), self.attention(x, mask=mask)[1]
 
 
-@misconception("EncoderBlock", title="the encoder's attention can't learn")
+@misconception(
+    "EncoderBlock",
+    title="the encoder's attention can't learn",
+    keeps="the values are right; the gradient is not",
+)
 class EncoderThatDetaches(_Encoder):
     """The values are right, but no gradient comes through what your attention says: is there a detach() or a no_grad()?"""
 

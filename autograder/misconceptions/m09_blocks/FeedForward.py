@@ -106,7 +106,11 @@ class ThoughtWithDropout(_FeedForward):
         return F.dropout(hidden.relu(), 0.1, self.training)
 
 
-@misconception("FeedForward", title="the thought is cut off from the gradient")
+@misconception(
+    "FeedForward",
+    title="the thought is cut off from the gradient",
+    keeps="the values are right; the gradient is not",
+)
 class ThoughtThatDetaches(_FeedForward):
     """The values are right, but no gradient reaches linear1 and x: is there a detach(), a .data or a no_grad() in the forward pass?"""
 

@@ -53,7 +53,9 @@ class NormWithUnbiasedVariance(_Norm):
         return x.var(dim=-1, keepdim=True)
 
 
-@misconception("LayerNorm", title="eps outside the root")
+@misconception(
+    "LayerNorm", title="eps outside the root", keeps="right but for vectors with nearly equal entries"
+)
 class NormWithEpsOutside(_Norm):
     """Your eps is added to the standard deviation. It belongs to the variance, inside the root; for vectors with nearly equal entries this
     makes a large difference."""
@@ -62,7 +64,7 @@ class NormWithEpsOutside(_Norm):
         return variance.sqrt() + self.eps
 
 
-@misconception("LayerNorm", title="no eps")
+@misconception("LayerNorm", title="no eps", keeps="right but for vectors with equal entries")
 class NormWithoutEps(_Norm):
     """A vector whose entries are all equal gives 0/0 in your norm: eps is missing. Add it to the variance."""
 
@@ -70,7 +72,7 @@ class NormWithoutEps(_Norm):
         return variance.sqrt()
 
 
-@misconception("LayerNorm", title="a fixed eps")
+@misconception("LayerNorm", title="a fixed eps", keeps="right for the usual eps")
 class NormWithAFixedEps(_Norm):
     """Your eps is always 1e-5, whatever the argument says: keep the argument in the module and use it."""
 
@@ -102,7 +104,11 @@ class NormOfTheLastTermOnly(_Norm):
         return self.finish(x - self.mean(x) / self.root(self.variance(x)))
 
 
-@misconception("LayerNorm", title="weight and bias are not used")
+@misconception(
+    "LayerNorm",
+    title="weight and bias are not used",
+    keeps="the norm is right, and so is what a new module says; it cannot learn",
+)
 class NormWithoutWeights(_Norm):
     """Your module owns a weight and a bias, but its result does not depend on them: multiply by the one, add the other."""
 
@@ -110,7 +116,11 @@ class NormWithoutWeights(_Norm):
         return z
 
 
-@misconception("LayerNorm", title="the bias is multiplied, too")
+@misconception(
+    "LayerNorm",
+    title="the bias is multiplied, too",
+    keeps="right for a new module; one of its two parameters acts wrongly",
+)
 class NormWithScaledBias(_Norm):
     """Your weight multiplies the bias as well. First times the weight, then plus the bias."""
 
@@ -118,7 +128,11 @@ class NormWithScaledBias(_Norm):
         return self.weight * (z + self.bias)
 
 
-@misconception("LayerNorm", title="the weight before the norm")
+@misconception(
+    "LayerNorm",
+    title="the weight before the norm",
+    keeps="right for a new module; its parameters act in the wrong place",
+)
 class NormWithWeightsFirst(_Norm):
     """You multiply by the weight and add the bias before you normalise, and so the norm takes most of it away again. They come
     last."""
@@ -155,7 +169,11 @@ class NormWithPlainTensors(nn.Module):
         self.weight, self.bias, self.eps = torch.ones(d_model), torch.zeros(d_model), eps
 
 
-@misconception("LayerNorm", title="mean and variance cut off from the gradient")
+@misconception(
+    "LayerNorm",
+    title="mean and variance cut off from the gradient",
+    keeps="the values are right; the gradient is not",
+)
 class NormWithDetachedStatistics(_Norm):
     """The values are right, the gradient is not: the mean and the variance depend on x, too. Is there a detach(), an item() or a
     no_grad()?"""
@@ -167,7 +185,9 @@ class NormWithDetachedStatistics(_Norm):
         return super().variance(x).detach()
 
 
-@misconception("LayerNorm", title="the input is changed")
+@misconception(
+    "LayerNorm", title="the input is changed", keeps="the values are right; the argument is changed"
+)
 class NormInPlace(_Norm):
     """Your norm subtracts the mean from its argument in place. Whoever calls it still needs that tensor, for the sum: make a new one."""
 

@@ -50,7 +50,9 @@ def residual_in_place(x, sublayer, norm):
     return norm(x)
 
 
-@misconception("residual", title="the sublayer called twice")
+@misconception(
+    "residual", title="the sublayer called twice", keeps="the values are right; the work is done twice"
+)
 def residual_that_asks_twice(x, sublayer, norm):
     """You call the sublayer twice. It costs twice the time, and with dropout the two calls do not even say the same: call it once and
     keep what it says."""
@@ -71,7 +73,9 @@ def residual_doubled(x, sublayer, norm):
     return norm(x + x + sublayer(x))
 
 
-@misconception("residual", title="no gradient around the sublayer")
+@misconception(
+    "residual", title="no gradient around the sublayer", keeps="the values are right; the gradient is not"
+)
 def residual_detached(x, sublayer, norm):
     """The values are right, but x is detached in your sum: no gradient goes around the sublayer, and that was the point."""
     return norm(x.detach() + sublayer(x))

@@ -81,7 +81,11 @@ def loss_with_smoothing_on_top(logits, targets, pad, smoothing=0.0):
     return (_right(surprise, targets[real]) + smoothing * surprise.mean(-1)).mean()
 
 
-@misconception("masked_cross_entropy", title="the logarithm of a softmax that overflows")
+@misconception(
+    "masked_cross_entropy",
+    title="the logarithm of a softmax that overflows",
+    keeps="right but for large logits",
+)
 def loss_that_overflows(logits, targets, pad, smoothing=0.0):
     """With large logits your loss is inf or nan: the softmax rounds a probability to 0, and its logarithm is −∞ (a softmax by hand overflows even earlier). Use log_softmax, or log-sum-exp."""
     real = targets != pad
@@ -115,7 +119,11 @@ def loss_over_positions(logits, targets, pad, smoothing=0.0):
     return ((1 - smoothing) * _right(surprise, targets[real]) + smoothing * surprise.mean(-1)).mean()
 
 
-@misconception("masked_cross_entropy", title="a number through which no gradient flows")
+@misconception(
+    "masked_cross_entropy",
+    title="a number through which no gradient flows",
+    keeps="the values are right; the gradient is not",
+)
 def loss_as_a_dead_number(logits, targets, pad, smoothing=0.0):
     """The value of your loss is right, but no gradient flows through it: it went through .item(), .detach(), NumPy or Python numbers on the way. Compute with tensors all the way."""
     return _real_loss(logits, targets, pad, smoothing).mean().detach()

@@ -42,7 +42,7 @@ def noam_with_the_root_of_the_size(step, d_model, warmup):
     return d_model**0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
-@misconception("noam_rate", title="step 0 has no rate")
+@misconception("noam_rate", title="step 0 has no rate", keeps="right from the first step on")
 def noam_from_step_zero(step, d_model, warmup):
     """Your function divides by 0 (or gives the rate 0) in step 0. Some programs count from there: step 0 has the rate of step 1."""
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)

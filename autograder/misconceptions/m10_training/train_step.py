@@ -32,13 +32,19 @@ def _train(model, optimizer, loss_function, batch, rate, clip, *, leave_out=(), 
     return loss.item()
 
 
-@misconception("train_step", title="old gradients are not cleared")
+@misconception(
+    "train_step", title="old gradients are not cleared", keeps="the first step is right; later ones pile up"
+)
 def train_without_clearing(model, optimizer, loss_function, batch, rate, clip=1.0):
     """Your gradients pile up from step to step: backward adds to what is already there. Clear them before it."""
     return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("clear",))
 
 
-@misconception("train_step", title="the model is not put into training mode")
+@misconception(
+    "train_step",
+    title="the model is not put into training mode",
+    keeps="the step is right; only dropout is off",
+)
 def train_in_evaluation_mode(model, optimizer, loss_function, batch, rate, clip=1.0):
     """A model that was evaluated before stays in evaluation mode in your function: its dropout is off. Call model.train() first."""
     return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("mode",))
@@ -50,7 +56,11 @@ def train_with_the_old_rate(model, optimizer, loss_function, batch, rate, clip=1
     return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("rate",))
 
 
-@misconception("train_step", title="the rate of the first group only")
+@misconception(
+    "train_step",
+    title="the rate of the first group only",
+    keeps="right for optimizers with one group, which is the rule",
+)
 def train_with_the_rate_of_one_group(model, optimizer, loss_function, batch, rate, clip=1.0):
     """An optimizer may hold its parameters in several groups, and you set the learning rate of the first one only: the others go on at their old one. Set it in each of
     optimizer.param_groups."""
@@ -58,13 +68,15 @@ def train_with_the_rate_of_one_group(model, optimizer, loss_function, batch, rat
     return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("rate",))
 
 
-@misconception("train_step", title="nothing is clipped")
+@misconception("train_step", title="nothing is clipped", keeps="right for gradients that are short enough")
 def train_without_clipping(model, optimizer, loss_function, batch, rate, clip=1.0):
     """Long gradients act in full: the argument clip is not used, or you clip before backward() has made the gradients."""
     return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("clip",))
 
 
-@misconception("train_step", title="clipped after the step")
+@misconception(
+    "train_step", title="clipped after the step", keeps="right for gradients that are short enough"
+)
 def train_that_clips_too_late(model, optimizer, loss_function, batch, rate, clip=1.0):
     """You clip after the optimizer has taken its step. By then the long gradient has done its work (and the old gradients, clipped, still lie there)."""
     source, decoder_input, labels = batch
@@ -79,7 +91,9 @@ def train_that_clips_too_late(model, optimizer, loss_function, batch, rate, clip
     return loss.item()
 
 
-@misconception("train_step", title="each entry is clipped by itself")
+@misconception(
+    "train_step", title="each entry is clipped by itself", keeps="right for gradients that are short enough"
+)
 def train_that_clips_entries(model, optimizer, loss_function, batch, rate, clip=1.0):
     """You cut each entry of the gradient at ±clip, which changes its direction. Clip the length of the whole gradient instead."""
 
@@ -89,7 +103,11 @@ def train_that_clips_entries(model, optimizer, loss_function, batch, rate, clip=
     return _train(model, optimizer, loss_function, batch, rate, clip, clip_gradient=clip_entries)
 
 
-@misconception("train_step", title="each parameter is clipped by itself")
+@misconception(
+    "train_step",
+    title="each parameter is clipped by itself",
+    keeps="right for gradients that are short enough",
+)
 def train_that_clips_each_parameter(model, optimizer, loss_function, batch, rate, clip=1.0):
     """You clip each parameter's gradient by its own length. It is the length of all of them together that counts, so that the direction of the step stays the same."""
 
@@ -100,7 +118,11 @@ def train_that_clips_each_parameter(model, optimizer, loss_function, batch, rate
     return _train(model, optimizer, loss_function, batch, rate, clip, clip_gradient=clip_each)
 
 
-@misconception("train_step", title="each group of parameters is clipped by itself")
+@misconception(
+    "train_step",
+    title="each group of parameters is clipped by itself",
+    keeps="right for optimizers with one group, and for short gradients",
+)
 def train_that_clips_each_group(model, optimizer, loss_function, batch, rate, clip=1.0):
     """You clip the gradient of each of the optimizer's groups by its own length. It is the length of all parameters together that counts: hand all of the model's parameters to one
     call."""

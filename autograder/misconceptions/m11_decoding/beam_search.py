@@ -93,7 +93,11 @@ def beam_that_forgets_the_sum(step, k, length_penalty, bos, eos, max_length):
     return _search(step, k, length_penalty, bos, eos, max_length, add=lambda total, log_p: log_p)
 
 
-@misconception("beam_search", title="finished sentences leave the beam and make room")
+@misconception(
+    "beam_search",
+    title="finished sentences leave the beam and make room",
+    keeps="another beam search that is used in practice",
+)
 def beam_that_puts_finished_ones_aside(step, k, length_penalty, bos, eos, max_length):
     """Your finished hypotheses are put aside, and the search goes on with k others. That is done in practice too, but here a finished hypothesis keeps
     its place in the beam and competes there, so that fewer are extended and the search can stop."""
@@ -113,13 +117,21 @@ def beam_that_stops_too_early(step, k, length_penalty, bos, eos, max_length):
     return sorted(scored, key=lambda one: one[1], reverse=True)
 
 
-@misconception("beam_search", title="the length penalty is ignored")
+@misconception(
+    "beam_search",
+    title="the length penalty is ignored",
+    keeps="right without a length penalty; one argument is not used",
+)
 def beam_without_penalty(step, k, length_penalty, bos, eos, max_length):
     """Your scores are plain log-probabilities whatever the length penalty is: divide by n to the power α."""
     return _search(step, k, 0.0, bos, eos, max_length)
 
 
-@misconception("beam_search", title="the length penalty acts only at the very end")
+@misconception(
+    "beam_search",
+    title="the length penalty acts only at the very end",
+    keeps="right without a length penalty",
+)
 def beam_with_penalty_at_the_end(step, k, length_penalty, bos, eos, max_length):
     """Your beam is pruned by plain log-probabilities, and the length penalty only orders the final list. By then the long sentences may be gone: rank by
     the score in every pruning."""
@@ -128,7 +140,11 @@ def beam_with_penalty_at_the_end(step, k, length_penalty, bos, eos, max_length):
     return sorted(scored, key=lambda one: one[1], reverse=True)
 
 
-@misconception("beam_search", title="the length is multiplied, not raised to a power")
+@misconception(
+    "beam_search",
+    title="the length is multiplied, not raised to a power",
+    keeps="right without a length penalty",
+)
 def beam_with_a_linear_penalty(step, k, length_penalty, bos, eos, max_length):
     """Your length penalty multiplies the length (or leaves the score alone where α is 0): it is an exponent, n to the power α."""
 
@@ -139,19 +155,23 @@ def beam_with_a_linear_penalty(step, k, length_penalty, bos, eos, max_length):
     return _search(step, k, 0.0, bos, eos, max_length, rank=score, final=score)
 
 
-@misconception("beam_search", title="the end does not count as a token")
+@misconception(
+    "beam_search", title="the end does not count as a token", keeps="right without a length penalty"
+)
 def beam_that_does_not_count_eos(step, k, length_penalty, bos, eos, max_length):
     """Your n leaves out eos. It is a token like the others here: its log-probability is in the sum, so it counts in the length."""
     return _search(step, k, length_penalty, bos, eos, max_length, count_eos=False)
 
 
-@misconception("beam_search", title="impossible sentences are kept")
+@misconception(
+    "beam_search", title="impossible sentences are kept", keeps="right wherever every word is possible"
+)
 def beam_with_impossible_words(step, k, length_penalty, bos, eos, max_length):
     """Your list holds sentences with a score of −∞: words of probability 0 fill up the beam. Leave such candidates out, even if fewer than k remain."""
     return _search(step, k, length_penalty, bos, eos, max_length, keep_impossible=True)
 
 
-@misconception("beam_search", title="dead ends are kept")
+@misconception("beam_search", title="dead ends are kept", keeps="right but for a rare case")
 def beam_that_keeps_dead_ends(step, k, length_penalty, bos, eos, max_length):
     """A hypothesis after which every word is impossible stays in your beam as if it had ended. It has not: all its candidates have probability 0, so it
     drops out, and if none is left the list is empty."""

@@ -77,7 +77,7 @@ def greedy_forgets_the_prefix(step, bos, eos, max_length):
     return _greedy(lambda prefixes: step([[bos, *prefixes[0][1:][-1:]]]), bos, eos, max_length)
 
 
-@misconception("greedy", title="of equal words the last is taken")
+@misconception("greedy", title="of equal words the last is taken", keeps="only ties are decided otherwise")
 def greedy_takes_the_last_of_equals(step, bos, eos, max_length):
     """When two words are equally probable you take the one with the higher number. Ties go to the lower number in this course."""
     return _greedy(step, bos, eos, max_length, pick=lambda row: len(row) - 1 - int(np.argmax(row[::-1])))

@@ -30,7 +30,7 @@ def temperature_of_probabilities(logits, T):
     return _softmax(_softmax(logits) / T)
 
 
-@misconception("temperature_probs", title="an exponential that overflows")
+@misconception("temperature_probs", title="an exponential that overflows", keeps="right but for large logits")
 def temperature_that_overflows(logits, T):
     """With large logits, or a very small T, your result is not a number: the exponential overflows. Take the largest score away first, as
     the given softmax does."""
@@ -45,7 +45,11 @@ def temperature_not_normalised(logits, T):
     return _softmax(logits) ** (1 / T)
 
 
-@misconception("temperature_probs", title="the logits change for the caller")
+@misconception(
+    "temperature_probs",
+    title="the logits change for the caller",
+    keeps="the values are right; the argument is changed",
+)
 def temperature_in_place(logits, T):
     """Your probabilities are right, but the array that you were given is divided by T for good: the caller's logits are changed. Compute
     with logits / T, not with logits /= T."""

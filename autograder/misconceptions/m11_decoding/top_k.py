@@ -49,7 +49,7 @@ def top_k_sorted(logits, k, T=1.0):
     return result
 
 
-@misconception("top_k", title="more than k words in a tie")
+@misconception("top_k", title="more than k words in a tie", keeps="only ties are decided otherwise")
 def top_k_by_a_threshold(logits, k, T=1.0):
     """When several logits equal the k-th largest, more than k words stay in your function: it compares with a threshold. Exactly k stay, and of equal
     ones those with the lower numbers."""
@@ -58,7 +58,9 @@ def top_k_by_a_threshold(logits, k, T=1.0):
         return _softmax(np.where(logits >= threshold, logits / T, -np.inf))
 
 
-@misconception("top_k", title="the temperature is ignored")
+@misconception(
+    "top_k", title="the temperature is ignored", keeps="right at T = 1; one of its arguments is not used"
+)
 def top_k_without_temperature(logits, k, T=1.0):
     """Your result is the same at every temperature: the argument T is not used."""
     best = np.argsort(-logits, kind="stable")[:k]
@@ -67,7 +69,11 @@ def top_k_without_temperature(logits, k, T=1.0):
     return result
 
 
-@misconception("top_k", title="the logits of top-k change for the caller")
+@misconception(
+    "top_k",
+    title="the logits of top-k change for the caller",
+    keeps="the values are right; the argument is changed",
+)
 def top_k_in_place(logits, k, T=1.0):
     """Your probabilities are right, but the logits that you were given are divided by T for good: the caller's array has changed. Compute with logits / T, not with
     logits /= T."""
@@ -96,7 +102,7 @@ def top_k_plus_one(logits, k, T=1.0):
     return result
 
 
-@misconception("top_k", title="of equal words the last ones stay")
+@misconception("top_k", title="of equal words the last ones stay", keeps="only ties are decided otherwise")
 def top_k_keeps_the_last_of_equals(logits, k, T=1.0):
     """Of equal logits you keep those with the higher numbers, which is what reading a sorted list backwards does. Sort the negative logits with
     kind="stable" instead."""

@@ -60,7 +60,9 @@ def top_p_not_renormalised(logits, p, T=1.0):
     return np.where(result > 0, _softmax(logits / T), 0)
 
 
-@misconception("top_p", title="cut first, temperature afterwards")
+@misconception(
+    "top_p", title="cut first, temperature afterwards", keeps="right at T = 1; two steps are exchanged"
+)
 def top_p_temperature_last(logits, p, T=1.0):
     """Your cut is made at T = 1, and the temperature acts on what is left. It comes first: a hot distribution has a large nucleus, a cold
     one a small one."""
@@ -69,7 +71,11 @@ def top_p_temperature_last(logits, p, T=1.0):
         return _softmax(np.where(plain > 0, logits / T, -np.inf))
 
 
-@misconception("top_p", title="the logits of top-p change for the caller")
+@misconception(
+    "top_p",
+    title="the logits of top-p change for the caller",
+    keeps="the values are right; the argument is changed",
+)
 def top_p_in_place(logits, p, T=1.0):
     """Your probabilities are right, but the logits that you were given are divided by T for good: the caller's array has changed. Compute with logits / T, not with
     logits /= T."""

@@ -108,7 +108,11 @@ class TransformerThatHearsTheFuture(_Model):
         return torch.ones(T, T, dtype=torch.bool).triu()
 
 
-@misconception("Transformer", title="the encoder hears the padding")
+@misconception(
+    "Transformer",
+    title="the encoder hears the padding",
+    keeps="right for sentences of one length; one of three masks is missing",
+)
 class TransformerWhoseEncoderHearsPadding(_Model):
     """Your encoder's words listen to the padding, so that a sentence changes with the company it has in its batch. The blocks of the encoder
     need the mask, too."""
@@ -120,7 +124,11 @@ class TransformerWhoseEncoderHearsPadding(_Model):
         return x, self.source_mask(source)
 
 
-@misconception("Transformer", title="the decoder hears the padding")
+@misconception(
+    "Transformer",
+    title="the decoder hears the padding",
+    keeps="right for sentences of one length; one of three masks is missing",
+)
 class TransformerWhoseDecoderHearsPadding(_Model):
     """Your German words listen to the English padding: cross-attention needs the memory mask."""
 
@@ -141,7 +149,9 @@ class TransformerThatIsNotTied(_Model):
         return self.output(y)
 
 
-@misconception("Transformer", title="the tied table is detached")
+@misconception(
+    "Transformer", title="the tied table is detached", keeps="the values are right; one gradient is not"
+)
 class TransformerThatIsHalfTied(_Model):
     """Your output uses the German table's numbers, but not the table: as an output it gets no gradient. Don't detach or copy it."""
 
@@ -167,7 +177,11 @@ class TransformerOfOneLayer(_Model):
         super().__init__(source_size, target_size, d_model, heads, d_ff, 1, dropout)
 
 
-@misconception("Transformer", title="embeddings as large as PyTorch makes them")
+@misconception(
+    "Transformer",
+    title="embeddings as large as PyTorch makes them",
+    keeps="the model is right; only where it starts is not",
+)
 class TransformerWithLoudEmbeddings(_Model):
     """Your embeddings start with standard deviation 1. Times √d_model they drown the positions, and the first logits are huge. Draw them
     with standard deviation 1/√d_model."""
@@ -198,7 +212,11 @@ class TransformerWithASoftmax(_Model):
         return super().choose(y).softmax(dim=-1)
 
 
-@misconception("Transformer", title="the dropout is not passed on")
+@misconception(
+    "Transformer",
+    title="the dropout is not passed on",
+    keeps="the model is right; only dropout is missing, which is off when it is used",
+)
 class TransformerWithoutDropout(_Model):
     """Your model takes a dropout and does nothing with it: pass it on to every block."""
 
@@ -206,7 +224,11 @@ class TransformerWithoutDropout(_Model):
         super().__init__(source_size, target_size, d_model, heads, d_ff, layers)
 
 
-@misconception("Transformer", title="the decoder's blocks get no dropout")
+@misconception(
+    "Transformer",
+    title="the decoder's blocks get no dropout",
+    keeps="the model is right; only dropout is missing, which is off when it is used",
+)
 class DecoderWithoutDropout(_Model):
     """Your encoder's blocks get the dropout, your decoder's do not: each block takes (d_model, heads, d_ff, dropout)."""
 
@@ -215,7 +237,11 @@ class DecoderWithoutDropout(_Model):
         self.decoder = nn.ModuleList(DecoderBlock(d_model, heads, d_ff) for _ in range(layers))
 
 
-@misconception("Transformer", title="dropout on the embeddings, too")
+@misconception(
+    "Transformer",
+    title="dropout on the embeddings, too",
+    keeps="the model is right; only dropout is not, which is off when it is used",
+)
 class TransformerThatDropsWords(_Model):
     """Dropout acts on your embeddings as well, as in the paper. In this lab it happens in the blocks only: hand it on to them, and use it nowhere else."""
 
@@ -227,7 +253,11 @@ class TransformerThatDropsWords(_Model):
         return self.drop(super().embed(numbers, table))
 
 
-@misconception("Transformer", title="dropout before the logits")
+@misconception(
+    "Transformer",
+    title="dropout before the logits",
+    keeps="the model is right; only dropout is not, which is off when it is used",
+)
 class TransformerThatDropsItsAnswer(_Model):
     """Dropout acts on what the decoder says, just before the logits. In this lab it happens in the blocks only."""
 

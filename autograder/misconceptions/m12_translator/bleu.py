@@ -37,7 +37,7 @@ def _geometric(precisions):
     return math.prod(precisions) ** (1 / len(precisions))
 
 
-@misconception("bleu", title="matches are not clipped")
+@misconception("bleu", title="matches are not clipped", keeps="right unless a translation repeats itself")
 def bleu_without_clipping(hypotheses, references):
     """Your n-grams count as often as the translation says them, so that saying a frequent word again and again pays. Each counts at most as
     often as its reference has it."""
@@ -56,7 +56,9 @@ def _lengths(hypotheses, references):
     return sum(map(len, hypotheses)), sum(map(len, references))
 
 
-@misconception("bleu", title="long translations are rewarded")
+@misconception(
+    "bleu", title="long translations are rewarded", keeps="right unless the translations are longer"
+)
 def bleu_that_rewards_length(hypotheses, references):
     """Your brevity penalty has no ceiling: when the translations have more words than the references, e to the power 1 − r/c is above 1, and the score goes
     up with every word too many (even above 100). It is 1 when c ≥ r."""
@@ -64,7 +66,9 @@ def bleu_that_rewards_length(hypotheses, references):
     return 100 * math.exp(1 - r / c) * _geometric(_precisions(hypotheses, references))
 
 
-@misconception("bleu", title="long translations are punished, too")
+@misconception(
+    "bleu", title="long translations are punished, too", keeps="right unless the translations are longer"
+)
 def bleu_that_punishes_length(hypotheses, references):
     """Your brevity penalty lowers the score of long translations as well. It is 1 when c ≥ r: words that are too many have already cost precision."""
     c, r = _lengths(hypotheses, references)
@@ -122,7 +126,7 @@ def bleu_up_to_one(hypotheses, references):
     return _brevity(hypotheses, references) * _geometric(_precisions(hypotheses, references))
 
 
-@misconception("bleu", title="lower-cased words")
+@misconception("bleu", title="lower-cased words", keeps="right but for capitals")
 def bleu_of_lower_case(hypotheses, references):
     """You lower-case the words. They are compared as they are: in German a capital matters."""
     lower = [[[word.lower() for word in words] for words in side] for side in (hypotheses, references)]
@@ -135,7 +139,9 @@ def bleu_up_to_three(hypotheses, references):
     return 100 * _brevity(hypotheses, references) * _geometric(_precisions(hypotheses, references)[:3])
 
 
-@misconception("bleu", title="an n without n-grams is left out")
+@misconception(
+    "bleu", title="an n without n-grams is left out", keeps="right but for very short translations"
+)
 def bleu_of_the_lengths_that_are_there(hypotheses, references):
     """When no translation is long enough for n-grams of some length, you leave that n out of the mean. BLEU is 0 then: there is nothing that could match."""
     pairs = [_counts(hypotheses, references, n) for n in (1, 2, 3, 4)]

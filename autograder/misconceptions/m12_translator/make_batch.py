@@ -21,7 +21,11 @@ def _sides(pairs):
     return [list(source) for source, _ in pairs], [list(target) for _, target in pairs]
 
 
-@misconception("make_batch", title="decoder_input and labels are not shifted")
+@misconception(
+    "make_batch",
+    title="decoder_input and labels are not shifted",
+    keeps="the source, the padding and the labels are right",
+)
 def batch_without_a_shift(pairs):
     """What you give the decoder is what it should say: the answer stands in the question. It must get BOS first, and say at each place the
     word that it is given at the next one."""
@@ -30,7 +34,9 @@ def batch_without_a_shift(pairs):
     return _filled(sources), same, same.clone()
 
 
-@misconception("make_batch", title="no end of the sentence")
+@misconception(
+    "make_batch", title="no end of the sentence", keeps="the source, the shift and the padding are right"
+)
 def batch_without_eos(pairs):
     """Your labels never hold EOS, so the model would never learn to stop. It comes after the last word of each target."""
     sources, targets = _sides(pairs)
@@ -49,7 +55,7 @@ def batch_padded_on_the_left(pairs):
     )
 
 
-@misconception("make_batch", title="EOS behind the padding")
+@misconception("make_batch", title="EOS behind the padding", keeps="right for sentences of one length")
 def batch_with_eos_at_the_very_end(pairs):
     """Your EOS stands in the last column, behind the padding. It belongs directly after each sentence's last word."""
     sources, targets = _sides(pairs)
@@ -81,7 +87,9 @@ def batch_cut_to_the_shortest(pairs):
     return cut(sources), cut([[BOS, *t] for t in targets]), cut([[*t, EOS] for t in targets])
 
 
-@misconception("make_batch", title="the source is shifted, too")
+@misconception(
+    "make_batch", title="the source is shifted, too", keeps="all that concerns the target is right"
+)
 def batch_with_a_framed_source(pairs):
     """Your source sentences carry BOS and EOS. Only the target needs them; the source is what the pair says."""
     sources, targets = _sides(pairs)

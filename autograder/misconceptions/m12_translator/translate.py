@@ -45,19 +45,27 @@ def translate_with_bos(model, source, beam=1, length_penalty=0.0, max_length=40)
     return [BOS, *_words(_search(model, source, beam, length_penalty, max_length))]
 
 
-@misconception("translate", title="the encoder runs for every word")
+@misconception(
+    "translate",
+    title="the encoder runs for every word",
+    keeps="the translations are right; the work is done again and again",
+)
 def translate_without_a_cache(model, source, beam=1, length_penalty=0.0, max_length=40):
     """Your translation is right, but the encoder reads the same sentence again for each word. Let it run once, before the search."""
     return _words(_search(model, source, beam, length_penalty, max_length, twice=True))
 
 
-@misconception("translate", title="always greedy")
+@misconception("translate", title="always greedy", keeps="right for a beam of one")
 def translate_greedily(model, source, beam=1, length_penalty=0.0, max_length=40):
     """Your translation does not change with the width of the beam: hand it on to the search."""
     return _words(_search(model, source, 1, length_penalty, max_length))
 
 
-@misconception("translate", title="the length penalty is forgotten")
+@misconception(
+    "translate",
+    title="the length penalty is forgotten",
+    keeps="right without a length penalty; one argument is not used",
+)
 def translate_without_a_length_penalty(model, source, beam=1, length_penalty=0.0, max_length=40):
     """Your translation does not change with the length penalty: hand it on to the search."""
     return _words(_search(model, source, beam, 0.0, max_length))
@@ -87,7 +95,9 @@ def translate_while_training(model, source, beam=1, length_penalty=0.0, max_leng
     return _words(_search(model, source, beam, length_penalty, max_length, eval_first=False))
 
 
-@misconception("translate", title="gradients are recorded")
+@misconception(
+    "translate", title="gradients are recorded", keeps="the translations are right; memory is wasted"
+)
 def translate_with_gradients(model, source, beam=1, length_penalty=0.0, max_length=40):
     """Your translation is right, but PyTorch records every step for a backward pass that never comes. Use torch.no_grad()."""
     return _words(_search(model, source, beam, length_penalty, max_length, record=True))

@@ -64,7 +64,7 @@ class OneAhead(_LM):
         return padding & torch.ones(T, T, dtype=torch.bool).tril(1) if self.causal else padding
 
 
-@misconception("TinyLM", title="padding is heard")
+@misconception("TinyLM", title="padding is heard", keeps="right for sentences of one length")
 class HearsPadding(_LM):
     """Your model attends to padding, so what it says about a sentence depends on how long the others in the batch are. Mask number 0 as
     a key."""

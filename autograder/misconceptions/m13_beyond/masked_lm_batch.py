@@ -44,7 +44,11 @@ def targets_after_masking(ids, V, rng, rate=0.15):
     return inputs, np.where(targets == -100, -100, inputs)
 
 
-@misconception("masked_lm_batch", title="the same number of blanks in each row")
+@misconception(
+    "masked_lm_batch",
+    title="the same number of blanks in each row",
+    keeps="every blank is right; only how many there are is not left to chance",
+)
 def a_fixed_number(ids, V, rng, rate=0.15):
     """Each of your rows has the same number of chosen words. They should be chosen independently of each other, so the number varies, and
     now and then it is zero."""
@@ -53,7 +57,11 @@ def a_fixed_number(ids, V, rng, rate=0.15):
     return _batch(ids, V, rng, 2.0, choosable=chosen)
 
 
-@misconception("masked_lm_batch", title="exactly 80 percent of the chosen words")
+@misconception(
+    "masked_lm_batch",
+    title="exactly 80 percent of the chosen words",
+    keeps="every share is right; only chance is missing",
+)
 def exactly_eighty(ids, V, rng, rate=0.15):
     """Of your chosen words always the same share becomes [MASK]: they are shuffled and dealt out. What becomes of a word should be left to chance for each word by itself."""
     chosen = (rng.random(ids.shape) < rate) & (ids != 0)
@@ -80,7 +88,11 @@ def words_from_zero(ids, V, rng, rate=0.15):
     return _batch(ids, V, rng, rate, lowest=0)
 
 
-@misconception("masked_lm_batch", title="a generator of its own")
+@misconception(
+    "masked_lm_batch",
+    title="a generator of its own",
+    keeps="the distribution is right; only the generator is not the one given",
+)
 def own_generator(ids, V, rng, rate=0.15):
     """Your batch does not depend on rng: you draw from another generator. Draw from the one that is passed, so that a run can be repeated."""
     return _batch(ids, V, np.random.default_rng(), rate)
@@ -114,7 +126,9 @@ def a_tenth_of_the_rest(ids, V, rng, rate=0.15):
     return _batch(ids, V, rng, rate, swapped=0.02)
 
 
-@misconception("masked_lm_batch", title="ids is changed in place")
+@misconception(
+    "masked_lm_batch", title="ids is changed in place", keeps="the values are right; the argument is changed"
+)
 def in_place(ids, V, rng, rate=0.15):
     """Your function writes the blanks into ids itself. After a few epochs the text is full of holes: work on a copy."""
     inputs, targets = _batch(ids, V, rng, rate)
@@ -122,7 +136,11 @@ def in_place(ids, V, rng, rate=0.15):
     return ids, targets
 
 
-@misconception("masked_lm_batch", title="one draw decides twice")
+@misconception(
+    "masked_lm_batch",
+    title="one draw decides twice",
+    keeps="what is chosen is right; what becomes of it is not",
+)
 def one_draw_twice(ids, V, rng, rate=0.15):
     """One random number decides whether a word is chosen and what becomes of it, without being scaled: it is below the rate, so nearly
     always below 0.8, too. Draw another one for the second decision."""

@@ -57,7 +57,7 @@ def base_ten(signal, rate, frame=256, hop=128, n_mels=20):
     return np.log10(np.maximum(_bands(signal, rate, frame, hop, n_mels), 1e-10))
 
 
-@misconception("mel_spectrogram", title="the floor is added")
+@misconception("mel_spectrogram", title="the floor is added", keeps="right for all but very quiet sounds")
 def added_floor(signal, rate, frame=256, hop=128, n_mels=20):
     """Loud sounds are right, very quiet ones are not: the floor is a maximum, not something to add."""
     return np.log(_bands(signal, rate, frame, hop, n_mels) + 1e-10)

@@ -37,7 +37,9 @@ def channels_first(images, p):
     return _squares(images, p).permute(0, 1, 3, 5, 2, 4).reshape(images.shape[0], -1, p * p * images.shape[3])
 
 
-@misconception("patchify", title="what does not fit is cut off")
+@misconception(
+    "patchify", title="what does not fit is cut off", keeps="right for every image that the patches fill"
+)
 def patches_cut_off(images, p):
     """An image that the patches do not fill loses its last rows or columns, and nobody notices. Raise a ValueError instead."""
     B, H, W, C = images.shape

@@ -31,13 +31,15 @@ def forbidden_pairs(kind, T, width=2, dilation=2, n_global=1):
     return ~_sparse(kind, T, width, dilation, n_global)
 
 
-@misconception("sparse_mask", title="causal without the diagonal")
+@misconception(
+    "sparse_mask", title="causal without the diagonal", keeps="one of several kinds of mask is wrong"
+)
 def strictly_before(kind, T, width=2, dilation=2, n_global=1):
     """In your causal mask no position may attend to itself, and the first one has nothing at all: its softmax is nan."""
     return np.tri(T, k=-1, dtype=bool) if kind == "causal" else _sparse(kind, T, width, dilation, n_global)
 
 
-@misconception("sparse_mask", title="causal upside down")
+@misconception("sparse_mask", title="causal upside down", keeps="one of several kinds of mask is wrong")
 def only_the_future(kind, T, width=2, dilation=2, n_global=1):
     """Your causal mask lets each position see itself and the future. Rows are those who listen: row i may attend to columns up to i."""
     return (
@@ -60,19 +62,25 @@ def whole_window(kind, T, width=2, dilation=2, n_global=1):
     return _sparse(kind, T, width // 2, dilation, n_global)
 
 
-@misconception("sparse_mask", title="gaps without an end")
+@misconception("sparse_mask", title="gaps without an end", keeps="one of several kinds of mask is wrong")
 def every_multiple(kind, T, width=2, dilation=2, n_global=1):
     """Your dilated mask has the gaps, but no end: it should hold as many neighbours as the window, width on each side."""
     return _sparse(kind, T, T if kind == "dilated" else width, dilation, n_global)
 
 
-@misconception("sparse_mask", title="the reach is not stretched")
+@misconception(
+    "sparse_mask", title="the reach is not stretched", keeps="one of several kinds of mask is wrong"
+)
 def not_stretched(kind, T, width=2, dilation=2, n_global=1):
     """Your dilated mask cuts gaps into the plain window, so it has fewer neighbours. It should reach further: width times dilation."""
     return _sparse(kind, T, width // dilation if kind == "dilated" else width, dilation, n_global)
 
 
-@misconception("sparse_mask", title="global positions are heard but do not hear")
+@misconception(
+    "sparse_mask",
+    title="global positions are heard but do not hear",
+    keeps="one of several kinds of mask is wrong",
+)
 def global_columns(kind, T, width=2, dilation=2, n_global=1):
     """Your global positions have full columns, but not full rows: all hear them, but they hear only their window, so they can't pass anything
     on."""
@@ -82,13 +90,19 @@ def global_columns(kind, T, width=2, dilation=2, n_global=1):
     return mask
 
 
-@misconception("sparse_mask", title="global without the window")
+@misconception(
+    "sparse_mask", title="global without the window", keeps="one of several kinds of mask is wrong"
+)
 def global_alone(kind, T, width=2, dilation=2, n_global=1):
     """Your global mask has only the global rows and columns. The window of neighbours is part of it, too."""
     return _sparse(kind, T, -1 if kind == "global" else width, dilation, n_global)
 
 
-@misconception("sparse_mask", title="an unknown kind is let through")
+@misconception(
+    "sparse_mask",
+    title="an unknown kind is let through",
+    keeps="every mask is right; only a misspelt kind passes",
+)
 def unknown_is_full(kind, T, width=2, dilation=2, n_global=1):
     """An unknown kind of mask, a typing error for instance, raises no error in your function. Say so with a ValueError, or it will be found
     much later."""

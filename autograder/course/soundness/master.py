@@ -1,0 +1,382 @@
+"""Reads a master's cells and header as data, and names what is wrong with them."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+import re
+import symtable
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from autograder.course.masters import SKIP, course_header
+from autograder.course.soundness.faults import Fault, missing_file, nearest
+from autograder.errors import UserError
+from autograder.sandbox.limits import Limits
+
+#: What the graded functions of a lab give together.
+POINTS = 20
+
+_ROLES = ("question", "test", "written", "locked")
+_OPTIONS = (*_ROLES, "points", "tags")
+_HEADER = ("data", "minutes", "demo", "limits", "unfinished")
+_REGION = ("### BEGIN SOLUTION", "### END SOLUTION")
+_MADE_BY_JUPYTEXT = {"lines_to_next_cell", "lines_to_end_of_cell_marker"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of the percent file: where it begins, its options, and its source."""
+
+    line: int
+    kind: str  # "code" or "markdown"
+    options: dict[str, Any]
+    source: str
+
+    @property
+    def role(self) -> str:
+        """Which of question, test, written and locked it is; "" for a plain cell."""
+        return next((role for role in _ROLES if role in self.options), "")
+
+    @property
+    def name(self) -> str:
+        """Its own name, or that of the question that it tests."""
+        return str(self.options.get(self.role, ""))
+
+    @property
+    def label(self) -> str:
+        """How a sentence names it."""
+        return f"cell {self.role}=“{self.name}”" if self.role else "this cell"
+
+    @property
+    def grade_id(self) -> str:
+        """Its name in nbgrader."""
+        return f"test_{self.name}" if self.role == "test" else self.name
+
+    @property
+    def skipped(self) -> bool:
+        """Whether grading leaves it out."""
+        return SKIP in self.options.get("tags", ())
+
+
+@dataclass
+class Outline:
+    """What a master says that other files must fit, and what is wrong with it."""
+
+    file: str
+    #: Graded questions, and where their cells begin.
+    questions: dict[str, int] = field(default_factory=dict)
+    #: Questions for those who like a challenge: ``points=0``, no test cell.
+    challenges: set[str] = field(default_factory=set)
+    unfinished: set[str] = field(default_factory=set)
+    faults: list[Fault] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
+
+    def refuse(self, line: int, place: str, sentence: str) -> None:
+        """Note a fault of the master."""
+        self.faults.append(Fault(self.file, line, place, sentence))
+
+
+def read_outline(lab: str, path: Path, root: Path) -> Outline:
+    """The master's questions and every fault in it; nothing of it is run."""
+    outline = Outline(path.relative_to(root).as_posix())
+    if not path.is_file():
+        outline.faults.append(missing_file(path, root, "the lab's master and its cells"))
+        return outline
+    try:
+        header = course_header(lab)
+        outline.cells = _cells(path.read_text(encoding="utf-8"))
+    except UserError as error:
+        outline.refuse(1, "header", str(error).rstrip("."))
+        return outline
+    except Exception as error:  # jupytext refuses cell options in many ways
+        outline.refuse(0, "", f"its cells cannot be read: {' '.join(str(error).split())[:200]}")
+        return outline
+    for cell in outline.cells:
+        _check_options(outline, cell)
+        _check_regions(outline, cell)
+    _check_names(outline)
+    _check_pairs(outline)
+    _check_start(outline, lab)
+    _check_borrowed_names(outline)
+    _check_header(outline, header, root)
+    return outline
+
+
+def _cells(text: str) -> list[Cell]:
+    import jupytext
+
+    notebook = jupytext.reads(text, fmt="py:percent")
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if line.startswith("# %%")]
+    lines = [1] * (len(notebook.cells) - len(lines)) + lines  # text before the first mark is a cell, too
+    return [
+        Cell(line, cell.cell_type, dict(cell.metadata), cell.source)
+        for line, cell in zip(lines, notebook.cells, strict=False)
+    ]
+
+
+def _check_options(outline: Outline, cell: Cell) -> None:
+    def refuse(sentence: str) -> None:
+        outline.refuse(cell.line, cell.label, sentence)
+
+    options = cell.options
+    for option in options.keys() - {*_OPTIONS, *_MADE_BY_JUPYTEXT}:
+        if option == "incorrectly_encoded_metadata":
+            refuse(
+                f'the options `{options[option]}` cannot be read; a name stands in quotes, as in question="entropy"'
+            )
+        elif option == "title":
+            refuse(f"“{options[option]}” is no option{nearest(options[option], ['[markdown]', *_OPTIONS])}")
+        else:
+            refuse(f"there is no option “{option}”{nearest(option, _OPTIONS)}")
+    roles = [role for role in _ROLES if role in options]
+    if len(roles) > 1:
+        refuse(f"it is both {' and '.join(roles)}, and can be one of them")
+    for role in roles:
+        if not isinstance(options[role], str) or not options[role]:
+            refuse(f"{role}={options[role]} is no name; one name stands in quotes, and no comma after it")
+        elif role in ("question", "test") and not options[role].isidentifier():
+            refuse(f"“{options[role]}” cannot be the name of a function")
+    for tag in options.get("tags", ()):
+        if tag != SKIP:
+            refuse(f"there is no tag “{tag}”{nearest(tag, [SKIP])}")
+    if cell.skipped and roles:
+        refuse(f"a {roles[0]} cell is needed when grading, so it cannot be tagged {SKIP}")
+    if (cell.kind == "markdown") != (cell.role == "written") and cell.role not in ("", "locked"):
+        refuse(f"a {cell.role} cell is a {'[markdown]' if cell.role == 'written' else 'code'} cell")
+    _check_points(cell, refuse)
+    if cell.kind == "code" and cell.role in ("", "locked") and not cell.skipped:
+        try:
+            ast.parse(cell.source)
+        except SyntaxError as error:
+            refuse(f"it is no plain Python ({error.msg}); magics stand in cells tagged {SKIP}")
+
+
+def _check_points(cell: Cell, refuse: Any) -> None:
+    points = cell.options.get("points")
+    number = isinstance(points, (int, float)) and not isinstance(points, bool)
+    if cell.role in ("test", "written"):
+        if points is None:
+            refuse("it gives no points; write points=4 behind its name")
+        elif not number or not 0 < points < float("inf"):
+            refuse(f"points={points} is no number of points above zero")
+    elif points is not None and not (cell.role == "question" and number and points == 0):
+        refuse(
+            "only test and written cells give points (and question cells points=0: a challenge without a test)"
+        )
+
+
+def _check_regions(outline: Outline, cell: Cell) -> None:
+    marks = []
+    for offset, line in enumerate(cell.source.splitlines()):
+        text = line.strip()
+        looks = re.match(r"#+\s*(BEGIN|END)\b", text, re.IGNORECASE)
+        close = difflib.get_close_matches(text.upper(), _REGION, n=1, cutoff=0.8) if "#" in text[:1] else []
+        if text in _REGION:
+            marks.append((text, offset))
+        elif looks or close:
+            outline.refuse(
+                cell.line + 1 + offset,
+                cell.label,
+                f"“{text}” marks no region{nearest(text.upper(), _REGION)}",
+            )
+            return
+    if cell.role in ("question", "written"):
+        if not marks:
+            outline.refuse(
+                cell.line,
+                cell.label,
+                f"its solution is not marked, so students would get it; put it between “{_REGION[0]}” and “{_REGION[1]}”",
+            )
+        elif [mark for mark, _ in marks] != [*_REGION] * (len(marks) // 2) or len(marks) % 2:
+            outline.refuse(cell.line, cell.label, f"each “{_REGION[0]}” needs its “{_REGION[1]}” below it")
+    elif marks:
+        outline.refuse(cell.line, cell.label, "a solution region stands in question and written cells only")
+    if cell.role in ("question", "test"):
+        _check_code(outline, cell, marks[0][1] + 1 if marks else None)
+
+
+def _check_code(outline: Outline, cell: Cell, begin: int | None) -> None:
+    """That a solution defines its question's name where students see it, and a test cell shows its card."""
+    try:
+        tree = ast.parse(cell.source)
+    except SyntaxError as error:
+        outline.refuse(cell.line + (error.lineno or 1), cell.label, f"it is no Python: {error.msg}")
+        return
+    if cell.role == "test":
+        calls = [call for call in _calls(tree, "check") if call.args]
+        names = [ast.unparse(call.args[0]).strip("'\"") for call in calls]
+        if cell.name not in names:
+            instead = f" (it checks {', '.join(names)})" if names else ""
+            outline.refuse(
+                cell.line,
+                cell.label,
+                f'it shows no card; it needs check("{cell.name}", {cell.name}){instead}',
+            )
+        return
+    defined = {name: node.lineno for node in tree.body for name in _bound(node)}
+    if cell.name not in defined:
+        outline.refuse(
+            cell.line, cell.label, f"its solution does not define {cell.name}{nearest(cell.name, defined)}"
+        )
+    elif begin is not None and defined[cell.name] >= begin:
+        outline.refuse(
+            cell.line,
+            cell.label,
+            f"“{_REGION[0]}” stands above the line that defines {cell.name}, which students would not see",
+        )
+
+
+def _calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name:
+            yield node
+
+
+def _bound(node: ast.stmt) -> list[str]:
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return [node.name]
+    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+
+
+def _check_names(outline: Outline) -> None:
+    first: dict[str, int] = {}
+    for cell in outline.cells:
+        if cell.role and cell.grade_id in first:
+            outline.refuse(
+                cell.line,
+                cell.label,
+                f"the cell in line {first[cell.grade_id]} has the name “{cell.grade_id}” already",
+            )
+        elif cell.role:
+            first[cell.grade_id] = cell.line
+
+
+def _check_pairs(outline: Outline) -> None:
+    """That each question has its test cell below it, and that the points add up."""
+    asked = {cell.name: cell for cell in outline.cells if cell.role == "question"}
+    tested = {cell.name: cell for cell in outline.cells if cell.role == "test"}
+    outline.challenges = {name for name, cell in asked.items() if cell.options.get("points") == 0}
+    outline.questions = {name: cell.line for name, cell in asked.items() if name not in outline.challenges}
+    for name, line in outline.questions.items():
+        if name not in tested:
+            near = nearest(name, tested.keys() - asked.keys()) if tested.keys() - asked.keys() else ""
+            outline.refuse(
+                line,
+                asked[name].label,
+                f'no cell test="{name}" gives it points (points=0 makes it a challenge){near}',
+            )
+    for cell in (cell for cell in outline.cells if cell.role == "test"):
+        name = cell.name
+        if name not in asked:
+            outline.refuse(cell.line, cell.label, f"there is no question “{name}”{nearest(name, asked)}")
+        elif name in outline.challenges:
+            outline.refuse(cell.line, cell.label, "its question says points=0, so it has no test cell")
+        elif cell.line < asked[name].line:
+            outline.refuse(cell.line, cell.label, "it stands above its question")
+    points = [cell.options.get("points") for cell in tested.values()]
+    numbers = [value for value in points if isinstance(value, (int, float))]
+    if not asked:
+        outline.refuse(
+            0, "", 'it has no question; a question is a cell question="name" and a cell test="name" points=4'
+        )
+    elif len(numbers) == len(points) and abs(sum(numbers) - POINTS) > 1e-9:
+        outline.refuse(0, "", f"the points of its test cells add up to {sum(numbers):g} and not to {POINTS}")
+
+
+def _check_start(outline: Outline, lab: str) -> None:
+    for cell in outline.cells:
+        for call in _calls(_parsed(cell), "start"):
+            name = ast.unparse(call.args[0]).strip("'\"") if call.args else ""
+            if name != lab:
+                outline.refuse(
+                    cell.line, cell.label, f'start("{name}") begins another lab; this one is “{lab}”'
+                )
+            elif cell.role != "locked":
+                outline.refuse(
+                    cell.line,
+                    cell.label,
+                    'the cell that starts the lab is to be locked, as in locked="setup"',
+                )
+            return
+    outline.refuse(0, "", f'no cell starts the lab; its first code cell needs start("{lab}")')
+
+
+def _parsed(cell: Cell) -> ast.AST:
+    """The cell's syntax tree; empty for text and for what is no plain Python (magics)."""
+    try:
+        return ast.parse(cell.source if cell.kind == "code" else "")
+    except SyntaxError:
+        return ast.Module([], [])
+
+
+def _check_borrowed_names(outline: Outline) -> None:
+    """That no cell which is run when grading uses a name that only a skipped cell defines."""
+    graded = [cell for cell in outline.cells if cell.kind == "code" and not cell.skipped]
+    known = set(dir(builtins)).union(*(_names(cell)[0] for cell in graded))
+    lent = {name: cell.line for cell in outline.cells if cell.skipped for name in _names(cell)[0]}
+    for cell in graded:
+        for name in sorted(_names(cell)[1] - known):
+            if name in lent:
+                outline.refuse(
+                    cell.line,
+                    cell.label,
+                    f"it uses {name}, which only the cell in line {lent[name]} defines, and that is not run when grading",
+                )
+
+
+def _names(cell: Cell) -> tuple[set[str], set[str]]:
+    """The global names that a code cell binds and those that it uses."""
+    if cell.kind != "code" or not getattr(_parsed(cell), "body", None):
+        return set(), set()
+    bound, used, pending = set(), set(), [symtable.symtable(cell.source, "cell", "exec")]
+    while pending:
+        table = pending.pop()
+        pending += table.get_children()
+        for symbol in table.get_symbols():
+            is_global = table.get_type() == "module" or symbol.is_global()
+            if is_global and (symbol.is_assigned() or symbol.is_imported()):
+                bound.add(symbol.get_name())
+            if is_global and symbol.is_referenced():
+                used.add(symbol.get_name())
+    return bound, used
+
+
+def _check_header(outline: Outline, header: dict[str, Any], root: Path) -> None:
+    def refuse(sentence: str) -> None:
+        outline.refuse(1, "header", sentence)
+
+    for key in header.keys() - set(_HEADER):
+        refuse(f"there is no setting “{key}”{nearest(key, _HEADER)}")
+    minutes = header.get("minutes", 1)
+    if isinstance(minutes, bool) or not isinstance(minutes, (int, float)) or minutes <= 0:
+        refuse(f"minutes: {minutes} is no number of minutes")
+    _check_data(refuse, header.get("data") or [], root / "data")
+    limits, known = header.get("limits") or {}, [limit.name for limit in fields(Limits)]
+    for name, value in limits.items() if isinstance(limits, dict) else [(limits, 1)]:
+        if name not in known:
+            refuse(f"there is no limit “{name}”{nearest(name, known)}")
+        elif isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+            refuse(f"the limit {name}: {value} is no number above zero")
+    unfinished = header.get("unfinished") or []
+    for name in unfinished if isinstance(unfinished, list) else [unfinished]:
+        if name in outline.questions:
+            outline.unfinished.add(name)
+        else:
+            refuse(f"unfinished names “{name}”, which is no question{nearest(name, outline.questions)}")
+
+
+def _check_data(refuse: Any, names: Any, folder: Path) -> None:
+    if not isinstance(names, list):
+        refuse(f"data: {names} is no list; write data: [{names}]")
+        return
+    for name in names:
+        path = folder / str(name)
+        if not path.resolve().is_relative_to(folder.resolve()):
+            refuse(f"the data file {name} does not lie in data/")
+        elif not path.exists():
+            beside = [p.relative_to(folder).as_posix() for p in path.parent.glob("*")]
+            refuse(f"the data file {name} is not in data/{nearest(name, beside) if beside else ''}")

@@ -1,0 +1,191 @@
+"""What is unsound in a lab is refused in a sentence: one planted fault after another in the docs' example lab."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder.cli.app import app
+from autograder.course import masters
+from autograder.course.masters import all_labs
+from autograder.course.soundness import faults_of, require_sound
+from autograder.errors import UserError
+from tests.fixtures.example_lab import LAB, example_files, write_example
+
+MASTER = f"solutions/{LAB}/{LAB}.py"
+CHECKS = f"notebooks/coursekit/checks/c{LAB}.py"
+TESTS = f"autograder/hidden_tests/test_{LAB}.py"
+WRONG = f"autograder/misconceptions/m{LAB}/entropy.py"
+SURPRISE = f"autograder/misconceptions/m{LAB}/surprise.py"
+
+
+@pytest.fixture
+def planted(tmp_path, monkeypatch):
+    """``planted(file, old, new)`` writes the example with one change, and gives the sentences about it."""
+    monkeypatch.setenv("COURSE_ROOT", str(tmp_path))
+    masters.course_header.cache_clear()
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "names.txt").touch()
+
+    def plant(file: str, old: str | None = None, new: str = "") -> list[str]:
+        text = example_files()[file]
+        assert old is None or old in text, "the fault cannot be planted: the page has changed"
+        write_example(tmp_path, {file: None if old is None else text.replace(old, new, 1)})
+        return [str(fault) for fault in faults_of(LAB)]
+
+    yield plant
+    masters.course_header.cache_clear()
+
+
+TEST_CELL = '# %% test="entropy" points=12\ncheck("entropy", entropy)\n'
+COLUMNS = (
+    "You sum over the first axis, which goes from row to row. The probabilities of one row lie on the last."
+)
+TABLE = "You sum over the whole table. Each row is a distribution of its own: sum over the last axis."
+HEADER = "#     minutes: 20\n"
+
+#: What is planted: the file, what stands there, what stands there instead; and the sentence, or its telling part.
+FAULTS = {
+    # the master: questions and their test cells
+    "a test cell is missing": (MASTER, TEST_CELL, "", f'{MASTER}, line 56, cell question=“entropy”: no cell test="entropy" gives it points'),
+    "then the points do not add up": (MASTER, TEST_CELL, "", "the points of its test cells add up to 8 and not to 20"),
+    "points that do not add up": (MASTER, "points=12", "points=10", "add up to 18 and not to 20"),
+    "a test of no question": (MASTER, 'test="entropy"', 'test="entropi"', "there is no question “entropi”; the nearest is “entropy”"),
+    "a question that is misspelt": (MASTER, 'question="entropy"', 'question="entrpy"', "its solution does not define entrpy; the nearest is “entropy”"),
+    "a test above its question": (MASTER, '# %% question="entropy"', TEST_CELL + '\n# %% question="entropy"', "it stands above its question"),
+    "a question twice": (MASTER, 'question="entropy"', 'question="surprise"', "has the name “surprise” already"),
+    "a locked name twice": (MASTER, '# %% tags=["skip-grading"]', '# %% locked="setup"', "has the name “setup” already"),
+    "a test that has a written answer's name": (MASTER, 'written="why_fair"', 'written="test_entropy"', "has the name “test_entropy” already"),
+    "no question at all": (MASTER, None, "", "the lab's master and its cells are not there"),
+    # the master: cell options
+    "a misspelt option": (MASTER, 'question="entropy"', 'qestion="entropy"', "there is no option “qestion”; the nearest is “question”"),
+    "an unknown option": (MASTER, 'locked="setup"', 'locked="setup" collapsed=true', "there is no option “collapsed”"),
+    "an option without quotes": (MASTER, 'question="entropy"', "question=entropy", "the options `question=entropy` cannot be read"),
+    "a comma between options": (MASTER, 'test="entropy" points=12', 'test="entropy", points=12', "is no name; one name stands in quotes, and no comma"),
+    "words among the options": (MASTER, '[markdown] written="why_fair"', '[markdwn] written="why_fair"', "“[markdwn]” is no option; the nearest is “[markdown]”"),
+    "two roles": (MASTER, 'locked="setup"', 'locked="setup" question="setup"', "it is both question and locked"),
+    "no points": (MASTER, "points=12", "", "it gives no points"),
+    "points in quotes": (MASTER, "points=12", 'points="12"', "points=12 is no number of points"),
+    "points below zero": (MASTER, "points=12", "points=-12", "points=-12 is no number of points above zero"),
+    "points for the question": (MASTER, 'question="entropy"', 'question="entropy" points=4', "only test and written cells give points"),
+    "points for nothing": (MASTER, 'locked="setup"', 'locked="setup" points=4', "only test and written cells give points"),
+    "a misspelt tag": (MASTER, '["skip-grading"]', '["skip-gradng"]', "there is no tag “skip-gradng”; the nearest is “skip-grading”"),
+    "a question that is skipped": (MASTER, 'question="entropy"', 'question="entropy" tags=["skip-grading"]', "cannot be tagged skip-grading"),
+    "a written answer in code": (MASTER, '[markdown] written="why_fair"', 'written="why_fair"', "a written cell is a [markdown] cell"),
+    "tags that are no list": (MASTER, 'tags=["skip-grading"]', 'tags="skip-grading"', "its cells cannot be read"),
+    "no name for a function": (MASTER, 'question="entropy"', 'question="en-tropy"', "“en-tropy” cannot be the name of a function"),
+    # the master: solutions
+    "a misspelt region": (MASTER, "### BEGIN SOLUTION", "### BEGIN SOLUTIO", f"{MASTER}, line 35, cell question=“surprise”: “### BEGIN SOLUTIO” marks no region; the nearest is “### BEGIN SOLUTION”"),
+    "a region in small letters": (MASTER, "### END SOLUTION", "### end solution", "“### end solution” marks no region"),
+    "two signs for three": (MASTER, "### BEGIN SOLUTION", "## BEGIN SOLUTION", "“## BEGIN SOLUTION” marks no region"),
+    "an unknown region": (MASTER, "### BEGIN SOLUTION", "### BEGIN ANSWER", "“### BEGIN ANSWER” marks no region"),
+    "a region without an end": (MASTER, "    ### END SOLUTION\n", "", "needs its “### END SOLUTION” below it"),
+    "a solution without a region": (MASTER, "# ### BEGIN SOLUTION\n# Whatever", "# Whatever", "needs its “### END SOLUTION” below it"),
+    "a solution in a test cell": (MASTER, 'check("entropy", entropy)', '### BEGIN SOLUTION\ncheck("entropy", entropy)\n### END SOLUTION', "stands in question and written cells only"),
+    "a region around the definition": (MASTER, "def entropy(P):", "### BEGIN SOLUTION\ndef entropy(P):\n    ### END SOLUTION", "stands above the line that defines entropy"),
+    "a solution of another name": (MASTER, "def entropy(P):", "def entropi(P):", "its solution does not define entropy; the nearest is “entropi”"),
+    "a solution that is no Python": (MASTER, "def entropy(P):", "def entropy(P)", "cell question=“entropy”: it is no Python"),
+    "a card for another question": (MASTER, 'check("entropy", entropy)', 'check("surprise", entropy)', 'it needs check("entropy", entropy) (it checks surprise)'),
+    "no card": (MASTER, 'check("entropy", entropy)', "entropy", "it shows no card"),
+    "a magic that grading would run": (MASTER, "import numpy as np\n", "# %matplotlib inline\nimport numpy as np\n", "it is no plain Python"),
+    "the start of another lab": (MASTER, 'start("14_entropy")', 'start("13_beyond")', "begins another lab; this one is “14_entropy”"),
+    "no start": (MASTER, 'start("14_entropy")\n', "", "no cell starts the lab"),
+    "a start that is not locked": (MASTER, '# %% locked="setup"', "# %%", "the cell that starts the lab is to be locked"),
+    "a locked cell that needs a skipped one": (MASTER, "progress()\n", 'coin = [0.5, 0.5]\nprogress()\n\n# %% locked="later"\nentropy(np.array(coin))\n', "it uses coin, which only the cell in line 78 defines, and that is not run when grading"),
+    "an import in a skipped cell": (MASTER, "progress()\n", 'import math\n\n# %% locked="later"\ndef later():\n    return math.pi\n', "it uses math, which only the cell in line 78 defines"),
+    # the master: header
+    "a data file that is not there": (MASTER, HEADER, "#     data: [name.txt]\n", "the data file name.txt is not in data/; the nearest is “names.txt”"),
+    "a data file elsewhere": (MASTER, HEADER, "#     data: [../pyproject.toml]\n", "does not lie in data/"),
+    "data that are no list": (MASTER, HEADER, "#     data: names.txt\n", "data: names.txt is no list"),
+    "an unknown setting": (MASTER, HEADER, "#     minute: 20\n", "there is no setting “minute”; the nearest is “minutes”"),
+    "minutes in words": (MASTER, HEADER, "#     minutes: many\n", "minutes: many is no number of minutes"),
+    "an unknown limit": (MASTER, HEADER, "#     limits: {cell_second: 3}\n", "there is no limit “cell_second”; the nearest is “cell_seconds”"),
+    "a limit of nothing": (MASTER, HEADER, "#     limits: {cell_seconds: 0}\n", "the limit cell_seconds: 0 is no number above zero"),
+    "an unfinished question that is none": (MASTER, HEADER, "#     unfinished: [entropi]\n", "unfinished names “entropi”, which is no question; the nearest is “entropy”"),
+    "an unfinished question": (MASTER, HEADER, "#     unfinished: [entropy]\n", "question “entropy”: the header calls it unfinished."),
+    "a header that cannot be read": (MASTER, HEADER, "#     minutes: [20\n", "The header of"),
+    # the files beside it
+    "no checks file": (CHECKS, None, "", f"{CHECKS}: the lab's public checks are not there"),
+    "no tests file": (TESTS, None, "", f"{TESTS}: the lab's hidden tests are not there"),
+    "a question without a check": (CHECKS, '@public_check("surprise")', '@public_check("entropy")', "question “surprise”: it has no public check"),
+    "a question without a hidden test": (TESTS, '@hidden_test("surprise")', "", "it is no hidden test without @hidden_test"),
+    "too few misconceptions": (SURPRISE, '@misconception("surprise", title="below zero")', "", "question “surprise”: it has 3 of 4 misconceptions"),
+    "too few alternatives": (SURPRISE, '@alternative("surprise")', "", "question “surprise”: it has 1 of 2 alternatives"),
+    "no answers to a question": (WRONG, None, "", "question “entropy”: it has 0 of 4 misconceptions, 0 of 2 alternatives"),
+    "a check of no question": (CHECKS, '@public_check("surprise")', '@public_check("suprise")', "@public_check names “suprise”, which is no question of the lab; the nearest is “surprise”"),
+    "a hidden test of no question": (TESTS, '@hidden_test("surprise", weight=3)', '@hidden_test("surprises")', "@hidden_test names “surprises”"),
+    "a misconception of no question": (WRONG, '"entropy", title="zero', '"entropi", title="zero', f"{WRONG}, line 11, entropy_with_nan: @misconception names “entropi”, which is no question of the lab; the nearest is “entropy”"),
+    "an alternative of no question": (WRONG, '@alternative("entropy")', '@alternative("entropie")', "@alternative names “entropie”"),
+    "a mark without a question": (WRONG, '@alternative("entropy")', "@alternative", "@alternative names no question"),
+    "a hidden test among the answers": (WRONG, '@alternative("entropy")', '@hidden_test("entropy")', "a hidden_test does not belong into this file"),
+    "two hints that are equal": (WRONG, COLUMNS, TABLE, "its hint is that of entropy_of_the_table"),
+    "a misconception without a hint": (WRONG, f'    """{COLUMNS}"""\n', "", "entropy_of_columns: it needs a docstring: the hint"),
+    "a check without a line": (CHECKS, '    """A fair coin says one bit, two of them say two."""\n', "", "it needs a docstring: the line on the card"),
+    "a hidden test without a title": (TESTS, '    """A single row, and a stack of tables."""\n', "", "it needs a docstring: its title"),
+    "two tests of one name": (TESTS, "def test_other_rows", "def test_other_probabilities", "the function of this name in line"),
+    "two answers of one name": (WRONG, "def entropy_in_nats", "def mean_surprise", "the function of this name in line"),
+    "a test with other arguments": (TESTS, "test_other_rows(student, rng)", "test_other_rows(student, random)", "takes (student) or (student, rng), not (student, random)"),
+    "forbidden calls of no question": (CHECKS, 'FORBIDDEN = {"entropy"', 'FORBIDDEN = {"entropi"', "FORBIDDEN: there is no question “entropi”; the nearest is “entropy”"),
+    "equivalent mutants of no question": (TESTS, "import numpy as np\n", 'import numpy as np\n\nEQUIVALENT_MUTANTS = {"entropi: return 1": "so"}\n', "EQUIVALENT_MUTANTS: there is no question “entropi”"),
+    "a test file that is no Python": (TESTS, "import math", "import math math", f"{TESTS}, line 3: it is no Python"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_is_refused_in_a_sentence(name, planted):
+    file, old, new, sentence = FAULTS[name]
+    said = planted(file, old, new)
+    assert sentence in "\n".join(said)
+
+
+def test_the_example_is_sound(planted):
+    assert planted(MASTER, "", "") == []
+
+
+@pytest.mark.parametrize("lab", all_labs())
+def test_every_lab_is_sound(lab):
+    assert [str(fault) for fault in faults_of(lab)] == []
+
+
+def test_all_faults_are_said_at_once_and_no_more_than_twenty(planted):
+    planted(TESTS, '@hidden_test("surprise")', "")
+    text = example_files()[MASTER].replace('test="entropy" points=12', 'tst="entropy"')
+    write_example(masters.course_root(), {MASTER: text, CHECKS: None, TESTS: None})
+    with pytest.raises(UserError) as refused:
+        require_sound([LAB])
+    sentences = str(refused.value).splitlines()[1:]
+    assert len(sentences) >= 4 and all(": " in sentence for sentence in sentences)
+    marks = "".join(f'# %% locked="setup" option{i}=1\n0\n\n' for i in range(30))
+    write_example(masters.course_root(), {MASTER: text + "\n" + marks})
+    with pytest.raises(UserError, match=r"… and \d+ more"):
+        require_sound([LAB])
+
+
+COMMANDS = (
+    ["build", LAB], ["build", "--check", LAB], ["audit", LAB], ["release", LAB, "--out", "out"],
+    ["simulate", LAB, "--out", "out"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:2]))
+def test_the_commands_refuse_a_fault_before_they_write(words, planted, tmp_path, monkeypatch):
+    planted(MASTER, TEST_CELL, "")
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    done = CliRunner().invoke(app, words)
+    assert isinstance(done.exception, UserError) and 'no cell test="entropy"' in str(done.exception)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_an_unfinished_question_is_no_reason_not_to_build(planted):
+    planted(MASTER, HEADER, "#     unfinished: [entropy]\n")
+    text = example_files()[MASTER].replace(HEADER, "#     unfinished: [entropy]\n")
+    write_example(masters.course_root(), {MASTER: text})
+    masters.course_root().joinpath(WRONG).unlink()
+    masters.course_header.cache_clear()
+    notes = require_sound([LAB], unfinished=True)
+    assert [
+        "calls it unfinished; it has 0 of 4 misconceptions, 0 of 2 alternatives" in note for note in notes
+    ] == [True]
+    with pytest.raises(UserError, match="calls it unfinished"):
+        require_sound([LAB])
