@@ -105,6 +105,48 @@ def build(
         raise typer.Exit(1)
 
 
+@app.command("new-lab")
+def new_lab(
+    lab: Annotated[
+        str, typer.Argument(metavar="NAME", help="Its full name: a free number and a topic (14_topic).")
+    ],
+    questions: Annotated[
+        str,
+        typer.Option(
+            "--questions", help="The graded functions and their points, 20 in all: entropy:8,other:12."
+        ),
+    ],
+) -> None:
+    """Write the files of a new lab: the first question worked out in full, stubs for the others. Overwrites nothing."""
+    from autograder.course.new_lab import new_lab as write
+    from autograder.course.new_lab import parse_questions
+
+    made = write(lab, parse_questions(questions))
+    for path in made.files:
+        console.print(f"✓ {path}", markup=False)
+    if made.unfinished:
+        console.print(
+            f"To write: {', '.join(made.unfinished)}. What is finished is taken off the list `unfinished` in the "
+            "master's header.",
+            markup=False,
+        )
+    console.print(
+        "Next:",
+        *(
+            f"  autograder {words}"
+            for words in (
+                f"build {lab[:2]}",
+                f"audit {lab[:2]}",
+                f"release {lab[:2]} --out build/release",
+                f"simulate {lab[:2]} --out build/class/submitted",
+                f"grade {lab[:2]} --submitted build/class/submitted --out build/class",
+            )
+        ),
+        sep="\n",
+        markup=False,
+    )
+
+
 @app.command()
 def audit(
     labs: LabsArgument = None,

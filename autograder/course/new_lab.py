@@ -1,0 +1,97 @@
+"""Writes the files of a new lab: one small question worked out in full, and stubs that say what is to be written."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.course.masters import course_root
+from autograder.course.soundness.companions import companion_files
+from autograder.course.soundness.master import POINTS
+from autograder.errors import UserError
+from autograder.files import write_atomically
+
+_TEMPLATES = Path(__file__).with_name("new_lab_templates")
+
+
+@dataclass(frozen=True)
+class NewLab:
+    """The files that were written, and the questions whose stubs are to be filled."""
+
+    lab: str
+    files: tuple[Path, ...]
+    unfinished: tuple[str, ...]
+
+
+def parse_questions(text: str) -> dict[str, int]:
+    """``"entropy:8,other:12"`` as ``{"entropy": 8, "other": 12}``. ``UserError`` unless the points add up."""
+    questions: dict[str, int] = {}
+    for part in text.split(","):
+        name, _, points = part.strip().partition(":")
+        if not name.isidentifier() or not points.isdigit() or int(points) == 0:
+            raise UserError(
+                f"“{part.strip()}” is no question with its points, as in --questions entropy:8,other:12."
+            )
+        if name in questions:
+            raise UserError(f"The question “{name}” stands in the list twice.")
+        questions[name] = int(points)
+    if sum(questions.values()) != POINTS:
+        raise UserError(f"The points add up to {sum(questions.values())} and not to {POINTS}.")
+    return questions
+
+
+def new_lab(lab: str, questions: dict[str, int]) -> NewLab:
+    """Write a lab that builds at once; never over a file that is there."""
+    if not re.fullmatch(r"\d\d_[a-z][a-z0-9_]*", lab):
+        raise UserError(f"“{lab}” is no name for a lab: two digits and small letters, as in 14_topic.")
+    root = course_root()
+    number = lab[:2]
+    taken = [path.name for path in root.glob(f"solutions/{number}_*")]
+    if taken:
+        raise UserError(f"There is a lab {taken[0]} already: take another number.")
+    [checks, tests, answers] = [path for path, _, _ in companion_files(lab, root)]
+    worked, *stubs = questions
+    texts = {
+        root / "solutions" / lab / f"{lab}.py": _of_all("master", lab, questions),
+        checks: _of_all("checks", lab, questions),
+        tests: _of_all("tests", lab, questions),
+        answers / "__init__.py": f'"""Wrong answers of lab {number}, and other right ones."""\n',
+        answers / f"{worked}.py": _filled("answers_worked", lab, worked, questions),
+        **{answers / f"{stub}.py": _filled("answers_stub", lab, stub, questions) for stub in stubs},
+    }
+    for path in texts:
+        if path.exists():
+            raise UserError(f"{path.relative_to(root)} is there already: nothing was written.")
+    for path, text in texts.items():
+        write_atomically(path, text)
+    return NewLab(lab, tuple(path.relative_to(root) for path in texts), tuple(stubs))
+
+
+def _of_all(kind: str, lab: str, questions: dict[str, int]) -> str:
+    """The head of a file, then the worked question, then the stubs (and what ends a master)."""
+    worked, *stubs = questions
+    parts = [
+        _filled(f"{kind}_head", lab, worked, questions),
+        _filled(f"{kind}_worked", lab, worked, questions),
+    ]
+    parts += [_filled(f"{kind}_stub", lab, stub, questions) for stub in stubs]
+    if kind == "master":
+        parts.append(_filled("master_end", lab, worked, questions))
+    between = "\n\n" if kind == "master" else "\n\n\n"
+    return between.join(part.strip("\n") for part in parts) + "\n"
+
+
+def _filled(template: str, lab: str, question: str, questions: dict[str, int]) -> str:
+    names = list(questions)
+    values = {
+        "LAB": lab,
+        "NUMBER": lab[:2],
+        "TITLE": lab[3:].replace("_", " ").capitalize(),
+        "QUESTION": question,
+        "PLACE": str(names.index(question) + 1),
+        "POINTS": str(questions[question]),
+        "UNFINISHED": f"\n#     unfinished: [{', '.join(names[1:])}]" if names[1:] else "",
+    }
+    text = (_TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")
+    return re.sub(r"<([A-Z]+)>", lambda mark: values[mark[1]], text)

@@ -1,0 +1,99 @@
+"""A new lab's files: one question that is sound, and stubs that are named until they are written."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder.cli.app import app
+from autograder.course import masters
+from autograder.course.new_lab import new_lab, parse_questions
+from autograder.course.soundness import faults_of, require_sound
+from autograder.errors import UserError
+
+LAB = "15_shares"
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_ROOT", str(tmp_path))
+    masters.course_header.cache_clear()
+    yield tmp_path
+    masters.course_header.cache_clear()
+
+
+def test_all_that_is_unsound_in_a_new_lab_is_what_is_unfinished(root):
+    made = new_lab(LAB, parse_questions("shares:8,other:12"))
+    assert made.unfinished == ("other",)
+    [fault] = faults_of(LAB)
+    assert (
+        "“other”: the header calls it unfinished; it has no hidden test, 0 of 4 misconceptions, 0 of 2 alternatives"
+        in str(fault)
+    )
+    assert len(require_sound([LAB], unfinished=True)) == 1
+
+
+def test_a_new_lab_of_one_question_is_sound(root):
+    assert new_lab(LAB, {"shares": 20}).unfinished == ()
+    assert faults_of(LAB) == []
+
+
+def test_what_is_written_is_formatted(root):
+    new_lab(LAB, {"shares": 8, "other": 6, "third": 6})
+    formatted = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "format",
+        "--check",
+        "--line-length",
+        "110",
+        str(root / "autograder"),
+        str(root / "notebooks"),
+    ]
+    done = subprocess.run(formatted, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_file_that_is_there_is_left_alone(root):
+    new_lab(LAB, {"shares": 20})
+    before = {path: path.read_bytes() for path in root.rglob("*.py")}
+    with pytest.raises(UserError, match="There is a lab 15_shares already"):
+        new_lab("15_other", {"shares": 20})
+    kept = root / "autograder" / "hidden_tests" / "test_16_kept.py"
+    kept.write_text("mine")
+    with pytest.raises(UserError, match="is there already: nothing was written"):
+        new_lab("16_kept", {"shares": 20})
+    assert {path: path.read_bytes() for path in root.rglob("*.py")} == before | {kept: b"mine"}
+
+
+@pytest.mark.parametrize(
+    ("questions", "sentence"),
+    [
+        ("entropy", "no question with its points"),
+        ("entropy:0,other:20", "no question with its points"),
+        ("en-tropy:20", "no question with its points"),
+        ("entropy:8,other:11", "add up to 19 and not to 20"),
+        ("entropy:8,entropy:12", "stands in the list twice"),
+    ],
+)
+def test_questions_that_cannot_be_are_refused(questions, sentence):
+    with pytest.raises(UserError, match=sentence):
+        parse_questions(questions)
+
+
+@pytest.mark.parametrize("name", ["topic", "14-topic", "14_Topic", "../14_topic"])
+def test_a_name_that_is_none_for_a_lab_is_refused(root, name):
+    with pytest.raises(UserError, match="is no name for a lab"):
+        new_lab(name, {"shares": 20})
+
+
+def test_the_command_says_what_comes_next(root):
+    done = CliRunner().invoke(app, ["new-lab", LAB, "--questions", "shares:8,other:12"])
+    assert done.exit_code == 0 and "To write: other." in done.output
+    assert [line.split()[1] for line in done.output.splitlines() if line.startswith("  autograder")] == [
+        "build", "audit", "release", "simulate", "grade",
+    ]  # fmt: skip
