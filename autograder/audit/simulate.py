@@ -139,6 +139,7 @@ def kinds_of(lab: str) -> list[Kind]:
     ]
     possible = {
         "another style": bool(styles),
+        "half done": len(right) > 1,
         "one misconception": bool(wrong),
         "two misconceptions": len(wrong) > 1,
     }

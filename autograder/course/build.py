@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from nbclient.exceptions import CellExecutionError
 from nbconvert.preprocessors import ClearOutputPreprocessor
 from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import (
@@ -134,7 +135,14 @@ def build(lab: str, *, force: bool = False) -> Built:
     stale = force or bool(_drift_of_solution(lab))
     if stale:
         executed = copy.deepcopy(master)
-        if costs := too_costly(lab, execute(executed, target.parent)):
+        try:
+            used = execute(executed, target.parent)
+        except CellExecutionError as error:
+            raise UserError(
+                f"solutions/{lab}/{lab}.py: a cell raises {error.ename}: {error.evalue}; nothing was written. The cell:\n"
+                + str(error).partition("------------------\n")[2].partition("------------------")[0]
+            ) from None
+        if costs := too_costly(lab, used):
             raise UserError("\n  ".join(["This lab takes too much, and nothing was written:", *costs]))
         write_atomically(target, nbformat.writes(executed) + "\n")
     write_atomically(student_notebook(lab), nbformat.writes(released_notebook(lab)) + "\n")

@@ -91,6 +91,7 @@ def _filled(template: str, lab: str, question: str, questions: dict[str, int]) -
         "QUESTION": question,
         "PLACE": str(names.index(question) + 1),
         "POINTS": str(questions[question]),
+        "EXPECT": "expect, " if names[1:] else "",
         "UNFINISHED": f"\n#     unfinished: [{', '.join(names[1:])}]" if names[1:] else "",
     }
     text = (_TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")

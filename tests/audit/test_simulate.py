@@ -46,6 +46,11 @@ def test_every_misconception_may_be_met():
     assert met == {name for names in wrong.values() for name in names}
 
 
+def test_nobody_is_half_done_in_a_lab_of_one_question(monkeypatch):
+    monkeypatch.setattr("autograder.audit.simulate.solved", lambda lab: {"one_hot": "def one_hot(x): ..."})
+    assert "half done" not in [kind.name for kind in kinds_of(LAB)]
+
+
 def test_a_class_has_as_many_different_students_as_asked_for_and_is_the_same_for_the_same_seed(
     tmp_path, monkeypatch
 ):

@@ -30,7 +30,7 @@ def test_all_that_is_unsound_in_a_new_lab_is_what_is_unfinished(root):
     assert made.unfinished == ("other",)
     [fault] = faults_of(LAB)
     assert (
-        "“other”: the header calls it unfinished; it has no hidden test, 0 of 4 misconceptions, 0 of 2 alternatives"
+        "“other”: the header calls it unfinished; it has 0 of 4 misconceptions, 0 of 2 alternatives"
         in str(fault)
     )
     assert len(require_sound([LAB], unfinished=True)) == 1

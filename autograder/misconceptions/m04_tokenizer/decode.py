@@ -53,7 +53,9 @@ def ignored_bytes(ids, merges):
 _kept: dict[int, bytes] = {256: b"aa", 257: b"aaa", 258: b"aaab"}
 
 
-@misconception("decode", title="the table of an earlier call is kept")
+@misconception(
+    "decode", title="the table of an earlier call is kept", keeps="right whenever it is called once"
+)
 def table_of_an_earlier_call(ids, merges):
     """Your function is right the first time that it is called, and then no longer: its table of tokens stands outside of it and
     keeps the merges of the call before. Build the table inside the function, from the merges that come with the call."""

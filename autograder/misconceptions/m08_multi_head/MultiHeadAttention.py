@@ -39,7 +39,11 @@ class _Module(nn.Module):
         return self.finish(heard), weights
 
 
-@misconception("MultiHeadAttention", title="a module that ignores the memory")
+@misconception(
+    "MultiHeadAttention",
+    title="a module that ignores the memory",
+    keeps="self-attention is right; cross-attention is not",
+)
 class ModuleWithoutMemory(_Module):
     """Your module always listens to x itself, even when a memory is given. Keys and values come from the memory."""
 
@@ -47,7 +51,11 @@ class ModuleWithoutMemory(_Module):
         return x
 
 
-@misconception("MultiHeadAttention", title="a module whose values come from the listener")
+@misconception(
+    "MultiHeadAttention",
+    title="a module whose values come from the listener",
+    keeps="self-attention is right; cross-attention is not",
+)
 class ModuleWithValuesOfX(_Module):
     """In cross-attention your values come from x. Keys and values both come from the memory; only the queries come from x."""
 
@@ -56,7 +64,11 @@ class ModuleWithValuesOfX(_Module):
         return q, k, _split(self.W_V(x), self.h)
 
 
-@misconception("MultiHeadAttention", title="a module with listener and memory exchanged")
+@misconception(
+    "MultiHeadAttention",
+    title="a module with listener and memory exchanged",
+    keeps="self-attention is right; cross-attention is not",
+)
 class ModuleWithRolesExchanged(_Module):
     """In cross-attention your queries come from the memory and your keys from x: the roles are exchanged."""
 
@@ -172,7 +184,11 @@ class ModuleWithAveragedMaps(_Module):
         return output, weights.mean(dim=1)
 
 
-@misconception("MultiHeadAttention", title="layers without a bias")
+@misconception(
+    "MultiHeadAttention",
+    title="layers without a bias",
+    keeps="the attention is right; only the biases are missing",
+)
 class ModuleWithoutBias(_Module):
     """Your linear layers have no bias. The paper's formula has none either, but this course's layers do, as PyTorch's: otherwise
     its weights can't be copied."""
@@ -214,7 +230,7 @@ class ModuleWithOneLayerForKeysAndValues(_Module):
         self.W_V = self.W_K
 
 
-@misconception("MultiHeadAttention", title="dropout that nobody asked for")
+@misconception("MultiHeadAttention", title="dropout that nobody asked for", keeps="right in evaluation mode")
 class ModuleWithDropout(_Module):
     """In training your module drops some of its weights by chance, so the same sentence gives two results. Dropout comes in lab 09,
     around the layer; this one has none."""

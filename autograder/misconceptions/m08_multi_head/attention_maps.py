@@ -29,14 +29,18 @@ def maps_of_outputs(model, *inputs):
     return _run_with_hooks(model, inputs, lambda output: output[0].detach())
 
 
-@misconception("attention_maps", title="hooks left on the model")
+@misconception("attention_maps", title="hooks left on the model", keeps="the maps are right; the hooks stay")
 def maps_with_hooks_left(model, *inputs):
     """The maps are right, but your hooks stay on the model and will run at every later forward pass. Keep the handles, and call
     remove() on each."""
     return _run_with_hooks(model, inputs, lambda output: output[1].detach(), remove=False)
 
 
-@misconception("attention_maps", title="the model stays in evaluation mode")
+@misconception(
+    "attention_maps",
+    title="the model stays in evaluation mode",
+    keeps="the maps are right; the mode is changed",
+)
 def maps_in_evaluation_mode(model, *inputs):
     """The maps are right, but your function puts the model into evaluation mode and leaves it there: the training that goes on afterwards has lost its dropout.
     Leave the mode alone, or put it back."""
@@ -44,7 +48,9 @@ def maps_in_evaluation_mode(model, *inputs):
     return _run_with_hooks(model, inputs, lambda output: output[1].detach())
 
 
-@misconception("attention_maps", title="the model learns no more")
+@misconception(
+    "attention_maps", title="the model learns no more", keeps="the maps are right; the model is frozen"
+)
 def maps_of_a_frozen_model(model, *inputs):
     """The maps are right, but your function switches the gradients of the model's weights off, and it can't learn any more. Detach the maps instead."""
     for weight in model.parameters():
@@ -52,14 +58,18 @@ def maps_of_a_frozen_model(model, *inputs):
     return _run_with_hooks(model, inputs, lambda output: output[1])
 
 
-@misconception("attention_maps", title="the model runs twice")
+@misconception(
+    "attention_maps", title="the model runs twice", keeps="the maps are right; the work is done twice"
+)
 def maps_of_two_runs(model, *inputs):
     """The maps are right, but your function runs the model twice, which costs twice the time. Once, with the hooks in place, is enough."""
     model(*inputs)
     return _run_with_hooks(model, inputs, lambda output: output[1].detach())
 
 
-@misconception("attention_maps", title="maps that hang on the gradient")
+@misconception(
+    "attention_maps", title="maps that hang on the gradient", keeps="the maps are right; memory is wasted"
+)
 def maps_not_detached(model, *inputs):
     """The maps are right, but they still belong to the graph of the gradient and keep the whole forward pass in memory: detach them."""
     return _run_with_hooks(model, inputs, lambda output: output[1])

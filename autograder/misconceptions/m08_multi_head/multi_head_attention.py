@@ -154,7 +154,7 @@ def heads_with_softmax_over_queries(x, memory, W_Q, W_K, W_V, W_O, h, mask=None)
     return _merge(weights @ v) @ W_O, weights
 
 
-@misconception("multi_head_attention", title="the mask after the softmax")
+@misconception("multi_head_attention", title="the mask after the softmax", keeps="all but the mask is right")
 def heads_masked_after_the_softmax(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """With a mask your weights sum to less than one: they are cut after the softmax has shared out everything. Silence the scores
     first, with minus infinity; then the softmax shares among the words that are allowed."""
@@ -164,7 +164,11 @@ def heads_masked_after_the_softmax(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     return _merge(weights @ v) @ W_O, weights
 
 
-@misconception("multi_head_attention", title="values as wide as keys")
+@misconception(
+    "multi_head_attention",
+    title="values as wide as keys",
+    keeps="right where values and keys have one size, as nearly always",
+)
 def heads_with_values_as_wide_as_keys(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """Your function fails when values and keys have different sizes: you cut all three by the size of the keys. Each matrix says
     itself how wide its heads are: the number of its columns divided by h."""
