@@ -137,6 +137,7 @@ def new_lab(
             for words in (
                 f"build {lab[:2]}",
                 f"audit {lab[:2]}",
+                f"audit {lab[:2]} --accept-cards",
                 f"release {lab[:2]} --out build/release",
                 f"simulate {lab[:2]} --out build/class/submitted",
                 f"grade {lab[:2]} --submitted build/class/submitted --out build/class",

@@ -95,5 +95,5 @@ def test_the_command_says_what_comes_next(root):
     done = CliRunner().invoke(app, ["new-lab", LAB, "--questions", "shares:8,other:12"])
     assert done.exit_code == 0 and "To write: other." in done.output
     assert [line.split()[1] for line in done.output.splitlines() if line.startswith("  autograder")] == [
-        "build", "audit", "release", "simulate", "grade",
+        "build", "audit", "audit", "release", "simulate", "grade",
     ]  # fmt: skip

@@ -93,7 +93,11 @@ def loss_that_overflows(logits, targets, pad, smoothing=0.0):
     return ((1 - smoothing) * _right(surprise, targets[real]) + smoothing * surprise.mean(-1)).mean()
 
 
-@misconception("masked_cross_entropy", title="a small number inside the logarithm")
+@misconception(
+    "masked_cross_entropy",
+    title="a small number inside the logarithm",
+    keeps="right but for very improbable words",
+)
 def loss_with_a_small_constant(logits, targets, pad, smoothing=0.0):
     """A small constant stands inside your logarithm. It prevents inf, but it also bounds the loss: a model that is terribly wrong looks only a little wrong, and gets no gradient. Use
     log_softmax instead."""

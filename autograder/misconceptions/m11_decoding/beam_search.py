@@ -196,7 +196,11 @@ def beam_of_the_worst(step, k, length_penalty, bos, eos, max_length):
     return _search(step, k, length_penalty, bos, eos, max_length, per_hypothesis=10**6, reverse=False)
 
 
-@misconception("beam_search", title="k candidates for each hypothesis, never pruned together")
+@misconception(
+    "beam_search",
+    title="k candidates for each hypothesis, never pruned together",
+    keeps="the sentences are right where the beam is wide enough; too much is kept",
+)
 def beam_that_never_prunes(step, k, length_penalty, bos, eos, max_length):
     """Your beam grows: each hypothesis keeps its own k best continuations, and nothing is thrown away until the end. Of all the candidates
     together only k stay, after every word."""

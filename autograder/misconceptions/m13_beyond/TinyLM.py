@@ -91,7 +91,7 @@ class Probabilities(_LM):
         return super().forward(ids).softmax(dim=-1)
 
 
-@misconception("TinyLM", title="only the first block is used")
+@misconception("TinyLM", title="only the first block is used", keeps="right but for the number of layers")
 class OneBlock(_LM):
     """The number of layers changes nothing in your result: every block should take what the one before it returned."""
 
@@ -110,7 +110,11 @@ class ScaledEmbeddings(_LM):
         return self.embedding(ids) * math.sqrt(self.d_model) + self.position.weight[: ids.shape[1]]
 
 
-@misconception("TinyLM", title="a decoder that hears padding")
+@misconception(
+    "TinyLM",
+    title="a decoder that hears padding",
+    keeps="right for sentences of one length; one of two masks is missing",
+)
 class DecoderHearsPadding(_LM):
     """Your encoder does not hear padding, but your decoder does: its mask is the causal one alone. Padding may stand before a word,
     too: both masks hold at once, with &."""
@@ -120,7 +124,7 @@ class DecoderHearsPadding(_LM):
         return torch.ones(T, T, dtype=torch.bool).tril() if self.causal else (ids != 0)[:, None, :]
 
 
-@misconception("TinyLM", title="padding is masked as a query")
+@misconception("TinyLM", title="padding is masked as a query", keeps="right for sentences of one length")
 class PaddingAsQuery(_LM):
     """You silence the rows of padding: it hears nothing. It is the columns that count: no word may hear padding, so it is masked as a key,
     (ids != 0) with its new axis in the middle."""
@@ -142,7 +146,11 @@ class OneBlockRepeated(_LM):
         self.blocks = nn.ModuleList([self.blocks[0]] * layers)
 
 
-@misconception("TinyLM", title="two blocks, whatever is asked for")
+@misconception(
+    "TinyLM",
+    title="two blocks, whatever is asked for",
+    keeps="right for the usual number of layers; one argument is not used",
+)
 class AlwaysTwoBlocks(_LM):
     """Your model has two blocks, however many layers are asked for. Make as many as the argument says."""
 

@@ -98,7 +98,11 @@ def own_generator(ids, V, rng, rate=0.15):
     return _batch(ids, V, np.random.default_rng(), rate)
 
 
-@misconception("masked_lm_batch", title="a part of chance from another generator")
+@misconception(
+    "masked_lm_batch",
+    title="a part of chance from another generator",
+    keeps="the distribution is right; only a part of chance is not from the generator given",
+)
 def second_draw_of_its_own(ids, V, rng, rate=0.15):
     """The positions are drawn from rng, but what becomes of them is not: np.random is another generator, with a state that nobody passed.
     Draw everything from rng, so that a run can be repeated."""
@@ -107,19 +111,25 @@ def second_draw_of_its_own(ids, V, rng, rate=0.15):
     return np.where(chosen, inputs, ids), np.where(chosen, ids, -100)
 
 
-@misconception("masked_lm_batch", title="the rate is ignored")
+@misconception(
+    "masked_lm_batch", title="the rate is ignored", keeps="right at the usual rate; one argument is not used"
+)
 def rate_of_the_paper(ids, V, rng, rate=0.15):
     """You choose 15 % of the words whatever rate is asked for. The number 0.15 is the default only: compare with the argument."""
     return _batch(ids, V, rng, 0.15)
 
 
-@misconception("masked_lm_batch", title="the last word is never drawn")
+@misconception(
+    "masked_lm_batch",
+    title="the last word is never drawn",
+    keeps="right but for one word that is never drawn",
+)
 def never_the_last_word(ids, V, rng, rate=0.15):
     """The word V − 1 is never among your random words: rng.integers(2, V) already stays below V."""
     return _batch(ids, V - 1, rng, rate)
 
 
-@misconception("masked_lm_batch", title="a tenth of the rest")
+@misconception("masked_lm_batch", title="a tenth of the rest", keeps="all is right but one of three shares")
 def a_tenth_of_the_rest(ids, V, rng, rate=0.15):
     """Only 2 % of your chosen words become random words, and 18 % stay: you take a tenth of the fifth that is left. Ten of a hundred chosen
     words is half of what is left; or decide with one number, below 0.8, below 0.9, or above."""

@@ -38,7 +38,11 @@ def magnitudes(signal, rate, frame=256, hop=128, n_mels=20):
     return _log(_bands(signal, rate, frame, hop, n_mels, power=1))
 
 
-@misconception("mel_spectrogram", title="a window that ends in zero")
+@misconception(
+    "mel_spectrogram",
+    title="a window that ends in zero",
+    keeps="every step is right; only the window differs a little",
+)
 def symmetric_window(signal, rate, frame=256, hop=128, n_mels=20):
     """Your numbers are off by a little everywhere: np.hanning makes the symmetric window, divided by frame − 1. The periodic one, divided by
     frame, is asked for."""
@@ -76,7 +80,11 @@ def one_frame_too_few(signal, rate, frame=256, hop=128, n_mels=20):
     return _log(_bands(signal, rate, frame, hop, n_mels, count=-1))
 
 
-@misconception("mel_spectrogram", title="the frame that ends with the signal is missing")
+@misconception(
+    "mel_spectrogram",
+    title="the frame that ends with the signal is missing",
+    keeps="the frames are right; one is missing at times",
+)
 def without_the_frame_at_the_end(signal, rate, frame=256, hop=128, n_mels=20):
     """A frame that ends exactly with the signal is missing in your result: range(0, N − frame, hop) stops before N − frame, and that is the last
     start that fits."""
@@ -85,7 +93,9 @@ def without_the_frame_at_the_end(signal, rate, frame=256, hop=128, n_mels=20):
     return _log(np.abs(np.fft.rfft(frames)) ** 2 @ _filters(n_mels, frame, rate).T)
 
 
-@misconception("mel_spectrogram", title="the floor before the bands")
+@misconception(
+    "mel_spectrogram", title="the floor before the bands", keeps="right for all but very quiet sounds"
+)
 def floor_before_the_bands(signal, rate, frame=256, hop=128, n_mels=20):
     """You put the floor under the power of each frequency, and the bands then add up many floors. It belongs under each band's power, just before
     the logarithm."""
@@ -95,7 +105,11 @@ def floor_before_the_bands(signal, rate, frame=256, hop=128, n_mels=20):
     return np.log(power @ _filters(n_mels, frame, rate).T)
 
 
-@misconception("mel_spectrogram", title="half a frame, whatever hop is asked for")
+@misconception(
+    "mel_spectrogram",
+    title="half a frame, whatever hop is asked for",
+    keeps="right for the usual hop; one argument is not used",
+)
 def hop_of_half_a_frame(signal, rate, frame=256, hop=128, n_mels=20):
     """Your frames begin half a frame apart, whatever hop is asked for. Frame t begins at t · hop."""
     return _log(_bands(signal, rate, frame, frame // 2, n_mels))

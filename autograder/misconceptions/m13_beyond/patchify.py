@@ -53,7 +53,11 @@ def patches_stay_squares(images, p):
     return _squares(images, p).transpose(2, 3).flatten(1, 2)
 
 
-@misconception("patchify", title="only the area is checked")
+@misconception(
+    "patchify",
+    title="only the area is checked",
+    keeps="right but for some images that the patches do not fill",
+)
 def area_checked(images, p):
     """You look whether the patches' area divides the image's. Patches of 4 × 4 do not fit into 2 × 8 pixels, though both have 16: p must divide
     the height, and the width."""
@@ -73,14 +77,20 @@ def square_images(images, p):
     return images.reshape(B, n, p, n, p, C).transpose(2, 3).reshape(B, n * n, p * p * C)
 
 
-@misconception("patchify", title="a view that needs its numbers in a row")
+@misconception(
+    "patchify", title="a view that needs its numbers in a row", keeps="right but for images that are views"
+)
 def view_of_a_view(images, p):
     """Your function fails on images that are a transposed view: view() wants the numbers side by side in memory. reshape copies them where it must."""
     _squares(images, p)
     return _squares(images.view(-1).view(images.shape), p).transpose(2, 3).flatten(3).flatten(1, 2)
 
 
-@misconception("patchify", title="an AssertionError where a ValueError is asked for")
+@misconception(
+    "patchify",
+    title="an AssertionError where a ValueError is asked for",
+    keeps="the values are right; only the kind of the error is not",
+)
 def patches_asserted(images, p):
     """What does not fit raises an AssertionError in your function. A ValueError is asked for: assert is for what can't happen, and Python may be
     told to skip it."""

@@ -116,7 +116,9 @@ def below_the_width(kind, T, width=2, dilation=2, n_global=1):
     return _sparse(kind, T, width - 1 if kind in ("local", "global") else width, dilation, n_global)
 
 
-@misconception("sparse_mask", title="a window wider than the text fails")
+@misconception(
+    "sparse_mask", title="a window wider than the text fails", keeps="every mask is right that fits the text"
+)
 def no_wider_than_the_text(kind, T, width=2, dilation=2, n_global=1):
     """A window that is wider than the text makes your function fail: there is no diagonal so far out. Such a window simply holds every pair."""
     reach = {"local": width, "global": width, "dilated": width * dilation}.get(kind, 0)
@@ -130,7 +132,11 @@ def zeros_and_ones(kind, T, width=2, dilation=2, n_global=1):
     return torch.tensor(_sparse(kind, T, width, dilation, n_global)).float()
 
 
-@misconception("sparse_mask", title="an unknown kind gives None")
+@misconception(
+    "sparse_mask",
+    title="an unknown kind gives None",
+    keeps="every mask is right; only a misspelt kind passes",
+)
 def unknown_is_none(kind, T, width=2, dilation=2, n_global=1):
     """An unknown kind gives None, for no branch of yours takes it, and the error comes much later. Raise a ValueError at the end."""
     return _sparse(kind, T, width, dilation, n_global) if kind in _KINDS else None
