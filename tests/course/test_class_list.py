@@ -82,6 +82,9 @@ def test_course_toml_names_the_list_and_its_extensions_count(tmp_path: Path, cou
     course_at('roster = "nowhere.csv"\n')
     with pytest.raises(UserError, match=r"nowhere\.csv could not be read"):
         class_list()
+    monkeypatch.setenv("COURSE_ROSTER", "")  # as in Gradescope's container, which has course.toml and no list
+    course_at('roster = "nowhere.csv"\n')
+    assert not class_list() and extension_of(LAB, "bo") is None
 
 
 def test_a_download_is_filed_under_the_lists_names_and_says_who_is_missing(

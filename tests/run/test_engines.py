@@ -147,3 +147,22 @@ def test_no_scheduler_is_one_sentence(submitted, frozen, tmp_path):
     done = command(*words, root=frozen)
     assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
     assert "No Dask scheduler answers" in done.stderr and SALT not in done.stderr
+
+
+def test_a_scheduler_without_workers_is_said_before_anybody_gives_up(monkeypatch, capsys):
+    from autograder.errors import GradingError
+    from autograder.run import dask_engine
+
+    class Empty:
+        def __init__(self) -> None:
+            self.waited: list[float] = []
+
+        def wait_for_workers(self, count: int, timeout: float) -> None:
+            self.waited.append(timeout)
+            raise TimeoutError
+
+    empty = Empty()
+    with pytest.raises(GradingError, match="has no workers"):
+        dask_engine._wait_for_workers(empty, "tcp://there:8786")
+    assert empty.waited == [10, 300]
+    assert "tcp://there:8786 has no workers yet" in capsys.readouterr().err
