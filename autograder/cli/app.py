@@ -5,6 +5,7 @@ from __future__ import annotations
 import autograder.startup.lean_imports  # noqa: F401 (before what it makes quick)
 
 # isort: split
+import errno
 import json
 import os
 import sys
@@ -248,7 +249,8 @@ EngineOption = Annotated[
     typer.Option(
         "--engine",
         metavar="E",
-        help="local, dask (a cluster on this machine) or dask:tcp://HOST:PORT (a running one).",
+        help="local, dask (a cluster on this machine) or dask:tls://HOST:PORT (a running one; without TLS, as "
+        "dask:tcp://, it carries hidden tests and salt in the clear).",
     ),
 ]
 SandboxOption = Annotated[
@@ -431,6 +433,23 @@ def main() -> None:
     except UserError as error:
         Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]✗[/] {escape(str(error))}")
         sys.exit(2)
+    except (OSError, RuntimeError, MemoryError) as error:
+        if (sentence := _machine_is_short(error)) is None:
+            raise
+        print(f"✗ {sentence}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _machine_is_short(error: BaseException) -> str | None:
+    """A sentence for what this machine, or the limits of this shell, refuse to give; None for any other error."""
+    number = getattr(error, "errno", None)
+    if number in (errno.EMFILE, errno.ENFILE):
+        return "No more files can be opened here: raise the limit (ulimit -n 1024), or use fewer --jobs."
+    if number == errno.EAGAIN or "can't start new thread" in str(error):
+        return "No more processes can be started here: raise the limit (ulimit -u), or use fewer --jobs."
+    if number == errno.ENOMEM or isinstance(error, MemoryError):
+        return "There is no memory left here: use fewer --jobs, or a larger machine."
+    return None
 
 
 if __name__ == "__main__":

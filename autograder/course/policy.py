@@ -8,7 +8,15 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    create_model,
+    field_validator,
+)
 
 from autograder.sandbox.limits import Limits
 
@@ -23,7 +31,14 @@ def _end_of_day(value: Any) -> Any:
     return value
 
 
-DueDate = Annotated[datetime, BeforeValidator(_end_of_day)]
+def _of_our_time(value: datetime) -> datetime:
+    """A year that no course is given in is a slip, and some of them cannot be brought into UTC."""
+    if not 1970 < value.year < 2200:
+        raise ValueError("a date lies between the years 1971 and 2199")
+    return value
+
+
+DueDate = Annotated[datetime, BeforeValidator(_end_of_day), AfterValidator(_of_our_time)]
 #: A new due date, or a number of days on top of the lab's.
 Extension = DueDate | Annotated[float, Field(gt=0, le=366)]
 #: One name, or several.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import nbgrader
 from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default import ExchangeList
@@ -23,12 +25,22 @@ def apply_to(c: Any) -> None:
     c.Autograde.exporter_class = "autograder.nbgrader_plugin.exporter.IsolatedExporter"
     c.Autograde.sanitize_preprocessors = []
     c.Autograde.autograde_preprocessors = []
+    _escape_names()
     c.HTMLExporter.sanitize_html = True
     c.HTMLExporter.filters = {
         "clean_html": "autograder.pages.clean_html.clean_html",
         "markdown2html": "autograder.pages.clean_html.markdown2html",
     }
     c.HTMLExporter.extra_template_basedirs = [str(_TEMPLATES), str(_NBGRADERS_TEMPLATES)]
+
+
+def _escape_names() -> None:
+    """Have Formgrader's own pages escape what they show: nbgrader puts names of students, from the address too, into
+    them as they are. The configuration is read before Formgrader makes its templates' environment.
+    """
+    from nbgrader.server_extensions.formgrader import formgrader
+
+    formgrader.Environment = partial(jinja2.Environment, autoescape=True)
 
 
 class NoExchange(ExchangeList):  # type: ignore[misc]

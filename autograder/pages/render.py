@@ -15,7 +15,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 #: Terminal colours and other escape sequences, as tracebacks carry them.
 _TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 #: Control characters (but tab and newline) and lone surrogates, which have no place in a page.
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 #: Emphasis inside words or around spaces is none: ``a * b * c`` stays as it is, and so does code.
 _STRONG = re.compile(r"(?<![\w*])\*\*(?=\S)([^*<>]+?)(?<=\S)\*\*(?![\w*])")
 _EMPHASIS = re.compile(r"(?<![\w*])\*(?=\S)([^*<>]+?)(?<=\S)\*(?![\w*])")

@@ -32,4 +32,4 @@ def engine_named(name: str, zygotes: Zygotes) -> Engine:
                 "The Dask engine needs the package distributed: pip install 'bigrams-to-translators[dask]'."
             ) from None
         return partial(grade_on_dask, address=name.removeprefix("dask").removeprefix(":"))
-    raise UserError(f"There is no engine “{name}”: use local, dask or dask:tcp://HOST:PORT.")
+    raise UserError(f"There is no engine “{name}”: use local, dask or dask:tls://HOST:PORT.")

@@ -84,8 +84,8 @@ def serve(connection: Connection, zygotes: Zygotes | None = None) -> None:
         return
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
-    connection.send(("ready", None))
     try:
+        connection.send(("ready", None))
         while (task := connection.recv()) is not None:
             connection.send(_graded(grader, task))
     except (EOFError, OSError):  # the starter has gone

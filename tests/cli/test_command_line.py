@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
@@ -24,3 +25,37 @@ def test_every_command_argument_and_option_has_a_help_text():
         assert command.help, name
         for parameter in command.params:
             assert parameter.help, (name, parameter.name)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(24, "Too many open files"), "ulimit -n"),
+        (BlockingIOError(11, "Resource temporarily unavailable"), "ulimit -u"),
+        (RuntimeError("can't start new thread"), "ulimit -u"),
+        (MemoryError(), "no memory left"),
+    ],
+)
+def test_what_the_machine_refuses_is_one_sentence(monkeypatch, capsys, error, words):
+    from autograder.cli import app as module
+
+    def refused(**_):
+        raise error
+
+    monkeypatch.setattr(module, "app", refused)
+    with pytest.raises(SystemExit) as exit_:
+        module.main()
+    assert exit_.value.code == 2
+    said = capsys.readouterr().err
+    assert words in said and said.count("\n") == 1
+
+
+def test_an_error_of_ours_is_still_a_traceback(monkeypatch):
+    from autograder.cli import app as module
+
+    def broken(**_):
+        raise RuntimeError("ours")
+
+    monkeypatch.setattr(module, "app", broken)
+    with pytest.raises(RuntimeError, match="ours"):
+        module.main()

@@ -169,3 +169,12 @@ def test_the_courses_own_file_is_valid_with_every_sample_switched_on(course_at):
     course_at("\n".join(sample))
     assert settings().extension(LAB, "ada") == timedelta(days=3)
     assert settings().has_late_rule(LAB) and limits_of(LAB).cell_seconds == 30
+
+
+@pytest.mark.parametrize(
+    "due", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "0001-01-01", "9999-12-31"]
+)
+def test_a_due_date_outside_of_time_is_a_sentence_with_its_line(course_at, due):
+    course_at(f"[labs.01]\ndue = {due}\n")
+    with pytest.raises(UserError, match=r"line 2.*between the years"):
+        settings()

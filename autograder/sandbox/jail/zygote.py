@@ -240,6 +240,8 @@ class Jail:
             (resource.RLIMIT_MSGQUEUE, 0),
             (resource.RLIMIT_MEMLOCK, 1 << 16),
         ):
+            hardest = resource.getrlimit(kind)[1]
+            value = value if hardest == resource.RLIM_INFINITY else min(value, hardest)
             resource.setrlimit(kind, (value, value))
 
 
