@@ -1,7 +1,7 @@
 """The Dask engine: the same unit of work on a cluster, for classes that outgrow one machine.
 
 A Dask worker needs the package and a kernel with namespaces, nothing else: masters, tests, kit and data come
-in a bundle, submissions in their tasks. Each thread of a Dask worker starts a worker process of ours, so that
+in a archive, submissions in their tasks. Each thread of a Dask worker starts a worker process of ours, so that
 nothing of one course or run stays in the cluster's own processes.
 """
 
@@ -24,7 +24,7 @@ from distributed import Client, KilledWorker, LocalCluster, as_completed, get_wo
 from autograder.errors import GradingError
 from autograder.grading.task import Assignment, Task
 from autograder.results import SubmissionResult
-from autograder.run.bundle import Bundle, pack, unpack
+from autograder.run.worker_archive import WorkerArchive, pack, unpack
 from autograder.run.worker import Attempts, Worker
 
 #: Tasks sent ahead for each thread of the cluster: enough to keep it busy, few enough to keep memory flat.
@@ -52,9 +52,11 @@ class _Run:
         self.client = client
         self.tasks = tasks
         self.attempts = Attempts(assignment)
-        bundle = pack(assignment)
+        archive = pack(assignment)
         # A task, not scattered data: when the workers that hold it are lost, it can be made again.
-        self.bundle = client.submit(_the_same, bundle, key=f"bundle-{bundle.digest}-{uuid.uuid4().hex[:8]}")
+        self.archive = client.submit(
+            _the_same, archive, key=f"archive-{archive.digest}-{uuid.uuid4().hex[:8]}"
+        )
         self.under_way: dict[Any, Task] = {}
         self.done = as_completed(loop=client.loop)
 
@@ -80,7 +82,7 @@ class _Run:
 
     def send(self, task: Task) -> None:
         key = f"grade-{uuid.uuid4().hex}"
-        future = self.client.submit(_grade, self.bundle, task, key=key, pure=False)
+        future = self.client.submit(_grade, self.archive, task, key=key, pure=False)
         self.under_way[future] = task
         self.done.add(future)
 
@@ -142,12 +144,12 @@ def _wait_for_workers(client: Client, address: str) -> None:
 
 
 class _Pool:
-    """The worker processes of one Dask worker for one bundle. Threads take one each."""
+    """The worker processes of one Dask worker for one archive. Threads take one each."""
 
-    def __init__(self, bundle: Bundle, home: str):
-        self.digest = bundle.digest
-        self.folder = Path(tempfile.mkdtemp(prefix=f"course-{bundle.digest}-", dir=home))
-        self.assignment = unpack(bundle, self.folder)
+    def __init__(self, archive: WorkerArchive, home: str):
+        self.digest = archive.digest
+        self.folder = Path(tempfile.mkdtemp(prefix=f"course-{archive.digest}-", dir=home))
+        self.assignment = unpack(archive, self.folder)
         self.idle: list[Worker] = []
         self.closed = False
 
@@ -176,13 +178,13 @@ _lock = threading.Lock()
 _pool: _Pool | None = None
 
 
-def _pool_for(bundle: Bundle) -> _Pool:
-    """The pool of this process for ``bundle``; one for another bundle makes way."""
+def _pool_for(archive: WorkerArchive) -> _Pool:
+    """The pool of this process for ``archive``; one for another archive makes way."""
     global _pool
     old = None
     with _lock:
-        if _pool is None or _pool.digest != bundle.digest:
-            old, _pool = _pool, _Pool(bundle, get_worker().local_directory)
+        if _pool is None or _pool.digest != archive.digest:
+            old, _pool = _pool, _Pool(archive, get_worker().local_directory)
         mine = _pool
     if old is not None:
         old.close()
@@ -195,13 +197,13 @@ def _close() -> None:
         _pool.close()
 
 
-def _the_same(bundle: Bundle) -> Bundle:
-    return bundle
+def _the_same(archive: WorkerArchive) -> WorkerArchive:
+    return archive
 
 
-def _grade(bundle: Bundle, task: Task) -> tuple[str, Any]:
+def _grade(archive: WorkerArchive, task: Task) -> tuple[str, Any]:
     """The unit of work, as the local engine does it: (kind, value), a worker's own message."""
-    pool = _pool_for(bundle)
+    pool = _pool_for(archive)
     worker = pool.take()
     if not worker.ready:
         kind, value = worker.receive()

@@ -43,7 +43,7 @@ WHO = {
     "autograder/misconceptions": ITS_LAB,
     "autograder/misconceptions/__init__.py": NOBODY,
     **{f"autograder/misconceptions/m{lab}/__init__.py": NOBODY for lab in LABS},  # a docstring
-    # They show and carry what was judged; pages are kept current by ``run/freshness.py``.
+    # They show and carry what was judged; pages are kept current by ``run/stale_pages.py``.
     "autograder/gradebook": NOBODY,
     "autograder/pages": NOBODY,
     "autograder/run": NOBODY,

@@ -14,7 +14,7 @@ from autograder.grading.task import Assignment
 
 
 @dataclass(frozen=True)
-class Bundle:
+class WorkerArchive:
     """An assignment whose files travel with it. ``digest`` names it."""
 
     assignment: Assignment
@@ -22,28 +22,28 @@ class Bundle:
     digest: str
 
 
-def pack(assignment: Assignment) -> Bundle:
-    """Put the masters, hidden tests and misconceptions up to the lab, its kit and its data into a bundle."""
+def pack(assignment: Assignment) -> WorkerArchive:
+    """Put the masters, hidden tests and misconceptions up to the lab, its kit and its data into an archive."""
     content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:
         for source, name in sorted(set(_files(assignment)), key=lambda pair: pair[1]):
-            archive.writestr(zipfile.ZipInfo(name), source.read_bytes(), zipfile.ZIP_DEFLATED)
+            packed.writestr(zipfile.ZipInfo(name), source.read_bytes(), zipfile.ZIP_DEFLATED)
     files = content.getvalue()
     identity = f"{assignment.context.whole} {assignment.settings.salt}"
-    return Bundle(assignment, files, hashlib.sha256(identity.encode() + files).hexdigest()[:16])
+    return WorkerArchive(assignment, files, hashlib.sha256(identity.encode() + files).hexdigest()[:16])
 
 
-def unpack(bundle: Bundle, folder: Path) -> Assignment:
-    """Write the bundle's files to ``folder``: a course of its own; the assignment as it is there."""
-    with zipfile.ZipFile(io.BytesIO(bundle.files)) as archive:
-        archive.extractall(folder)
-    old = bundle.assignment
+def unpack(archive: WorkerArchive, folder: Path) -> Assignment:
+    """Write the archive's files to ``folder``: a course of its own; the assignment as it is there."""
+    with zipfile.ZipFile(io.BytesIO(archive.files)) as packed:
+        packed.extractall(folder)
+    old = archive.assignment
     data = tuple(folder / "data" / path.relative_to(old.root / "data") for path in old.data)
     return replace(old, root=folder, kit=folder / KIT, data=data)
 
 
 def _files(assignment: Assignment) -> Iterator[tuple[Path, str]]:
-    """Each file with its name in the bundle."""
+    """Each file with its name in the archive."""
     yield from grader_files(assignment.lab)
     for file in files_below(assignment.kit):
         yield file, f"{KIT}/{file.relative_to(assignment.kit).as_posix()}"
