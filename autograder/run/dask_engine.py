@@ -24,8 +24,8 @@ from distributed import Client, KilledWorker, LocalCluster, as_completed, get_wo
 from autograder.errors import GradingError
 from autograder.grading.task import Assignment, Task
 from autograder.results import SubmissionResult
-from autograder.run.worker_archive import WorkerArchive, pack, unpack
 from autograder.run.worker import Attempts, Worker
+from autograder.run.worker_archive import WorkerArchive, pack, unpack
 
 #: Tasks sent ahead for each thread of the cluster: enough to keep it busy, few enough to keep memory flat.
 _AHEAD = 3

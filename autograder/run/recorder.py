@@ -28,8 +28,8 @@ from autograder.gradebook.writer import GradebookWriter, marks_of, storable
 from autograder.grading.submissions import Submission
 from autograder.pages.feedback import FeedbackWriter
 from autograder.results import FAULT_NOTE, SubmissionResult
-from autograder.run.stale_pages import Files, digest_of_marks
 from autograder.run.remarks import remarks
+from autograder.run.stale_pages import Files, digest_of_marks
 from autograder.run.store import ResultStore
 
 
