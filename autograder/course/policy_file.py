@@ -22,18 +22,18 @@ from autograder.course.policy import Settings
 from autograder.errors import UserError
 from autograder.sandbox.limits import Limits
 
-_given: Settings | None = None
+_chosen: Settings | None = None
 
 
 def settings() -> Settings:
     """The settings of this course; the salt is made once, on first use, and kept beside the course."""
-    return _given if _given is not None else _read()
+    return _chosen if _chosen is not None else _read()
 
 
-def use(given: Settings | None) -> None:
+def use(chosen: Settings | None) -> None:
     """Take these settings instead of the file's (None: the file's again)."""
-    global _given
-    _given = given
+    global _chosen
+    _chosen = chosen
     _read.cache_clear()
     spec.cache_clear()
     class_list.cache_clear()
@@ -50,7 +50,7 @@ def _read() -> Settings:
     if not path.exists():
         if os.environ.get("COURSE_FILE"):
             raise UserError(f"There is no course file {path}.")
-        return Settings(salt=_own_salt())
+        return Settings(salt=_lasting_salt())
     try:
         text = path.read_text(encoding="utf-8")
         values = tomllib.loads(text)
@@ -61,9 +61,9 @@ def _read() -> Settings:
     try:
         read = Settings(**values)
     except ValidationError as error:
-        raise _mistake(path, text, *_first(error, values)) from None
+        raise _mistake(path, text, *_first_mistake(error, values)) from None
     _check_names(read, path, text)
-    salt = os.environ.get("COURSE_SALT") or read.salt or _own_salt()
+    salt = os.environ.get("COURSE_SALT") or read.salt or _lasting_salt()
     return read.model_copy(update={"salt": salt})
 
 
@@ -137,7 +137,7 @@ def _check_questions(lab: str, place: tuple[str, ...], policy: Any, path: Path, 
             raise _mistake(path, text, (*place, "forbid", name), f"lab {lab} has no question “{name}”")
 
 
-def _first(error: ValidationError, values: Any) -> tuple[tuple[str, ...], str]:
+def _first_mistake(error: ValidationError, values: Any) -> tuple[tuple[str, ...], str]:
     """Where the first mistake stands in the file, and what is wrong, in words."""
     mistake = error.errors()[0]
     place: list[str] = []
@@ -153,8 +153,8 @@ def _first(error: ValidationError, values: Any) -> tuple[tuple[str, ...], str]:
     return tuple(place), message[:1].lower() + message[1:]
 
 
-def _mistake(path: Path, text: str, place: Sequence[str], words: str) -> UserError:
-    return UserError(f"{path}, line {line_of(text, place)}: “{'.'.join(place)}”: {words}.")
+def _mistake(path: Path, text: str, place: Sequence[str], message: str) -> UserError:
+    return UserError(f"{path}, line {line_of(text, place)}: “{'.'.join(place)}”: {message}.")
 
 
 _TABLE = re.compile(r"^\s*\[([^\[\]]+)\]\s*(?:#.*)?$")
@@ -195,7 +195,7 @@ def _names(dotted: str) -> list[str]:
     return names
 
 
-def _own_salt() -> str:
+def _lasting_salt() -> str:
     """``COURSE_SALT``, or a random one in ``.course-salt``, which git ignores and only its owner may read."""
     if os.environ.get("COURSE_SALT"):
         return os.environ["COURSE_SALT"]

@@ -25,8 +25,8 @@ _CACHES = frozenset({"__pycache__", ".pytest_cache", ".ruff_cache", ".mypy_cache
 
 def lab_number(name: str) -> str | None:
     """The number of the lab that a file or folder of this name belongs to (``"07"``), or None when to all."""
-    found = _LAB_NUMBER.match(name)
-    return found.group(1) if found else None
+    match = _LAB_NUMBER.match(name)
+    return match.group(1) if match else None
 
 
 def files_below(path: Path) -> Iterator[Path]:

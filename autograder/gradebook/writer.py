@@ -131,14 +131,14 @@ class GradebookWriter:
     def automatic_scores(self) -> dict[str, dict[str, float | None]]:
         """Student, as stored -> cell -> the automatic score that the gradebook holds."""
         names = {cell_id: name for name, cell_id in self._saved.graded.items()}
-        found: dict[str, dict[str, float | None]] = {}
+        scores: dict[str, dict[str, float | None]] = {}
         with self._transaction() as session:
             submissions = self._submissions().subquery()
             query = select(submissions.c.student_id, api.Grade.cell_id, api.Grade.auto_score)
             joined = query.join(api.Grade, api.Grade.notebook_id == submissions.c.notebook_id)
             for student, cell_id, score in session.execute(joined):
-                found.setdefault(student, {})[names.get(cell_id, "")] = score
-        return found
+                scores.setdefault(student, {})[names.get(cell_id, "")] = score
+        return scores
 
     def agrees(self, result: SubmissionResult, scores: dict[str, float | None]) -> bool:
         """Whether these ``automatic_scores`` of a submission are those of its result."""
@@ -151,8 +151,8 @@ class GradebookWriter:
         with self._transaction() as session:
             totals = self._totals(session)
             for row in session.execute(self._submissions()).all():
-                given = self._extension(row.student_id)
-                longer = row.extension if given is None else given
+                course_extension = self._extension(row.student_id)
+                longer = row.extension if course_extension is None else course_extension
                 if longer != row.extension:
                     session.execute(update(api.SubmittedAssignment), [{"id": row.id, "extension": longer}])
                 penalty = row.late_submission_penalty
@@ -328,7 +328,7 @@ class GradebookWriter:
             with Session(self._engine) as session, session.begin():
                 yield session
         except DatabaseError as error:
-            raise GradingError(_in_words(self.path, str(error.orig))) from error
+            raise GradingError(_sentence_for(self.path, str(error.orig))) from error
 
 
 def _insert_and_update(
@@ -453,23 +453,23 @@ def _prepare_schema(session: Session, path: Path) -> None:
         connection.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": current})
         return
     has_version = inspect(connection).has_table("alembic_version")
-    found = (
+    version = (
         connection.execute(text("SELECT version_num FROM alembic_version")).scalar() if has_version else None
     )
-    if found != current:
+    if version != current:
         raise GradingError(
             f"The gradebook {path} was made by another version of nbgrader: "
             "run `nbgrader db upgrade` on it and try again."
         )
 
 
-def _in_words(path: Path, trouble: str) -> str:
-    """The one sentence for what SQLite says."""
-    lowered = trouble.lower()
+def _sentence_for(path: Path, message: str) -> str:
+    """What a person can do about SQLite's message, in one sentence."""
+    lowered = message.lower()
     if "locked" in lowered or "busy" in lowered:
         return f"The gradebook {path} is in use by another program: let it finish and try again."
     if "full" in lowered:
         return f"There is no room left on the disk for the gradebook {path}: make room and try again."
     if "readonly" in lowered or "unable to open" in lowered or "disk i/o" in lowered:
         return f"The gradebook {path} cannot be written: check its folder's permissions and try again."
-    return f"The file {path} cannot be used as a gradebook ({trouble}): move it away and try again."
+    return f"The file {path} cannot be used as a gradebook ({message}): move it away and try again."

@@ -26,7 +26,7 @@ from autograder.testing.catalogue import answers_of
 from autograder.testing.run import tests_of
 
 #: Workers that end before they were ever ready, one after another, mean that none ever will be.
-_STILLBORN = 3
+_NEVER_READY = 3
 
 
 @contextmanager
@@ -42,12 +42,14 @@ def grade_all(
         importlib.import_module("autograder.grading.grader")
         tests_of(assignment.lab)
         answers_of(assignment.lab)
-    crew = _Crew(iter(tasks), assignment, [ForkedWorker(assignment, zygotes.clone()) for _ in range(jobs)])
+    pool = _WorkerPool(
+        iter(tasks), assignment, [ForkedWorker(assignment, zygotes.clone()) for _ in range(jobs)]
+    )
     try:
-        crew.begin()
-        yield crew.work()
+        pool.begin()
+        yield pool.work()
     finally:
-        crew.stop()
+        pool.stop()
 
 
 class ForkedWorker(Worker):
@@ -88,19 +90,19 @@ def _serve_in_copy(descriptor: int, zygotes: Zygotes, keep: list[int]) -> None:
     serve(Connection(descriptor), zygotes)
 
 
-class _Crew:
+class _WorkerPool:
     """The workers, what they have in hand, and what has to be done again."""
 
     def __init__(self, tasks: Iterator[Task], assignment: Assignment, workers: list[ForkedWorker]):
         self.tasks = tasks
         self.assignment = assignment
         self.workers: list[Worker] = [*workers]
-        self.again: list[Task] = []
+        self.retries: list[Task] = []
         self.attempts = Attempts(assignment)
-        self.stillborn = 0
+        self.never_ready = 0
 
     def next_task(self) -> Task | None:
-        return self.again.pop() if self.again else next(self.tasks, None)
+        return self.retries.pop() if self.retries else next(self.tasks, None)
 
     def begin(self) -> None:
         """Have a first task in hand for each worker: it gets it when it is ready."""
@@ -137,18 +139,18 @@ class _Crew:
         if kind == "died":
             worker.stop()
             self.workers.remove(worker)
-            self.stillborn = 0 if was_ready else self.stillborn + 1
-            if self.stillborn == _STILLBORN:
+            self.never_ready = 0 if was_ready else self.never_ready + 1
+            if self.never_ready == _NEVER_READY:
                 raise GradingError("No worker can be started here: each one ended at once.")
         if kind == "done":
             self.attempts.any_done = True
             yield value
         elif kind == "died" and not was_ready:
-            self.again.append(task)
+            self.retries.append(task)
         elif (result := self.attempts.failed(task, kind, value)) is not None:
             yield result
         else:
-            self.again.append(task)
+            self.retries.append(task)
         if (following := self.next_task()) is None:
             return
         if kind == "died":

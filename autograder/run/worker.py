@@ -57,10 +57,10 @@ def make_grader(assignment: Assignment, zygotes: Zygotes | None = None) -> Any:
 
 def _same_version(assignment: Assignment) -> None:
     """Refuse to grade with another harness or other libraries than the writer's: results would not be comparable."""
-    for what, mine in (("harness", harness_digest()), ("library versions", library_versions())):
+    for what, ours in (("harness", harness_digest()), ("library versions", library_versions())):
         theirs = assignment.context.shared[what]
-        if mine != theirs:
-            words = "this version of the package" if what == "harness" else f"{theirs} (it has {mine})"
+        if ours != theirs:
+            words = "this version of the package" if what == "harness" else f"{theirs} (it has {ours})"
             raise UserError(f"The worker on {platform.node()} cannot grade: it needs {words}.")
 
 
@@ -183,12 +183,12 @@ class Attempts:
             return None
         if kind == "cannot" and not self.any_done:
             raise GradingError(value)  # so it will be with everybody
-        said = (
+        reason = (
             value
             if kind in ("fault", "cannot")
             else f"The worker that graded it died {TRIES} times: {value}."
         )
-        return _fault(task, self.assignment, said)
+        return _fault(task, self.assignment, reason)
 
 
 def _fault(task: Task, assignment: Assignment, trace: str) -> SubmissionResult:
