@@ -349,6 +349,7 @@ def export(
             "--sandbox/--no-sandbox", help="gradescope-zip only: grade there without isolation, marked so."
         ),
     ] = True,
+    json_file: JsonOption = None,
 ) -> None:
     """Write the results, with what people entered in Formgrader, for another system."""
     from autograder.cli.rewrite import export_results
@@ -356,6 +357,7 @@ def export(
     from autograder.pages.render import plain
 
     made = export_results(form, lab_name(lab), out, to, roster=roster, no_sandbox=not sandbox)
+    _write_json(json_file, {"paths": [str(path) for path in made.paths], "notes": list(made.notes)})
     if len(made.paths) == 1:
         console.print(f"✓ {made.paths[0]}", markup=False)
     elif made.paths:

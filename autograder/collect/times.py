@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 from autograder.collect.names import Owned
 from autograder.course.class_list import ClassList
-from autograder.course.lists import CsvList, folded, number_of_participant, read_list, same_name
+from autograder.course.lists import PARTICIPANT, CsvList, folded, number_of_participant, read_list, same_name
 from autograder.errors import UserError
 
 #: Columns that say who a row of the list is about, other than by a number that only one system knows.
@@ -86,10 +86,11 @@ class Times:
             }.get(kind)
             if not by_number and not row.words & mine:
                 continue
-            if by_number and row.name and one.name and not same_name(row.name, one.name):
+            nameless = kind == "moodle" and not row.name and folded(one.name) not in map(folded, PARTICIPANT)
+            if by_number and (nameless or (row.name and one.name and not same_name(row.name, one.name))):
                 raise UserError(
-                    f"{self.path} calls number {one.number} “{row.name}”, the download “{one.name}”: "
-                    "the list is another assignment's or another course's, and nothing was collected."
+                    f"{self.path} calls number {one.number} “{row.name}”, the download “{one.name}”: the list is another "
+                    "assignment's or another course's, or has no names, and nothing was collected."
                 )
             if row.when is not None:
                 times.append(row.when)

@@ -76,9 +76,9 @@ def class_list() -> ClassList:
 
 def extension_of(lab: str, student: str) -> timedelta | None:
     """How much longer a student has: by course.toml, else by the class list; None when nobody says."""
-    said = settings().extension(lab, student)
-    if said is not None:
-        return said
+    by_policy = settings().extension(lab, student)
+    if by_policy is not None:
+        return by_policy
     person = class_list().of_folder(student)
     return timedelta(days=person.extension) if person is not None and person.extension else None
 

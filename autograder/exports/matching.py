@@ -104,19 +104,21 @@ class _Rows:
         numbered = _NUMBERED.match(student)
         name = person.name if person is not None else numbered[1] if numbered else ""
         keys = {folded(student)} | (person.keys if person is not None else set())
-        found = set().union(*(self.by_key.get(key, set()) for key in keys))
-        if len(found) > 1:
-            raise UserError(
-                f"“{student}” may be {len(found)} rows of {self.table.path}: nothing was written."
-            )
+        rows = set().union(*(self.by_key.get(key, set()) for key in keys))
+        if len(rows) > 1:
+            raise UserError(f"“{student}” may be {len(rows)} rows of {self.table.path}: nothing was written.")
         number = numbered[2] if numbered else ""
         if person is not None and self.system == "canvas":
             number = person.canvas_id or number
-        if not found and number in self.by_number:
-            found = {self.by_number[number]}
-            if not self.names[min(found)] and folded(name) not in map(folded, PARTICIPANT):
-                raise self._contradiction(student, min(found), number)
-        for row in found:
+            if (
+                rows and self.by_number.get(number, min(rows)) not in rows
+            ):  # login and Canvas's number disagree
+                raise self._contradiction(student, self.by_number[number], number)
+        if not rows and number in self.by_number:
+            rows = {self.by_number[number]}
+            if not self.names[min(rows)] and folded(name) not in map(folded, PARTICIPANT):
+                raise self._contradiction(student, min(rows), number)
+        for row in rows:
             if name and self.names[row] and not same_name(name, self.names[row]):
                 raise self._contradiction(student, row, number)
             return row, False

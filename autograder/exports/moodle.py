@@ -99,7 +99,11 @@ def write_worksheet(grades: Grades, out: Path) -> Exported:
                 most = _maximum(table, listed)
                 cells[grade] = grades.number(row.points, most, capped=True)
                 cells[comments if comments is not None else -1] = row.summary_html
-                notes += [note for note in _said(grades, row.student, row.points, most) if note not in notes]
+                notes += [
+                    note
+                    for note in _about_maximum(grades, row.student, row.points, most)
+                    if note not in notes
+                ]
         rows.append(cells)
     write_table(path, header, rows, table.separator)
     if closed:
@@ -113,7 +117,7 @@ def _maximum(table: CsvList, row: tuple[str, ...]) -> float | None:
     return most if most else None
 
 
-def _said(grades: Grades, student: str, earned: float, most: float | None) -> tuple[str, ...]:
+def _about_maximum(grades: Grades, student: str, earned: float, most: float | None) -> tuple[str, ...]:
     if most is None:
         return ("The worksheet does not say the maximum grade: the points were not scaled.",)
     above: tuple[str, ...] = ()

@@ -109,6 +109,11 @@ def test_a_worksheet_of_another_assignment_stops_everything(tmp_path: Path, out:
     with pytest.raises(UserError, match="calls number 77 “Łukasz Nowak”, the download “Ada Lovelace”"):
         collect(zip_of(tmp_path / "m.zip", dict(MOODLE)), out, LAB, times=sheet)
     assert not out.exists()
+    nameless = listed(
+        tmp_path / "n.csv", "Identifier,Last modified (submission)\nParticipant 77,2026-03-02 10:00\n"
+    )
+    with pytest.raises(UserError, match="has no names"):
+        collect(zip_of(tmp_path / "m.zip", dict(MOODLE)), out, LAB, times=nameless)
 
 
 def test_a_plain_list_and_github_classrooms_grades_give_the_times(tmp_path: Path, out: Path) -> None:

@@ -163,6 +163,18 @@ def test_canvass_number_and_name_must_agree_and_its_points_possible_stay(
         export("canvas", [make_result("bohrniels_4711")], spec, tmp_path, roster=listed)
 
 
+def test_a_login_and_a_number_that_mean_two_rows_are_refused(
+    tmp_path: Path, spec: LabSpec, make_result: Make, course_at, monkeypatch
+) -> None:
+    monkeypatch.setenv(
+        "COURSE_ROSTER", str(put(tmp_path / "r.csv", [["student", "canvas id"], ["ada", "12"]]))
+    )
+    course_at("")
+    rows = [["Student", "ID", "SIS Login ID"], ["Lovelace, Ada", "11", "ada"], ["Bohr, Niels", "12", "niels"]]
+    with pytest.raises(UserError, match=r"Row 3 .*“Bohr, Niels”.* is of “ada”"):
+        export("canvas", [make_result("ada")], spec, tmp_path, roster=put(tmp_path / "c.csv", rows))
+
+
 def test_each_row_says_what_its_grade_lacks(
     tmp_path: Path, spec: LabSpec, make_result: Make, course_at
 ) -> None:

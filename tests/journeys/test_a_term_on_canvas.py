@@ -1,0 +1,294 @@
+"""A course of 400 on Canvas in Germany: from the class list over three downloads to the last export, every grade by hand.
+
+The tests' points are given, not earned: nothing runs. What is computed here shares no code with the program.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+import re
+import zipfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.cli.rewrite import export_results
+from autograder.collect import Collected, collect
+from autograder.course.build import released_notebook
+from autograder.course.masters import lab_name
+from autograder.course.policy_file import class_list, spec
+from autograder.grading.submissions import Submission
+from autograder.grading.submissions import collect as find
+from autograder.results import QuestionResult, SubmissionResult
+from autograder.run.pipeline import STORE
+from autograder.run.recorder import Recorder
+from autograder.run.remarks import remarks
+from autograder.run.store import ResultStore
+
+LABS = [lab_name(number) for number in ("00", "01", "02")]
+#: What Canvas has for each lab, as a German export writes it; None: what the lab has.
+POSSIBLE = {LABS[0]: "100,00", LABS[1]: None, LABS[2]: "10,00"}
+#: Berlin's summer is two hours before UTC, its winter one.
+DUE = {
+    LABS[0]: datetime(2026, 10, 12, 16, 0, 0, tzinfo=UTC),
+    LABS[1]: datetime(2026, 11, 9, 17, 0, 0, tzinfo=UTC),
+}
+POLICY = """\
+timezone = "Europe/Berlin"
+[late]
+percent_per_day = 10
+at_most_percent = 30
+grace_minutes = 15
+[extensions]
+s003 = 2
+nobody-here = 4
+[labs.00]
+due = 2026-10-12T18:00:00
+closes = 2026-10-19T18:00:00
+[labs.01]
+due = 2026-11-09T18:00:00
+[labs.01.extensions]
+s004 = 2026-11-12T18:00:00
+"""
+NAMES = [
+    "Müller, Zoë", "van der Berg, Jan", "O'Hara, Finn", "Nowak, Łukasz", "Groß, Änne", "Mc_Fly, Ann", "Prince",
+    "de la Cruz-Ruiz, María José", "Lee, Ann", "Lee, Ann", "Иванов, Пётр", "山田, 太郎", "Ng, X", "d’Arc, Jeanne",
+    "Smith, John, Jr.", "ÅSTRÖM, BO", "Smith7, Ada", "=SUM(A1), Eve", "da Silva Sauro, Rita", "İnan, Işık",
+]  # fmt: skip
+STUDENTS = {f"s{n:03}": NAMES[n] if n < len(NAMES) else f"Nachname{n}, Vorname{n}" for n in range(400)}
+NUMBER = {student: 5000 + 7 * n for n, student in enumerate(STUDENTS)}
+
+
+def canvass(name: str) -> str:
+    """What Canvas makes of a sortable name: lower case, word characters only."""
+    return re.sub(r"[^\w]", "", name.lower())
+
+
+class Term:
+    """What really happened: who handed in what and when, what the tests and the teacher gave."""
+
+    def __init__(self) -> None:
+        chance = random.Random(2026)
+        self.late: dict[tuple[str, str], timedelta | None] = {}
+        self.earned: dict[tuple[str, str], list[float]] = {}
+        self.written: dict[tuple[str, str], float] = {}
+        self.silent: set[tuple[str, str]] = set()
+        for lab in LABS:
+            for n, student in enumerate(STUDENTS):
+                key = (lab, student)
+                if n in (30, 31) or chance.random() < 0.03:
+                    self.silent.add(key)  # 30 types a text, 31 never does anything
+                    continue
+                self.earned[key] = [
+                    most * chance.choice((0, 0.25, 0.5, 1)) for _, most in spec(lab).questions
+                ]
+                hours = chance.choice((-90, -30, -1, -0.1, 0.1, 1, 23, 25, 49, 100, 169, 200))
+                self.late[key] = None if n % 50 == 7 else timedelta(hours=hours)
+                if n % 40 == 9:
+                    self.written[key] = 1.5
+
+    def grade(self, lab: str, student: str) -> float:
+        """The grade by hand."""
+        total = sum(self.earned[lab, student]) + self.written.get((lab, student), 0.0)
+        late = self.late[lab, student]
+        if late is None or lab not in DUE:
+            return total
+        hours = late.total_seconds() / 3600
+        if student == "s003":
+            hours -= 48
+        elif student == "s004" and lab == LABS[1]:
+            hours -= 72
+        if lab == LABS[0] and hours > 7 * 24:
+            return 0.0
+        if hours <= 0.25:
+            return total
+        days = int(hours // 24) + (hours % 24 > 0)
+        return total - round(total * min(10 * days, 30) / 100, 2)
+
+
+def notebook(lab: str) -> str:
+    return nbformat.writes(released_notebook(lab))
+
+
+def download(path: Path, lab: str, term: Term) -> Path:
+    """Canvas's zip of one assignment, with files as students hand them in."""
+    text, other = notebook(lab), notebook(LABS[(LABS.index(lab) + 1) % 3])
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as inner:
+        inner.writestr(f"work/{lab}.ipynb", text)
+    odd: dict[int, list[tuple[str, str | bytes]]] = {
+        32: [(f"{lab}-1.ipynb", text)],
+        33: [(f"{lab}.ipynb.txt", text)],
+        34: [("mine.ipynb", text), ("photo.png", b"x")],
+        35: [("all.zip", packed.getvalue())],
+        36: [("a.ipynb", "{"), (f"{lab}.ipynb", text)],
+        37: [(f"{lab} (1).ipynb", text)],
+        38: [(f"{lab}.ipynb", other)],
+        39: [(f"{lab}.IPYNB", text)],
+        40: [("evil.zip", b"PK\x03\x04 no zip"), (f"{lab}.ipynb", text)],
+        41: [(f"{lab}.ipynb", text), ("link.html", "http://")],
+    }
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for n, (student, name) in enumerate(STUDENTS.items()):
+            files = [("text.html", "my text")] if n == 30 else odd.get(n, [(f"{lab}.ipynb", text)])
+            if (lab, student) in term.silent and n != 30:
+                continue
+            mark = "_LATE" if (late := term.late.get((lab, student))) and late > timedelta() else ""
+            for count, (file, content) in enumerate(files):
+                archive.writestr(
+                    f"{canvass(name)}{mark}_{NUMBER[student]}_{9000 + 10 * n + count}_{file}", content
+                )
+        archive.writestr(f"fremdereve_99999_99999_{lab}.ipynb", text)
+    return path
+
+
+def times(path: Path, lab: str, term: Term) -> Path:
+    """The list of Canvas's API: attempts, zones, and nulls for those who handed in nothing."""
+    rows = []
+    for n, student in enumerate(STUDENTS):
+        late = term.late.get((lab, student))
+        when = None if late is None else DUE.get(lab, DUE[LABS[1]]) + late
+        stamp = when and (
+            f"{when:%Y-%m-%dT%H:%M:%SZ}"
+            if n % 2
+            else (when + timedelta(hours=2)).strftime("%Y-%m-%dT%H:%M:%S+02:00")
+        )
+        rows.append({"id": 5000 + 7 * (399 - n), "user_id": NUMBER[student], "submitted_at": stamp})
+        if when and n % 25 == 3:
+            rows.append(
+                {
+                    "id": 1,
+                    "user_id": NUMBER[student],
+                    "submitted_at": f"{when - timedelta(days=3):%Y-%m-%dT%H:%M:%SZ}",
+                }
+            )
+    path.write_text(json.dumps(rows))
+    return path
+
+
+def gradebook_export(path: Path) -> Path:
+    """Canvas's own export, as a German browser gets it."""
+    head = [
+        "Student",
+        "ID",
+        "SIS User ID",
+        "SIS Login ID",
+        "Section",
+        *(f"{lab} ({n})" for n, lab in enumerate(LABS)),
+        "Final Score",
+    ]
+    rows = [
+        head,
+        [
+            "    Points Possible",
+            "",
+            "",
+            "",
+            "",
+            *(POSSIBLE[lab] or maximum(lab).replace(".", ",") for lab in LABS),
+            "(read only)",
+        ],
+    ]
+    for n, (student, name) in enumerate(STUDENTS.items()):
+        rows.append([name, str(NUMBER[student]), f"S{n}", student, "AB"[n % 2], "", "7,50", "", "12,25"])
+    rows.append(["Student, Test", "4242", "", "abcdef", "A", "", "", "", ""])
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        csv.writer(file, delimiter=";").writerows(rows)
+    return path
+
+
+def maximum(lab: str) -> str:
+    return f"{sum(most for _, most in (*spec(lab).questions, *spec(lab).written)):g}"
+
+
+def given(lab: str, submission: Submission, term: Term) -> SubmissionResult:
+    """A result with the points that the tests gave."""
+    lab_spec = spec(lab)
+    stranger = submission.student.startswith("fremder")
+    earned = [0.0] * len(lab_spec.questions) if stranger else term.earned.get((lab, submission.student))
+    if submission.path is None or earned is None:
+        return SubmissionResult(submission.student, lab, "missing", 0.0, lab_spec.max_score, 0.0)
+    questions = tuple(
+        QuestionResult(name, got, most) for (name, most), got in zip(lab_spec.questions, earned, strict=True)
+    )
+    return SubmissionResult(
+        submission.student, lab, "graded", sum(earned), lab_spec.max_score, 0.0, questions, submitted_at=submission.submitted_at
+    )  # fmt: skip
+
+
+def enter(out: Path, lab: str, term: Term) -> None:
+    """What a person enters in Formgrader."""
+    with Gradebook(f"sqlite:///{out / 'gradebook.db'}") as book:
+        for (of, student), value in term.written.items():
+            if of == lab:
+                grade = book.find_grade(spec(lab).written[0][0], lab, lab, student)
+                grade.manual_score, grade.needs_manual_grade = value, False
+        book.db.commit()
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_every_grade_of_the_term_is_the_one_by_hand(lab: str, tmp_path: Path, course_at, monkeypatch) -> None:
+    listed = gradebook_export(tmp_path / "canvas.csv")
+    monkeypatch.setenv("COURSE_ROSTER", str(listed))
+    course_at(POLICY)
+    term, out = Term(), tmp_path / "out"
+    assert len(class_list().people) == 400 and {person.section for person in class_list().people} == {
+        "A",
+        "B",
+    }
+
+    done: Collected = collect(
+        download(tmp_path / "d.zip", lab, term),
+        tmp_path / "in",
+        lab,
+        times=times(tmp_path / "t.json", lab, term),
+    )
+    handed_in = {student for of, student in term.earned if of == lab}
+    assert set(done.students) == handed_in | {"fremdereve_99999"}
+    undated = {student for student in handed_in if term.late[lab, student] is None}
+    assert set(done.without_time) == undated | {"fremdereve_99999"}
+    words = "\n".join(done.notes)
+    assert (
+        "s030 handed in a typed text but no notebook" in words
+        and "Not on the class list: fremdereve_99999" in words
+    )
+
+    out.mkdir()
+    with ResultStore(out / STORE) as store, Recorder(lab, out, store) as recorder:
+        found = find(tmp_path / "in", lab)
+        absent = class_list().absent(submission.student for submission in found)
+        class_ = [*found, *(Submission(person.student, None) for person in absent)]
+        assert len(class_) == 401
+        recorder.begin(class_)
+        for submission in class_:
+            recorder.record(given(lab, submission, term))
+        enter(out, lab, term)
+        _, results, marks = recorder.finish()
+        said = " ".join(remarks(lab, results, marks))
+    assert "course.toml gives an extension to nobody of this class: nobody-here." in said
+    assert (lab in DUE) == ("Lateness was not counted for" in said)
+
+    made = export_results("canvas", lab, out, None, roster=listed)
+    with made.paths[0].open(encoding="utf-8", newline="") as file:
+        header, possible, *rows = csv.reader(file, delimiter=";")
+    assert header[5] == f"{lab} ({LABS.index(lab)})" and len(rows) == 400
+    most = float((POSSIBLE[lab] or maximum(lab)).replace(",", "."))
+    assert float(possible[5].replace(",", ".")) == most
+    for row in rows:
+        student = row[3]
+        assert row[1] == str(NUMBER[student]) and row[0].lstrip("'") == STUDENTS[student]
+        points = term.grade(lab, student) if student in handed_in else 0.0
+        assert float(row[5].replace(",", ".")) == pytest.approx(
+            points * most / float(maximum(lab)), abs=0.0051
+        ), student
+        read = (lab, student) in term.written and len(spec(lab).written) == 1
+        waits = student in handed_in and not read
+        assert ("not read yet" in row[6]) == waits
+        assert ("nobody knows when" in row[6]) == (student in undated and lab in DUE)
+    assert any("fremdereve_99999" in note for note in made.notes)
