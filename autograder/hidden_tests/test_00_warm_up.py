@@ -244,11 +244,13 @@ def test_only_differences_between_scores_count(student, rng):
     """Adding 1000 to all scores changes nothing, and rows of very different size work side by side."""
     x = rng.normal(size=(3, 5))
     expected = _softmax(x, 1)
-    expect_close(student(x + 1000, axis=1), expected, "the probabilities with 1000 added to all scores")
+    shifted = student(x + 1000, axis=1)  # of which single precision knows four decimals
+    expect_close(shifted, expected, "the probabilities with 1000 added to all scores", rtol=1e-3)
     expect_close(
         student(x + np.array([[900.0], [0], [-900]]), axis=1),
         expected,
         "the probabilities of rows of different size",
+        rtol=1e-3,
     )
 
 
@@ -301,7 +303,10 @@ def test_confident_mistakes_have_finite_prices(student, rng):
         student(logits, ids), np.mean(_prices(logits, ids)), "the cross-entropy of a confident mistake"
     )
     expect_close(
-        student(logits + 1000, ids), np.mean(_prices(logits, ids)), "the cross-entropy with 1000 added"
+        student(logits + 1000, ids),
+        np.mean(_prices(logits, ids)),
+        "the cross-entropy with 1000 added",
+        rtol=1e-3,
     )
 
 

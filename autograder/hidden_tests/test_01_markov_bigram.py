@@ -172,7 +172,7 @@ def test_an_empty_row_stays_zero_among_others(student, rng):
     """Rows that were never seen stay zero, and the others are exact."""
     N = rng.integers(0, 9, size=(6, 9)).astype(float)
     N[[1, 4]], N[:, 3], N[0, 0] = 0, 0, 2
-    expect_close(student(N), _normalised(N), "a table with empty rows", rtol=1e-9, atol=1e-12)
+    expect_close(student(N), _normalised(N), "a table with empty rows", atol=1e-9)
     expect_close(student(np.zeros((3, 5))), np.zeros((3, 5)), "a table without any counts")
 
 

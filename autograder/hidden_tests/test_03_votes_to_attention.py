@@ -166,8 +166,12 @@ def test_short_histories_have_few_voters(student, rng):
     """At the second word one voter stands, at the first none, and the table keeps its width."""
     features = rng.random(size=(3, 3, 3))
     expect_close(student([1, 2], features), [features[1, 2]], "the vote of a single voter")
-    none = as_array(student([0], features), "the votes at the first word")
-    expect(none.shape == (0, 3), "without an earlier word the result should have no rows, and V columns")
+    votes = student([0], features)
+    none = as_array(votes, "the votes at the first word")
+    no_rows = none.shape == (0, 3) or (
+        isinstance(votes, (list, tuple)) and not votes
+    )  # a list has no columns
+    expect(no_rows, "without an earlier word the result should have no rows, and V columns")
 
 
 # ---------------------------------------------------------------------------------------------- mask_votes

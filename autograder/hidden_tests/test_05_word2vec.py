@@ -224,7 +224,7 @@ def _tables(rng, V, D, scale=1.0):
     return rng.normal(0, scale, size=(V, D)), rng.normal(0, scale, size=(V, D))
 
 
-def _expect_forward(student, context, W_in, W_out, what="", rtol=1e-7):
+def _expect_forward(student, context, W_in, W_out, what="", rtol=1e-6):
     h, p = _parts(student(context, W_in, W_out), 2, "h, p")
     expected_h, expected_p = _forward(context, W_in, W_out)
     expect_close(h, expected_h, f"the mean of the hints{what}", rtol=rtol)
@@ -253,7 +253,9 @@ def test_large_scores_and_transposed_tables(student, rng):
     """Scores of a thousand give probabilities that add up to one, and views work like arrays."""
     W_in, W_out = _tables(rng, 8, 3)
     W_in[:, 0], W_out[:, 0] = 1, 1000
-    _expect_forward(student, [1, 5, 2], W_in, W_out, " for large scores", rtol=1e-6)
+    _expect_forward(
+        student, [1, 5, 2], W_in, W_out, " for large scores", rtol=1e-3
+    )  # single precision knows 1000 to four decimals
     both = rng.normal(size=(4, 14))
     _expect_forward(student, [6, 0, 6], both.T[::2], both.T[1::2], " for views of a larger table")
 
@@ -337,7 +339,7 @@ def test_gradients_of_large_scores(student, rng):
 # -------------------------------------------------------------------------------------- negative_sampling_loss
 
 
-def _expect_noise(student, h, rows, what="", rtol=1e-7, atol=1e-9):
+def _expect_noise(student, h, rows, what="", rtol=1e-5, atol=1e-6):
     loss, dh, drows = _parts(student(h, rows), 3, "loss, dh, drows")
     gradients = [_noise_gradients(a, b) for a, b in zip(h, rows, strict=True)]
     expected = np.array([_noise_loss(a, b) for a, b in zip(h, rows, strict=True)])

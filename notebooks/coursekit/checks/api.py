@@ -37,7 +37,7 @@ from coursekit.checks.forbidden_calls import used_in
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
 
-__all__ = ["Hint", "check", "close", "ensure", "equal", "progress", "public_check", "start"]
+__all__ = ["Hint", "check", "close", "ensure", "equal", "numbers", "progress", "public_check", "start"]
 
 
 class Hint(AssertionError):
@@ -275,7 +275,8 @@ def ensure(condition: Any, hint: str) -> None:
         raise Hint(hint)
 
 
-def _numbers(value: Any) -> np.ndarray:
+def numbers(value: Any) -> np.ndarray:
+    """The value as an array of numbers, or a ``Hint``."""
     if value is None:
         raise Hint("your function returns None: does it end with a return?")
     if hasattr(value, "detach"):
@@ -284,7 +285,7 @@ def _numbers(value: Any) -> np.ndarray:
         array = np.asarray(value)
     except ValueError:
         raise Hint("the result is not a regular array of numbers") from None
-    if array.dtype == object and not isinstance(value, np.ndarray):  # fractions are numbers, too
+    if array.dtype == object:  # fractions are numbers, too
         with contextlib.suppress(TypeError, ValueError):
             array = array.astype(float)
     if array.dtype.kind not in "biufc":
@@ -294,7 +295,7 @@ def _numbers(value: Any) -> np.ndarray:
 
 def close(actual: Any, expected: Any, hint: str, *, rtol: float = 1e-5, atol: float = 1e-6) -> None:
     """Raise a ``Hint`` unless ``actual`` has the shape and (nearly) the values of ``expected``."""
-    a, e = _numbers(actual), np.asarray(expected)
+    a, e = numbers(actual), numbers(expected)
     ensure(a.shape == e.shape, f"the result has shape {a.shape}, but {e.shape} is expected")
     ensure(np.allclose(a, e, rtol=rtol, atol=atol, equal_nan=True), hint)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks.api import close, ensure, equal, public_check
+from coursekit.checks.api import close, ensure, equal, numbers, public_check
 
 _READY_MADE = ("torch.nn.functional.scaled_dot_product_attention", "torch.nn.MultiheadAttention")
 FORBIDDEN = {
@@ -114,7 +114,7 @@ def _pair(result: Any) -> tuple[np.ndarray, np.ndarray]:
         isinstance(result, (tuple, list)) and len(result) == 2,
         "return two things, the output and the weights: return output, weights",
     )
-    output, weights = (np.asarray(part.detach() if hasattr(part, "detach") else part) for part in result)
+    output, weights = (numbers(part) for part in result)
     return output, weights
 
 

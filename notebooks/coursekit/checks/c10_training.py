@@ -290,6 +290,7 @@ def the_first_transformer(noam_rate: Any) -> None:
     """d_model = 512 and 4,000 steps of warm-up: 0.0007 at the top, half of it halfway up."""
     top = noam_rate(4000, 512, 4000)
     ensure(top is not None, "your function returns None: does it end with a return?")
+    top = float(top)
     close(top, 1 / math.sqrt(512 * 4000), "at step 4000 it should be 1/√(512 · 4000) = 0.000699")
     close(
         noam_rate(2000, 512, 4000),
@@ -354,7 +355,7 @@ def one_update_by_hand(train_step: Any) -> None:
     loss = _step(train_step, model)
     ensure(loss is not None, "your function returns None: return loss.item()")
     ensure(not isinstance(loss, torch.Tensor), "the loss should be a plain number: loss.item()")
-    close(loss, 13.0, f"the loss of the model as it was is 13, but you return {loss:.4g}")
+    close(loss, 13.0, f"the loss of the model as it was is 13, but you return {float(loss):.4g}")
     weight = float(model.weight.detach())
     ensure(weight != 2.0, "the weight has not changed: did the optimizer take its step, after backward()?")
     ensure(

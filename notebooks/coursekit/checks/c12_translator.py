@@ -358,7 +358,7 @@ def the_sentence_of_the_text(bleu: Any) -> None:
         (0.5475, "multiply by 100"),
         (55.6055, "take the fourth root of the product of the precisions, not their mean"),
     ):
-        ensure(abs(float(score) - wrong) > 0.006, f"{score:.4g}: {hint}")
+        ensure(abs(float(score) - wrong) > 0.006, f"{float(score):.4g}: {hint}")
     close(score, 54.7518, "the BLEU of the text's example should be 54.75", atol=1e-3)
 
 

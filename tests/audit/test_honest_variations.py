@@ -1,0 +1,150 @@
+"""Right answers in every form that lab 00 promises to take have a green card and full points, in every question.
+
+What is drawn: steps in single precision, copies that are worked on in place, lists for tuples and the other way round,
+arrays as lists or tensors, NumPy's numbers for Python's, and arguments whose names are the student's own.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from coursekit.checks.api import judge
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from autograder.audit.public_checks import in_a_notebook
+from autograder.course.masters import all_labs, solution
+from autograder.course.policy_file import spec
+from autograder.testing.run import run_question, student_with_answer
+
+Change = Callable[[Any], Any]
+
+
+def _each(leaf: Change, sequence: Change = lambda items: items) -> Change:
+    """A change of the leaves of plain tuples and lists, and of the tuples and lists themselves."""
+
+    def change(value: Any) -> Any:
+        if type(value) in (tuple, list):
+            return sequence(type(value)(change(item) for item in value))
+        return leaf(value)
+
+    return change
+
+
+def _single(value: Any) -> Any:
+    if isinstance(value, np.ndarray) and value.dtype == np.float64:
+        return value.astype(np.float32)
+    if isinstance(value, torch.Tensor) and value.dtype == torch.float64:
+        return value.float()
+    return np.float32(value) if type(value) is float else value
+
+
+def _single_input(value: Any) -> Any:
+    return value if isinstance(value, torch.Tensor) and value.requires_grad else _single(value)
+
+
+def _numpy_number(value: Any) -> Any:
+    return {float: np.float64, int: np.int64}.get(type(value), lambda same: same)(value)
+
+
+def _fraction(value: Any) -> Any:
+    return Fraction(value) if type(value) is float and np.isfinite(value) else value
+
+
+def _tensor(value: Any) -> Any:
+    return torch.tensor(value) if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" else value
+
+
+def _list(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _copy(value: Any) -> Any:
+    """A copy of an argument; what is worked on afterwards is the student's own."""
+    return value.copy() if isinstance(value, (np.ndarray, list, dict)) else value
+
+
+def _result(change: Change) -> Change:
+    return lambda function: lambda *given, **named: change(function(*given, **named))
+
+
+def _arguments(change: Change) -> Change:
+    def style(function: Any) -> Any:
+        return lambda *given, **named: function(
+            *map(change, given), **{name: change(value) for name, value in named.items()}
+        )
+
+    return style
+
+
+def _other_names(function: Any) -> Any:
+    """Takes by name only what has a value by default: only those names are promised."""
+    parameters = inspect.signature(function).parameters.values()
+    promised = {p.name for p in parameters if p.default is not p.empty or p.kind is p.VAR_KEYWORD}
+
+    def renamed(*given: Any, **named: Any) -> Any:
+        if set(named) - promised:
+            raise TypeError(f"the argument is called otherwise here: {sorted(set(named) - promised)}")
+        return function(*given, **named)
+
+    return renamed
+
+
+STYLES: dict[str, Change] = {
+    "single precision at the end": _result(_each(_single)),
+    "NumPy's numbers": _result(_each(_numpy_number)),
+    "fractions": _result(_each(_fraction)),
+    "tensors for arrays": _result(_each(_tensor)),
+    "lists for arrays": _result(_each(_list)),
+    "tuples for lists": _result(_each(lambda value: value, tuple)),
+    "lists for tuples": _result(_each(lambda value: value, list)),
+    "works on copies": _arguments(_each(_copy)),
+    "single precision on the way": _arguments(_each(_single_input)),
+    "arguments of other names": _other_names,
+}
+#: What a question's own text asks for otherwise.
+REFUSED = {
+    "attention_maps": {"single precision on the way"},  # the model that it is given is in double precision
+}
+QUESTIONS = [
+    (lab, question)
+    for lab in all_labs()
+    for question, _ in spec(lab).questions
+    if not isinstance(solution(lab)[question], type)  # of a class only its results could be varied
+]
+
+
+@pytest.mark.parametrize(("lab", "question"), QUESTIONS, ids=[f"{lab[:2]} {name}" for lab, name in QUESTIONS])
+def test_an_honest_variation_of_the_right_answer_keeps_card_and_points(lab, question):
+    names = sorted(set(STYLES) - REFUSED.get(question, set()))
+
+    @settings(
+        max_examples=3,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.lists(st.sampled_from(names), min_size=2, max_size=3, unique=True))
+    def varied(chosen):
+        answer = solution(lab)[question]
+        for name in sorted(
+            chosen, key=lambda name: name != "arguments of other names"
+        ):  # its signature is read
+            answer = STYLES[name](answer)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            verdict = judge(lab, question, in_a_notebook(answer, solution(lab)))
+            runs = run_question(lab, question, student_with_answer(lab, question, answer))
+        lost = [(run.test.name, run.result.message) for run in runs if not run.result.passed]
+        red = [(mark.title, mark.hint) for mark in verdict.marks if not mark.passed]
+        assert not red and not lost, f"{chosen}: {red} {lost}"
+
+    varied()
