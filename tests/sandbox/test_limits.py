@@ -113,6 +113,81 @@ def test_memory_that_the_kernel_does_not_count_is_watched(session, source):
     assert session.status == "out-of-memory"
 
 
+PAGE_TABLES = """
+import mmap
+held = []
+for _ in range(400):
+    held.append(mmap.mmap(-1, 1 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000, prot=mmap.PROT_READ))
+    for at in range(0, 1 << 30, 1 << 21):
+        held[-1][at]
+"""
+SOCKET_BUFFERS = """
+import os, socket, time
+for _ in range(14):
+    if os.fork() == 0:
+        held = []
+        try:
+            while True:
+                held += (pair := socket.socketpair())
+                pair[0].setblocking(False)
+                try:
+                    while True: pair[0].send(b"x" * 65536)
+                except BlockingIOError: pass
+        except OSError: pass
+        time.sleep(5)
+        os._exit(0)
+time.sleep(5)
+"""
+
+
+def test_page_tables_and_the_buffers_of_sockets_are_bounded(session):
+    outcomes = session.run_cells([("pages", PAGE_TABLES)], reruns=0)
+    assert "Cannot allocate memory" in outcomes[0].error
+    outcomes = session.run_cells([("sockets", SOCKET_BUFFERS)], reruns=0)
+    assert "too much memory" in outcomes[0].error
+
+
+def test_a_sockets_buffer_cannot_be_made_larger_and_other_options_can(run):
+    source = "import socket\na, b = socket.socketpair()\na.setsockopt(1, {}, 1 << 24)"
+    assert "PermissionError" in run(source.format("socket.SO_SNDBUF")).error
+    assert run(source.format("socket.SO_RCVBUF")).error == ""
+
+
+def test_a_child_is_watched_while_the_test_looks_at_what_came_back(session):
+    source = """
+import os, threading, time
+def grow():
+    def later():
+        time.sleep(0.3)
+        for _ in range(12):
+            if os.fork() == 0:
+                held = bytearray(b"x") * (100 << 20)
+                time.sleep(60)
+                os._exit(0)
+    threading.Thread(target=later).start()
+    return 1
+"""
+    session.run_cells([("grow", source)])
+    grow = session.student("grow")
+    assert grow() == 1
+    pid = session._transport.child.pid
+    deadline = time.monotonic() + 20
+    while os.path.exists(f"/proc/{pid}/maps") and _runs(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)  # nothing is asked of the child meanwhile
+    assert not _runs(pid)
+    with pytest.raises(StudentGone, match="memory"):
+        grow()
+    assert session.status == "out-of-memory"
+
+
+def _runs(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def test_memory_that_processes_share_counts_once(zygote):
     with zygote.session(replace(LIMITS, memory_bytes=500 * MEBIBYTE)) as session:
         session.run_cells(

@@ -10,6 +10,7 @@ import os
 import select
 import signal
 import socket
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,8 @@ from autograder.sandbox.limits import Limits
 MAX_RECEIVED = 1 << 30
 #: Seconds between two checks of the limits, and the longest wait for the socket.
 TICK = 0.1
+#: What a socket's send buffer may hold, unseen in any process's memory: the kernel's usual limit, and one message more.
+SOCKET_BYTES = 2 * 212_992
 
 
 class Child:
@@ -78,15 +81,25 @@ class Child:
                     Path(f"/proc/{pid}/autogroup").write_text("19")
 
     def memory(self, processes: list[int]) -> int:
-        """Bytes that the processes hold beyond what the child held when it was forked.
+        """Bytes that the processes hold beyond what the child held when it was forked, page tables and sockets included.
 
         Shared pages count once for each process, so this can be too much, never too little.
         """
-        return max(0, sum(_memory_of(pid) or 0 for pid in processes) - self.baseline)
+        return max(0, sum(_memory_of(pid) or 0 for pid in processes) + self._sockets() - self.baseline)
 
     def exact_memory(self, processes: list[int]) -> int:
         """The same with shared pages divided among their holders, where the kernel says so (it is slow)."""
-        return max(0, sum(_proportional_memory(pid) for pid in processes) - self.baseline)
+        return max(0, sum(_proportional_memory(pid) for pid in processes) + self._sockets() - self.baseline)
+
+    def _sockets(self) -> int:
+        """What the buffers of all sockets in the child's own network may hold."""
+        if self.group:  # without namespaces its network is everybody's
+            return 0
+        try:
+            first = Path(f"/proc/{self.pid}/net/sockstat").read_text().split("\n", 1)[0]
+            return SOCKET_BYTES * int(first.split()[2])
+        except (OSError, ValueError, IndexError):
+            return 0
 
     def close(self) -> None:
         """Close the pidfd."""
@@ -103,14 +116,17 @@ def _threads(pid: int) -> list[int]:
         return []
 
 
-def _memory_of(pid: int) -> int | None:
-    """Anonymous and shared memory of a process in bytes, or ``None`` when it has gone."""
+#: What counts as a process's memory in /proc: anonymous and shared pages, and the tables that map them.
+_MEMORY_FIELDS = ("RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:")
+
+
+def _memory_of(pid: int, fields: tuple[str, ...] = _MEMORY_FIELDS) -> int | None:
+    """Memory of a process in bytes, or ``None`` when it has gone."""
     try:
         with open(f"/proc/{pid}/status") as status:
             lines = status.read().splitlines()
     except OSError:
         return None
-    fields = ("RssAnon:", "RssShmem:", "VmSwap:")
     return sum(int(line.split()[1]) for line in lines if line.startswith(fields)) * 1024
 
 
@@ -120,7 +136,8 @@ def _proportional_memory(pid: int) -> int:
     except OSError:
         return _memory_of(pid) or 0
     fields = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
-    return sum(int(line.split()[1]) for line in lines if line.startswith(fields)) * 1024
+    pages = sum(int(line.split()[1]) for line in lines if line.startswith(fields)) * 1024
+    return pages + (_memory_of(pid, ("VmPTE:",)) or 0)
 
 
 def _process_tree(root: int) -> list[int]:
@@ -175,6 +192,10 @@ class RemoteTransport:
         self._deadline: float | None = None
         self._next_check = 0.0
         self._received = 0
+        #: Why the watching thread ended the child between two exchanges, if it did.
+        self._overrun: tuple[str, str] | None = None
+        self._closed = threading.Event()
+        threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
         connection.setblocking(False)
         self._poll = select.poll()
 
@@ -217,6 +238,8 @@ class RemoteTransport:
         if self.failure is not None:
             raise self.failure
         if self.gone is None:
+            self._closed.set()
+            reason = self._overrun[0] if self._overrun else reason
             self.gone = StudentGone(reason or "crashed")
             self.child.kill()
             try:
@@ -228,6 +251,7 @@ class RemoteTransport:
 
     def close(self) -> None:
         """Kill the child without asking how it ended, and close its descriptors."""
+        self._closed.set()
         self.gone = self.gone or StudentGone("crashed", "the session is closed")
         self.child.kill()
         self.child.close()
@@ -285,10 +309,27 @@ class RemoteTransport:
         self._next_check = now + TICK
         if self._deadline is not None and now > self._deadline:
             raise self._ended("timed-out")
+        if (overrun := self._overrun or self._find_overrun()) is not None:
+            raise self._ended(*overrun)
+
+    def _find_overrun(self) -> tuple[str, str] | None:
+        """The reason to end the child, with its detail, when it holds or has started too much."""
         processes = self.child.process_tree()
         if len(processes) > self.limits.processes:  # where the kernel's own limit does not hold
-            raise self._ended("crashed", "it started too many processes")
+            return "crashed", "it started too many processes"
         self.child.deprioritise(processes, self.limits.max_unthrottled_tasks)
         allowed = self.limits.memory_bytes
         if self.child.memory(processes) > allowed and self.child.exact_memory(processes) > allowed:
-            raise self._ended("out-of-memory")
+            return "out-of-memory", ""
+        return None
+
+    def _watch(self) -> None:
+        """In a thread: keep watch while no exchange does, because the trusted side judges what came back.
+
+        It only kills; how the child ended is asked, and said, by the next exchange.
+        """
+        while not self._closed.wait(TICK):
+            if time.monotonic() > self._next_check + TICK and (overrun := self._find_overrun()) is not None:
+                self._overrun = overrun
+                self.child.kill()
+                return

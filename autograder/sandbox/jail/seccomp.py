@@ -2,7 +2,7 @@
 
 It refuses what a notebook never needs and attacks on the kernel start from: making namespaces, mounting, tracing,
 kernel keys, BPF, io_uring, sockets other than local ones, and memory that counts for no process (memfd, System V),
-which the watchdog could not see.
+and larger buffers of sockets, which the watchdog could not see.
 """
 
 from __future__ import annotations
@@ -43,6 +43,9 @@ _NOT_IMPLEMENTED = {
 _CLONE = (56, 220)
 _SOCKET = (41, 198)
 _AF_UNIX = 1
+_SETSOCKOPT = (54, 208)
+#: SO_SNDBUF and SO_SNDBUFFORCE: a buffer is kernel memory, which no process is charged for.
+_SEND_BUFFER = (7, 32)
 #: CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET.
 _NAMESPACE_FLAGS = 0x7E020000
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
@@ -80,6 +83,12 @@ def program(machine: str = "") -> bytes:
     for numbers in _NOT_IMPLEMENTED.values():
         code += _refuse_when(numbers[column], errno.ENOSYS)
     code += [
+        _instruction(_EQUAL, _SETSOCKOPT[column], 0, 5),
+        _instruction(_LOAD, _ARGUMENT_AT + 16),
+        _instruction(_EQUAL, _SEND_BUFFER[0], 1, 0),
+        _instruction(_EQUAL, _SEND_BUFFER[1], 0, 1),
+        _instruction(_RETURN, _ERRNO | errno.EPERM),
+        _instruction(_RETURN, _ALLOW),
         _instruction(_EQUAL, _CLONE[column], 0, 4),
         _instruction(_LOAD, _ARGUMENT_AT),
         _instruction(_SET, _NAMESPACE_FLAGS, 0, 1),
