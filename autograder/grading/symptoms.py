@@ -24,6 +24,8 @@ SINGLE_PRECISION = 3e-5
 _RTOL, _ATOL = 1e-6, 1e-12
 #: An array with more numbers is not looked at more closely than by its shape.
 MAX_NUMBERS = 200_000
+#: Sentences around a sentence: a student who shapes the value could spell with more.
+MAX_INSIDE = 2
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ class Symptom:
 
     name: str
     sentence: str
+    #: How many other sentences this one stands inside ("Each item: …"), ``MAX_INSIDE`` at most.
+    inside: int = 0
 
 
 def find_symptom(lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | None:
@@ -146,7 +150,7 @@ def _of_mappings(actual: Any, expected: Any) -> Symptom | None:
             )
         inner = [symptom_of(actual[key], expected[key]) for key in wrong[:20]]
         if len(wrong) == len(e) and all(inner) and len({s.name for s in inner if s}) == 1 and inner[0]:
-            return Symptom(inner[0].name, f"The keys are right. {inner[0].sentence}")
+            return _inside(inner[0], f"The keys are right. {inner[0].sentence}")
         few = len(wrong) <= len(e) / 4
         return (
             Symptom("some entries", "The keys are right, and few of the values are wrong.")
@@ -191,7 +195,7 @@ def _of_parts(actual: Any, expected: Any) -> Symptom | None:
             if len(wrong) == 1 and wrong[0] < 3
             else "Some of the results"
         )
-    return replace(inner, sentence=f"{which}: {_lower(inner.sentence)}")
+    return _inside(inner, f"{which}: {_lower(inner.sentence)}")
 
 
 def _is_several(value: Any) -> bool:
@@ -249,7 +253,7 @@ def _of_sequences(actual: Any, expected: Any) -> Symptom | None:
     wrong = [i for i in range(len(e)) if not values_match(a[i], e[i])]
     inner = [symptom for i in wrong[:20] if (symptom := symptom_of(a[i], e[i])) is not None]
     same = inner[0] if inner and len({s.name for s in inner}) == 1 and inner[0].name not in _VAGUE else None
-    return _first(
+    found = _first(
         (values_match(a[::-1], e), "reversed", "The list is the right one in reverse order."),
         (
             _as_bag(a) == _as_bag(e) and sorted(map(repr, a)) == sorted(map(repr, e)),
@@ -258,12 +262,10 @@ def _of_sequences(actual: Any, expected: Any) -> Symptom | None:
         ),
         (wrong == [len(e) - 1], "only the last item", "Only the last item of the list is wrong."),
         (wrong == [0], "only the first item", "Only the first item of the list is wrong."),
-        (
-            same is not None and len(wrong) == len(e),
-            same.name if same else "",
-            f"Each item: {same.sentence}" if same else "",
-        ),
-        (same is not None, same.name if same else "", f"Some items: {same.sentence}" if same else ""),
+    )
+    if found is None and same is not None:
+        return _inside(same, f"{'Each item' if len(wrong) == len(e) else 'Some items'}: {same.sentence}")
+    return found or _first(
         (len(wrong) <= len(e) / 4, "few items", "The list is right but for a few items."),
         (True, "other items", f"{_beginning(a, e)} The list has the right length."),
     )
@@ -672,6 +674,13 @@ def _same(a: Array, e: Array) -> bool:
         return False
     size = np.abs(e[np.isfinite(e)]).max(initial=0)
     return bool(np.allclose(a, e, rtol=_RTOL, atol=_ATOL + _RTOL * size, equal_nan=True))
+
+
+def _inside(symptom: Symptom, sentence: str) -> Symptom:
+    """The symptom in a sentence around it; as it is where that would be one too many."""
+    if symptom.inside >= MAX_INSIDE:
+        return symptom
+    return replace(symptom, sentence=sentence, inside=symptom.inside + 1)
 
 
 def _lower(sentence: str) -> str:

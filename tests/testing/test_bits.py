@@ -1,0 +1,84 @@
+"""How many bits of a hidden input a feedback page may carry, counted over everything that a question's part can say."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from math import log2
+from pathlib import Path
+
+import pytest
+
+from autograder import hidden_tests
+from autograder.course.masters import course_root
+from autograder.grading import symptoms
+from autograder.testing import safe_errors
+from autograder.testing.expect import SHAPE_WORDS
+
+PAGE = (course_root() / "docs" / "security.md").read_text(encoding="utf-8")
+FILES = sorted(Path(hidden_tests.__path__[0]).glob("test_*.py"))
+
+
+def _stated(what: str) -> float:
+    """The number that the page gives in ``<what>: at most N bits``."""
+    found = re.search(rf"{what}: at most (\d+) bits", " ".join(PAGE.split()))
+    assert found, what
+    return float(found[1])
+
+
+def symptom_bits() -> float:
+    """A sentence of the list, inside up to two others, of one test or of most."""
+    constants = [
+        node.value
+        for node in ast.walk(ast.parse(inspect.getsource(symptoms)))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value
+    ]
+    wholes = [text for text in constants if text[0].isupper()]
+    frames = 12  # the keys; each item, some items; the beginning (2); which of the results (7)
+    return log2(2 * len(set(wholes)) * sum(frames**depth for depth in range(symptoms.MAX_INSIDE + 1)))
+
+
+def error_bits() -> tuple[float, float, float]:
+    """The line, the error's name, and the message: its form, with operators, types and one word in its places."""
+    fixed = len(safe_errors._OPERATORS) + len(safe_errors._COMMON_TYPES) + 1
+    messages = 1
+    for pattern, form in zip(safe_errors._PATTERNS, safe_errors._FORMS, strict=True):
+        places = pattern.groups - form.count("#")
+        messages += fixed**places + places * safe_errors.MAX_OWN_WORDS * fixed ** max(places - 1, 0)
+    return log2(safe_errors.MAX_LINES + 1), log2(len(safe_errors.NAMES) + 1), log2(messages)
+
+
+def test_a_symptom_carries_few_bits():
+    assert symptom_bits() <= _stated("The symptom")
+
+
+def test_the_error_of_a_question_carries_few_bits():
+    assert sum(error_bits()) <= _stated("The error")
+
+
+@pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
+def test_a_hidden_tests_row_carries_few_bits(file):
+    """Every sentence that its file can say, and what ``expect_close`` and a failed call say, would be too many still."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    calls = [n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+    sites = {
+        "expect": 1,
+        "expect_close": 8 + len(SHAPE_WORDS),
+        "expect_equal": 3,
+        "expect_shape": len(SHAPE_WORDS),
+    }
+    sentences = (
+        sum(count * calls.count(name) for name, count in sites.items()) + calls.count("expect_unchanged") * 7
+    )
+    assert log2(sentences + len(safe_errors.TYPES) + 8) <= _stated("The row of a hidden test")
+
+
+def test_a_sentence_about_values_lies_inside_two_others_at_most():
+    nested: object = 1.0
+    other: object = 2.0
+    for _ in range(6):
+        nested, other = {"a": [nested, nested]}, {"a": [other, other]}
+    symptom = symptoms.symptom_of(other, nested)
+    assert symptom is not None
+    assert len(re.findall(r"The keys are right\.|[Ee]ach item:|[Ss]ome items:", symptom.sentence)) <= 2
