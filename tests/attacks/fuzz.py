@@ -32,6 +32,8 @@ from autograder.grading.submissions import Unreadable
 from autograder.sandbox import wire
 from autograder.testing.safe_errors import safe_message
 
+from . import fuzz_class
+
 LAB = lab_name("01")
 #: Seconds that no single input may take.
 TOO_SLOW = 5.0
@@ -361,6 +363,8 @@ def main() -> None:
     parser.add_argument("--frames", type=int, default=200_000)
     parser.add_argument("--notebooks", type=int, default=20_000)
     parser.add_argument("--cells", type=int, default=2_000)
+    for what in fuzz_class.READERS:
+        parser.add_argument(f"--{what.replace(' ', '-')}", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--atheris", choices=["frames", "notebooks"])
     options, rest = parser.parse_known_args()
@@ -371,6 +375,9 @@ def main() -> None:
     inputs = twisted_notebooks(random.Random(options.seed))
     good = run("notebooks", inputs, notebook_reader(), options.notebooks) and good
     good = run("cells", twisted_cells(random.Random(options.seed)), read_cell, options.cells) and good
+    for what, (twisted, read) in fuzz_class.READERS.items():
+        count = getattr(options, what.replace(" ", "_"))
+        good = run(what, twisted(random.Random(options.seed)), read, count) and good
     sys.exit(not good)
 
 

@@ -121,4 +121,6 @@ def test_twisted_frames_notebooks_and_cells_in_a_hurry(capsys):
     assert fuzz.run("frames", fuzz.twisted_frames(random.Random(7)), fuzz.read_frame, 4000)
     assert fuzz.run("notebooks", fuzz.twisted_notebooks(random.Random(7)), fuzz.notebook_reader(), 150)
     assert fuzz.run("cells", fuzz.twisted_cells(random.Random(7)), fuzz.read_cell, 60)
+    for what, (twisted, read) in fuzz.fuzz_class.READERS.items():
+        assert fuzz.run(what, twisted(random.Random(7)), read, 150 if what == "zips" else 600)
     assert "0 refused" not in capsys.readouterr().out
