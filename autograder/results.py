@@ -147,7 +147,7 @@ class SubmissionResult:
     notes: tuple[str, ...] = ()
     #: The executed notebook as nbformat JSON text (for autograded/), "" when there is none.
     notebook: str = ""
-    #: ISO time of the submission (file time or timestamp.txt), "" when unknown.
+    #: ISO time of the submission (timestamp.txt), "" when nobody knows it.
     submitted_at: str = ""
     #: True when it was graded with --no-sandbox.
     unsandboxed: bool = False
