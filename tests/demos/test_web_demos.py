@@ -601,3 +601,27 @@ def test_13_the_sound_is_heard_and_the_frame_follows_it(browser: Browser, pages:
     with opened(browser, address(pages, "13_sound_to_mel", "scene=1&moment=0")) as page:
         page.get_by_role("button", name="hear the sound").click()
         page.wait_for_function("course.stage.state.moment > 5")
+
+
+def test_12_everyday_sentences_are_translated_both_ways_as_the_command_line_does(said: Any) -> None:
+    from coursekit.data import path
+    from coursekit.translator.attention_map import alignment
+    from coursekit.translator.translator import Translator
+
+    name, machine = "12_everyday", Translator.load(path("tatoeba/translator.pt"))
+    for sentence, to in (
+        ("Where did you learn German?", "de"),
+        ("Ich habe das Buch gestern gelesen.", "en"),
+        ("It's 5 o'clock, isn't it?", "de"),
+        ("Der Bahnhofsvorsteher lacht über den Käse.", "en"),
+    ):
+        source = machine.sources([sentence], to)[0]
+        assert said(name, "data.subwords.encode(value)", sentence) == source[1:]
+        wanted = machine.translate([sentence], to, beam=5)[0]
+        found = said(name, "demo.told(value, data).found", {"sentence": sentence, "to": to})
+        assert [one["text"] for one in found] == [text for text, _ in wanted]
+        assert [one["score"] for one in found] == pytest.approx([score for _, score in wanted], abs=1e-4)
+        heard = alignment(machine.model, source, machine.subwords.encode([found[0]["text"]])[0])[:, 1:]
+        assert np.array(found[0]["heard"]) == pytest.approx(heard.numpy(), abs=1e-4)
+    for sentence, to, wrong in (("Was machst du morgen?", "de", True), ("What is it?", "de", False)):
+        assert said(name, "demo.looksWrong(...value)", [sentence, to]) is wrong

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
 from typing import Any
@@ -62,12 +63,26 @@ def translator() -> Any:
     from coursekit.translator.word_model import CHECKPOINT, SIZES
 
     stored = torch.load(path(CHECKPOINT), weights_only=True)
-    weights = {
-        name: [list(value.shape), base64.b64encode(value.numpy().tobytes()).decode("ascii")]
-        for name, value in stored["weights"].items()
-    }
     words = {"english": stored["english"], "german": stored["german"]}
-    return {**words, "heads": SIZES["heads"], "weights": weights}
+    return {**words, "heads": SIZES["heads"], "weights": _halves(stored["weights"])}
+
+
+def everyday() -> Any:
+    """The translator of everyday sentences: its merges, and its weights in half precision, as they are shipped."""
+    import torch
+    from coursekit.data import path
+
+    stored = torch.load(path("tatoeba/translator.pt"), weights_only=True)
+    merges = [list(pair) for pair in stored["subwords"]["merges"]]
+    return {"merges": merges, "heads": stored["plan"]["heads"], "weights": _halves(stored["weights"])}
+
+
+def _halves(weights: Any) -> dict[str, Any]:
+    """Name → shape, and the numbers in half precision as base64."""
+    return {
+        name: [list(value.shape), base64.b64encode(value.half().numpy().tobytes()).decode("ascii")]
+        for name, value in weights.items()
+    }
 
 
 def vit_patches() -> Any:
@@ -86,12 +101,13 @@ EXPORTS: dict[str, Callable[[], Any]] = {
     "08_head_grid": head_grid.record,
     "10_skips_and_warmup": skips_and_warmup.record,
     "11_sampling": sampling,
+    "12_everyday": everyday,
     "12_translator": translator,
     "13_vit_patches": vit_patches,
 }
 
 #: Trained models: a page gets them from the course's own files, a second copy is not kept.
-MODELS = {"12_translator"}
+MODELS = {"12_everyday", "12_translator"}
 #: Recordings of a training: minutes of work, and not the same to the last digit on every machine.
 RECORDED = {"05_word_map", "10_skips_and_warmup"}
 

@@ -2,6 +2,7 @@
 
 import { argmax, fixed, percent, range } from "./numbers.js";
 import { colour, layer, put, words as text } from "./kit.js";
+import { drawThreads } from "./threads.js";
 import { EOS, Transformer, UNKNOWN } from "./transformer.js";
 
 export const meta = {
@@ -88,28 +89,9 @@ export function draw(root, state, ctx) {
   const threads = layer(root, "threads"), choices = layer(root, "choices"), pronoun = layer(root, "pronoun");
   for (const g of [threads, choices, pronoun]) g.attr("display", found.read.length ? null : "none");
   if (!found.read.length) return;
-  drawThreads(threads, found, t, ctx, tall ? { x: 128, y: 34, w: W - 268, h: H * 0.6 } : { x: 170, y: 40, w: W * 0.6 - 320, h: H - 56 });
+  drawThreads(threads, { ...found, heard: found.steps.map((one) => one.heard), shown, from: "English", to: tall ? "" : "German, one by one", name: (i) => `${shown(found.said[i])}, ${percent(found.steps[i].p[found.steps[i].word])}` }, t, ctx, tall ? { x: 128, y: 34, w: W - 268, h: H * 0.6 } : { x: 170, y: 40, w: W * 0.6 - 320, h: H - 56 });
   drawChoices(choices, state, found, t, ctx, tall ? { x: 8, y: H * 0.6 + 66, w: W * 0.56, row: Math.min(32, (H * 0.4 - 90) / 5) } : { x: W * 0.66, y: 28, w: W * 0.33, row: 44 });
   drawPronoun(pronoun, found, ctx, tall ? { x: W * 0.62, y: H * 0.6 + 66, w: W * 0.37, row: Math.min(32, (H * 0.4 - 90) / 5) } : { x: W * 0.66, y: 318, w: W * 0.33, row: 44 });
-}
-
-/** The English words, the German ones, and a thread from each said word to whom it heard, as thick as the weight. */
-function drawThreads(g, { read, unknown, steps, said }, t, ctx, box) {
-  const n = Math.max(read.length, said.length), row = Math.min(box.h / n, 46), size = Math.max(17, Math.min(ctx.tall ? 18 : 23, row * 0.66)), right = box.x + box.w;
-  const y = (i, count) => box.y + (box.h - row * count) / 2 + (i + 0.5) * row, ys = (j) => y(j, read.length), yt = (i) => y(i, said.length), mid = (box.x + right) / 2;
-  const thread = (i, j) => `M${box.x},${ys(j).toFixed(1)}C${mid},${ys(j).toFixed(1)} ${mid},${yt(i).toFixed(1)} ${right},${yt(i).toFixed(1)}`;
-  const links = steps.flatMap(({ heard }, i) => heard.map((w, j) => ({ i, j, w }))).filter(({ i, w }) => i !== t && w > 0.2);
-  put(layer(g, "others"), "path", links.map(({ i, j, w }) => ({ key: `${i} ${j}`, d: thread(i, j), fill: "none", stroke: colour("line"), "stroke-width": 6 * w, "stroke-opacity": i < t ? 1 : 0.4 })), ctx);
-  put(layer(g, "mine"), "path", steps[t].heard.map((w, j) => ({ key: j, d: thread(t, j), fill: "none", stroke: colour("orange"), "stroke-width": 18 * w, "stroke-opacity": w < 0.01 ? 0 : 0.95, "stroke-linecap": "round" })), ctx);
-  const most = argmax(steps[t].heard);
-  put(layer(g, "said"), "rect", said.map((word, i) => ({
-    key: i, x: right + 4, y: yt(i) - row / 2 + 1, width: ctx.tall ? 128 : 150, height: row - 2, rx: 7, fill: i === t ? colour("orange") : "transparent", cell: [i, 0], press: () => ctx.set({ step: i }), pressed: i === t, label: `${shown(word)}, ${percent(steps[i].p[steps[i].word])}`,
-  })), ctx);
-  put(layer(g, "words"), "text", [
-    ...read.map((word, j) => text(`s${j}`, box.x - 10, ys(j) + size * 0.35, shown(word, 11) + (unknown[j] ? " ?" : ""), { size, at: "end", bold: j === most || unknown[j], ink: unknown[j] ? "red" : "ink" })),
-    ...said.map((word, i) => text(`t${i}`, right + 14, yt(i) + size * 0.35, shown(word, 11), { size, bold: i === t, fill: i === t ? "var(--on-orange)" : colour(i < t ? "ink" : "soft") })),
-    text("en", box.x - 10, box.y - 12, "English", { size: 18, at: "end", ink: "soft" }), text("de", right + 14, box.y - 12, "German, one by one", { size: 18, ink: "soft" }),
-  ].filter((mark) => !(ctx.tall && mark.key === "de")), ctx);
 }
 
 function bars(g, rows, ctx, { x, y, w, row }, title) {

@@ -108,11 +108,11 @@ function drawSentence(g, state, ctx, pixels, cut, read, box) {
       key: patch, x, y, width: edge, height: edge, fill: "transparent", stroke: colour(moved ? "red" : "line"), "stroke-width": moved ? 3 : 2,
       ...(n > 1 ? { class: "grab", cell: [Math.floor(place / columns), place % columns] } : { "pointer-events": "none" }),
       press: n > 1 ? () => swap(place, (place + 1) % n) : undefined, label: `word ${place + 1}: patch ${patch}; swap with the next`,
-      drag: n > 1 && ((mx, my, node) => {
+      drag: n < 2 ? undefined : (mx, my, node) => {
         const to = read.findIndex((_, other) => { const [ox, oy] = spot(other); return mx >= ox && mx <= ox + edge && my >= oy && my <= oy + edge; });
         const from = order(ctx.now()).indexOf(patch);
         if (to >= 0 && to !== from && node.brush !== to) { node.brush = to; swap(from, to); }
-      }),
+      },
     };
   }), ctx);
   const swap = (from, to) => ctx.set({ swaps: [ctx.now().swaps, `${from}-${to}`].filter(Boolean).slice(-40).join(",") });

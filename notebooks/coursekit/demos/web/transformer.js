@@ -87,6 +87,7 @@ export class Transformer {
   constructor({ weights, heads }) {
     this.heads = heads;
     this.w = Object.fromEntries(Object.entries(weights).map(([name, [shape, text]]) => [name, { rows: shape[0], columns: shape[1] ?? 1, values: halves(text) }]));
+    this.w["target_embedding.weight"] ??= this.w["source_embedding.weight"]; // one table for both, where they share their subwords
     this.width = this.w["source_embedding.weight"].columns;
     this.layers = range(12).filter((i) => `encoder.${i}.norm1.weight` in this.w).length;
   }
@@ -153,4 +154,33 @@ export class Transformer {
     }
     return steps;
   }
+  /** The k best translations that a beam finds, best first: {tokens, heard, score = ln P / n}. A finished one keeps its place. */
+  beam(source, k, longest = 60) {
+    const encoded = this.encode(source), score = ({ logP, tokens }) => logP / Math.max(tokens.length, 1);
+    let beam = [{ tokens: [], logP: 0, heard: [], past: { length: 0, layers: [] } }];
+    for (let n = 0; n < longest && beam.some((one) => one.tokens.at(-1) !== EOS); n++) {
+      const candidates = beam.flatMap((one) => {
+        if (one.tokens.at(-1) === EOS) return [one];
+        const past = { length: one.past.length, layers: one.past.layers.map((kept) => ({ ...kept })) };
+        const { logits, heard } = this.step(one.tokens.at(-1) ?? BOS, encoded, past), top = logits.reduce((a, b) => Math.max(a, b), -Infinity);
+        const total = top + Math.log(logits.reduce((a, x) => a + Math.exp(x - top), 0));
+        return best(logits, k).map((word) => ({ tokens: [...one.tokens, word], logP: one.logP + logits[word] - total, heard: [...one.heard, heard], past }));
+      });
+      beam = candidates.sort((a, b) => score(b) - score(a)).slice(0, k);
+    }
+    return beam.map((one) => ({ tokens: one.tokens, heard: one.heard, score: score(one) }));
+  }
+}
+
+/** The places of the k largest numbers, largest first. */
+function best(list, k) {
+  const found = [];
+  for (let i = 0; i < list.length; i++) {
+    if (found.length === k && list[i] <= list[found.at(-1)]) continue;
+    let at = found.length;
+    while (at > 0 && list[found[at - 1]] < list[i]) at--;
+    found.splice(at, 0, i);
+    if (found.length > k) found.pop();
+  }
+  return found;
 }
