@@ -10,10 +10,10 @@ TORCH := $(shell sed -n 's/.*"\(torch==[0-9.]*\)".*/\1/p' pyproject.toml)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
 TESTS := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
 
-.PHONY: help setup lock demo check test lint mutants pictures lab lecture slides formgrader bench clean
+.PHONY: help setup lock demo check test lint mutants pictures lab lecture slides site formgrader bench clean
 
 help:
-	@echo "make setup | demo | check | test | lint | mutants | pictures | lab | lecture | slides | formgrader | bench | lock | clean"
+	@echo "make setup | demo | check | test | lint | mutants | pictures | lab | lecture | slides | site | formgrader | bench | lock | clean"
 
 $(STAMP): pyproject.toml requirements.lock
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "Python 3.11 to 3.13 with venv is needed: make PYTHON=/path/to/python3.11"; exit 2; }
@@ -67,7 +67,11 @@ lab: setup
 # The lecture demos in JupyterLab. (`make lecture VIEW=voila` shows pages without code, which run by themselves.)
 VIEW ?= lab
 lecture: setup
-	$(if $(filter voila,$(VIEW)),$(BIN)/python -m coursekit.demos.serving,cd notebooks/demos && ../../$(BIN)/jupyter lab)
+	$(if $(filter voila,$(VIEW)),$(BIN)/python -m coursekit.demos.serving,cd notebooks/demos && ../../$(BIN)/jupyter lab --ZMQChannelsWebsocketConnection.iopub_data_rate_limit=100000000)
+
+# Each demo as a page of its own in build/site/demos, which opens from a disk and from any static host.
+site: setup
+	$(BIN)/python -m coursekit.demos pages --out build/site/demos
 
 # A slide deck for each lab in build/slides, one file each, to be shown offline.
 slides: setup

@@ -186,6 +186,12 @@ def test_a_page_asks_for_nothing_and_cannot_be_ended_by_its_own_text(pages: Path
         assert "src=" not in text.split("<script")[0] and len(text) < 12_000_000
 
 
+def test_the_list_leads_to_every_page(pages: Path) -> None:
+    listed = (pages / "index.html").read_text(encoding="utf-8")
+    assert [name for name in NAMES if f'href="{name}.html"' not in listed] == []
+    assert listed.count("href=") == len(NAMES) + 1
+
+
 def test_vendored_files_are_as_they_were_published() -> None:
     for folder in (bundle.WEB / "vendor", AXE.parent):
         for line in (folder / "SHA256SUMS").read_text().splitlines():

@@ -55,7 +55,6 @@ def sampling() -> Any:
 
 def translator() -> Any:
     """Lab 12's trained model: its words, and its weights in half precision, as they are shipped."""
-    import base64
 
     import torch
 
@@ -70,6 +69,7 @@ def translator() -> Any:
 def everyday() -> Any:
     """The translator of everyday sentences: its merges, and its weights in half precision, as they are shipped."""
     import torch
+
     from coursekit.data import path
 
     stored = torch.load(path("tatoeba/translator.pt"), weights_only=True)

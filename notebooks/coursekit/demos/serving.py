@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -19,11 +21,14 @@ from pathlib import Path
 
 from coursekit.demos.notebooks import FOLDER
 
+#: A translator's weights are nine megabytes; the server would hold them back as an output that runs wild.
+_LARGE = "--ZMQChannelsWebsocketConnection.iopub_data_rate_limit=100000000"
+
 
 def _voila() -> tuple[list[str], dict[str, str]]:
     """Voilà's command and environment; its page comes from ``share`` and fetches nothing."""
     paths = [str(Path(__file__).with_name("share")), *filter(None, [os.environ.get("JUPYTER_PATH")])]
-    return ["voila", "--template=lecture", "--classic-tree"], {"JUPYTER_PATH": os.pathsep.join(paths)}
+    return ["voila", "--template=lecture", "--classic-tree", _LARGE], {"JUPYTER_PATH": os.pathsep.join(paths)}
 
 
 @contextmanager
@@ -41,6 +46,7 @@ def served(*, lab: bool = False) -> Iterator[str]:
             *token,
             "--allow-root",
             "--expose-app-in-browser",
+            _LARGE,
         ]
         address = f"http://127.0.0.1:{port}/lab/tree/"
     else:
@@ -77,7 +83,20 @@ def _wait(address: str, process: subprocess.Popen[bytes], log: str) -> None:
     raise RuntimeError("The server did not answer within 30 seconds.")
 
 
-if __name__ == "__main__":
+def main() -> int:
+    """Serve until Ctrl-C, or until this process is ended; Voilà ends with it."""
+    parser = argparse.ArgumentParser(prog="python -m coursekit.demos.serving", description=main.__doc__)
+    parser.add_argument("--port", type=int, default=8866)
+    asked = parser.parse_args()
     words, extra = _voila()
+    command = [sys.executable, "-m", *words, f"--port={asked.port}"]
+    process = subprocess.Popen(command, cwd=FOLDER, env={**os.environ, **extra})
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     with suppress(KeyboardInterrupt):
-        sys.exit(subprocess.call([sys.executable, "-m", *words], cwd=FOLDER, env={**os.environ, **extra}))
+        return process.wait()
+    process.terminate()
+    return process.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

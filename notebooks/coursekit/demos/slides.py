@@ -1,4 +1,4 @@
-"""Writes a slide deck for each lab: its story, its figures and stills of its demos, in one HTML file that needs no network.
+"""Writes a slide deck for each lab: its story, its figures and its demos, live, in one HTML file that needs no network.
 
 ``python -m coursekit.demos.slides [07 …] [--out build/slides]``. Text and figures come from the executed notebooks in
 ``solutions/``; what a lab asks for is named and not answered.
@@ -17,7 +17,7 @@ from string import Template
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from coursekit.demos import bundle, notebooks
+from coursekit.demos import bundle
 from coursekit.demos.formulas import in_one_line, svg
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -271,27 +271,11 @@ def pictures(cell: NotebookNode) -> list[tuple[str, str]]:
     return [(png.replace("\n", ""), "; ".join(named)) for png in found]
 
 
-def demo_slides(name: str) -> Iterator[str]:
-    """A demo that is drawn in the browser, live; of another a still of each scene, then its questions."""
-    if name in bundle.names():
-        title = escape(bundle.meta(name)["title"])
-        page = escape(bundle.page(name), quote=True)
-        yield slide(f'<iframe title="{title}" loading="lazy" srcdoc="{page}"></iframe>', "live", title)
-        return
-    demo = notebooks.load(name)
-    for i, scene in enumerate(demo.scenes, 1):
-        still = demo.picture(**demo.settings(scene))
-        kicker = (
-            f'<p class="kicker">{escape(demo.title)} · {i} of {len(demo.scenes)}: {escape(scene.name)}</p>'
-        )
-        yield slide(f"{kicker}<figure>{still}</figure>", "demo", f"{demo.title}: {scene.name}")
-    asked = "".join(f"<li>{inline(question)}</li>" for question in demo.questions)
-    live = f'<p class="kicker">live: make lecture, {escape(name)}</p>'
-    yield slide(
-        f'<p class="kicker">{escape(demo.title)}</p><h2>Your turn</h2><ol>{asked}</ol>{live}',
-        "text",
-        f"{demo.title}: questions",
-    )
+def demo_slide(name: str) -> str:
+    """A demo, live: its own page in a frame, which hands the key back after its last scene."""
+    title = escape(bundle.meta(name)["title"])
+    page = escape(bundle.page(name), quote=True)
+    return slide(f'<iframe title="{title}" loading="lazy" srcdoc="{page}"></iframe>', "live", title)
 
 
 def opening(book: NotebookNode) -> list[str]:
@@ -314,7 +298,7 @@ def deck(path: Path) -> str:
     """The whole page of a lab."""
     book = nbformat.read(path, as_version=4)
     told, asked = story(book)
-    stills = [one for name in notebooks.names() if name[:2] == path.stem[:2] for one in demo_slides(name)]
+    demos = [demo_slide(name) for name in bundle.names() if name[:2] == path.stem[:2]]
     listed = "".join(f"<li><code>{escape(name)}</code></li>" for name in asked)
     work = (
         [slide(f"<h2>In the lab you write</h2><ul>{listed}</ul>", "text", "What the lab asks for")]
@@ -322,7 +306,7 @@ def deck(path: Path) -> str:
         else []
     )
     title = book.cells[0].source.partition("\n")[0].lstrip("# ")
-    slides = [*opening(book), *stills, *told, *work]
+    slides = [*opening(book), *demos, *told, *work]
     return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         title=escape(title), slides="\n".join(slides)
     )

@@ -8,7 +8,10 @@ import traitlets
 from coursekit.demos import bundle
 
 #: In a cell the stage has a height of its own; a page and a slide give it theirs.
-_CELL = ".cd-cell{width:100%;height:clamp(540px,calc(100vh - 150px),1000px)}"
+_CELL = (
+    ".cd-cell{width:100%;height:clamp(480px,calc(100vh - 60px),1000px)}"
+    "body:has(#jp-main-dock-panel) .cd-cell{height:clamp(480px,calc(100vh - 180px),1000px)}"
+)
 
 
 class DemoWidget(anywidget.AnyWidget):

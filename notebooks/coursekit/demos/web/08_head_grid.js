@@ -45,8 +45,8 @@ export function say(state, data) {
 }
 
 export function draw(root, state, ctx) {
-  const { W, H, tall, data } = ctx, list = data[state.end].words, T = list.length, map = mapOf(data, state);
-  const gap = tall ? 12 : 22, side = tall ? (W - 20 - 3 * gap) / 4 : Math.min((W * 0.56 - 3 * gap) / 4, (H - 120) / 2);
+  const { W, H, tall, data } = ctx, list = data[state.end].words, T = list.length, map = mapOf(data, state), part = W < 1150 ? 0.5 : 0.56;
+  const gap = tall ? 12 : 22, side = tall ? (W - 20 - 3 * gap) / 4 : Math.min((W * part - 3 * gap) / 4, (H - 120) / 2);
   const at = (head) => [10 + (head % HEADS) * (side + gap), (tall ? 26 : 40) + Math.floor(head / HEADS) * (side + (tall ? 32 : 54))];
   const cell = side / T, g = layer(root, "maps");
   put(layer(g, "backs"), "rect", range(8, (head) => ({ key: head, x: at(head)[0], y: at(head)[1], width: side, height: side, fill: colour("faint") })), ctx);
@@ -63,7 +63,7 @@ export function draw(root, state, ctx) {
     ...(tall ? [] : [words("how", 10, at(4)[1] + side + 34, "row: who listens (red)   column: who is heard", { size: 18, ink: "soft" })]),
   ], ctx);
   const top = tall ? at(4)[1] + side + 34 : 40;
-  drawThreads(layer(root, "threads"), state, ctx, list, map, tall ? { x: 96, y: top + 16, w: W - 250, h: H - top - 22 } : { x: W * 0.56 + 130, y: top, w: W * 0.44 - 372, h: H - top - 12 });
+  drawThreads(layer(root, "threads"), state, ctx, list, map, tall ? { x: 96, y: top + 16, w: W - 250, h: H - top - 22 } : { x: W * part + 134, y: top, w: W * (1 - part) - (W < 1150 ? 316 : 376), h: H - top - 12 });
 }
 
 /** The sentence twice, listeners on the left, and a thread to whom each hears, as thick as the weight. */
@@ -81,5 +81,5 @@ function drawThreads(g, { listener }, ctx, list, map, box) {
   })), ctx);
   put(layer(g, "left"), "text", list.map((word, i) => words(i, box.x - 12, y(i) + size * 0.35, word, { size, at: "end", bold: i === listener, fill: i === listener ? "var(--on-orange)" : colour("ink") })), ctx);
   put(layer(g, "right"), "text", list.map((word, j) => words(j, right + (ctx.tall ? 56 : 76), y(j) + size * 0.35, word, { size, bold: j === most })), ctx);
-  put(layer(g, "weights"), "text", ctx.tall ? [] : list.map((word, j) => words(j, right + 238, y(j) + size * 0.35, map[listener][j] >= 0.01 ? fixed(map[listener][j]) : "", { size: Math.min(19, size), at: "end", ink: "soft" })), ctx);
+  put(layer(g, "weights"), "text", ctx.W < 1150 ? [] : list.map((word, j) => words(j, right + 238, y(j) + size * 0.35, map[listener][j] >= 0.01 ? fixed(map[listener][j]) : "", { size: Math.min(19, size), at: "end", ink: "soft" })), ctx);
 }
