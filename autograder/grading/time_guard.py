@@ -17,7 +17,7 @@ from typing import Any
 #: CPU seconds of this process for one hidden test; waiting for the student's code is not counted.
 JUDGING_SECONDS = 30.0
 #: CPU seconds for reading one notebook's code.
-READING_SECONDS = 15.0
+READING_SECONDS = 5.0
 #: Seconds on top of a submission's own, after which the process that grades it ends.
 GRACE_SECONDS = 120.0
 
