@@ -94,8 +94,11 @@ def widget_module(name: str) -> str:
     """The module that anywidget runs: it draws the demo and tells the model each state."""
     return f"""{script("frame.js", f"{name}.js")}
 const data = {data(name)};
+const style = document.getElementById("cd-style") ?? document.head.appendChild(document.createElement("style"));
+Object.assign(style, {{ id: "cd-style", textContent: {json.dumps(style())} }});
 export default {{ render({{ model, el }}) {{
-  el.classList.add("cd-cell");
+  const lab = document.getElementById("jp-main-dock-panel");  // in a cell the stage has a height of its own
+  Object.assign(el.style, {{ position: "relative", width: "100%", height: `clamp(480px, calc(100vh - ${{lab ? 190 : 60}}px), 1000px)` }});
   const stage = modules["frame.js"].mount(el, modules["{name}.js"], {{ data,
     changed: (state) => {{ model.set("state", state); model.save_changes(); }} }});
   return () => stage.remove();

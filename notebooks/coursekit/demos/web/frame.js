@@ -110,7 +110,7 @@ class Stage {
     this.strip = make("div", { class: "cd-ask" }, this.asker, this.told);
     this.cd = make("section", { class: "cd", "aria-label": meta.title, "data-lm-suppress-shortcuts": "true", tabindex: "-1" },
       header, this.screen, nav, this.controls, this.strip, this.heard);
-    this.host = make("div", { class: "cd-host" }, this.cd);
+    this.host = make("div", { class: this.options.page ? "cd-host" : "cd-host inside" }, this.cd);
     this.element.replaceChildren(this.host);
     this.write();
   }
