@@ -16,5 +16,5 @@ class DemoWidget(anywidget.AnyWidget):
 
 def show(name: str) -> DemoWidget:
     """The demo of that name as a widget; the last line of its notebook's cell."""
-    # Voilà waits for ``_css``; JupyterLab leaves it out, so the script brings the style sheet, too
+    # JupyterLab showed the demo without ``_css``, so the script brings the style sheet, too
     return DemoWidget(_esm=bundle.widget_module(name), _css=bundle.style())
