@@ -64,10 +64,10 @@ pictures: setup
 lab: setup
 	cd notebooks && ../$(BIN)/jupyter lab
 
-# The lecture demos in JupyterLab. (`make lecture VIEW=voila` shows pages without code, which run by themselves.)
-VIEW ?= lab
+# The lecture demos in JupyterLab. (`make site` writes them as pages that need no server. A translator's weights are nine
+# megabytes, which Jupyter would hold back as an output that runs wild.)
 lecture: setup
-	$(if $(filter voila,$(VIEW)),$(BIN)/python -m coursekit.demos.serving,cd notebooks/demos && ../../$(BIN)/jupyter lab --ZMQChannelsWebsocketConnection.iopub_data_rate_limit=100000000)
+	cd notebooks/demos && ../../$(BIN)/jupyter lab --ZMQChannelsWebsocketConnection.iopub_data_rate_limit=100000000
 
 # Each demo as a page of its own in build/site/demos, which opens from a disk and from any static host.
 site: setup

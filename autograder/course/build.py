@@ -34,9 +34,14 @@ _WAITED = "○ This cell "
 CPU_SECONDS = 120.0
 MEMORY_BYTES = 1_500_000_000
 
-_MEASURE = """import json, resource, sys
-_used = resource.getrusage(resource.RUSAGE_SELF)
-print(json.dumps([_used.ru_utime + _used.ru_stime, _used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)]))"""
+#: The last cell of an executed master: what its kernel took. Where there is no ``resource`` (Windows), memory is not known.
+_MEASURE = """import json, sys, time
+try:
+    import resource
+    _used = resource.getrusage(resource.RUSAGE_SELF)
+    print(json.dumps([time.process_time(), _used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)]))
+except ImportError:
+    print(json.dumps([time.process_time(), 0]))"""
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,8 @@ class Day:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.root = freeze(folder / "course", LAB)
-        shutil.copy(course_root() / "pyproject.toml", self.root)
+        for name in ("pyproject.toml", "requirements.lock"):
+            shutil.copy(course_root() / name, self.root)
         shutil.copytree(course_root() / "notebooks" / "demos", self.root / "notebooks" / "demos")
         self.submitted, self.graded = folder / "submitted", folder / "graded"
         self.tests = self.root / "autograder" / "hidden_tests" / f"test_{LAB}.py"
