@@ -24,7 +24,8 @@ del os.fork, os.sched_getaffinity
 def course(frozen: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the frozen course that a build may write into."""
     root = shutil.copytree(frozen, tmp_path_factory.mktemp("windows") / "course")
-    shutil.copy(course_root() / "pyproject.toml", root)
+    for name in ("pyproject.toml", "requirements.lock"):
+        shutil.copy(course_root() / name, root)
     return root
 
 

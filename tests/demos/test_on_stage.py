@@ -61,7 +61,8 @@ def test_jupyterlab_shows_a_demo_and_leaves_it_its_keys(
     demos = shutil.copytree(FOLDER, tmp_path / "demos")  # JupyterLab saves what it shows
     with jupyterlab(demos, tmp_path / "home", "--expose-app-in-browser", LARGE_OUTPUTS) as server:
         page, elsewhere = watched(browser, server.url)
-        page.goto(server.address(f"lab/tree/{name}.ipynb") + "&reset")
+        page.goto(server.address())  # its cookie lets the page in from now on
+        page.goto(f"{server.url}lab/tree/{name}.ipynb?reset")
         page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=90_000)
         page.wait_for_timeout(2500)  # the kernel is idle before its notebook knows it
         page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")

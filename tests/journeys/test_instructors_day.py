@@ -293,7 +293,7 @@ def test_what_the_professor_edits_is_in_the_students_bundle_and_no_solution_is(b
 
 
 def test_moodles_zip_becomes_one_folder_a_student(day: Day, collected: str) -> None:
-    assert "8 submissions (moodle)" in collected
+    assert "8 submissions (moodle: 8 of 8 names" in collected
     assert len(list(day.submitted.glob(f"*/{LAB}/{LAB}.ipynb"))) == 8
 
 
