@@ -1,4 +1,4 @@
-"""Shows a demo that is drawn in the browser in a notebook, in JupyterLab and in Voilà."""
+"""Shows a demo that is drawn in the browser in a notebook, in JupyterLab."""
 
 from __future__ import annotations
 
