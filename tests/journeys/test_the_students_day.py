@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from autograder.course.masters import lab_name, solution_source
 from autograder.course.policy_file import spec
 from autograder.course.release import release
+from tests.fixtures.lab_page import card, cell, menu, output_of, validated, write, write_in_words
 
 pytestmark = pytest.mark.xdist_group("students_day")
 
@@ -78,40 +79,9 @@ def page(folder: Path, serve: Callable[..., Any], visit: Callable[..., Page]) ->
     return page
 
 
-def menu(page: Page, name: str, entry: str) -> None:
-    """Choose an entry of JupyterLab's menu bar."""
-    page.get_by_role("menuitem", name=name, exact=True).click()
-    page.get_by_role("menuitem", name=entry, exact=True).click()
-
-
-def cell(page: Page, source: str) -> Locator:
-    """The code cell in whose text ``source`` stands."""
-    return page.locator(".jp-CodeCell").filter(has=page.locator(".cm-content", has_text=source)).first
-
-
-def output_of(page: Page, source: str) -> Locator:
-    """What a cell shows below itself."""
-    return cell(page, source).locator(".jp-Cell-outputArea")
-
-
-def card(page: Page, question: str) -> Locator:
-    """The card of a question."""
-    return output_of(page, f'check("{question}", {question})').locator(".ck")
-
-
 def right(question: str) -> str:
     """The master's answer, as a student would have written it."""
     return re.sub(r"\n *### (BEGIN|END) SOLUTION", "", solution_source(LAB, question)).strip()
-
-
-def write(page: Page, question: str, answer: str) -> None:
-    """Put an answer into the cell of its question, then run this cell and the check below it."""
-    text = cell(page, f"def {question}(").locator(".cm-content")
-    text.click()
-    page.keyboard.press("Control+A")
-    page.keyboard.insert_text(answer)
-    page.keyboard.press("Shift+Enter")
-    page.keyboard.press("Shift+Enter")
 
 
 def in_a_new_cell(page: Page, below: str, source: str) -> None:
@@ -121,22 +91,6 @@ def in_a_new_cell(page: Page, below: str, source: str) -> None:
     page.keyboard.press("Enter")
     page.keyboard.insert_text(source)
     page.keyboard.press("Control+Enter")
-
-
-def write_in_words(page: Page, answer: str) -> None:
-    """Put an answer into the text cell that waits for one."""
-    waiting = page.locator(".jp-MarkdownCell", has_text="YOUR ANSWER HERE")
-    waiting.dblclick()
-    waiting.locator(".cm-content").click()
-    page.keyboard.press("Control+A")
-    page.keyboard.insert_text(answer)
-    page.keyboard.press("Shift+Enter")
-
-
-def validated(page: Page) -> Locator:
-    """Press nbgrader's Validate, and wait for what it says."""
-    page.get_by_role("button", name="Validate").click()
-    return page.locator(".jp-Dialog-content")
 
 
 def source_on_disk(saved: Path, question: str) -> str:
@@ -166,7 +120,8 @@ def test_an_empty_lab_runs_from_top_to_bottom_and_every_card_says_what_is_to_do(
         expect(card(page, question)).to_contain_text("replace raise NotImplementedError() and run its cell")
         expect(output_of(page, "progress()")).to_contain_text(f"{question} — not written yet")
     words = (
-        "Figure: A confident mistake costs the most (x: probability given to the true word, y: price −ln p)."
+        "Figure: The less you believed in the true word, the more you pay"
+        " (x: probability given to the true word, y: price −ln p)."
     )
     expect(page.get_by_text(words)).to_be_attached()
     traces = page.locator('[data-mime-type="application/vnd.jupyter.error"]')

@@ -1,0 +1,157 @@
+"""The commands ``serve`` and ``invite``: the live class, and who may come in."""
+
+from __future__ import annotations
+
+import csv
+import io
+import logging
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from rich.console import Console
+
+from autograder.course.policy_file import class_list
+from autograder.errors import UserError
+from autograder.files import folder_name
+from autograder.grading.zygotes import cores
+from autograder.results import ISOLATION
+from autograder.serve.app import run
+from autograder.serve.journal import Journal
+from autograder.serve.service import Options, Service
+
+#: Names that a browser on this machine calls it by.
+_HERE = ("localhost", "127.0.0.1", "::1")
+
+
+def serve(
+    labs: Sequence[str],
+    out: Path,
+    *,
+    address: str,
+    port: int,
+    url: str | None,
+    certificate: tuple[Path, Path] | None,
+    jobs: int | None,
+    isolation: str | None,
+    hub: bool,
+    verbose: bool,
+    console: Console,
+) -> None:
+    """Serve until it is told to end."""
+    logging.basicConfig(
+        level=logging.INFO if verbose else logging.WARNING, format="%(asctime)s %(message)s", force=True
+    )
+    if isolation is not None and isolation not in ISOLATION:
+        raise UserError(f"There is no isolation “{isolation}”: it is {', '.join(ISOLATION)}.")
+    if hub:
+        prefix, address, port = _on_hub()
+        public = f"http://hub{prefix}"
+    else:
+        public = _public(url, port, certificate is not None)
+    options = Options(tuple(labs), out, public, jobs or cores(), isolation, hub)
+    if not hub and not options.secure and urlsplit(public).hostname not in _HERE:
+        console.print(
+            "! Without HTTPS everybody on the network can read invitations and notebooks: give --certificate and --key, or "
+            "put a server with HTTPS before this one and give its address as --url.",
+            markup=False,
+        )
+
+    def ready(service: Service) -> None:
+        status.stop()
+        console.print(f"✓ {', '.join(labs)} at {options.base if hub else public}", markup=False)
+        if hub:
+            return
+        invited = len(service.journal.everybody_invited())
+        console.print(
+            f"  {invited} invited"
+            if invited
+            else f"  Nobody is invited yet: autograder invite --out {out} --url {public}",
+            markup=False,
+        )
+        console.print(f"  What is handed in lies in {out / 'submitted'}; Ctrl + C ends this.", markup=False)
+
+    status = console.status("The graders are warming up …")
+    with status:
+        run(options, address, port, certificate=certificate, ready=ready)
+
+
+def _on_hub() -> tuple[str, str, int]:
+    try:
+        from autograder.serve.hub import started_by_hub
+    except ImportError:
+        raise UserError(
+            "A service of JupyterHub needs its package: pip install 'bigrams-to-translators[hub]'."
+        ) from None
+    return started_by_hub()
+
+
+def _public(url: str | None, port: int, secure: bool) -> str:
+    """The address that people open."""
+    if url is None:
+        return f"{'https' if secure else 'http'}://localhost:{port}/"
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
+        raise UserError(
+            f"“{url}” is no address that people can open: give one like https://class.example.org/."
+        )
+    return url.rstrip("/") + "/"
+
+
+def invite(
+    out: Path, *, url: str, team: Sequence[str], again: Sequence[str], to: Path, console: Console
+) -> None:
+    """Invite everybody on the class list who is not invited yet, the ``team``, and ``again`` those who lost theirs."""
+    people = class_list()
+    named = {person.student: person for person in people.people}
+    unknown = [name for name in again if name not in named and name not in team]
+    if unknown and people:
+        raise UserError(
+            f"“{unknown[0]}” is not on the class list {people.path}: add a row, then invite them."
+        )
+    if not named and not team and not again:
+        raise UserError(
+            "There is nobody to invite: name a class list in course.toml (roster = …), or give names."
+        )
+    unsuited = [name for name in (*named, *again) if folder_name(name) != name]
+    if unsuited:
+        raise UserError(
+            f"“{unsuited[0]}” cannot be the name of a folder: call this student by another on the class list."
+        )
+    public = _public(url, 0, False)
+    (out / "live").mkdir(parents=True, exist_ok=True, mode=0o700)
+    journal = Journal(out / "live")
+    known = journal.everybody_invited()
+    rows = []
+    for name in dict.fromkeys([*named, *team, *again]):
+        if name in known and name not in again:
+            continue
+        token = journal.invite(name, team=name in team)
+        person = named.get(name)
+        about = (person.name, person.email) if person else ("", "")
+        rows.append((name, *about, "team" if name in team else "student", f"{public}in/{token}"))
+    journal.close()
+    if rows:
+        _append(to, rows)
+        console.print(
+            f"✓ {len(rows)} invitations in {to}: each is a password, send each to its owner only.",
+            markup=False,
+        )
+    else:
+        console.print("Everybody is invited already: give a name to invite somebody again.")
+
+
+def _append(path: Path, rows: Sequence[tuple[str, ...]]) -> None:
+    """Add rows to the list of invitations, which only its owner may read."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    try:
+        if not path.exists():
+            writer.writerow(("student", "name", "email", "role", "link"))
+        writer.writerows(rows)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(text.getvalue())
+    except OSError as error:
+        raise UserError(f"The invitations cannot be written to {path}: {error.strerror}.") from None

@@ -1,0 +1,93 @@
+// The teaching team's screen: everybody's state, and what a person decides about it.
+"use strict";
+const base = document.body.dataset.base, xsrf = document.body.dataset.xsrf, lab = document.body.dataset.lab;
+const said = document.querySelector("#said");
+const words = { "": "nothing handed in", waiting: "being graded", fault: "our grader failed: regrade it" };
+
+const element = (name, text = "", kind = "") => {
+  const made = document.createElement(name);
+  made.textContent = text;
+  if (kind) made.className = kind;
+  return made;
+};
+const button = (text, pressed) => {
+  const made = element("button", text);
+  made.type = "button";
+  made.addEventListener("click", pressed);
+  return made;
+};
+const number = (value) => value === null ? "" : String(Math.round(100 * value) / 100);
+
+async function decide(wish) {
+  const answer = await fetch(`${base}team/${lab}/decide`, {
+    method: "POST", body: JSON.stringify(wish), headers: { "X-XSRFToken": xsrf, Accept: "application/json" },
+  });
+  said.textContent = (await answer.json()).message;
+  await show();
+}
+
+// Opens a dialog; calls `wish` with its form's values when it was not cancelled.
+function ask(id, title, wish, values = {}) {
+  const dialog = document.querySelector(id), form = dialog.querySelector("form");
+  form.reset();
+  dialog.querySelector("h3").textContent = title;
+  for (const [name, value] of Object.entries(values)) {
+    if (name === "asked") dialog.querySelector(".asked").textContent = value;
+    else form.elements[name].value = value;
+  }
+  dialog.returnValue = "";
+  dialog.onclose = () => { if (dialog.returnValue) decide(wish(Object.fromEntries(new FormData(form)))); };
+  dialog.showModal();
+}
+
+function row(of) {
+  const made = element("tr"), who = element("td");
+  made.dataset.student = of.student;
+  who.append(element("bdi", of.student));
+  if (of.name && of.name !== of.student) who.append(" ", element("span", of.name, "soft"));
+  made.append(who, element("td", of.section), element("td", of.attempts ? String(of.attempts) : "", "number"));
+  made.append(element("td", words[of.status] ?? of.status, "status"), element("td", number(of.score), "number"));
+  made.append(element("td", of.receipt, "name"), element("td", of.days ? number(of.days) : "", "number"));
+  const acts = element("td"), line = element("div", "", "row");
+  line.style.margin = "0";
+  if (of.last && !of.waiting) line.append(button("Regrade", () => decide({ do: "regrade", receipt: of.receipt })));
+  if (of.receipt) line.append(button("Overrule", () => ask("#overrule", `Overrule: ${of.student}`, (form) =>
+    ({ do: "overrule", student: of.student, question: form.question, points: Number(form.points), why: form.text }))));
+  line.append(button("Extend", () => ask("#extend", `More time for ${of.student}`, (form) =>
+    ({ do: "extend", student: of.student, days: Number(form.days) }), { days: of.days })));
+  acts.append(line);
+  made.append(acts);
+  return made;
+}
+
+function request(of) {
+  const box = element("div", "", "box care"), line = element("p");
+  line.append(element("bdi", of.student), ` asks (${of.request.at}): ${of.request.text}`);
+  box.append(line, button("Answer", () => ask("#answer", `Answer ${of.student}`, (form) =>
+    ({ do: "answer", request: of.request.id, text: form.text }), { asked: of.request.text })));
+  return box;
+}
+
+async function show() {
+  const answer = await fetch(`${base}team/${lab}/state`, { headers: { "X-XSRFToken": xsrf, Accept: "application/json" } });
+  const state = await answer.json();
+  if (!answer.ok) { said.textContent = state.message; return; }
+  const wait = state.queue ? `${state.queue} wait, about ${state.seconds} s` : "Nothing waits";
+  document.querySelector("#queue").textContent = state.trouble ? `${wait}. Grading is in trouble: ${state.trouble}` : `${wait}.`;
+  document.querySelector("#grade").disabled = Boolean(state.grading);
+  document.querySelector("#students").replaceChildren(...state.students.map(row));
+  document.querySelector("#requests").replaceChildren(...state.students.filter((of) => of.request).map(request));
+  document.querySelector("#log").replaceChildren(...state.log.reverse().map((line) => {
+    const { at, who, what, student, ...rest } = line;
+    const details = Object.entries(rest).filter(([, value]) => value !== null).map(([name, value]) => `${name} ${value}`);
+    return element("li", `${at}: ${who}, ${what}${student ? ` for ${student}` : ""}${details.length ? ` (${details.join(", ")})` : ""}`);
+  }));
+}
+
+document.querySelector("#grade").addEventListener("click", () => {
+  said.textContent = "The class is being graded …";
+  document.querySelector("#grade").disabled = true;
+  decide({ do: "grade" });
+});
+show();
+setInterval(() => { if (!document.querySelector("dialog[open]") && !document.hidden) show(); }, 4000);

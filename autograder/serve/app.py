@@ -1,0 +1,155 @@
+"""Puts the service together and runs it until it is told to end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tornado.netutil import bind_sockets
+from tornado.web import Application, url
+
+from autograder.errors import UserError
+from autograder.files import sole_writer
+from autograder.serve.door import Door, room
+from autograder.serve.hand_in import Attempts, HandIn, Home, Receipt, SignIn, SignOut
+from autograder.serve.handlers import Failure, Handler
+from autograder.serve.screen import Demo, Events, Screen, StartStop
+from autograder.serve.service import Options, Service
+from autograder.serve.team import Ask, Decide, State, Team
+
+#: Bytes of a request that is no notebook, and seconds that anybody has to send one.
+SMALL, BODY_SECONDS = 64 << 10, 120.0
+#: Seconds that a connection may wait before its request's headers are in.
+IDLE_SECONDS = 30.0
+
+
+class Nothing(Handler):
+    """Every other address."""
+
+    def prepare(self) -> None:
+        super().prepare()
+        raise Failure(404, "There is no such page")
+
+
+def application(service: Service) -> Application:
+    """The addresses of a service, below its base."""
+    lab, base = r"([0-9]{2}_[a-z0-9_]+)", service.options.base
+    routes: list[tuple[str, type[Handler]]] = [
+        ("", Home),
+        (r"in/([A-Za-z0-9_-]{1,64})", SignIn),
+        ("out", SignOut),
+        (rf"labs/{lab}/hand-in", HandIn),
+        (rf"labs/{lab}/attempts", Attempts),
+        (r"receipts/([0-9A-Z-]{1,20})", Receipt),
+        (rf"room/{lab}", Screen),
+        (rf"room/{lab}/events", Events),
+        (rf"room/{lab}/exercise", StartStop),
+        (rf"labs/{lab}/requests", Ask),
+        (rf"team/{lab}", Team),
+        (rf"team/{lab}/state", State),
+        (rf"team/{lab}/decide", Decide),
+        (r"demos/([0-9a-z_]+)\.html", Demo),
+    ]
+    shared = {"service": service}
+    nothing: type[Handler] = Nothing
+    if service.options.hub:
+        from autograder.serve import hub
+
+        routes = [(path, hub.on_hub(handler)) for path, handler in routes if handler not in (SignIn, SignOut)]
+        nothing = hub.on_hub(Nothing)
+    made = Application(
+        [url(base + path, handler, shared) for path, handler in routes],
+        default_handler_class=nothing,
+        default_handler_args=shared,
+        cookie_secret=service.secret,
+        xsrf_cookies=True,
+        xsrf_cookie_kwargs={
+            "samesite": "Strict",
+            "httponly": True,
+            "path": base,
+            "secure": service.options.secure,
+        },
+        log_function=_log,
+    )
+    if service.options.hub:
+        hub.add_callback(made, base)
+    return made
+
+
+def _log(handler: Any) -> None:
+    """A line for each request. An invitation's link is a password, so it is not written down."""
+    path = handler.request.path
+    if "/in/" in path:
+        path = path.split("/in/")[0] + "/in/…"
+    logging.getLogger("autograder.serve").info(
+        "%d %s %s %.0f ms",
+        handler.get_status(),
+        handler.request.method,
+        path,
+        1000 * handler.request.request_time(),
+    )
+
+
+def run(
+    options: Options,
+    address: str,
+    port: int,
+    *,
+    certificate: tuple[Path, Path] | None = None,
+    ready: Callable[[Service], None] = lambda service: None,
+) -> None:
+    """Serve until SIGINT or SIGTERM. ``ready`` is told when the first notebook would be graded at once."""
+    options.out.mkdir(parents=True, exist_ok=True)
+    options.live.mkdir(exist_ok=True, mode=0o700)
+    with sole_writer(options.live), contextlib.closing(Service(options)) as service:
+        asyncio.run(_serve(service, address, port, certificate, ready))
+
+
+async def _serve(
+    service: Service,
+    address: str,
+    port: int,
+    certificate: tuple[Path, Path] | None,
+    ready: Callable[[Service], None],
+) -> None:
+    ended = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    server = server_of(service, room(), certificate)
+    try:
+        server.add_sockets(bind_sockets(port, address))
+    except OSError as error:
+        raise UserError(f"Nothing can be served at {address}, port {port}: {error.strerror}.") from None
+    service.start()
+    await asyncio.get_running_loop().run_in_executor(None, service.graders.wait_warm)
+    if service.graders.hopeless:
+        raise UserError(service.graders.hopeless)
+    ready(service)
+    await ended.wait()
+    server.stop()
+    await server.close_all_connections()
+
+
+def server_of(service: Service, most: int, certificate: tuple[Path, Path] | None = None) -> Door:
+    """A server of at most so many connections."""
+    return Door(
+        application(service), answering=service.answering, most=most, max_body_size=SMALL, body_timeout=BODY_SECONDS,
+        idle_connection_timeout=IDLE_SECONDS, max_header_size=16 << 10, ssl_options=_context(certificate),
+    )  # fmt: skip
+
+
+def _context(certificate: tuple[Path, Path] | None) -> ssl.SSLContext | None:
+    if certificate is None:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(*certificate)
+    except (OSError, ssl.SSLError) as error:
+        raise UserError(f"The certificate {certificate[0]} cannot be used: {error}.") from None
+    return context

@@ -1,0 +1,149 @@
+"""Who is graded next: one notebook of each student in turn, so that nobody's hundred, or endless one, delay anybody's one."""
+
+from __future__ import annotations
+
+import heapq
+import statistics
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from autograder.serve.journal import Attempt
+
+#: Seconds that a notebook is thought to take before one was graded.
+FIRST_GUESS = 1.0
+#: A notebook that took more seconds than this, and more than ``TIMES`` as long as half of the last ones, was slow.
+SLOW, TIMES = 30.0, 3.0
+#: A class's first notebooks alone do not say what is usual: so many guesses count with them.
+GUESSES = 5
+#: Its student comes after the others for so many times as long as it took.
+BEHIND = 5.0
+
+
+@dataclass
+class _Last:
+    """What a student's last notebook took."""
+
+    seconds: float
+    behind_until: float
+
+
+class FairQueue:
+    """The attempts that wait, by student. Its methods may be called from any thread.
+
+    At most one notebook of a student is graded at a time. Students whose notebooks were slow come after the others, and
+    never hold the last grader, where there are two. It is bounded by who fills it: see ``rules.may_hand_in``.
+    """
+
+    def __init__(self, workers: int, clock: Callable[[], float] = time.monotonic):
+        self.workers = workers
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._waiting: OrderedDict[str, deque[Attempt]] = OrderedDict()
+        #: student -> when the grading of their notebook began.
+        self._under_way: dict[str, float] = {}
+        self._last: dict[str, _Last] = {}
+        self._closed = False
+        self._took: deque[float] = deque(maxlen=50)
+
+    def __len__(self) -> int:
+        with self._changed:
+            return sum(map(len, self._waiting.values())) + len(self._under_way)
+
+    def put(self, attempt: Attempt) -> None:
+        """Have an attempt wait behind the student's others."""
+        with self._changed:
+            self._waiting.setdefault(attempt.student, deque()).append(attempt)
+            self._changed.notify()
+
+    def take(self) -> Attempt | None:
+        """The next attempt, when there is one; None once the queue is closed. ``done`` follows."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._next() is not None)
+            student = self._next()
+            if self._closed or student is None:
+                return None
+            attempts = self._waiting.pop(student)
+            attempt = attempts.popleft()
+            if attempts:
+                self._waiting[student] = attempts  # at the end: the others come first
+            self._under_way[student] = self._clock()
+            return attempt
+
+    def _next(self) -> str | None:
+        """Whose notebook is graded next; None while there is none that may be."""
+        free = [student for student in self._waiting if student not in self._under_way]
+        slow = sum(map(self._is_slow, self._under_way))
+        if slow >= max(1, self.workers - 1):
+            return next((student for student in free if not self._is_slow(student)), None)
+        return min(free, key=self._is_slow, default=None)
+
+    def _is_slow(self, student: str) -> bool:
+        last = self._last.get(student)
+        return last is not None and self._clock() < last.behind_until
+
+    def done(self, attempt: Attempt, seconds: float | None = None) -> None:
+        """It was graded, in so many seconds (None: it was not)."""
+        with self._changed:
+            self._under_way.pop(attempt.student, None)
+            if seconds is not None:
+                last = self._last.setdefault(attempt.student, _Last(seconds, self._clock()))
+                last.seconds = seconds
+                if seconds > max(SLOW, TIMES * statistics.median((*self._took, *[FIRST_GUESS] * GUESSES))):
+                    last.behind_until = max(last.behind_until, self._clock() + BEHIND * seconds)
+                self._took.append(seconds)
+            self._changed.notify_all()
+
+    def _usual(self) -> float:
+        """The seconds of a notebook, of which a few slow ones change nothing."""
+        return statistics.median(self._took or (FIRST_GUESS,))
+
+    def waiting_of(self, student: str) -> int:
+        """How many attempts of a student wait."""
+        with self._changed:
+            return len(self._waiting.get(student, ()))
+
+    def ahead_of(self, attempt: Attempt) -> int | None:
+        """How many are graded before this one; None when it does not wait any more."""
+        with self._changed:
+            own = self._waiting.get(attempt.student, ())
+            place = next((i for i, waiting in enumerate(own) if waiting.id == attempt.id), None)
+            if place is None:
+                return None
+            slow, names = self._is_slow(attempt.student), list(self._waiting)
+            turn, others = names.index(attempt.student), 0
+            for at, (student, waiting) in enumerate(self._waiting.items()):
+                if student != attempt.student and self._is_slow(student) == slow:
+                    others += min(len(waiting), place + (at < turn))
+                elif slow and not self._is_slow(student):
+                    others += len(waiting)
+            return len(self._under_way) + others + place
+
+    def seconds_for(self, ahead: int) -> float:
+        """About how long it takes until one with so many ahead is graded.
+
+        What has been under way for longer than usual is thought to take as long again.
+        """
+        with self._changed:
+            free = [self._remaining(student) for student in self._under_way]
+            ahead -= len(free)
+            free += [0.0] * (self.workers - len(free))
+            heapq.heapify(free)
+            usual = self._usual()
+            for _ in range(ahead):
+                heapq.heapreplace(free, free[0] + usual)
+            return free[0] + usual
+
+    def _remaining(self, student: str) -> float:
+        """The seconds that a notebook under way is thought to take yet, from what the student's last one took."""
+        passed = self._clock() - self._under_way[student]
+        usual = self._last[student].seconds if student in self._last else self._usual()
+        return usual - passed if passed < usual else passed
+
+    def close(self) -> None:
+        """Let those go who wait for an attempt; what waits stays in the journal."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()

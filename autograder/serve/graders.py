@@ -1,0 +1,199 @@
+"""Grades what waits, on the same workers as a class: warm, isolated, a worker that dies is replaced.
+
+The hidden inputs of each attempt are its own: what its verdict says about them is worth nothing for the grade, which is
+computed under the course's salt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from autograder.course.policy_file import settings
+from autograder.errors import GradingError, UserError
+from autograder.grading.submissions import Submission, read
+from autograder.grading.task import Assignment, Task
+from autograder.results import SubmissionResult
+from autograder.run.worker import Attempts, Worker
+from autograder.serve.fair_queue import FairQueue
+from autograder.serve.journal import Attempt, Journal
+
+log = logging.getLogger(__name__)
+
+#: Seconds before grading is tried again when the grader itself cannot (a course that is being edited, a full disk).
+AGAIN_AFTER = 5.0
+#: How often a worker may die over an attempt without that being the attempt's doing: somebody may be killing processes.
+FORGIVEN = 2
+#: Workers that end before they were ever ready, one after another, mean that none ever will be.
+NEVER_READY = 3
+#: The workers that one grader keeps warm, each for a lab.
+KEPT_WARM = 3
+
+
+def salt_of(attempt: Attempt) -> str:
+    """What seeds the hidden inputs of this attempt alone."""
+    about = "\0".join(("attempt", attempt.lab, attempt.student, str(attempt.number)))
+    return hmac.new(settings().salt.encode(), about.encode(), hashlib.sha256).hexdigest()
+
+
+class CannotGradeHere(GradingError):
+    """No isolation, other libraries: it would be so at the next try, too."""
+
+
+class Graders:
+    """Threads that each grade one attempt after another and keep its verdict; ``told`` hears of each."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        queue: FairQueue,
+        assignments: Mapping[str, Assignment],
+        told: Callable[[Attempt, SubmissionResult], None] = lambda attempt, result: None,
+    ):
+        self.journal = journal
+        self.queue = queue
+        self.assignments = assignments
+        self.told = told
+        #: Why nothing can be graded now, in a sentence for the team ("" when all is well).
+        self.trouble = ""
+        #: Why nothing ever could; known once ``wait_warm`` has returned.
+        self.hopeless = ""
+        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(queue.workers)]
+        self._warm = threading.Semaphore(0)
+
+    def start(self) -> None:
+        """Grade from now on, first what was left."""
+        for attempt in self.journal.open():
+            if attempt.lab in self.assignments:
+                self.queue.put(attempt)
+        for thread in self._threads:
+            thread.start()
+
+    def wait_warm(self, seconds: float = 180.0) -> bool:
+        """Wait until every grader has its first worker ready; whether they have."""
+        until = time.monotonic() + seconds
+        return all(self._warm.acquire(timeout=max(0.0, until - time.monotonic())) for _ in self._threads)
+
+    def stop(self) -> None:
+        """Grade no more; what is under way stays without a verdict and is graded at the next start."""
+        self.queue.close()
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(timeout=5)
+
+    def _work(self) -> None:
+        bench = _Bench(self.assignments)
+        try:
+            self._warm_up(bench)
+            self._warm.release()
+            while (attempt := self.queue.take()) is not None:
+                try:
+                    self._deal_with(attempt, bench)
+                except Exception as error:  # whatever it is: a grader lives as long as the service
+                    self._in_trouble(error, attempt)
+        finally:
+            bench.close()
+
+    def _warm_up(self, bench: _Bench) -> None:
+        try:
+            bench.ready(next(iter(self.assignments)))
+        except CannotGradeHere as error:
+            self.hopeless = str(error)
+        except Exception as error:  # the first attempt tries again
+            self.trouble = _sentence(error)
+
+    def _deal_with(self, attempt: Attempt, bench: _Bench) -> None:
+        """Grade one attempt and keep its verdict, or have it wait again."""
+        began = time.monotonic()
+        try:
+            result = bench.grade(attempt, self.journal)
+            kept = self.journal.finish(attempt, result)
+        except Exception as error:
+            self._in_trouble(error, attempt)
+            self.queue.done(attempt)
+            time.sleep(AGAIN_AFTER)
+            self.queue.put(attempt)
+            return
+        self.trouble = ""
+        self.queue.done(attempt, time.monotonic() - began)
+        if kept:
+            self.told(attempt, result)
+
+    def _in_trouble(self, error: Exception, attempt: Attempt) -> None:
+        self.trouble = _sentence(error)
+        log.exception("cannot deal with %s", attempt.receipt)
+
+
+def _sentence(error: Exception) -> str:
+    """What the team reads of an error."""
+    return str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
+
+
+class _Bench:
+    """The workers of one grader: one for each lab, the longest unused makes way."""
+
+    def __init__(self, assignments: Mapping[str, Assignment]):
+        self.assignments = assignments
+        self.workers: dict[str, Worker] = {}
+
+    def ready(self, lab: str) -> Worker:
+        """A worker for ``lab`` that is ready. ``GradingError`` when none can be had."""
+        worker = self.workers.pop(lab, None) or self._started(lab)
+        self.workers[lab] = worker  # as the last one used
+        while len(self.workers) > KEPT_WARM:
+            self.workers.pop(next(iter(self.workers))).stop()
+        return worker
+
+    def _started(self, lab: str) -> Worker:
+        """A new worker, ready; another one when somebody ends it before it is."""
+        for _ in range(NEVER_READY):
+            worker = Worker(self.assignments[lab])
+            kind, value = worker.receive()
+            if kind == "ready":
+                return worker
+            worker.stop()
+            if kind == "cannot start":
+                raise CannotGradeHere(value)
+        raise GradingError("No worker can be started here: each one ended at once.")
+
+    def grade(self, attempt: Attempt, journal: Journal) -> SubmissionResult:
+        """The verdict on an attempt, tried again when its worker dies."""
+        assignment = self.assignments[attempt.lab]
+        tries = Attempts(assignment)
+        tries.any_done = True  # what one notebook brings about is never taken for everybody's
+        path = journal.notebook(attempt.lab, attempt.receipt)
+        notebook = read(Submission(attempt.student, path, attempt.received_at), attempt.lab)
+        task = Task(notebook, salt=salt_of(attempt))
+        deaths = 0
+        while True:
+            worker = self.ready(attempt.lab)
+            worker.give(task)
+            kind, value = self._answer(worker, 2 * assignment.limits.total_seconds + 240)
+            if kind == "done":
+                result: SubmissionResult = value
+                return result
+            if kind == "died":
+                self.workers.pop(attempt.lab).stop()
+                deaths += 1
+                if deaths <= FORGIVEN:
+                    continue
+            if (fault := tries.failed(task, kind, value)) is not None:
+                return fault
+
+    def _answer(self, worker: Worker, seconds: float) -> tuple[str, Any]:
+        """What the worker says; one that says nothing for so long has died."""
+        try:
+            if not worker.connection.poll(seconds):
+                return "died", "it did not answer any more"
+        except OSError:
+            pass
+        return worker.receive()
+
+    def close(self) -> None:
+        for worker in self.workers.values():
+            worker.stop()

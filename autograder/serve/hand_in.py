@@ -1,0 +1,225 @@
+"""The student's addresses: signing in, handing in, and hearing what became of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import os
+import secrets
+from pathlib import Path
+from typing import IO, Any, cast
+
+from markupsafe import Markup
+from tornado.http1connection import HTTP1Connection
+from tornado.web import stream_request_body
+
+from autograder.course.policy_file import settings, spec
+from autograder.pages.render import TEMPLATES
+from autograder.serve import rules
+from autograder.serve.handlers import Failure, Handler, Person
+from autograder.serve.journal import Attempt, Refused, digest_of_token
+from autograder.serve.service import UPLOADS, UPLOADS_OF_ONE
+
+#: A notebook larger than this is not taken. One with all its figures has a tenth of it.
+MAX_BYTES = 16 << 20
+#: Seconds without a byte after which a notebook is not waited for any more.
+STALLED = 15.0
+#: How long an answer may be waited for.
+MAX_WAIT = 30.0
+#: How many answers one person may wait for at a time; more are given at once.
+WAITS_OF_ONE = 12
+#: A notebook's file holds this word, however it is written.
+_MARK = b'"cells"'
+
+
+class SignIn(Handler):
+    """``/in/TOKEN``: an invitation's link."""
+
+    def get(self, token: str) -> None:
+        invited = self.service.journal.invited(digest_of_token(token))
+        if invited is None:
+            raise Failure(403, "This invitation is not valid (any more): ask your teacher for a new one")
+        known = self.current_user
+        if known is not None and known.name != invited[0]:
+            raise Failure(
+                409, f"You are signed in as {known.name} here: sign out before you come in as {invited[0]}"
+            )
+        self.sign_in(token)
+        self.redirect(self.service.options.base)
+
+
+class SignOut(Handler):
+    """``/out``: the way out."""
+
+    def post(self) -> None:
+        self.sign_out()
+        self.answer({"message": "You are signed out."})
+
+
+class Home(Handler):
+    """``/``: a student's page, with every lab that can be handed in here."""
+
+    def get(self) -> None:
+        person = self.person()
+        labs = [self._shown(lab, person) for lab in self.service.options.labs]
+        self.page(
+            "student.html.j2",
+            script_named("student.js"),
+            labs=labs,
+            largest=MAX_BYTES,
+            hub=self.service.options.hub,
+        )
+
+    def _shown(self, lab: str, person: Person) -> dict[str, Any]:
+        exercise = self.service.rooms[lab].exercise
+        running = exercise if exercise is not None and exercise.stopped is None else None
+        due, closing = settings().due(lab), rules.closing_of(lab, person.name)
+        return {
+            "name": lab,
+            "title": spec(lab).title,
+            "due": f"{settings().local(due):%-d %B, %H:%M}" if due else "",
+            "closes": rules.clock(closing) if closing is not None else "",
+            "ends": running.ends if running else None,
+        }
+
+
+def _card(handler: Handler, attempt: Attempt) -> dict[str, Any]:
+    earlier = handler.service.journal.attempts(attempt.lab, attempt.student)[: attempt.number - 1]
+    return rules.card_of(attempt, earlier, handler.service.queue)
+
+
+class Attempts(Handler):
+    """``/labs/LAB/attempts``: all that a student handed in, as JSON."""
+
+    def get(self, lab: str) -> None:
+        person = self.person()
+        attempts = self.service.journal.attempts(self.lab(lab), person.name)
+        counted = rules.counting(lab, attempts)
+        cards = [
+            rules.card_of(attempt, attempts[:number], self.service.queue)
+            for number, attempt in enumerate(attempts)
+        ]
+        self.answer({"attempts": cards, "counting": counted.receipt if counted else None})
+
+
+class Receipt(Handler):
+    """``/receipts/RECEIPT``: one attempt, as JSON; with ``?wait=SECONDS`` not before it has a verdict, if that is soon."""
+
+    async def get(self, receipt: str) -> None:
+        person = self.person()
+        attempt = self.service.journal.of_receipt(receipt)
+        if attempt is None or (attempt.student != person.name and not person.team):
+            raise Failure(403, "This is no receipt of yours")
+        try:
+            wait = min(float(self.get_query_argument("wait", "0")), MAX_WAIT)
+        except ValueError:
+            raise Failure(400, "“wait” is a number of seconds") from None
+        waits = self.service.waits
+        if attempt.result is None and wait > 0 and waits[person.name] < WAITS_OF_ONE:
+            waits[person.name] += 1
+            try:
+                attempt = await self.service.wait_for_verdict(attempt, wait)
+            finally:
+                waits.subtract((person.name,))
+        self.answer(_card(self, attempt))
+
+
+@stream_request_body
+class HandIn(Handler):
+    """``/labs/LAB/hand-in``: the body is the notebook. It goes to the disk as it comes, whoever sends how much."""
+
+    file: IO[bytes] | None = None
+    path: Path | None = None
+    stalled: asyncio.TimerHandle | None = None
+    #: Whose upload this counts as ("": nobody's).
+    counts = ""
+
+    def prepare(self) -> None:
+        super().prepare()
+        if self.request.method != "POST":
+            return
+        student = self.person().name
+        self.lab(self.path_args[0])
+        declared = self.request.headers.get("Content-Length", "0")
+        connection: Any = self.request.connection
+        connection.set_max_body_size(MAX_BYTES)
+        if declared.isdigit() and int(declared) > MAX_BYTES:
+            raise Failure(413, _TOO_LARGE)
+        if self.service.uploads[student] >= UPLOADS_OF_ONE:
+            raise Failure(
+                429, "Your last notebooks are still on their way here: hand in again in some seconds"
+            )
+        if self.service.uploads.total() >= UPLOADS:
+            raise Failure(503, "Too many notebooks are on their way here: hand in again in some seconds")
+        if not self.service.not_too_often(student):
+            raise Failure(429, "That is too often: hand in again in a minute")
+        self.service.uploads[student] += 1
+        self.counts = student
+        self._expect_more()
+        self.path = self.service.journal.incoming / secrets.token_hex(16)
+        self.file = os.fdopen(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+    def data_received(self, chunk: bytes) -> None:
+        if self.file is not None:
+            self.file.write(chunk)
+            self._expect_more()
+
+    def _expect_more(self) -> None:
+        """End the connection when nothing more of the notebook comes for a while."""
+        loop, connection = asyncio.get_running_loop(), self.request.connection
+        self._stop_waiting()
+        self.stalled = loop.call_later(STALLED, cast(HTTP1Connection, connection).close)
+
+    def _stop_waiting(self) -> None:
+        if self.stalled is not None:
+            self.stalled.cancel()
+
+    async def post(self, lab: str) -> None:
+        assert self.file is not None and self.path is not None
+        self._stop_waiting()
+        self.file.close()
+        if not _is_notebook(self.path):
+            raise Failure(422, "This is no notebook: hand in the file that ends in .ipynb")
+        try:
+            attempt, new = await self.service.receive(lab, self.person().name, self.path)
+        except Refused as refused:
+            if refused.retry_after is not None:
+                self.set_header("Retry-After", str(math.ceil(refused.retry_after)))
+            self.answer({"message": str(refused)}, 429 if refused.retry_after is not None else 409)
+            return
+        self.answer(_card(self, attempt) | {"new": new}, 201 if new else 200)
+
+    def on_finish(self) -> None:
+        self._tidy()
+        super().on_finish()
+
+    def on_connection_close(self) -> None:
+        self._tidy()
+        super().on_connection_close()
+
+    def _tidy(self) -> None:
+        self._stop_waiting()
+        if self.file is not None:
+            self.file.close()
+        if self.path is not None:
+            with contextlib.suppress(FileNotFoundError):  # it has its place, as it should
+                self.path.unlink()
+            self.path = None
+        if self.counts:
+            self.service.uploads.subtract((self.counts,))
+            self.counts = ""
+
+
+_TOO_LARGE = f"The notebook is too large: at most {MAX_BYTES >> 20} MB are taken. Clear the outputs of its cells, save, and hand in again"
+
+
+def _is_notebook(path: Path) -> bool:
+    """Whether a file can be one; whether it is, grading tells."""
+    content = path.read_bytes()
+    return content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" and _MARK in content
+
+
+def script_named(name: str) -> Markup:
+    """One of the pages' scripts."""
+    return Markup((TEMPLATES / "live" / name).read_text(encoding="utf-8"))

@@ -1,0 +1,192 @@
+"""What every page and address of the service has in common: who asks, by which name, and what a browser may do with it."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from tornado.http1connection import HTTP1Connection
+from tornado.iostream import IOStream
+from tornado.web import HTTPError, RequestHandler
+
+from autograder.pages.render import render
+from autograder.serve.journal import digest_of_token
+from autograder.serve.service import Service
+
+#: How long a browser stays signed in.
+SESSION_DAYS = 30
+_COOKIE = "autograder-session"
+
+
+@dataclass(frozen=True)
+class Person:
+    """Who asks. ``team``: whether they may see everybody's work."""
+
+    name: str
+    team: bool = False
+
+
+class Failure(HTTPError):
+    """A request that fails with a sentence. (``HTTPError`` would put it into the status line, which knows no accents.)"""
+
+    def __init__(self, status: int, sentence: str):
+        super().__init__(status)
+        self.sentence = sentence
+
+
+class Handler(RequestHandler):
+    """One request. A person is known by a token in the header ``Authorization``, or by a signed cookie; never by both."""
+
+    def initialize(self, service: Service) -> None:
+        self.service = service
+        self._nonce = secrets.token_urlsafe(12)
+
+    def prepare(self) -> None:
+        """Refuse names that are not ours: a stranger's page could otherwise point its own name here (DNS rebinding).
+
+        A hub's cookies are for the hub's name only, and which that is it need not tell.
+        """
+        self.service.answering.add(self._stream)
+        if not self.service.options.hub and self.request.host.lower() not in self.hosts:
+            raise Failure(421, "This service has another name")
+
+    @property
+    def _stream(self) -> IOStream:
+        return cast(HTTP1Connection, self.request.connection).stream
+
+    def on_finish(self) -> None:
+        """Its connection may make way for another from now on."""
+        self.service.answering.discard(self._stream)
+
+    @property
+    def hosts(self) -> set[str]:
+        """The names by which it may be called."""
+        options = self.service.options
+        port = urlsplit(options.url).port
+        ours = {options.host}
+        if urlsplit(options.url).hostname in ("localhost", "127.0.0.1", "::1"):
+            ours |= {f"{name}:{port}" if port else name for name in ("localhost", "127.0.0.1", "[::1]")}
+        return ours
+
+    def set_default_headers(self) -> None:
+        self.set_header("Cache-Control", "no-store")
+        self.set_header("X-Content-Type-Options", "nosniff")
+        self.set_header("Referrer-Policy", "same-origin")
+        self.set_header("Cross-Origin-Resource-Policy", "same-origin")
+        self.clear_header("Server")
+
+    # Who asks
+
+    @property
+    def _bearer(self) -> str | None:
+        """The token of a program; None for a browser."""
+        header = self.request.headers.get("Authorization")
+        if header is None:
+            return None
+        kind, _, token = header.partition(" ")
+        return token.strip() if kind.lower() in ("bearer", "token") else ""
+
+    def get_current_user(self) -> Person | None:
+        """Who asks; None when nobody known does."""
+        if self._bearer is not None:
+            digest = digest_of_token(self._bearer)
+        else:
+            cookie = self.get_signed_cookie(_COOKIE, max_age_days=SESSION_DAYS)
+            digest = cookie.decode("ascii", "replace") if cookie else ""
+        invited = self.service.journal.invited(digest) if digest else None
+        return Person(*invited) if invited else None
+
+    def person(self, *, team: bool = False) -> Person:
+        """Who asks; an answer that says what to do when that is nobody, or nobody of the team."""
+        person = self.current_user
+        if person is None:
+            raise Failure(401, "Nobody is signed in: open your invitation link first")
+        if team and not person.team:
+            raise Failure(403, "This page is the teaching team's")
+        assert isinstance(person, Person)
+        return person
+
+    def sign_in(self, token: str) -> None:
+        """Keep somebody signed in whose token is good."""
+        self.set_signed_cookie(
+            _COOKIE, digest_of_token(token), expires_days=SESSION_DAYS, path=self.service.options.base,
+            httponly=True, samesite="Lax", secure=self.service.options.secure,
+        )  # fmt: skip
+
+    def sign_out(self) -> None:
+        """Forget who was signed in."""
+        self.clear_cookie(_COOKIE, path=self.service.options.base)
+
+    def check_xsrf_cookie(self) -> None:
+        """A program shows its token with each request; a browser must come from a page of ours."""
+        if self._bearer is not None:
+            return
+        self.check_origin()
+        super().check_xsrf_cookie()
+
+    def check_origin(self) -> None:
+        """Refuse what a page of another site sends."""
+        origin = self.request.headers.get("Origin")
+        if origin is not None and urlsplit(origin).netloc.lower() != self.request.host.lower():
+            raise Failure(403, "This request comes from another site")
+
+    def lab(self, name: str) -> str:
+        """The lab of an address."""
+        if name not in self.service.options.labs:
+            raise Failure(404, "There is no such lab here")
+        return name
+
+    def json_body(self) -> dict[str, Any]:
+        """What a page of ours sends."""
+        try:
+            value = json.loads(self.request.body)
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, dict):
+            raise Failure(400, "What was sent is no JSON object")
+        return value
+
+    # What is answered
+
+    def page(self, template: str, script: str = "", **values: object) -> None:
+        """Answer with a page that loads nothing and runs our script only."""
+        scripts = f"script-src 'nonce-{self._nonce}'; " if script else ""
+        self.set_header(
+            "Content-Security-Policy",
+            f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; {scripts}connect-src 'self'; form-action 'self'; "
+            "base-uri 'none'; frame-ancestors 'none'",
+        )
+        xsrf = self.xsrf_token.decode() if isinstance(self.xsrf_token, bytes) else str(self.xsrf_token)
+        base, person = self.service.options.base, self.current_user
+        self.finish(
+            render(
+                f"live/{template}",
+                base=base,
+                person=person,
+                xsrf=xsrf,
+                nonce=self._nonce,
+                script=script,
+                **values,
+            )
+        )
+
+    def answer(self, value: dict[str, Any], status: int = 200) -> None:
+        """Answer with JSON."""
+        self.set_status(status)
+        self.finish(value)
+
+    def write_error(self, status_code: int, **about: Any) -> None:
+        """A sentence: as a page for who looks at one, as JSON for a program. Nothing of the error itself."""
+        error = about["exc_info"][1] if "exc_info" in about else None
+        known = error.sentence if isinstance(error, Failure) else _IN_WORDS.get(status_code)
+        message = (known or "Something went wrong here, which is not your fault").rstrip(".") + "."
+        if "text/html" in self.request.headers.get("Accept", ""):
+            self.page("message.html.j2", title=message)
+        else:
+            self.finish({"message": message})
+
+
+_IN_WORDS = {404: "There is no such page", 403: "This is not for you", 405: "That cannot be done here"}

@@ -1,0 +1,288 @@
+"""What the live class must not lose: every notebook with its receipt, its verdict, and what people decided.
+
+The notebooks are files; all else is one SQLite database that waits for the disk at each commit (``synchronous = FULL``).
+A row is written after its notebook has reached the disk, and a receipt is given after its row has. So whatever ends the
+process, or the machine: who has a receipt is graded, and a verdict that is there is not made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from autograder.errors import GradingError, UserError
+from autograder.results import SubmissionResult
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS attempts (
+    id INTEGER PRIMARY KEY, lab TEXT NOT NULL, student TEXT NOT NULL, number INTEGER NOT NULL, receipt TEXT NOT NULL UNIQUE,
+    digest TEXT NOT NULL, size INTEGER NOT NULL, received REAL NOT NULL, result TEXT, graded REAL,
+    UNIQUE (lab, student, number));
+CREATE INDEX IF NOT EXISTS open_attempts ON attempts (id) WHERE result IS NULL;
+CREATE TABLE IF NOT EXISTS invitations (token TEXT PRIMARY KEY, student TEXT NOT NULL UNIQUE, team INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS events (
+    id INTEGER PRIMARY KEY, at REAL NOT NULL, who TEXT NOT NULL, what TEXT NOT NULL, lab TEXT NOT NULL,
+    student TEXT NOT NULL, details TEXT NOT NULL);
+"""
+
+#: Without 0, 1, I and O, which people read aloud wrongly.
+_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One notebook that came in. ``result`` is its verdict, under inputs of its own; None until there is one."""
+
+    id: int
+    lab: str
+    student: str
+    #: 1 for the student's first of this lab.
+    number: int
+    receipt: str
+    #: SHA-256 of the notebook.
+    digest: str
+    size: int
+    #: When it was on disk, in seconds since 1970.
+    received: float
+    result: SubmissionResult | None = None
+    graded: float | None = None
+
+    @property
+    def received_at(self) -> str:
+        """When it came in, as nbgrader writes times."""
+        return f"{datetime.fromtimestamp(self.received, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+    @property
+    def counted(self) -> bool:
+        """Whether it uses up one of the student's attempts: not where the grader itself failed."""
+        return self.result is None or not self.result.fault
+
+
+@dataclass(frozen=True)
+class Event:
+    """What somebody of the team, or a student who asks for a regrade, did."""
+
+    id: int
+    at: float
+    who: str
+    what: str
+    lab: str
+    student: str
+    details: dict[str, Any]
+
+
+class Refused(UserError):
+    """A notebook that is not taken: one sentence for the student. ``retry_after``: in how many seconds it would be."""
+
+    def __init__(self, sentence: str, retry_after: float | None = None):
+        super().__init__(sentence)
+        self.retry_after = retry_after
+
+
+#: Raises ``Refused`` where a student with these attempts at a lab may not hand in now.
+Allowed = Callable[[Sequence[Attempt]], None]
+
+
+class Journal:
+    """The folder of a live class. Its methods may be called from any thread."""
+
+    def __init__(self, folder: Path):
+        # Resolved: a notebook that lies behind a link is not graded.
+        self.folder = folder.resolve()
+        self.incoming = self.folder / "incoming"
+        self._lock = threading.RLock()
+        try:
+            self.incoming.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._db = sqlite3.connect(
+                self.folder / "journal.db", isolation_level=None, check_same_thread=False
+            )
+            self._db.row_factory = sqlite3.Row
+            with self._database():
+                self._db.execute("PRAGMA journal_mode = WAL")
+                self._db.execute("PRAGMA synchronous = FULL")
+                self._db.executescript(_SCHEMA)
+        except OSError as error:
+            raise UserError(f"The folder {folder} cannot be written to: {error.strerror}.") from None
+        _to_disk(self.folder)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        with self._lock:
+            self._db.close()
+
+    # Notebooks
+
+    def receive(self, lab: str, student: str, file: Path, allowed: Allowed) -> tuple[Attempt, bool]:
+        """Take a notebook that lies in ``incoming``: the attempt, and whether it is new.
+
+        The bytes of the student's last attempt once more are that attempt. Raises ``Refused`` when ``allowed`` does.
+        When this returns, the notebook and its row have reached the disk.
+        """
+        digest, size = _digest_on_disk(file)
+        with self._lock:
+            earlier = self.attempts(lab, student)
+            if earlier and earlier[-1].digest == digest:
+                file.unlink()
+                return earlier[-1], False
+            allowed(earlier)
+            receipt = f"{lab[:2]}-" + "".join(secrets.choice(_LETTERS) for _ in range(10))
+            place = self.notebook(lab, receipt)
+            if not place.parent.is_dir():
+                place.parent.mkdir(parents=True, mode=0o700)
+                for folder in (place.parent, *place.parent.parents[:2]):
+                    _to_disk(folder)
+            os.replace(file, place)
+            _to_disk(place.parent)
+            attempt = Attempt(0, lab, student, len(earlier) + 1, receipt, digest, size, time.time())
+            with self._database():
+                added = self._db.execute(
+                    "INSERT INTO attempts (lab, student, number, receipt, digest, size, received) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (lab, student, attempt.number, receipt, digest, size, attempt.received),
+                )
+            return replace(attempt, id=added.lastrowid or 0), True
+
+    def notebook(self, lab: str, receipt: str) -> Path:
+        """Where the notebook of a receipt lies."""
+        return self.folder / "notebooks" / lab / f"{receipt}.ipynb"
+
+    def finish(self, attempt: Attempt, result: SubmissionResult) -> bool:
+        """Keep the verdict on an attempt, unless it has one; whether this one was kept."""
+        text = json.dumps(replace(result, notebook="").as_dict())
+        with self._database():
+            done = self._db.execute(
+                "UPDATE attempts SET result = ?, graded = ? WHERE id = ? AND result IS NULL",
+                (text, time.time(), attempt.id),
+            )
+        return done.rowcount == 1
+
+    def attempts(self, lab: str, student: str | None = None) -> list[Attempt]:
+        """The attempts at a lab, of one student or of all, in the order in which they came."""
+        if student is None:
+            return self._attempts("WHERE lab = ?", lab)
+        return self._attempts("WHERE lab = ? AND student = ?", lab, student)
+
+    def attempt(self, number: int) -> Attempt:
+        """The attempt with this id."""
+        return self._attempts("WHERE id = ?", number)[0]
+
+    def of_receipt(self, receipt: str) -> Attempt | None:
+        """The attempt with this receipt."""
+        found = self._attempts("WHERE receipt = ?", receipt)
+        return found[0] if found else None
+
+    def open(self) -> list[Attempt]:
+        """The attempts without a verdict."""
+        return self._attempts("WHERE result IS NULL")
+
+    def judge_again(self, attempt: Attempt, who: str) -> None:
+        """Take an attempt's verdict away, which the log keeps: it will be made again."""
+        kept = attempt.result.as_json() if attempt.result is not None else None
+        with self._lock:
+            self.log(who, "regrade", attempt.lab, attempt.student, receipt=attempt.receipt, verdict=kept)
+            with self._database():
+                self._db.execute(
+                    "UPDATE attempts SET result = NULL, graded = NULL WHERE id = ?", (attempt.id,)
+                )
+
+    def _attempts(self, where: str, *values: object) -> list[Attempt]:
+        with self._database():
+            rows = self._db.execute(f"SELECT * FROM attempts {where} ORDER BY id", values).fetchall()
+        return [_attempt(dict(row)) for row in rows]
+
+    # People
+
+    def invite(self, student: str, *, team: bool = False) -> str:
+        """A new token for somebody; one that they had is worth nothing from now on. Only its digest is kept."""
+        token = secrets.token_urlsafe(24)
+        with self._lock, self._database():
+            self._db.execute("DELETE FROM invitations WHERE student = ?", (student,))
+            self._db.execute(
+                "INSERT INTO invitations VALUES (?, ?, ?)", (digest_of_token(token), student, team)
+            )
+        return token
+
+    def invited(self, digest: str) -> tuple[str, bool] | None:
+        """Whose token has this digest, and whether they are of the team."""
+        with self._database():
+            row = self._db.execute(
+                "SELECT student, team FROM invitations WHERE token = ?", (digest,)
+            ).fetchone()
+        return (row[0], bool(row[1])) if row else None
+
+    def everybody_invited(self) -> set[str]:
+        """All who have a token."""
+        with self._database():
+            return {name for (name,) in self._db.execute("SELECT student FROM invitations")}
+
+    # The log
+
+    def log(self, who: str, what: str, lab: str = "", student: str = "", **details: Any) -> None:
+        """Note what somebody did."""
+        row = (time.time(), who, what, lab, student, json.dumps(details, ensure_ascii=False))
+        with self._database():
+            self._db.execute(
+                "INSERT INTO events (at, who, what, lab, student, details) VALUES (?, ?, ?, ?, ?, ?)", row
+            )
+
+    def events(self, *what: str, lab: str | None = None, student: str | None = None) -> list[Event]:
+        """What was done of these kinds, in order."""
+        query = f"SELECT * FROM events WHERE what IN ({', '.join('?' * len(what))})"
+        values: list[str] = list(what)
+        for column, value in (("lab", lab), ("student", student)):
+            if value is not None:
+                query, values = f"{query} AND {column} = ?", [*values, value]
+        with self._database():
+            rows = self._db.execute(f"{query} ORDER BY id", values).fetchall()
+        return [Event(**{**dict(row), "details": json.loads(row["details"])}) for row in rows]
+
+    @contextmanager
+    def _database(self) -> Iterator[None]:
+        """Hold the database; what it refuses becomes a sentence."""
+        with self._lock:
+            try:
+                yield
+            except sqlite3.Error as error:
+                raise GradingError(
+                    f"The journal in {self.folder} cannot be read or written ({error}): nothing is taken until it can be."
+                ) from error
+
+
+def _attempt(row: dict[str, Any]) -> Attempt:
+    result = SubmissionResult.from_dict(json.loads(row["result"])) if row["result"] else None
+    return Attempt(**{**row, "result": result})
+
+
+def digest_of_token(token: str) -> str:
+    """What is kept of a token: it cannot be made of this again."""
+    return hashlib.sha256(token.encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def _digest_on_disk(file: Path) -> tuple[str, int]:
+    """SHA-256 and size of a file, once its bytes have reached the disk."""
+    digest, size = hashlib.sha256(), 0
+    with file.open("rb") as opened:
+        while block := opened.read(1 << 20):
+            digest.update(block)
+            size += len(block)
+        os.fsync(opened.fileno())
+    return digest.hexdigest(), size
+
+
+def _to_disk(folder: Path) -> None:
+    """Wait until what a folder names has reached the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

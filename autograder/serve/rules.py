@@ -1,0 +1,172 @@
+"""What the course's policy says of an attempt: whether it is taken, which one counts, and what its student sees."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from autograder.course.policy_file import extension_of, settings, spec
+from autograder.errors import UserError
+from autograder.pages.feedback import FAULT_SENTENCE
+from autograder.pages.render import duration
+from autograder.results import STATUSES, QuestionResult, SubmissionResult
+from autograder.serve.fair_queue import FairQueue
+from autograder.serve.journal import Attempt, Refused
+
+#: How many notebooks of one student, and of all, may wait.
+WAITING_OF_ONE, WAITING_OF_ALL = 3, 2000
+
+
+def closing_of(lab: str, student: str) -> float | None:
+    """When the lab closes for a student, in seconds since 1970; None when it does not."""
+    closes = settings().closes(lab)
+    if closes is None:
+        return None
+    longer = extension_of(lab, student)
+    return (closes + longer if longer else closes).replace(tzinfo=UTC).timestamp()
+
+
+def check_policy(labs: Sequence[str]) -> None:
+    """``UserError`` where what the policy says of these labs cannot be kept."""
+    for lab in labs:
+        if settings().live_of(lab).verdicts == "after closing" and settings().closes(lab) is None:
+            raise UserError(
+                f"Verdicts on {lab} are shown “after closing”, but course.toml does not say when it closes: "
+                f"add closes to [labs.{lab[:2]}], or choose other verdicts."
+            )
+
+
+def may_hand_in(lab: str, student: str, earlier: Sequence[Attempt], queue: FairQueue) -> None:
+    """Raise ``Refused`` where a student may not hand in now, with the reason and what to do."""
+    now, policy = time.time(), settings().live_of(lab)
+    closing = closing_of(lab, student)
+    if closing is not None and now > closing:
+        raise Refused(
+            f"This lab closed on {clock(closing)}. If you had a reason, please talk to your teacher."
+        )
+    used = sum(attempt.counted for attempt in earlier)
+    if policy.attempts is not None and used >= policy.attempts:
+        raise Refused(f"You have used all {policy.attempts} attempts at this lab.")
+    if earlier and (pause := earlier[-1].received + 60 * policy.pause_minutes - now) > 0:
+        raise Refused(f"Please wait {_in_words(pause)} before your next attempt.", pause)
+    if queue.waiting_of(student) >= WAITING_OF_ONE:
+        soon = queue.seconds_for(len(queue))
+        raise Refused(
+            f"{WAITING_OF_ONE} of your notebooks still wait: hand in again when one is graded.", soon
+        )
+    if (waiting := len(queue)) >= WAITING_OF_ALL:
+        soon = queue.seconds_for(waiting // 4)
+        raise Refused(f"Too many notebooks wait. Please hand in again in {_in_words(soon)}.", soon)
+
+
+def counting(lab: str, attempts: Sequence[Attempt]) -> Attempt | None:
+    """The one of a student's attempts that is graded for good; None when there is none.
+
+    One that could be read counts before one that could not; where the best counts, lateness is taken off first, and of
+    equal ones the later counts.
+    """
+    graded = [
+        attempt
+        for attempt in attempts
+        if attempt.result and attempt.result.readable and not attempt.result.fault
+    ]
+    if not graded:
+        return attempts[-1] if attempts else None
+    if settings().live_of(lab).counts == "last":
+        return graded[-1]
+    return max(graded, key=lambda attempt: (_worth(attempt), attempt.number))
+
+
+def _worth(attempt: Attempt) -> float:
+    """The points of an attempt after its lateness."""
+    assert attempt.result is not None
+    due = settings().due(attempt.lab)
+    if due is None:
+        return attempt.result.score
+    longer = extension_of(attempt.lab, attempt.student)
+    late = attempt.received - (due + longer if longer else due).replace(tzinfo=UTC).timestamp()
+    return attempt.result.score - (settings().penalty(attempt.lab, attempt.result.score, late) or 0.0)
+
+
+def shows_points(lab: str, student: str) -> bool:
+    """Whether a student sees the points and causes of a verdict now."""
+    verdicts, closing = settings().live_of(lab).verdicts, closing_of(lab, student)
+    return verdicts == "at once" or (closing is not None and time.time() > closing)
+
+
+def card_of(attempt: Attempt, earlier: Sequence[Attempt], queue: FairQueue) -> dict[str, Any]:
+    """What a student sees of an attempt of theirs, as JSON. ``earlier`` are those before it."""
+    policy = settings().live_of(attempt.lab)
+    used = sum(before.counted for before in earlier) + 1
+    card: dict[str, Any] = {
+        "lab": attempt.lab,
+        "title": spec(attempt.lab).title,
+        "receipt": attempt.receipt,
+        "received": clock(attempt.received),
+        "digest": attempt.digest,
+        "number": attempt.number,
+        "attempt": used,
+        "of": policy.attempts,
+        "counts": policy.counts,
+        "state": "waiting",
+        "questions": [],
+    }
+    if attempt.result is None:
+        ahead = queue.ahead_of(attempt) or 0
+        return card | {"ahead": ahead, "seconds": math.ceil(queue.seconds_for(ahead))}
+    points = shows_points(attempt.lab, attempt.student)
+    if not points and policy.verdicts == "after closing":
+        closing = closing_of(attempt.lab, attempt.student)
+        when = f" on {clock(closing)}" if closing is not None else ""
+        return card | {
+            "state": "kept",
+            "message": f"You will see what became of it when the lab has closed{when}.",
+        }
+    return card | _verdict(attempt.result, points)
+
+
+def _verdict(result: SubmissionResult, points: bool) -> dict[str, Any]:
+    """A verdict: with points and causes, or only which questions are right."""
+    message = FAULT_SENTENCE if result.fault else STATUSES[result.status].for_student
+    if not points:
+        questions = [{"name": q.name, "passed": _right(q)} for q in result.questions]
+        return {"state": "graded", "message": message, "questions": questions}
+    return {
+        "state": "graded",
+        "message": message,
+        "score": result.score,
+        "max_score": result.max_score,
+        "notes": list(result.notes),
+        "questions": [
+            {
+                "name": q.name,
+                "passed": _right(q),
+                "points": q.points,
+                "max_points": q.max_points,
+                "cause": q.cause or "",
+                "hint": q.hint or "",
+            }
+            for q in result.questions
+        ],
+    }
+
+
+def _right(question: QuestionResult) -> bool:
+    """Whether a question is answered right in every respect that can be tested."""
+    return bool(question.tests) and all(test.passed for test in question.tests)
+
+
+def clock(when: float) -> str:
+    """A time on the course's clock."""
+    local = settings().local(datetime.fromtimestamp(when, UTC).replace(tzinfo=None))
+    return f"{local.day} {local:%B, %H:%M:%S}"
+
+
+def _in_words(seconds: float) -> str:
+    whole = math.ceil(seconds)
+    if whole < 60:
+        return f"{whole} second{'s' if whole != 1 else ''}"
+    return duration(math.ceil(whole / 60) * 60)

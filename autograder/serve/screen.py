@@ -1,0 +1,109 @@
+"""The lecturer's screen: what the room has and has not understood, moving by itself; and the demos that it links to."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import time
+from dataclasses import asdict, replace
+from functools import cache
+
+from coursekit.demos import bundle
+from tornado.iostream import StreamClosedError
+
+from autograder.course.policy_file import spec
+from autograder.serve.hand_in import script_named
+from autograder.serve.handlers import Failure, Handler
+from autograder.serve.room import Exercise
+
+#: Seconds between two looks at whether anything changed, and after how many looks the page is told in any case.
+LOOK_EVERY, TELL_AFTER = 0.5, 20
+VIEWS = ("exercise", "now", "all")
+#: Minutes that an exercise may last.
+LONGEST = 24 * 60
+
+
+class Screen(Handler):
+    """``/room/LAB``: the page. It names nobody, so that it can be shown to the room."""
+
+    def get(self, lab: str) -> None:
+        self.person(team=True)
+        self.page(
+            "room.html.j2", script_named("room.js"), lab=self.lab(lab), title=spec(lab).title,
+            labs=self.service.options.labs,
+        )  # fmt: skip
+
+
+class Events(Handler):
+    """``/room/LAB/events?view=VIEW``: server-sent events, one at each change."""
+
+    gone = False
+
+    def on_connection_close(self) -> None:
+        self.gone = True
+
+    async def get(self, lab: str) -> None:
+        self.person(team=True)
+        room, view = self.service.rooms[self.lab(lab)], self.get_query_argument("view", "all")
+        if view not in VIEWS:
+            raise Failure(400, f"“view” is {', '.join(VIEWS)}")
+        self.set_header("Content-Type", "text/event-stream")
+        self.set_header("X-Accel-Buffering", "no")  # a proxy would hold back what is due now
+        told, looks = -1, 0
+        try:
+            while not self.gone:
+                if room.version != told or looks >= TELL_AFTER:
+                    told, looks = room.version, 0
+                    self.write(f"data: {json.dumps(room.seen(view))}\n\n")
+                    await self.flush()
+                looks += 1
+                await asyncio.sleep(LOOK_EVERY)
+        except StreamClosedError:
+            pass
+
+
+class StartStop(Handler):
+    """``/room/LAB/exercise``: start one (``minutes``: for how long; none: until it is stopped), or stop it."""
+
+    def post(self, lab: str) -> None:
+        person, room = self.person(team=True), self.service.rooms[self.lab(lab)]
+        wish = self.json_body()
+        now = time.time()
+        if wish.get("do") == "start":
+            minutes = wish.get("minutes")
+            timed = isinstance(minutes, int | float) and math.isfinite(minutes) and 0 < minutes <= LONGEST
+            if minutes is not None and not timed:
+                raise Failure(400, f"An exercise lasts at most {LONGEST} minutes")
+            exercise = Exercise(now, now + 60 * minutes if timed and minutes is not None else None)
+        elif wish.get("do") == "stop" and room.exercise is not None:
+            exercise = replace(room.exercise, stopped=now)
+        else:
+            raise Failure(400, "An exercise is started or stopped")
+        self.service.journal.log(person.name, "exercise", lab, **asdict(exercise))
+        room.set_exercise(exercise)
+        self.answer({"message": "done"})
+
+
+class Demo(Handler):
+    """``/demos/NAME.html``: a lecture demo, the file that ``make site`` writes."""
+
+    def get(self, name: str) -> None:
+        if name not in bundle.names():
+            raise Failure(404, "There is no such demo")
+        self.set_header("Content-Security-Policy", _DEMOS_MAY)
+        self.set_header("Cache-Control", "private, max-age=3600")
+        self.finish(_demo(name))
+
+
+#: A demo is a script of ours in a page of ours; it fetches nothing.
+_DEMOS_MAY = (
+    "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blob:; style-src 'unsafe-inline'; "
+    "img-src data: blob:; media-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; "
+    "sandbox allow-scripts"
+)
+
+
+@cache
+def _demo(name: str) -> str:
+    return bundle.page(name)

@@ -1,0 +1,241 @@
+"""What the handlers of one running service share: the journal, the queue, the graders, and who waits for news."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import shutil
+import tempfile
+import threading
+import time
+from collections import Counter, defaultdict, deque
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+from weakref import WeakSet
+
+from tornado.iostream import IOStream
+
+from autograder.course.masters import course_root, use_root
+from autograder.course.policy_file import class_list, limits_of, settings
+from autograder.course.visible_files import write_kit
+from autograder.errors import GradingError
+from autograder.files import folder_name, write_atomically
+from autograder.grading.task import Assignment
+from autograder.results import SubmissionResult, accepted_levels
+from autograder.run.preflight import check_lab
+from autograder.serve import rules
+from autograder.serve.fair_queue import FairQueue
+from autograder.serve.graders import AGAIN_AFTER, Graders
+from autograder.serve.journal import Attempt, Journal
+from autograder.serve.room import Room
+
+log = logging.getLogger(__name__)
+
+#: How often one person may send a notebook in a minute, taken or not.
+A_MINUTE = 20
+#: Notebooks of one person, and of all, that may be on their way in at one time; each is written to the disk as it comes.
+UPLOADS_OF_ONE, UPLOADS = 2, 64
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the service was started. ``url`` is its public address, with the path that it has behind a hub."""
+
+    labs: tuple[str, ...]
+    out: Path
+    url: str
+    jobs: int
+    #: The least isolation that will do; None: what the course says.
+    isolation: str | None = None
+    #: Whether a JupyterHub says who asks.
+    hub: bool = False
+
+    @property
+    def live(self) -> Path:
+        """The folder of the journal."""
+        return self.out / "live"
+
+    @property
+    def base(self) -> str:
+        """The path before every address, with a slash at its end."""
+        return urlsplit(self.url).path.rstrip("/") + "/"
+
+    @property
+    def host(self) -> str:
+        """The name, and perhaps the port, that a browser asks for."""
+        host = urlsplit(self.url).netloc.lower()
+        return host.removesuffix(":443" if self.secure else ":80")  # which browsers leave out
+
+    @property
+    def secure(self) -> bool:
+        """Whether browsers come by HTTPS."""
+        return urlsplit(self.url).scheme == "https"
+
+
+class Service:
+    """The state of a running service. ``start`` it inside an event loop; ``close`` it in the end."""
+
+    def __init__(self, options: Options):
+        self.options = options
+        use_root(course_root())
+        rules.check_policy(options.labs)
+        for lab in options.labs:
+            check_lab(lab)
+        self.journal = Journal(options.live)
+        for unfinished in self.journal.incoming.iterdir():
+            unfinished.unlink()
+        self.secret = _lasting_secret(options.live / ".cookie-secret")
+        self.queue = FairQueue(options.jobs)
+        self._kits = Path(tempfile.mkdtemp(prefix="coursekit-"))
+        assignments = {lab: self._assignment(lab) for lab in options.labs}
+        self.graders = Graders(self.journal, self.queue, assignments, self._told)
+        self.rooms = {lab: Room.of(lab, self.journal) for lab in options.labs}
+        #: Waits for the disk, away from the event loop; more than one, so that slow disks share their waits.
+        self.disk = ThreadPoolExecutor(4, "disk")
+        #: person -> their notebooks that are on their way in.
+        self.uploads: Counter[str] = Counter()
+        #: (lab, student) -> why what counts of theirs does not lie where it is graded from; tried again and again.
+        self.not_laid_out: dict[tuple[str, str], str] = {}
+        #: The connections whose request is being answered, and how many verdicts each person waits for.
+        self.answering: WeakSet[IOStream] = WeakSet()
+        self.waits: Counter[str] = Counter()
+        self._closed = False
+        #: The lab whose class is being graded ("" for none).
+        self.grading = ""
+        self._sent: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=A_MINUTE))
+        self._laying_out = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiters: dict[int, list[asyncio.Event]] = defaultdict(list)
+
+    def _assignment(self, lab: str) -> Assignment:
+        kit = self._kits / lab / "coursekit"
+        write_kit(lab, kit)
+        return Assignment.of(
+            lab, limits_of(lab), accepted_levels(self.options.isolation or settings().isolation), kit
+        )
+
+    def start(self) -> None:
+        """Begin to grade, first what was left."""
+        self._loop = asyncio.get_running_loop()
+        for lab in self.options.labs:  # one that was killed may have kept a verdict and not come to this
+            for student in {attempt.student for attempt in self.journal.attempts(lab)}:
+                self.try_to_lay_out(lab, student)
+        self.graders.start()
+
+    def close(self) -> None:
+        """End; what waits is graded at the next start."""
+        self._closed = True
+        self.graders.stop()
+        self.disk.shutdown()
+        self.journal.close()
+        shutil.rmtree(self._kits, ignore_errors=True)
+
+    def not_too_often(self, name: str) -> bool:
+        """Note that somebody sends a notebook; whether that is not more often than anybody has reason to."""
+        sent, now = self._sent[name], time.monotonic()
+        if len(sent) == A_MINUTE and now - sent[0] < 60:
+            return False
+        sent.append(now)
+        return True
+
+    def student_of(self, name: str) -> str | None:
+        """The student's folder for a login, by the class list if there is one; None for one that cannot have a folder."""
+        people = class_list()
+        person = people.find(name) if people else None
+        student = person.student if person is not None else name
+        return student if folder_name(student) == student else None
+
+    async def receive(self, lab: str, student: str, file: Path) -> tuple[Attempt, bool]:
+        """Take a notebook that has come in, and have it wait for its verdict. Raises ``rules.Refused``."""
+
+        def allowed(earlier: Sequence[Attempt]) -> None:
+            rules.may_hand_in(lab, student, earlier, self.queue)
+
+        loop = asyncio.get_running_loop()
+        attempt, new = await loop.run_in_executor(
+            self.disk, self.journal.receive, lab, student, file, allowed
+        )
+        if new:
+            self.queue.put(attempt)
+            self.rooms[lab].came_in(attempt)
+        return attempt, new
+
+    async def wait_for_verdict(self, attempt: Attempt, seconds: float) -> Attempt:
+        """The attempt, once it has a verdict or the time is over."""
+        news = asyncio.Event()
+        self._waiters[attempt.id].append(news)
+        try:
+            now = self.journal.attempt(attempt.id)
+            if now.result is None:
+                try:
+                    await asyncio.wait_for(news.wait(), seconds)
+                except TimeoutError:
+                    return now
+                now = self.journal.attempt(attempt.id)
+            return now
+        finally:
+            waiting = self._waiters[attempt.id]
+            waiting.remove(news)
+            if not waiting:
+                del self._waiters[attempt.id]
+
+    def _told(self, attempt: Attempt, result: SubmissionResult) -> None:
+        """A grader's thread has a verdict: lay out what counts now, and tell who waits."""
+        self.try_to_lay_out(attempt.lab, attempt.student)
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._tell, attempt, result)
+
+    def _tell(self, attempt: Attempt, result: SubmissionResult) -> None:
+        self.rooms[attempt.lab].verdict(attempt, result)
+        for news in self._waiters.get(attempt.id, ()):
+            news.set()
+
+    @property
+    def trouble(self) -> str:
+        """What the team has to see to, in a sentence ("" when all is well)."""
+        return next(iter(self.not_laid_out.values()), "") or self.graders.trouble
+
+    def try_to_lay_out(self, lab: str, student: str) -> None:
+        """``lay_out``, and again later where the disk does not allow it now."""
+        try:
+            self.lay_out(lab, student)
+        except (GradingError, OSError) as error:
+            self.not_laid_out[lab, student] = (
+                f"What {student} handed in cannot be laid out for grading: {error}"
+            )
+            log.warning("cannot lay out %s of %s: %s", lab, student, error)
+            again = threading.Timer(AGAIN_AFTER, self._again, (lab, student))
+            again.daemon = True
+            again.start()
+        else:
+            self.not_laid_out.pop((lab, student), None)
+
+    def _again(self, lab: str, student: str) -> None:
+        if not self._closed and (lab, student) in self.not_laid_out:
+            self.try_to_lay_out(lab, student)
+
+    def lay_out(self, lab: str, student: str) -> None:
+        """Put the attempt that counts where ``autograder grade`` looks for it."""
+        with self._laying_out:
+            attempt = rules.counting(lab, self.journal.attempts(lab, student))
+            if attempt is None:
+                return
+            folder = self.options.out / "submitted" / folder_name(student) / lab
+            write_atomically(
+                folder / f"{lab}.ipynb", self.journal.notebook(lab, attempt.receipt).read_bytes()
+            )
+            write_atomically(folder / "timestamp.txt", attempt.received_at + "\n")
+
+
+def _lasting_secret(path: Path) -> str:
+    """What signs the sessions' cookies; only its owner may read it."""
+    if not path.exists():
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_hex(32))
+    return path.read_text().strip()

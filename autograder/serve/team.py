@@ -1,0 +1,288 @@
+"""The teaching team's screen: who handed in what, what waits, and what a person decides about it."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from autograder.course import extensions
+from autograder.course.policy_file import class_list, extension_of, extensions_file, spec
+from autograder.errors import UserError
+from autograder.pages.render import plain
+from autograder.run.recorder import open_gradebook
+from autograder.serve import rules
+from autograder.serve.hand_in import script_named
+from autograder.serve.handlers import Failure, Handler
+from autograder.serve.journal import Attempt, Event
+from autograder.startup.one_thread import ONE_THREAD
+
+#: Characters of a sentence that somebody writes, and how many open requests a student may have.
+LONGEST, REQUESTS = 2000, 1
+#: How much of the log the screen shows.
+SHOWN = 12
+
+
+class Team(Handler):
+    """``/team/LAB``: the page."""
+
+    def get(self, lab: str) -> None:
+        self.person(team=True)
+        questions = [{"name": name, "points": points} for name, points in spec(self.lab(lab)).questions]
+        self.page(
+            "team.html.j2", script_named("team.js"), lab=lab, title=spec(lab).title, questions=questions,
+            labs=self.service.options.labs,
+        )  # fmt: skip
+
+
+class State(Handler):
+    """``/team/LAB/state``: what the page shows, as JSON."""
+
+    def get(self, lab: str) -> None:
+        self.person(team=True)
+        service, journal = self.service, self.service.journal
+        by_student: dict[str, list[Attempt]] = {person.student: [] for person in class_list().people}
+        for attempt in journal.attempts(self.lab(lab)):
+            by_student.setdefault(attempt.student, []).append(attempt)
+        asked = {
+            request["student"]: request
+            for request in requests_of(journal.events("request", "answer", lab=lab))
+        }
+        waiting = len(service.queue)
+        self.answer(
+            {
+                "students": [
+                    _row(lab, student, attempts, asked) for student, attempts in sorted(by_student.items())
+                ],
+                "queue": waiting,
+                "seconds": math.ceil(service.queue.seconds_for(waiting)) if waiting else 0,
+                "trouble": service.trouble,
+                "grading": service.grading,
+                "log": [_line(event) for event in journal.events(*_LOGGED, lab=lab)[-SHOWN:]],
+            }
+        )
+
+
+def _row(lab: str, student: str, attempts: list[Attempt], asked: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """A student's line."""
+    counting, person = rules.counting(lab, attempts), class_list().find(student)
+    longer = extension_of(lab, student)
+    request = asked.get(student)
+    result = counting.result if counting else None
+    return {
+        "student": student,
+        "name": person.name if person else "",
+        "section": person.section if person else "",
+        "attempts": len(attempts),
+        "waiting": sum(attempt.result is None for attempt in attempts),
+        "status": ""
+        if not attempts
+        else "waiting"
+        if result is None
+        else "fault"
+        if result.fault
+        else result.status,
+        "score": result.score if result else None,
+        "receipt": counting.receipt if counting else "",
+        "last": attempts[-1].receipt if attempts else "",
+        "days": longer.total_seconds() / 86400 if longer else 0,
+        "questions": {q.name: q.points for q in result.questions} if result else {},
+        "request": request if request and not request["answer"] else None,
+    }
+
+
+_LOGGED = ("regrade", "overrule", "extension", "answer", "graded", "exercise")
+
+
+def _line(event: Event) -> dict[str, Any]:
+    """A line of the log."""
+    details = {key: value for key, value in event.details.items() if key != "verdict"}
+    return {
+        "at": rules.clock(event.at),
+        "who": event.who,
+        "what": event.what,
+        "student": event.student,
+        **details,
+    }
+
+
+def requests_of(events: list[Event]) -> list[dict[str, Any]]:
+    """Students' requests, each with its answer once there is one."""
+    requests = {
+        event.id: {
+            "id": event.id,
+            "student": event.student,
+            "at": rules.clock(event.at),
+            "answer": "",
+            **event.details,
+        }
+        for event in events
+        if event.what == "request"
+    }
+    for event in events:
+        if event.what == "answer" and event.details["request"] in requests:
+            requests[event.details["request"]]["answer"] = event.details["text"]
+    return list(requests.values())
+
+
+class Ask(Handler):
+    """``/labs/LAB/requests``: a student asks for a regrade (POST), and reads the answer (GET)."""
+
+    def get(self, lab: str) -> None:
+        person = self.person()
+        events = self.service.journal.events("request", "answer", lab=self.lab(lab), student=person.name)
+        overruled = self.service.journal.events("overrule", lab=lab, student=person.name)
+        last = {event.details["question"]: event.details for event in overruled}
+        self.answer({"requests": requests_of(events), "overruled": list(last.values())})
+
+    def post(self, lab: str) -> None:
+        person, journal = self.person(), self.service.journal
+        text = _sentence(self.json_body().get("text"))
+        if not journal.attempts(self.lab(lab), person.name):
+            raise Failure(409, "There is nothing of yours to look at: hand in first")
+        mine = requests_of(journal.events("request", "answer", lab=lab, student=person.name))
+        if sum(not request["answer"] for request in mine) >= REQUESTS:
+            raise Failure(409, "Your last request has no answer yet: please wait for it")
+        journal.log(person.name, "request", lab, person.name, text=text)
+        self.answer({"message": "Your teachers see your request here."}, 201)
+
+
+class Decide(Handler):
+    """``/team/LAB/decide``: what somebody of the team decides. Each decision is a line of the log."""
+
+    async def post(self, lab: str) -> None:
+        person = self.person(team=True)
+        self.lab(lab)
+        wish = self.json_body()
+        deciding = {
+            "regrade": self._regrade, "overrule": self._overrule, "extend": self._extend, "answer": self._answer,
+        }.get(str(wish.get("do")))  # fmt: skip
+        if wish.get("do") == "grade":
+            self.answer({"message": await grade_class(self, lab, person.name)})
+            return
+        if deciding is None:
+            raise Failure(400, "There is no such decision")
+        deciding(lab, person.name, wish)
+        self.answer({"message": "Done."})
+
+    def _regrade(self, lab: str, who: str, wish: dict[str, Any]) -> None:
+        attempt = self.service.journal.of_receipt(str(wish.get("receipt")))
+        if attempt is None or attempt.lab != lab:
+            raise Failure(404, "There is no such receipt")
+        if attempt.result is None:
+            raise Failure(409, "This one is being graded already")
+        self.service.journal.judge_again(attempt, who)
+        again = self.service.journal.attempt(attempt.id)
+        self.service.queue.put(again)
+        self.service.rooms[lab].came_in(again)
+
+    def _overrule(self, lab: str, who: str, wish: dict[str, Any]) -> None:
+        questions, points = dict(spec(lab).questions), wish.get("points")
+        question = str(wish.get("question"))
+        if question not in questions:
+            raise Failure(400, "There is no such question")
+        if (
+            isinstance(points, bool)
+            or not isinstance(points, int | float)
+            or not 0 <= points <= questions[question]
+        ):
+            raise Failure(400, f"“{question}” gives 0 to {questions[question]:g} points")
+        self.service.journal.log(
+            who,
+            "overrule",
+            lab,
+            self._student(lab, wish),
+            question=question,
+            points=float(points),
+            why=_sentence(wish.get("why")),
+        )
+
+    def _extend(self, lab: str, who: str, wish: dict[str, Any]) -> None:
+        days = wish.get("days")
+        if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days <= 366:
+            raise Failure(400, "An extension is a number of days, at most 366")
+        student = self._student(lab, wish)
+        extensions.add(extensions_file(), lab, student, float(days))
+        self.service.journal.log(who, "extension", lab, student, days=float(days))
+        self.service.try_to_lay_out(lab, student)  # another attempt may count now
+
+    def _answer(self, lab: str, who: str, wish: dict[str, Any]) -> None:
+        known = {
+            request["id"]: request for request in requests_of(self.service.journal.events("request", lab=lab))
+        }
+        request = known.get(wish.get("request"))
+        if request is None:
+            raise Failure(404, "There is no such request")
+        self.service.journal.log(
+            who, "answer", lab, request["student"], request=request["id"], text=_sentence(wish.get("text"))
+        )
+
+    def _student(self, lab: str, wish: dict[str, Any]) -> str:
+        student = str(wish.get("student"))
+        if class_list().find(student) is None and not self.service.journal.attempts(lab, student):
+            raise Failure(404, "There is no such student")
+        return student
+
+
+def _sentence(text: object) -> str:
+    """What somebody wrote."""
+    if not isinstance(text, str) or not text.strip():
+        raise Failure(400, "Please write a sentence")
+    return plain(text).strip()[:LONGEST]
+
+
+async def grade_class(handler: Handler, lab: str, who: str) -> str:
+    """Grade what counts under the course's salt, as ``autograder grade`` does; the sentence in which that ends.
+
+    What the team overruled is entered as a person's score, and the pages follow.
+    """
+    service = handler.service
+    if service.grading:
+        raise Failure(409, "The class is being graded already")
+    if not (service.options.out / "submitted").is_dir():
+        raise Failure(409, "Nobody has handed in")
+    if service.not_laid_out:
+        raise Failure(409, f"Not everything lies there that counts. {service.trouble}")
+    service.grading = lab
+    try:
+        last = await _grade(service.options.out, lab, service.options.isolation)
+        overruled = service.journal.events("overrule", lab=lab)
+        if overruled:
+            await asyncio.get_running_loop().run_in_executor(
+                service.disk, _enter, service.options.out, lab, overruled
+            )
+            last = await _grade(service.options.out, lab, service.options.isolation)
+    except UserError as error:
+        raise Failure(409, str(error)) from None
+    finally:
+        service.grading = ""
+    service.journal.log(who, "graded", lab)
+    return last
+
+
+async def _grade(out: Path, lab: str, isolation: str | None) -> str:
+    words = ["grade", lab, "--submitted", str(out / "submitted"), "--out", str(out), "--jobs", "1"]
+    words += ["--isolation", isolation] if isolation else []
+    running = await asyncio.create_subprocess_exec(
+        sys.executable, "-P", "-m", "autograder.cli", *words, env={**os.environ, **ONE_THREAD},
+        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+    said, _ = await running.communicate()
+    lines = [line.strip() for line in said.decode(errors="replace").splitlines() if line.strip()]
+    if running.returncode:
+        wrong = next(
+            (line for line in lines if line.startswith(("✗", "!"))), lines[-1] if lines else "it ended"
+        )
+        raise UserError(wrong.lstrip("✗! "))
+    return f"The class is graded: gradebook, feedback and report lie in {out}."
+
+
+def _enter(out: Path, lab: str, overruled: list[Event]) -> None:
+    """Enter what the team overruled into the gradebook; of several decisions the last holds."""
+    last = {(event.student, event.details["question"]): event for event in overruled}
+    with open_gradebook(lab, out) as gradebook:
+        for (student, question), event in last.items():
+            gradebook.overrule(student, question, event.details["points"], event.details["why"])

@@ -1,0 +1,259 @@
+"""A class hands in to the live class within one minute: how long until receipt and verdict, at what cost, and is anything lost.
+
+``--kills 50`` ends the service or one of its workers with kill -9 at so many random moments meanwhile; who gets no answer sends
+again, as a student would. Prints a table and writes ``build/bench/live.json``; exit status 1 when anything is lost or twice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import http.client
+import json
+import os
+import random
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from autograder.audit.simulate import simulate
+from autograder.course.masters import lab_name
+from autograder.serve.journal import Journal
+
+ROOT = Path(__file__).resolve().parent.parent
+TICKS = os.sysconf("SC_CLK_TCK")
+console = Console()
+
+
+@dataclass
+class HandedIn:
+    """What one student saw, in seconds since their first try."""
+
+    student: str
+    receipt: str = ""
+    received: float = 0.0
+    verdict: float = 0.0
+    tries: int = 0
+
+
+class Server:
+    """``autograder serve`` as a process, started again after each kill."""
+
+    def __init__(self, lab: str, out: Path, jobs: int):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = int(free.getsockname()[1])
+        self.words = ["serve", lab, "--out", str(out), "--port", str(self.port), "--jobs", str(jobs)]
+        self.log = out.parent / "serve.log"
+        self.cpu = 0.0
+        self.peak = 0
+        self.start()
+
+    def start(self) -> None:
+        environment = {**os.environ, "COURSE_SALT": "the benchmark's salt", "COURSE_ROOT": str(ROOT)}
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "autograder.cli", *self.words],
+                env=environment, stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL, text=True,
+            )  # fmt: skip
+
+    def wait_warm(self) -> None:
+        """Wait until it says that it is ready."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if line.startswith("✓"):
+                return
+        raise SystemExit(f"the service did not start:\n{self.log.read_text()[-2000:]}")
+
+    def tree(self) -> Iterator[int]:
+        """All its processes."""
+        waiting = [self.process.pid]
+        while waiting:
+            pid = waiting.pop()
+            yield pid
+            with contextlib.suppress(OSError):
+                for task in Path(f"/proc/{pid}/task").iterdir():
+                    waiting += [int(child) for child in (task / "children").read_text().split()]
+
+    def cpu_seconds(self) -> float:
+        """CPU time of all its processes and of those that have ended."""
+        total = 0
+        for pid in self.tree():
+            with contextlib.suppress(OSError):
+                fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+                total += sum(map(int, fields[11:15]))
+        return total / TICKS
+
+    def memory(self) -> int:
+        """Bytes of all its processes, what they share counted once."""
+        total = 0
+        for pid in self.tree():
+            with contextlib.suppress(OSError):
+                for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+                    if line.startswith("Pss:"):
+                        total += 1024 * int(line.split()[1])
+        return total
+
+    def kill_something(self, rng: random.Random) -> None:
+        """kill -9 for the service or one of its workers."""
+        workers = [pid for pid in self.tree() if _is_worker(pid)]
+        if workers and rng.random() < 0.5:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(rng.choice(workers), signal.SIGKILL)
+            return
+        self.process.kill()
+        self.process.wait()
+        self.start()
+
+
+def _is_worker(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        return b"autograder.run.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return False
+
+
+def ask(port: int, path: str, token: str, body: bytes | None = None) -> tuple[int, dict[str, Any]]:
+    """One request; (0, {}) when nobody answers."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        headers = {"Authorization": f"Bearer {token}", "Host": f"localhost:{port}"}
+        connection.request("GET" if body is None else "POST", path, body, headers)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+    except (OSError, http.client.HTTPException, ValueError):
+        return 0, {}
+    finally:
+        connection.close()
+
+
+def student(server: Server, lab: str, who: HandedIn, token: str, notebook: bytes, after: float) -> None:
+    """A student's minute: wait, hand in, look until there is a verdict."""
+    time.sleep(after)
+    began = time.perf_counter()
+    while not who.receipt:
+        who.tries += 1
+        status, card = ask(server.port, f"/labs/{lab}/hand-in", token, notebook)
+        if status in (200, 201):
+            who.receipt, who.received = card["receipt"], time.perf_counter() - began
+        else:
+            time.sleep(0.5)
+    while not who.verdict:
+        status, card = ask(server.port, f"/receipts/{who.receipt}?wait=20", token)
+        if status == 200 and card["state"] == "graded":
+            who.verdict = time.perf_counter() - began
+        elif status != 200:
+            time.sleep(0.5)
+
+
+def run(lab: str, students: int, seconds: float, kills: int, jobs: int, seed: int) -> dict[str, Any]:
+    """One class; what came of it."""
+    with tempfile.TemporaryDirectory(prefix="bench-live-") as name:
+        folder = Path(name)
+        simulate(lab, students, folder / "class", seed, hostile=False)
+        notebooks = {
+            path.parent.parent.name: path.read_bytes()
+            for path in (folder / "class").glob(f"*/{lab}/{lab}.ipynb")
+        }
+        journal = Journal(folder / "out" / "live")
+        tokens = {who: journal.invite(who) for who in notebooks}
+        journal.close()
+        server = Server(lab, folder / "out", jobs)
+        server.wait_warm()
+        rng, before = random.Random(seed), server.cpu_seconds()
+        quiet, peak = server.memory(), 0
+        seen = [HandedIn(who) for who in notebooks]
+        threads = [
+            threading.Thread(
+                target=student,
+                args=(server, lab, who, tokens[who.student], notebooks[who.student], rng.uniform(0, seconds)),
+                daemon=True,
+            )
+            for who in seen
+        ]
+        moments = sorted(rng.uniform(0, seconds) for _ in range(kills))
+        began = time.perf_counter()
+        with Progress(console=console, transient=True) as progress:
+            bar = progress.add_task(f"{students} hand in", total=students)
+            for thread in threads:
+                thread.start()
+            while any(thread.is_alive() for thread in threads):
+                time.sleep(0.2)
+                if moments and time.perf_counter() - began > moments[0]:
+                    moments.pop(0)
+                    server.kill_something(rng)
+                if not kills:
+                    peak = max(peak, server.memory())
+                progress.update(bar, completed=sum(who.verdict > 0 for who in seen))
+        wall, cpu = time.perf_counter() - began, server.cpu_seconds() - before
+        server.process.send_signal(signal.SIGINT)
+        server.process.wait(60)
+        journal = Journal(folder / "out" / "live")
+        attempts = journal.attempts(lab)
+        journal.close()
+        laid_out = {path.parent.parent.name for path in (folder / "out" / "submitted").glob("*/*/*.ipynb")}
+    return {
+        "lab": lab, "students": len(seen), "seconds": seconds, "jobs": jobs, "kills": kills - len(moments),
+        "receipt": _quantiles([who.received for who in seen]), "verdict": _quantiles([who.verdict for who in seen]),
+        "wall": wall, "cpu": None if kills else cpu, "memory_quiet": quiet, "memory_peak": peak or None,
+        "lost": sorted({who.receipt for who in seen} - {a.receipt for a in attempts if a.result is not None}),
+        "twice": len(attempts) - len({(a.student, a.digest) for a in attempts}),
+        "faults": sum(bool(a.result and a.result.fault) for a in attempts),
+        "not_laid_out": sorted({who.student for who in seen} - laid_out),
+        "sent_again": sum(who.tries - 1 for who in seen), "load": os.getloadavg()[0],
+    }  # fmt: skip
+
+
+def _quantiles(values: list[float]) -> dict[str, float]:
+    cuts = statistics.quantiles(values, n=100, method="inclusive")
+    return {"p50": cuts[49], "p95": cuts[94], "most": max(values)}
+
+
+def main() -> int:
+    """Run it, show it, keep it."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--lab", default="07")
+    parser.add_argument("--students", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=60.0, help="in which they all hand in")
+    parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    found = run(lab_name(asked.lab), asked.students, asked.seconds, asked.kills, asked.jobs, asked.seed)
+    table = Table(title=f"{found['students']} hand in {found['lab']} within {asked.seconds:.0f} s")
+    for heading in ("", "p50", "p95", "most"):
+        table.add_column(heading)
+    for what in ("receipt", "verdict"):
+        table.add_row(what, *(f"{found[what][name]:.2f} s" for name in ("p50", "p95", "most")))
+    console.print(table)
+    if found["cpu"] is not None:
+        console.print(
+            f"{found['cpu']:.1f} CPU-seconds, {found['cpu'] / found['students']:.3f} for each; "
+            f"memory {found['memory_quiet'] / 2**20:.0f} MB before, {found['memory_peak'] / 2**20:.0f} MB at most; load {found['load']:.1f}"
+        )
+    console.print(
+        f"{found['kills']} kills, {found['sent_again']} sent again; lost {len(found['lost'])}, twice {found['twice']}, "
+        f"not laid out {len(found['not_laid_out'])}, grader's own failures {found['faults']}"
+    )
+    target = ROOT / "build" / "bench" / ("live_kills.json" if asked.kills else "live.json")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps(found, indent=2) + "\n")
+    return 1 if found["lost"] or found["twice"] or found["not_laid_out"] or found["faults"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

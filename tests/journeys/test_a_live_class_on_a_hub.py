@@ -1,0 +1,148 @@
+"""A live class on a JupyterHub in Chromium: a lecturer and five students sign in, hand in, read, mend, hand in."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from autograder.course.masters import course_root
+from autograder.sandbox.jail.namespaces import probe
+from tests.fixtures.frozen_course import LAB, WRONG, environment, freeze
+from tests.fixtures.live_class import free_port
+from tests.install_hub_proxy import NEEDED, PROXY
+from tests.serve.test_live_class import notebook
+
+pytestmark = [
+    pytest.mark.skipif(probe() is not None, reason=str(probe())),
+    pytest.mark.xdist_group("live_journey"),
+]
+
+CONFIGURATION = """
+c.JupyterHub.bind_url = "http://127.0.0.1:{public}"
+c.JupyterHub.hub_bind_url = "http://127.0.0.1:{inside}"
+c.ConfigurableHTTPProxy.command = {proxy!r}
+c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{api}"
+c.JupyterHub.authenticator_class = "dummy"
+c.DummyAuthenticator.allow_all = True
+c.Authenticator.admin_users = {{"prof"}}
+c.JupyterHub.services = [{{
+    "name": "autograder",
+    "url": "http://127.0.0.1:{service}",
+    "command": {command!r},
+    "environment": {environment!r},
+    "oauth_no_confirm": True,
+}}]
+may_hand_in = "access:services!service=autograder"
+c.JupyterHub.load_roles = [{{"name": "user", "scopes": ["self", may_hand_in]}}]
+"""
+STUDENTS = ("ada", "bo", "cleo", "dan", "eve")
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the service on a running hub."""
+    assert PROXY.exists(), NEEDED
+    folder = tmp_path_factory.mktemp("hub")
+    root = freeze(folder / "course", LAB)
+    shutil.copytree(course_root() / "notebooks" / "demos", root / "notebooks" / "demos")
+    ports = {name: free_port() for name in ("public", "inside", "api", "service")}
+    given = ("PATH", "PYTHONPATH", "COURSE_ROOT", "COURSE_SALT", "OMP_NUM_THREADS", "STARTED_BY_TESTS")
+    said = {name: value for name, value in environment(root).items() if name in given}
+    words = [
+        sys.executable,
+        "-P",
+        "-m",
+        "autograder.cli",
+        "serve",
+        LAB,
+        "--out",
+        str(folder / "out"),
+        "--hub",
+        "--jobs",
+        "1",
+    ]
+    (folder / "jupyterhub_config.py").write_text(
+        CONFIGURATION.format(**ports, proxy=str(PROXY), command=words, environment=said)
+    )
+    with (folder / "hub.log").open("wb") as log:
+        running = subprocess.Popen(
+            [sys.executable, "-m", "jupyterhub"],
+            cwd=folder,
+            stdout=log,
+            stderr=log,
+            env={**os.environ, **said},
+        )
+    address = f"http://127.0.0.1:{ports['public']}/services/autograder/"
+    until = time.monotonic() + 180
+    while not _answers(address):
+        assert running.poll() is None and time.monotonic() < until, (folder / "hub.log").read_text()[-3000:]
+        time.sleep(0.5)
+    yield address
+    running.send_signal(signal.SIGTERM)
+    running.wait(60)
+
+
+def _answers(address: str) -> bool:
+    """Whether the service answers through the hub's proxy: that it knows nobody."""
+    try:
+        urllib.request.urlopen(address, timeout=5)
+    except urllib.error.HTTPError as error:
+        return error.code == 401
+    except OSError:
+        pass
+    return False
+
+
+def signed_in(browser: Any, address: str, who: str, path: str = "") -> Page:
+    """A browser of ``who``'s own that the hub has signed in."""
+    page = browser.new_context(viewport={"width": 1366, "height": 768}).new_page()
+    page.set_default_timeout(90_000)
+    page.on("pageerror", lambda error: pytest.fail(f"{who}: {error}"))
+    page.goto(address + path)
+    page.get_by_label("Username").fill(who)
+    page.get_by_label("Password").fill("anything")
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(f"**/services/autograder/{path}")
+    return page
+
+
+def hand_in(page: Page, content: bytes) -> None:
+    file = {"name": f"{LAB}.ipynb", "mimeType": "application/json", "buffer": content}
+    page.get_by_label("Your saved notebook").set_input_files(file)
+    page.get_by_role("button", name="Hand in").click()
+
+
+def test_five_students_hand_in_read_and_mend_while_the_lecturers_screen_moves(hub, browser):
+    expect.set_options(timeout=90_000)
+    room = signed_in(browser, hub, "prof", f"room/{LAB}")
+    expect(room.get_by_role("status").first).to_contain_text("0 students have a verdict")
+    line = room.locator(".question", has_text="normalise_rows")
+    students = {who: signed_in(browser, hub, who) for who in STUDENTS}
+    for who, page in students.items():
+        hand_in(page, notebook(WRONG, who))
+    for page in students.values():
+        expect(page.locator(".card")).to_have_attribute("data-state", "graded")
+        expect(page.locator("li", has_text="normalise_rows").locator(".why").first).not_to_be_empty()
+    expect(line).to_contain_text("0 of 5 have it")
+    for who, page in students.items():
+        hand_in(page, notebook({}, who))
+    expect(line).to_contain_text("5 of 5 have it")
+
+    ada = students["ada"]
+    ada.goto(f"{hub}team/{LAB}")
+    expect(ada.get_by_text("This page is the teaching team's.")).to_be_visible()
+    team = room
+    team.goto(f"{hub}team/{LAB}")
+    for who in STUDENTS:
+        expect(team.locator(f"tr[data-student={who}]")).to_contain_text("graded")

@@ -1,0 +1,323 @@
+"""A hub's day in Chromium, set up as docs/hub.md says: a teacher gives out, three students work and hand in, get graded,
+and see their feedback.
+
+The machine is one of its own (``tests/fixtures/machine.py``): accounts and files are gone with it. It needs root, Node and
+npm's configurable-http-proxy; without them these tests fail and say so, they are not skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from autograder.course.masters import course_root, lab_name, solution_source
+from autograder.course.policy_file import spec
+from tests.fixtures.frozen_course import freeze
+from tests.fixtures.jupyterlab import PATIENCE_MS
+from tests.fixtures.lab_page import card, menu, validated, write, write_in_words
+from tests.fixtures.machine import Machine, closed_to_others
+from tests.install_hub_proxy import FOLDER, NEEDED, PROXY
+
+pytestmark = pytest.mark.xdist_group("hubs_day")
+
+LAB = lab_name("00")
+QUESTIONS = [name for name, _ in spec(LAB).questions]
+WRONG = "def one_hot(ids, V):\n    return np.eye(V)[:, np.asarray(ids)]"
+PAGE = (course_root() / "docs" / "hub.md").read_text(encoding="utf-8")
+STUDENTS = ("ada", "bo", "cleo")
+
+
+def files_of_the_page() -> dict[str, str]:
+    """path -> text of the files that the page shows."""
+    blocks = re.findall(r"^```python\n# (/\S+)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    return dict(blocks)
+
+
+def steps(title: str) -> str:
+    """The commands of the page's block that begins with this comment."""
+    (block,) = re.findall(rf"^```sh\n# {re.escape(title)}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    return block
+
+
+def right(question: str) -> str:
+    """The master's answer, as a student would have written it."""
+    return re.sub(r"\n *### (BEGIN|END) SOLUTION", "", solution_source(LAB, question)).strip()
+
+
+def free_ports(count: int) -> list[int]:
+    with ExitStack() as open_:
+        sockets = [open_.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    """The machine with the page's accounts, exchange and files; the course lies in the teacher's home alone."""
+    assert os.geteuid() == 0, "the hub's day needs root: it makes accounts on a machine of its own"
+    assert PROXY.exists(), NEEDED
+    folder = tmp_path_factory.mktemp("machine")
+    course = freeze(folder / "course", LAB)
+    for name in ("pyproject.toml", "requirements.lock"):
+        shutil.copy(course_root() / name, course)
+    prefix, base = Path(sys.prefix), Path(sys.base_prefix)
+    # The environment with everything stands for both: the test would not install a second one.
+    places = [
+        (prefix, str(prefix)), (base, str(base)), (prefix, "/opt/hub"), (FOLDER, "/opt/proxy"),
+    ]  # fmt: skip
+    checkouts = {course_root(), *(path for path in [prefix.parent] if (path / "autograder").is_dir())}
+    covered = checkouts | {closed for path in (prefix, base) if (closed := closed_to_others(path))}
+    here = Machine(folder, places, sorted(covered))
+    try:
+        here.sh(steps("accounts and exchange"))
+        passwords = "\n".join(f"{name}:{name}s-password" for name in ("prof", *STUDENTS))
+        here.sh(f"chpasswd <<< {shlex.quote(passwords)}")
+        here.sh("mkdir /home/prof/course /home/prof/our-course")
+        subprocess.run(["cp", "-a", f"{course}/.", str(folder / "home" / "prof" / "course")], check=True)
+        here.sh(
+            f"mkdir -p /home/prof/course/.venv && mount --bind {prefix} /home/prof/course/.venv && "
+            "chown -R --no-dereference prof: /home/prof/our-course && "
+            "find /home/prof/course -xdev -exec chown --no-dereference prof: {} +"
+        )
+        for path, text in files_of_the_page().items():
+            here.write(path, text)
+        here.sh("chown -R prof: /home/prof/.jupyter")
+        yield here
+    finally:
+        here.stop()
+
+
+@pytest.fixture(scope="module")
+def hub(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the hub, once it listens."""
+    front, inner, proxys = free_ports(3)
+    address, log = f"http://127.0.0.1:{front}", tmp_path_factory.mktemp("hub") / "log"
+    command = machine.words(
+        "/opt/hub/bin/python", "-m", "jupyterhub", "-f", "/etc/jupyterhub/jupyterhub_config.py",
+        f"--JupyterHub.bind_url={address}", f"--JupyterHub.hub_port={inner}",
+        f"--ConfigurableHTTPProxy.api_url=http://127.0.0.1:{proxys}",
+        "--JupyterHub.db_url=sqlite:////srv/hub.sqlite", "--JupyterHub.cookie_secret_file=/srv/cookie_secret",
+        "--JupyterHub.pid_file=/srv/hub.pid", "--Spawner.start_timeout=180", "--Spawner.http_timeout=180",
+    )  # fmt: skip
+    programs = "/opt/proxy/node_modules/.bin:/opt/hub/bin:" + os.environ["PATH"]
+    # As `make setup` installs it: importable for the teacher, whose home nobody else can enter.
+    own = {"PYTHONPATH": "/home/prof/course:/home/prof/course/notebooks", "OMP_NUM_THREADS": "1"}
+    with log.open("w") as file:
+        process = subprocess.Popen(command, env={"PATH": programs, **own}, stdout=file, stderr=file)
+        try:
+            for _ in range(600):
+                assert process.poll() is None, log.read_text()
+                try:
+                    urllib.request.urlopen(f"{address}/hub/health", timeout=5)
+                    break
+                except OSError:
+                    time.sleep(0.2)
+            else:
+                pytest.fail(log.read_text())
+            yield address
+        finally:
+            process.terminate()
+            try:
+                process.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+            print(log.read_text()[-4000:])
+
+
+Enter = Callable[[str], Page]
+
+
+@pytest.fixture(scope="module")
+def enter(hub: str, browser: Any) -> Iterator[Enter]:
+    """``enter("ada")``: her page, logged in with her password, on her own server."""
+    pages: dict[str, Page] = {}
+    with ExitStack() as opened:
+
+        def of(name: str) -> Page:
+            if name not in pages:
+                context = browser.new_context(viewport={"width": 1366, "height": 768})
+                opened.callback(context.close)
+                context.set_default_timeout(PATIENCE_MS)
+                page = context.new_page()
+                page.goto(f"{hub}/hub/login")
+                page.locator("#username_input").fill(name)
+                page.locator("#password_input").fill(f"{name}s-password")
+                page.locator("#login_submit").click()
+                page.wait_for_url(re.compile(rf"/user/{name}/lab"))
+                expect(page.locator(".jp-Launcher").first).to_be_visible()
+                pages[name] = page
+            return pages[name]
+
+        yield of
+
+
+def in_a_terminal(page: Page, machine: Machine, script: str) -> str:
+    """Type the page's commands into a terminal of the teacher's JupyterLab; what they printed."""
+    machine.sh("rm -f /home/prof/.said /home/prof/.status")
+    page.goto(re.sub(r"/lab.*", "/lab?reset", page.url))
+    page.locator(".jp-LauncherCard", has_text="Terminal").click()
+    page.locator(".jp-Terminal .xterm").click()
+    machine.sh("until pgrep -u prof -x bash; do sleep 0.2; done")
+    machine.write("/home/prof/.block", script)
+    # All of a block at once, as somebody pastes it; its words are kept to be read here.
+    page.keyboard.type("bash -e ~/.block > ~/.said 2>&1; echo $? > ~/.status\n", delay=5)
+    for _ in range(PATIENCE_MS // 200):
+        status = machine.sh("cat /home/prof/.status 2>/dev/null || true").strip()
+        if status:
+            break
+        time.sleep(0.2)
+    said = machine.sh("cat /home/prof/.said 2>/dev/null || true")
+    assert status == "0", said
+    return said
+
+
+@pytest.fixture(scope="module")
+def given_out(enter: Enter, machine: Machine) -> str:
+    return in_a_terminal(enter("prof"), machine, steps("give out"))
+
+
+def fetch(page: Page, name: str) -> None:
+    """Fetch the lab in the Assignment List and open its notebook."""
+    menu(page, "Nbgrader", "Assignment List")
+    page.locator("#released_assignments_list").get_by_role("button", name="Fetch").click()
+    expect(page.locator("#fetched_assignments_list")).to_contain_text(LAB)
+    page.goto(re.sub(r"/lab.*", f"/lab/tree/{LAB}/{LAB}.ipynb", page.url))
+    expect(page.get_by_text("| Idle")).to_be_visible()
+
+
+def work(page: Page, name: str) -> None:
+    """ada answers all, bo one question wrongly, cleo two questions."""
+    menu(page, "Run", "Run All Cells")
+    expect(card(page, QUESTIONS[-1])).to_contain_text("is still to do")
+    for question in QUESTIONS[:2] if name == "cleo" else QUESTIONS:
+        wrong = name == "bo" and question == "one_hot"
+        write(page, question, WRONG if wrong else right(question))
+        expect(card(page, question)).to_have_class("ck bad" if wrong else "ck good")
+    write_in_words(page, f"{name} says: one-hot rows claim no order.")
+
+
+def submit(page: Page) -> None:
+    menu(page, "Nbgrader", "Assignment List")
+    page.locator("#fetched_assignments_list").get_by_role("button", name="Submit").click()
+    expect(page.locator("#submitted_assignments_list")).to_contain_text(LAB)
+
+
+@pytest.fixture(scope="module")
+def handed_in(enter: Enter, given_out: str) -> dict[str, str]:
+    """Three students' days; what Validate said to each."""
+    said = {}
+    for name in STUDENTS:
+        page = enter(name)
+        fetch(page, name)
+        work(page, name)
+        said[name] = validated(page).inner_text()
+        page.keyboard.press("Escape")
+        submit(page)
+    return said
+
+
+@pytest.fixture(scope="module")
+def graded(enter: Enter, machine: Machine, handed_in: dict[str, str]) -> dict[str, dict]:
+    """student -> the row of results.json."""
+    in_a_terminal(enter("prof"), machine, steps("collect and grade"))
+    rows = json.loads(machine.sh("cat /home/prof/our-course/results.json"))
+    return {row["student"]: row for row in rows}
+
+
+@pytest.fixture(scope="module")
+def given_back(enter: Enter, machine: Machine, graded: dict[str, dict]) -> dict[str, str]:
+    """What each student reads on the page that the Assignment List fetched and opened."""
+    in_a_terminal(enter("prof"), machine, steps("give back"))
+    return {name: feedback_of(enter(name), machine) for name in STUDENTS}
+
+
+def feedback_of(page: Page, machine: Machine) -> str:
+    """Fetch the feedback in the Assignment List and read the page that it links."""
+    page.goto(re.sub(r"/lab.*", "/lab?reset", page.url))
+    menu(page, "Nbgrader", "Assignment List")
+    page.locator("#submitted_assignments_list").get_by_role("button", name="Fetch Feedback").click()
+    expect(page.locator("#submitted_assignments_list").get_by_text("(view feedback)")).to_be_visible()
+    address = page.url.split("/lab")[0]
+    # JupyterLab's file browser goes there; the file is opened as the browser's own page.
+    name = address.rpartition("/")[2]
+    stamp = machine.sh(f"ls /home/{name}/{LAB}/feedback").strip()
+    read = page.context.new_page()
+    read.goto(f"{address}/files/{LAB}/feedback/{stamp}/{LAB}.html")
+    text = read.locator("main").inner_text()
+    read.close()
+    return text
+
+
+def test_a_student_can_read_nothing_of_the_course(machine: Machine) -> None:
+    for place in (
+        "/home/prof",
+        "/home/prof/course/autograder/hidden_tests",
+        "/home/bo",
+        str(course_root() / "solutions"),
+    ):
+        seen = machine.sh(f"runuser -u ada -- ls {place} 2>/dev/null || echo closed")
+        assert seen == "closed\n", place
+    kit = machine.sh("cd / && runuser -u ada -- /opt/hub/bin/python -c 'import autograder' 2>&1 || true")
+    assert "No module named 'autograder'" in kit
+
+
+def test_what_is_given_out_is_what_the_student_fetches(given_out: str, machine: Machine) -> None:
+    assert f"Destination: /srv/nbgrader/exchange/bigrams/outbound/{LAB}" in given_out
+
+
+def test_validate_says_to_each_what_is_missing(handed_in: dict[str, str]) -> None:
+    assert "Success! Your notebook passes all the tests." in handed_in["ada"]
+    assert "one_hot" in handed_in["bo"] and "softmax" not in handed_in["bo"]
+    assert f"{QUESTIONS[-1]}: not written yet" in handed_in["cleo"]
+
+
+def test_each_login_gets_the_points_of_its_own_work(graded: dict[str, dict]) -> None:
+    assert set(graded) == set(STUDENTS)
+    most = dict(spec(LAB).questions)
+    points = {s: {q["name"]: q["points"] for q in row["questions"]} for s, row in graded.items()}
+    assert points["ada"] == most
+    assert (
+        points["bo"] == {**most, "one_hot": points["bo"]["one_hot"]}
+        and points["bo"]["one_hot"] < most["one_hot"]
+    )
+    assert points["cleo"] == {name: most[name] if name in QUESTIONS[:2] else 0 for name in QUESTIONS}
+
+
+def test_formgrader_shows_the_class_in_a_tab_of_its_own(
+    graded: dict[str, dict], enter: Enter, hub: str
+) -> None:
+    page = enter("prof").context.new_page()
+    page.goto(f"{hub}/user/prof/formgrader")
+    expect(page.get_by_role("row", name=LAB).get_by_role("gridcell", name="3", exact=True)).to_be_visible()
+    page.close()
+
+
+def test_everybody_reads_their_own_feedback_in_the_assignment_list(
+    given_back: dict[str, str], graded: dict[str, dict]
+) -> None:
+    for name, text in given_back.items():
+        assert text.startswith(f"Feedback for {name}\n")
+        assert f" {graded[name]['score']:g} of " in " ".join(text.split())
+    assert "one_hot" in given_back["bo"]
+
+
+def test_nobody_finds_anothers_feedback(given_back: dict[str, str], machine: Machine) -> None:
+    feedback = "/srv/nbgrader/exchange/bigrams/feedback"
+    assert len(machine.sh(f"ls {feedback}").split()) == len(STUDENTS)
+    assert machine.sh(f"runuser -u ada -- ls {feedback} 2>/dev/null || echo closed") == "closed\n"

@@ -1,0 +1,356 @@
+"""What strangers, and students who try, get from the service: a sentence, and nobody else's anything."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.serve import hand_in
+from autograder.serve.hand_in import MAX_BYTES, WAITS_OF_ONE
+from autograder.serve.service import A_MINUTE, UPLOADS_OF_ONE, Options
+from tests.fixtures.live_class import NOTEBOOK, Answer, LiveClass, addresses
+
+LAB = "00_warm_up"
+HAND_IN = f"/labs/{LAB}/hand-in"
+
+
+@pytest.fixture
+def live(tmp_path: Path, course_at) -> Iterator[LiveClass]:
+    course_at("")
+    with addresses(tmp_path / "out", LAB) as running:
+        yield running
+
+
+def handed_in(live: LiveClass, who: str = "ada", content: bytes = NOTEBOOK) -> dict:
+    answer = live.ask(HAND_IN, content, who)
+    assert answer.status == 201, answer.body
+    return answer.json
+
+
+def signed_in(live: LiveClass, who: str) -> tuple[str, str]:
+    """The cookies of a browser that opened the invitation, and the token in its page."""
+    entered = live.ask(f"/in/{live.tokens[who]}")
+    assert entered.status == 302
+    session = entered.headers["set-cookie"].split(";")[0]
+    page = live.ask("/", Cookie=session, Accept="text/html")
+    assert page.status == 200
+    xsrf = page.headers["set-cookie"].split(";")[0]
+    return f"{session}; {xsrf}", page.body.decode().split('data-xsrf="')[1].split('"')[0]
+
+
+def test_a_notebook_is_received_under_a_receipt_that_its_student_can_look_up(live):
+    card = handed_in(live)
+    assert live.ask(f"/receipts/{card['receipt']}", who="ada").json["state"] == "waiting"
+    place = live.service.journal.notebook(LAB, card["receipt"])
+    assert place.read_bytes() == NOTEBOOK
+    assert not list(live.service.journal.incoming.iterdir())
+
+
+def test_the_same_notebook_sent_twice_has_one_receipt(live):
+    first, again = handed_in(live), live.ask(HAND_IN, NOTEBOOK, "ada")
+    assert (again.status, again.json["new"], again.json["receipt"]) == (200, False, first["receipt"])
+
+
+@pytest.mark.parametrize(
+    "path", ["/", HAND_IN, f"/labs/{LAB}/attempts", f"/room/{LAB}", f"/room/{LAB}/events", "/receipts/X"]
+)
+def test_nobody_gets_anything_without_a_token(live, path):
+    body = NOTEBOOK if path == HAND_IN else None
+    assert live.ask(path, body).status in (401, 403)
+    assert live.ask(path, body, Authorization="Bearer wrong").status in (401, 403)
+    assert live.service.journal.attempts(LAB) == []
+
+
+def test_anothers_receipt_and_one_that_is_none_look_the_same(live):
+    receipt = handed_in(live, "ada")["receipt"]
+    theirs, nobodys = (
+        live.ask(f"/receipts/{receipt}", who="bo"),
+        live.ask("/receipts/00-AAAAAAAAAA", who="bo"),
+    )
+    assert (
+        (theirs.status, theirs.json)
+        == (nobodys.status, nobodys.json)
+        == (403, {"message": "This is no receipt of yours."})
+    )
+    assert live.ask(f"/labs/{LAB}/attempts", who="bo").json["attempts"] == []
+
+
+@pytest.mark.parametrize("path", [f"/room/{LAB}", f"/room/{LAB}/events"])
+def test_a_student_does_not_see_the_teams_pages(live, path):
+    assert live.ask(path, who="ada").status == 403
+
+
+def test_a_student_starts_no_exercise(live):
+    assert live.ask(f"/room/{LAB}/exercise", b'{"do": "start"}', "ada").status == 403
+    assert live.service.rooms[LAB].exercise is None
+
+
+def test_a_page_under_another_name_gets_nothing(live):
+    """DNS rebinding: a stranger's name that points here."""
+    for host in ("evil.example", f"evil.example:{live.port}", "localhost.evil.example", ""):
+        answer = live.ask("/", who="ada", host=host or "evil")
+        assert answer.status == 421, host
+
+
+def test_a_browser_hands_in_with_the_token_of_our_page_and_not_without(live):
+    cookies, xsrf = signed_in(live, "ada")
+    assert live.ask(HAND_IN, NOTEBOOK, Cookie=cookies).status == 403
+    assert live.ask(HAND_IN, NOTEBOOK, Cookie=cookies, X_XSRFToken="x" * 20).status == 403
+    foreign = live.ask(HAND_IN, NOTEBOOK, Cookie=cookies, X_XSRFToken=xsrf, Origin="http://evil.example")
+    assert foreign.status == 403
+    assert live.service.journal.attempts(LAB) == []
+    assert live.ask(HAND_IN, NOTEBOOK, Cookie=cookies, X_XSRFToken=xsrf).status == 201
+
+
+def test_a_session_cannot_be_made_up_and_ends_with_its_invitation(live):
+    cookies, _ = signed_in(live, "ada")
+    name, _, value = cookies.split(";")[0].partition("=")
+    forged = value.strip('"').rsplit("|", 1)[0] + "|" + "0" * 64
+    assert live.ask("/", Cookie=f'{name}="{forged}"').status == 401
+    assert live.ask("/", Cookie=cookies).status == 200
+    live.service.journal.invite("ada")
+    assert live.ask("/", Cookie=cookies).status == 401
+
+
+def test_the_session_cookie_is_out_of_reach_of_scripts_and_other_sites(live):
+    cookie = live.ask(f"/in/{live.tokens['ada']}").headers["set-cookie"].lower()
+    assert "httponly" in cookie and "samesite=lax" in cookie and live.tokens["ada"].lower() not in cookie
+
+
+def test_somebodys_link_does_not_take_the_place_of_who_is_signed_in(live):
+    cookies, _ = signed_in(live, "ada")
+    answer = live.ask(f"/in/{live.tokens['bo']}", Cookie=cookies)
+    assert answer.status == 409 and "set-cookie" not in answer.headers
+
+
+def begun(live: LiveClass, who: str) -> socket.socket:
+    """An upload of which one byte came."""
+    line = socket.create_connection(("127.0.0.1", live.port), 60)
+    head = f"POST {HAND_IN} HTTP/1.1\r\nHost: localhost:{live.port}\r\nAuthorization: Bearer {live.tokens[who]}\r\n"
+    line.sendall((head + "Content-Length: 1000\r\n\r\n{").encode())
+    return line
+
+
+def test_a_thousand_silent_connections_keep_nobody_from_an_answer(live):
+    """Of strangers without a token, more than the service takes: nothing sent, half a head, half a body."""
+    beginnings = [b"", b"GET / HT", b"POST /out HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n{"]
+    began = time.monotonic()
+    with contextlib.ExitStack() as lines:
+        for number in range(1000):
+            line = lines.enter_context(socket.create_connection(("127.0.0.1", live.port), 60))
+            with contextlib.suppress(OSError):  # it had to make way already
+                line.sendall(beginnings[number % 3])
+            if number % 200 == 150:
+                assert live.ask("/", who="ada").status == 200
+        handed_in(live)
+    assert time.monotonic() - began < 30
+
+
+def test_who_waits_for_an_answer_does_not_make_way_for_silent_connections(live):
+    receipt = handed_in(live)["receipt"]
+    answers: list[Answer] = []
+
+    def wait() -> None:
+        answers.append(live.ask(f"/receipts/{receipt}?wait=4", who="ada"))
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    with contextlib.ExitStack() as lines:
+        for _ in range(300):
+            lines.enter_context(socket.create_connection(("127.0.0.1", live.port), 60))
+        waiting.join(60)
+    assert [answer.status for answer in answers] == [200]
+
+
+def test_one_persons_waits_are_bounded(live):
+    receipt = handed_in(live)["receipt"]
+    began, seconds = time.monotonic(), []
+
+    def wait() -> None:
+        assert live.ask(f"/receipts/{receipt}?wait=3", who="ada").status == 200
+        seconds.append(time.monotonic() - began)
+
+    waiting = [threading.Thread(target=wait) for _ in range(WAITS_OF_ONE + 4)]
+    for one in waiting:
+        one.start()
+    for one in waiting:
+        one.join(60)
+    assert sum(took < 2.5 for took in seconds) == 4
+    assert not live.service.waits.total()
+
+
+def test_slow_uploads_of_one_person_leave_places_for_the_others(live, monkeypatch):
+    monkeypatch.setattr(hand_in, "UPLOADS", UPLOADS_OF_ONE + 1)
+    with contextlib.ExitStack() as lines:
+        for _ in range(UPLOADS_OF_ONE):
+            lines.enter_context(begun(live, "ada"))
+        refused = lines.enter_context(begun(live, "ada"))
+        assert refused.recv(1000).startswith(b"HTTP/1.1 429")
+        handed_in(live, "bo")
+    handed_in_until_there_is_room(live, "ada")
+
+
+def handed_in_until_there_is_room(live: LiveClass, who: str) -> None:
+    until = time.monotonic() + 30
+    while live.service.uploads.total() and time.monotonic() < until:
+        time.sleep(0.05)
+    handed_in(live, who)
+
+
+def test_an_upload_that_sends_nothing_more_gives_its_place_up(live, monkeypatch):
+    monkeypatch.setattr(hand_in, "STALLED", 0.5)
+    with begun(live, "ada") as line:
+        assert line.recv(1000) == b""
+    handed_in_until_there_is_room(live, "ada")
+    assert not list(live.service.journal.incoming.iterdir())
+
+
+def test_a_notebook_that_is_too_large_is_refused_before_it_is_sent(live):
+    with socket.create_connection(("127.0.0.1", live.port), 60) as line:
+        head = f"POST {HAND_IN} HTTP/1.1\r\nHost: localhost:{live.port}\r\nAuthorization: Bearer {live.tokens['ada']}\r\n"
+        line.sendall((head + f"Content-Length: {MAX_BYTES + 1}\r\n\r\n").encode())
+        assert line.recv(1000).startswith(b"HTTP/1.1 413")
+    assert not list(live.service.journal.incoming.iterdir())
+
+
+def test_a_body_without_a_length_and_without_an_end_is_cut_off(live):
+    with socket.create_connection(("127.0.0.1", live.port), 60) as line:
+        head = f"POST {HAND_IN} HTTP/1.1\r\nHost: localhost:{live.port}\r\nAuthorization: Bearer {live.tokens['ada']}\r\n"
+        line.sendall((head + "Transfer-Encoding: chunked\r\n\r\n").encode())
+        sent = 0
+        with pytest.raises(OSError):
+            while sent < 4 * MAX_BYTES:
+                line.sendall(b"10000\r\n" + b"x" * 0x10000 + b"\r\n")
+                sent += 0x10000
+    assert sent <= MAX_BYTES + (8 << 20)  # what lay in buffers
+    until = time.monotonic() + 60
+    while (
+        live.service.uploads.total() or list(live.service.journal.incoming.iterdir())
+    ) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not list(live.service.journal.incoming.iterdir())
+    assert not live.service.uploads.total()
+
+
+def test_a_connection_that_breaks_off_leaves_nothing(live):
+    with socket.create_connection(("127.0.0.1", live.port), 60) as line:
+        head = f"POST {HAND_IN} HTTP/1.1\r\nHost: localhost:{live.port}\r\nAuthorization: Bearer {live.tokens['ada']}\r\n"
+        line.sendall((head + "Content-Length: 1000\r\n\r\n{").encode())
+        time.sleep(0.3)
+    until = time.monotonic() + 60
+    while live.service.uploads.total() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not live.service.uploads.total()
+    assert not list(live.service.journal.incoming.iterdir())
+
+
+@pytest.mark.parametrize("body", [b"", b"PK\x03\x04 a zip", b"<html>", b'{"kernelspec": 1}', b'["cells"]'])
+def test_what_is_no_notebook_is_not_taken(live, body):
+    answer = live.ask(HAND_IN, body, "ada")
+    assert answer.status == 422 and "no notebook" in answer.json["message"]
+    assert live.service.journal.attempts(LAB) == []
+
+
+def test_sending_again_and_again_is_slowed_down_for_who_does_it_only(live):
+    statuses = [live.ask(HAND_IN, b"no notebook", "ada").status for _ in range(A_MINUTE + 3)]
+    assert statuses[-3:] == [429] * 3
+    handed_in(live, "bo")
+
+
+def test_three_that_wait_are_enough_and_the_answer_says_when(live):
+    for number in range(3):
+        handed_in(live, content=NOTEBOOK + b" " * number)
+    answer = live.ask(HAND_IN, NOTEBOOK + b"    ", "ada")
+    assert answer.status == 429 and int(answer.headers["retry-after"]) >= 1
+    assert len(live.service.journal.attempts(LAB)) == 3
+
+
+@pytest.mark.parametrize(
+    "path", ["/labs/../x/hand-in", "/labs/01_markov_bigram/hand-in", "/labs/99_x/hand-in", "/receipts/..%2f..%2fx", "/demos/..%2f..%2fetc.html", "/in/../x", "/%00"],
+)  # fmt: skip
+def test_made_up_names_lead_nowhere(live, path):
+    assert live.ask(path, NOTEBOOK if "hand-in" in path else None, "ada").status in (400, 403, 404)
+    assert live.service.journal.attempts(LAB) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b'{"do": "start", "minutes": -1}',
+        b'{"do": "start", "minutes": "9"}',
+        b'{"do": "stop"}',
+        b'{"do": "start", "minutes": 1e999}',
+    ],
+)
+def test_an_exercise_is_started_with_sense_or_not_at_all(live, body):
+    assert live.ask(f"/room/{LAB}/exercise", body, "prof").status == 400
+    assert live.service.rooms[LAB].exercise is None
+
+
+def test_an_exercise_is_started_and_stopped_and_survives_a_new_start(live):
+    assert live.ask(f"/room/{LAB}/exercise", b'{"do": "start", "minutes": 10}', "prof").status == 200
+    assert live.service.rooms[LAB].seen("exercise")["running"]
+    from autograder.serve.room import Room
+
+    assert Room.of(LAB, live.service.journal).exercise == live.service.rooms[LAB].exercise
+    assert live.ask(f"/room/{LAB}/exercise", b'{"do": "stop"}', "prof").status == 200
+    assert not live.service.rooms[LAB].seen("exercise")["running"]
+
+
+def test_pages_load_nothing_and_run_only_what_is_ours(live):
+    page = live.ask("/", who="ada", Accept="text/html")
+    policy = page.headers["content-security-policy"]
+    assert (
+        "default-src 'none'" in policy
+        and "frame-ancestors 'none'" in policy
+        and "script-src 'nonce-" in policy
+    )
+    assert "http://" not in page.body.decode().replace(f"http://localhost:{live.port}", "")
+    assert page.headers["cache-control"] == "no-store"
+
+
+def test_errors_are_sentences_without_anything_of_the_program(live, monkeypatch):
+    monkeypatch.setattr(live.service.journal, "attempts", lambda *_: 1 / 0)
+    answer = live.ask(f"/labs/{LAB}/attempts", who="ada")
+    assert answer.status == 500
+    assert json.loads(answer.body) == {"message": "Something went wrong here, which is not your fault."}
+
+
+@pytest.mark.parametrize("body", [b'{"text": "\\ud800"}', b"[" * 60_000, b'{"text": NaN}', b"\xff\xfe"])
+def test_odd_json_is_answered_with_a_sentence_and_no_error_of_ours(live, body):
+    handed_in(live)
+    assert live.ask(f"/labs/{LAB}/requests", body, "ada").status in (201, 400)
+
+
+def test_what_a_student_writes_cannot_command_the_teams_screen(live):
+    handed_in(live)
+    assert live.ask(f"/labs/{LAB}/requests", b'{"text": "a\\u202eb\\u001b[31mc\\ud800"}', "ada").status == 201
+    [asked] = live.ask(f"/labs/{LAB}/requests", who="ada").json["requests"]
+    assert not set(asked["text"]) & set("\u202e\x1b\ud800") and asked["text"].startswith("a")
+
+
+def test_a_name_that_no_folder_can_have_is_nobodys(live):
+    assert live.service.student_of("../../etc") is None
+    assert live.service.student_of("ada") == "ada"
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "base"),
+    [
+        ("https://Live.example.org:443/", "live.example.org", "/"),
+        ("http://live.example.org:80/class/", "live.example.org", "/class/"),
+        ("https://live.example.org:8443", "live.example.org:8443", "/"),
+    ],
+)
+def test_the_name_is_the_one_that_browsers_ask_for(tmp_path, url, host, base):
+    options = Options((LAB,), tmp_path, url, 1)
+    assert (options.host, options.base) == (host, base)

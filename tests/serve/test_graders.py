@@ -1,0 +1,132 @@
+"""Each attempt has hidden inputs of its own, the same whenever it is graded; none of them are the course's."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from autograder.course.masters import lab_name
+from autograder.course.policy_file import settings
+from autograder.grading.diagnosis import known_answers
+from autograder.grading.submissions import Notebook, Submission
+from autograder.grading.task import Task
+from autograder.run import worker
+from autograder.serve import graders, service
+from autograder.serve.fair_queue import FairQueue
+from autograder.serve.graders import Graders, salt_of
+from autograder.serve.journal import Attempt
+from autograder.testing import run as testing
+from tests.fixtures.live_class import NOTEBOOK, addresses
+
+LAB = lab_name("00")
+FIRST = Attempt(1, LAB, "ada", 1, "00-AAAA", "", 1, 0.0)
+
+
+@pytest.fixture(autouse=True)
+def same_salt_afterwards():
+    before = testing._salt
+    yield
+    testing.set_salt(before)
+
+
+def drawn() -> float:
+    """The first number that a hidden test of the lab draws."""
+    test = next(iter(testing.tests_of(LAB).values()))[0]
+    return float(test.rng().random())
+
+
+def test_another_attempt_another_student_and_another_lab_have_other_inputs():
+    others = [
+        dataclasses.replace(FIRST, number=2),
+        dataclasses.replace(FIRST, student="ad", number=11),
+        dataclasses.replace(FIRST, student="bo"),
+        dataclasses.replace(FIRST, lab=lab_name("01")),
+    ]
+    salts = [salt_of(attempt) for attempt in (FIRST, *others)]
+    assert len({*salts, settings().salt}) == 6
+    assert salt_of(dataclasses.replace(FIRST, id=9, receipt="other", received=5.0)) == salts[0]
+
+
+def test_a_worker_draws_from_the_tasks_salt_and_from_the_courses_again_for_the_next(monkeypatch):
+    seen: list[float] = []
+
+    class Grader:
+        zygotes = None
+
+        def grade(self, task: Task) -> None:
+            seen.append(drawn())
+
+    monkeypatch.setattr(worker, "_with_isolation", lambda result, *_: result)
+    notebook = Notebook(Submission("ada", None), LAB)
+    grader: Any = Grader()
+    for salt in ("", salt_of(FIRST), ""):
+        assert worker._graded(grader, Task(notebook, salt=salt))[0] == "done"
+    assert seen[0] == seen[2] != seen[1]
+
+
+def test_what_a_misconception_returns_is_computed_anew_for_other_inputs_and_once_for_the_same():
+    question = next(iter(testing.tests_of(LAB)))
+    testing.set_salt("one")
+    one = known_answers(LAB, question)
+    testing.set_salt("one")
+    assert known_answers(LAB, question) is one
+    testing.set_salt("two")
+    two = known_answers(LAB, question)
+
+    def returned(known: Any) -> list[Any]:
+        return [entry.value for _, runs in known for run in runs for entry in run.trace]
+
+    assert not np.array_equal(str(returned(one)), str(returned(two)))
+
+
+def test_a_grader_lives_through_whatever_an_attempt_brings_about(tmp_path, monkeypatch):
+    class Kept:
+        def open(self) -> list[Attempt]:
+            return []
+
+        def finish(self, *_: object) -> bool:
+            return True
+
+    told: list[Attempt] = []
+
+    def tell(attempt: Attempt, _: object) -> None:
+        if attempt.id < 3:
+            raise OSError("the disk is full")
+        told.append(attempt)
+
+    monkeypatch.setattr(graders._Bench, "ready", lambda *_: None)
+    monkeypatch.setattr(graders._Bench, "grade", lambda *_: None)
+    queue, kept = FairQueue(2), cast(Any, Kept())
+    working = Graders(kept, queue, {LAB: cast(Any, None)}, tell)
+    working.start()
+    for number in range(6):
+        queue.put(dataclasses.replace(FIRST, id=number, student=str(number)))
+    until = time.monotonic() + 30
+    while len(told) < 3 and time.monotonic() < until:
+        time.sleep(0.01)
+    working.stop()
+    assert sorted(attempt.id for attempt in told) == [3, 4, 5]
+
+
+def test_what_counts_is_laid_out_again_when_the_disk_allows_it(tmp_path, course_at, monkeypatch):
+    course_at("")
+    monkeypatch.setattr(service, "AGAIN_AFTER", 0.1)
+    with addresses(tmp_path / "out", LAB) as live:
+        blocked = tmp_path / "out" / "submitted"
+        blocked.write_text("as on a disk that is full")
+        live.ask(f"/labs/{LAB}/hand-in", NOTEBOOK, "ada")
+        live.service.try_to_lay_out(LAB, "ada")
+        assert "ada" in live.ask(f"/team/{LAB}/state", who="prof").json["trouble"]
+        blocked.unlink()
+        blocked.mkdir()
+        answer = live.ask(f"/team/{LAB}/decide", b'{"do": "grade"}', "prof")
+        assert answer.status == 409 and "ada" in answer.json["message"]
+        until = time.monotonic() + 30
+        while live.service.trouble and time.monotonic() < until:
+            time.sleep(0.01)
+        assert (blocked / "ada" / LAB / f"{LAB}.ipynb").read_bytes() == NOTEBOOK
+        assert live.ask(f"/team/{LAB}/state", who="prof").json["trouble"] == ""

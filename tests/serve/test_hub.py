@@ -1,0 +1,111 @@
+"""On a JupyterHub, who asks is whom the hub knows; a token or cookie that it does not know is nobody's."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.errors import UserError
+from autograder.serve.hub import started_by_hub
+from tests.fixtures.live_class import NOTEBOOK, LiveClass, addresses
+
+LAB = "00_warm_up"
+PREFIX = "/services/autograder/"
+SCOPES = ["access:services!service=autograder"]
+USERS = {
+    "ada-token": {"name": "ada", "kind": "user", "admin": False, "scopes": SCOPES, "groups": []},
+    "bo-token": {"name": "bo", "kind": "user", "admin": False, "scopes": SCOPES, "groups": []},
+    "prof-token": {"name": "prof", "kind": "user", "admin": True, "scopes": SCOPES, "groups": []},
+    "helper-token": {"name": "helper", "kind": "user", "admin": False, "scopes": SCOPES, "groups": []},
+    "elsewhere-token": {"name": "eve", "kind": "user", "admin": False, "scopes": ["access:services!service=x"], "groups": []},
+    "service-token": {"name": "culler", "kind": "service", "admin": True, "scopes": SCOPES},
+    "strange-token": {"name": "../eve", "kind": "user", "admin": False, "scopes": SCOPES, "groups": []},
+}  # fmt: skip
+
+
+class HubsApi(BaseHTTPRequestHandler):
+    """What a service asks a hub: whose token is this?"""
+
+    def do_GET(self) -> None:
+        token = self.headers.get("Authorization", "").partition(" ")[2]
+        found: dict[str, Any] | None = USERS.get(token)
+        content = json.dumps(found or {"status": 403, "message": "no"}).encode()
+        self.send_response(200 if found and self.path.startswith("/hub/api/user") else 403)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def live(tmp_path: Path, course_at, monkeypatch: pytest.MonkeyPatch) -> Iterator[LiveClass]:
+    from jupyterhub.services.auth import HubOAuth
+
+    course_at('team = ["helper"]')
+    hub = ThreadingHTTPServer(("127.0.0.1", 0), HubsApi)
+    threading.Thread(target=hub.serve_forever, daemon=True).start()
+    for name, value in {
+        "JUPYTERHUB_API_URL": f"http://127.0.0.1:{hub.server_port}/hub/api",
+        "JUPYTERHUB_API_TOKEN": "the-services-own",
+        "JUPYTERHUB_SERVICE_PREFIX": PREFIX,
+        "JUPYTERHUB_SERVICE_NAME": "autograder",
+        "JUPYTERHUB_CLIENT_ID": "service-autograder",
+        "JUPYTERHUB_OAUTH_ACCESS_SCOPES": json.dumps(SCOPES),
+        "JUPYTERHUB_BASE_URL": "/",
+    }.items():
+        monkeypatch.setenv(name, value)
+    HubOAuth.clear_instance()
+    with addresses(tmp_path / "out", LAB, hub=True, prefix=PREFIX) as running:
+        running.tokens = {name.removesuffix("-token"): name for name in USERS}
+        yield running
+    HubOAuth.clear_instance()
+    hub.shutdown()
+
+
+def test_a_student_of_the_hub_hands_in_and_sees_what_is_theirs_only(live):
+    card = live.ask(f"{PREFIX}labs/{LAB}/hand-in", NOTEBOOK, "ada")
+    assert card.status == 201, card.body
+    receipt = f"{PREFIX}receipts/{card.json['receipt']}"
+    assert live.service.journal.attempts(LAB)[0].student == "ada"
+    assert live.ask(receipt, who="ada").status == 200
+    assert live.ask(receipt, who="bo").status == 403
+
+
+@pytest.mark.parametrize(
+    ("who", "status"), [("prof", 200), ("helper", 200), ("ada", 403), ("elsewhere", 401), ("service", 401)]
+)
+def test_the_team_is_the_hubs_admins_and_who_the_course_names(live, who, status):
+    assert live.ask(f"{PREFIX}team/{LAB}/state", who=who).status == status
+
+
+def test_a_token_that_the_hub_does_not_know_is_nobodys_and_so_is_an_invitation(live):
+    invitation = live.service.journal.invite("ada")
+    live.tokens |= {"nobody": "made-up", "invited": invitation}
+    for who in ("nobody", "invited", ""):
+        assert live.ask(f"{PREFIX}labs/{LAB}/hand-in", NOTEBOOK, who).status in (401, 403)
+    assert live.ask(f"{PREFIX}in/{invitation}").status in (401, 403, 404)
+
+
+def test_a_name_that_no_folder_can_have_is_refused_in_words(live):
+    answer = live.ask(f"{PREFIX}labs/{LAB}/attempts", who="strange")
+    assert answer.status == 403 and "cannot be the name of a folder" in answer.json["message"]
+
+
+def test_a_browser_that_nobody_knows_is_sent_to_the_hub(live):
+    answer = live.ask(PREFIX, Accept="text/html")
+    assert answer.status == 302
+    assert "/hub/api/oauth2/authorize" in answer.headers["location"]
+
+
+def test_without_a_hub_the_option_says_what_is_missing(monkeypatch):
+    monkeypatch.delenv("JUPYTERHUB_SERVICE_PREFIX", raising=False)
+    with pytest.raises(UserError, match="No JupyterHub"):
+        started_by_hub()

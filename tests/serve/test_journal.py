@@ -1,0 +1,116 @@
+"""What has a receipt is on disk; a verdict is kept once."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from autograder.serve.journal import Attempt, Journal, Refused, digest_of_token
+
+LAB = "00_warm_up"
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    return Journal(tmp_path / "live")
+
+
+def anybody(earlier: object) -> None:
+    """Takes everything."""
+
+
+def came_in(journal: Journal, content: bytes, name: str = "upload") -> Path:
+    """A notebook that was just sent."""
+    file = journal.incoming / name
+    file.write_bytes(content)
+    return file
+
+
+def receive(journal: Journal, content: bytes, student: str = "ada") -> Attempt:
+    return journal.receive(LAB, student, came_in(journal, content), anybody)[0]
+
+
+def test_a_received_notebook_and_its_row_survive_a_new_start(journal, tmp_path):
+    attempt = receive(journal, b"one")
+    journal.close()
+    again = Journal(tmp_path / "live")
+    assert again.open() == [attempt]
+    assert again.notebook(LAB, attempt.receipt).read_bytes() == b"one"
+
+
+def test_the_row_is_written_after_file_and_folder_have_reached_the_disk(journal, monkeypatch):
+    receive(journal, b"the folder is there from now on")
+    synced: list[str] = []
+    fsync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        place = os.readlink(f"/proc/self/fd/{descriptor}")
+        assert not list(journal._attempts("WHERE student = 'bo'")), "a row before its notebook"
+        synced.append(place)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    receive(journal, b"one", "bo")
+    assert synced[0] == str(journal.incoming / "upload")
+    assert synced[-1] == str(journal.folder / "notebooks" / LAB)
+    assert (
+        journal._db.execute("PRAGMA synchronous").fetchone()[0] == 2
+    )  # FULL: each commit waits for the disk
+
+
+def test_the_same_bytes_once_more_are_the_same_attempt_and_other_bytes_another(journal):
+    first = receive(journal, b"one")
+    again, new = journal.receive(LAB, "ada", came_in(journal, b"one"), anybody)
+    assert (again, new) == (first, False)
+    assert not list(journal.incoming.iterdir())
+    assert receive(journal, b"two").number == 2
+    assert receive(journal, b"one").number == 3  # a way back is a new attempt
+    assert receive(journal, b"one", "bo").number == 1
+
+
+def test_what_is_refused_leaves_no_row(journal):
+    def nobody(earlier: object) -> None:
+        raise Refused("closed")
+
+    with pytest.raises(Refused):
+        journal.receive(LAB, "ada", came_in(journal, b"one"), nobody)
+    assert journal.attempts(LAB) == []
+
+
+def test_a_verdict_is_kept_once(journal, make_result):
+    attempt = receive(journal, b"one")
+    assert journal.finish(attempt, make_result("ada", 4, 6))
+    assert not journal.finish(attempt, make_result("ada", 0, 0))
+    [kept] = journal.attempts(LAB, "ada")
+    assert kept.result is not None and kept.result.score == 10
+    assert journal.open() == []
+
+
+def test_a_verdict_that_is_taken_away_is_kept_in_the_log(journal, make_result):
+    journal.finish(receive(journal, b"one"), make_result("ada", 4, 6))
+    [attempt] = journal.attempts(LAB)
+    journal.judge_again(attempt, "prof")
+    [event] = journal.events("regrade", student="ada")
+    assert (event.who, event.details["verdict"]["score"]) == ("prof", 10)
+    assert [left.receipt for left in journal.open()] == [attempt.receipt]
+
+
+def test_a_new_invitation_ends_the_old_one_and_no_token_is_written_down(journal, tmp_path):
+    old, new = journal.invite("ada"), journal.invite("ada")
+    assert journal.invited(digest_of_token(old)) is None
+    assert journal.invited(digest_of_token(new)) == ("ada", False)
+    journal.close()
+    written = b"".join(file.read_bytes() for file in (tmp_path / "live").glob("journal.db*"))
+    assert new.encode() not in written
+
+
+def test_two_receipts_are_never_the_same(journal):
+    receive(journal, b"one")
+    with pytest.raises(sqlite3.IntegrityError):
+        journal._db.execute(
+            "INSERT INTO attempts (lab, student, number, receipt, digest, size, received) "
+            "SELECT lab, 'bo', 1, receipt, digest, size, received FROM attempts"
+        )

@@ -1,0 +1,156 @@
+"""The whole live class as its own process: verdicts, kills at any moment, and a grade that is computed once."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.audit.simulate import answered
+from autograder.course.masters import solved
+from autograder.sandbox.jail.namespaces import probe
+from autograder.serve.journal import Journal
+from tests.fixtures.frozen_course import BROKEN, LAB, WRONG, command
+from tests.fixtures.live_class import Served
+
+pytestmark = [
+    pytest.mark.skipif(probe() is not None, reason=str(probe())),
+    pytest.mark.xdist_group("grading"),
+]
+
+HAND_IN = f"/labs/{LAB}/hand-in"
+KILLS = 4
+
+
+def notebook(answers: dict[str, str], mark: object = "") -> bytes:
+    """A submission; ``mark`` makes its bytes its own."""
+    made = answered(LAB, solved(LAB) | answers)
+    made.metadata["mark"] = str(mark)
+    return nbformat.writes(made).encode()
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory, frozen: Path) -> Iterator[Served]:
+    service = Served(frozen, tmp_path_factory.mktemp("live") / "out", LAB)
+    service.tokens = service.invite("ada", "bo", *(f"s{n}" for n in range(2 * KILLS)))  # type: ignore[attr-defined]
+    service.start()
+    yield service
+    service.stop()
+
+
+def verdict(served: Served, token: str, receipt: str, seconds: float = 120) -> dict:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        answer = served.ask(f"/receipts/{receipt}?wait=20", token=token)
+        assert answer.status == 200, answer.body
+        card = answer.json
+        if card["state"] != "waiting":
+            return card
+    raise AssertionError(f"no verdict on {receipt}")
+
+
+def test_a_wrong_answer_is_named_and_the_mended_one_has_all_points(served):
+    token = served.tokens["ada"]
+    first = served.ask(HAND_IN, notebook(WRONG), token).json
+    card = verdict(served, token, first["receipt"])
+    questions = {question["name"]: question for question in card["questions"]}
+    assert not questions["normalise_rows"]["passed"] and questions["normalise_rows"]["cause"]
+    second = served.ask(HAND_IN, notebook({}), token).json
+    card = verdict(served, token, second["receipt"])
+    assert (card["attempt"], card["score"]) == (2, card["max_score"])
+    laid_out = served.out / "submitted" / "ada" / LAB
+    assert laid_out.joinpath(f"{LAB}.ipynb").read_bytes() == notebook({})
+    room = served.ask(f"/room/{LAB}/events?view=all", token=served.tokens["prof"], method="HEAD")
+    assert room.status == 405  # the stream itself has no end; the screen's numbers have their own tests
+
+
+def test_the_grade_that_counts_is_the_one_that_grading_the_class_gives(served, frozen, tmp_path):
+    done = command(
+        "grade", "01", "--submitted", served.out / "submitted", "--out", tmp_path, "--jobs", 1, root=frozen
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = {row["student"]: row for row in json.loads((tmp_path / "results.json").read_text())}
+    assert rows["ada"]["score"] == rows["ada"]["max_score"]
+
+
+def test_after_kills_of_service_and_workers_every_receipt_has_one_verdict_and_the_right_one(served):
+    """What was handed in while everything around it was killed has the points that it has in peace."""
+    rng, receipts = random.Random(7), {}
+    kinds = ({}, WRONG, BROKEN)
+    for number in range(2 * KILLS):
+        student = f"s{number}"
+        try:
+            answer = served.ask(HAND_IN, notebook(kinds[number % 3], number), served.tokens[student])
+        except OSError:
+            answer = None  # killed before it could say anything: then there need be no receipt
+        if answer is not None:
+            assert answer.status == 201, answer.body
+            receipts[student] = (answer.json["receipt"], number % 3)
+        time.sleep(rng.uniform(0, 0.8))
+        if number % 2:
+            if rng.random() < 0.5:
+                served.kill_a_worker()
+            else:
+                killer = threading.Timer(rng.uniform(0, 0.3), served.kill)
+                killer.start()
+                killer.join()
+                served.start()
+    assert receipts
+    scores: dict[int, set[float]] = {0: set(), 1: set(), 2: set()}
+    for student, (receipt, kind) in receipts.items():
+        card = verdict(served, served.tokens[student], receipt)
+        scores[kind].add(card["score"])
+    assert all(len(seen) <= 1 for seen in scores.values()), scores
+    assert max(scores[0]) > max(scores[1] | scores[2])
+    journal = Journal(served.out / "live")
+    attempts = journal.attempts(LAB)
+    journal.close()
+    assert len({attempt.receipt for attempt in attempts}) == len(attempts)
+    known = {attempt.receipt for attempt in attempts}
+    assert {receipt for receipt, _ in receipts.values()} <= known
+    assert all(attempt.result is not None for attempt in attempts if attempt.student in receipts)
+
+
+def test_a_second_service_does_not_start_on_the_same_folder(served, frozen):
+    other = command("serve", "01", "--out", served.out, "--port", 1, root=frozen)
+    assert other.returncode == 2 and "Another command is writing" in other.stderr
+
+
+def test_it_ends_when_asked_and_leaves_nobody_behind(served):
+    workers = served.workers()
+    assert workers
+    assert served.stop() == 0
+    until = time.monotonic() + 60
+    left = workers
+    while left and time.monotonic() < until:
+        left = [pid for pid in left if Path(f"/proc/{pid}").exists()]
+        time.sleep(0.1)
+    assert not left
+    served.start()
+
+
+def test_invitations_are_for_the_class_list_and_made_once(frozen, tmp_path):
+    roster = tmp_path / "roster.csv"
+    roster.write_text("student,name\nada,Ada Lovelace\nbo,Bo\n")
+
+    def invite(*words: object) -> subprocess.CompletedProcess:
+        return command("invite", "--out", tmp_path / "out", *words, root=frozen, COURSE_ROSTER=str(roster))
+
+    assert invite("--team", "prof").returncode == 0
+    listed = tmp_path / "out" / "invitations.csv"
+    assert listed.stat().st_mode & 0o777 == 0o600
+    assert [line.split(",")[0] for line in listed.read_text().splitlines()] == [
+        "student",
+        "ada",
+        "bo",
+        "prof",
+    ]
+    assert "Everybody is invited already" in invite().stdout
+    assert "not on the class list" in invite("eve").stderr

@@ -1,0 +1,172 @@
+"""What the course's policy says about attempts holds, to the second and to the point."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from autograder.errors import UserError
+from autograder.serve import rules
+from autograder.serve.fair_queue import FairQueue
+from autograder.serve.journal import Attempt, Refused
+
+LAB = "00_warm_up"
+Make = Callable[..., Attempt]
+
+
+@pytest.fixture
+def attempt(make_result) -> Make:
+    """``attempt(number, points)``: graded; None: waiting."""
+
+    def make(
+        number: int, points: float | None = None, received: float | None = None, **changes: object
+    ) -> Attempt:
+        result = None if points is None else dataclasses.replace(make_result("ada"), score=points, **changes)
+        when = time.time() - 100 + number if received is None else received
+        return Attempt(number, LAB, "ada", number, f"r{number}", "", 1, when, result)
+
+    return make
+
+
+def in_so_many(seconds: float) -> str:
+    """A time as course.toml has it."""
+    return f"{datetime.fromtimestamp(time.time() + seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def refused(earlier: list[Attempt], student: str = "ada", queue: FairQueue | None = None) -> Refused:
+    with pytest.raises(Refused) as caught:
+        rules.may_hand_in(LAB, student, earlier, queue or FairQueue(1))
+    return caught.value
+
+
+def test_without_a_policy_one_may_hand_in_as_often_as_one_likes(course_at, attempt):
+    course_at("")
+    rules.may_hand_in(LAB, "ada", [attempt(n, 1.0) for n in range(1, 50)], FairQueue(1))
+
+
+def test_attempts_are_counted_and_one_on_which_the_grader_failed_is_none(course_at, attempt):
+    course_at("[live]\nattempts = 2")
+    two = [attempt(1, 1.0), attempt(2, 2.0)]
+    assert "all 2 attempts" in str(refused(two))
+    rules.may_hand_in(LAB, "ada", [attempt(1, 0.0, fault="ours"), two[1]], FairQueue(1))
+
+
+def test_a_labs_own_policy_replaces_what_it_says_and_nothing_else(course_at, attempt):
+    course_at('[live]\nattempts = 2\nverdicts = "pass or fail"\n[labs.00.live]\nattempts = 3')
+    rules.may_hand_in(LAB, "ada", [attempt(1, 1.0), attempt(2, 2.0)], FairQueue(1))
+    assert not rules.shows_points(LAB, "ada")
+
+
+def test_between_two_attempts_is_a_pause(course_at, attempt):
+    course_at("[live]\npause_minutes = 2")
+    early = refused([attempt(1, 1.0, received=time.time() - 30)])
+    assert early.retry_after == pytest.approx(90, abs=2)
+    assert "2 minutes" in str(early)
+    rules.may_hand_in(LAB, "ada", [attempt(1, 1.0, received=time.time() - 121)], FairQueue(1))
+
+
+def test_a_closed_lab_takes_nothing_but_from_those_who_have_longer(course_at):
+    course_at(f"[labs.00]\ncloses = {in_so_many(-60)}\n[labs.00.extensions]\nbo = 1")
+    assert "closed" in str(refused([]))
+    rules.may_hand_in(LAB, "bo", [], FairQueue(1))
+
+
+def test_three_of_a_student_may_wait(course_at, attempt):
+    course_at("")
+    queue, earlier = FairQueue(1), [attempt(n) for n in (1, 2, 3)]
+    for waiting in earlier:
+        queue.put(waiting)
+    assert "still wait" in str(refused(earlier, queue=queue))
+    rules.may_hand_in(LAB, "bo", [], queue)
+
+
+def test_a_full_queue_says_when_to_come_again(course_at, attempt, monkeypatch):
+    course_at("")
+    monkeypatch.setattr(rules, "WAITING_OF_ALL", 1)
+    queue = FairQueue(1)
+    queue.put(attempt(1))
+    assert refused([], "bo", queue).retry_after
+
+
+def test_the_best_attempt_counts_and_of_equal_ones_the_later(course_at, attempt):
+    course_at("")
+    assert (
+        rules.counting(LAB, [attempt(1, 4.0), attempt(2, 9.0), attempt(3, 9.0), attempt(4, 1.0)]).number == 3
+    )
+
+
+def test_the_last_attempt_counts_where_the_policy_says_so(course_at, attempt):
+    course_at('[live]\ncounts = "last"')
+    assert rules.counting(LAB, [attempt(1, 9.0), attempt(2, 1.0)]).number == 2
+
+
+@pytest.mark.parametrize("counts", ["best", "last"])
+def test_what_could_not_be_read_or_graded_never_takes_an_attempts_place(course_at, attempt, counts):
+    course_at(f'[live]\ncounts = "{counts}"')
+    good = attempt(1, 3.0)
+    assert (
+        rules.counting(
+            LAB, [good, attempt(2, 0.0, status="unreadable"), attempt(3, 0.0, fault="ours"), attempt(4)]
+        )
+        is good
+    )
+
+
+def test_without_a_good_attempt_the_last_one_counts_and_without_any_none(course_at, attempt):
+    course_at("")
+    assert rules.counting(LAB, [attempt(1, 0.0, status="unreadable"), attempt(2)]).number == 2
+    assert rules.counting(LAB, []) is None
+
+
+def test_the_best_is_what_is_left_when_lateness_is_taken_off(course_at, attempt):
+    course_at(f"[labs.00]\ndue = {in_so_many(-3600)}\n[labs.00.late]\npercent_per_day = 50")
+    in_time, late = attempt(1, 6.0, received=time.time() - 7200), attempt(2, 10.0, received=time.time())
+    assert rules.counting(LAB, [in_time, late]) is in_time
+
+
+def card(attempt: Attempt) -> dict:
+    return rules.card_of(attempt, [], FairQueue(1))
+
+
+def test_a_card_at_once_has_points_and_causes(course_at, attempt):
+    course_at("[live]\nattempts = 5")
+    shown = card(attempt(1, 10.0))
+    assert (shown["attempt"], shown["of"], shown["score"]) == (1, 5, 10.0)
+    assert {"points", "max_points", "cause", "hint"} <= shown["questions"][0].keys()
+
+
+def test_a_card_of_pass_or_fail_has_neither_points_nor_causes(course_at, attempt):
+    course_at('[live]\nverdicts = "pass or fail"')
+    shown = card(attempt(1, 10.0))
+    assert "score" not in shown
+    assert all(question.keys() == {"name", "passed"} for question in shown["questions"])
+
+
+def test_a_card_after_closing_says_nothing_before_and_everything_after(course_at, attempt):
+    policy = '[live]\nverdicts = "after closing"\n[labs.00]\ncloses = '
+    course_at(policy + in_so_many(60))
+    shown = card(attempt(1, 10.0))
+    assert (shown["state"], shown["questions"]) == ("kept", [])
+    assert "score" not in shown
+    course_at(policy + in_so_many(-60))
+    assert card(attempt(1, 10.0))["score"] == 10.0
+
+
+def test_the_card_of_an_attempt_that_waits_says_how_long(course_at, attempt):
+    course_at("")
+    queue = FairQueue(1)
+    for waiting in (attempt(1), attempt(2)):
+        queue.put(waiting)
+    shown = rules.card_of(attempt(2), [attempt(1)], queue)
+    assert (shown["state"], shown["ahead"]) == ("waiting", 1)
+    assert shown["seconds"] >= 1
+
+
+def test_verdicts_after_closing_need_a_closing(course_at):
+    course_at('[live]\nverdicts = "after closing"')
+    with pytest.raises(UserError, match="does not say when it closes"):
+        rules.check_policy([LAB])

@@ -1,0 +1,201 @@
+"""What the teaching team decides is done, logged, and seen by the student it is about and by nobody else."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from autograder.course import extensions
+from autograder.course.policy_file import extension_of, spec
+from autograder.errors import UserError
+from autograder.gradebook.cells import test_cells as cells_of
+from autograder.results import QuestionResult, SubmissionResult, TestResult
+from autograder.run.recorder import open_gradebook
+from tests.fixtures.live_class import NOTEBOOK, Answer, LiveClass, addresses
+
+LAB = "00_warm_up"
+QUESTION, MOST = spec(LAB).questions[0]
+
+
+@pytest.fixture
+def live(tmp_path: Path, course_at) -> Iterator[LiveClass]:
+    course_at("")
+    with addresses(tmp_path / "out", LAB) as running:
+        yield running
+        extensions_file().unlink(missing_ok=True)
+
+
+def extensions_file() -> Path:
+    from autograder.course.policy_file import extensions_file as where
+
+    return where()
+
+
+def verdict(student: str, right: bool, misconception: str | None = None) -> SubmissionResult:
+    """A result in which the first question is right or not."""
+    questions = tuple(
+        QuestionResult(
+            name, points if right else 0.0, points, (TestResult("Does it.", right),), misconception
+        )
+        for name, points in spec(LAB).questions
+    )
+    total = sum(question.points for question in questions)
+    return SubmissionResult(student, LAB, "graded", total, spec(LAB).max_score, 0.1, questions)
+
+
+def graded(live: LiveClass, who: str, right: bool = False, misconception: str | None = None) -> str:
+    """``who`` hands in and has a verdict; the receipt."""
+    receipt = live.ask(f"/labs/{LAB}/hand-in", NOTEBOOK + who.encode(), who).json["receipt"]
+    attempt = live.service.queue.take()
+    assert attempt is not None
+    result = verdict(who, right, misconception)
+    live.service.journal.finish(attempt, result)
+    live.service.queue.done(attempt, 0.1)
+    live.service._told(attempt, result)
+    until = time.monotonic() + 60
+    while attempt.id in live.service.rooms[LAB].waiting and time.monotonic() < until:
+        time.sleep(0.005)  # the room hears of it in the event loop
+    return receipt
+
+
+def decide(live: LiveClass, who: str = "prof", **wish: object) -> Answer:
+    return live.ask(f"/team/{LAB}/decide", json.dumps(wish).encode(), who)
+
+
+def row(live: LiveClass, student: str) -> dict:
+    rows = live.ask(f"/team/{LAB}/state", who="prof").json["students"]
+    return next(row for row in rows if row["student"] == student)
+
+
+@pytest.mark.parametrize("path", [f"/team/{LAB}", f"/team/{LAB}/state"])
+def test_students_and_strangers_do_not_see_the_team_page(live, path):
+    assert live.ask(path, who="ada").status == 403
+    assert live.ask(path).status == 401
+
+
+def test_a_student_decides_nothing(live):
+    receipt = graded(live, "ada")
+    for wish in (
+        {"do": "regrade", "receipt": receipt},
+        {"do": "overrule", "student": "ada", "question": QUESTION, "points": MOST, "why": "please"},
+        {"do": "extend", "student": "ada", "days": 9},
+        {"do": "grade"},
+    ):
+        assert decide(live, "ada", **wish).status == 403
+    assert live.service.journal.events("regrade", "overrule", "extension") == []
+
+
+def test_a_regrade_waits_in_the_queue_like_any_other(live):
+    receipt = graded(live, "ada", right=True)
+    assert decide(live, do="regrade", receipt=receipt).status == 200
+    assert row(live, "ada")["waiting"] == 1 and len(live.service.queue) == 1
+    assert decide(live, do="regrade", receipt=receipt).status == 409
+    assert live.ask(f"/receipts/{receipt}", who="ada").json["state"] == "waiting"
+
+
+def test_an_overruled_question_is_told_to_its_student_only_and_the_last_word_holds(live):
+    graded(live, "ada")
+    for points in (1, 2):
+        done = decide(
+            live, do="overrule", student="ada", question=QUESTION, points=points, why="Half of it is right."
+        )
+        assert done.status == 200
+    told = live.ask(f"/labs/{LAB}/requests", who="ada").json["overruled"]
+    assert [(one["question"], one["points"], one["why"]) for one in told] == [
+        (QUESTION, 2.0, "Half of it is right.")
+    ]
+    assert live.ask(f"/labs/{LAB}/requests", who="bo").json["overruled"] == []
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"do": "overrule", "student": "ada", "question": QUESTION, "points": 1e9, "why": "x"},
+        {"do": "overrule", "student": "ada", "question": QUESTION, "points": True, "why": "x"},
+        {"do": "overrule", "student": "ada", "question": QUESTION, "points": 1, "why": " "},
+        {"do": "overrule", "student": "ada", "question": "none", "points": 1, "why": "x"},
+        {"do": "overrule", "student": "nobody", "question": QUESTION, "points": 1, "why": "x"},
+        {"do": "extend", "student": "ada", "days": -1},
+        {"do": "extend", "student": "ada", "days": 1e999},
+        {"do": "extend", "student": "../ada", "days": 1},
+        {"do": "regrade", "receipt": "00-NOTHING"},
+        {"do": "answer", "request": 99, "text": "x"},
+        {"do": "delete"},
+        {},
+    ],
+)
+def test_a_decision_without_sense_is_refused_and_not_logged(live, wish):
+    graded(live, "ada")
+    assert decide(live, **wish).status in (400, 404)
+    assert live.service.journal.events("regrade", "overrule", "extension", "answer") == []
+
+
+def test_an_extension_counts_for_closing_and_lateness_and_can_be_taken_back(live):
+    graded(live, "ada")
+    assert decide(live, do="extend", student="ada", days=2).status == 200
+    assert extension_of(LAB, "ada") == timedelta(days=2)
+    assert extension_of("01_markov_bigram", "ada") is None
+    assert row(live, "ada")["days"] == 2
+    decide(live, do="extend", student="ada", days=0)
+    assert extension_of(LAB, "ada") is None
+
+
+def test_a_damaged_list_of_extensions_is_named_with_its_row(tmp_path):
+    file = tmp_path / "extensions.csv"
+    file.write_text("lab,student,days\n00_warm_up,ada,2\nrubbish\n")
+    with pytest.raises(UserError, match="Row 3"):
+        extensions.granted(file, LAB, "ada")
+
+
+def test_a_student_asks_once_and_reads_the_answer(live):
+    def ask(who: str, text: str) -> int:
+        return live.ask(f"/labs/{LAB}/requests", json.dumps({"text": text}).encode(), who).status
+
+    assert ask("ada", "Please look.") == 409  # nothing was handed in
+    graded(live, "ada")
+    assert (ask("ada", " "), ask("ada", "Please look."), ask("ada", "And again.")) == (400, 201, 409)
+    request = row(live, "ada")["request"]
+    assert request["text"] == "Please look."
+    assert decide(live, do="answer", request=request["id"], text="I did: it is wrong.").status == 200
+    assert live.ask(f"/labs/{LAB}/requests", who="ada").json["requests"][0]["answer"] == "I did: it is wrong."
+    assert live.ask(f"/labs/{LAB}/requests", who="bo").json["requests"] == []
+    assert ask("ada", "Another thing.") == 201
+
+
+def test_what_was_overruled_is_a_persons_score_in_the_gradebook(tmp_path, course_at):
+    course_at("")
+    (tmp_path / "out").mkdir()
+    with open_gradebook(LAB, tmp_path / "out") as gradebook:
+        assert not gradebook.overrule("ada", QUESTION, 1.0, "why")  # no row yet
+        gradebook.write(verdict("ada", False))
+        assert gradebook.overrule("ada", QUESTION, 1.0, "Half of it is right.")
+        marks = gradebook.marks("ada")
+        assert marks.scores == {cells_of(spec(LAB))[QUESTION]: 1.0}
+        assert marks.comments == {QUESTION: "Half of it is right."}
+        assert gradebook.marks("bo").scores == {}
+
+
+def test_the_room_counts_everybodys_last_verdict_and_names_nobody(live):
+    graded(live, "ada", right=True)
+    graded(live, "bo", right=False, misconception="softmax over the wrong axis")
+    seen = live.service.rooms[LAB].seen("all")
+    first = seen["questions"][0]
+    assert (first["right"], first["of"]) == (1, 2)
+    assert first["misconceptions"] == [{"title": "softmax over the wrong axis", "count": 1}]
+    assert "ada" not in json.dumps(seen) and '"bo"' not in json.dumps(seen)
+
+
+def test_the_rooms_views_are_of_the_exercise_the_last_minutes_or_all(live, monkeypatch):
+    graded(live, "ada", right=True)
+    room = live.service.rooms[LAB]
+    assert live.ask(f"/room/{LAB}/exercise", b'{"do": "start", "minutes": 5}', "prof").status == 200
+    assert (room.seen("all")["students"], room.seen("exercise")["students"]) == (1, 0)
+    graded(live, "bo")
+    assert (room.seen("exercise")["students"], room.seen("now")["students"]) == (1, 2)
+    monkeypatch.setattr("autograder.serve.room.NOW_SECONDS", 0)
+    assert room.seen("now")["students"] == 0
