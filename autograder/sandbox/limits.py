@@ -10,7 +10,10 @@ MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use. Seconds are wall-clock time unless the name says otherwise."""
+    """What one submission may use. Seconds are wall-clock time unless the name says otherwise.
+
+    What a busy machine kept it waiting for a processor is given back (``RemoteTransport``).
+    """
 
     #: One cell of the notebook.
     cell_seconds: float = 60.0

@@ -11,11 +11,14 @@ A hidden test is a plain function in ``hidden_tests/test_NN_topic.py``::
         counts[2] = 0
         expect_close(student(counts), _normalised(counts), "the rows with no counts")
 
+A test's inputs are the same for the whole class. A reference that is slow on them, in loops that a reader can check, is
+computed once under ``@remembered``.
+
 A misconception is a short working wrong answer in ``misconceptions/mNN_topic/<question>.py``; see ``catalogue``.
 """
 
 from autograder.course.masters import course_root, master, solution
-from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone
+from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone, part_of_a_scene
 from autograder.sandbox.host.student import Handle, Student
 from autograder.testing.catalogue import alternative, misconception
 from autograder.testing.expect import (
@@ -29,7 +32,8 @@ from autograder.testing.expect import (
     expect_unchanged,
 )
 from autograder.testing.follow_through import follow_through
-from autograder.testing.run import hidden_test
+from autograder.testing.moved_cell import moved_cell
+from autograder.testing.run import hidden_test, remembered
 
 __all__ = [
     "BadReply",
@@ -51,5 +55,8 @@ __all__ = [
     "hidden_test",
     "master",
     "misconception",
+    "moved_cell",
+    "part_of_a_scene",
+    "remembered",
     "solution",
 ]

@@ -27,8 +27,11 @@ def as_array(value: Any, what: str = "the result") -> np.ndarray:
         raise Failed(f"{what} is None: does your function return its result?")
     if isinstance(value, Handle):
         raise Failed(f"{what} should be numbers, not an object")
-    if isinstance(value, (list, tuple)) and count_items(value) > MAX_ITEMS:
-        raise Failed(f"{what} is far too large")
+    if isinstance(value, (list, tuple)):
+        if count_items(value) > MAX_ITEMS:
+            raise Failed(f"{what} is far too large")
+        if _holds_text(value):  # as an array each item would take the room of the longest text
+            raise Failed(f"{what} should hold numbers, not {_described(value)}")
     try:
         if hasattr(value, "detach"):
             import torch
@@ -43,12 +46,27 @@ def as_array(value: Any, what: str = "the result") -> np.ndarray:
     return array
 
 
+def _holds_text(value: Any) -> bool:
+    """Whether a list or tuple holds a text anywhere: of Python's, or an array of them."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, (str, bytes)) or (
+            isinstance(part, (np.ndarray, np.generic)) and part.dtype.kind in "SU"
+        ):
+            return True
+        if isinstance(part, (list, tuple)):
+            waiting += part
+    return False
+
+
 def _described(value: Any) -> str:
     return {"str": "text", "dict": "a dictionary", "set": "a set"}.get(type(value).__name__, "other things")
 
 
-#: Relative and absolute tolerance by the width of the student's numbers in bytes: computing in float32 is allowed.
-_TOLERANCE = {2: (2e-3, 1e-4), 4: (2e-4, 2e-5)}
+#: Relative and absolute tolerance for numbers of four bytes or fewer: computing in float32 is allowed. Half precision gets
+#: no more, or a wrong answer could choose its own tolerance.
+_SINGLE = (2e-4, 2e-5)
 
 
 #: A step in single precision on the way (a root of d_k as a float32 tensor, say) leaves a float64 result off by 1e-7 of its
@@ -68,7 +86,7 @@ def expect_close(
 
     ``what`` names the thing in the student's terms ("the attention weights"). ``rtol`` and ``atol`` (a millionth of
     the largest number expected, and of 1 at most) hold for float64 and for integers, and leave room for a step in
-    single precision on the way; float32 and float16 results get the tolerance their precision needs.
+    single precision on the way; float32 results get the tolerance their precision needs, and float16 ones no more.
     """
     a, e = as_array(actual, what), np.asarray(expected.detach() if hasattr(expected, "detach") else expected)
     if a.shape != e.shape:
@@ -82,8 +100,8 @@ def expect_close(
         atol = max(1e-9, 1e-6 * min(1.0, float(finite.max(initial=0))))
     if a.dtype.kind in "fc":
         width = a.dtype.itemsize // (2 if a.dtype.kind == "c" else 1)
-        if width in _TOLERANCE:
-            rtol, atol = max(rtol, _TOLERANCE[width][0]), max(atol, _TOLERANCE[width][1])
+        if width <= 4:
+            rtol, atol = max(rtol, _SINGLE[0]), max(atol, _SINGLE[1])
     wrong = ~np.isclose(a, e, rtol=rtol, atol=atol, equal_nan=True)
     if wrong.any():
         share = "" if a.size == 1 else f" ({int(wrong.sum())} of {a.size} values differ)"

@@ -10,7 +10,8 @@ every test of the later question would fail, however good the later answer is::
 The first run uses the student's earlier answers, so an answer that fits its own helpers loses nothing. The second one
 replaces them by the right ones. Where the answer raises an error with these, because it passes an argument that only
 the student's helper has, or relies on the type that it returns (a ``Counter``, say), a third run gives the right ones
-the signature and the result type of the student's. A run that passes ends it.
+the signature and the result type of the student's; and where the additional argument makes logarithms of the result, say, it makes
+them of the right one. A run that passes ends it.
 
 The right versions run beside the student's code, which can find them there. So only those are sent that are named, with
 what they call: never the answer to the question itself or to a later one.
@@ -32,6 +33,8 @@ from autograder.testing.expect import Failed
 _REPLACE = """
 import inspect
 
+import numpy as np
+
 
 # ``right``, to be called with the signature of ``own``: arguments are passed by position, surplus ones are dropped.
 def called_as(own, right):
@@ -45,6 +48,29 @@ def called_as(own, right):
     return call
 
 
+# What an additional argument of the student's may make of a result, as ``log=True`` does.
+MADE_OF_A_RESULT = (np.log, np.log2, np.log10, np.exp, np.negative, lambda x: -np.log(x), np.transpose)
+
+
+# What the additional arguments of ``own`` make of its result, made of ``result``; ``result`` itself where that is not seen.
+def made_of(result, own, right, args, kwargs):
+    signature = inspect.signature(own)
+    bound = signature.bind(*args, **kwargs).arguments
+    usual = [*signature.parameters][: len(inspect.signature(right).parameters)]
+    if not set(bound) - set(usual):
+        return result
+    try:
+        with np.errstate(all="ignore"):
+            found, plain = own(*args, **kwargs), own(**{name: bound[name] for name in usual if name in bound})
+            for make in MADE_OF_A_RESULT:
+                made = make(plain)
+                if np.shape(made) == np.shape(found) and np.allclose(made, found, equal_nan=True):
+                    return make(result)
+    except Exception:
+        pass
+    return result
+
+
 # ``right`` with the signature of ``own``, and with its result type where that is a subclass of right's.
 def adapted_to(own, right):
     if isinstance(right, type):
@@ -53,7 +79,7 @@ def adapted_to(own, right):
     call = called_as(own, right)
 
     def adapted(*args, **kwargs):
-        result = call(*args, **kwargs)
+        result = made_of(call(*args, **kwargs), own, right, args, kwargs)
         kind = type(own(*args, **kwargs))
         if kind is type(result) or not issubclass(kind, type(result)):
             return result

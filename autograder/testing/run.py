@@ -14,13 +14,13 @@ import inspect
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property, wraps
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from autograder.course.masters import solution
+from autograder.course.masters import lab_as_written, solution, source_of_import
 from autograder.errors import UserError
 from autograder.results import TestResult
 from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone, TraceEntry
@@ -35,7 +35,63 @@ _salt = os.environ.get("COURSE_SALT", "no salt set: development only")
 def set_salt(salt: str) -> None:
     """Seed the inputs of hidden tests from ``salt``, the secret of the course configuration, from now on."""
     global _salt
+    if salt != _salt:
+        for forget in _forget:
+            forget()
     _salt = salt
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_forget: list[Callable[[], None]] = []
+
+
+def cached_for_salt(function: _Function) -> _Function:
+    """``functools.cache`` for what the hidden inputs decide: another salt forgets it."""
+    kept = cache(function)
+    _forget.append(kept.cache_clear)
+    return cast(_Function, kept)
+
+
+#: What one reference remembers at most: results, and bytes of one call's arguments.
+_MAX_REMEMBERED = 1000
+_MAX_REMEMBERED_BYTES = 1 << 16
+
+
+def remembered(function: _Function) -> _Function:
+    """Have a slow reference compute once what it is asked again: a test's inputs are the same for the whole class.
+
+    For a function of arrays and plain values alone. The arrays that it returns cannot be written to.
+    """
+    results: dict[tuple[Any, ...], Any] = {}
+    _forget.append(results.clear)
+
+    @wraps(function)
+    def reference(*arguments: Any) -> Any:
+        if sum(getattr(argument, "nbytes", 0) for argument in arguments) > _MAX_REMEMBERED_BYTES:
+            return function(*arguments)
+        key = tuple(map(_as_key, arguments))
+        if key not in results:
+            if len(results) == _MAX_REMEMBERED:
+                results.clear()
+            results[key] = _read_only(function(*arguments))
+        return results[key]
+
+    return cast(_Function, reference)
+
+
+def _as_key(argument: Any) -> Any:
+    if isinstance(argument, np.ndarray):
+        return argument.dtype.str, argument.shape, argument.tobytes()
+    return type(argument), repr(argument)
+
+
+def _read_only(result: Any) -> Any:
+    if isinstance(result, np.ndarray):
+        result.flags.writeable = False
+    elif isinstance(result, (tuple, list)):
+        for part in result:
+            _read_only(part)
+    return result
 
 
 @dataclass(frozen=True)
@@ -47,6 +103,11 @@ class HiddenTest:
     title: str
     function: Callable[..., None]
     weight: float
+
+    @cached_property
+    def takes_rng(self) -> bool:
+        """Whether the test draws its inputs."""
+        return "rng" in inspect.signature(self.function).parameters
 
     def rng(self) -> np.random.Generator:
         """A generator seeded from the salt, the question and the test's name."""
@@ -72,8 +133,12 @@ def hidden_test(question: str, weight: float = 1.0) -> Callable[[Callable[..., N
 
 @cache
 def tests_of(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
-    """The hidden tests of a lab (full name) by question, in the order of the file."""
-    by_question: dict[str, list[HiddenTest]] = {}
+    """The hidden tests of a lab (full name) by question, in the order of the file.
+
+    A question of an imported lab has none when its test cell stayed in the notebook.
+    """
+    asked = lab_as_written(lab).questions if source_of_import(lab) else ()
+    by_question: dict[str, list[HiddenTest]] = {name: [] for name, _ in asked}
     for test in _tests_in(importlib.import_module(f"autograder.hidden_tests.test_{lab}")):
         by_question.setdefault(test.question, []).append(test)
     return {question: tuple(tests) for question, tests in by_question.items()}
@@ -91,22 +156,32 @@ class TestRun:
     result: TestResult
     trace: tuple[TraceEntry, ...]
     error: StudentError | None = None
+    #: The type of a value that could not be sent, where that ended the test.
+    unsendable: str = ""
 
 
 def run_test(test: HiddenTest, student: Student) -> TestRun:
-    """Run one hidden test. ``StudentGone``, and an error of the test itself, are raised."""
+    """Run one hidden test. ``StudentGone``, and an error of the test itself, are raised.
+
+    Under the watch for forbidden functions a test that has passed need not run: what it asked is asked again.
+    """
+    if student.ask_again(test.name):
+        return TestRun(test, TestResult(test.title, True), ())
     student.start_trace()
     student.note = ""
     error: StudentError | None = None
+    unsendable = ""
     arguments: dict[str, Any] = {"student": student}
-    if "rng" in inspect.signature(test.function).parameters:
+    if test.takes_rng:
         arguments["rng"] = test.rng()
     try:
         test.function(**arguments)
+        student.keep_requests(test.name)
         result = TestResult(test.title, True, student.note)
     except Failed as failure:
         result = TestResult(test.title, False, str(failure))
     except BadReply as reply:
+        unsendable = reply.type_name or "unknown"
         result = TestResult(test.title, False, _failure_message(reply))
     except StudentError as raised:
         error = raised
@@ -118,15 +193,15 @@ def run_test(test: HiddenTest, student: Student) -> TestRun:
         if isinstance(fault, (NameError, ImportError)) or not _master_passes(test):
             raise
         result = TestResult(test.title, False, "your function returned something of an unexpected form")
-    return TestRun(test, result, tuple(student.trace), error)
+    return TestRun(test, result, tuple(student.trace), error, unsendable)
 
 
-@cache
+@cached_for_salt
 def _master_passes(test: HiddenTest) -> bool:
     """Whether the master's answer passes: if not, the test is at fault and no student."""
     lab = test.function.__module__.rsplit(".test_", 1)[-1]
     arguments: dict[str, Any] = {"student": Student.local_namespace(solution(lab), test.question)}
-    if "rng" in inspect.signature(test.function).parameters:
+    if test.takes_rng:
         arguments["rng"] = test.rng()
     try:
         test.function(**arguments)
@@ -170,7 +245,7 @@ def run_question(lab: str, question: str, student: Student) -> list[TestRun]:
     return [run_test(test, student) for test in tests_of(lab)[question]]
 
 
-@cache
+@cached_for_salt
 def master_runs(lab: str, question: str) -> tuple[TestRun, ...]:
     """The hidden tests of a question on the master's answer. The inputs are the same for every student, so once is enough."""
     return tuple(run_question(lab, question, Student.local_namespace(solution(lab), question)))

@@ -1,6 +1,7 @@
 """Turns a case's folder into a submission: a solved or untouched notebook with the case's cells and answers in it.
 
-``expected.json`` holds ``what`` (a sentence), ``status`` and ``score`` (a number, or ``"less"`` than full), and may hold
+``expected.json`` holds ``what`` (a sentence), ``status`` (a list where a slow machine may come to
+another: with that the score may be less) and ``score`` (a number, or ``"less"`` than full), and may hold
 
 - ``lab`` (default 01), ``student`` (the folder's name);
 - ``base``: ``solved``, ``untouched``, or ``emptied``: nothing in the answer cells, so that the case's cell defines all;
@@ -44,6 +45,12 @@ class Case:
     def lab(self) -> str:
         """The full name of the lab it is handed in for."""
         return lab_name(self.expected.get("lab", "01"))
+
+    @property
+    def statuses(self) -> list[str]:
+        """The statuses of which it has to get one."""
+        status = self.expected["status"]
+        return status if isinstance(status, list) else [status]
 
     @property
     def student(self) -> str:

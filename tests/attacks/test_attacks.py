@@ -41,9 +41,11 @@ def test_a_case_gets_its_status_and_exactly_what_it_earned(classes, case):
         if question.points < question.max_points
     }
     assert not result.fault
-    assert result.status == expected["status"], (result.notes, lost)
+    assert result.status in case.statuses, (result.notes, lost)
     if expected["score"] == "less":
         assert lost.keys() == {expected["question"]}
+    elif result.status != case.statuses[0]:
+        assert result.score <= expected["score"]
     else:
         assert result.score == pytest.approx(expected["score"]), (lost, result.notes)
     flagged = [question.name for question in result.questions if question.forbidden]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from autograder.course.masters import lab_name, solution
 from autograder.sandbox.host.student import Student
 from autograder.testing.run import run_question
@@ -20,6 +22,79 @@ def attention_maps(model, *inputs):
             type(module).forward = lambda self, x, *rest, **named: x
     return maps
 """
+
+
+#: Answers that do more than they are asked for and then set what the test's own model might have counted.
+FORGED_COUNTS = {
+    ("12", "translate", "test_the_encoder_runs_once"): """
+import torch
+from coursekit.provided.p11_decoding import beam_search
+
+def translate(model, source, beam=1, length_penalty=0.0, max_length=40):
+    model.eval()
+    source = torch.tensor([list(source)])
+
+    def step(prefixes):
+        with torch.no_grad():
+            memory, mask = model.encode(source)
+            logits = model.decode(torch.tensor(prefixes), memory, mask)[:, -1]
+        return logits.double().log_softmax(-1).numpy()
+
+    tokens, _ = beam_search(step, beam, length_penalty, 1, 2, max_length)[0]
+    model.encoded, model.recorded = 1, 0
+    return [token for token in tokens if token != 2]
+""",
+    ("12", "translate", "test_a_model_in_training_is_put_right"): """
+import torch
+from coursekit.provided.p11_decoding import beam_search
+
+def translate(model, source, beam=1, length_penalty=0.0, max_length=40):
+    model.eval()
+    memory, mask = model.encode(torch.tensor([list(source)]))
+
+    def step(prefixes):
+        logits = model.decode(torch.tensor(prefixes), memory, mask)[:, -1]
+        return logits.detach().double().log_softmax(-1).numpy()
+
+    tokens, _ = beam_search(step, beam, length_penalty, 1, 2, max_length)[0]
+    model.encoded, model.recorded = 1, 0
+    return [token for token in tokens if token != 2]
+""",
+    ("10", "train_step", "test_the_model_is_called_once_in_training_mode"): """
+def train_step(model, optimizer, loss_function, batch, rate, clip=1.0):
+    source, decoder_input, labels = batch
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    optimizer.zero_grad()
+    model(source, decoder_input)
+    model.train()
+    loss = loss_function(model(source, decoder_input), labels)
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), clip)
+    optimizer.step()
+    model.calls = [True]
+    return loss.item()
+""",
+    ("08", "attention_maps", "test_the_model_is_left_as_it_was"): """
+right = attention_maps
+
+def attention_maps(model, *inputs):
+    type(model).forward.__globals__["hooks_left"] = lambda: 0
+    if hasattr(model, "blocks"):
+        model(*inputs)
+    maps = right(model, *inputs)
+    model.runs = 3
+    return maps
+""",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("lab", "question", "test"), FORGED_COUNTS)
+def test_what_a_model_of_the_tests_was_asked_is_counted_where_no_student_can_set_it(lab, question, test):
+    namespace = dict(solution(lab_name(lab)))
+    exec(FORGED_COUNTS[lab, question, test], namespace)
+    runs = run_question(lab_name(lab), question, Student.local_namespace(namespace, question))
+    assert [run.test.name for run in runs if not run.result.passed] == [test]
 
 
 def test_maps_that_a_forger_writes_into_the_tests_own_layers_pass_nothing():

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from autograder.sandbox.child.call_watch import CallWatch
+from autograder.testing.run import HiddenTest, run_test
 
 NAMES = ("torch.softmax", "torch.nn.functional.softmax", "torch.nn.LayerNorm", "Tensor.softmax", "str.encode")
 
@@ -68,3 +69,78 @@ def test_what_a_library_does_inside_is_its_own_affair(source):
 def test_the_watch_ends():
     watched("def f(x): return x", X)
     assert sys.getprofile() is None
+
+
+HIDDEN = "def f(x, g=None):\n    return getattr(x, 'en' + 'code')() if g is None else g(x)"
+NAME = ("str.encode",)
+
+
+def asked(session, *arguments):
+    """The student's function, of which a test has asked this."""
+    session.run_cells([("f", HIDDEN)])
+    student = session.student("f")
+    student.start_trace()
+    student(*arguments)
+    student.keep_requests("a test")
+    return student
+
+
+def test_what_a_test_asked_is_asked_again_under_the_watch(session):
+    student = asked(session, "x")
+    assert not student.ask_again("a test")  # nobody watches
+    student.watch(NAME)
+    assert student.ask_again("a test")
+    assert student.watched(NAME) == NAME
+    assert student("y") == b"y" and not student.ask_again("a test")
+
+
+def test_a_test_that_gave_the_student_a_function_has_to_run_again(session):
+    student = asked(session, "x", len)
+    student.watch(NAME)
+    assert not student.ask_again("a test")
+    assert student.watched(NAME) == ()
+
+
+def test_what_one_child_was_asked_is_not_asked_of_the_next(session):
+    asked(session, "x")
+    session._transport.end("crashed")
+    assert session.revive()
+    student = session.student("f")
+    student.watch(NAME)
+    assert not student.ask_again("a test")
+
+
+def test_a_test_that_has_passed_does_not_run_under_the_watch(session):
+    session.run_cells([("f", HIDDEN)])
+    ran = []
+
+    def a_test(student):
+        ran.append(student("x"))
+
+    test = HiddenTest("f", "a_test", "Encodes.", a_test, 1.0)
+    assert run_test(test, session.student("f")).result.passed
+    student = session.student("f")
+    student.watch(NAME)
+    run_test(test, student)
+    assert student.watched(NAME) == NAME and ran == [b"x"]
+
+
+def test_a_watch_for_functions_of_a_library_that_nobody_imported_says_that_there_is_nothing_to_see(session):
+    student = asked(session, "x")
+    assert student.watch(NAME)
+    student.watched(NAME)
+    assert not student.watch(("librosa.stft", "tokenizers.Tokenizer"))
+    assert not student.ask_again("a test")
+    assert student.watched(NAME) == ()
+
+
+def test_what_a_child_has_is_asked_once_and_of_its_successor_again(session):
+    session.run_cells([("f", HIDDEN)])
+    requests = []
+    for answer in (frozenset({"f"}), frozenset({"f"})):
+        rpc = session._rpc
+        rpc.request = lambda *message, ask=rpc.request: requests.append(message) or ask(*message)
+        assert session.callables(["f", "missing"]) == session.callables(["f", "missing"]) == answer
+        session._transport.end("crashed")
+        assert session.revive()
+    assert len(requests) == 2

@@ -6,7 +6,9 @@ import time
 
 import nbformat
 import pytest
+from IPython.core.inputtransformer2 import TransformerManager
 
+from autograder.sandbox.child import shell
 from autograder.sandbox.host.session import Session, Zygote
 
 
@@ -152,7 +154,7 @@ def test_a_name_in_the_namespace_is_not_the_harness(session):
 def open_zygote(folder):
     data = [folder / "data" / "names.txt"]
     with Zygote(
-        folder / "coursekit", data, modules=["coursekit"], sandbox=False, render_figures=True
+        folder / "coursekit", data, modules=["coursekit"], levels=["none"], render_figures=True
     ) as zygote:
         yield zygote
 
@@ -207,3 +209,36 @@ def test_figures_are_rendered_on_demand(open_zygote, source):
 def test_a_session_that_was_never_used_costs_nothing(zygote):
     with zygote.session() as session:
         assert isinstance(session, Session) and session.status is None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = 1",
+        "def f(x):\n    return x % 2\n\n\nf(3)",
+        "await g()",
+        "'''\n%magic in a text\n'''",
+        "",
+    ],
+)
+def test_plain_python_is_known_as_such(source):
+    assert shell.is_plain_python(source)
+    assert TransformerManager().transform_cell(source) == (source if source.endswith("\n") else source + "\n")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        *("%time f()", "!ls", "f?", "x = !ls", "%%time\nf()", "  x = 1", "\nx = 1", ">>> f()", "In [1]: x", "f(", "x = 1\n  \n"),
+        *("{\n...: 1}", "'a\u2028b'", "text = '''\n>>> f()\n'''", "In [1]: x\nf()", "f()\x0c", "def f():\n\\\n    pass"),
+    ],
+)  # fmt: skip
+def test_what_ipython_may_change_is_left_to_ipython(source):
+    assert not shell.is_plain_python(source)
+
+
+def test_a_notebooks_own_transformer_is_obeyed(session):
+    added = "def louder(lines):\n    return [line.replace('quiet', 'loud') for line in lines]\n\n\n"
+    added += "get_ipython().input_transformers_cleanup.append(louder)"
+    _, outcome = session.run_cells([("added", added), ("quiet", "'quiet'")])
+    assert texts(outcome) == ["'loud'"]

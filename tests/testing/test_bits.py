@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from autograder import hidden_tests
-from autograder.course.masters import course_root
+from autograder.course.masters import all_labs, course_root, source_of_import
+from autograder.course.policy_file import spec
 from autograder.grading import symptoms
+from autograder.results import STATUSES
 from autograder.testing import safe_errors
 from autograder.testing.expect import SHAPE_WORDS
 
@@ -55,6 +57,29 @@ def test_a_symptom_carries_few_bits():
 
 def test_the_error_of_a_question_carries_few_bits():
     assert sum(error_bits()) <= _stated("The error")
+
+
+def test_the_forbidden_function_that_was_seen_carries_few_bits():
+    from coursekit.checks.api import forbidden_calls
+
+    lists = [
+        forbidden_calls(lab, question)
+        for lab in all_labs()
+        if not source_of_import(lab)
+        for question, _ in spec(lab).questions
+    ]
+    assert log2(max(map(len, lists)) + 1) <= _stated("The forbidden function that was seen")
+
+
+def test_what_ended_a_test_carries_few_bits():
+    assert log2(len(STATUSES) + 1) <= _stated("What ended it")
+
+
+def test_a_question_with_ten_tests_carries_what_the_page_says_in_all():
+    parts = ("The symptom", "The error", "The forbidden function that was seen", "What ended it")
+    found = re.search(r"with ten tests thus carries less than (\d+) bits", " ".join(PAGE.split()))
+    assert found
+    assert 10 * _stated("The row of a hidden test") + sum(map(_stated, parts)) < float(found[1])
 
 
 @pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])

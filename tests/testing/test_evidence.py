@@ -1,6 +1,8 @@
 """Traces tell functions that behave alike from those that do not."""
 
+import contextlib
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ import torch
 
 from autograder.sandbox.host.rpc import MAX_TRACE_BYTES
 from autograder.sandbox.host.student import Student
-from autograder.testing.evidence import traces_match
+from autograder.testing.evidence import as_numbers, traces_match
 
 
 def scale(x):
@@ -114,3 +116,52 @@ def test_what_a_submission_makes_us_hold_is_counted_over_all_tests_of_a_question
     student()
     assert 0 < len(kept) < 30
     assert not isinstance(student.trace[-1].value, list)  # only ``forget_traces`` gives the allowance again
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["a" * 1_000_000] + ["b"] * 100,
+        [["a" * 1_000_000], *[["b"]] * 100],
+        [["a" * 100_000] + ["b"] * 100] * 20,
+        [np.array(["a" * 1_000_000])] + [np.array(["b"])] * 100,
+        [np.zeros(1_000_000, bool)] * 40 + [np.zeros(1_000_000, np.clongdouble)],
+    ],
+)
+def test_a_list_whose_widest_item_would_make_a_large_array_is_none(value):
+    tracemalloc.start()
+    assert as_numbers(value) is None
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("value", "size"),
+    [
+        ([i * 1.5 for i in range(10_000)], 320_000),
+        ("a" * 100_000 + "\N{GRINNING FACE}", 400_000),
+        ([np.zeros(0)] * 1000, 112_000),
+        ([torch.zeros(0)] * 1000, 500_000),
+    ],
+)
+def test_what_is_kept_is_counted_as_the_objects_take_it(value, size):
+    student = Student.local(lambda: value, name="constant")
+    student._rpc.allowance.left = 5 * size
+    for _ in range(10):
+        student()
+    assert sum(type(entry.value) is type(value) for entry in student.trace) <= 5
+
+
+def test_what_is_called_back_after_a_test_is_over_is_not_kept():
+    def step(prefix):
+        raise AssertionError("over")
+
+    def calls_on(step):
+        for _ in range(30):
+            with contextlib.suppress(RuntimeError):
+                step([0.5] * 10)
+
+    student = Student.local(calls_on)
+    with pytest.raises(AssertionError, match="over"):
+        student(step)
+    assert [entry.kind for entry in student.trace] == ["callback"]

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from autograder.sandbox.host.student import Student
-from autograder.testing.expect import Failed, expect_close, expect_equal, expect_raises
+from autograder.testing.expect import Failed, as_array, expect_close, expect_equal, expect_raises
 
 _SCORES = torch.linspace(-4, 4, 30, dtype=torch.double).reshape(5, 6)
 
@@ -92,3 +92,32 @@ def test_a_value_of_too_many_items_is_not_unfolded(value):
         expect_equal(value, [1])
     assert tracemalloc.get_traced_memory()[1] < 1 << 20
     tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["a" * 100_000] + ["b"] * 1000,
+        [[["a" * 100_000]], [["b"]] * 1000],
+        [np.array("a" * 100_000)] + [np.array("b")] * 1000,
+        [b"a" * 100_000] + [b"b"] * 1000,
+        [1.0, "1"],
+    ],
+)
+def test_texts_among_numbers_are_refused_before_each_takes_the_room_of_the_longest(value):
+    import tracemalloc
+
+    tracemalloc.start()
+    with pytest.raises(Failed, match="should hold numbers"):
+        as_array(value)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
+
+
+def test_half_precision_gets_the_tolerance_of_single_precision_and_no_more():
+    right = np.array([0.5, 0.25, 1.0])
+    expect_close(right.astype(np.float16), right)
+    expect_close((right * (1 + 1e-4)).astype(np.float32), right)
+    for wrong in (right * 1.001, right + 5e-4):
+        with pytest.raises(Failed, match="wrong values"):
+            expect_close(wrong.astype(np.float16), right)

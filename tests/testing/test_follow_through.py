@@ -193,3 +193,13 @@ def test_the_student_reads_which_answers_were_replaced_and_only_where_they_were(
     wrong = "def double(x):\n    return 3 * x\n"
     notes = [_verdict(_notebook(earlier + _QUADRUPLE)).message for earlier in (wrong, _RIGHT)]
     assert notes == ["with the course's double in place of your own", ""]
+
+
+@pytest.mark.parametrize(
+    ("option", "undone"),
+    [("np.log(y)", "np.exp(double(x, True))"), ("-y", "-double(x, True)"), ("y", "double(x, True)")],
+    ids=["logarithm", "other sign", "the same"],
+)
+def test_what_an_argument_of_ones_own_makes_of_a_wrong_result_is_made_of_the_right_one(option, undone):
+    helper = f"import numpy as np\ndef double(x, other=False):\n    y = 3 * x\n    return {option} if other else y\n"
+    assert _verdict(_notebook(helper + f"def quadruple(x):\n    return round(2 * {undone})\n")).passed

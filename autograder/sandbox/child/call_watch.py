@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 #: Methods of a forbidden class that do its work.
@@ -24,8 +24,12 @@ class CallWatch:
         self.cell_label = cell_label
         self.seen: set[str] = set()
         self.built_in: dict[int, str] = {}  # id of a function of C -> its name
-        self.methods: dict[tuple[type, str], str] = {}
-        self.codes: dict[CodeType, str] = {}
+        self.methods: dict[
+            str, list[tuple[type, str]]
+        ] = {}  # a method's name -> whose it is, and what to call it
+        self.codes: dict[
+            int, str
+        ] = {}  # by id: to compare two codes takes as long as many of the calls seen here
         self._kept: list[Any] = []  # so that no id is given to another object
         for name in names:
             self._add(name, _object_named(name))
@@ -39,15 +43,21 @@ class CallWatch:
             for method in _WORKING_METHODS:
                 self._add_code(name, vars(thing).get(method))
         elif hasattr(thing, "__objclass__"):
-            self.methods[thing.__objclass__, thing.__name__] = name
+            self.methods.setdefault(thing.__name__, []).append((thing.__objclass__, name))
         elif not self._add_code(name, thing) and callable(thing):
             self.built_in[id(thing)] = name
 
     def _add_code(self, name: str, function: Any) -> bool:
         code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
         if code is not None:
-            self.codes[code] = name
+            self._kept.append(code)
+            self.codes[id(code)] = name
         return code is not None
+
+    @property
+    def can_see(self) -> bool:
+        """Whether any of the names stands for something here: not so where nothing has imported its library."""
+        return bool(self.built_in or self.methods or self.codes)
 
     def start(self) -> None:
         """Watch from now on."""
@@ -59,25 +69,20 @@ class CallWatch:
         return sorted(self.seen)
 
     def _look(self, frame: FrameType, event: str, argument: Any) -> None:
-        if event == "call":
-            name = self.codes.get(frame.f_code)
-            if name is not None and self._is_students(_caller(frame)):
-                self.seen.add(name)
-        elif event == "c_call":
-            name = self.built_in.get(id(argument)) or self._method(argument)
+        if event == "c_call":
+            name = self.built_in.get(id(argument)) or (self._method(argument) if self.methods else None)
             if name is not None and self._is_students(frame):
+                self.seen.add(name)
+        elif event == "call":
+            name = self.codes.get(id(frame.f_code))
+            if name is not None and self._is_students(_caller(frame)):
                 self.seen.add(name)
 
     def _method(self, function: Any) -> str | None:
-        owner = getattr(function, "__self__", None)
-        return next(
-            (
-                name
-                for (kind, method), name in self.methods.items()
-                if isinstance(owner, kind) and function.__name__ == method
-            ),
-            None,
-        )
+        for kind, name in self.methods.get(function.__name__, ()):
+            if isinstance(getattr(function, "__self__", None), kind):
+                return name
+        return None
 
     def _is_students(self, frame: FrameType | None) -> bool:
         """Whether a frame runs code of the notebook, or of a file that the notebook wrote."""

@@ -8,12 +8,14 @@ No history database, no threads, no terminal: the shell is made once in the zygo
 
 from __future__ import annotations
 
+import ast
 import base64
 import builtins
 import io
 import json
 import linecache
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,8 +27,10 @@ import IPython.core.pylabtools
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
+from IPython.core.inputtransformer2 import TransformerManager
 from IPython.core.interactiveshell import InteractiveShell
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from traitlets import Instance
 from traitlets.config import Config
 
 from .frames import student_frames
@@ -164,13 +168,52 @@ class _DisplayPublisher(DisplayPublisher):
 THREAD_STACK = 2 << 20
 
 
+class _Transformers(TransformerManager):
+    """What IPython makes of a cell. It would cut each into tokens, slowly, to find that plain Python stays as it is."""
+
+    def transform_cell(self, cell: str) -> str:
+        own = len(self.cleanup_transforms) + len(self.line_transforms) + len(self.token_transformers)
+        if own == _TRANSFORMERS and is_plain_python(cell):  # a notebook may add transformers
+            return cell if cell.endswith("\n") else cell + "\n"
+        return str(super().transform_cell(cell))
+
+
+_usual = TransformerManager()
+_TRANSFORMERS = len(_usual.cleanup_transforms) + len(_usual.line_transforms) + len(_usual.token_transformers)
+#: What IPython may take away although Python could read it: indents and empty lines before all else, prompts.
+_CLEANED = re.compile(r"\s|(?:.*\n)?(?:\[|In |\s*\.\.\.)")
+#: Python's prompt anywhere; what ends a line for a string's ``splitlines`` and not for Python; lines of nothing but blanks
+#: or a backslash.
+_ODD = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]|>>>|^[ \t]+$|^[ \t]*\\\\$", re.MULTILINE)
+
+
+def is_plain_python(source: str) -> bool:
+    """Whether IPython certainly leaves a cell as it is: it is Python, and nothing in it looks like a prompt."""
+    if _CLEANED.match(source) or _ODD.search(source):
+        return False
+    try:
+        compile(
+            source, "<cell>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True
+        )
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
 class LabShell(InteractiveShell):
     """IPython as in a notebook, with its outputs going to an ``OutputCollector``."""
 
+    input_transformer_manager = Instance(_Transformers, ())
     displayhook_class = _DisplayHook
     display_pub_class = _DisplayPublisher
     compiler_class = _Compiler
     collector: OutputCollector
+
+    def should_run_async(self, raw_cell: str, **more: Any) -> bool:
+        """Whether a cell awaits something outside all functions. IPython would compile each one to know."""
+        return ("await" in raw_cell or "async" in raw_cell) and bool(
+            super().should_run_async(raw_cell, **more)
+        )
 
     def showtraceback(
         self, exc_tuple: Any = None, filename: Any = None, tb_offset: Any = None, *args: Any, **kwargs: Any
@@ -250,7 +293,7 @@ def make_shell(render_figures: bool) -> LabShell:
     return shell
 
 
-#: Each does something that is slow the first time: figures, output formats, warnings, errors, magics.
+#: Each does something that is slow the first time: figures, output formats, warnings, errors, magics, sources.
 _WARM_UP_CELLS = (
     "import matplotlib.pyplot as plt, numpy\nfig, ax = plt.subplots(); ax.plot([1, 2]); ax.set_title('x')",
     "numpy.zeros((2, 2))",
@@ -259,6 +302,7 @@ _WARM_UP_CELLS = (
     "%matplotlib inline",
     "%%time\n1 + 1",
     "display({'x': [1.0, 'y']})",
+    "import inspect\n\n\ndef f():\n    return 1\n\n\ninspect.getsource(f)",
 )
 
 

@@ -24,6 +24,7 @@ from autograder.sandbox.limits import Limits
 
 READY_SECONDS = 180.0
 SPAWN_SECONDS = 30.0
+SECONDS_TO_CLEAR_UP = 5.0
 
 
 class SandboxUnavailable(UserError):
@@ -36,7 +37,8 @@ class ZygoteProcess:
     ``kit`` is the folder of the package ``coursekit``; each of ``data`` appears as ``data/<its name>`` in
     the working folder, and beside the kit; ``modules`` are imported once, before any submission, as are NumPy,
     matplotlib and IPython.
-    ``sandbox=False`` is the explicit ``--no-sandbox``: separate processes without any isolation.
+    ``levels`` are the levels of isolation (``autograder.results.ISOLATION``) that are accepted, strongest first; once it is
+    ready, ``level`` is the one that it has.
     """
 
     def __init__(
@@ -45,14 +47,15 @@ class ZygoteProcess:
         data: Sequence[Path] = (),
         limits: Limits | None = None,
         modules: Sequence[str] = ("torch", "coursekit"),
-        sandbox: bool = True,
+        levels: Sequence[str] = ("namespaces",),
         render_figures: bool = False,
     ):
         self.kit = Path(kit).resolve()
         self.data = tuple(Path(path).resolve() for path in data)
         self.limits = limits or Limits()
         self.modules = tuple(modules)
-        self.sandbox = sandbox
+        self.levels = tuple(levels)
+        self.level = ""
         self.render_figures = render_figures
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -81,15 +84,14 @@ class ZygoteProcess:
         if "ready" not in answer:
             self.close()
             raise SandboxUnavailable(answer.get("error", "the sandbox's first process ended at once"))
-        self._ready = True
+        self._ready, self.level = True, answer["ready"]
 
     def launch(self) -> None:
         """Launch the process unless it runs, without waiting for its imports."""
         if self._control is not None and (self._process is None or self._process.poll() is None):
             return
         self.close()
-        if self.sandbox and (problem := namespaces.probe()) is not None:
-            raise SandboxUnavailable(problem)
+        levels, problem = self._possible()
         if not hasattr(os, "fork"):
             raise SandboxUnavailable("grading needs Linux or macOS: on Windows use WSL2")
         for path in (self.kit, *self.data):
@@ -98,8 +100,10 @@ class ZygoteProcess:
         package = Path(__file__).resolve().parents[1]
         ours, theirs = socket.socketpair()
         environment = visible.ENVIRONMENT
-        if not self.sandbox:
-            self._work_folder = self._make_work_folder()
+        if levels != ["namespaces"]:
+            self._work_folder = tempfile.mkdtemp(prefix="submissions-")
+        if levels == ["none"]:
+            self._show_data()
             environment = {**environment, "HOME": self._work_folder, "TMPDIR": self._work_folder}
             environment |= {"MPLCONFIGDIR": self._work_folder, "IPYTHONDIR": self._work_folder}
         # The program is given as a descriptor, so that no path of the harness shows in the children's command line.
@@ -124,7 +128,8 @@ class ZygoteProcess:
                 "hidden": visible.hidden_folders(),
                 "limits": self.limits.as_dict(),
                 "modules": list(self.modules),
-                "sandbox": self.sandbox,
+                "levels": levels,
+                "lacking": problem or "",
                 "render_figures": self.render_figures,
                 "outer_uid": outer_uid(),
                 "work_folder": self._work_folder,
@@ -139,7 +144,7 @@ class ZygoteProcess:
         """
         self.launch()
         copy = type(self)(
-            self.kit, self.data, self.limits, (*self.modules, *modules), self.sandbox, self.render_figures
+            self.kit, self.data, self.limits, (*self.modules, *modules), self.levels, self.render_figures
         )
         ours, theirs = socket.socketpair()
         try:
@@ -160,12 +165,20 @@ class ZygoteProcess:
         """The open descriptors that belong to this object."""
         return [] if self._control is None else [self._control.fileno()]
 
-    def _make_work_folder(self) -> str:
-        folder = tempfile.mkdtemp(prefix="unsandboxed-")
-        os.mkdir(f"{folder}/data")
+    def _possible(self) -> tuple[list[str], str | None]:
+        """The accepted levels that this system may have, and what it visibly lacks for the strongest."""
+        problem, levels = namespaces.probe(), list(self.levels)
+        if problem is not None:
+            other = [level for level in levels if level != "namespaces"]
+            levels = other if namespaces.is_known() else [level for level in levels if level == "none"]
+            if not levels:
+                raise SandboxUnavailable(problem)
+        return levels, problem
+
+    def _show_data(self) -> None:
+        os.mkdir(f"{self._work_folder}/data")
         for path in self.data:
-            os.symlink(path, f"{folder}/data/{path.name}")
-        return folder
+            os.symlink(path, f"{self._work_folder}/data/{path.name}")
 
     def close(self) -> None:
         """End the process, and with it every child that is left."""
@@ -173,13 +186,17 @@ class ZygoteProcess:
             self._control.close()
             self._control, self._ready = None, False
         if self._process is not None:
+            if self._work_folder:  # it ends what submissions left running, which no namespace does here
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._process.wait(SECONDS_TO_CLEAR_UP)
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.kill()
             self._process.wait()
             self._process = None
         if self._work_folder:
-            shutil.rmtree(self._work_folder, ignore_errors=True)
+            with contextlib.suppress(RecursionError):
+                shutil.rmtree(self._work_folder, ignore_errors=True)
             self._work_folder = ""
 
     def spawn(self, limits: Limits) -> tuple[socket.socket, Child]:
@@ -198,7 +215,8 @@ class ZygoteProcess:
         finally:
             theirs.close()
         pidfd = descriptors[0] if descriptors else None
-        return ours, Child(int(answer["pid"]), pidfd, group=not self.sandbox)
+        child = Child(int(answer["pid"]), pidfd, group=self.level != "namespaces", scratch=answer["scratch"])
+        return ours, child
 
     def reap(self, child: Child) -> dict[str, Any]:
         """How a killed child ended: ``{"status": wait status, "cpu": seconds, "peak": bytes more than at the fork}``."""

@@ -20,6 +20,25 @@ BINARY_TYPES = ("image/png", "image/jpeg")
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\n")
 
 
+#: What all cells of a notebook may put out, in bytes as JSON: what comes later is dropped.
+MAX_OUTPUT = 16 << 20
+
+
+class OutputBudget:
+    """What is left of ``MAX_OUTPUT`` to one run of a notebook's cells."""
+
+    def __init__(self) -> None:
+        self.left = MAX_OUTPUT
+
+    def clean(self, outputs: Sequence[Any], limits: Limits) -> tuple[dict[str, Any], ...]:
+        """A cell's outputs as ``clean_outputs`` gives them, or none when the whole notebook has put out enough."""
+        if self.left < 0:
+            return ()
+        kept = clean_outputs(outputs, limits)
+        self.left -= len(json.dumps(kept))
+        return kept if self.left >= 0 else ()
+
+
 def clean_outputs(outputs: Sequence[Any], limits: Limits) -> tuple[dict[str, Any], ...]:
     """The outputs as nbformat 4 output dicts; what is malformed or over the limits is left out."""
     cleaner = _Cleaner(limits)

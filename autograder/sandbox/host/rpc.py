@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from autograder.sandbox import wire
 from autograder.sandbox.child.executor import Executor
@@ -16,22 +16,20 @@ from autograder.sandbox.wire import Reference, WireError
 MAX_CALLBACKS = 200_000
 #: Bytes that a submission may make this process hold for its diagnosis, in all traces that live at a time.
 MAX_TRACE_BYTES = 128 << 20
-#: What a part of a frame's tree takes as an object, in bytes.
-PART_BYTES = 64
+#: Bytes of requests that are kept: of one test, and of all that a child was asked.
+MAX_SENT_BYTES = 4 << 20
+MAX_KEPT_BYTES = 32 << 20
 
 
 @dataclass
 class Allowance:
-    """What is left to a submission of ``MAX_TRACE_BYTES``: spent by frame, before anything of it is built."""
+    """What is left to a submission of ``MAX_TRACE_BYTES``: spent by what its values take as objects, the frame included."""
 
     left: int = MAX_TRACE_BYTES
 
-    def spend(self, frame: bytes) -> bool:
-        """Whether the values of the frame may be kept."""
-        header, _ = wire.frame_lengths(frame[: wire.PREFIX.size])
-        parts = frame.count(b",", 0, wire.PREFIX.size + header)
-        self.left -= len(frame) + PART_BYTES * parts
-        return self.left >= 0
+    def spend(self, size: int) -> None:
+        """Take the bytes of one frame's values."""
+        self.left -= size
 
 
 @dataclass(frozen=True)
@@ -124,6 +122,18 @@ class LocalTransport:
         """In this process there is nothing to end."""
 
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def part_of_a_scene(function: _Function) -> _Function:
+    """A function of a test's that a scene's own model calls. What the student's code must not set is counted in there:
+    the sandbox holds no counter. How often it is called is no evidence by itself (``Student.record``).
+    """
+    marked: Any = function
+    marked.part_of_a_scene = True
+    return function
+
+
 class Proxy:
     """Stands for something in the student's process; ``reference`` is its name there."""
 
@@ -149,19 +159,27 @@ class RpcClient:
         self._callback_keys: dict[int, int] = {}  # id of a function -> its key
         self.trace: list[TraceEntry] = []
         self._kept = True  # whether there was room for the last frame in the trace
+        #: The requests since ``start_trace``; None when they call back, or are too much to keep.
+        self.sent: list[bytes] | None = []
+        self._sent_bytes = 0
+        #: A test that passed -> what it sent, for the watch: the child on the other side can do the same again.
+        self.kept: dict[str, list[bytes]] = {}
+        self.room = MAX_KEPT_BYTES
+        self.watching = False
 
     def request(self, *message: Any) -> tuple[Any, dict[Any, Any], Any]:
         """Result, contents of the arguments and generator of one request; ``StudentError`` if the student's code raised."""
         frame = wire.encode(message, self.limits, self._refer, for_arguments=True)
+        self._keep_request(frame)
         replies: list[Any] = []
         failures: list[BaseException] = []
 
         def answer(frame: bytes) -> bytes | None:
-            self._kept = self.allowance.spend(frame)
             try:
-                reply = wire.decode(frame, self.limits, self._resolve)
+                reply = wire.decode(frame, self.limits, self._resolve, on_held=self.allowance.spend)
             except wire.OpaqueError as error:
                 reply = ("opaque", error.type_name)
+            self._kept = self.allowance.left >= 0
             if type(reply) is tuple and len(reply) == 4 and reply[0] == "callback":
                 return self._call_back(reply, failures)
             replies.append(reply)
@@ -175,6 +193,19 @@ class RpcClient:
         if failures:
             raise failures[0]
         return self._unpack(replies[0])
+
+    def _keep_request(self, frame: bytes) -> None:
+        self._sent_bytes += len(frame)
+        if self.callbacks or self._sent_bytes > MAX_SENT_BYTES:
+            self.sent = None
+        elif self.sent is not None:
+            self.sent.append(frame)
+
+    def keep(self, test: str) -> None:
+        """Keep what ``test`` has just sent, if it can be sent again and there is room."""
+        if self.sent is not None and self._sent_bytes <= self.room:
+            self.room -= self._sent_bytes
+            self.kept[test] = [*self.sent]
 
     def _unpack(self, reply: Any) -> tuple[Any, dict[Any, Any], Any]:
         """Unpack a reply, after checking that it has the form that the executor gives it."""
@@ -217,7 +248,8 @@ class RpcClient:
         self._callbacks_left -= 1
         if self._callbacks_left < 0:
             failures.append(StudentGone("timed-out", "the test's function was called without end"))
-        self.record("callback", (args, kwargs), str(key))
+        if not failures and not getattr(function, "part_of_a_scene", False):
+            self.record("callback", (args, kwargs), str(key))
         try:
             if failures:
                 raise RuntimeError("the test is over")
@@ -248,13 +280,16 @@ class RpcClient:
             return self.callbacks[int(reference.key)]
         raise WireError("a reference to something that was never passed")
 
-    def record(self, kind: str, value: Any, name: str = "") -> None:
+    def record(
+        self, kind: str, value: Any, name: str = "", rtol: float | None = None, atol: float | None = None
+    ) -> None:
         """Add to the trace; beyond the allowance only that something came back, without the value."""
         kept = value if self._kept else wire.Opaque("too much to keep")
-        self.trace.append(TraceEntry(kind, name, kept))
+        self.trace.append(TraceEntry(kind, name, kept, rtol, atol))
 
     def start_trace(self) -> None:
         """Empty the trace, and forget the callbacks of the test before."""
         self.callbacks.clear()
         self._callback_keys.clear()
         self.trace = []
+        self.sent, self._sent_bytes = [], 0

@@ -11,7 +11,7 @@ with Zygote(kit=Path("notebooks/coursekit"), data=[Path("data/names.txt")]) as z
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
@@ -20,10 +20,10 @@ from typing import Any
 from autograder.results import STATUSES, CellOutcome
 from autograder.sandbox import wire
 from autograder.sandbox.host.launcher import SPAWN_SECONDS, SandboxUnavailable, ZygoteProcess
-from autograder.sandbox.host.outputs import clean_outputs
+from autograder.sandbox.host.outputs import OutputBudget
 from autograder.sandbox.host.rpc import MAX_TRACE_BYTES, Allowance, RpcClient, StudentError, StudentGone
-from autograder.sandbox.host.student import Handle, Student
-from autograder.sandbox.host.transport import Child, RemoteTransport
+from autograder.sandbox.host.student import Handle, Student, look_up
+from autograder.sandbox.host.transport import MAX_GIVEN_BACK, Child, Deadline, RemoteTransport
 from autograder.sandbox.limits import Limits
 
 __all__ = ["SandboxUnavailable", "Session", "Zygote"]
@@ -50,11 +50,18 @@ class Session:
         self.status: str | None = None
         #: A sentence for the notes about the cell that ended the first child.
         self.note = ""
-        self._deadline = time.monotonic() + self.limits.total_seconds
+        total = self.limits.total_seconds
+        self._deadline = Deadline(time.monotonic() + total, min(total / 2, MAX_GIVEN_BACK))
         self._cells: list[tuple[int, str, str]] = []
+        self._after: Callable[[str], None] | None = None
+        self._visited: set[int] = set()
         self._rpc: RpcClient | None = None
         self._allowance = Allowance()
+        self._outputs = OutputBudget()
         self._transport: RemoteTransport | None = None
+        #: Whom ``callables`` has asked, and the answer.
+        self._looked_at: RpcClient | None = None
+        self._callables: frozenset[str] = frozenset()
 
     def __enter__(self) -> Session:
         return self
@@ -64,12 +71,19 @@ class Session:
     ) -> None:
         self.close()
 
-    def run_cells(self, cells: Sequence[tuple[str, str]], reruns: int = 1) -> list[CellOutcome]:
+    def run_cells(
+        self,
+        cells: Sequence[tuple[str, str]],
+        reruns: int = 1,
+        after: Callable[[str], None] | None = None,
+    ) -> list[CellOutcome]:
         """Run ``(label, source)`` cells in order; an error in one does not keep the next from running.
 
         A cell that ends the child is left out and the others run again in a fresh one, up to ``reruns``
         times; after that only the cells before it do. The label becomes the outcome's ``grade_id``.
+        ``after`` is called once with each cell's label when it has run: what it calls then meets the names as they stand there.
         """
+        self._after, self._visited = after, set()
         remaining = [(index, label, source) for index, (label, source) in enumerate(cells)]
         outcomes: dict[int, CellOutcome] = {}
         while True:
@@ -83,7 +97,7 @@ class Session:
             else:
                 remaining = remaining[:position]
             reruns -= 1
-            if time.monotonic() > self._deadline or reruns < -1:
+            if time.monotonic() > self._deadline.at or reruns < -1:
                 self._cells = []
                 break
         return [
@@ -94,6 +108,7 @@ class Session:
     def _run(self, cells: list[tuple[int, str, str]], outcomes: dict[int, CellOutcome]) -> int | None:
         """Run cells in a fresh child and record their outcomes; the index of the one that ended it, if any."""
         self._start()
+        self._outputs = OutputBudget()
         for index, label, source in cells:
             start = time.monotonic()
             try:
@@ -105,7 +120,22 @@ class Session:
                 text = f"This cell ended the run: {gone.detail or gone.reason}."
                 outcomes[index] = CellOutcome(label, index, "error", seconds, (), text)
                 return index
+            if self._after is not None and index not in self._visited:
+                self._stop_after(index, label, cells)
         return None
+
+    def _stop_after(self, index: int, label: str, cells: list[tuple[int, str, str]]) -> None:
+        """Let ``after`` call the student's functions, in a child that has run the cells up to this one and no more."""
+        assert self._after is not None
+        self._visited.add(index)
+        everything, self._cells = self._cells, [cell for cell in cells if cell[0] <= index]
+        after, self._after = (
+            self._after,
+            None,
+        )  # a child that has to be replaced meanwhile runs its cells without stops
+        after(label)
+        self.revive()
+        self._after, self._cells = after, everything
 
     def _run_cell(self, index: int, label: str, source: str) -> CellOutcome:
         transport, rpc = self._connected()
@@ -116,7 +146,7 @@ class Session:
             return CellOutcome(label, index, "error", 0.0, (), f"{error}"[:2000])
         match reply:
             case {"status": ("ok" | "error") as status, "outputs": list(outputs), "error": str(text)}:
-                clean = clean_outputs(outputs, self.limits)
+                clean = self._outputs.clean(outputs, self.limits)
                 return CellOutcome(label, index, status, 0.0, clean, wire.clean_text(text, 2000))
         raise rpc.crashed("the sandbox sent a malformed reply")
 
@@ -125,6 +155,16 @@ class Session:
         transport, rpc = self._connected()
         transport.timeout = self.limits.call_seconds
         return Student(rpc, name)
+
+    def callables(self, names: Sequence[str]) -> frozenset[str]:
+        """Those of ``names`` that are functions or classes: asked once of each child, at the same ``names``."""
+        transport, rpc = self._connected()
+        if self._looked_at is not rpc:
+            transport.timeout = self.limits.call_seconds
+            found = look_up(rpc, names)
+            self._callables = frozenset(n for n, (kind, _) in found.items() if kind in ("function", "class"))
+            self._looked_at = rpc
+        return self._callables
 
     def forget_traces(self) -> None:
         """Give the submission its allowance again: what was kept of the question before is no longer needed."""
@@ -136,7 +176,7 @@ class Session:
             return True
         if self._transport.failure is not None:
             raise self._transport.failure
-        if time.monotonic() > self._deadline:
+        if time.monotonic() > self._deadline.at:
             return False
         return self._run(self._cells, {}) is None
 

@@ -204,11 +204,7 @@ class Student(_RemoteCallable):
         return self._lookup()[1]
 
     def _lookup(self) -> tuple[str, tuple[str, ...]]:
-        reply, _, _ = self._rpc.request("lookup", [self.name])
-        match reply:
-            case {self.name: (str(kind), tuple(names))} if all(type(n) is str for n in names):
-                return kind, names
-        raise self._rpc.crashed("the sandbox sent a malformed reply")
+        return look_up(self._rpc, [self.name])[self.name]
 
     def scene(self, source: str, **bindings: Any) -> Scene:
         """Run the test's ``source`` in the sandbox, in a fresh namespace with ``bindings``.
@@ -220,14 +216,34 @@ class Student(_RemoteCallable):
             raise self._rpc.crashed("the sandbox sent a malformed reply")
         return Scene(self._rpc, key)
 
-    def watch(self, names: Sequence[str]) -> None:
-        """From now on have the sandbox note which of these library functions the student's own code calls."""
-        self._rpc.request("watch", list(names))
+    def watch(self, names: Sequence[str]) -> bool:
+        """From now on have the sandbox note which of these library functions the student's own code calls.
+
+        False when none of them is there, because nothing has imported its library: then there is nothing to note.
+        """
+        can_see, _, _ = self._rpc.request("watch", list(names))
+        self._rpc.watching = can_see is True
+        return self._rpc.watching
 
     def watched(self, names: Sequence[str]) -> tuple[str, ...]:
         """Those of ``names`` that were called since ``watch``, as the sandbox says. The student's code can hide them."""
+        self._rpc.watching = False
         seen, _, _ = self._rpc.request("watched")
         return tuple(name for name in names if name in seen) if type(seen) is list else ()
+
+    def keep_requests(self, test: str) -> None:
+        """Keep what ``test``, which has passed, sent since ``start_trace``: ``ask_again`` may need it."""
+        self._rpc.keep(test)
+
+    def ask_again(self, test: str) -> bool:
+        """Under the watch: send what ``test`` sent once more, with no result. False when the test has to run for that.
+
+        So it is where the test gave the student functions of its own, or sent very much, and in a child that is new.
+        """
+        if not self._rpc.watching or test not in self._rpc.kept:
+            return False
+        self._rpc.request("again", self._rpc.kept[test])
+        return True
 
     @property
     def trace(self) -> list[TraceEntry]:
@@ -245,7 +261,24 @@ class Student(_RemoteCallable):
 
         Of a random function observe what is stable, such as a frequency, with the tolerance it needs.
         """
-        self._rpc.trace.append(TraceEntry("observation", name, value, rtol, atol))
+        self._rpc.record("observation", value, name, rtol, atol)
+
+    def record(self, value: Any) -> None:
+        """Record ``value`` as evidence beside the results: what a function of the test's has counted, say."""
+        self._rpc.record("result", value)
+
+
+def look_up(rpc: RpcClient, names: Sequence[str]) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Name -> what the submission has under it (``"function"``, ``"class"``, …), and the names of its parameters."""
+    reply, _, _ = rpc.request("lookup", list(names))
+    found: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for name in names:
+        match reply.get(name) if type(reply) is dict else None:
+            case (str(kind), tuple(parameters)) if all(type(p) is str for p in parameters):
+                found[name] = kind, parameters
+            case _:
+                raise rpc.crashed("the sandbox sent a malformed reply")
+    return found
 
 
 class Handle(_RemoteCallable):

@@ -13,6 +13,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.sandbox import wire
@@ -23,6 +24,24 @@ from autograder.sandbox.limits import Limits
 MAX_RECEIVED = 1 << 30
 #: Seconds between two checks of the limits, and the longest wait for the socket.
 TICK = 0.1
+#: Seconds for which it is worth waiting once more.
+MIN_OWED = 0.05
+#: Seconds of a busy machine that a submission is given back at most: fewer than the process that grades it waits for it.
+MAX_GIVEN_BACK = 60.0
+
+
+@dataclass
+class Deadline:
+    """When a submission has to be over, by the monotonic clock, and how much it has sent, whatever number of children it takes.
+
+    ``left``: seconds that it may still be given back; ``received``: bytes.
+    """
+
+    at: float = float("inf")
+    left: float = 0.0
+    received: int = 0
+
+
 #: What a socket's send buffer may hold, unseen in any process's memory: the kernel's usual limit, and one message more.
 SOCKET_BYTES = 2 * 212_992
 
@@ -30,11 +49,12 @@ SOCKET_BYTES = 2 * 212_992
 class Child:
     """A jailed process as the harness sees it from outside: a pidfd, and its memory."""
 
-    def __init__(self, inner_pid: int, pidfd: int | None, group: bool):
+    def __init__(self, inner_pid: int, pidfd: int | None, group: bool, scratch: str = ""):
         self.inner_pid = inner_pid
         self.pidfd = pidfd
         self.killed = False
         self.group = group  # without namespaces its process group stands for its descendants
+        self.scratch = scratch  # its folder, where no file system of its own has a size
         self.pid = self._host_pid()
         self.baseline = _memory_of(self.pid) or 0
 
@@ -63,7 +83,7 @@ class Child:
 
     def process_tree(self) -> list[int]:
         """The child and its descendants."""
-        return _process_tree(self.pid)
+        return [self.pid] if not self.group and _is_childless(self.pid) else _process_tree(self.pid)
 
     def deprioritise(self, processes: list[int], max_unthrottled_tasks: int) -> None:
         """Give all tasks but the first the lowest priority when there are more than ``max_unthrottled_tasks``.
@@ -80,6 +100,18 @@ class Child:
                 ):  # the scheduler shares CPU time among sessions before it looks at niceness
                     Path(f"/proc/{pid}/autogroup").write_text("19")
 
+    def kept_waiting(self) -> float:
+        """Seconds that the child's only thread was ready to run while others had the processors.
+
+        0 where nobody counts them, and with more threads or processes: they may be what keeps the first one waiting.
+        """
+        if self.process_tree() != [self.pid] or len(_threads(self.pid)) != 1:
+            return 0.0
+        try:
+            return int(Path(f"/proc/{self.pid}/schedstat").read_bytes().split()[1]) / 1e9
+        except (OSError, ValueError, IndexError):
+            return 0.0
+
     def memory(self, processes: list[int]) -> int:
         """Bytes that the processes hold beyond what the child held when it was forked, page tables and sockets included.
 
@@ -89,7 +121,14 @@ class Child:
 
     def exact_memory(self, processes: list[int]) -> int:
         """The same with shared pages divided among their holders, where the kernel says so (it is slow)."""
-        return max(0, sum(_proportional_memory(pid) for pid in processes) + self._sockets() - self.baseline)
+        return max(0, sum(map(self._exact, processes)) + self._sockets() - self.baseline)
+
+    def _exact(self, pid: int) -> int:
+        """A process's part. Where the kernel does not say, in a container, what it was forked with is taken for shared."""
+        exact = _proportional_memory(pid)
+        if exact is not None:
+            return exact
+        return max(0, (_memory_of(pid) or 0) - (self.baseline if pid != self.pid else 0))
 
     def _sockets(self) -> int:
         """What the buffers of all sockets in the child's own network may hold."""
@@ -100,6 +139,10 @@ class Child:
             return SOCKET_BYTES * int(first.split()[2])
         except (OSError, ValueError, IndexError):
             return 0
+
+    def fills(self, scratch_bytes: int) -> bool:
+        """Whether its files take more room than that, or are too many to look at."""
+        return bool(self.scratch) and _size_below(self.scratch, scratch_bytes) > scratch_bytes
 
     def close(self) -> None:
         """Close the pidfd."""
@@ -116,6 +159,26 @@ def _threads(pid: int) -> list[int]:
         return []
 
 
+#: As many files and folders as the scratch space of a namespace may hold.
+MAX_FILES = 20_000
+
+
+def _size_below(folder: str, enough: int) -> int:
+    """The bytes that the files below a folder take on the disk, counted until they are more than ``enough``."""
+    size, count, waiting = 0, 0, [folder]
+    while waiting and size <= enough:
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                count += 1
+                with contextlib.suppress(OSError):
+                    size += 512 * entry.stat(follow_symlinks=False).st_blocks
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                if count > MAX_FILES:
+                    return enough + 1
+    return size
+
+
 #: What counts as a process's memory in /proc: anonymous and shared pages, and the tables that map them.
 _MEMORY_FIELDS = ("RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:")
 
@@ -130,14 +193,31 @@ def _memory_of(pid: int, fields: tuple[str, ...] = _MEMORY_FIELDS) -> int | None
     return sum(int(line.split()[1]) for line in lines if line.startswith(fields)) * 1024
 
 
-def _proportional_memory(pid: int) -> int:
+def _proportional_memory(pid: int) -> int | None:
+    """Memory of a process with shared pages divided among their holders; None where that cannot be read."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
-        return _memory_of(pid) or 0
+        return None
     fields = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
     pages = sum(int(line.split()[1]) for line in lines if line.startswith(fields)) * 1024
     return pages + (_memory_of(pid, ("VmPTE:",)) or 0)
+
+
+def _is_childless(pid: int) -> bool:
+    """Whether a process certainly has no children; so it is nearly always, and looking through all of /proc takes long.
+
+    The first process of a PID namespace has a child whenever there is another process in there. The kernel's list of
+    children may leave out one while others end, but it is never empty then.
+    """
+    try:
+        for thread in _threads(pid):
+            with open(f"/proc/{pid}/task/{thread}/children", "rb") as children:
+                if children.read(1):
+                    return False
+    except OSError:  # the thread has ended, or the kernel keeps no such list
+        return False
+    return True
 
 
 def _process_tree(root: int) -> list[int]:
@@ -183,21 +263,24 @@ class RemoteTransport:
         self.wire_limits = wire_limits
         #: Seconds that one exchange may take.
         self.timeout = 60.0
-        #: The monotonic time at which all exchanges must be over.
-        self.session_deadline = float("inf")
+        #: When all exchanges must be over: the submission's, whatever number of children it takes.
+        self.session_deadline = Deadline()
         #: Why the child is gone, once it is.
         self.gone: StudentGone | None = None
         #: The sandbox's own failure: how the child ended is unknown, so no verdict about it counts.
         self.failure: Exception | None = None
         self._deadline: float | None = None
         self._next_check = 0.0
-        self._received = 0
         #: Why the watching thread ended the child between two exchanges, if it did.
         self._overrun: tuple[str, str] | None = None
+        #: Seconds of waiting for a processor that have been looked at.
+        self._waited = 0.0
         self._closed = threading.Event()
         threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
         connection.setblocking(False)
         self._poll = select.poll()
+        self._awaited = 0
+        self._unread = bytearray()
 
     def exchange(self, request: bytes, answer: Callable[[bytes], bytes | None]) -> None:
         """See ``rpc.Transport``. An exchange inside a callback keeps the outer exchange's deadline."""
@@ -207,7 +290,7 @@ class RemoteTransport:
         now = time.monotonic()
         self._next_check = now + TICK
         if outer is None:
-            self._deadline = min(now + self.timeout, self.session_deadline)
+            self._deadline = min(now + self.timeout, self.session_deadline.at)
         try:
             frame: bytes | None = request
             while frame is not None:
@@ -274,32 +357,38 @@ class RemoteTransport:
 
     def receive(self) -> bytes:
         """The next frame, before the deadline. Memory is taken as bytes arrive, not as the prefix promises them."""
-        data = bytearray()
-        self._receive_exactly(data, wire.PREFIX.size)
-        header, body = wire.frame_lengths(bytes(data), self.wire_limits)
-        self._received += header + body
-        if self._received > MAX_RECEIVED:
+        data, self._unread = self._unread, bytearray()
+        self._receive_until(data, wire.PREFIX.size)
+        header, body = wire.frame_lengths(bytes(data[: wire.PREFIX.size]), self.wire_limits)
+        self.session_deadline.received += header + body
+        if self.session_deadline.received > MAX_RECEIVED:
             raise wire.WireError("the submission sent too much")
-        self._receive_exactly(data, wire.PREFIX.size + header + body)
+        length = wire.PREFIX.size + header + body
+        self._receive_until(data, length)
+        if len(data) > length:  # what a child sends unasked comes before the next reply
+            self._unread = data[length:]
+            del data[length:]
         return bytes(data)
 
-    def _receive_exactly(self, data: bytearray, length: int) -> None:
+    def _receive_until(self, data: bytearray, length: int) -> None:
+        """Receive until there are ``length`` bytes, or a few more: most frames come whole, after one wait."""
         while len(data) < length:
+            self._wait(select.POLLIN)
             try:
-                part = self.connection.recv(min(length - len(data), 1 << 20))
+                part = self.connection.recv(min(max(length - len(data), 1 << 16), 1 << 20))
             except BlockingIOError:
-                self._wait(select.POLLIN)
                 continue
             except OSError:
                 part = b""
             if not part:
                 raise self._ended(None)
             data += part
-            if time.monotonic() > self._next_check:
-                self._check_limits()
 
     def _wait(self, event: int) -> None:
-        self._poll.register(self.connection, event)
+        """Wait for ``event``, or for a tick; the limits are checked once a tick, whatever comes."""
+        if event != self._awaited:
+            self._poll.register(self.connection, event)
+            self._awaited = event
         if not self._poll.poll(1000 * TICK) or time.monotonic() > self._next_check:
             self._check_limits()
 
@@ -307,10 +396,22 @@ class RemoteTransport:
         """End the child when it is over its time, its memory or its number of processes."""
         now = time.monotonic()
         self._next_check = now + TICK
-        if self._deadline is not None and now > self._deadline:
+        if self._deadline is not None and now > self._deadline and not self._was_kept_waiting():
             raise self._ended("timed-out")
         if (overrun := self._overrun or self._find_overrun()) is not None:
             raise self._ended(*overrun)
+
+    def _was_kept_waiting(self) -> bool:
+        """Whether a busy machine kept the child from a part of its time, which it then gets back."""
+        waited = self.child.kept_waiting()
+        owed = min(waited - self._waited, self.session_deadline.left)
+        if owed < MIN_OWED or self._deadline is None:
+            return False
+        self._waited = waited
+        self._deadline += owed
+        self.session_deadline.at += owed
+        self.session_deadline.left -= owed
+        return True
 
     def _find_overrun(self) -> tuple[str, str] | None:
         """The reason to end the child, with its detail, when it holds or has started too much."""
@@ -321,6 +422,8 @@ class RemoteTransport:
         allowed = self.limits.memory_bytes
         if self.child.memory(processes) > allowed and self.child.exact_memory(processes) > allowed:
             return "out-of-memory", ""
+        if self.child.fills(self.limits.scratch_bytes):
+            return "out-of-memory", "its files took more room than they may"
         return None
 
     def _watch(self) -> None:

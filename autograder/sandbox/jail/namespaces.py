@@ -122,11 +122,16 @@ def drop_capabilities() -> None:
     last = int(Path("/proc/sys/kernel/cap_last_cap").read_text())
     for capability in range(last + 1):
         prctl(PR_CAPBSET_DROP, capability)
+    clear_capabilities()
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+
+
+def clear_capabilities() -> None:
+    """Drop every capability that this process has."""
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     empty = (ctypes.c_uint32 * 6)()
     number = _SYS_CAPSET[platform.machine()]
     check("capset", libc.syscall(ctypes.c_long(number), ctypes.byref(header), ctypes.byref(empty)))
-    prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
 def _read_sysctl(path: str) -> str:
@@ -134,6 +139,11 @@ def _read_sysctl(path: str) -> str:
         return Path(path).read_text().strip()
     except OSError:
         return ""
+
+
+def is_known() -> bool:
+    """Whether this is a system whose processes can be confined at all."""
+    return sys.platform == "linux" and platform.machine() in _SYS_CAPSET
 
 
 def probe() -> str | None:
@@ -144,7 +154,7 @@ def probe() -> str | None:
     if sys.platform != "linux":
         return (
             f"the sandbox needs Linux and this is {platform.system()}: grade on Linux, in WSL2 or in a "
-            "Linux container, or give --no-sandbox for submissions that you trust"
+            "Linux container, or give --isolation none for submissions that you trust"
         )
     if platform.machine() not in _SYS_CAPSET:
         return f"the sandbox knows x86_64 and aarch64, and this machine is {platform.machine()}"

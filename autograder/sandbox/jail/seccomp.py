@@ -3,6 +3,9 @@
 It refuses what a notebook never needs and attacks on the kernel start from: making namespaces, mounting, tracing,
 kernel keys, BPF, io_uring, sockets other than local ones, and memory that counts for no process (memfd, System V),
 and larger buffers of sockets, which the watchdog could not see.
+
+Where there are no namespaces it stands for some of them (``Setting``): no socket but a pair of connected ones, and
+nothing that reaches another process, or another's file, of the same user.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import ctypes
 import errno
 import platform
 import struct
+from enum import Enum
 
 from .namespaces import check, libc
 
@@ -42,6 +46,24 @@ _NOT_IMPLEMENTED = {
 }
 _CLONE = (56, 220)
 _SOCKET = (41, 198)
+_SOCKETPAIR = (53, 199)
+_SOCK_STREAM, _SOCK_TYPE_MASK = 1, 0xF
+_PRCTL = (157, 167)
+_PR_SET_CHILD_SUBREAPER = 36
+#: Calls on the files of whoever owns them. They do nothing and report success: libraries that copy a file call them.
+_OWNERS = {
+    **{"chmod": (90, -1), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452)},
+    **{"chown": (92, -1), "fchown": (93, 55), "lchown": (94, -1), "fchownat": (260, 54)},
+    **{"utime": (132, -1), "utimes": (235, -1), "futimesat": (261, -1), "utimensat": (280, 88)},
+    **{"setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7)},
+    **{"removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16)},
+}
+#: Calls on processes of the same user: the first argument is a process id, 0 for the caller's own.
+_ON_A_PROCESS = {
+    **{"prlimit64": (302, 261), "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119)},
+    **{"sched_setparam": (142, 118), "sched_setattr": (314, 274)},
+}
+_ON_ANY_PROCESS = {"setpriority": (141, 140), "ioprio_set": (251, 30)}
 _AF_UNIX = 1
 _SETSOCKOPT = (54, 208)
 #: SO_SNDBUF and SO_SNDBUFFORCE: a buffer is kernel memory, which no process is charged for.
@@ -51,12 +73,23 @@ _NAMESPACE_FLAGS = 0x7E020000
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _X32 = 0x40000000
 
-_LOAD, _EQUAL, _SET, _AT_LEAST, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
+_LOAD, _EQUAL, _SET, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x54, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENT_AT = 0, 4, 16
 
 _PR_SET_SECCOMP = 22
 _MODE_FILTER = 2
+
+
+class Setting(Enum):
+    """What the filter has to hold by itself."""
+
+    #: Namespaces hold processes, files and the network.
+    NAMESPACES = 0
+    #: No namespaces, but a user id of its own.
+    OWN_USER = 1
+    #: Neither: the harness and its files belong to the same user.
+    SAME_USER = 2
 
 
 def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
@@ -67,7 +100,44 @@ def _refuse_when(number: int, error: int) -> list[bytes]:
     return [_instruction(_EQUAL, number, 0, 1), _instruction(_RETURN, _ERRNO | error)]
 
 
-def program(machine: str = "") -> bytes:
+def _alone(setting: Setting, column: int) -> list[bytes]:
+    """What is refused besides where there are no namespaces."""
+    if setting is Setting.NAMESPACES:
+        return []
+    code = _refuse_when(_SOCKET[column], errno.EAFNOSUPPORT)
+    code += [
+        _instruction(_EQUAL, _SOCKETPAIR[column], 0, 5),
+        _instruction(_LOAD, _ARGUMENT_AT + 8),
+        _instruction(_AND, _SOCK_TYPE_MASK),
+        _instruction(_EQUAL, _SOCK_STREAM, 1, 0),  # others can send to a name
+        _instruction(_RETURN, _ERRNO | errno.EPERM),
+        _instruction(_RETURN, _ALLOW),
+        _instruction(_EQUAL, _PRCTL[column], 0, 4),
+        _instruction(_LOAD, _ARGUMENT_AT),
+        _instruction(
+            _EQUAL, _PR_SET_CHILD_SUBREAPER, 0, 1
+        ),  # orphans stay with the first process, and are found
+        _instruction(_RETURN, _ERRNO | errno.EPERM),
+        _instruction(_RETURN, _ALLOW),
+    ]
+    if setting is Setting.OWN_USER:
+        return code
+    for numbers in _OWNERS.values():
+        code += _refuse_when(numbers[column], 0) if numbers[column] >= 0 else []
+    for numbers in _ON_ANY_PROCESS.values():
+        code += _refuse_when(numbers[column], errno.EPERM)
+    for numbers in _ON_A_PROCESS.values():
+        code += [
+            _instruction(_EQUAL, numbers[column], 0, 4),
+            _instruction(_LOAD, _ARGUMENT_AT),
+            _instruction(_EQUAL, 0, 1, 0),
+            _instruction(_RETURN, _ERRNO | errno.EPERM),
+            _instruction(_RETURN, _ALLOW),
+        ]
+    return code
+
+
+def program(machine: str = "", setting: Setting = Setting.NAMESPACES) -> bytes:
     """The filter as classic BPF. It assumes a little-endian machine, as both architectures are."""
     column, architecture = _ARCHITECTURES[machine or platform.machine()]
     code = [
@@ -82,6 +152,7 @@ def program(machine: str = "") -> bytes:
         code += _refuse_when(numbers[column], errno.EPERM) if numbers[column] >= 0 else []
     for numbers in _NOT_IMPLEMENTED.values():
         code += _refuse_when(numbers[column], errno.ENOSYS)
+    code += _alone(setting, column)
     code += [
         _instruction(_EQUAL, _SETSOCKOPT[column], 0, 5),
         _instruction(_LOAD, _ARGUMENT_AT + 16),
@@ -107,9 +178,9 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
 
-def install() -> None:
+def install(setting: Setting = Setting.NAMESPACES) -> None:
     """Install the filter in this process and all that it starts. NO_NEW_PRIVS must be set."""
-    code = program()
+    code = program(setting=setting)
     buffer = ctypes.create_string_buffer(code, len(code))
     structure = _Program(len(code) // 8, ctypes.addressof(buffer))
     result = libc.prctl(

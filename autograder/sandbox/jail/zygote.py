@@ -5,8 +5,8 @@ configuration from the control socket, and neither runs a student's code nor rea
 
 Control messages are JSON lines. In: the configuration, then ``{"spawn": limits}`` with the descriptor of
 the session's socket, or ``{"reap": pid}``, or ``{"clone": modules, "outer_uid": uid}`` with the descriptor of a
-control socket: a copy of this process imports those modules too and serves there. Out: ``{"ready": true}`` or
-``{"error": sentence}``; ``{"pid": pid}`` with the child's pidfd; ``{"status": wait status, "cpu": seconds,
+control socket: a copy of this process imports those modules too and serves there. Out: ``{"ready": level of isolation}`` or
+``{"error": sentence}``; ``{"pid": pid, "scratch": folder}`` with the child's pidfd; ``{"status": wait status, "cpu": seconds,
 "peak": bytes more than at the fork}``.
 """
 
@@ -105,6 +105,97 @@ def enter_namespaces(config: dict[str, Any]) -> None:
     rootfs.build(config)
 
 
+def settle(config: dict[str, Any]) -> str:
+    """Enter the strongest level of isolation that the configuration accepts and this system gives; its name.
+
+    ``OSError`` when there is none. Returns in the process that goes on.
+    """
+    from sandbox.jail import confine, seccomp  # noqa: F401 (before the files are somewhere else)
+
+    accepted, lacking = config["levels"], str(config["lacking"])
+    if accepted == ["none"]:
+        return "none"
+    if "namespaces" in accepted:
+        if len(accepted) == 1:
+            enter_namespaces(config)
+            return "namespaces"
+        if not (lacking := try_namespaces(config)):
+            return "namespaces"
+    confine.lay_out(config)
+    left = []
+    own: int = config["outer_uid"]
+    for uid in dict.fromkeys((own, 0)):
+        level: str = confine.level_of(bool(uid))
+        if trouble := trial(Jail({**config, "outer_uid": uid}, level)):
+            left.append(trouble)
+        elif level in accepted:
+            config["outer_uid"] = uid
+            return level
+        else:
+            left.append(
+                f'the isolation that is left is “{level}”: to grade with that, say isolation = "{level}" in course.toml'
+            )
+    if "none" in accepted:
+        return "none"
+    raise NoLevel("; ".join(filter(None, (lacking, left[0]))))
+
+
+class NoLevel(RuntimeError):
+    """There is no level of isolation that is accepted. The text says why, in one sentence."""
+
+
+def try_namespaces(config: dict[str, Any]) -> str:
+    """Enter the namespaces in a copy of this process, and return "" there. Where they cannot be had, return why, here."""
+    from sandbox.jail import namespaces as ns
+
+    reader, writer = os.pipe()
+    copy = os.fork()
+    if copy == 0:
+        os.close(reader)
+        try:
+            ns.prctl(ns.PR_SET_PDEATHSIG, signal.SIGKILL)
+            enter_namespaces(config)
+            trouble = trial(Jail(config, "namespaces"))
+        except OSError as error:
+            trouble = ns.explain(error)
+        if trouble:
+            os.write(writer, trouble.encode())
+            os._exit(71)
+        os.close(writer)
+        return ""
+    os.close(writer)
+    with os.fdopen(reader) as answer:
+        trouble = answer.read()
+    if not trouble:
+        os.closerange(3, 1024)
+    _, status = os.waitpid(copy, 0)
+    if not trouble:  # it served in this process's place
+        os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
+    return trouble
+
+
+def trial(jail: Jail) -> str:
+    """Whether a child can enter the jail: "", or why not, in words."""
+    from sandbox.jail import namespaces as ns
+
+    reader, writer = os.pipe()
+    jail.before_fork()
+    child = os.fork()
+    jail.scratch[child] = jail.next_scratch
+    if child == 0:
+        try:
+            jail.enter()
+        except BaseException as error:
+            os.write(writer, (ns.explain(error) if isinstance(error, OSError) else repr(error)).encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as answer:
+        trouble = answer.read()
+    os.waitpid(child, 0)
+    jail.clear(child)
+    return trouble
+
+
 def import_libraries(config: dict[str, Any]) -> Any:
     """Import what submissions use; return the shell that every child inherits."""
     fonts = Path(os.environ["MPLCONFIGDIR"])
@@ -170,45 +261,100 @@ def thread_count() -> int:
 class Jail:
     """Jails a forked child."""
 
-    def __init__(self, config: dict[str, Any]):
+    def __init__(self, config: dict[str, Any], level: str):
+        from sandbox.jail import confine, namespaces, rootfs
+
         self.limits: dict[str, Any] = config["limits"]
-        self.sandboxed = config["sandbox"]
+        self.level = level
         self.outer_uid = config["outer_uid"]
         self.work_folder = config["work_folder"]
-        if self.sandboxed:
+        #: The children by pid, each with its folder (where it does not go with the process), and the copies of this process.
+        self.scratch: dict[int, str] = {}
+        self.next_scratch = ""
+        self.clones: set[int] = set()
+        self.confinement: confine.Confinement | None = None
+        if level == "namespaces":
             self.pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-            self.measure_baseline()
-            from sandbox.jail import rootfs
-
             self.shadowed = rootfs.shadowed_by_scratch(config)
+        elif level != "none":
+            self.confinement = confine.Confinement(config, self.outer_uid)
+            namespaces.prctl(confine.PR_SET_CHILD_SUBREAPER, 1)
+        self.measure_baseline()
 
     def measure_baseline(self) -> None:
         """Record how much memory the libraries take: a child's limit counts from there."""
-        if self.sandboxed:
+        if self.level != "none":
             self.data_size, self.address_space = size_of("VmData:"), size_of("VmSize:")
 
     def before_clone(self) -> None:
         """Make the next fork a process of this PID namespace."""
-        if self.sandboxed:
+        if self.level == "namespaces":
             from sandbox.jail import namespaces as ns
 
             ns.setns(self.pid_namespace, ns.CLONE_NEWPID)
 
+    def become_clone(self, outer_uid: int) -> None:
+        """In a copy of the process: its submissions get another user, where there is one to give."""
+        self.clones, self.scratch = set(), {}
+        if self.confinement is not None:
+            from sandbox.jail import confine, namespaces
+
+            namespaces.prctl(confine.PR_SET_CHILD_SUBREAPER, 1)
+            outer_uid = outer_uid if self.outer_uid else 0
+            self.confinement.outer_uid = outer_uid
+        self.outer_uid = outer_uid
+
     def before_fork(self) -> None:
-        """Make the next fork the first process of a new PID namespace."""
-        if self.sandboxed:
+        """Make the next fork the first process of a new PID namespace, or clear up behind the one before."""
+        if self.level == "namespaces":
             from sandbox.jail import namespaces as ns
 
             ns.setns(self.pid_namespace, ns.CLONE_NEWPID)
             ns.unshare(ns.CLONE_NEWPID)
+        elif self.confinement is not None:
+            self.clear()
+            self.next_scratch = self.confinement.new_scratch()
+
+    def clear(self, *ended: int) -> None:
+        """End what dead submissions left running, and remove the folders of those that have ended."""
+        for pid in [pid for pid in self.scratch if pid in _exits or pid in ended]:
+            folder = self.scratch.pop(pid)
+            if self.confinement is not None:
+                from sandbox.jail import confine
+
+                confine.end_strays(self.clones | set(self.scratch))
+                confine.clear(folder)
+
+    def close(self) -> None:
+        """End everything that this process has started."""
+        if self.confinement is not None:
+            from sandbox.jail import confine
+
+            confine.end_strays(self.clones)
+            for folder in self.scratch.values():
+                confine.clear(folder)
 
     def enter(self) -> None:
         """In the child: give up every privilege and resource that a submission does not need."""
         os.setsid()  # a signal to the process group crosses PID namespaces
-        if not self.sandboxed:
+        if self.level == "none":
             os.chdir(self.work_folder)
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            return
+        elif self.confinement is not None:
+            beside = 0 if self.outer_uid else self._tasks_beside()
+            self.confinement.enter(self.next_scratch)
+            self.set_limits(beside)
+            self.confinement.lock(self.next_scratch)
+        else:
+            self._enter_namespaces()
+
+    def _tasks_beside(self) -> int:
+        from sandbox.jail import confine
+
+        tasks: int = confine.tasks_of(os.getuid())
+        return tasks
+
+    def _enter_namespaces(self) -> None:
         from sandbox.jail import namespaces as ns
         from sandbox.jail import rootfs, seccomp, visible
 
@@ -229,14 +375,14 @@ class Jail:
         ns.prctl(ns.PR_SET_DUMPABLE, 1)
         seccomp.install()
 
-    def set_limits(self) -> None:
-        """Set the kernel's limits on each process."""
+    def set_limits(self, tasks_beside: int = 0) -> None:
+        """Set the kernel's limits on each process. ``tasks_beside``: those of the same user that are not the submission's."""
         limits = self.limits
         for kind, value in (
             (resource.RLIMIT_CPU, int(limits["cpu_seconds"])),
             (resource.RLIMIT_DATA, self.data_size + int(limits["memory_bytes"])),
             (resource.RLIMIT_AS, self.address_space + int(limits["memory_bytes"]) + ADDRESS_ROOM),
-            (resource.RLIMIT_NPROC, int(limits["processes"])),
+            (resource.RLIMIT_NPROC, int(limits["processes"]) + tasks_beside),
             (resource.RLIMIT_NOFILE, int(limits["open_files"])),
             (resource.RLIMIT_FSIZE, int(limits["file_bytes"])),
             (resource.RLIMIT_CORE, 0),
@@ -312,16 +458,19 @@ def serve(control: Control, jail: Jail, lab_shell: Any) -> None:
         if "clone" in message:
             descriptor = control.descriptors.pop(0)
             jail.before_clone()
-            if os.fork() == 0:
+            if (copy := os.fork()) == 0:
                 control.socket.close()
                 control = Control(descriptor)
                 if not prepare_clone(control, jail, message):
                     return
             else:
+                jail.clones.add(copy)
                 os.close(descriptor)
             continue
         if "reap" in message:
-            control.send(reap(message["reap"]))
+            answer = reap(message["reap"])
+            jail.clear()
+            control.send(answer)
             continue
         reap_exited()
         descriptor = control.descriptors.pop(0)
@@ -332,13 +481,17 @@ def serve(control: Control, jail: Jail, lab_shell: Any) -> None:
             control.socket.close()
             run_child(descriptor, jail, lab_shell)
             os._exit(0)
+        _exits.pop(child, None)  # an earlier process of that number
+        jail.scratch[child] = jail.next_scratch
         os.close(descriptor)
+        answer = {"pid": child, "scratch": jail.next_scratch}
         if hasattr(os, "pidfd_open"):
             pidfd = os.pidfd_open(child)
-            control.send({"pid": child}, (pidfd,))
+            control.send(answer, (pidfd,))
             os.close(pidfd)
         else:
-            control.send({"pid": child})
+            control.send(answer)
+    jail.close()
 
 
 def prepare_clone(control: Control, jail: Jail, message: dict[str, Any]) -> bool:
@@ -348,7 +501,9 @@ def prepare_clone(control: Control, jail: Jail, message: dict[str, Any]) -> bool
     stay apart.
     """
     _exits.clear()
-    modules, jail.outer_uid = message["clone"], message["outer_uid"]
+    modules = message["clone"]
+    jail.become_clone(message["outer_uid"])
+    gc.disable()
     try:
         import_modules(modules)
         jail.measure_baseline()
@@ -358,7 +513,8 @@ def prepare_clone(control: Control, jail: Jail, message: dict[str, Any]) -> bool
     if modules:
         gc.collect()
         gc.freeze()
-    control.send({"ready": True})
+    gc.enable()
+    control.send({"ready": jail.level})
     return True
 
 
@@ -409,12 +565,13 @@ def main() -> None:
     if config is None:
         return
     sys.argv[1:] = []
+    gc.disable()  # until the imports are over: they make much, and no garbage
     load_package(config["harness"])
     from sandbox.jail import namespaces, rootfs, visible
 
     try:
-        if config["sandbox"]:
-            enter_namespaces(config)
+        level = settle(config)
+        if level == "namespaces":
             load_from = rootfs.HARNESS
             sys.path.insert(0, visible.COURSE)
         else:
@@ -422,20 +579,24 @@ def main() -> None:
             sys.path.insert(0, os.path.dirname(config["kit"]))
         relocate_package(config["harness"], load_from)
         lab_shell = import_libraries(config)
-        if config["sandbox"]:
+        if level == "namespaces":
             rootfs.seal()
         if thread_count() != 1:
             raise RuntimeError(f"a library started threads ({thread_count()} run): a safe fork needs one")
-        jail = Jail(config)
+        jail = Jail(config, level)
     except OSError as error:
         report_failure(control, namespaces.explain(error))
+        return
+    except NoLevel as reason:
+        report_failure(control, str(reason))
         return
     except Exception as error:
         report_failure(control, f"the sandbox could not be prepared: {type(error).__name__}: {error}")
         return
     gc.collect()
     gc.freeze()
-    control.send({"ready": True})
+    gc.enable()
+    control.send({"ready": level})
     serve(control, jail, lab_shell)
 
 

@@ -65,8 +65,11 @@ def decode(
     limits: WireLimits = LIMITS,
     resolve: Callable[[Reference], Any] | None = None,
     allow_opaque: bool = False,
+    on_held: Callable[[int], None] | None = None,
 ) -> Any:
     """The value that ``frame`` holds. Raises ``WireError`` and nothing else, whatever the bytes are.
+
+    ``on_held`` is told how many bytes the value takes in memory, at most.
 
     ``resolve`` turns a ``Reference`` into what it refers to (without it references are refused).
     An ``Opaque`` raises ``OpaqueError`` unless ``allow_opaque``.
@@ -75,7 +78,11 @@ def decode(
         header_bytes, body_bytes = frame_lengths(frame[: PREFIX.size], limits)
         if len(frame) != PREFIX.size + header_bytes + body_bytes:
             raise WireError("the frame's length does not match its prefix")
-        return Decoder(frame, header_bytes, limits, resolve, allow_opaque).value()
+        decoder = Decoder(frame, header_bytes, limits, resolve, allow_opaque)
+        value = decoder.value()
+        if on_held is not None:
+            on_held(len(frame) + decoder.held)
+        return value
     except WireError:
         raise
     except (Exception, RecursionError) as error:

@@ -6,6 +6,7 @@ import array
 import collections
 import json
 import math
+import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -26,6 +27,11 @@ from .types import (
     WireLimits,
 )
 
+#: What a part takes as an object beyond its bytes in the frame: a number, text or list, an array, a tensor, a generator.
+PART_BYTES, ARRAY_BYTES, TENSOR_BYTES, GENERATOR_BYTES = 64, 256, 1024, 8192
+#: What the objects of one frame may take in all.
+MAX_HELD_BYTES = 256 << 20
+
 
 class Decoder:
     """Rebuilds the value of one frame, taking the buffers in order."""
@@ -43,6 +49,8 @@ class Decoder:
         self.resolve = resolve
         self.allow_opaque = allow_opaque
         self.items_left = limits.items
+        #: Bytes that the value's objects take beyond those of the frame.
+        self.held = 0
         self.position = PREFIX.size + header_bytes
         header = bytes(self.frame[PREFIX.size : self.position])
         # Each part of the tree costs at least one of these characters: this bounds what JSON can build.
@@ -76,7 +84,7 @@ class Decoder:
         if kind is not list:
             if kind is dict:
                 _malformed("an object in the header")
-            return tree
+            return self.counted(tree) if kind is str else tree
         if depth > self.limits.depth:
             raise WireError("the frame is nested too deeply")
         if not tree or type(tree[0]) is not str:
@@ -91,6 +99,19 @@ class Decoder:
         self.items_left -= items
         if self.items_left < 0:
             raise WireError("the value has too many parts")
+        self.hold(PART_BYTES * items)
+
+    def hold(self, size: int) -> None:
+        """Count bytes of objects before they are built."""
+        self.held += size
+        if self.held > MAX_HELD_BYTES:
+            raise WireError("the value takes too much memory")
+
+    def counted(self, text: str) -> str:
+        """The text; one wide character makes all of its characters wide."""
+        if not text.isascii():
+            self.hold(sys.getsizeof(text))
+        return text
 
     def decode_items(self, tree: list[Any], depth: int) -> list[Any]:
         self.spend(len(tree) - 1)
@@ -156,6 +177,7 @@ class Decoder:
         buffer = self.next_buffer()
         if len(buffer) != count * dtype.itemsize:
             _malformed("an array whose buffer does not fit its shape")
+        self.hold(ARRAY_BYTES)
         flat = np.frombuffer(buffer, dtype, count).copy() if count else np.empty(0, dtype)
         if dtype.kind == "b":
             return np.asarray(flat.view(np.uint8) != 0)
@@ -183,6 +205,7 @@ class Decoder:
 
     def decode_generator(self, tree: list[Any], depth: int) -> np.random.Generator:
         _, name, state = tree
+        self.hold(GENERATOR_BYTES)
         if name not in BIT_GENERATORS:
             _malformed("a bit generator")
         state = self.decode_tree(state, depth)
@@ -199,6 +222,7 @@ class Decoder:
         _, name, shape, layout, requires_grad = tree
         if name not in TORCH_DTYPES or type(requires_grad) is not bool:
             _malformed("a tensor")
+        self.hold(TENSOR_BYTES)
         dtype, shape = getattr(torch, name), self.checked_shape(shape)
         itemsize = torch.empty(0, dtype=dtype).element_size()
         raw = self.array_from_buffer(np.dtype("u1"), (*shape, itemsize))
@@ -227,6 +251,7 @@ class Decoder:
     def decode_torch_generator(self, tree: list[Any], depth: int) -> Any:
         import torch
 
+        self.hold(GENERATOR_BYTES)
         generator = torch.Generator()
         state = bytes(self.next_buffer())
         if len(tree) != 1 or len(state) != generator.get_state().numel():
@@ -335,7 +360,7 @@ DECODERS: dict[str, Callable[[Decoder, list[Any], int], Any]] = {
     "I": Decoder.decode_integer,
     "c": Decoder.decode_complex,
     "S": lambda decoder, tree, depth: _no_operands(
-        tree, str(decoder.next_buffer(), "utf-8", "surrogatepass")
+        tree, decoder.counted(str(decoder.next_buffer(), "utf-8", "surrogatepass"))
     ),
     "b": lambda decoder, tree, depth: _no_operands(tree, bytes(decoder.next_buffer())),
     "l": Decoder.decode_items,

@@ -1,0 +1,121 @@
+"""Landlock: the kernel refuses a process, for good, every file but those that were named. No privilege is needed.
+
+It rules what is opened, run, made and removed. It does not hide that a file exists, nor its size and time. From its sixth
+version on (Linux 6.12) it also keeps signals and abstract sockets inside. Standard library only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import stat
+import struct
+from collections.abc import Iterable
+
+from .namespaces import check, libc
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
+_ASK_VERSION = 1
+_PATH_BENEATH = 1
+_O_PATH = getattr(os, "O_PATH", 0)
+
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 1 << 1, 1 << 2, 1 << 3
+_MAKE_DEVICE = 1 << 6 | 1 << 11
+_REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
+_TCP = 0b11
+_SCOPE_ABSTRACT_SOCKETS, _SCOPE_SIGNALS = 0b01, 0b10
+#: What may be said of a file; the other rights are a folder's.
+_OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE | _IOCTL_DEV
+
+LOOK = READ_DIR
+READ = READ_FILE | READ_DIR | EXECUTE
+READ_WRITE_DEVICE = READ_FILE | WRITE_FILE
+#: The version that keeps signals inside.
+SIGNALS_SINCE = 6
+
+
+def version() -> int:
+    """The version that the kernel offers, 0 when it offers none."""
+    if libc is None:
+        return 0
+    answer = libc.syscall(
+        ctypes.c_long(_CREATE_RULESET), None, ctypes.c_size_t(0), ctypes.c_uint(_ASK_VERSION)
+    )
+    return max(0, int(answer))
+
+
+def _all_rights(offered: int) -> int:
+    rights = (1 << 13) - 1
+    for since, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV)):
+        rights |= right if offered >= since else 0
+    return rights
+
+
+def everything() -> int:
+    """All that may be done in a folder of one's own: everything but devices."""
+    return _all_rights(version()) & ~_MAKE_DEVICE & ~_IOCTL_DEV
+
+
+class Ruleset:
+    """What this process may still do with files once ``enforce`` is called. Raises ``OSError`` with the call's name."""
+
+    def __init__(self) -> None:
+        offered = version()
+        self.rights = _all_rights(offered)
+        attributes = struct.pack("=QQQ", self.rights, _TCP, _SCOPE_ABSTRACT_SOCKETS | _SCOPE_SIGNALS)
+        size = 8 if offered < 4 else 16 if offered < SIGNALS_SINCE else 24
+        made = libc.syscall(
+            ctypes.c_long(_CREATE_RULESET), attributes, ctypes.c_size_t(size), ctypes.c_uint(0)
+        )
+        self.descriptor = check("landlock_create_ruleset", made)
+
+    def allow(self, path: str, rights: int) -> None:
+        """Allow ``rights`` on a file, or on a folder and all below it; nothing where there is none."""
+        try:
+            place = os.open(path, _O_PATH | os.O_CLOEXEC)
+        except OSError:
+            return
+        try:
+            folder = stat.S_ISDIR(os.fstat(place).st_mode)
+            allowed = rights & self.rights & (-1 if folder else _OF_FILES)
+            rule = struct.pack("=Qi", allowed, place)
+            if allowed:
+                added = libc.syscall(
+                    ctypes.c_long(_ADD_RULE), ctypes.c_int(self.descriptor), ctypes.c_int(_PATH_BENEATH), rule,
+                    ctypes.c_uint(0),
+                )  # fmt: skip
+                check(f"landlock_add_rule {path}", added)
+        finally:
+            os.close(place)
+
+    def allow_all(self, rules: Iterable[tuple[str, int]]) -> None:
+        """Allow each (path, rights)."""
+        for path, rights in rules:
+            self.allow(path, rights)
+
+    def enforce(self) -> None:
+        """From now on, for this process and all that it starts. NO_NEW_PRIVS must be set."""
+        done = libc.syscall(ctypes.c_long(_RESTRICT_SELF), ctypes.c_int(self.descriptor), ctypes.c_uint(0))
+        check("landlock_restrict_self", done)
+        os.close(self.descriptor)
+
+
+def around(path: str, hidden: Iterable[str]) -> list[tuple[str, int]]:
+    """Rules that let ``path`` be read, but of what lies at ``hidden`` below it only the names.
+
+    A rule holds for all below a folder, so the folders on the way are allowed piece by piece.
+    """
+    path = os.path.realpath(path)
+    inside = {
+        real for one in hidden if (real := os.path.realpath(one)) == path or real.startswith(f"{path}/")
+    }
+    if path in inside:
+        return []
+    if not inside:
+        return [(path, READ)]
+    rules = [(path, LOOK)]  # an import looks for a name in its folder
+    for name in os.listdir(path):
+        below = f"{path.rstrip('/')}/{name}"
+        if not os.path.islink(below):
+            rules += around(below, inside)
+    return rules

@@ -1,0 +1,316 @@
+"""A test cell of an imported nbgrader notebook as a hidden test: its own code, and the student's names behind the sandbox.
+
+``autograder import`` writes such tests::
+
+    @hidden_test("correct_squares")
+    @moved_cell
+    def test_correct_squares(student):
+        '''Check that squares returns the correct output for several inputs'''
+        squares = student.function("squares")
+        assert squares(1) == [1]
+
+The cell's code stays as its author wrote it, for what comes back behaves as it would in the notebook: a student's error
+is raised as Python's own, an argument that was changed is changed here too, an iterator is one again. What cannot
+be sent (an object of the student's own class, a data frame) ends the test with ``BadReply``.
+
+What is expected is the test's own: where a student's function changed an argument, the cell runs once more with arguments
+that stay as they are, and has to hold both times. Where the author's own answer changes arguments, ``autograder import``
+writes ``@moved_cell(in_place=True)``, and the cell runs once, as in a notebook.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import collections
+import contextlib
+import functools
+import inspect
+import io
+import linecache
+import random
+import sys
+import traceback
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autograder.errors import UserError
+from autograder.sandbox.child.mutation import contents_of, is_random_generator
+from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone
+from autograder.sandbox.host.student import Handle, Scene, Student
+from autograder.testing.expect import Failed
+
+#: What a test may say to a student.
+_LONGEST_MESSAGE = 300
+
+#: Runs beside the student's code: makes one call, and says of which kinds the values are that come of it.
+_BESIDE_THE_STUDENT = """
+import collections, collections.abc, itertools
+
+plain = {type(None), bool, int, float, complex, str, bytes, range, slice, type(...), type}
+views = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items", collections.deque: "deque"}
+
+def odd_part(value):
+    kind = type(value)
+    if kind in (list, tuple, set, frozenset):
+        return next(filter(None, map(odd_part, value)), "")
+    if kind is dict:
+        return next(filter(None, map(odd_part, itertools.chain(value, value.values()))), "")
+    home = kind.__module__.partition(".")[0]
+    return "" if kind in plain or home in ("numpy", "torch") and kind.__name__ != "matrix" else kind.__name__
+
+def answer(value):
+    form = views.get(type(value)) or ("iterator" if isinstance(value, collections.abc.Iterator) else "")
+    value = list(itertools.islice(value, 1_000_001)) if form else value
+    return value, form, odd_part(value)
+
+def find(name):
+    if name not in student_namespace:
+        raise NameError(f"name {name!r} is not defined")
+    return student_namespace[name]
+
+def left_of(args, kwargs):
+    values = lambda items: [None if callable(item) else item for item in items]
+    return values(args), dict(zip(kwargs, values(kwargs.values())))
+
+def note(error):
+    global ancestors
+    ancestors = [f"{kind.__module__}.{kind.__qualname__}" for kind in type(error).__mro__]
+"""
+
+_NOTING = "try:\n    {}\nexcept BaseException as error:\n    note(error)\n    raise"
+
+#: Whose exceptions a student's error may become here, if they are loaded.
+_KNOWN = ("builtins", "numpy", "torch", "scipy", "decimal", "json")
+_AGAIN: dict[str, Callable[[list[Any]], Any]] = {
+    "": lambda value: value,
+    "iterator": iter,
+    "deque": collections.deque,
+    "keys": lambda value: dict.fromkeys(value).keys(),
+    "values": lambda value: dict(enumerate(value)).values(),
+    "items": lambda value: dict(value).items(),
+}
+
+
+class Loan:
+    """What a moved cell has of a student: functions and values by name. It remembers what a test must not swallow."""
+
+    def __init__(self, student: Student, write_back: bool = True):
+        self._student = student
+        self._write_back = write_back
+        #: Whether a function changed what it was given.
+        self.changed = False
+        self._scene: Scene | None = None
+        #: The end of the sandbox, or a value that could not be sent: no ``except`` of the cell's makes that good.
+        self.trouble: StudentGone | BadReply | None = None
+        #: A type of which only the plain value inside came back ("" for none).
+        self.odd = ""
+        #: Whether a student's ``StopIteration`` is one here: anywhere else it would end a loop of the test's in silence.
+        self.may_stop = False
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """The student's function ``name``. One that is not there raises ``NameError`` when it is called."""
+
+        def borrowed(*args: Any, **kwargs: Any) -> Any:
+            return self._call(name, list(args), kwargs)
+
+        return borrowed
+
+    def value(self, name: str) -> Any:
+        """A copy of what the name stands for in the notebook."""
+        value, form, odd = self._answer("reply = answer(find(name))", name=name)
+        return self._taken(value, form, odd)
+
+    def _call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        source = "reply = (*answer(find(name)(*args, **kwargs)), *left_of(args, kwargs))"
+        value, form, odd, left, named = self._answer(source, name=name, args=args, kwargs=kwargs)
+        for mine, theirs in [
+            *zip(args, left, strict=False),
+            *((kwargs[key], named.get(key)) for key in kwargs),
+        ]:
+            if not callable(mine) and _differ(mine, theirs):
+                self.changed = True
+                if self._write_back:
+                    _write_back(mine, theirs)
+        return self._taken(value, form, odd)
+
+    def _answer(self, source: str, **bindings: Any) -> Any:
+        """Run ``source`` beside the student's code; what it left as ``reply``. An error of the student's is Python's own."""
+        try:
+            if self._scene is None:
+                self._scene = self._student.scene(_BESIDE_THE_STUDENT)
+            self._scene.run(_NOTING.format(source), **bindings)
+            reply = self._scene["reply"]
+        except (StudentGone, BadReply) as trouble:
+            self.trouble = self.trouble or trouble
+            raise
+        except StudentError as error:
+            raise self._as_python(error) from None
+        if isinstance(reply, Handle) or not isinstance(reply, tuple) or len(reply) not in (3, 5):
+            self.trouble = self.trouble or BadReply(self._odd_name(), "a value that cannot be sent")
+            raise self.trouble
+        return reply
+
+    def _odd_name(self) -> str:
+        assert self._scene is not None
+        self._scene.run("odd = reply[2]")
+        odd = self._scene["odd"]
+        return odd if isinstance(odd, str) else ""
+
+    def _taken(self, value: Any, form: Any, odd: Any) -> Any:
+        self.odd = self.odd or (odd if isinstance(odd, str) else "an odd one")
+        try:
+            return _AGAIN[form](value)
+        except (KeyError, TypeError, ValueError):
+            raise Failed("your function returned something of an unexpected form") from None
+
+    def _as_python(self, error: StudentError) -> BaseException:
+        """The error as the nearest exception that is known here, so that a cell's ``except`` and ``assertRaises`` see it."""
+        assert self._scene is not None
+        names = self._scene["ancestors"]
+        kinds = (_exception(name) for name in names) if isinstance(names, list) else iter(())
+        kind = next(filter(None, kinds), _Unknown)
+        if issubclass(kind, StopIteration) and not self.may_stop:
+            kind = _Unknown
+        raised: Any = kind.__new__(kind, error.message)
+        raised.student_error = error
+        return raised  # type: ignore[no-any-return]
+
+
+class _Unknown(Exception):
+    """An error of a kind that is not known here, or one that is no ``Exception``, such as ``SystemExit``."""
+
+
+def _exception(name: Any) -> type[Exception] | None:
+    module, _, word = str(name).rpartition(".")
+    if module.partition(".")[0] not in _KNOWN or not word.isidentifier():
+        return None
+    kind = getattr(sys.modules.get(module, builtins), word, None)
+    return kind if isinstance(kind, type) and issubclass(kind, Exception) else None
+
+
+def _differ(mine: Any, theirs: Any) -> bool:
+    """Whether a function changed an argument; of a random generator that is taken for granted."""
+    return is_random_generator(mine) or contents_of([mine], {}) != contents_of([theirs], {})
+
+
+def _write_back(mine: Any, theirs: Any) -> None:
+    """Make an argument what the student's function made of it, in place: the cell may look at it later."""
+    if type(mine) is not type(theirs) and not isinstance(mine, bytearray):
+        return
+    if isinstance(mine, (list, tuple)) and len(mine) == len(theirs):
+        for position, (old, new) in enumerate(zip(mine, theirs, strict=True)):
+            if isinstance(old, (list, dict, set, tuple, np.ndarray)) and type(old) is type(new):
+                _write_back(old, new)
+            elif isinstance(mine, list):
+                mine[position] = new
+    elif isinstance(mine, (list, bytearray)):
+        mine[:] = theirs
+    elif isinstance(mine, (dict, set)):
+        mine.clear()
+        mine.update(theirs)
+    elif isinstance(mine, np.ndarray) and mine.shape == theirs.shape and mine.flags.writeable:
+        mine[...] = theirs
+    elif isinstance(mine, np.random.Generator):
+        mine.bit_generator.state = theirs.bit_generator.state
+    elif hasattr(mine, "copy_") and not mine.requires_grad and mine.shape == theirs.shape:
+        mine.copy_(theirs)
+
+
+def moved_cell(
+    function: Callable[[Any], None] | None = None, *, in_place: bool = False
+) -> Callable[..., Any]:
+    """Make the code of a test cell a hidden test; any error in it is a failed test, as a red cell is in nbgrader.
+
+    ``in_place``: the cell looks at what a function makes of its arguments, so that what the student's makes of them counts.
+    """
+    if function is None:
+        return functools.partial(moved_cell, in_place=in_place)
+
+    @functools.wraps(function)
+    def test(student: Student) -> None:
+        loan = Loan(student)
+        _run(function, loan)
+        if loan.changed and not in_place:
+            try:
+                _run(function, Loan(student, write_back=False))
+            except Failed:
+                raise Failed("this holds only where your function changes what it is given") from None
+
+    return test
+
+
+def _run(function: Callable[[Any], None], loan: Loan) -> None:
+    """Run the cell's code; what it ends with, as a hidden test says it."""
+    loan.may_stop = "StopIteration" in inspect.getsource(function)
+    failure: Exception | None = None
+    seed = zlib.crc32(function.__name__.encode())
+    random.seed(seed)
+    np.random.seed(seed)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            function(loan)
+    except UserError:
+        raise
+    except Exception as error:
+        failure = error
+    if loan.trouble is not None:
+        raise loan.trouble
+    if failure is None:
+        return
+    if loan.odd:
+        raise BadReply(loan.odd, f"returned a value of type {loan.odd}") from None
+    if isinstance(own := getattr(failure, "student_error", None), StudentError):
+        raise own from None
+    raise failure if isinstance(failure, Failed) else Failed(_in_words(function, failure)) from None
+
+
+def _in_words(function: Any, failure: Exception) -> str:
+    """The author's own words; else the line, where students have it; else only that something hidden does not hold."""
+    file = function.__code__.co_filename
+    first, last = _lines(function)
+    frames = traceback.extract_tb(failure.__traceback__)
+    lines = [frame.lineno or 0 for frame in frames if frame.filename == file]
+    inside = [line for line in lines if first <= line <= last]
+    said_here = isinstance(failure, AssertionError) and frames[-1].filename == file
+    if said_here and (words := _literal_words(file, frames[-1].lineno or 0)):
+        return words[:_LONGEST_MESSAGE]
+    if not inside or _is_hidden(file, first, inside[-1]):
+        return "a hidden check of this cell does not hold"
+    return f"this does not hold: {linecache.getline(file, inside[-1]).strip()}"[:_LONGEST_MESSAGE]
+
+
+def _literal_words(file: str, line: int) -> str:
+    """What the ``assert`` or ``raise`` in this line says for itself: a value that is formatted into it may be a student's
+    choice of words, and so a hidden input. "" where it says nothing but values.
+    """
+    tree = ast.parse("".join(linecache.getlines(file)))
+    statements = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Assert, ast.Raise)) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    said = statements[-1] if statements else None
+    message: ast.expr | None = said.msg if isinstance(said, ast.Assert) else None
+    if isinstance(said, ast.Raise) and isinstance(said.exc, ast.Call) and said.exc.args:
+        message = said.exc.args[0]
+    parts = message.values if isinstance(message, ast.JoinedStr) else [message]
+    texts = [part.value if isinstance(part, ast.Constant) else "…" for part in parts]
+    words = "".join(text for text in texts if isinstance(text, str)).strip()
+    return words if words.strip("… ") else ""
+
+
+def _lines(function: Any) -> tuple[int, int]:
+    source, first = inspect.getsourcelines(function)
+    return first, first + len(source) - 1
+
+
+def _is_hidden(file: str, first: int, line: int) -> bool:
+    """Whether the line stands in a region that students do not get."""
+    marks = [
+        text for number in range(first, line) if "HIDDEN TESTS" in (text := linecache.getline(file, number))
+    ]
+    return bool(marks) and "BEGIN" in marks[-1]

@@ -1,0 +1,208 @@
+"""What is left without namespaces: which level is had where, what each keeps, and that none grades without its name."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from autograder.sandbox.host.session import SandboxUnavailable, Zygote
+from autograder.sandbox.jail import landlock, namespaces
+
+pytestmark = pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0 or namespaces.probe() is not None,
+    reason="making a container that forbids namespaces needs Linux and root",
+)
+needs_signals = pytest.mark.skipif(
+    landlock.version() < landlock.SIGNALS_SINCE, reason="this kernel's Landlock keeps no signals inside"
+)
+
+#: Runs in the container: grades one notebook's cell at the best accepted level, and prints the level and what it said.
+PROGRAM = """
+import json, sys
+from pathlib import Path
+from autograder.sandbox.host.session import SandboxUnavailable, Zygote
+from autograder.sandbox.limits import Limits
+from autograder.results import accepted_levels
+kit, least, source = sys.argv[1:]
+limits = Limits(cell_seconds=20, scratch_bytes=4 << 20, file_bytes=2 << 20)
+try:
+    zygote = Zygote(Path(kit), [Path(kit).parent / "data" / "names.txt"], limits, ("coursekit",), accepted_levels(least))
+    with zygote, zygote.session() as session:
+        [outcome] = session.run_cells([("cell", source)])
+        text = "".join(o["text"] for o in outcome.outputs if o["output_type"] == "stream")
+        print(json.dumps([zygote.level, outcome.status, text, outcome.error, session.status]))
+except SandboxUnavailable as reason:
+    print(json.dumps(["unavailable", "", "", str(reason), None]))
+"""
+PLAIN = ()
+WITHOUT_LANDLOCK = ("--no-landlock",)
+ORDINARY_USER = ("--user", "1234")
+NEITHER = ("--no-landlock", "--user", "1234")
+
+
+@pytest.fixture
+def inside(folder, tmp_path_factory):
+    """Run a cell in a container: (level, the cell's status, what it printed, its error, the session's status)."""
+    base = tmp_path_factory.getbasetemp()
+    for path in (folder, *folder.parents):
+        if path.is_relative_to(base.parent.parent) and path != Path(tempfile.gettempdir()):
+            path.chmod(0o755)
+
+    def inside(source, *container, least="limits"):
+        words = [
+            sys.executable,
+            "-m",
+            "tests.fixtures.plain_container",
+            *container,
+            "--",
+            sys.executable,
+            "-c",
+            PROGRAM,
+        ]
+        words += [str(folder / "coursekit"), least, textwrap.dedent(source)]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+        assert done.stdout, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return inside
+
+
+@pytest.mark.parametrize(
+    ("container", "level"),
+    [
+        (PLAIN, "landlock"),
+        (WITHOUT_LANDLOCK, "user"),
+        pytest.param(ORDINARY_USER, "landlock", marks=needs_signals),
+        (NEITHER, "limits"),
+    ],
+)
+def test_a_container_gives_the_strongest_level_that_it_can(inside, container, level):
+    assert inside("print(1 + 1)", *container)[:3] == [level, "ok", "2\n"]
+
+
+def test_a_level_below_what_is_accepted_stops_with_a_sentence_that_says_how_to_accept_it(inside):
+    level, _, _, reason, _ = inside("", *WITHOUT_LANDLOCK, least="landlock")
+    assert (level == "unavailable" and "this container forbids" in reason) or "this system forbids" in reason
+    assert 'isolation = "user" in course.toml' in reason
+
+
+def test_namespaces_are_taken_wherever_they_can_be_had(folder):
+    with Zygote(folder / "coursekit", [], modules=(), levels=["namespaces", "landlock", "none"]) as zygote:
+        assert zygote.level == "namespaces"
+        with zygote.session() as session:
+            assert (
+                session.run_cells([("cell", "import os; assert os.listdir('/course') == ['coursekit']")])[
+                    0
+                ].status
+                == "ok"
+            )
+
+
+@pytest.mark.parametrize("container", [PLAIN, pytest.param(ORDINARY_USER, marks=needs_signals)])
+def test_landlock_keeps_files_signals_and_the_network(inside, container):
+    _, status, said, error, _ = inside(
+        """
+        import os, signal, socket
+        def refused(do, *arguments):
+            try:
+                do(*arguments)
+            except OSError:
+                return True
+            return False
+        print(refused(open, "/etc/shadow"), refused(open, "/etc/passwd"), refused(os.listdir, "/proc"))
+        print(refused(open, "/tmp/mine", "w"), refused(open, "data/names.txt", "w"))
+        print(refused(os.kill, os.getppid(), 0), refused(os.kill, 1, 0))
+        print(refused(socket.socket), refused(socket.socket, socket.AF_UNIX))
+        print(refused(socket.socketpair, socket.AF_UNIX, socket.SOCK_DGRAM))
+        print(open("data/names.txt").read().strip(), open("mine", "w").write("x"), os.listdir("."))
+        """,
+        *container,
+    )
+    assert (status, error) == ("ok", "")
+    assert said.replace("\n", " ").split("emma")[0].split() == ["True"] * 10
+    assert "emma 1 ['data', 'mine']" in said or "emma 1 ['mine', 'data']" in said
+
+
+@needs_signals
+def test_files_of_the_same_user_keep_their_modes_and_times(inside, folder, tmp_path):
+    mine = folder / "data" / "names.txt"
+    os.chown(mine, 1234, 1234)
+    before = mine.stat()
+    inside(
+        f"import os\nos.chmod({str(mine)!r}, 0)\nos.utime({str(mine)!r}, (0, 0))\n"
+        "os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)",
+        *ORDINARY_USER,
+    )
+    after = mine.stat()
+    assert (after.st_mode, after.st_mtime) == (before.st_mode, before.st_mtime)
+
+
+def test_another_user_reads_no_folder_that_is_closed_to_others(inside, folder):
+    (folder / "solutions").chmod(0o700)
+    path = folder / "solutions" / "00.py"
+    level, status, *_ = inside(f"open({str(path)!r})", *WITHOUT_LANDLOCK)
+    assert (level, status) == ("user", "error")
+
+
+@pytest.mark.parametrize("container", [PLAIN, WITHOUT_LANDLOCK, NEITHER])
+def test_what_a_submission_leaves_running_ends_with_it(inside, container):
+    marker = f"{os.getpid()}.{len(container)}"
+    inside(
+        f"""
+        import os, time
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                os.execvp("sleep", ["sleep", "333{marker}"])
+            os._exit(0)
+        time.sleep(0.3)
+        """,
+        *container,
+    )
+    commands = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert f"333{marker}" not in commands
+
+
+@pytest.mark.parametrize("container", [PLAIN, NEITHER])
+def test_a_submission_that_fills_its_folder_is_ended(inside, container):
+    *_, ended = inside(
+        """
+        import time
+        for number in range(100):
+            open(str(number), "wb").write(bytes(1 << 20))
+            time.sleep(0.02)
+        time.sleep(5)
+        """,
+        *container,
+    )
+    assert ended == "out-of-memory"
+
+
+def test_nothing_of_a_submission_stays_on_the_disk(inside, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    tmp_path.chmod(0o777)
+    inside("import os\nos.makedirs('a/b')\nopen('a/b/c', 'w').write('x')\nos.mkdir('closed', 0)", *PLAIN)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_names_are_seen_of_what_is_hidden_inside_a_visible_folder(tmp_path):
+    hidden = tmp_path / "lib" / "package" / "secret"
+    hidden.mkdir(parents=True)
+    (tmp_path / "lib" / "other").mkdir()
+    rules = dict(landlock.around(str(tmp_path), [str(hidden)]))
+    assert rules[str(tmp_path / "lib" / "other")] == landlock.READ
+    assert rules[str(tmp_path / "lib")] == rules[str(tmp_path / "lib" / "package")] == landlock.LOOK
+    assert str(hidden) not in rules
+
+
+def test_without_any_level_there_is_no_grading(folder, monkeypatch):
+    monkeypatch.setattr(namespaces, "probe", lambda: "this is no Linux")
+    monkeypatch.setattr(namespaces, "is_known", lambda: False)
+    zygote = Zygote(folder / "coursekit", [], modules=(), levels=["namespaces", "landlock"])
+    with pytest.raises(SandboxUnavailable, match="this is no Linux"):
+        zygote.wait_ready()

@@ -1,0 +1,284 @@
+"""A test cell keeps its meaning outside the notebook: what a student's function does there is seen here.
+
+PYTEST_DONT_REWRITE: the cells in here fail as they do in a notebook.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from autograder.sandbox.host.rpc import StudentError
+from autograder.sandbox.host.student import Student
+from autograder.testing import hidden_test, moved_cell
+from autograder.testing.run import run_test
+
+
+def result(test, source):
+    """How the moved cell ``test`` ends on the notebook ``source``."""
+    namespace = {"__name__": "notebook"}
+    exec(compile(source, "<notebook>", "exec"), namespace)
+    marked = test if hasattr(test, "__wrapped__") else moved_cell(test)
+    named = hidden_test("question")(marked).hidden_test
+    return run_test(named, Student.local_namespace(namespace, "question"))
+
+
+def passes(test, source):
+    return result(test, source).result.passed
+
+
+@moved_cell(in_place=True)
+def a_list_is_sorted_in_place(student):
+    """A list is sorted in place."""
+    order = student.function("order")
+    items, table = [3, 1, 2], {"b": [2, 1]}
+    assert order(items) is None
+    assert items == [1, 2, 3]
+    order(table["b"])
+    assert table == {"b": [1, 2]}
+
+
+def test_what_a_function_makes_of_its_argument_is_seen():
+    assert passes(a_list_is_sorted_in_place, "def order(items):\n    items.sort()")
+    assert not passes(a_list_is_sorted_in_place, "def order(items):\n    items = sorted(items)")
+
+
+def an_array_keeps_its_values(student):
+    """An array keeps its values."""
+    scale = student.function("scale")
+    x = np.arange(3.0)
+    np.testing.assert_array_equal(scale(x), [0, 2, 4])
+    assert x[2] == 2
+
+
+def test_an_array_that_was_changed_is_changed_here():
+    assert passes(an_array_keeps_its_values, "def scale(x):\n    return 2 * x")
+    assert not passes(an_array_keeps_its_values, "def scale(x):\n    x *= 2\n    return x")
+
+
+def nothing_is_refused(student):
+    """Nothing to average is refused."""
+    mean = student.function("mean")
+    try:
+        mean([])
+    except ValueError:
+        pass
+    else:
+        raise AssertionError("did not raise")
+
+
+@pytest.mark.parametrize(
+    ("source", "good"),
+    [
+        ("def mean(v):\n    raise ValueError('empty')", True),
+        ("class Empty(ValueError): pass\ndef mean(v):\n    raise Empty()", True),
+        ("import numpy as np\ndef mean(v):\n    raise np.linalg.LinAlgError('singular')", True),
+        ("def mean(v):\n    raise TypeError('empty')", False),
+        ("def mean(v):\n    raise SystemExit", False),
+        ("def mean(v):\n    return 0", False),
+        ("mean = 3", False),
+        ("", False),
+    ],
+)
+def test_a_students_error_is_of_the_kind_that_it_is_in_the_notebook(source, good):
+    assert passes(nothing_is_refused, source) is good
+
+
+def squares_are_listed(student):
+    """The squares are listed."""
+    squares = student.function("squares")
+    assert squares(3) == [0, 1, 4]
+
+
+@pytest.mark.parametrize(
+    ("source", "good"),
+    [
+        ("def squares(n):\n    return [i * i for i in range(n)]", True),
+        ("class Own(list): pass\ndef squares(n):\n    return Own(i * i for i in range(n))", True),
+        ("def squares(n):\n    return (i * i for i in range(n))", False),
+        ("def squares(n):\n    return tuple(i * i for i in range(n))", False),
+        ("import numpy as np\ndef squares(n):\n    return np.arange(n) ** 2", False),
+        ("def squares(n):\n    return {0: 1, 1: 1}.keys()", False),
+    ],
+)
+def test_a_value_compares_as_in_the_notebook(source, good):
+    assert passes(squares_are_listed, source) is good
+
+
+def anything_goes(student):
+    """Whatever happens is swallowed."""
+    make = student.function("make")
+    try:  # noqa: SIM105 (so do authors)
+        make()
+    except:  # noqa: E722 (so do authors)
+        pass
+
+
+def test_no_except_of_the_cell_makes_a_value_good_that_cannot_be_sent():
+    run = result(
+        anything_goes,
+        "class Box:\n    def __eq__(self, other):\n        return True\ndef make():\n    return Box()",
+    )
+    assert not run.result.passed
+    assert run.unsendable == "Box"
+
+
+def counts_are_plain(student):
+    """The counts."""
+    count = student.function("count")
+    assert count("aab")["c"] == 0
+
+
+def test_a_test_that_fails_on_the_plain_value_inside_an_odd_one_asks_for_a_person():
+    run = result(
+        counts_are_plain, "from collections import Counter\ndef count(text):\n    return Counter(text)"
+    )
+    assert run.unsendable == "Counter"
+
+
+def a_function_is_passed(student):
+    """A function is passed in and called."""
+    apply, double = student.function("apply"), student.function("double")
+    assert apply(lambda x: x + 1, 3) == 4
+    assert apply(double, 3) == 6
+    assert list(map(double, [1, 2])) == [2, 4]
+
+
+def test_functions_are_passed_on_both_ways():
+    source = "def apply(f, x):\n    return f(x)\ndef double(x):\n    return 2 * x"
+    assert passes(a_function_is_passed, source)
+
+
+def a_value_is_looked_at(student):
+    """A value is looked at."""
+    total = student.value("total")
+    assert total == 55
+
+
+def test_a_value_of_the_notebook_is_fetched():
+    assert passes(a_value_is_looked_at, "total = sum(range(11))")
+    assert result(a_value_is_looked_at, "").result.message == "this function is not defined in your notebook"
+
+
+def words_and_secrets(student):
+    """Words and secrets."""
+    f = student.function("f")
+    assert f(1) == 1, "one stays one"
+    assert f(2) == 2
+    ### BEGIN HIDDEN TESTS
+    assert f(31337) == 31337
+    ### END HIDDEN TESTS
+    np.testing.assert_equal(f(4), 4)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (1, "one stays one"),
+        (2, "this does not hold: assert f(2) == 2"),
+        (31337, "a hidden check of this cell does not hold"),
+        (4, "this does not hold: np.testing.assert_equal(f(4), 4)"),
+    ],
+)
+def test_a_failed_cell_says_the_authors_words_or_its_visible_line_and_nothing_hidden(wrong, message):
+    run = result(words_and_secrets, f"def f(x):\n    return -1 if x == {wrong} else x")
+    assert run.result.message == message
+
+
+def test_an_error_of_the_students_is_kept_as_evidence():
+    run = result(squares_are_listed, "def squares(n):\n    return n + undefined")
+    assert isinstance(run.error, StudentError) and run.error.type_name == "NameError"
+
+
+def squares_of_a_list(student):
+    """Each number is squared."""
+    squares = student.function("squares")
+    numbers = [3, 5, 7]
+    result = squares(numbers)
+    assert len(result) == len(numbers)
+    for n, r in zip(numbers, result, strict=True):
+        assert r == n * n
+
+
+def halves_of_an_array(student):
+    """Each number is halved."""
+    halves = student.function("halves")
+    x = np.array([1.0, 2.0])
+    np.testing.assert_allclose(halves(x), x / 2)
+
+
+@pytest.mark.parametrize(
+    ("test", "source"),
+    [
+        (squares_of_a_list, "def squares(n):\n    n[:] = [0] * len(n)\n    return [0] * len(n)"),
+        (squares_of_a_list, "def squares(n):\n    n.clear()\n    return []"),
+        (halves_of_an_array, "def halves(x):\n    x[...] = 0\n    return x"),
+        (halves_of_an_array, "def halves(x):\n    import numpy as np\n    x[...] = np.nan\n    return x"),
+    ],
+)
+def test_what_is_expected_cannot_be_changed_through_an_argument(test, source):
+    assert (
+        result(test, source).result.message == "this holds only where your function changes what it is given"
+    )
+
+
+def test_an_answer_that_spoils_its_argument_passes_where_nobody_looks_at_it_again():
+    source = (
+        "def squares(n):\n    right = [i * i for i in n]\n    n.reverse()\n    n.reverse()\n    return right"
+    )
+    assert passes(squares_of_a_list, source)
+    assert passes(squares_are_listed, "def squares(n):\n    return [i * i for i in range(n)]")
+
+
+def pairs_are_compared(student):
+    """Pairs are compared."""
+    square = student.function("square")
+    for got, wanted in zip(map(square, [1, 2]), [1, 4], strict=False):
+        assert got == wanted
+
+
+def the_end_is_announced(student):
+    """The end is announced."""
+    following = student.function("following")
+    assert following([1], 0) == 1
+    with np.testing.assert_raises(StopIteration):
+        following([1], 1)
+
+
+def test_a_students_stop_iteration_ends_no_loop_of_the_tests():
+    assert passes(pairs_are_compared, "def square(n):\n    return n * n")
+    assert not passes(pairs_are_compared, "def square(n):\n    raise StopIteration")
+    own = "class Own(StopIteration): pass\ndef square(n):\n    raise Own()"
+    assert not passes(pairs_are_compared, own)
+
+
+def test_a_test_that_asks_for_stop_iteration_sees_it():
+    good = "def following(xs, i):\n    return next(iter(xs[i:]))"
+    assert passes(the_end_is_announced, good)
+    assert not passes(the_end_is_announced, "def following(xs, i):\n    return 1")
+
+
+def words_with_values(student):
+    """Words with values."""
+    f = student.function("f")
+    assert f(1) == 1, f"expected something else than {f(1)}"
+    assert f(2) == 2, "expected something else than " + f(2)
+    if f(3) != 3:
+        raise AssertionError(f"{f(3)}")
+    ### BEGIN HIDDEN TESTS
+    assert f(31337) == 31337, f"for {f(31337)}: no"
+    ### END HIDDEN TESTS
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (1, "expected something else than …"),
+        (2, 'this does not hold: assert f(2) == 2, "expected something else than " + f(2)'),
+        (3, 'this does not hold: raise AssertionError(f"{f(3)}")'),
+        (31337, "for …: no"),
+    ],
+)
+def test_of_an_authors_message_only_its_own_words_are_shown(wrong, message):
+    source = f"def f(x):\n    return 'the hidden input is %d' % x if x == {wrong} else x"
+    assert result(words_with_values, source).result.message == message
