@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
 
 from autograder.testing.catalogue import Answer, answers_of
 from autograder.testing.evidence import traces_match
-from autograder.testing.run import TestRun, run_question, student_with_answer
+from autograder.testing.run import TestRun, cached_for_salt, run_question, student_with_answer
 
 
-@cache
+@cached_for_salt
 def known_answers(lab: str, question: str) -> tuple[tuple[Answer, tuple[TestRun, ...]], ...]:
     """How each misconception of a question fares. The inputs are the same for every student, so once is enough."""
     answers = answers_of(lab)["misconception"].get(question, ())

@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 import symtable
 import warnings
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 from coursekit.checks.api import forbidden_calls
@@ -22,6 +23,8 @@ from autograder.course.policy_file import settings
 
 #: Characters of a notebook that are read once more for the sake of a magic.
 MAX_READ_AGAIN = 2_000_000
+#: Characters of a cell that stays read for the next notebook: as a syntax tree they take some four hundred times their size.
+MAX_KEPT = 2_000
 #: Magics in magics, and code in texts in texts.
 MAX_NESTING = 4
 #: Options before the code of a line magic.
@@ -41,8 +44,8 @@ def forbidden_used(lab: str, question: str, cells: Sequence[str]) -> tuple[str, 
     names = names_forbidden(lab, question)
     if not names:
         return ()
-    trees, imports = _read(tuple(cells))
-    reached = _reached(question, trees)
+    defined, imports = _read(tuple(cells))
+    reached = _reached(question, defined)
     bare = ast.Expr(ast.Name(question, ast.Load()))  # an import may bind the question's own name
     module = ast.Module(body=[*imports, *reached, bare], type_ignores=[])
     return used_in_tree(module, names)
@@ -53,17 +56,64 @@ def names_forbidden(lab: str, question: str) -> tuple[str, ...]:
     return (*forbidden_calls(lab, question), *settings().lab(lab).forbid.get(question, ()))
 
 
+@dataclass(frozen=True)
+class _Statement:
+    """A statement at the top level of a cell, with the names that it binds or fills."""
+
+    node: ast.stmt
+    bound: frozenset[str]
+
+    @cached_property
+    def looked_up(self) -> set[str]:
+        """The names that it takes from the notebook."""
+        return _names_looked_up(self.node)
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """What was read of a cell, and how many characters of it were read again."""
+
+    statements: tuple[_Statement, ...]
+    imports: tuple[ast.stmt, ...]
+    read_again: int
+
+
 @lru_cache(maxsize=1)
-def _read(cells: tuple[str, ...]) -> tuple[list[ast.Module], list[ast.stmt]]:
-    """The cells' syntax trees and their imports. A notebook's questions are looked at one after another."""
+def _read(cells: tuple[str, ...]) -> tuple[dict[str, list[_Statement]], list[ast.stmt]]:
+    """Name -> the statements that bind it, and all imports. A notebook's questions are looked at one after another."""
+    defined: dict[str, list[_Statement]] = {}
+    imports: list[ast.stmt] = []
+    read_again = 0
+    for source in cells:
+        cell = _short_cell(source) if len(source) <= MAX_KEPT else _cell(source)
+        read_again += cell.read_again
+        if read_again > MAX_READ_AGAIN:
+            raise TooLongToRead
+        imports += cell.imports
+        for statement in cell.statements:
+            for name in statement.bound:
+                defined.setdefault(name, []).append(statement)
+    return defined, imports
+
+
+def _cell(source: str) -> _Cell:
+    """Read one cell."""
     reader = _Reader()
     with (
         warnings.catch_warnings()
     ):  # Python's warnings about a student's code are not for the teacher's terminal
         warnings.simplefilter("ignore")
-        trees = [tree for cell in cells for tree in reader.trees(cell)]
+        trees = [*reader.trees(source)]
     nodes = (node for tree in trees for node in ast.walk(tree))
-    return trees, [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return _Cell(
+        tuple(_Statement(node, frozenset(_names_bound(node))) for tree in trees for node in tree.body),
+        tuple(node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))),
+        MAX_READ_AGAIN - reader.patience,
+    )
+
+
+#: The lab's own cells are the same in every notebook, and are read once for all.
+_short_cell = lru_cache(maxsize=64)(_cell)
 
 
 class _Reader:
@@ -136,13 +186,8 @@ def _code_of_magics(node: ast.AST) -> Iterator[str]:
             yield line
 
 
-def _reached(question: str, trees: Sequence[ast.Module]) -> list[ast.stmt]:
+def _reached(question: str, defined: Mapping[str, Sequence[_Statement]]) -> list[ast.stmt]:
     """The top-level statements that define ``question`` and everything it names, directly or not."""
-    defined: dict[str, list[ast.stmt]] = {}
-    for tree in trees:
-        for node in tree.body:
-            for name in _names_bound(node):
-                defined.setdefault(name, []).append(node)
     waiting = [question]
     # By identity, for a notebook may bind one name a hundred thousand times.
     reached: dict[int, ast.stmt] = {}
@@ -152,10 +197,10 @@ def _reached(question: str, trees: Sequence[ast.Module]) -> list[ast.stmt]:
         if name in seen:
             continue
         seen.add(name)
-        for node in defined.get(name, []):
-            if id(node) not in reached:
-                reached[id(node)] = node
-                waiting += _names_looked_up(node) - seen
+        for statement in defined.get(name, ()):
+            if id(statement) not in reached:
+                reached[id(statement)] = statement.node
+                waiting += statement.looked_up - seen
     return list(reached.values())
 
 

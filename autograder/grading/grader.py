@@ -18,7 +18,7 @@ from autograder.grading.repair import Repaired, Template, kept_name, repair
 from autograder.grading.submissions import Notebook, Submission, Unreadable
 from autograder.grading.symptoms import Symptom, find_symptom
 from autograder.grading.task import Task
-from autograder.grading.time_guard import READING_SECONDS, JudgedTooLong, ends_after, judging
+from autograder.grading.time_guard import READING_SECONDS, JudgeClock, JudgedTooLong, ends_after, judging
 from autograder.grading.zygotes import Zygotes
 from autograder.results import STATUSES, CellOutcome, QuestionResult, SubmissionResult, TestResult
 from autograder.sandbox.host.rpc import StudentError, StudentGone
@@ -28,8 +28,6 @@ from autograder.testing.catalogue import Answer
 from autograder.testing.run import HiddenTest, TestRun, earned, master_runs, run_test, tests_of
 from autograder.testing.safe_errors import safe_error
 
-#: Characters that all cells of a notebook may put out together, pictures included.
-MAX_OUTPUT = 16 << 20
 _TOO_LONG_TO_READ = "The code takes too long to be searched for functions that a question forbids: somebody has to look at it."
 #: Seconds that watching an answer's calls may take, once it is graded.
 WATCH_SECONDS = 2.0
@@ -90,7 +88,6 @@ class Grader:
             notes=(*submission.notes, *repaired.notes, *run.notes),
             notebook=_executed(repaired, run.outcomes),
             submitted_at=submission.submitted_at,
-            unsandboxed=not self.zygotes.sandbox,
             keys=keys,
             public_checks=_public_checks(run.outcomes, [name for name, _ in spec(self.lab).questions]),
             run_notes=run.notes,
@@ -99,16 +96,17 @@ class Grader:
 
     def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult], notebook: Notebook) -> Run:
         """Run the notebook's cells, then test the questions that are not ``kept``."""
-        sources = _labelled_sources(repaired)
+        sources = labelled_sources(repaired)
         notes: list[str] = []
+        clock = JudgeClock()
         with self.zygotes.zygote_for(notebook).session() as session:
-            outcomes = _within_bounds(session.run_cells(sources))
+            outcomes = session.run_cells(sources)
             if session.note:
                 notes.append(_naming_the_question(session.note, self.template))
             forbidden = self._forbidden(repaired, notes)
             questions = tuple(
                 kept.get(name)
-                or self._question(session, name, points, repaired, forbidden.get(name, ()), notes)
+                or self._question(session, clock, name, points, repaired, forbidden.get(name, ()), notes)
                 for name, points in spec(self.lab).questions
             )
             status = session.status
@@ -142,7 +140,6 @@ class Grader:
             questions,
             notes or submission.notes,
             submitted_at=submission.submitted_at,
-            unsandboxed=not self.zygotes.sandbox,
         )
 
     def _forbidden(self, repaired: Repaired, notes: list[str]) -> dict[str, tuple[str, ...]]:
@@ -160,6 +157,7 @@ class Grader:
     def _question(
         self,
         session: Session,
+        clock: JudgeClock,
         name: str,
         points: float,
         repaired: Repaired,
@@ -167,11 +165,11 @@ class Grader:
         notes: list[str],
     ) -> QuestionResult:
         """Run a question's hidden tests; a call that ends the sandbox fails its test, and the rest go on."""
-        function = _graded_name(session, name)
+        function = _graded_name(session, self.lab, name)
         session.forget_traces()
         runs, ends = [], []
         for test in tests_of(self.lab)[name]:
-            run, end = _run_in(session, function, test)
+            run, end = run_in(session, clock, function, test)
             runs.append(run)
             ends += [end] if end else []
         if ends:
@@ -179,11 +177,9 @@ class Grader:
         score = earned(points, [(run.test.weight, run.result.passed) for run in runs])
         if forbidden and settings().forbidden == "zero":
             score = 0.0
-        diagnosis = _diagnosis(self.lab, name, runs)
-        symptom = None if diagnosis else _symptom(self.lab, name, runs)
-        errors = (run.error for run in runs if run.error is not None)
-        error = next((e for e in errors if e.type_name != "NotImplementedError" or e.message), None)
-        shown_error = safe_error(error, _labelled_sources(repaired))
+        diagnosis = _diagnosis(clock, self.lab, name, runs)
+        symptom = None if diagnosis else _symptom(clock, self.lab, name, runs)
+        shown_error = shown_error_of(runs, labelled_sources(repaired))
         return QuestionResult(
             name,
             score,
@@ -205,28 +201,30 @@ class Grader:
         if not names or question.forbidden or not question.points:
             return question
         tests = zip(tests_of(self.lab)[question.name], question.tests, strict=True)
-        seen = _seen_called(session, question.name, names, [test for test, result in tests if result.passed])
+        passed = [test for test, result in tests if result.passed]
+        seen = _seen_called(session, self.lab, question.name, names, passed)
         points = 0.0 if seen and settings().forbidden == "zero" else question.points
         return replace(question, forbidden=seen, points=points)
 
 
 def _seen_called(
-    session: Session, question: str, names: Sequence[str], tests: Sequence[HiddenTest]
+    session: Session, lab: str, question: str, names: Sequence[str], tests: Sequence[HiddenTest]
 ) -> tuple[str, ...]:
-    """The library functions of ``names`` that the student's code calls while these tests run."""
+    """A library function of ``names`` that the student's code calls while these tests run.
+
+    One at most: which of them were called is the word of the student's side, and could spell a hidden input.
+    """
     try:
-        function = _graded_name(session, question)
-        if not session.revive():
+        if not session.revive() or not session.student(question).watch(names):
             return ()
-        student = session.student(function)
-        student.watch(names)
+        student = session.student(_graded_name(session, lab, question))
         until = time.monotonic() + WATCH_SECONDS
         for test in tests:
             with judging(WATCH_SECONDS):
                 run_test(test, student)
             if time.monotonic() > until:
                 break
-        return student.watched(names)
+        return student.watched(names)[:1]
     except (Exception, JudgedTooLong):  # whatever it is, the answer has been graded
         return ()
 
@@ -238,25 +236,25 @@ def _asks_a_person(question: QuestionResult) -> str:
     )
 
 
-def _diagnosis(lab: str, question: str, runs: Sequence[TestRun]) -> Answer | None:
+def _diagnosis(clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRun]) -> Answer | None:
     """The misconception behind it, unless comparing the values takes too long."""
     if all(run.result.passed for run in runs):
         return None
     known_answers(lab, question)  # made once for the class, at nobody's expense
     try:
-        with judging():
+        with clock.judging():
             return diagnose(lab, question, runs)
     except JudgedTooLong:
         return None
 
 
-def _symptom(lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | None:
+def _symptom(clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | None:
     """What the values show, unless looking at them takes too long."""
     if all(run.result.passed for run in runs):
         return None
     master_runs(lab, question)  # made once for the class, at nobody's expense
     try:
-        with judging():
+        with clock.judging():
             return find_symptom(lab, question, runs)
     except JudgedTooLong:
         return None
@@ -275,30 +273,28 @@ def _cause(runs: Sequence[TestRun], symptom: Symptom | None, shown_error: str) -
     return f"{message[:1].upper()}{message[1:]}." if message else None
 
 
-def _within_bounds(outcomes: Sequence[CellOutcome]) -> list[CellOutcome]:
-    """The outcomes without the outputs that come when the whole notebook has put out enough."""
-    left, kept = MAX_OUTPUT, []
-    for outcome in outcomes:
-        left -= len(json.dumps(outcome.outputs))
-        kept.append(outcome if left >= 0 else replace(outcome, outputs=()))
-    return kept
+def shown_error_of(runs: Sequence[TestRun], sources: Sequence[tuple[str, str]]) -> str:
+    """The first error of a question's tests as its student may see it; "" where nothing is but not written yet."""
+    errors = (run.error for run in runs if run.error is not None)
+    error = next((e for e in errors if e.type_name != "NotImplementedError" or e.message), None)
+    return safe_error(error, sources)
 
 
-def _labelled_sources(repaired: Repaired) -> list[tuple[str, str]]:
+def labelled_sources(repaired: Repaired) -> list[tuple[str, str]]:
     """The cells that run, each under the name by which notes and errors call it."""
     return [
         (cell.grade_id or f"number {i + 1}", cell.run) for i, cell in enumerate(repaired.cells) if cell.run
     ]
 
 
-def _run_in(session: Session, function: str, test: HiddenTest) -> tuple[TestRun, str]:
+def run_in(session: Session, clock: JudgeClock, function: str, test: HiddenTest) -> tuple[TestRun, str]:
     """The test's verdict, and what its call did to the sandbox if it ended it ("" if not)."""
     student: Student | None = None
     try:
         if not session.revive():
             return TestRun(test, TestResult(test.title, False, "this could not be run any more"), ()), ""
         student = session.student(function)
-        with judging():
+        with clock.judging():
             return run_test(test, student), ""
     except JudgedTooLong:
         trace = tuple(student.trace) if student is not None else ()
@@ -319,11 +315,12 @@ def _naming_the_question(note: str, template: Template) -> str:
     return note
 
 
-def _graded_name(session: Session, question: str) -> str:
+def _graded_name(session: Session, lab: str, question: str) -> str:
     """The name of the answer as it stood when its test cell ran, or else as it is now."""
     kept = kept_name(question)
     try:
-        return kept if session.revive() and session.student(kept).exists else question
+        every = [kept_name(name) for name, _ in spec(lab).questions]
+        return kept if session.revive() and kept in session.callables(every) else question
     except (StudentGone, StudentError):
         return question
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -16,8 +17,9 @@ from typing import Any
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from autograder.course.masters import is_skipped
+from autograder.course.masters import is_skipped, read_master, source_of_import
 from autograder.grading.submissions import Unreadable
+from autograder.testing.run import tests_of
 
 MAX_CELLS = 2_000
 #: Objects that JSON may become: without a limit 60 MB of brackets become gigabytes.
@@ -39,6 +41,8 @@ class Template:
     test_of: dict[str, str]
     #: sources of the cells that are not run, by cell id
     skipped: dict[str, str]
+    #: grade_id of a test cell -> what runs in its place
+    test_code: dict[str, str]
 
     @classmethod
     @cache
@@ -53,10 +57,14 @@ class Template:
         tests = {
             g.removeprefix("test_"): g
             for g, c in named.items()
-            if c.metadata.nbgrader.grade and c.cell_type == "code"
+            if c.metadata.nbgrader.grade and not c.metadata.nbgrader.solution and c.cell_type == "code"
         }
         skipped = {c["id"]: c.source for c in cells if c.cell_type == "code" and is_skipped(c)}
-        return cls(lab, cells, named, tests, skipped)
+        if source_of_import(lab):
+            code = imported_test_code(lab, tests)
+        else:
+            code = {g: f"{kept_name(q)} = globals().get({q!r})\n{named[g].source}" for q, g in tests.items()}
+        return cls(lab, cells, named, tests, skipped, code)
 
 
 @dataclass
@@ -162,7 +170,7 @@ def repair(raw: bytes, template: Template) -> Repaired:
                 result.notes.append(
                     f"The given cell “{grade_id}” had become {cell['kind']} and was restored."
                 )
-            result.cells.append(_locked_cell(template.named[grade_id], grade_id))
+            result.cells.append(_locked_cell(grade_id, template))
         else:
             result.cells.append(_student_cell(cell, grade_id, grade_id in seen, template, result.notes))
         if grade_id is not None:
@@ -199,17 +207,25 @@ def _identify(cell: dict[str, Any], template: Template) -> str | None:
     return next((name for name in names if name in template.named), None)
 
 
-def _locked_cell(master: NotebookNode, grade_id: str) -> Cell:
+def _locked_cell(grade_id: str, template: Template) -> Cell:
     """A cell that runs as the master has it."""
-    node = nbformat.from_dict(dict(master))
+    node = nbformat.from_dict(dict(template.named[grade_id]))
     if node.cell_type != "code":
         return Cell(node, grade_id)
-    data = node.metadata.nbgrader
-    run = node.source
-    if data.grade:
-        question = grade_id.removeprefix("test_")
-        run = f"{kept_name(question)} = globals().get({question!r})\n{run}"
-    return Cell(node, grade_id, run)
+    return Cell(node, grade_id, template.test_code.get(grade_id, node.source))
+
+
+def imported_test_code(lab: str, tests: Mapping[str, str]) -> dict[str, str]:
+    """What runs in the place of an imported lab's test cells (question -> ``grade_id``).
+
+    Of a cell that became a hidden test only its imports and definitions run, which later cells may use. Any other is
+    graded where it stands, so it runs whole, with its hidden part. None is empty: a test is run when its cell has been.
+    """
+    whole = {
+        cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in read_master(lab).cells
+    }
+    moved = tests_of(lab)
+    return {g: (definitions_of(whole[g]) or "pass") if moved[q] else whole[g] for q, g in tests.items()}
 
 
 def kept_name(question: str) -> str:
@@ -274,7 +290,7 @@ def _insert_missing(result: Repaired, template: Template, seen: set[str]) -> Non
             where = next(places, 0) if before is not None else 0
             if _is_locked(master):
                 result.notes.append(f"The given cell “{grade_id}” was missing and was restored.")
-                result.cells.insert(where, _locked_cell(master, grade_id))
+                result.cells.insert(where, _locked_cell(grade_id, template))
             else:
                 result.notes.append(f"The answer cell “{grade_id}” was missing.")
         before = grade_id if grade_id in seen or _is_locked(master) else before

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from autograder.course.masters import source_of_import
 from autograder.course.other_lab import other_lab
 from autograder.errors import UserError
 from autograder.files import parse_time
@@ -61,15 +62,15 @@ def collect(submitted: Path, lab: str) -> list[Submission]:
     if not names:
         raise UserError(f"The folder {submitted} holds no student folders: nothing to grade.")
     same = Counter(unicodedata.normalize("NFC", name).casefold() for name in names)
-    found = []
+    submissions = []
     for name in sorted(names):
-        submission = _found(submitted / name / lab, name, lab)
+        submission = _find_safely(submitted / name, name, lab)
         if same[unicodedata.normalize("NFC", name).casefold()] > 1:
             submission = replace(submission, notes=(*submission.notes, _TWICE))
-        found.append(submission)
-    if not any(submission.path or submission.notes for submission in found):
+        submissions.append(submission)
+    if not any(submission.path or submission.notes for submission in submissions):
         raise UserError(f"No student folder in {submitted} holds a submission of {lab}.")
-    return found
+    return submissions
 
 
 def is_notebook(name: str) -> bool:
@@ -80,27 +81,33 @@ def is_notebook(name: str) -> bool:
     return _NOTEBOOK.search(name.casefold()) is not None and not name.startswith(".")
 
 
-def _found(folder: Path, student: str, lab: str) -> Submission:
+def _find_safely(home: Path, student: str, lab: str) -> Submission:
     """``_find``, where nothing that one student's folder holds can end the class."""
+    path, alone = home / lab / f"{lab}.ipynb", False
+    if (source := source_of_import(lab)) and not path.parent.is_dir():
+        path, alone = home / f"{source}.ipynb", True
     try:
-        if not folder.parent.is_symlink():
-            return _find(folder, student, lab)
+        if not home.is_symlink():
+            return _find(path, student, alone)
         trouble = "The student's folder is a link to another."
     except Exception as error:
         reason = error.strerror if isinstance(error, OSError) else type(error).__name__
         trouble = f"The student's folder could not be read: {reason}."
-    return Submission(student, folder / f"{lab}.ipynb", notes=(trouble,))
+    return Submission(student, path, notes=(trouble,))
 
 
-def _find(folder: Path, student: str, lab: str) -> Submission:
+def _find(expected: Path, student: str, alone: bool) -> Submission:
+    """The notebook at ``expected`` or another beside it. Where ``alone``, the others are other notebooks of nbgrader's assignment."""
     notes: list[str] = []
+    folder, path = expected.parent, expected
     notebooks = sorted(p for p in folder.iterdir() if is_notebook(p.name)) if folder.is_dir() else []
-    path = folder / f"{lab}.ipynb"
+    if alone:
+        notebooks = [p for p in notebooks if p == path]
     if path not in notebooks:
         if not notebooks:
             return Submission(student, None)
         path = max(notebooks, key=lambda p: p.lstat().st_mtime)
-        notes.append(f"There was no {lab}.ipynb; {path.name} was graded in its place.")
+        notes.append(f"There was no {expected.name}; {path.name} was graded in its place.")
     others = [p.name for p in notebooks if p != path]
     if others:
         more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from autograder.testing.evidence import as_numbers, values_match
+from autograder.testing.evidence import as_numbers, extent, values_match
 from autograder.testing.run import TestRun, master_runs
 
 Array = npt.NDArray[Any]
@@ -22,7 +22,7 @@ Array = npt.NDArray[Any]
 #: Values that agree to this share are the right ones with something lost on the way.
 SINGLE_PRECISION = 3e-5
 _RTOL, _ATOL = 1e-6, 1e-12
-#: An array with more numbers is not looked at more closely than by its shape.
+#: An array with more numbers is not looked at more closely than by its shape, a longer text not than by its beginning.
 MAX_NUMBERS = 200_000
 #: Sentences around a sentence: a student who shapes the value could spell with more.
 MAX_INSIDE = 2
@@ -120,6 +120,11 @@ def _of_texts(actual: Any, expected: Any) -> Symptom | None:
     if not isinstance(actual, (str, bytes)) or type(actual) is not type(expected):
         return None
     a, e = (value if isinstance(value, str) else value.decode("latin-1") for value in (actual, expected))
+    if len(a) > MAX_NUMBERS:
+        return _first(
+            (a.startswith(e), "text goes on too long", "The text is right and then goes on too long."),
+            (True, "another text", "The text is another one."),
+        )
     return _first(
         (a == e[::-1], "reversed text", "The text is the right one written backwards."),
         (a.lower() == e.lower(), "letter case", "The text is right but for capital and small letters."),
@@ -223,6 +228,7 @@ def _of_sequences(actual: Any, expected: Any) -> Symptom | None:
     if not isinstance(actual, (list, tuple)) or not isinstance(expected, (list, tuple)):
         return None
     a, e = list(actual), list(expected)
+    has, needs = _as_bag(a), _as_bag(e)
     if len(a) != len(e):
         return _first(
             (values_match(a, e[: len(a)]), "ends too early", "The list begins right and ends too early."),
@@ -237,13 +243,17 @@ def _of_sequences(actual: Any, expected: Any) -> Symptom | None:
                 "The beginning of the list is missing.",
             ),
             (
-                _as_bag(a) == _as_bag(e),
+                has is not None and has == needs,
                 "repeats",
                 "Each item is right, but some come more or less often than they should.",
             ),
-            (_as_bag(a) < _as_bag(e), "items missing", "Some items of the list are missing."),
             (
-                _as_bag(a) > _as_bag(e),
+                has is not None and needs is not None and has < needs,
+                "items missing",
+                "Some items of the list are missing.",
+            ),
+            (
+                has is not None and needs is not None and has > needs,
                 "items too many",
                 "There are items in the list that should not be there.",
             ),
@@ -256,7 +266,7 @@ def _of_sequences(actual: Any, expected: Any) -> Symptom | None:
     found = _first(
         (values_match(a[::-1], e), "reversed", "The list is the right one in reverse order."),
         (
-            _as_bag(a) == _as_bag(e) and sorted(map(repr, a)) == sorted(map(repr, e)),
+            has is not None and has == needs and sorted(map(repr, a)) == sorted(map(repr, e)),
             "another order",
             "The items are right, but they come in another order.",
         ),
@@ -278,8 +288,11 @@ def _beginning(a: Sequence[Any], e: Sequence[Any]) -> str:
     return "Already the first entry is another."
 
 
-def _as_bag(items: Sequence[Any]) -> frozenset[str]:
-    """The items without order and repeats."""
+def _as_bag(items: Sequence[Any]) -> frozenset[str] | None:
+    """The items without order and repeats; None where they hold too much to look at."""
+    count, _, characters = extent(items)
+    if count + characters > MAX_NUMBERS:
+        return None
     numbers = [as_numbers(item) for item in items[:10_000]]
     return frozenset(repr(item if n is None else n.tolist()) for item, n in zip(items, numbers, strict=False))
 

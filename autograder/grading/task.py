@@ -20,11 +20,13 @@ from autograder.sandbox.limits import Limits
 class Task:
     """One submission to grade. Its bytes travel with it, so that a worker needs none of the class's folders.
 
-    ``earlier`` is the finished result of an earlier run.
+    ``earlier`` is the finished result of an earlier run. ``salt`` seeds the hidden inputs in place of the course's: the
+    verdict on an attempt in the live class, which is no grade.
     """
 
     notebook: Notebook
     earlier: SubmissionResult | None = None
+    salt: str = ""
 
     @property
     def submission(self) -> Submission:
@@ -41,7 +43,8 @@ class Assignment:
 
     lab: str
     limits: Limits
-    sandbox: bool
+    #: The levels of isolation that are accepted, strongest first.
+    levels: tuple[str, ...]
     settings: Settings
     context: Context
     template: Template
@@ -50,8 +53,8 @@ class Assignment:
     data: tuple[Path, ...]
 
     @classmethod
-    def of(cls, lab: str, limits: Limits, sandbox: bool, kit: Path) -> Assignment:
+    def of(cls, lab: str, limits: Limits, levels: tuple[str, ...], kit: Path) -> Assignment:
         """The assignment as the course stands on disk now, with the student kit in the folder ``kit``."""
-        context = context_of(lab, limits, sandbox)
+        context = context_of(lab, limits, levels)
         data = tuple(data_files(lab))
-        return cls(lab, limits, sandbox, settings(), context, Template.of(lab), course_root(), kit, data)
+        return cls(lab, limits, levels, settings(), context, Template.of(lab), course_root(), kit, data)

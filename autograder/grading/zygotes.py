@@ -36,19 +36,15 @@ class Zygotes:
         self.with_torch = with_torch
 
     @classmethod
-    def of(cls, lab: str, kit: Path, data: Sequence[Path], limits: Limits, sandbox: bool) -> Zygotes:
-        """The zygotes of a lab (full name), none of them launched."""
+    def of(cls, lab: str, kit: Path, data: Sequence[Path], limits: Limits, levels: Sequence[str]) -> Zygotes:
+        """The zygotes of a lab (full name), none of them launched; ``levels`` of isolation are accepted."""
         master = master_path(lab).read_text(encoding="utf-8")
         torch = ["torch"] if _IMPORTS_TORCH.search(master) else []
         torch += ["torch.optim"] if torch and _OPTIMIZERS.search(master) else []
-        used = [path for path in ("data", "figures", f"checks/c{lab}") if (kit / f"{path}.py").is_file()]
+        parts = {path: kit / path for path in ("data", "figures", f"checks/c{lab}")}
+        used = [path for path, part in parts.items() if part.is_dir() or part.with_suffix(".py").is_file()]
         modules = (*torch, "coursekit", *("coursekit." + path.replace("/", ".") for path in used))
-        return cls(Zygote(kit, data, limits, modules, sandbox))
-
-    @property
-    def sandbox(self) -> bool:
-        """Whether submissions are isolated."""
-        return self.plain.sandbox
+        return cls(Zygote(kit, data, limits, modules, levels))
 
     def use(self, limits: Limits) -> None:
         """Take these limits for every session."""

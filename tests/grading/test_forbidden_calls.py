@@ -42,6 +42,53 @@ def test_own_work_is_not_accused(source):
     assert used_in(source, NAMES) == ()
 
 
+READY_MADE = (
+    "str.encode",
+    "torch.nn.functional.cross_entropy",
+    "torch.optim.Adam",
+    "torch.nn.functional.scaled_dot_product_attention",
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ('def f(c): return bytes(chr(c), "utf-8")', "str.encode"),
+        ('def f(c): return bytearray(chr(c), encoding="utf-8")', "str.encode"),
+        (
+            "import torch\ndef f(x, y): return torch._C._nn.cross_entropy_loss(x, y)",
+            "torch.nn.functional.cross_entropy",
+        ),
+        ("from torch.optim.adam import adam\ndef f(p): adam([p])", "torch.optim.Adam"),
+        ("import torch\ndef f(p): torch.optim._functional.adam([p])", "torch.optim.Adam"),
+        ("import torch\ndef f(p): torch._fused_adam_([p])", "torch.optim.Adam"),
+        (
+            "import torch\ndef f(q): return torch._scaled_dot_product_attention_math(q, q, q)",
+            "torch.nn.functional.scaled_dot_product_attention",
+        ),
+        (
+            "import torch\ndef f(q): return torch._C._nn._scaled_dot_product_attention(q, q, q)",
+            "torch.nn.functional.scaled_dot_product_attention",
+        ),
+    ],
+)
+def test_the_ready_made_functions_of_a_librarys_inside_are_found(source, found):
+    assert found in used_in(source, READY_MADE)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(c): return bytes([c])",
+        "def f(c): return bytearray(3) + bytes((c, c))",
+        "import torch\ndef f(x): return torch.special.entr(x)",
+        "import torch\nclass F(torch.nn.Module):\n    def __init__(self): super().__init__()",
+    ],
+)
+def test_other_functions_of_the_same_kind_are_not_accused(source):
+    assert used_in(source, READY_MADE) == ()
+
+
 def test_a_local_name_is_not_taken_for_a_variable_of_a_demonstration_cell():
     from coursekit.checks.api import forbidden_calls
 
@@ -135,3 +182,17 @@ def test_a_course_may_have_a_hit_cost_the_points_at_once(monkeypatch):
     assert Settings(forbidden="zero").forbidden == "zero"
     with pytest.raises(ValueError, match="forbidden"):
         Settings(forbidden="shoot")
+
+
+def test_a_method_of_ones_own_is_not_the_librarys():
+    own = (
+        "class Layer:\n    def softmax(self, x):\n        return x\ndef f(x):\n    return Layer().softmax(x)"
+    )
+    assert used_in(own, ("Tensor.softmax",)) == ()
+    assert used_in("def f(x):\n    return x.softmax(-1)", ("Tensor.softmax",)) == ("Tensor.softmax",)
+
+
+def test_the_mask_that_lies_in_a_forbidden_class_is_no_use_of_it():
+    mask = "from torch import nn\nmask = nn.Transformer.generate_square_subsequent_mask(3)"
+    assert used_in(mask, ("torch.nn.Transformer",)) == ()
+    assert used_in("from torch import nn\nmodel = nn.Transformer(8)", ("torch.nn.Transformer",)) != ()

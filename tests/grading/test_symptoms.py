@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -104,3 +106,20 @@ def test_a_slip_that_no_misconception_names_is_still_explained():
         lab, question, run_question(lab, question, student_with_answer(lab, question, halved))
     )
     assert symptom is not None and symptom.name in ("too even", "too sharp", "nan")
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "name"),
+    [
+        ([np.full(5_000_000, 0.5)], [[0.25, 0.25]], None),
+        ([np.full(5_000_000, 0.5), 1.0], ["a"], "longer list"),
+        ([" a" * 5_000_000], ["a", "b"], "shorter list"),
+        (" a" * 5_000_000, "a b", "another text"),
+    ],
+)
+def test_large_values_are_not_written_out(actual, expected, name):
+    tracemalloc.start()
+    symptom = symptom_of(actual, expected)
+    assert name is None or symptom.name == name
+    assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    tracemalloc.stop()

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import resource
+import time
 
+import numpy as np
 import pytest
 
 from autograder.grading import time_guard
+from autograder.grading.time_guard import JUDGING_BYTES, judging
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import LAB, command, freeze, hand_in
 
@@ -42,9 +46,9 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
     tests.write_text(tests.read_text() + BUSY)
     guard = root / "autograder" / "grading" / "time_guard.py"
     text = guard.read_text()
-    for seconds in ("JUDGING_SECONDS = 30.0", "GRACE_SECONDS = 120.0"):
+    for seconds, less in (("JUDGING_SECONDS = 30.0", "1.0"), ("GRACE_SECONDS = 120.0", "8.0")):
         assert seconds in text
-        text = text.replace(seconds, seconds.split("=")[0] + "= 1.0")
+        text = text.replace(seconds, seconds.split("=")[0] + f"= {less}")
     guard.write_text(text)
     folder = tmp_path_factory.mktemp("class")
     for student, ending in (("ada", ""), ("loops", ".astype(np.float32)"), ("sleeps", ".astype(np.float16)")):
@@ -80,3 +84,29 @@ def test_only_the_trusted_sides_own_time_counts(monkeypatch):
             pass
     with time_guard.judging():
         pass
+
+
+def test_all_that_is_judged_of_one_submission_has_one_clock(monkeypatch):
+    monkeypatch.setattr(time_guard, "SUBMISSION_SECONDS", 0.3)
+    clock, judged = time_guard.JudgeClock(), []
+    for number in range(6):
+        try:
+            with clock.judging():
+                judged.append(number)
+                until = time.process_time() + 0.1
+                while time.process_time() < until:
+                    pass
+        except time_guard.JudgedTooLong:
+            pass
+    assert judged[:3] == [0, 1, 2] and len(judged) < 5
+    with pytest.raises(time_guard.JudgedTooLong), clock.judging():
+        raise AssertionError("nothing is judged any more")
+
+
+def test_judging_takes_a_bounded_amount_of_memory_and_gives_the_limit_back():
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    with judging():
+        with pytest.raises(MemoryError):
+            np.zeros(2 * JUDGING_BYTES, np.uint8)
+        assert np.zeros(JUDGING_BYTES // 4, np.uint8).size
+    assert resource.getrlimit(resource.RLIMIT_AS) == before

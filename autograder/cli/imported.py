@@ -1,0 +1,74 @@
+"""Shows what became of an imported notebook's cells: which tests left it, and which stay beside the student's code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from autograder.importing.bring_in import Imported, grade_own_answers
+from autograder.testing.run import tests_of
+
+OUTSIDE, BESIDE, BY_HAND = "a hidden test", "in the sandbox, beside the student's code", "a person"
+#: The student's functions can change what such a test compares with: it is worth what its author made of it.
+OUTSIDE_IN_PLACE = "a hidden test, which trusts what functions make of their arguments"
+
+
+def show(console: Console, imported: Imported) -> dict[str, Any]:
+    """Print the files, a line a graded cell, and the next commands; the same as JSON."""
+    for path in imported.files:
+        console.print(f"✓ {path}", markup=False)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title, justify in (
+        ("cell", "left"),
+        ("points", "right"),
+        ("graded by", "left"),
+        ("why not outside", "left"),
+    ):
+        table.add_column(title, justify=justify)  # type: ignore[arg-type]
+    rows = [
+        (
+            cell.grade_id,
+            cell.points,
+            BESIDE if cell.reason else OUTSIDE_IN_PLACE if cell.in_place else OUTSIDE,
+            cell.reason,
+        )
+        for cell in imported.cells
+    ]
+    rows += [(name, points, BY_HAND, "") for name, points in imported.by_hand]
+    for name, points, by, reason in rows:
+        table.add_row(escape(name), f"{points:g}", by, escape(reason))
+    console.print(table)
+    moved = sum(not cell.reason for cell in imported.cells)
+    console.print(
+        f"{moved} of {len(imported.cells)} test cells are hidden tests now, outside the student's process."
+    )
+    for name in imported.failing:
+        console.print(
+            f"! The notebook's own answers do not pass “{name}”: nobody can get its points.", markup=False
+        )
+    lab = imported.lab[:2]
+    console.print(
+        "Next:", f"  autograder build {lab}", f"  autograder release {lab} --out build/release",
+        f"  autograder grade {lab} --submitted submitted --out build/class", sep="\n", markup=False,
+    )  # fmt: skip
+    return {
+        "lab": imported.lab,
+        "cells": [{"cell": n, "points": p, "graded_by": by, "reason": reason} for n, p, by, reason in rows],
+        "own_answers_fail": list(imported.failing),
+    }
+
+
+def audit_imported(console: Console, lab: str) -> bool:
+    """Grade the lab's own answers, a line a cell; whether they get every point."""
+    result = grade_own_answers(lab)
+    for question in result.questions:
+        good = question.points == question.max_points
+        by = OUTSIDE if tests_of(lab)[question.name] else BESIDE
+        mark = "[green]✓[/]" if good else "[red]✗[/]"
+        console.print(
+            f"  {mark} {escape(question.name):<32} its own answer {question.points:g}/{question.max_points:g}   {by}"
+        )
+    return result.score == result.max_score

@@ -1,0 +1,188 @@
+"""``autograder import``: an nbgrader source notebook as a lab of this course, tried on its own answers before it counts."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import nbformat
+
+from autograder.course import policy_file
+from autograder.course.masters import (
+    all_labs,
+    course_header,
+    course_root,
+    lab_as_written,
+    read_master,
+    use_root,
+)
+from autograder.course.policy_file import limits_of, settings
+from autograder.course.visible_files import data_files, files_below, write_kit
+from autograder.errors import UserError
+from autograder.files import write_atomically
+from autograder.grading.cache_keys import context_of
+from autograder.grading.imported import grader_of
+from autograder.grading.repair import Template
+from autograder.grading.submissions import Notebook, Submission
+from autograder.grading.task import Task
+from autograder.grading.zygotes import Zygotes
+from autograder.importing.movable import Names, TestCell, test_cells_of
+from autograder.importing.notebook import master_text, read_source, tests_text
+from autograder.results import SubmissionResult, accepted_levels
+from autograder.testing.run import set_salt, tests_of
+
+_FILE_SIZE = 64 << 20
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A lab that was made of a notebook: its files, and of each graded cell what became of it."""
+
+    lab: str
+    files: tuple[Path, ...]
+    cells: tuple[TestCell, ...]
+    #: (grade_id, points) of what a person grades.
+    by_hand: tuple[tuple[str, float], ...]
+    #: Cells that the notebook's own answers do not pass, in this course or in nbgrader.
+    failing: tuple[str, ...]
+
+
+def import_notebook(path: Path, name: str | None = None) -> Imported:
+    """Write the lab (``name``, or the next free number and the notebook's own name). ``UserError`` in one sentence.
+
+    A cell whose test does not hold on the notebook's own answer outside the notebook stays beside the student's code.
+    """
+    root, notebook = course_root(), read_source(path)
+    beside = _data_beside(path.resolve().parent, root.resolve())
+    lab = _free_name(path, name)
+    source = f"{path.resolve().parent.name}/{path.stem}"
+    master = root / "solutions" / lab / f"{lab}.py"
+    tests = root / "autograder" / "hidden_tests" / f"test_{lab}.py"
+    answers = root / "autograder" / "misconceptions" / f"m{lab}" / "__init__.py"
+    cells, names = test_cells_of(notebook.cells)
+    text = master_text(notebook, lab, source, bool(beside))
+    made = (master.parent, tests, answers.parent, root / "data" / lab)
+    for place in made:
+        if place.exists():
+            raise UserError(f"{place.relative_to(root)} is there already: nothing was written.")
+    written = [master, tests, answers]
+    try:
+        for file in beside:
+            target = root / "data" / lab / file.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if file.is_dir():
+                shutil.copytree(file, target, ignore=shutil.ignore_patterns("__pycache__", ".*", "*.ipynb"))
+            else:
+                shutil.copy2(file, target)
+        write_atomically(master, text)
+        write_atomically(
+            answers, f'"""Wrong answers of lab {lab[:2]}: none are named, for it was imported."""\n'
+        )
+        cells, result = _settled(lab, source, cells, tests, names)
+    except BaseException:
+        for place in made:
+            shutil.rmtree(place, ignore_errors=True)
+        tests.unlink(missing_ok=True)
+        raise
+    failing = [q.name for q in result.questions if q.points < q.max_points]
+    files = tuple(file.relative_to(root) for file in written)
+    return Imported(lab, files, tuple(cells), lab_as_written(lab).written, tuple(failing))
+
+
+def _settled(
+    lab: str, source: str, cells: list[TestCell], tests: Path, names: Names
+) -> tuple[list[TestCell], SubmissionResult]:
+    """Write the tests, try them on the notebook's own answers, and take back those that do not hold there.
+
+    One that holds only if what the answers make of their arguments counts is written so (``in_place``).
+    """
+    while True:
+        write_atomically(tests, tests_text(lab, source, cells, names))
+        _forget(lab)
+        result = grade_own_answers(lab)
+        earned = {question.name: question for question in result.questions}
+        failed = {
+            cell.grade_id: earned[cell.grade_id.removeprefix("test_")]
+            for cell in cells
+            if not cell.reason and earned[cell.grade_id.removeprefix("test_")].points < cell.points
+        }
+        if not failed:
+            return cells, result
+        cells = [
+            cell
+            if cell.grade_id not in failed
+            else replace(
+                cell,
+                reason=f"outside the notebook its own answer does not pass ({failed[cell.grade_id].tests[0].message})",
+            )
+            if cell.in_place
+            else replace(cell, in_place=True)
+            for cell in cells
+        ]
+
+
+def grade_own_answers(lab: str) -> SubmissionResult:
+    """The lab's own notebook, graded as a submission: with its solutions every cell should give its points."""
+    use_root(course_root())
+    set_salt(settings().salt)
+    home = Path(tempfile.mkdtemp(prefix="coursekit-"))
+    raw = nbformat.writes(read_master(lab)).encode()
+    notebook = Notebook(
+        Submission("the source itself", home / "own.ipynb"), lab, raw, names_torch=b"torch" in raw
+    )
+    try:
+        write_kit(lab, home / "coursekit")
+        limits, levels = limits_of(lab), accepted_levels(settings().isolation)
+        with Zygotes.of(lab, home / "coursekit", data_files(lab), limits, levels) as zygotes:
+            return grader_of(lab)(lab, zygotes, Template.of(lab), context_of(lab, limits, levels)).grade(
+                Task(notebook)
+            )
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def _forget(lab: str) -> None:
+    """Let go of what was read of the lab before its files changed."""
+    importlib.invalidate_caches()
+    sys.modules.pop(f"autograder.hidden_tests.test_{lab}", None)
+    for remembered in (tests_of, read_master, course_header, lab_as_written, Template.of, policy_file.spec):
+        remembered.cache_clear()
+
+
+def _free_name(path: Path, name: str | None) -> str:
+    taken = {lab[:2]: lab for lab in all_labs()}
+    if name is None:
+        word = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_") or "assignment"
+        word = word if word[0].isalpha() else f"n{word}"
+        number = next((f"{n:02d}" for n in range(20, 100) if f"{n:02d}" not in taken), None)
+        if number is None:
+            raise UserError("All numbers from 20 to 99 are taken: give the lab a name.")
+        return f"{number}_{word}"
+    if not re.fullmatch(r"\d\d_[a-z][a-z0-9_]*", name):
+        raise UserError(f"“{name}” is no name for a lab: two digits and small letters, as in 20_problem1.")
+    if name[:2] in taken:
+        raise UserError(f"There is a lab {taken[name[:2]]} already: take another number.")
+    return name
+
+
+def _data_beside(folder: Path, root: Path) -> list[Path]:
+    """What lies beside a notebook and becomes its lab's data, which every student's code may read: never the course."""
+    beside = [path for path in folder.iterdir() if _is_data(path)]
+    if folder == root or any(root.is_relative_to(path) for path in beside):
+        raise UserError(
+            f"The course itself lies in {folder}, and what lies beside a notebook becomes its lab's data: "
+            "put the notebook and its files into a folder of their own."
+        )
+    return beside
+
+
+def _is_data(path: Path) -> bool:
+    """Whether a file or folder beside the notebook is something that its cells may read."""
+    if path.name[:1] == "." or path.name == "__pycache__" or path.suffix == ".ipynb":
+        return False
+    return sum(file.stat().st_size for file in files_below(path)) < _FILE_SIZE

@@ -1,0 +1,339 @@
+"""Decides of each test cell of an nbgrader notebook whether it can be run outside the student's process, or why not.
+
+A cell that only calls the student's functions and looks at what they return means the same on the other side of the
+sandbox. One that deletes the student's names, looks into the functions themselves, or leaves something behind for a
+later cell does not: it is graded beside the student's code, as nbgrader does.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib.util
+import symtable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from nbformat.notebooknode import NotebookNode
+from nbgrader.utils import is_grade, is_locked, is_solution
+
+#: What reaches around values, into the interpreter or the file system of the process that it runs in.
+_REACHES_AROUND = frozenset({
+    "eval", "exec", "compile", "globals", "locals", "vars", "dir", "open", "input", "breakpoint", "__import__", "get_ipython",
+    "inspect", "mock", "patch", "monkeypatch", "redirect_stdout", "redirect_stderr", "capsys", "sys", "os", "subprocess",
+    "pathlib", "Path", "importlib", "gc", "tracemalloc", "dis", "getattr", "setattr", "delattr", "hasattr", "help", "id",
+})  # fmt: skip
+#: A function of the student's may stand among the arguments of these: all they do is call it.
+_CALLS_ITS_ARGUMENT = frozenset({
+    "assert_raises", "assertRaises", "assertRaisesRegex", "assert_raises_regex", "raises", "map", "filter", "sorted",
+})  # fmt: skip
+_SINGLETONS = frozenset({"NoneType", "bool", "ellipsis"})
+
+
+@dataclass(frozen=True)
+class TestCell:
+    """A graded test cell: the points it carries, and the reason why it stays in the notebook ("" when it can move)."""
+
+    #: The name begins with "Test", but it is no test case for pytest to collect.
+    __test__ = False
+
+    grade_id: str
+    points: float
+    source: str
+    reason: str = ""
+    #: The student's names that it calls, and those whose value it looks at.
+    functions: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    #: Names that other cells give it: imports, helpers, constants.
+    given: tuple[str, ...] = ()
+    #: Whether it looks at what the student's functions make of their arguments.
+    in_place: bool = False
+
+
+@dataclass
+class Names:
+    """Who binds which name at the top level of the notebook's cells."""
+
+    #: Imports, helper functions and constants that no student may change, with their source.
+    given: dict[str, ast.stmt] = field(default_factory=dict)
+    #: What other cells of the notebook make, and a student may make otherwise: name -> "function", "class" or "value".
+    made: dict[str, str] = field(default_factory=dict)
+    #: What only test cells make: name -> the cell.
+    left_by_tests: dict[str, str] = field(default_factory=dict)
+    #: Names that a code cell uses: name -> the places of those cells.
+    used: dict[str, set[int]] = field(default_factory=dict)
+
+
+def test_cells_of(cells: Sequence[NotebookNode]) -> tuple[list[TestCell], Names]:
+    """Every graded test cell of the notebook, in its order, and what the names in it are."""
+    names = _names_of(cells)
+    found = []
+    for place, cell in enumerate(cells):
+        if cell.cell_type == "code" and is_grade(cell) and not is_solution(cell):
+            data = cell.metadata.nbgrader
+            found.append(_judge(place, data["grade_id"], float(data["points"]), cell.source, names))
+    return found, names
+
+
+def _names_of(cells: Sequence[NotebookNode]) -> Names:
+    names = Names()
+    bound: list[tuple[NotebookNode, str, ast.stmt]] = []
+    for place, cell in enumerate(cells):
+        if cell.cell_type != "code":
+            continue
+        source = without_magics(cell.source)
+        tree = _parsed(source)
+        if tree is None:
+            continue
+        here = [(cell, name, node) for node in tree.body for name in bound_by(node)]
+        bound += here
+        for name in _free(source) - {name for _, name, node in here if not isinstance(node, ast.AugAssign)}:
+            names.used.setdefault(name, set()).add(place)
+    versions: dict[str, set[str]] = {}
+    for _, name, node in bound:
+        versions.setdefault(name, set()).add(ast.dump(node))
+    for cell, name, node in bound:
+        if not _is_given(cell, node) or len(versions[name]) > 1:
+            if is_grade(cell) and not is_solution(cell):
+                names.left_by_tests.setdefault(name, cell.metadata.nbgrader["grade_id"])
+            else:
+                names.made[name] = _kind(node)
+    for _, name, node in bound:
+        if name not in names.made and name not in names.left_by_tests:
+            names.given[name] = node
+    return names
+
+
+def _is_given(cell: NotebookNode, node: ast.stmt) -> bool:
+    """Whether what a statement binds is the same whatever the student does: an import, or a given cell's plain definition."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return not is_solution(cell)
+    restored = is_locked(cell)  # a test cell is, too
+    return restored and (isinstance(node, ast.FunctionDef) or _is_constant(node))
+
+
+def _is_constant(node: ast.stmt) -> bool:
+    if not isinstance(node, ast.Assign) or not all(isinstance(target, ast.Name) for target in node.targets):
+        return False
+    try:
+        ast.literal_eval(node.value)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def _kind(node: ast.stmt) -> str:
+    if isinstance(node, ast.ClassDef):
+        return "class"
+    is_lambda = isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)
+    return "function" if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or is_lambda else "value"
+
+
+def bound_by(node: ast.stmt) -> list[str]:
+    """The names that a statement at the top level binds."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [node.name]
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return [(item.asname or item.name).split(".")[0] for item in node.names]
+    bound = []
+    for part in _outside_functions(node):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            bound.append(part.id)
+        elif isinstance(part, (ast.FunctionDef, ast.ClassDef)):
+            bound.append(part.name)
+    return bound
+
+
+def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and all below it, but for the bodies of functions, classes and comprehensions."""
+    yield node
+    if isinstance(
+        node,
+        (
+            ast.FunctionDef,
+            ast.ClassDef,
+            ast.Lambda,
+            ast.ListComp,
+            ast.SetComp,
+            ast.DictComp,
+            ast.GeneratorExp,
+        ),
+    ):
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _outside_functions(child)
+
+
+def without_magics(source: str) -> str:
+    """The source with its magics and shell lines left empty, for reading only."""
+    return "\n".join("" if line.lstrip()[:1] in ("%", "!") else line for line in source.splitlines())
+
+
+def _parsed(source: str) -> ast.Module | None:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _free(source: str) -> set[str]:
+    """The global names that the source uses."""
+    used, waiting = set(), [symtable.symtable(source, "cell", "exec")]
+    while waiting:
+        table = waiting.pop()
+        waiting += table.get_children()
+        for symbol in table.get_symbols():
+            if symbol.is_referenced() and (table.get_type() == "module" or symbol.is_global()):
+                used.add(symbol.get_name())
+    return used
+
+
+def _judge(place: int, grade_id: str, points: float, source: str, names: Names) -> TestCell:
+    """One cell: the first reason against moving it, or what it needs outside."""
+    tree = _parsed(source)
+    if tree is None:
+        return TestCell(grade_id, points, source, "it is no plain Python")
+    free = _free(source)
+    calls = {
+        node.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    here = {name for node in tree.body for name in bound_by(node)}
+    made = sorted((free & names.made.keys()) - here)
+    functions = tuple(name for name in made if name in calls or names.made[name] == "function")
+    values = tuple(name for name in made if name not in functions)
+    given = _with_what_they_use((free - here) & names.given.keys(), names)
+    reasons = _reasons(place, tree, free, here, functions, names)
+    return TestCell(grade_id, points, source, next(reasons, ""), functions, values, given)
+
+
+def _with_what_they_use(wanted: set[str], names: Names) -> tuple[str, ...]:
+    """These given names, and those that helper functions among them use."""
+    reached, waiting = set[str](), sorted(wanted)
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += sorted(_free(ast.unparse(names.given[name])) & names.given.keys())
+    return tuple(sorted(reached))
+
+
+def _reasons(
+    place: int, tree: ast.Module, free: set[str], here: set[str], functions: tuple[str, ...], names: Names
+) -> Iterator[str]:
+    """Every reason against moving a cell, the plainest first."""
+    anew = {name for name in here & names.made.keys() if not _is_own(name, place, tree, names)}
+    if anew:
+        yield f"it binds {_listed(anew)} anew, which the notebook made"
+    deleted = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)}
+    if deleted & names.made.keys():
+        yield f"it deletes {_listed(deleted & names.made.keys())}"
+    if any(isinstance(node, ast.Global) for node in ast.walk(tree)):
+        yield "it changes global names"
+    if around := (free | _attributes(tree)) & _REACHES_AROUND:
+        yield f"it uses {_listed(around)}, which looks beyond values"
+    if any(
+        isinstance(n, (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.Yield, ast.YieldFrom))
+        for n in ast.walk(tree)
+    ):
+        yield "it awaits or yields"
+    if classes := {name for name in free if names.made.get(name) == "class"}:
+        yield f"it uses the class {_listed(classes)}, whose objects stay in the notebook"
+    if left := (free & names.left_by_tests.keys()) - here - names.made.keys():
+        yield f"it uses {_listed(left)}, which the test cell {names.left_by_tests[min(left)]} makes"
+    lasting = {
+        n
+        for node in tree.body
+        if not isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef))
+        for n in bound_by(node)
+    }
+    if needed := {name for name in lasting if names.used.get(name, set()) - {place}}:
+        yield f"it makes {_listed(needed)}, which another cell uses"
+    if strange := free - here - names.made.keys() - names.given.keys() - set(dir(builtins)):
+        yield f"it uses {_listed(strange)}, which no cell makes"
+    for name in _with_what_they_use(free & names.given.keys() - here, names):
+        helper = names.given[name]
+        inside = _free(ast.unparse(helper)) if isinstance(helper, ast.FunctionDef) else set()
+        known = names.given.keys() | set(dir(builtins))
+        if reached := (inside - known) | (inside & _REACHES_AROUND) | (_attributes(helper) & _REACHES_AROUND):
+            yield f"its helper {name} uses {_listed(reached)}"
+    yield from _modules(tree, [names.given[name] for name in free & names.given.keys()])
+    yield from _identities(tree)
+    for name in functions:
+        if any(isinstance(node, ast.Name) and node.id == name and not fine for node, fine in _uses(tree)):
+            yield f"it looks at the function {name} itself, not only at what it returns"
+    if tree.body and isinstance(tree.body[-1], ast.Expr) and not _gives_nothing(tree.body[-1].value):
+        yield "its last line may be a number of points"
+    if not any(isinstance(node, (ast.Assert, ast.Raise, ast.Call)) for node in ast.walk(tree)):
+        yield "it asserts nothing"
+
+
+def _is_own(name: str, place: int, tree: ast.Module, names: Names) -> bool:
+    """Whether the cell gives a name a value of its own before it looks at it, and no other cell looks at what it left."""
+    mentions = (node for node in tree.body if any(getattr(n, "id", "") == name for n in ast.walk(node)))
+    first = next(mentions, None)
+    begins = (
+        isinstance(first, ast.Assign) and name in bound_by(first) and name not in _free(ast.unparse(first))
+    )
+    return begins and not names.used.get(name, set()) - {place}
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))
+
+
+def _attributes(tree: ast.AST) -> set[str]:
+    """Dangerous names behind a dot: ``contextlib.redirect_stdout``, ``f.__code__``."""
+    found = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return {name for name in found if name in _REACHES_AROUND - {"compile", "open", "input", "patch", "id"}}
+
+
+def _modules(tree: ast.Module, given: list[ast.stmt]) -> Iterator[str]:
+    for node in [*ast.walk(tree), *given]:
+        if isinstance(node, ast.ImportFrom):
+            if any(item.name == "*" for item in node.names):
+                yield f"it takes everything from {node.module}"
+            modules = [node.module or "."]
+        else:
+            modules = [item.name for item in node.names] if isinstance(node, ast.Import) else []
+        for module in modules:
+            root = module.partition(".")[0]
+            if root in ("autograder", "coursekit") or not root or importlib.util.find_spec(root) is None:
+                yield f"it imports {module}, which is not installed here"
+
+
+def _identities(tree: ast.AST) -> Iterator[str]:
+    """``a is b``, which says nothing of copies; ``is None``, ``is True`` and ``type(x) is list`` do."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            for operator, right in zip(node.ops, node.comparators, strict=True):
+                single = isinstance(right, ast.Constant) and type(right.value).__name__ in _SINGLETONS
+                is_type = isinstance(right, ast.Name) and isinstance(getattr(builtins, right.id, None), type)
+                if isinstance(operator, (ast.Is, ast.IsNot)) and not single and not is_type:
+                    yield "it asks whether two objects are the same one"
+
+
+def _uses(tree: ast.AST) -> Iterator[tuple[ast.AST, bool]]:
+    """Every node, and whether a function may stand there: where it is called, or among the arguments of what calls it."""
+    for node in ast.walk(tree):
+        calls_it = isinstance(node, ast.Call) and _last_name(node.func) in _CALLS_ITS_ARGUMENT
+        for place, child in ast.iter_fields(node):
+            for part in child if isinstance(child, list) else [child]:
+                part = part.value if isinstance(part, ast.keyword) else part
+                if isinstance(part, ast.AST) and not isinstance(node, ast.keyword):
+                    yield part, isinstance(node, ast.Call) and (place == "func" or calls_it)
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _gives_nothing(node: ast.expr) -> bool:
+    """Whether a last line shows nothing that nbgrader reads as points."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) or node.value is None
+    if not isinstance(node, ast.Call):
+        return False
+    name = _last_name(node.func)
+    return name == "print" or name.lower().startswith("assert")

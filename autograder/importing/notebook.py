@@ -1,0 +1,215 @@
+"""Reads an nbgrader source notebook, and writes it as a master and a file of hidden tests."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+
+from autograder.errors import UserError
+from autograder.importing.movable import Names, TestCell
+
+_AUTOTEST = "AUTOTEST"
+
+
+def read_source(path: Path) -> NotebookNode:
+    """The notebook with nbgrader's metadata in its newest form. ``UserError`` when it is none, or not in Python."""
+    from nbgrader.nbgraderformat import MetadataValidator, ValidationError
+
+    try:
+        notebook: NotebookNode = nbformat.read(path, as_version=4)
+        notebook = MetadataValidator().upgrade_notebook_metadata(notebook)
+    except OSError as error:
+        raise UserError(f"The notebook {path} cannot be read: {error.strerror}.") from None
+    except (ValueError, nbformat.ValidationError, nbformat.reader.NotJSONError, ValidationError) as error:
+        raise UserError(
+            f"{path} is no notebook that nbgrader can read: {' '.join(str(error).split())[:200]}."
+        ) from None
+    language = notebook.metadata.get("kernelspec", {}).get("language") or notebook.metadata.get(
+        "language_info", {}
+    ).get("name")
+    if language not in (None, "python"):
+        raise UserError(f"{path} is written in {language}: only Python is graded here.")
+    for cell in notebook.cells:
+        data = cell.metadata.get("nbgrader", {})
+        if not any(data.get(role) for role in ("grade", "solution", "locked", "task")):
+            cell.metadata.pop(
+                "nbgrader", None
+            )  # as nbgrader's toolbar leaves a cell that is nothing any more
+        elif not data.get("grade_id"):
+            raise UserError(
+                f"{path} has a cell without a name, which begins “{cell.source[:60].splitlines()[0]}”."
+            )
+    if any(_AUTOTEST in cell.source for cell in _graded(notebook)):
+        _write_autotests(notebook, path)
+    _check_names(notebook, path)
+    for cell in notebook.cells:
+        data = cell.metadata.get("nbgrader")
+        if data and data.get("grade") and not data.get("solution"):
+            data["locked"] = True  # nbgrader restores every test cell, locked or not
+    return notebook
+
+
+def _graded(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")]
+
+
+def _check_names(notebook: NotebookNode, path: Path) -> None:
+    names = [cell.metadata.nbgrader.grade_id for cell in notebook.cells if "nbgrader" in cell.metadata]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UserError(f"{path} uses the name “{twice[0]}” for two cells: nbgrader would refuse it, too.")
+    if not _graded(notebook):
+        raise UserError(
+            f"{path} has no cell with points: is it the source notebook, with its solutions and tests?"
+        )
+    words = [name.removeprefix("test_") for name in (c.metadata.nbgrader.grade_id for c in _graded(notebook))]
+    both = sorted({word for word in words if words.count(word) > 1})
+    if both:
+        raise UserError(
+            f"{path} has graded cells “{both[0]}” and “test_{both[0]}”: give one of them another name."
+        )
+
+
+def _write_autotests(notebook: NotebookNode, path: Path) -> None:
+    """Have nbgrader write the tests that stand for ``### AUTOTEST``, with the course's own templates."""
+    from nbgrader.preprocessors import InstantiateTests
+
+    templates = next(
+        (
+            folder / "autotests.yml"
+            for folder in path.resolve().parents
+            if (folder / "autotests.yml").is_file()
+        ),
+        None,
+    )
+    if templates is None:
+        raise UserError(
+            f"{path} has ### AUTOTEST lines, whose templates (autotests.yml) lie in no folder above it."
+        )
+    notebook.metadata.setdefault(
+        "kernelspec", {"name": "python3", "language": "python", "display_name": "Python 3"}
+    )
+    notebook.metadata.kernelspec["name"] = "python3"
+    maker = InstantiateTests(autotest_filename=templates.name)
+    resources: dict[str, Any] = {"metadata": {"path": str(templates.parent)}, "nbgrader": {}}
+    try:
+        made, _ = maker.preprocess(copy.deepcopy(notebook), resources)
+    except Exception as error:
+        raise UserError(
+            f"nbgrader cannot write the tests for the ### AUTOTEST lines of {path}: {error}."
+        ) from None
+    notebook.cells = made.cells
+
+
+def master_text(notebook: NotebookNode, lab: str, source: str, data: bool) -> str:
+    """The master of an imported lab: the notebook's cells in percent format, with nbgrader's metadata as it is."""
+    import jupytext
+
+    plain = nbformat.v4.new_notebook()
+    for cell in notebook.cells:
+        metadata = {key: cell.metadata[key] for key in ("nbgrader", "tags") if cell.metadata.get(key)}
+        made = {"cell_type": cell.cell_type, "source": cell.source, "metadata": metadata}
+        plain.cells.append(nbformat.from_dict(made))
+    entries = [f"nbgrader: {json.dumps(source)}", *([f"data: [{lab}]"] if data else [])]
+    header = ["# ---", "# jupyter:", "#   course:", *(f"#     {entry}" for entry in entries), "# ---", ""]
+    body: str = jupytext.writes(plain, fmt="py:percent")
+    text = "\n".join([*header, body[body.index("# %%") :]])
+    again = jupytext.reads(text, fmt="py:percent")
+    for before, after in zip(plain.cells, again.cells, strict=False):
+        if before.source.strip("\n") != after.source.strip("\n") or len(plain.cells) != len(again.cells):
+            first = before.source.strip().partition("\n")[0][:80]
+            raise UserError(
+                f"The cell that begins “{first}” does not survive as text: split it at its lines “# %%”."
+            )
+    return text
+
+
+def tests_text(lab: str, source: str, cells: Sequence[TestCell], names: Names) -> str:
+    """The file of hidden tests: what the moved cells share, and a test a cell."""
+    moved = [cell for cell in cells if not cell.reason]
+    shared = sorted({name for cell in moved for name in cell.given})
+    nodes = list(dict.fromkeys(names.given[name] for name in shared))
+    nodes.sort(
+        key=lambda node: (
+            not isinstance(node, (ast.Import, ast.ImportFrom)),
+            isinstance(node, ast.FunctionDef),
+        )
+    )
+    head = [
+        f'"""Hidden tests of lab {lab[:2]}: the test cells of {source}.ipynb that mean the same outside the notebook."""'
+    ]
+    lines = list(dict.fromkeys(ast.unparse(node) for node in nodes))
+    head.append(
+        "\n".join(
+            [
+                *lines[: (count := _imports(nodes, lines))],
+                "",
+                "from autograder.testing import hidden_test, moved_cell",
+            ]
+        ).strip()
+    )
+    constants = [line for line in lines[count:] if not line.startswith(("def ", "@"))]
+    helpers = [line for line in lines[count:] if line not in constants]
+    head += ["\n".join(constants)] if constants else []
+    return (
+        "\n\n".join(head)
+        + "".join(f"\n\n\n{helper}" for helper in helpers)
+        + "".join(f"\n\n\n{_as_test(cell, moved)}" for cell in moved)
+        + "\n"
+    )
+
+
+def _imports(nodes: Iterable[ast.stmt], lines: Sequence[str]) -> int:
+    wanted = {ast.unparse(node) for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))}
+    return sum(line in wanted for line in lines)
+
+
+def _as_test(cell: TestCell, moved: Sequence[TestCell]) -> str:
+    question = cell.grade_id.removeprefix("test_")
+    name = "test_" + re.sub(r"\W", "_", question)
+    if any(
+        other is not cell and re.sub(r"\W", "_", other.grade_id.removeprefix("test_")) == name[5:]
+        for other in moved
+    ):
+        name += f"_{moved.index(cell)}"
+    tree = ast.parse(cell.source)
+    title = ast.get_docstring(tree)
+    lines = cell.source.splitlines()
+    if title is not None:
+        lines = [*lines[: tree.body[0].lineno - 1], *lines[tree.body[0].end_lineno or 0 :]]
+    body = "\n".join(lines).strip("\n")
+    title = (
+        " ".join((title or f"The cell {cell.grade_id}").split())
+        .replace("\\", "/")
+        .replace('"""', "“”")
+        .rstrip('"')
+    )
+    borrowed = [f'{n} = student.function("{n}")' for n in cell.functions]
+    borrowed += [f'{n} = student.value("{n}")' for n in cell.values]
+    head = [
+        f'@hidden_test("{question}")',
+        "@moved_cell(in_place=True)" if cell.in_place else "@moved_cell",
+        f"def {name}(student):",
+        f'    """{title}"""',
+    ]
+    return "\n".join([*head, *textwrap.indent("\n".join(borrowed), "    ").splitlines(), _indented(body)])
+
+
+def _indented(body: str) -> str:
+    """The code one step further in: as it is written, or as Python writes it where a text of several lines would change."""
+    plain = textwrap.indent(body, "    ")
+    tree = ast.parse(body)
+    inside = ast.parse(f"if True:\n{plain}\n    pass").body[0]
+    assert isinstance(inside, ast.If)
+    if ast.dump(ast.Module(inside.body[:-1], [])) == ast.dump(ast.Module(tree.body, [])):
+        return plain
+    return textwrap.indent(ast.unparse(tree), "    ")

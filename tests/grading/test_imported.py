@@ -1,0 +1,51 @@
+"""A test cell that stayed in an imported notebook gives what nbgrader would read off its outputs."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.grading.imported import BESIDE, judged_beside
+from autograder.results import CellOutcome
+from tests.fixtures.nbgrader_course import checking
+
+CODE = "assert f(1) == 1\n### BEGIN HIDDEN TESTS\nassert f(31337) == 2\n### END HIDDEN TESTS\nassert f(3)"
+
+
+def judged(status="ok", outputs=(), error="", code=CODE):
+    return judged_beside(
+        checking("t", 2, code), code, CellOutcome("t", 0, status, 0.0, outputs, "x"), "t", 2.0, error
+    )
+
+
+def shows(text):
+    return (
+        {"output_type": "execute_result", "data": {"text/plain": text}, "metadata": {}, "execution_count": 1},
+    )
+
+
+@pytest.mark.parametrize(
+    ("outputs", "points"),
+    [((), 2), (shows("1.5"), 1.5), (shows("0"), 0), (shows("'done'"), 2), (shows("-1"), 2), (shows("7"), 0)],
+)
+def test_a_number_that_a_cell_shows_is_its_points(outputs, points):
+    assert judged(outputs=outputs).points == points
+
+
+def test_a_warning_costs_nothing_and_an_error_everything():
+    assert judged(outputs=({"output_type": "stream", "name": "stderr", "text": "careful"},)).points == 2
+    assert judged("error", error="ValueError: no").points == 0
+    assert judged_beside(checking("t", 2, CODE), CODE, None, "t", 2.0, "").points == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        ("AssertionError:  (line 1: assert f(1) == 1)", "AssertionError:  (line 1: assert f(1) == 1)"),
+        ("AssertionError:  (line 3: assert f(31337) == 2)", "a hidden check of this cell does not hold"),
+        ("AssertionError:  (line 5: assert f(3))", "AssertionError:  (line 5: assert f(3))"),
+        ("KeyError: 31337", "a hidden check of this cell does not hold"),
+    ],
+)
+def test_an_error_names_no_line_that_students_were_not_given(error, message):
+    [test] = judged("error", error=error).tests
+    assert (test.name, test.passed, test.message) == (BESIDE, False, message)

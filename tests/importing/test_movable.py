@@ -1,0 +1,179 @@
+"""Which test cells may be run outside the student's process, and what is said of those that may not."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from autograder.errors import UserError
+from autograder.importing.bring_in import _data_beside
+from autograder.importing.movable import test_cells_of as read_cells
+from autograder.importing.notebook import master_text, read_source, tests_text
+from tests.fixtures.nbgrader_course import answer, cell, checking, notebook, source_notebook
+
+ANSWER = answer(
+    "a",
+    "def f(x):\n    ### BEGIN SOLUTION\n    return x\n    ### END SOLUTION\nrows = [1, 2]\nclass Box: pass",
+)
+
+MOVABLE = [
+    "assert f(1) == 1",
+    "assert f(1) == 1, 'say why'",
+    "np.testing.assert_allclose(f(1.0), 1)",
+    "try:\n    f(0)\nexcept ValueError:\n    pass\nelse:\n    raise AssertionError('did not raise')",
+    "from unittest import TestCase\nTestCase().assertRaises(ValueError, f, 0)",
+    "for n in range(3):\n    assert f(n) == n",
+    "assert list(map(f, [1, 2])) == [1, 2]",
+    "assert rows == [1, 2] and f(rows) is None",
+    "x = f(3)\nassert type(x) is int",
+    "def check(n):\n    assert f(n) == n\ncheck(4)\nassert True",
+    "assert helper(2) == f(2)",
+    "rows = f([5])\nassert rows == [5]",
+    "print(f(1))",
+]
+
+STAYS = {
+    "del f": "deletes f",
+    "f = f\nassert f(1)": "binds f anew",
+    "assert f.__name__ == 'f'": "looks at the function f itself",
+    "assert inspect.getsource(f)": "uses inspect",
+    "assert call(f)": "looks at the function f itself",
+    "assert f(rows) is not rows": "two objects are the same one",
+    "assert Box()": "the class Box",
+    "assert 'f' in globals()": "uses globals",
+    "%time f(1)": "no plain Python",
+    "f(1) / 2": "number of points",
+    "helper(1)": "number of points",
+    "assert unknown(f(1))": "uses unknown, which no cell makes",
+    "assert left == 1": "which the test cell t0 makes",
+    "from a_package_that_is_not_there import x\nassert x(f(1))": "not installed",
+    "from os.path import *\nassert f(1)": "takes everything",
+    "pass": "asserts nothing",
+    "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n    f(1)\nassert True": "redirect_stdout",
+    "assert eval('f(1)')": "uses eval",
+}  # fmt: skip
+
+
+def judged(source):
+    """The verdict on one test cell beside an answer, imports, a given helper and another test cell."""
+    cells = [
+        cell("code", "import inspect\nimport numpy as np"),
+        cell(
+            "code",
+            "def helper(n):\n    return n + OFFSET\n\nOFFSET = 0\ndef call(g):\n    return g(1)",
+            "given",
+            locked=True,
+        ),
+        ANSWER,
+        checking("t0", 1, "left = f(1)\nassert left == 1"),
+        checking("t1", 1, source),
+    ]
+    found, names = read_cells(cells)
+    return found[1], found, names
+
+
+@pytest.mark.parametrize("source", MOVABLE)
+def test_a_cell_that_only_calls_and_compares_moves_as_it_is_written(source):
+    verdict, found, names = judged(source)
+    assert verdict.reason == ""
+    text = tests_text("20_x", "hw/x", found[1:], names)
+    module = ast.parse(text)
+    body = module.body[-1].body
+    plain = ast.dump(ast.Module(ast.parse(source).body, []))
+    moved = [node for node in body[1:] if "student." not in ast.unparse(node)]
+    assert ast.dump(ast.Module(moved, [])) == plain
+
+
+@pytest.mark.parametrize("source", STAYS)
+def test_a_cell_that_reaches_into_the_notebook_stays_and_says_why(source):
+    assert STAYS[source] in judged(source)[0].reason
+
+
+def test_a_name_that_a_later_cell_reads_stays_where_it_is():
+    cells = [ANSWER, checking("t1", 1, "found = f(1)\nassert found"), cell("code", "print(found)")]
+    assert read_cells(cells)[0][0].reason == "it makes found, which another cell uses"
+
+
+def test_what_only_an_answer_imports_is_the_students():
+    cells = [
+        answer("a", "import math\ndef f(x):\n    return math.sin(x)"),
+        checking("t1", 1, "assert f(0) == math.sin(0)"),
+    ]
+    [verdict], _ = read_cells(cells)
+    assert verdict.values == ("math",)
+
+
+def test_the_text_of_a_master_holds_every_cell_as_it_was():
+    import jupytext
+
+    made = source_notebook()
+    again = jupytext.reads(master_text(made, "20_means", "hw/means", data=True), fmt="py:percent")
+    assert [c.source for c in again.cells] == [c.source for c in made.cells]
+    assert [c.metadata.get("nbgrader") for c in again.cells] == [
+        c.metadata.get("nbgrader") for c in made.cells
+    ]
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (None, "cannot be read"),
+        ("{", "no notebook"),
+        (notebook([cell("code", "1 + 1")]), "no cell with points"),
+        (notebook([checking("t", 1, "assert 1"), checking("t", 1, "assert 2")]), "for two cells"),
+        (notebook([checking("t", 1, "assert 1"), checking("test_t", 1, "assert 2")]), "“t” and “test_t”"),
+        (notebook([checking("t", 1, "### AUTOTEST f(1)")]), "autotests.yml"),
+        (notebook([checking("", 1, "")]), "no cell with points"),
+    ],
+)  # fmt: skip
+def test_a_notebook_that_cannot_be_taken_is_refused_in_a_sentence(tmp_path, made, words):
+    import nbformat
+
+    path = tmp_path / "hw.ipynb"
+    if made is not None:
+        path.write_text(made if isinstance(made, str) else nbformat.writes(made))
+    with pytest.raises(UserError, match=words):
+        read_source(path)
+
+
+def test_a_notebook_in_another_language_is_refused(tmp_path):
+    import nbformat
+
+    made = notebook([checking("t", 1, "stopifnot(TRUE)")])
+    made.metadata.kernelspec.language = "R"
+    nbformat.write(made, tmp_path / "r.ipynb")
+    with pytest.raises(UserError, match="only Python"):
+        read_source(tmp_path / "r.ipynb")
+
+
+def test_an_import_that_is_refused_leaves_nothing_and_takes_nothing_away(tmp_path, monkeypatch):
+    import nbformat
+
+    from autograder.importing.bring_in import import_notebook
+
+    monkeypatch.setenv("COURSE_ROOT", str(tmp_path / "course"))
+    (tmp_path / "hw").mkdir()
+    nbformat.write(source_notebook(), tmp_path / "hw" / "means.ipynb")
+    kept = tmp_path / "course" / "data" / "20_means" / "mine.csv"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("1,2")
+    with pytest.raises(UserError, match="data/20_means is there already"):
+        import_notebook(tmp_path / "hw" / "means.ipynb", "20_means")
+    assert [path for path in (tmp_path / "course").rglob("*") if path.is_file()] == [kept]
+    with pytest.raises(UserError, match="no name for a lab"):
+        import_notebook(tmp_path / "hw" / "means.ipynb", "means")
+
+
+@pytest.mark.parametrize("inside", [".", "teaching"])
+def test_the_course_never_becomes_the_data_of_an_imported_lab(tmp_path, inside):
+    root = tmp_path / "teaching" if inside == "." else tmp_path
+    course = root if inside == "." else root / inside
+    (course / "solutions").mkdir(parents=True)
+    (course / "solutions" / "secret.py").write_text("x")
+    with pytest.raises(UserError, match="folder of their own"):
+        _data_beside(root, course)
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "numbers.csv").write_text("1")
+    assert _data_beside(own, course) == [own / "numbers.csv"]

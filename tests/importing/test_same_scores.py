@@ -1,0 +1,202 @@
+"""An imported notebook gives what stock nbgrader gives, cell by cell, on the same submissions (how fast: ``bench_imported``)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from tests.fixtures.frozen_course import command, freeze
+from tests.fixtures.nbgrader_course import (
+    SUBMISSIONS,
+    answer,
+    cell,
+    checking,
+    copy_examples,
+    hand_in,
+    notebook,
+    source_notebook,
+    stock_scores,
+    submitted,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+
+LIMITS = "[limits]\ncell_seconds = 4\ncall_seconds = 4\n"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    root = freeze(tmp_path_factory.mktemp("importing"))
+    (root / "course.toml").write_text(LIMITS)
+    return root
+
+
+def imported(course, path, name):
+    """``autograder import``: what it says of each cell."""
+    done = command("import", path, "--name", name, "--json", course / f"{name}.json", root=course)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {row["cell"]: row for row in json.loads((course / f"{name}.json").read_text())["cells"]}
+
+
+def our_scores(course, lab, submitted_in, out):
+    """student -> cell -> points."""
+    done = command("grade", lab, "--submitted", submitted_in, "--out", out, root=course)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = json.loads((out / "results.json").read_text())
+    return {row["student"]: {q["name"]: q["points"] for q in row["questions"]} for row in rows}
+
+
+def of_cells(scores, cells):
+    return {student: {name: points[name] for name in cells} for student, points in scores.items()}
+
+
+def test_every_kind_of_answer_gets_what_nbgrader_gives_cell_by_cell(course, tmp_path):
+    made = source_notebook()
+    (tmp_path / "source" / "hw").mkdir(parents=True)
+    nbformat.write(made, tmp_path / "source" / "hw" / "means.ipynb")
+    for student, answers in SUBMISSIONS.items():
+        hand_in(tmp_path, student, "hw", "means", submitted(made, answers))
+    rows = imported(course, tmp_path / "source" / "hw" / "means.ipynb", "20_means")
+    beside = {name for name, row in rows.items() if "beside" in row["graded_by"]}
+    assert beside == {"squares_uses_no_loop_over_mean", "squares_share", "account_pays"}
+    assert all(rows[name]["reason"] for name in beside)
+    stock = stock_scores(tmp_path, "hw", "means")
+    tests = [name for name, row in rows.items() if row["graded_by"] != "a person"]
+    ours = our_scores(course, "20", tmp_path / "submitted", tmp_path / "out")
+    assert of_cells(ours, tests) == of_cells(stock, tests)
+    assert {student for student, points in ours.items() if sum(points.values()) == 11.5} == {"correct"}
+
+
+#: What becomes of the function ``squares`` in nbgrader's example, by the kind of student.
+SQUARES = {
+    "wrong": "def squares(n):\n    return [i * i for i in range(n)]",
+    "raising": "def squares(n):\n    raise KeyError(n)",
+    "endless": "def squares(n):\n    while n > 10:\n        pass\n    return [i * i for i in range(1, n + 1)]",
+    "missing_function": "",
+    "all_endless": "def squares(n):\n    while True:\n        pass",
+}
+
+
+def test_nbgraders_own_examples_get_what_nbgrader_gives(course, tmp_path):
+    copy_examples(tmp_path)
+    rows = imported(course, tmp_path / "source" / "ps1" / "problem1.ipynb", "21_problem1")
+    tests = [name for name, row in rows.items() if row["graded_by"] != "a person"]
+    assert [name for name in tests if rows[name]["reason"]] == ["sum_of_squares_uses_squares"]
+    stock = stock_scores(tmp_path, "ps1", "problem1")
+    ours = our_scores(course, "21", tmp_path / "submitted", tmp_path / "out")
+    assert of_cells(ours, tests) == of_cells(stock, tests) and len(stock) == 2
+
+
+def test_an_example_that_is_wrong_endless_or_missing_gets_what_nbgrader_gives(course, tmp_path):
+    copy_examples(tmp_path)
+    for student, code in SQUARES.items():
+        made = nbformat.read(tmp_path / "submitted" / "hacker" / "ps1" / "problem1.ipynb", as_version=4)
+        for one in made.cells:
+            if one.metadata.get("nbgrader", {}).get("grade_id") == "squares":
+                one.source = code
+        hand_in(tmp_path, student, "ps1", "problem1", made)
+    rows = imported(course, tmp_path / "source" / "ps1" / "problem1.ipynb", "22_problem1")
+    tests = [name for name, row in rows.items() if row["graded_by"] != "a person"]
+    stock = stock_scores(tmp_path, "ps1", "problem1")
+    (tmp_path / "submitted" / "missing").mkdir()
+    ours = our_scores(course, "22", tmp_path / "submitted", tmp_path / "out")
+    assert ours.pop("missing") == dict.fromkeys(tests, 0)
+    assert of_cells(ours, tests) == of_cells(stock, tests)
+
+
+def test_autotests_are_written_by_nbgrader_and_then_moved(course, tmp_path):
+    copy_examples(tmp_path, "ps1_autotest")
+    source = tmp_path / "source" / "ps1_autotest" / "problem1.ipynb"
+    made = nbformat.read(source, as_version=4)
+    for student, code in {"right": None, **SQUARES}.items():
+        answers = {} if code is None else {"squares": code}
+        hand_in(tmp_path, student, "ps1_autotest", "problem1", submitted(made, answers))
+    rows = imported(course, source, "23_problem1")
+    tests = [name for name, row in rows.items() if row["graded_by"] != "a person"]
+    assert [name for name in tests if rows[name]["reason"]] == ["sum_of_squares_uses_squares"]
+    stock = stock_scores(tmp_path, "ps1_autotest", "problem1")
+    ours = our_scores(course, "23", tmp_path / "submitted", tmp_path / "out")
+    assert of_cells(ours, tests) == of_cells(stock, tests)
+
+
+def test_files_beside_the_notebook_lie_beside_it_in_build_release_and_grading(course, tmp_path):
+    made = notebook(
+        [
+            cell("markdown", "# Numbers", "intro", locked=True),
+            cell("code", 'numbers = [float(line) for line in open("numbers.txt")]\nmore = open("data/more.txt").read()'),
+            answer("total", "def total(xs):\n    ### BEGIN SOLUTION\n    return sum(xs)\n    ### END SOLUTION"),
+            checking("total_of_all", 3, "assert total(numbers) == 6\n### BEGIN HIDDEN TESTS\nassert more == '4'\n### END HIDDEN TESTS"),
+        ]
+    )  # fmt: skip
+    folder = tmp_path / "source" / "hw"
+    (folder / "data").mkdir(parents=True)
+    (folder / "numbers.txt").write_text("1\n2\n3\n")
+    (folder / "data" / "more.txt").write_text("4")
+    nbformat.write(made, folder / "numbers.ipynb")
+    imported(course, folder / "numbers.ipynb", "24_numbers")
+    hand_in(tmp_path, "ada", "hw", "numbers", submitted(made, {}))
+    ours = our_scores(course, "24", tmp_path / "submitted", tmp_path / "out")
+    assert ours == {"ada": {"total_of_all": 3}}
+    for name in ("pyproject.toml", "requirements.lock"):
+        shutil.copy(ROOT / name, course / name)
+    for words in (("build", "24"), ("release", "24", "--out", tmp_path / "release")):
+        done = command(*words, root=course)
+        assert done.returncode == 0, done.stdout + done.stderr
+    released = tmp_path / "release" / "24_numbers"
+    assert {path.name for path in released.iterdir()} >= {"24_numbers.ipynb", "data", "numbers.txt"}
+    assert (released / "data" / "more.txt").is_file()
+    text = (released / "24_numbers.ipynb").read_text()
+    assert (
+        "sum(xs)" not in text
+        and "more == " not in text
+        and "total(numbers)" in text
+        and "kit.zip" not in text
+    )
+
+
+#: Answers that forge points, or carry a hidden input out: answer cell -> code, and the notebook's last cell.
+FORGERS = {
+    "writes_into_an_array": {"softmax-cell": "def softmax(x):\n    x[...] = 0\n    return np.ones(3) / 3"},
+    "empties_a_list": {"squares-cell": "def squares(n):\n    n.clear()\n    return []"},
+    "stops": {"square-cell": "def square(n):\n    raise StopIteration"},
+    "names_a_type": {"square-cell": "def square(n):\n    return n * n if n < 10 else type(f'is_{n}', (), {})()"},
+    "says_it": {"square-cell": "def square(n):\n    return n * n if n < 10 else f'it is {n}'"},
+    "puts_it_out": {
+        "square-cell": "seen = []\ndef square(n):\n    seen.append(n)\n    return n * n",
+        "last": "from IPython.display import display\nwords = f'it is {seen}'\nprint(words)\n"
+        "mark = {'question': 'square_test', 'marks': [[words, True, '']]}\n"
+        "display({'application/vnd.coursekit.check+json': mark, 'text/plain': words}, raw=True)",
+    },
+}  # fmt: skip
+
+
+def test_no_forger_gets_a_point_or_a_hidden_input_out_of_cells_that_became_hidden_tests(course, tmp_path):
+    made = notebook(
+        [
+            cell("code", "import numpy as np"),
+            answer("softmax-cell", "def softmax(x):\n    ### BEGIN SOLUTION\n    return np.exp(x) / np.exp(x).sum()\n    ### END SOLUTION"),
+            checking("softmax_test", 1, "x = np.array([0.1, 2.0, -1.0])\nnp.testing.assert_allclose(softmax(x), np.exp(x) / np.exp(x).sum())"),
+            answer("square-cell", "def square(n):\n    ### BEGIN SOLUTION\n    return n * n\n    ### END SOLUTION"),
+            checking("square_test", 1, "for got, wanted in zip(map(square, [1, 2]), [1, 4]):\n    assert got == wanted\n### BEGIN HIDDEN TESTS\nassert square(77007) == 77007 ** 2, f'it should not be {square(77007)}'\n### END HIDDEN TESTS"),
+            answer("squares-cell", "def squares(n):\n    ### BEGIN SOLUTION\n    return [i * i for i in n]\n    ### END SOLUTION"),
+            checking("squares_test", 1, "numbers = [3, 5]\nresult = squares(numbers)\nassert len(result) == len(numbers)\nfor n, r in zip(numbers, result):\n    assert r == n * n"),
+            answer("last", "'the end'"),
+        ]
+    )  # fmt: skip
+    (tmp_path / "source" / "hw").mkdir(parents=True)
+    nbformat.write(made, tmp_path / "source" / "hw" / "walls.ipynb")
+    for student, answers in {"honest": {}, **FORGERS}.items():
+        hand_in(tmp_path, student, "hw", "walls", submitted(made, answers))
+    rows = imported(course, tmp_path / "source" / "hw" / "walls.ipynb", "25_walls")
+    assert {row["graded_by"] for row in rows.values()} == {"a hidden test"}
+    out = tmp_path / "out"
+    ours = our_scores(course, "25", tmp_path / "submitted", out)
+    totals = {student: sum(points.values()) for student, points in ours.items()}
+    assert totals == {"honest": 3, **dict.fromkeys(FORGERS, 2), "puts_it_out": 3}
+    pages = [file for file in out.rglob("*") if file.suffix in (".html", ".json", ".ipynb")]
+    assert pages and not [file for file in pages if "77007" in file.read_text()]
+    assert "it is []" in (out / "autograded" / "puts_it_out" / "25_walls" / "25_walls.ipynb").read_text()
