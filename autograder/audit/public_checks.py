@@ -44,13 +44,13 @@ def audit_public(lab: str, question: str) -> list[PublicTrouble]:
     it is on the lab's list. And no check may stumble over what an answer returned, for its card would blame an error on
     the student that is not in their code.
     """
-    found = _troubles(lab, question, "master", "master", solution(lab)[question], True)
+    troubles = _troubles(lab, question, "master", "master", solution(lab)[question], True)
     for kind, by_question in answers_of(lab).items():
         for answer in by_question.get(question, ()):
             function = in_a_notebook(answer.function, solution(lab))
             accepted = kind != "misconception" and answer.public
-            found += _troubles(lab, question, kind, answer.name, function, accepted)
-    return found + _off_the_list(lab, question) + _unread(lab, question)
+            troubles += _troubles(lab, question, kind, answer.name, function, accepted)
+    return troubles + _off_the_list(lab, question) + _not_accepted(lab, question)
 
 
 def only_unseen(lab: str) -> dict[str, dict[str, str]] | None:
@@ -65,7 +65,7 @@ def _off_the_list(lab: str, question: str) -> list[PublicTrouble]:
     lists = only_unseen(lab)
     if lists is None:
         return []
-    listed, found = dict(lists.get(question, {})), []
+    listed, troubles = dict(lists.get(question, {})), []
     for answer in answers_of(lab)["misconception"].get(question, ()):
         reason = listed.pop(answer.name, "")
         passes = judge(lab, question, in_a_notebook(answer.function, solution(lab))).passed
@@ -75,9 +75,9 @@ def _off_the_list(lab: str, question: str) -> list[PublicTrouble]:
             sentence = "it is on the list ONLY_UNSEEN, but a public check tells it"
         else:
             continue
-        found.append(PublicTrouble(answer.name, "misconception", sentence))
+        troubles.append(PublicTrouble(answer.name, "misconception", sentence))
     gone = "it is on the list ONLY_UNSEEN, but there is no such misconception"
-    return found + [PublicTrouble(name, "misconception", gone) for name in listed]
+    return troubles + [PublicTrouble(name, "misconception", gone) for name in listed]
 
 
 def card_sentences(lab: str, question: str) -> dict[str, str]:
@@ -105,18 +105,18 @@ def _cards_file(lab: str) -> Path:
     )
 
 
-def _unread(lab: str, question: str) -> list[PublicTrouble]:
+def _not_accepted(lab: str, question: str) -> list[PublicTrouble]:
     """The wrong answers whose card says what nobody has found true of them yet."""
-    known = json.loads(_cards_file(lab).read_text(encoding="utf-8")) if _cards_file(lab).exists() else {}
-    said, read = card_sentences(lab, question), known.get(question, {})
+    accepted = json.loads(_cards_file(lab).read_text(encoding="utf-8")) if _cards_file(lab).exists() else {}
+    today, before = card_sentences(lab, question), accepted.get(question, {})
     return [
         PublicTrouble(
             name,
             "misconception",
-            f"its card says “{said.get(name, 'nothing: there is no such answer')}”: if that is true of it, `autograder audit {lab[:2]} --accept-cards`",
+            f"its card says “{today.get(name, 'nothing: there is no such answer')}”: if that is true of it, `autograder audit {lab[:2]} --accept-cards`",
         )
-        for name in {**said, **read}
-        if said.get(name) != read.get(name)
+        for name in {**today, **before}
+        if today.get(name) != before.get(name)
     ]
 
 
@@ -135,28 +135,28 @@ def in_a_notebook(function: Any, beside: Mapping[str, Any]) -> Any:
 def _troubles(
     lab: str, question: str, kind: str, name: str, function: Any, accepted: bool
 ) -> list[PublicTrouble]:
-    from coursekit.checks.api import Hint, checks_of, judge
+    from coursekit.checks.api import Hint, checks_of, judge, run_check
     from coursekit.notebook import cards
 
-    found = []
+    troubles = []
     for check in checks_of(lab, question):
         try:
-            check(function)
+            run_check(check, function)
         except (Hint, NotImplementedError) as hint:
             if accepted:
-                found.append(PublicTrouble(name, kind, f"{check.__name__} says: {hint}"))
+                troubles.append(PublicTrouble(name, kind, f"{check.__name__} says: {hint}"))
         except Exception as error:
             if accepted or not _in_the_answer(error):
-                said = "".join(traceback.format_exception_only(error)).strip()
-                found.append(PublicTrouble(name, kind, f"{check.__name__} stumbles: {said}"))
+                message = "".join(traceback.format_exception_only(error)).strip()
+                troubles.append(PublicTrouble(name, kind, f"{check.__name__} stumbles: {message}"))
     try:
         verdict = judge(lab, question, function)
         cards.checked(verdict, 0, 1)
     except Exception as error:
-        return [*found, PublicTrouble(name, kind, f"no card can be made: {error!r}")]
-    if accepted and not found:
-        found += [PublicTrouble(name, kind, mark.hint) for mark in verdict.marks if not mark.passed]
-    return found
+        return [*troubles, PublicTrouble(name, kind, f"no card can be made: {error!r}")]
+    if accepted and not troubles:
+        troubles += [PublicTrouble(name, kind, mark.hint) for mark in verdict.marks if not mark.passed]
+    return troubles
 
 
 def _in_the_answer(error: BaseException) -> bool:

@@ -13,7 +13,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from autograder.course.build import released_notebook
-from autograder.course.masters import solved
+from autograder.course.masters import solved, source_of_import
 from autograder.course.policy_file import spec
 from autograder.errors import UserError
 from autograder.files import write_atomically
@@ -164,6 +164,8 @@ def simulate(lab: str, students: int, out: Path, seed: int = 0, hostile: bool = 
     ``hostile=False`` leaves out what breaks or attacks a grader (for comparisons with stock nbgrader).
     The kinds are also written to ``<out>.kinds.json``, beside the folder.
     """
+    if source_of_import(lab):
+        raise UserError(f"{lab} was imported, so it names no wrong answers to make a class of.")
     if students < 1:
         raise UserError("A class needs at least one student: give --students 1 or more.")
     if out.exists() and any(out.iterdir()):

@@ -176,7 +176,23 @@ def test_an_empty_row_stays_zero_among_others(student, rng):
     expect_close(student(np.zeros((3, 5))), np.zeros((3, 5)), "a table without any counts")
 
 
-@hidden_test("normalise_rows")
+@hidden_test("normalise_rows", weight=1.5)
+def test_rows_with_a_single_step_are_certain(student, rng):
+    """A row in which only one thing ever followed holds a single 1."""
+    for size in (4, 7):
+        N = np.diag(rng.integers(2, 30, size=size).astype(float))[rng.permutation(size)]
+        expect_close(student(N), (N > 0).astype(float), "a table of certain rows")
+
+
+@hidden_test("normalise_rows", weight=0.5)
+def test_a_table_whose_rows_hold_the_same_counts_in_turn(student, rng):
+    """The same counts in each row, moved on by one place from row to row."""
+    counts = rng.integers(1, 30, size=5).astype(float)
+    N = np.array([np.roll(counts, place) for place in range(5)])
+    expect_close(student(N), _normalised(N), "a table of rows that are moved on")
+
+
+@hidden_test("normalise_rows", weight=2)
 def test_whole_numbers_fractions_and_views_work_alike(student, rng):
     """Integer counts, fractional counts and a transposed view work, and the input is left alone."""
     whole = rng.integers(1, 50, size=(5, 3))
@@ -240,7 +256,24 @@ def test_the_lectures_three_commands(student):
     expect_close(P, expected, "the transition matrix")
 
 
+@hidden_test("transition_matrix", weight=4)
+@_with_right_rows
+def test_a_single_sentence(student, rng):
+    """A single sentence, in which words come again and follow themselves."""
+    for length in (6, 14):
+        _expect_first_order(student, [" ".join(rng.choice(["sea", "to", "be", "so"], size=length))], [3.5])
+    _expect_first_order(student, ["no no no yes no"], [2])
+
+
 @hidden_test("transition_matrix")
+@_with_right_rows
+def test_sentences_of_one_length_and_one_weight(student, rng):
+    """Sentences of the same length with the same weight."""
+    sentences = [" ".join(rng.choice(["zebra", "owl", "a", "the"], size=5)) for _ in range(6)]
+    _expect_first_order(student, sentences, [2.0] * 6)
+
+
+@hidden_test("transition_matrix", weight=0.5)
 @_with_right_rows
 def test_the_first_order_branches_after_the_and_after_ran(student):
     """At 40 to 60 the first order has two rows with fractions: “the” and “ran”."""
@@ -252,7 +285,7 @@ def test_the_first_order_branches_after_the_and_after_ran(student):
     expect_equal(fractional, ["ran", "the"], "the list of words whose row has fractions")
 
 
-@hidden_test("transition_matrix", weight=2)
+@hidden_test("transition_matrix")
 @_with_right_rows
 def test_weighted_counts_of_sentences_that_share_words(student, rng):
     """Sentences that share and repeat words are counted with their weights."""
@@ -269,7 +302,7 @@ def test_pairs_stay_inside_a_sentence(student, rng):
     _expect_first_order(student, ["hello"], [2.5])
 
 
-@hidden_test("transition_matrix")
+@hidden_test("transition_matrix", weight=0.5)
 @_with_right_rows
 def test_a_pair_counts_each_time_it_occurs(student, rng):
     """A pair that occurs twice in a sentence counts twice, a word may follow itself."""
@@ -297,6 +330,42 @@ def _expect_second_order(student, sentences, weights):
     expect_close(P, expected, "the second-order table")
 
 
+def _expect_rows(student, sentences, weights):
+    """Each context that goes on has its row; what else has one is not looked at."""
+    contexts, vocabulary, P = _parts(student(sentences, weights), 3, "contexts, vocabulary, P")
+    expected_vocabulary, expected_contexts, expected = _chain_of(sentences, weights, 2)
+    expect_equal(vocabulary, expected_vocabulary, "the vocabulary")
+    P = as_array(P, "the second-order table")
+    expect(P.ndim == 2 and len(P) == len(contexts), "the table should have a row for each context")
+    places = {
+        tuple(pair) if isinstance(pair, (list, tuple)) else pair: place for place, pair in enumerate(contexts)
+    }
+    expect(set(expected_contexts) <= set(places), "a pair that a word follows has no row")
+    rows = P[[places[pair] for pair in expected_contexts]]
+    expect_close(rows, expected, "the rows of the contexts that go on")
+
+
+@hidden_test("second_order", weight=3)
+@_with_right_chain
+def test_each_context_that_goes_on_has_its_row(student, rng):
+    """No three neighbours come twice: each context has a row that says what follows it."""
+    words = rng.permutation(["zebra", "owl", "a", "the", "I", "mole", "and", "so"]).tolist()
+    first, second = words[:4], [words[0], words[1], *words[4:]]
+    _expect_rows(
+        student,
+        [" ".join(first), " ".join(second), " ".join(words[2:6])],
+        rng.integers(1, 9, size=3).tolist(),
+    )
+
+
+@hidden_test("second_order", weight=4)
+@_with_right_chain
+def test_contexts_of_the_same_word_twice(student, rng):
+    """A word that is said several times in a row is a context with itself."""
+    weights = rng.integers(1, 9, size=5).tolist()
+    _expect_rows(student, ["no no yes", "so so far", "no no thanks", "no no yes", "far far so"], weights)
+
+
 @hidden_test("second_order")
 @_with_right_chain
 def test_the_lectures_two_reports_leave_one_row_with_fractions(student):
@@ -313,12 +382,14 @@ def test_the_lectures_two_reports_leave_one_row_with_fractions(student):
     expect(row.get("down", 0) > 0.999, "after “battery ran” only “down” should come")
 
 
-@hidden_test("second_order", weight=2)
+@hidden_test("second_order")
 @_with_right_chain
 def test_weighted_second_order_counts(student, rng):
     """Sentences that share and repeat words are counted with their weights."""
     for count in (2, 6, 15):
-        _expect_second_order(student, _sentences(rng, count), (rng.random(count) + 0.1).tolist())
+        again = ["a the mole", "a the owl", "a the mole"]  # under every salt something comes again
+        sentences = [*_sentences(rng, count), *again]
+        _expect_second_order(student, sentences, (rng.random(count + 3) + 0.1).tolist())
     expect(not student.mutated, "your function changes the sentences or the weights it was given")
 
 
@@ -341,32 +412,77 @@ def test_the_order_of_the_two_words_matters(student, rng):
 # ----------------------------------------------------------------------------------------------- bigram_counts
 
 
-@hidden_test("bigram_counts", weight=2)
+def _without_triples(rng, count, letters=string.ascii_lowercase, longest=9):
+    """Names in which no letter comes three times in a row."""
+    return [w for w in _names(rng, 2 * count, letters, longest) if not any(3 * a in w for a in letters)][
+        :count
+    ]
+
+
+def _expect_inner_counts(student, words, what):
+    """The counts of pairs of letters are right; the two ends are another test's affair."""
+    N = as_array(student(words), "the table of counts")
+    expect(N.shape == (28, 28), "the table should have shape (28, 28)")
+    expect_close(N[1:27, 1:27].astype(float), _counts(words)[1:27, 1:27], what)
+
+
+@hidden_test("bigram_counts", weight=2.5)
 def test_counts_of_many_names(student, rng):
     """The table of a list of names is counted right, the start and the end included."""
-    words = sorted(set(_names(rng, 300)))
+    words = sorted(set(_without_triples(rng, 200)))
     expect_close(student(words), _counts(words), "the table of counts")
     expect(not student.mutated, "your function changes the list of names")
+    words = sorted(set(_names(rng, 6, longest=1)))
+    expect_close(student(words), _counts(words), "the table of one-letter names")
 
 
-@hidden_test("bigram_counts")
-def test_single_letters_and_repeated_names(student, rng):
-    """One-letter names, double letters and repeated names are counted."""
-    words = [*_names(rng, 6, longest=1), "anna", "zz", "anna", "anna", *_names(rng, 12, "ab", 5)]
-    expect_close(student(words), _counts(words), "the table of counts")
-    expect_close(student([words[0]]), _counts(words[:1]), "the table of a single one-letter name")
-
-
-@hidden_test("bigram_counts")
-def test_no_name_leaves_an_empty_table_and_the_markers_stay_apart(student, rng):
+@hidden_test("bigram_counts", weight=1.5)
+def test_the_markers_stay_apart(student, rng):
     """The row of <E> and the column of <S> are empty, the row of <S> counts the names."""
-    words = sorted(set(_names(rng, 50, "aez")))
+    words = sorted(set(_without_triples(rng, 50, "aez")))
     N = as_array(student(words), "the table of counts")
     expect(N.shape == (28, 28), "the table should have shape (28, 28)")
     expect_close(N[27], np.zeros(28), "the row of <E>")
     expect_close(N[:, 0], np.zeros(28), "the column of <S>")
     expect_close(N[0], _counts(words)[0], "the row of <S>")
     expect_close(N[:, 27], _counts(words)[:, 27], "the column of <E>")
+
+
+@hidden_test("bigram_counts", weight=1.5)
+def test_pairs_of_letters(student, rng):
+    """The pairs of letters within names, double letters included."""
+    _expect_inner_counts(
+        student, ["anna", "otto", *sorted(set(_without_triples(rng, 40)))], "the pairs of letters"
+    )
+
+
+@hidden_test("bigram_counts", weight=4)
+def test_a_list_adds_its_pairs_to_what_no_name_has(student, rng):
+    """A list of names has its own pairs more than an empty list has."""
+    words = ["otto", *sorted(set(_without_triples(rng, 20)))]
+    none, some = (as_array(student(given), "the table of counts").astype(float) for given in ([], words))
+    expect(none.shape == some.shape == (28, 28), "the table should have shape (28, 28)")
+    expect_close((some - none)[1:27, 1:27], _counts(words)[1:27, 1:27], "the pairs that a list of names adds")
+
+
+@hidden_test("bigram_counts", weight=2)
+def test_repeated_names(student, rng):
+    """A name that stands in the list several times counts each time."""
+    words = sorted(set(_without_triples(rng, 12, "abcd", 5)))
+    _expect_inner_counts(student, [*words, "anna", *words, "anna", "anna"], "the pairs of repeated names")
+
+
+@hidden_test("bigram_counts", weight=2)
+def test_the_same_letter_many_times_in_a_row(student, rng):
+    """The same letter three times and more in a row."""
+    _expect_inner_counts(student, ["zzz", "aaab", "baaaa"], "the pairs of the same letter")
+
+
+@hidden_test("bigram_counts", weight=2)
+def test_a_long_list_of_names(student, rng):
+    """A long list, in which a pair comes thousands of times."""
+    words = ["an" + a + b for a in string.ascii_lowercase for b in string.ascii_lowercase if a != "n"]
+    _expect_inner_counts(student, words, "the pairs of a long list")
 
 
 # ------------------------------------------------------------------------------------------------- sample_name
@@ -438,10 +554,32 @@ def test_the_generator_decides_the_name(student, rng):
     student.observe("same and different", [runs[0] == runs[1], runs[0] == runs[2]])
     expect(runs[0] == runs[1], "the same generator state should give the same names")
     expect(runs[0] != runs[2], "another generator state should give other names")
-    lengths = [len(name) for name in _sampled(student, 400, P, rng)]
+
+
+@hidden_test("sample_name", weight=2.5)
+def test_a_table_whose_rows_are_all_the_same(student, rng):
+    """Each row is that of <S>: every letter is drawn alike, whatever came before."""
+    row = np.zeros(28)
+    row[1:5], row[27] = rng.dirichlet([6, 6, 6, 6]) * 0.7, 0.3
+    P = np.tile(row, (28, 1))
+    names = _sampled(student, 1500, P, rng)
+    found = np.bincount([ALPHABET.index(letter) for letter in "".join(names)], minlength=28)
+    found[27] = len(names)
+    student.observe("how often each letter comes", found / found.sum(), rtol=0, atol=0.05)
     expect(
-        abs(np.mean(lengths) - 10) < 6 * np.sqrt(90 / 400), "the names are too long or too short on average"
+        _furthest(found[None], row[None]) < 6,
+        "the letters do not come up with the probabilities of the table",
     )
+
+
+@hidden_test("sample_name")
+def test_a_name_may_be_long(student, rng):
+    """Where the table lets a name go on for long, names are long."""
+    P = _table([("<S>", "a", 1.0), ("a", "a", 0.5), ("a", "b", 0.48), ("a", "<E>", 0.02), ("b", "a", 1.0)])
+    lengths = [len(name) for name in _sampled(student, 400, P, rng)]
+    mean = 1 + (0.5 + 2 * 0.48) / 0.02  # of 50 visits to a, each but the last adds an a, or a b and an a
+    student.observe("how long names are", [float(np.mean(lengths))], rtol=0.4, atol=0)
+    expect(abs(np.mean(lengths) / mean - 1) < 6 / 20, "the names are too long or too short on average")
 
 
 @hidden_test("sample_name")
@@ -479,9 +617,18 @@ def _expect_number(value, expected, what):
 @hidden_test("average_nll", weight=2)
 @_with_right_counts
 def test_the_average_surprise_of_a_step(student, rng):
-    """The average is over all steps of all names, the start and the end included."""
+    """A single name, and names of the same length: the average is over all steps, the start and the end included."""
     P = _full_table(rng)
-    for words in (_names(rng, 40), _names(rng, 7, longest=2), _names(rng, 1), ["a"]):
+    for words in (_names(rng, 1), ["a"], ["anna", "otto", "lena"]):
+        _expect_number(student(P, words), _nll(P, words), "the average negative log-likelihood")
+
+
+@hidden_test("average_nll")
+@_with_right_counts
+def test_names_of_several_lengths(student, rng):
+    """Names of several lengths, and arguments are left alone."""
+    P = _full_table(rng)
+    for words in (_names(rng, 40), _names(rng, 7, longest=2)):
         _expect_number(student(P, words), _nll(P, words), "the average negative log-likelihood")
     expect(not student.mutated, "your function changes the table or the list of names")
 
@@ -495,11 +642,28 @@ def test_names_of_very_different_lengths(student, rng):
     _expect_number(student(P, words), _nll(P, words), "the average negative log-likelihood")
 
 
-@hidden_test("average_nll", weight=3)
+@hidden_test("average_nll", weight=5)
+@_with_right_counts
+def test_another_table_costs_in_proportion(student, rng):
+    """How many times more the same names cost under one table than under another."""
+    words = ["a", "bob", "jo", "emilia"]
+    for _ in range(2):
+        tables = _full_table(rng), _full_table(rng)
+        found = [as_array(student(P, words), "the average").astype(float).reshape(-1) for P in tables]
+        expect(found[0].size == found[1].size == 1, "the average should be one number")
+        expect(
+            bool(np.isfinite(found).all()) and found[1][0] != 0,
+            "the average should be a number, and not zero",
+        )
+        ratio = _nll(tables[0], words) / _nll(tables[1], words)
+        expect_close(found[0][0] / found[1][0], ratio, "how many times more it costs")
+
+
+@hidden_test("average_nll", weight=2)
 @_with_right_counts
 def test_an_impossible_step_makes_the_average_infinite(student, rng):
     """A single impossible step makes the average infinite; without it the average is exact."""
-    P, words = _full_table(rng), _names(rng, 20, "abc", 4)
+    P, words = _full_table(rng), ["abba", "cabc", "baca"]
     P[ALPHABET.index("q"), ALPHABET.index("x")] = 0
     _expect_number(student(P, words), _nll(P, words), "the average over possible steps")
     _expect_number(student(P, [*words, "aqxb"]), np.inf, "the average with an impossible step")
@@ -507,7 +671,7 @@ def test_an_impossible_step_makes_the_average_infinite(student, rng):
     _expect_number(student(P, ["a", "ab", "c"]), np.inf, "the average with a letter that cannot end a name")
 
 
-@hidden_test("average_nll")
+@hidden_test("average_nll", weight=2)
 @_with_right_counts
 def test_the_lectures_2_45401_on_makemores_counts(student):
     """On words with makemore's bigram counts the maximum-likelihood table costs 2.45401 nats a step."""
@@ -519,3 +683,6 @@ def test_the_lectures_2_45401_on_makemores_counts(student):
         abs(nll - 2.45401) < 1e-5, "the course's table of makemore's counts is damaged: tell your instructor"
     )
     _expect_number(student(P, _words_with_makemores_counts()), nll, "the average over makemore's counts")
+    even = (P + 1 / 28) / 2
+    nll = -(N[seen] * np.log(even[seen])).sum() / N.sum()
+    _expect_number(student(even, _words_with_makemores_counts()), nll, "the average under another table")

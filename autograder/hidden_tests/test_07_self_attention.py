@@ -6,7 +6,16 @@ import math
 
 import numpy as np
 
-from autograder.testing import as_array, expect, expect_close, expect_equal, expect_unchanged, hidden_test
+from autograder.testing import (
+    as_array,
+    expect,
+    expect_close,
+    expect_equal,
+    expect_unchanged,
+    follow_through,
+    hidden_test,
+    remembered,
+)
 
 # ------------------------------------------------------------------------------------- slow, obvious references
 
@@ -18,6 +27,7 @@ def _softmax_row(scores):
     return [e / math.fsum(exponentials) for e in exponentials]
 
 
+@remembered
 def _smoothed(x, y, query, sigma):
     heights = []
     for place in query:
@@ -30,7 +40,12 @@ def _dot_product_score(query, key):
     return float(sum(float(a) * float(b) for a, b in zip(query, key, strict=True))) / math.sqrt(len(query))
 
 
-def _attention(q, k, v, mask=None, score=_dot_product_score):
+@remembered
+def _attention(q, k, v, mask=None):
+    return _attention_by(_dot_product_score, q, k, v, mask)
+
+
+def _attention_by(score, q, k, v, mask):
     """Output and weights, one query and one key at a time, for any number of leading axes."""
     lead = q.shape[:-2]
     mask = np.broadcast_to(True if mask is None else mask, (*lead, q.shape[-2], k.shape[-2]))
@@ -47,6 +62,7 @@ def _attention(q, k, v, mask=None, score=_dot_product_score):
     return output, weights
 
 
+@remembered
 def _gradients(q, k, v, d_output, mask=None):
     """Weights and gradients for q, k and v. PyTorch, whose import takes seconds, stays out of a NumPy lab."""
     mask = np.broadcast_to(True if mask is None else mask, (*q.shape[:-1], k.shape[-2]))
@@ -104,7 +120,15 @@ def test_the_case_by_hand(student):
     )
 
 
-@hidden_test("kernel_smooth")
+@hidden_test("kernel_smooth", weight=4)
+def test_two_dots_at_their_own_places(student, rng):
+    """Two dots, asked at their own two places with a bell of width 1."""
+    for _ in range(2):
+        x, y = rng.normal(0, 1, 2), rng.normal(0, 5, 2)
+        expect_close(student(x, y, x.copy(), 1.0), _smoothed(x, y, x, 1.0), "the heights at the dots")
+
+
+@hidden_test("kernel_smooth", weight=2)
 def test_many_dots_and_queries(student, rng):
     """Other dots, other queries and other widths; arguments are left alone."""
     for n, m, sigma in ((7, 4, 0.8), (3, 9, 2.5)):
@@ -117,18 +141,27 @@ def test_many_dots_and_queries(student, rng):
 def test_a_narrow_bell_takes_the_nearest_dot_and_a_wide_one_the_mean(student, rng):
     """A very narrow bell gives the nearest dot's height, a very wide one the mean of all."""
     x, y = np.arange(6.0) * 2, rng.normal(size=6)
-    query = x[[4, 0, 3, 1]] + rng.uniform(-0.5, 0.5, 4)
-    expect_close(student(x, y, query, 0.1), y[[4, 0, 3, 1]], "the heights with a narrow bell")
+    query = x[[4, 0, 3, 1]] + rng.uniform(0.2, 0.5, 4)
+    expect_close(student(x, y, query, 0.2), y[[4, 0, 3, 1]], "the heights with a narrow bell")
     expect_close(student(x, y, query, 1e8), np.full(4, y.mean()), "the heights with a wide bell")
 
 
-@hidden_test("kernel_smooth", weight=3)
+@hidden_test("kernel_smooth", weight=2)
 def test_far_from_every_dot_there_is_an_answer(student, rng):
     """Far away from every dot the answer is still a number, and the right one."""
     # The dots keep their distance, so that single precision finds the nearest one, too.
     x, y = np.arange(5.0) + rng.uniform(-0.3, 0.3, 5), rng.normal(size=5)
     query = np.array([900.0, -1200.0, 0.3])
-    expect_close(student(x, y, query, 0.7), _smoothed(x, y, query, 0.7), "the heights far from the dots")
+    expect_close(student(x, y, query, 1.0), _smoothed(x, y, query, 1.0), "the heights far from the dots")
+
+
+@hidden_test("kernel_smooth", weight=2)
+def test_in_a_gap_between_the_dots_there_is_an_answer(student, rng):
+    """The same in a wide gap between dots that stand in no order."""
+    x = rng.permutation(np.array([0.0, 300, 301, 700])) + rng.uniform(-0.2, 0.2, 4)
+    y = rng.normal(size=4)
+    query = np.array([100.0, 260.0, 450.0, 640.0])
+    expect_close(student(x, y, query, 1.0), _smoothed(x, y, query, 1.0), "the heights in a gap")
 
 
 @hidden_test("kernel_smooth")
@@ -140,9 +173,9 @@ def test_single_dots_integers_and_views(student, rng):
         "the height with a single dot",
     )
     x, y, query = np.array([0, 3, 4, 8]), np.array([1, 5, -2, 6]), np.array([2])
-    expect_close(student(x, y, query, 2), _smoothed(x, y, query, 2), "the height for whole numbers")
+    expect_close(student(x, y, query, 1), _smoothed(x, y, query, 1), "the height for whole numbers")
     x, y, query = rng.normal(size=(6, 2))[:, 0], rng.normal(size=12)[::2], rng.normal(size=9)[::-3]
-    expect_close(student(x, y, query, 1.1), _smoothed(x, y, query, 1.1), "the heights")
+    expect_close(student(x, y, query, 1.0), _smoothed(x, y, query, 1.0), "the heights")
 
 
 # --------------------------------------------------------------------------------- scaled_dot_product_attention
@@ -171,10 +204,35 @@ def test_one_sentence_of_odd_sizes(student, rng):
     expect_unchanged(student)
 
 
-@hidden_test("scaled_dot_product_attention", weight=2)
+@hidden_test("scaled_dot_product_attention", weight=3)
+def test_words_that_are_all_alike_share_evenly(student, rng):
+    """Queries and keys that are all the same: each listens to all of them alike, whatever the size."""
+    for lead, T, d_k, d_v in (((), 4, 3, 2), ((3,), 5, 2, 4), ((2, 2), 3, 4, 1)):
+        q, k = (np.repeat(rng.normal(size=(*lead, 1, d_k)), T, axis=-2) for _ in range(2))
+        v = rng.normal(size=(*lead, T, d_v))
+        _expect_attention(student(q, k, v), _attention(q, k, v))
+
+
+@hidden_test("scaled_dot_product_attention", weight=3)
+def test_two_texts_in_one_row_do_not_hear_each_other(student, rng):
+    """Words that are all alike, of two texts in one row: a mask lets each hear its own text only."""
+    for lead, first, second in (((), 2, 3), ((3,), 3, 1)):
+        T = first + second
+        q, k = (np.repeat(rng.normal(size=(*lead, 1, 3)), T, axis=-2) for _ in range(2))
+        v, text = rng.normal(size=(*lead, T, 2)), np.arange(T) < first
+        mask = text[:, None] == text
+        _expect_attention(student(q, k, v, mask), _attention(q, k, v, mask))
+
+
+@hidden_test("scaled_dot_product_attention", weight=1.5)
 def test_batches_and_heads(student, rng):
     """A batch, a batch with heads, and sequences of length one."""
-    for lead, tq, tk, d_k, d_v in (((3,), 5, 4, 6, 2), ((2, 3), 1, 5, 4, 7), ((2,), 3, 1, 1, 2)):
+    for lead, tq, tk, d_k, d_v in (
+        ((3,), 5, 4, 1, 1),
+        ((2, 3), 1, 5, 1, 1),
+        ((2, 3), 4, 3, 1, 1),
+        ((2,), 3, 1, 1, 1),
+    ):
         q, k, v = (
             rng.normal(size=(*lead, tq, d_k)),
             rng.normal(size=(*lead, tk, d_k)),
@@ -183,10 +241,10 @@ def test_batches_and_heads(student, rng):
         _expect_attention(student(q, k, v), _attention(q, k, v))
 
 
-@hidden_test("scaled_dot_product_attention", weight=4)
+@hidden_test("scaled_dot_product_attention", weight=3)
 def test_masks_of_every_shape(student, rng):
     """Masks for each sentence, for all sentences, and with one row for all queries."""
-    q, k, v = rng.normal(size=(3, 4, 6)), rng.normal(size=(3, 5, 6)), rng.normal(size=(3, 5, 2))
+    q, k, v = rng.normal(size=(3, 4, 1)), rng.normal(size=(3, 5, 1)), rng.normal(size=(3, 5, 1))
     for shape in ((4, 5), (3, 4, 5), (3, 1, 5)):
         mask = _some_mask(rng, *shape)
         _expect_attention(student(q, k, v, mask), _attention(q, k, v, mask))
@@ -195,22 +253,24 @@ def test_masks_of_every_shape(student, rng):
 
 @hidden_test("scaled_dot_product_attention", weight=1.5)
 def test_a_masked_key_is_silent_however_loud_it_is(student, rng):
-    """What a masked position holds makes no difference at all, even when its score is enormous."""
-    q, k, v = rng.normal(size=(3, 4)), rng.normal(size=(5, 4)), rng.normal(size=(5, 2))
+    """What a masked position holds makes no difference at all, even when its score is enormous, or all others are far below 0."""
+    q, k, v = rng.uniform(1, 2, size=(3, 1)), rng.normal(size=(5, 1)), rng.normal(size=(5, 1))
     mask = np.array([True, True, False, True, False])
     loud_k, loud_v = k.copy(), v.copy()
     loud_k[[2, 4]] = 1000 * q[1]
     loud_v[[2, 4]] = 1e6
     _expect_attention(student(q, loud_k, loud_v, np.tile(mask, (3, 1))), _attention(q, k, v, mask))
+    low = k - 900  # every score that counts is below -800
+    _expect_attention(student(q, low, v, np.tile(mask, (3, 1))), _attention(q, low, v, mask), **SINGLE)
 
 
-@hidden_test("scaled_dot_product_attention", weight=3)
+@hidden_test("scaled_dot_product_attention", weight=2)
 def test_large_scores_do_not_overflow(student, rng):
     """Scores in the thousands still give weights, and a shift of all scores changes nothing."""
-    q, k, v = rng.normal(size=(4, 3)), rng.normal(size=(6, 3)), rng.normal(size=(6, 2))
-    shifted_q, shifted_k = np.c_[q, np.full(4, 1000.0)], np.c_[k, np.full(6, 2.0)]  # every score + 1000
-    _expect_attention(student(shifted_q, shifted_k, v), _attention(shifted_q, shifted_k, v), **SINGLE)
-    _expect_attention(student(300 * q, k, v), _attention(300 * q, k, v), **SINGLE)
+    q, k, v = rng.normal(size=(4, 1)), rng.normal(size=(6, 1)), rng.normal(size=(6, 1))
+    shifted = rng.uniform(1, 2, size=(4, 1))
+    _expect_attention(student(shifted, k + 900, v), _attention(shifted, k + 900, v), **SINGLE)
+    _expect_attention(student(3000 * q, k, v), _attention(3000 * q, k, v), **SINGLE)
 
 
 @hidden_test("scaled_dot_product_attention")
@@ -230,10 +290,10 @@ def test_the_orders_are_found_when_it_is_cold(student, rng):
 def test_the_spread_of_the_scores_does_not_grow_with_d(student, rng):
     """The spread of the log weights, that is of the scores, stays near 1 for every size."""
     for d_k in (4, 900):
-        q, k = rng.normal(size=(40, d_k)), rng.normal(size=(60, d_k))
-        weights = as_array(_two(student(q, k, np.ones((60, 1))))[1], "the weights")
+        q, k = rng.normal(size=(12, d_k)), rng.normal(size=(20, d_k))
+        weights = as_array(_two(student(q, k, np.ones((20, 1))))[1], "the weights")
         expect(
-            weights.shape == (40, 60),
+            weights.shape == (12, 20),
             "the weights should have one row for each query and one column for each key",
         )
         expect(
@@ -269,7 +329,18 @@ def _expect_booleans(mask, what):
     expect(as_array(mask, what).dtype == bool, f"{what} should hold booleans (True and False)")
 
 
-@hidden_test("causal_mask")
+def _triangle(T, diagonal=0):
+    return np.array([[column <= row + diagonal for column in range(T)] for row in range(T)])
+
+
+def _square(mask, T):
+    """The mask as an array of T rows and T columns."""
+    array = as_array(mask, "the mask")
+    expect(array.shape == (T, T), "the mask should have a row and a column for each position")
+    return array
+
+
+@hidden_test("causal_mask", weight=2)
 def test_seven_tokens_hide_21_scores(student):
     """The German sentence of seven tokens: 21 of 49 scores are hidden, and the right ones."""
     mask = student(7)
@@ -278,24 +349,70 @@ def test_seven_tokens_hide_21_scores(student):
     expect(int(49 - np.asarray(mask).sum()) == 21, "21 of the 49 scores should be hidden")
 
 
+@hidden_test("causal_mask", weight=2)
+def test_the_past_is_heard_and_the_future_is_not(student):
+    """Each position hears all before it, and none after it."""
+    for T in (2, 5, 9):
+        mask = _square(student(T), T)
+        before = _triangle(T, -1)
+        expect_equal(mask[before], np.ones(before.sum()), "what may be heard of the past")
+        expect_equal(mask[before.T], np.zeros(before.sum()), "what may be heard of the future")
+
+
 @hidden_test("causal_mask")
-def test_other_lengths_and_length_one(student):
-    """Other lengths, and a sentence of a single token."""
-    for length in (1, 2, 12):
-        mask = student(length)
-        expect_equal(
-            mask, [[j <= i for j in range(length)] for i in range(length)], "the mask for another length"
-        )
+def test_of_two_positions_exactly_one_hears_the_other(student):
+    """Each position hears itself, and of any two one hears the other, all in the same direction."""
+    for T in (3, 6, 12):
+        mask = _square(student(T), T)
+        triangle = _triangle(T)
+        turned = mask.T if T > 1 and mask[0, 1] else mask
+        expect_equal(turned, triangle, "the mask, in whichever direction,")
+
+
+@hidden_test("causal_mask")
+def test_long_sentences(student):
+    """Long sentences."""
+    for T in (12, 40):
+        expect_equal(student(T), _triangle(T), "the mask for a long sentence")
+
+
+@hidden_test("causal_mask", weight=0.5)
+def test_a_sentence_of_length_one(student):
+    """A sentence of a single token."""
+    expect_equal(student(1), [[True]], "the mask for a single token")
 
 
 # ------------------------------------------------------------------------------------------------- padding_mask
+
+# What a later question may lean on when the student's own is wrong: see ``follow_through``.
+_with_right_triangle = follow_through(
+    """
+import numpy as np
+
+def causal_mask(T):
+    position = np.arange(T)
+    return position[:, None] >= position
+""",
+    "causal_mask",
+)
 
 
 def _real(lengths, T):
     return [[[position < length for position in range(T)]] for length in lengths]
 
 
+def _rows(mask, B, T):
+    """The mask's rows, one for each sentence, whether or not there is an axis for the queries."""
+    array = as_array(mask, "the mask")
+    expect(
+        array.shape in ((B, T), (B, 1, T)),
+        "the mask should have a row as wide as asked for, for each sentence",
+    )
+    return array.reshape(B, T)
+
+
 @hidden_test("padding_mask")
+@_with_right_triangle
 def test_three_sentences_of_the_lecture(student):
     """Let there be light, Es werde Licht, Fiat lux."""
     mask = student([4, 3, 2], 4)
@@ -303,32 +420,82 @@ def test_three_sentences_of_the_lecture(student):
     expect_equal(mask, _real([4, 3, 2], 4), "the mask for the three sentences")
 
 
+@hidden_test("padding_mask", weight=2)
+@_with_right_triangle
+def test_words_are_heard_and_what_lies_behind_is_not(student, rng):
+    """All words are True; what is more than one place behind them is False."""
+    lengths = rng.permutation([0, 2, 3, 5])
+    rows = _rows(student(lengths, 7), 4, 7)
+    for row, length in zip(rows, lengths, strict=True):
+        expect_equal(row[:length], np.ones(length), "what may be heard of the words")
+        expect_equal(row[length + 1 :], np.zeros(6 - length), "what may be heard of the padding")
+
+
+@hidden_test("padding_mask", weight=2)
+@_with_right_triangle
+def test_words_and_padding_are_told_apart(student, rng):
+    """In each sentence the words have one value and the padding has the other, the same two in all sentences."""
+    lengths = rng.permutation([1, 2, 3, 5])
+    rows = _rows(student(lengths, 7), 4, 7)
+    expect_equal(rows == rows[0, 0], np.array(_real(lengths, 7))[:, 0], "what is like the first word")
+
+
 @hidden_test("padding_mask")
+@_with_right_triangle
 def test_other_batches(student, rng):
-    """Other batches: arrays of lengths, an empty and a full sentence, one sentence, padding everywhere."""
-    for lengths, T in (
-        (rng.integers(0, 10, 6), 9),
-        ([0, 5, 1], 5),
-        (np.array([3]), 8),
-        ([2, 2], 7),
-        ([1], 1),
-    ):
-        expect_equal(student(lengths, T), _real(lengths, T), "the mask for another batch")
+    """Other batches: arrays of lengths, an empty and a full sentence, padding everywhere."""
+    for lengths, T in ((rng.integers(0, 10, 6), 9), ([0, 5, 1], 5), ([2, 2], 7)):
+        mask = student(lengths, T)
+        _expect_booleans(mask, "the mask")
+        expect_equal(mask, _real(lengths, T), "the mask for another batch")
         expect_unchanged(student)
+
+
+@hidden_test("padding_mask")
+@_with_right_triangle
+def test_a_batch_of_one_sentence(student):
+    """A batch of one sentence, also of one word."""
+    for lengths, T in ((np.array([3]), 8), ([1], 1)):
+        expect_equal(student(lengths, T), _real(lengths, T), "the mask for a single sentence")
 
 
 # ------------------------------------------------------------------------------------------- additive_attention
 
+_with_right_attention = follow_through(
+    """
+import numpy as np
 
+def causal_mask(T):
+    position = np.arange(T)
+    return position[:, None] >= position
+
+def padding_mask(lengths, T):
+    return np.array([[[t < n for t in range(T)]] for n in lengths], dtype=bool)
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = np.einsum("...id,...jd->...ij", q, k) / q.shape[-1] ** 0.5
+    scores = scores if mask is None else np.where(mask, scores, -np.inf)
+    bells = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = bells / bells.sum(axis=-1, keepdims=True)
+    return np.einsum("...ij,...jd->...id", weights, v), weights
+""",
+    "scaled_dot_product_attention",
+    "causal_mask",
+    "padding_mask",
+)
+
+
+@remembered
 def _additive(q, k, v, W_q, W_k, w, mask=None):
     def score(query, key):
         hidden = [math.tanh(float(query @ W_q[:, a] + key @ W_k[:, a])) for a in range(len(w))]
         return math.fsum(h * float(weight) for h, weight in zip(hidden, w, strict=True))
 
-    return _attention(q, k, v, mask, score)
+    return _attention_by(score, q, k, v, mask)
 
 
 @hidden_test("additive_attention", weight=0.5)
+@_with_right_attention
 def test_the_additive_case_by_hand(student):
     """The case computed by hand in the text: 0.179 and 0.821."""
     one = np.ones((1, 1))
@@ -342,6 +509,7 @@ def test_the_additive_case_by_hand(student):
 
 
 @hidden_test("additive_attention")
+@_with_right_attention
 def test_queries_and_keys_of_different_sizes(student, rng):
     """Queries, keys, values and hidden layer all of different sizes; arguments are left alone."""
     q, k, v = rng.normal(size=(4, 3)), rng.normal(size=(6, 5)), rng.normal(size=(6, 2))
@@ -350,7 +518,39 @@ def test_queries_and_keys_of_different_sizes(student, rng):
     expect_unchanged(student)
 
 
+@hidden_test("additive_attention", weight=2)
+@_with_right_attention
+def test_additive_words_that_are_all_alike_share_evenly(student, rng):
+    """Queries and keys that are all the same: each listens to all of them alike."""
+    for lead, T in (((), 4), ((3,), 3)):
+        q, k = (np.repeat(rng.normal(size=(*lead, 1, size)), T, axis=-2) for size in (4, 3))
+        v, W_q, W_k, w = (
+            rng.normal(size=(*lead, T, 2)),
+            rng.normal(size=(4, 5)),
+            rng.normal(size=(3, 5)),
+            rng.normal(size=5),
+        )
+        _expect_attention(student(q, k, v, W_q, W_k, w), _additive(q, k, v, W_q, W_k, w))
+
+
 @hidden_test("additive_attention")
+@_with_right_attention
+def test_additive_words_of_two_texts_do_not_hear_each_other(student, rng):
+    """Words that are all alike, of two texts in one row: a mask lets each hear its own text only."""
+    q, k = (np.repeat(rng.normal(size=(2, 1, size)), 5, axis=-2) for size in (4, 3))
+    v, W_q, W_k, w = (
+        rng.normal(size=(2, 5, 2)),
+        rng.normal(size=(4, 6)),
+        rng.normal(size=(3, 6)),
+        rng.normal(size=6),
+    )
+    text = np.arange(5) < 2
+    mask = text[:, None] == text
+    _expect_attention(student(q, k, v, W_q, W_k, w, mask), _additive(q, k, v, W_q, W_k, w, mask))
+
+
+@hidden_test("additive_attention")
+@_with_right_attention
 def test_additive_attention_in_batches(student, rng):
     """Batches, heads and sequences of length one."""
     for lead, tq, tk in (((3,), 2, 4), ((2, 3), 1, 5), ((2,), 3, 1)):
@@ -363,7 +563,19 @@ def test_additive_attention_in_batches(student, rng):
         _expect_attention(student(q, k, v, W_q, W_k, w), _additive(q, k, v, W_q, W_k, w))
 
 
-@hidden_test("additive_attention", weight=2.5)
+@hidden_test("additive_attention", weight=2)
+@_with_right_attention
+def test_a_hidden_layer_of_one_with_masks(student, rng):
+    """Queries of zeros and a hidden layer of size 1, with masks of every shape."""
+    q, k, v = np.zeros((3, 2, 4)), rng.normal(size=(3, 5, 3)), rng.normal(size=(3, 5, 2))
+    W_q, W_k, w = rng.normal(size=(4, 1)), rng.normal(size=(3, 1)), rng.uniform(1, 2, 1)
+    for shape in ((2, 5), (3, 2, 5), (3, 1, 5)):
+        mask = _some_mask(rng, *shape)
+        _expect_attention(student(q, k, v, W_q, W_k, w, mask), _additive(q, k, v, W_q, W_k, w, mask))
+
+
+@hidden_test("additive_attention", weight=0.5)
+@_with_right_attention
 def test_additive_attention_with_masks(student, rng):
     """Masks for each sentence, for all sentences, and with one row for all queries."""
     q, k, v = rng.normal(size=(3, 2, 4)), rng.normal(size=(3, 5, 3)), rng.normal(size=(3, 5, 2))
@@ -374,6 +586,7 @@ def test_additive_attention_with_masks(student, rng):
 
 
 @hidden_test("additive_attention")
+@_with_right_attention
 def test_additive_attention_with_large_numbers(student, rng):
     """Large scores do not overflow, and very long queries and keys run into the ceiling of the tanh."""
     q, k, v = 300 * rng.normal(size=(3, 4)), 300 * rng.normal(size=(5, 2)), rng.normal(size=(5, 2))
@@ -383,8 +596,11 @@ def test_additive_attention_with_large_numbers(student, rng):
 
 # ------------------------------------------------------------------------------------------- attention_backward
 
+_NAMES = ("d_q", "d_k", "d_v")
 
-def _expect_gradients(student, q, k, v, d_output, mask=None, **tolerance):
+
+def _expect_gradients(student, q, k, v, d_output, mask=None, *, names=_NAMES, **tolerance):
+    """The gradients of ``names`` agree, and the others are there."""
     weights, expected = _gradients(q, k, v, d_output, mask)
     result = student(q, k, v, weights, d_output)
     expect(result is not None, "your function returns None: does it end with a return?")
@@ -393,29 +609,58 @@ def _expect_gradients(student, q, k, v, d_output, mask=None, **tolerance):
         "three things should be returned: d_q, d_k, d_v",
     )
     wrong = []
-    for name, actual, gradient in zip(("d_q", "d_k", "d_v"), result, expected, strict=True):
+    for name, actual, gradient in zip(_NAMES, result, expected, strict=True):
+        if name not in names:
+            continue
         try:
             expect_close(actual, gradient, name, **tolerance)
         except AssertionError as failure:
             wrong.append(str(failure))
     expect(not wrong, "; ".join(wrong))
-    expect_unchanged(student)
+
+
+def _drawn(rng, *shapes):
+    return [rng.normal(size=shape) for shape in shapes]
+
+
+@hidden_test("attention_backward", weight=3)
+@_with_right_attention
+def test_the_gradient_of_the_values(student, rng):
+    """d_v of one sentence with different numbers of queries, keys and entries, and of a batch."""
+    _expect_gradients(student, *_drawn(rng, (5, 3), (4, 3), (4, 6), (5, 6)), names=("d_v",))
+    _expect_gradients(student, *_drawn(rng, (2, 5, 3), (2, 4, 3), (2, 4, 1), (2, 5, 1)), names=("d_v",))
 
 
 @hidden_test("attention_backward", weight=2)
-def test_gradients_of_one_sentence(student, rng):
-    """One sentence with different numbers of queries, keys and entries; arguments are left alone."""
-    _expect_gradients(
-        student,
-        rng.normal(size=(5, 3)),
-        rng.normal(size=(4, 3)),
-        rng.normal(size=(4, 6)),
-        rng.normal(size=(5, 6)),
-    )
+@_with_right_attention
+def test_the_gradient_of_the_queries(student, rng):
+    """d_q of one sentence and of a batch; arguments are left alone."""
+    _expect_gradients(student, *_drawn(rng, (5, 3), (4, 3), (4, 6), (5, 6)), names=("d_q",))
+    expect_unchanged(student)
+    _expect_gradients(student, *_drawn(rng, (2, 5, 3), (2, 4, 3), (2, 4, 1), (2, 5, 1)), names=("d_q",))
 
 
-@hidden_test("attention_backward")
-def test_gradient_of_the_values(student, rng):
+@hidden_test("attention_backward", weight=2)
+@_with_right_attention
+def test_the_gradient_of_the_keys(student, rng):
+    """d_k of one sentence and of a batch."""
+    _expect_gradients(student, *_drawn(rng, (5, 3), (4, 3), (4, 6), (5, 6)), names=("d_k",))
+    _expect_gradients(student, *_drawn(rng, (2, 5, 3), (2, 4, 3), (2, 4, 1), (2, 5, 1)), names=("d_k",))
+
+
+@hidden_test("attention_backward", weight=2)
+@_with_right_attention
+def test_gradients_where_the_values_balance_out(student, rng):
+    """The values of all keys balance out, so that the output is 0: queries and keys still have gradients."""
+    q, k = np.repeat(rng.normal(size=(1, 1)), 4, axis=0), rng.normal(size=(5, 1))
+    v, d_output = _drawn(rng, (5, 3), (4, 3))
+    weights, _ = _gradients(q, k, v, d_output)
+    _expect_gradients(student, q, k, v - weights[0] @ v, d_output)
+
+
+@hidden_test("attention_backward", weight=0.5)
+@_with_right_attention
+def test_gradient_of_the_values_alone(student, rng):
     """The gradient of the values, in a case where nothing else has one."""
     q, k, v, d_output = rng.normal(size=(4, 3)), np.zeros((5, 3)), np.ones((5, 2)), rng.normal(size=(4, 2))
     _, expected = _gradients(q, k, v, d_output)
@@ -431,8 +676,9 @@ def test_gradient_of_the_values(student, rng):
 
 
 @hidden_test("attention_backward")
+@_with_right_attention
 def test_gradients_in_batches(student, rng):
-    """Batches, heads, and sequences of length one."""
+    """Batches, heads, and sequences of length one; arguments are left alone."""
     for lead, tq, tk, d_k, d_v in (
         ((3,), 2, 5, 4, 6),
         ((2, 3), 4, 3, 5, 2),
@@ -440,22 +686,23 @@ def test_gradients_in_batches(student, rng):
         ((2,), 3, 1, 2, 2),
     ):
         _expect_gradients(
-            student,
-            *(rng.normal(size=(*lead, *shape)) for shape in ((tq, d_k), (tk, d_k), (tk, d_v), (tq, d_v))),
+            student, *_drawn(rng, (*lead, tq, d_k), (*lead, tk, d_k), (*lead, tk, d_v), (*lead, tq, d_v))
         )
+        expect_unchanged(student)
 
 
-@hidden_test("attention_backward")
+@hidden_test("attention_backward", weight=2)
+@_with_right_attention
 def test_a_masked_key_gets_no_gradient(student, rng):
     """With a mask, gradients flow only to what was heard."""
     mask = np.tril(np.ones((6, 6), dtype=bool)) & (np.arange(6) != 4)
     mask[4, 4] = False
-    q, k = rng.normal(size=(6, 3)), rng.normal(size=(6, 3))
-    v, d_output = rng.normal(size=(6, 2)), rng.normal(size=(6, 2))
+    q, k, v, d_output = _drawn(rng, (6, 1), (6, 1), (6, 2), (6, 2))
     _expect_gradients(student, q, k, v, d_output, mask)
 
 
 @hidden_test("attention_backward")
+@_with_right_attention
 def test_gradients_of_views_and_sharp_weights(student, rng):
     """Arrays with swapped axes, and weights that are nearly all on one key."""
     q, k, v = rng.normal(size=(3, 5)).T, rng.normal(size=(8, 3))[::2], rng.normal(size=(4, 4))[:, ::2]

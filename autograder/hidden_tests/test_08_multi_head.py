@@ -22,6 +22,7 @@ from autograder.testing import (
     expect_unchanged,
     follow_through,
     hidden_test,
+    part_of_a_scene,
 )
 
 
@@ -534,17 +535,12 @@ class Stack(nn.Module):
     def __init__(self):
         super().__init__()
         self.blocks, self.cross = nn.ModuleList([Block(2), Block(3), Block(2)]), Block(4)
-        self.runs = 0
 
     def forward(self, x, memory, mask):
-        self.runs += 1
+        x = x * loudness()
         for block in self.blocks:
             x = block(x, mask=mask)
         return self.cross(x, memory)
-
-
-def hooks_left():
-    return sum(len(module._forward_hooks) for module in model.modules())
 
 
 model = {"stack": Stack, "shell": Shell, "layer": lambda: MultiHeadAttention(12, 3)}[kind]().double()
@@ -559,13 +555,25 @@ class _Model:
     def __init__(self, student, rng, kind="stack"):
         right: dict[str, Any] = {}
         exec(_HEADS, right)
-        here = {"student_namespace": right, "kind": kind, "weights": None}
+        self.runs, self.factor = 0, float(rng.uniform(0.5, 2.0))
+        here = {
+            "student_namespace": right,
+            "kind": kind,
+            "weights": None,
+            "loudness": lambda: self.factor,
+        }
         exec(_MODELS, here)
         self.twin = here["model"]
         with torch.no_grad():
             for parameter in self.twin.parameters():
                 parameter.copy_(_tensor(rng, *parameter.shape) / math.sqrt(parameter.shape[-1]))
-        self.scene = student.scene(_MODELS, kind=kind, weights=self.twin.state_dict())
+        self.scene = student.scene(_MODELS, kind=kind, weights=self.twin.state_dict(), loudness=self.loudness)
+
+    @part_of_a_scene
+    def loudness(self):
+        """What a run of the stack multiplies its input with: it is known only here, and so is the number of runs."""
+        self.runs += 1
+        return self.factor
 
     def maps(self, *inputs):
         """The maps of each layer of attention, by the layer's name."""
@@ -622,19 +630,19 @@ def test_the_model_is_left_as_it_was(student, rng):
     inputs = [(_tensor(rng, 1, 3, 12), _tensor(rng, 1, 2, 12), None) for _ in range(2)]
     for arguments in inputs:
         _expect_maps(student(scene["model"], *arguments), model.maps(*arguments))
-    scene.run("left = hooks_left()")
+    scene.run("left = sum(len(module._forward_hooks) for module in model.modules())")
     expect(scene.get("left") == 0, "hooks are left on the model: remove each of them")
     scene.run(
         "maps = student_namespace[question](model, x, memory, None)\n"
         "hang = sum(bool(getattr(weights, 'requires_grad', False)) for weights in maps.values())\n"
         "modes = {module.training for module in model.modules()}\n"
-        "learn = {weight.requires_grad for weight in model.parameters()}\n"
-        "runs = model.runs",
+        "learn = {weight.requires_grad for weight in model.parameters()}",
         question=student.name,
         x=inputs[0][0],
         memory=inputs[0][1],
     )
     expect(scene.get("hang") == 0, "the maps still hang on the gradient: detach them")
-    expect_equal(scene.get("modes"), {True}, "the mode of the model, which should be as it was,")
-    expect_equal(scene.get("learn"), {True}, "what the model can learn, which should be as it was,")
-    expect(scene.get("runs") == 3, "the model should run once for each call")
+    for name, what in (("modes", "the mode of the model"), ("learn", "what the model can learn")):
+        expect_equal(scene.get(name), {True}, f"{what}, which should be as it was,")
+    student.record(model.runs)
+    expect(model.runs == 3, "the model should run once for each call")

@@ -21,6 +21,7 @@ from autograder.testing import (
     expect_unchanged,
     follow_through,
     hidden_test,
+    part_of_a_scene,
 )
 
 #: Mutants of the master's solutions that compute the same.
@@ -376,12 +377,10 @@ class Small(nn.Module):
     def __init__(self, table, weight):
         super().__init__()
         self.table, self.weight = nn.Parameter(table), nn.Parameter(weight)
-        self.calls = []
 
     def forward(self, source, decoder_input):
-        self.calls.append(self.training)
         heard = self.table[source].mean(dim=1, keepdim=True) - 2 * self.table[decoder_input]
-        return torch.tanh(heard) @ self.weight * (1.0 if self.training else 0.5)
+        return torch.tanh(heard) @ self.weight * loudness(self.training)
 
 model = Small(table, weight)
 groups = [{"params": [model.table], "lr": 9.0}, {"params": [model.weight], "lr": 5.0}]
@@ -391,16 +390,28 @@ def loss_function(logits, labels):
     return nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=0)
 """
 
-_AFTER = "after = torch.cat([model.table.detach().flatten(), model.weight.detach().flatten()]); calls = list(model.calls)"
+_AFTER = "after = torch.cat([model.table.detach().flatten(), model.weight.detach().flatten()])"
+
+
+@part_of_a_scene
+class _Loudness:
+    """What a call of the model multiplies its logits with. It is known only here, and so are the calls."""
+
+    def __init__(self, rng):
+        self.modes, self.factor = [], float(rng.uniform(0.7, 1.4))
+
+    def __call__(self, training):
+        self.modes.append(training)
+        return self.factor if training else 0.5 * self.factor
 
 
 def _batch(rng, B, S, T, V):
     return tuple(torch.tensor(rng.integers(1, V, size=shape)) for shape in ((B, S), (B, T), (B, T)))
 
 
-def _reference(bindings, steps):
+def _reference(bindings, steps, factor):
     """Losses and weights after each step, by the book; a clip of None is the usual 1."""
-    namespace = dict(bindings)
+    namespace = {**bindings, "loudness": lambda training: factor}
     exec(_SCENE, namespace)
     model, optimizer, found = namespace["model"], namespace["optimizer"], []
     for (source, decoder_input, labels), rate, clip in steps:
@@ -428,10 +439,13 @@ def _bindings(rng, kind, scale, several, V=7, D=5):
 
 def _expect_steps(student, rng, kind, steps, prepare="", scale=1.0, several=False):
     bindings = _bindings(rng, kind, scale, several)
-    scene = student.scene(_SCENE, **copy.deepcopy(bindings))
+    loudness = _Loudness(rng)
+    scene = student.scene(_SCENE, loudness=loudness, **copy.deepcopy(bindings))
     if prepare:
         scene.run(prepare)
-    for (batch, rate, clip), (loss, weights) in zip(steps, _reference(bindings, steps), strict=True):
+    for (batch, rate, clip), (loss, weights) in zip(
+        steps, _reference(bindings, steps, loudness.factor), strict=True
+    ):
         clips = [] if clip is None else [clip]
         got = student(scene["model"], scene["optimizer"], scene["loss_function"], batch, rate, *clips)
         expect(got is not None, "your function returns None: it should return the loss")
@@ -441,7 +455,7 @@ def _expect_steps(student, rng, kind, steps, prepare="", scale=1.0, several=Fals
         scene.run(_AFTER)
         expect_close(scene.get("after"), weights, "the model's weights after the step", rtol=1e-6, atol=5e-6)
         expect_close(got, loss, "the loss before the update", rtol=1e-9)
-    return scene
+    return loudness.modes
 
 
 @hidden_test("train_step", weight=1)
@@ -488,7 +502,7 @@ def test_long_gradients_are_clipped(student, rng):
 @hidden_test("train_step", weight=2)
 def test_the_model_is_called_once_in_training_mode(student, rng):
     """A model that was in evaluation mode is put into training mode, and is called just once."""
-    scene = _expect_steps(student, rng, "SGD", [(_batch(rng, 2, 5, 3, 7), 0.1, 1e6)], "model.eval()")
-    calls = scene.get("calls")
-    expect(isinstance(calls, list) and calls, "the model should be called")
-    expect_equal(calls, [True], "the list of modes in which the model was called")
+    modes = _expect_steps(student, rng, "SGD", [(_batch(rng, 2, 5, 3, 7), 0.1, 1e6)], "model.eval()")
+    student.record(modes)
+    expect(modes, "the model should be called")
+    expect_equal(modes, [True], "the list of modes in which the model was called")

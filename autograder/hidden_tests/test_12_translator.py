@@ -11,7 +11,16 @@ import torch
 from coursekit.provided.p09_blocks import DecoderBlock, EncoderBlock
 from torch import nn
 
-from autograder.testing import Handle, as_array, expect, expect_close, expect_equal, hidden_test
+from autograder.testing import (
+    Handle,
+    as_array,
+    expect,
+    expect_close,
+    expect_equal,
+    follow_through,
+    hidden_test,
+    part_of_a_scene,
+)
 
 PAD, BOS, EOS = 0, 1, 2
 
@@ -54,9 +63,10 @@ def _batch(student, pairs):
     return result
 
 
+#: The longest source comes first, so that whoever sorts by length is seen by one test only.
 _LENGTHS = (
     ((3, 1), (1, 2)),
-    ((1, 4, 2), (5, 3, 1)),
+    ((4, 2, 1), (5, 3, 1)),
     ((2,), (4,)),
     ((1, 1, 1, 1), (1, 1, 1, 1)),
     ((6, 2), (3, 3)),
@@ -90,6 +100,16 @@ def test_the_labels_end_with_eos(student, rng):
         expect_equal(_batch(student, pairs)[2], _table([[*target, EOS] for _, target in pairs]), "labels")
 
 
+@hidden_test("make_batch")
+def test_the_rows_stand_in_the_order_of_the_pairs(student, rng):
+    """The rows stand in the order of the pairs, however long the sentences are."""
+    pairs = _pairs(rng, (1, 4, 2), (2, 1, 3))
+    tables = [source for source, _ in pairs], [[BOS, *t] for _, t in pairs], [[*t, EOS] for _, t in pairs]
+    names = ("source", "decoder_input", "labels")
+    for part, rows, name in zip(_batch(student, pairs), tables, names, strict=True):
+        expect_equal(part, _table(rows), name)
+
+
 # --------------------------------------------------------------------------------------------- Transformer
 
 
@@ -100,6 +120,10 @@ def _positions(T, D):
         angle = t / 10000.0 ** (2 * (i // 2) / D)
         table[t, i] = math.cos(angle) if i % 2 else math.sin(angle)
     return table
+
+
+#: A step in single precision on the way, through several blocks.
+_ROUNDED = {"rtol": 1e-5, "atol": 1e-5}
 
 
 class _Reference(nn.Module):
@@ -124,8 +148,11 @@ class _Reference(nn.Module):
 
     def forward(self, source, target):
         """One source (S,) and one target (T,) → logits (T, target_size)."""
-        T = len(target)
-        memory, y = self.encode(source), self.words(self.target_embedding, target)
+        return self.decode(self.encode(source), target)
+
+    def decode(self, memory, target):
+        """A memory (1, S, d_model) and one target (T,) → logits (T, target_size)."""
+        T, y = len(target), self.words(self.target_embedding, target)
         before = torch.tensor([[key <= query for key in range(T)] for query in range(T)])
         for block in self.decoder:
             y = block(y, memory, before)
@@ -168,7 +195,7 @@ def _expect_logits(model, reference, source, target):
     """The logits of every sentence agree with the reference, which sees the sentence alone."""
     logits = as_array(model(source, target), "the logits")
     expected = np.stack([reference(s, t).detach().numpy() for s, t in zip(source, target, strict=True)])
-    expect_close(logits, expected, "the logits", rtol=1e-6, atol=1e-6)
+    expect_close(logits, expected, "the logits", **_ROUNDED)
 
 
 @hidden_test("Transformer")
@@ -185,21 +212,48 @@ def test_the_embeddings_start_small(student):
             expect(0.94 < spread < 1.06, "the embeddings should start with standard deviation 1/√d_model")
 
 
-@hidden_test("Transformer", weight=2)
+def _memory(model, source):
+    result = model.call("encode", source)
+    good = isinstance(result, (tuple, list)) and len(result) == 2
+    expect(good, "encode should return two things: memory, memory_mask")
+    return result
+
+
+@hidden_test("Transformer")
 def test_the_memory_is_right(student, rng):
     """encode: scaled embeddings, positions and all blocks, with other sizes and lengths; and its mask."""
     for B, S, D, h, layers in ((2, 5, 12, 3, 2), (1, 1, 8, 2, 1), (3, 7, 6, 1, 3)):
         model, reference = _twins(student, rng, d_model=D, heads=h, layers=layers)
         source = _numbers(rng, B, S)
-        result = model.call("encode", source)
-        good = isinstance(result, (tuple, list)) and len(result) == 2
-        expect(good, "encode should return two things: memory, memory_mask")
+        memory, mask = _memory(model, source)
         expected = np.concatenate([reference.encode(s).detach().numpy() for s in source])
-        expect_close(result[0], expected, "the memory", rtol=1e-6, atol=1e-6)
-        expect_equal(result[1], np.ones((B, 1, S), dtype=bool), "the memory mask")
+        expect_close(memory, expected, "the memory", **_ROUNDED)
+        expect_equal(mask, np.ones((B, 1, S), dtype=bool), "the memory mask")
+
+
+@hidden_test("Transformer")
+def test_one_layer_hears_one_sentence(student, rng):
+    """The memory of one sentence, with one block."""
+    for S in (1, 6):
+        model, reference = _twins(student, rng, layers=1)
+        source = _numbers(rng, 1, S)
+        expected = reference.encode(source[0]).detach().numpy()
+        expect_close(_memory(model, source)[0], expected, "the memory", **_ROUNDED)
 
 
 @hidden_test("Transformer", weight=2)
+def test_the_decoder_is_right_by_itself(student, rng):
+    """decode: the logits for a memory and a mask that are given, with other sizes and lengths."""
+    for B, S, T, D, h, layers in ((2, 5, 4, 12, 3, 2), (1, 1, 1, 8, 2, 1), (3, 2, 6, 6, 1, 3)):
+        model, reference = _twins(student, rng, d_model=D, heads=h, layers=layers)
+        memory, target = torch.tensor(rng.normal(size=(B, S, D))), _numbers(rng, B, T)
+        logits = model.call("decode", target, memory, torch.ones(B, 1, S, dtype=torch.bool))
+        rows = [reference.decode(m[None], t) for m, t in zip(memory, target, strict=True)]
+        expected = torch.stack(rows).detach().numpy()
+        expect_close(as_array(logits, "the logits"), expected, "the logits of decode", **_ROUNDED)
+
+
+@hidden_test("Transformer")
 def test_the_logits_are_right(student, rng):
     """Full sentences through encoder and decoder, with other sizes and lengths, agree with a model wired up by hand."""
     sizes = ((2, 5, 4, 12, 3, 2), (1, 1, 1, 8, 2, 1), (3, 2, 6, 6, 1, 3), (1, 64, 64, 4, 2, 1))
@@ -209,21 +263,35 @@ def test_the_logits_are_right(student, rng):
         expect(not model.mutated, "your model changes its arguments")
 
 
-@hidden_test("Transformer", weight=3)
+def _expect_it_listens(model, source, target, logits):
+    """Another word of the source, or an earlier one of the target, makes a difference."""
+    other_source, other_target = source.clone(), target.clone()
+    other_source[0, 0] = 4 + (other_source[0, 0] - 3) % 13
+    other_target[0, 0] = 4 + (other_target[0, 0] - 3) % 13
+    for changed, what in (((other_source, target), "source"), ((source, other_target), "target")):
+        found = as_array(model(*changed), "the logits")
+        expect(not np.allclose(found[0, -1], logits[0, -1]), f"the logits do not depend on the {what}")
+
+
+@hidden_test("Transformer", weight=2.5)
 def test_padding_is_never_heard(student, rng):
     """Sentences in a padded batch get the logits that they get alone, in the encoder and in the decoder."""
-    model, reference = _twins(student, rng)
+    model, _ = _twins(student, rng)
     source, target = _numbers(rng, 3, 6), _numbers(rng, 3, 4)
     source[0, 2:], source[2, 5:] = PAD, PAD
-    _expect_logits(model, reference, source, target)
-    _, mask = model.call("encode", source)
-    expect_equal(mask, (source != PAD).numpy()[:, None], "the memory mask")
+    logits = as_array(model(source, target), "the logits")
+    expect(logits.shape == (3, 4, 23), "the logits should have shape (B, T, target_size)")
+    for row, (s, t) in enumerate(zip(source, target, strict=True)):
+        alone = as_array(model(s[s != PAD][None], t[None]), "the logits")
+        expect_close(logits[row], alone[0], "the logits of a sentence in a padded batch", **_ROUNDED)
+    _expect_it_listens(model, source, target, logits)
+    expect_equal(_memory(model, source)[1], (source != PAD).numpy()[:, None], "the memory mask")
 
 
-@hidden_test("Transformer", weight=3)
+@hidden_test("Transformer", weight=2.5)
 def test_the_future_is_never_heard(student, rng):
     """The gradient that reaches words after a place is exactly zero, and those up to it all count."""
-    model, reference = _twins(student, rng)
+    model, _ = _twins(student, rng)
     source = _numbers(rng, 1, 5)
     target = torch.tensor(rng.permutation(np.arange(5, 23))[:6])[None]
     for place in (0, 2, 5):
@@ -233,17 +301,33 @@ def test_the_future_is_never_heard(student, rng):
             "target_embedding.weight"
         ]
         expect(gradient is not None, "no gradient reaches the target embedding: is something detached?")
-        reached = as_array(gradient, "a gradient")[target[0].numpy()]
+        reached = np.abs(as_array(gradient, "a gradient")[target[0].numpy()]).max(axis=1)
+        student.observe("the words that are heard", reached > 0)
         expect((reached[place + 1 :] == 0).all(), "a word hears words that come after it")
-        reference.zero_grad()
-        reference(source[0], target[0])[place, 4].backward()
-        expected = reference.target_embedding.weight.grad[target[0]].numpy()
-        expect_close(reached, expected, "the gradient of the words up to a place", rtol=1e-5, atol=1e-7)
+        expect((reached[: place + 1] > 0).all(), "a word does not hear all words up to its own place")
 
 
-@hidden_test("Transformer", weight=2)
-def test_one_table_reads_and_chooses(student, rng):
-    """The target embedding gets its gradient from both its uses, as input and as output, and so do all other weights."""
+@hidden_test("Transformer", weight=1.5)
+def test_every_part_learns_from_the_loss(student, rng):
+    """The gradient of the logits reaches every weight, and the target embedding by both its uses."""
+    model, reference = _twins(student, rng)
+    source, target = _numbers(rng, 1, 5), _numbers(rng, 1, 4, size=12)
+    cotangent = torch.tensor(rng.normal(size=(1, 4, 23)))
+    found = model.gradients([source, target], cotangent=cotangent).parameters
+    for name, _ in reference.named_parameters():
+        expect(found.get(name) is not None, f"no gradient reaches {name}")
+    table = as_array(found["target_embedding.weight"], "a gradient")
+    rows = np.abs(table).max(axis=1) > 0
+    student.observe("the rows that learn", rows)
+    expect(rows[12:].all(), "words that are not in the target should learn, too: from the logits")
+    states = as_array(model(source, target), "the logits").shape[1]
+    spread = np.linalg.matrix_rank(table[12:], tol=1e-9)
+    expect(spread <= states, "the gradient of the target embedding is not that of a product with it")
+
+
+@hidden_test("Transformer")
+def test_the_tied_table_gets_both_gradients(student, rng):
+    """The target embedding gets the sum of its gradients as input and as output, and all other weights theirs."""
     model, reference = _twins(student, rng)
     source, target = _numbers(rng, 2, 5), _numbers(rng, 2, 4)
     cotangent = torch.tensor(rng.normal(size=(2, 4, 23)))
@@ -262,14 +346,14 @@ def test_dropout_reaches_the_blocks(student, rng):
     model = student(17, 23, 12, 3, 10, 2, 0.5)
     model.call("double")
     model.load_state_dict(still.state_dict(), strict=False)
-    source, target = _numbers(rng, 2, 5), _numbers(rng, 2, 4)
+    source, target = _numbers(rng, 1, 5), _numbers(rng, 1, 4)
     model.train()
     first, second = (as_array(model.call("encode", source)[0], "the memory") for _ in range(2))
     expect(
         not np.allclose(first, second),
         "with dropout = 0.5 two runs of the encoder in training are the same: pass it to the blocks",
     )
-    memory, mask = torch.tensor(first, dtype=torch.float64), torch.ones(2, 1, 5, dtype=torch.bool)
+    memory, mask = torch.tensor(first, dtype=torch.float64), torch.ones(1, 1, 5, dtype=torch.bool)
     first, second = (as_array(model.call("decode", target, memory, mask), "the logits") for _ in range(2))
     expect(
         not np.allclose(first, second),
@@ -277,7 +361,7 @@ def test_dropout_reaches_the_blocks(student, rng):
     )
     model.eval()
     expected = as_array(still(source, target), "the logits")
-    expect_close(model(source, target), expected, "the logits in evaluation mode", rtol=1e-6, atol=1e-6)
+    expect_close(model(source, target), expected, "the logits in evaluation mode", **_ROUNDED)
 
 
 # Blocks are taken out, so that only what happens around them is left.
@@ -288,7 +372,6 @@ from torch import nn
 torch.manual_seed(seed)
 model = student_namespace[question](17, 23, 12, 3, 10, 2, 0.5).double().train()
 model.encoder, model.decoder = nn.ModuleList(), nn.ModuleList()
-tables = [table.weight.detach().clone() for table in (model.source_embedding, model.target_embedding)]
 """
 
 
@@ -299,150 +382,390 @@ def test_dropout_acts_in_the_blocks_only(student, rng):
     source, target = _numbers(rng, 2, 5), _numbers(rng, 2, 4)
     scene.run("memory, mask = model.encode(english)", english=source)
     scene.run("logits = model.decode(german, memory, mask)", german=target)
-    english, german = scene["tables"]
-    words = math.sqrt(12) * german[target] + _positions(4, 12)
-    expected = math.sqrt(12) * english[source] + _positions(5, 12)
-    expect_close(scene.get("memory"), expected, "the words before the first block, in training,", atol=1e-6)
-    expect_close(
-        scene.get("logits"), words @ german.T, "the logits without any blocks, in training,", atol=1e-6
-    )
+    trained = [as_array(scene.get(name), f"the {name} in training") for name in ("memory", "logits")]
+    scene.run("model.eval()")
+    scene.run("memory, mask = model.encode(english)", english=source)
+    scene.run("logits = model.decode(german, memory, mask)", german=target)
+    for name, found in zip(("memory", "logits"), trained, strict=True):
+        expected = as_array(scene.get(name), f"the {name}")
+        expect(float(np.abs(expected).max()) > 0, f"the {name} without any blocks should not be zero")
+        expect_close(found, expected, f"the {name} without any blocks, in training,", atol=1e-6)
 
 
 # ----------------------------------------------------------------------------------------------- translate
 
 # A small model with the methods of the question. What comes next depends on the source, on the last two
-# words and on how many there are. It counts how often its encoder runs, and drops at random while it trains.
+# words and on how many there are. It drops at random while it trains. What it reads of a source and what it says is
+# computed here, with tables that the sandbox does not have, so that how often it was asked is known here.
 _SPY = """
 import torch
 from torch import nn
 
 
 class Spy(nn.Module):
-    def __init__(self, words, tables):
+    def __init__(self, tables):
         super().__init__()
-        self.words, self.dropout, self.encoded, self.recorded = words, nn.Dropout(0.5), 0, 0
-        self.source_table, self.last, self.before, self.out = tables
+        self.dropout = nn.Dropout(0.5)
+        self.last, self.before = tables
         self.zero = nn.Parameter(torch.zeros(1, dtype=torch.double))
 
     def encode(self, source):
-        self.encoded += 1
-        return self.source_table[source], (source != 0).unsqueeze(1)
+        return read(source), (source != 0).unsqueeze(1)
 
     def decode(self, target, memory, memory_mask):
         heard = (memory * memory_mask.transpose(1, 2)).sum(1, keepdim=True) / memory_mask.sum()
         earlier = torch.cat([torch.zeros_like(target[:, :1]), target[:, :-1]], dim=1)
         hidden = torch.tanh(self.last[target] + self.before[earlier] + heard * memory_mask.shape[0])
-        logits = self.dropout(hidden) @ self.out + self.zero
-        logits = logits.clone()
-        logits[:, :, 2] += 0.5 * torch.arange(target.shape[1]) - 1.0
-        self.recorded += int(logits.requires_grad)
-        return logits + 40
+        recorded = (hidden + self.zero).requires_grad
+        return say(self.dropout(hidden).detach(), recorded) + self.zero
 
     def forward(self, source, target):
         return self.decode(target, *self.encode(source))
 
 
-model = Spy(words, tables)
+model = Spy(tables)
 """
 
 
-def _tables(rng, words=9, size=6):
+def _tables(rng, words=9, size=6, *, deaf=True, unknown=False):
+    """The spy's numbers. It never says PAD or BOS, UNKNOWN only if asked to, and hears the source unless it is ``deaf``."""
     shapes = ((words, size), (words, size), (words, size), (size, words))
-    return [torch.tensor(rng.normal(scale=1.3, size=shape)) for shape in shapes]
+    source, last, before, out = (rng.normal(scale=1.3, size=shape) for shape in shapes)
+    source = np.tile(source[:1], (words, 1)) if deaf else source
+    bias = np.array([-40.0, -40.0, 0.0, 1.5 if unknown else -40.0, *np.zeros(words - 4)])
+    return [torch.tensor(part) for part in (source, last, before, out, bias)]
 
 
 class _Case:
-    """One spy in the sandbox, and the same tables here, by which every sentence can be scored."""
+    """A spy's tables, by which every sentence can be scored here; ``scene_for`` puts the spy into the sandbox."""
 
-    def __init__(self, student, rng):
-        self.tables = _tables(rng)
-        self.scene = student.scene(_SPY, words=9, tables=self.tables)
+    def __init__(self, rng, **options):
+        self.tables = _tables(rng, **options)
+        self.encoded = self.recorded = 0
         self.source = rng.integers(4, 9, size=int(rng.integers(1, 6))).tolist()
 
-    def row(self, prefix):
+    def scene_for(self, student):
+        self.encoded = self.recorded = 0
+        return student.scene(_SPY, tables=self.tables[1:3], read=self.read, say=self.say)
+
+    @part_of_a_scene
+    def read(self, source):
+        """The memory of a source (1, S) → (1, S, 6)."""
+        self.encoded += 1
+        return self.tables[0][source]
+
+    @part_of_a_scene
+    def say(self, hidden, recorded):
+        """(n, T, 6) → logits (n, T, 9); whether gradients are recorded is kept."""
+        self.recorded += recorded is not False
+        logits = hidden @ self.tables[3] + self.tables[4]
+        logits[:, :, EOS] += 0.5 * torch.arange(logits.shape[1]) - 1.0
+        return logits + 40
+
+    def row(self, prefix, source):
         """Log-probabilities after ``prefix`` (with BOS)."""
-        source, last, before, out = (table.numpy() for table in self.tables)
+        heard, last, before, out, bias = (table.numpy() for table in self.tables)
         earlier = prefix[-2] if len(prefix) > 1 else 0
-        hidden = np.tanh(last[prefix[-1]] + before[earlier] + source[self.source].mean(axis=0))
-        logits = hidden @ out
+        hidden = np.tanh(last[prefix[-1]] + before[earlier] + heard[source].mean(axis=0))
+        logits = hidden @ out + bias
         logits[EOS] += 0.5 * (len(prefix) - 1) - 1.0
         return logits - np.log(np.exp(logits - logits.max()).sum()) - logits.max()
 
-    def search(self, k, alpha, max_length):
+    def search(self, k, alpha, max_length, source=None):
         """A beam, without a cache: every hypothesis is scored from its first word, each time."""
+        source = self.source if source is None else source
 
         def score(said):
-            total = sum(self.row([BOS, *said[:i]])[said[i]] for i in range(len(said)))
+            total = sum(self.row([BOS, *said[:i]], source)[said[i]] for i in range(len(said)))
             return total / len(said) ** alpha
 
         beam: list[list[int]] = [[]]
         for _ in range(max_length):
             grown = []
             for said in beam:
-                grown += [said] if said[-1:] == [EOS] else [[*said, word] for word in range(9)]
+                grown += [said] if said[-1:] == [EOS] else [[*said, word] for word in range(2, 9)]
             beam = sorted(grown, key=score, reverse=True)[:k]
         return [word for word in beam[0] if word != EOS]
 
 
-def _said(student, case, **options):
-    result = student(case.scene["model"], case.source, **options)
+def _case(rng, fits, **options):
+    """The first case drawn that ``fits``."""
+    while True:
+        case = _Case(rng, **options)
+        if fits(case):
+            return case
+
+
+def _said(student, case, scene=None, **options):
+    scene = scene or case.scene_for(student)
+    result = student(scene["model"], case.source, **options)
     expect(result is not None, "your function returns None: does it end with a return?")
     return np.asarray(as_array(result, "the translation")).tolist()
 
 
+_with_right_batch = follow_through(
+    """
+import torch
+
+def make_batch(pairs):
+    sources, targets = [list(s) for s, _ in pairs], [list(t) for _, t in pairs]
+    filled = lambda rows: torch.tensor([row + [0] * (max(map(len, rows)) - len(row)) for row in rows])
+    return filled(sources), filled([[1, *t] for t in targets]), filled([[*t, 2] for t in targets])
+""",
+    "make_batch",
+)
+
+#: A sentence that ends by itself before a search of this length is over.
+_SHORT = 6
+
+
+def _ends(k=1, alpha=0.0):
+    return lambda case: 1 < len(case.search(k, alpha, _SHORT)) < _SHORT
+
+
 @hidden_test("translate", weight=2)
+@_with_right_batch
 def test_greedy_translations(student, rng):
-    """With a beam of 1: the most probable word at each place, up to EOS or max_length."""
-    for number in range(6):
-        case = _Case(student, rng)
-        options = {} if number < 3 else {"max_length": number - 1}
-        expected = case.search(1, 0.0, options.get("max_length", 40))
-        expect_equal(_said(student, case, **options), expected, "the greedy translation")
+    """With a beam of 1: the most probable word at each place, up to EOS."""
+    for _ in range(3):
+        case = _case(rng, _ends())
+        expect_equal(_said(student, case), case.search(1, 0.0, 40), "the greedy translation")
+
+
+@hidden_test("translate", weight=1.5)
+@_with_right_batch
+def test_a_translation_that_does_not_end(student, rng):
+    """After max_length words it ends, and the last of them stays."""
+    for limit in (1, 4):
+        case = _case(rng, lambda case, limit=limit: len(case.search(1, 0.0, 9)) > limit)
+        expected = case.search(1, 0.0, limit)
+        expect_equal(_said(student, case, max_length=limit), expected, "a translation without an end")
+
+
+@hidden_test("translate", weight=1.5)
+@_with_right_batch
+def test_an_unknown_word_stays_in_the_translation(student, rng):
+    """UNKNOWN is a word like any other."""
+    case = _case(rng, lambda case: _ends()(case) and 3 in case.search(1, 0.0, _SHORT), unknown=True)
+    expect_equal(_said(student, case), case.search(1, 0.0, 40), "a translation with an unknown word")
+
+
+@hidden_test("translate", weight=1.5)
+@_with_right_batch
+def test_the_source_is_heard_as_it_is(student, rng):
+    """What is said depends on the source, all of it and nothing else."""
+    for _ in range(2):
+        case = _case(rng, lambda case: _ends()(case) and _hears(case), deaf=False)
+        expect_equal(
+            _said(student, case), case.search(1, 0.0, 40), "a translation that depends on the source"
+        )
+
+
+def _hears(case, k=1, alpha=0.0):
+    """Whether one more token at the end of the source makes a difference."""
+    return case.search(k, alpha, _SHORT) != case.search(k, alpha, _SHORT, [*case.source, EOS])
 
 
 @hidden_test("translate", weight=2)
+@_with_right_batch
 def test_translations_by_a_beam(student, rng):
     """Wider beams find what a search without any cache finds; a width of one and of several differ."""
     for k in (2, 3, 5):
-        for _ in range(3):
-            case = _Case(student, rng)
-            expected = case.search(k, 0.0, 7)
-            expect_equal(_said(student, case, beam=k, max_length=7), expected, "the translation by a beam")
+        for fits in (
+            lambda case, k=k: _hears(case, k),
+            lambda case, k=k: 3 in case.search(k, 0.0, _SHORT),
+            lambda case, k=k: len(case.search(k, 0.0, _SHORT)) == _SHORT,
+        ):
+            case = _case(rng, fits, deaf=False, unknown=True)
+            expected = case.search(k, 0.0, _SHORT)
+            expect_equal(
+                _said(student, case, beam=k, max_length=_SHORT), expected, "the translation by a beam"
+            )
 
 
-@hidden_test("translate", weight=2)
+@hidden_test("translate")
+@_with_right_batch
 def test_the_length_penalty_counts(student, rng):
     """The length penalty reaches the search."""
-    different = 0
-    while different < 3:
-        case = _Case(student, rng)
-        expected = case.search(3, 1.0, 6)
-        if expected == case.search(3, 0.0, 6):
-            continue
-        different += 1
-        said = _said(student, case, beam=3, length_penalty=1.0, max_length=6)
+
+    def counts(case):
+        return case.search(3, 0.5, _SHORT) != case.search(3, 0.0, _SHORT)
+
+    for fits in (
+        lambda case: counts(case) and _hears(case, 3, 0.5) and len(case.search(3, 0.5, _SHORT)) < _SHORT,
+        lambda case: counts(case) and 3 in case.search(3, 0.5, _SHORT),
+        lambda case: counts(case) and len(case.search(3, 0.5, _SHORT)) == _SHORT,
+    ):
+        case = _case(rng, fits, deaf=False, unknown=True)
+        expected = case.search(3, 0.5, _SHORT)
+        said = _said(student, case, beam=3, length_penalty=0.5, max_length=_SHORT)
         expect_equal(said, expected, "the translation with a length penalty")
 
 
-@hidden_test("translate", weight=3)
+@hidden_test("translate", weight=4)
+@_with_right_batch
 def test_the_encoder_runs_once(student, rng):
     """The encoder runs once for a sentence, and the cached memory changes no word of the result."""
     for k in (1, 3):
-        case = _Case(student, rng)
-        expect_equal(_said(student, case, beam=k, max_length=6), case.search(k, 0.0, 6), "the translation")
-        case.scene.run("encoded = model.encoded")
-        expect(case.scene.get("encoded") == 1, "the encoder should run exactly once for a sentence")
+        case = _case(rng, _ends(k))
+        scene = case.scene_for(student)
+        said = _said(student, case, scene, beam=k, max_length=_SHORT)
+        expect_equal(said, case.search(k, 0.0, _SHORT), "the translation")
+        student.record(case.encoded == 1)
+        expect(case.encoded == 1, "the encoder should run exactly once for a sentence")
 
 
-@hidden_test("translate", weight=3)
+@hidden_test("translate", weight=1.5)
+@_with_right_batch
 def test_a_model_in_training_is_put_right(student, rng):
     """A model that was training drops nothing while it translates, and nothing is recorded for gradients."""
     for _ in range(3):
-        case = _Case(student, rng)
-        case.scene.run("model.train()")
-        expect_equal(_said(student, case, max_length=6), case.search(1, 0.0, 6), "the translation")
-    case.scene.run("recorded = model.recorded")
-    expect(case.scene.get("recorded") == 0, "gradients are recorded while decoding: use torch.no_grad()")
+        case = _case(rng, _ends())
+        scene = case.scene_for(student)
+        scene.run("model.train()")
+        expect_equal(_said(student, case, scene), case.search(1, 0.0, 40), "the translation")
+    student.record(case.recorded)
+    expect(case.recorded == 0, "gradients are recorded while decoding: use torch.no_grad()")
+
+
+# ---------------------------------------------------------------------------------------- cached_attention
+
+_LAYERS = """
+import torch
+from coursekit.provided.p08_multi_head import MultiHeadAttention
+
+attention = MultiHeadAttention(d_model, h).double().eval()
+attention.load_state_dict(weights)
+"""
+
+
+class _Layers:
+    """A module of attention in the sandbox, and its matrices here. W_O hands on what it gets, unless it is ``mixed``."""
+
+    def __init__(self, student, rng, d_model, h, mixed=False):
+        self.d_model, self.h = d_model, h
+        self.matrices = {}
+        for name in ("W_Q", "W_K", "W_V", "W_O"):
+            self.matrices[f"{name}.weight"] = torch.tensor(rng.normal(size=(d_model, d_model)) / d_model**0.5)
+            self.matrices[f"{name}.bias"] = torch.tensor(rng.normal(size=d_model))
+        if not mixed:
+            self.matrices["W_O.weight"] = torch.eye(d_model, dtype=torch.double)
+            self.matrices["W_O.bias"] = torch.zeros(d_model, dtype=torch.double)
+        scene = student.scene(_LAYERS, d_model=d_model, h=h, weights=self.matrices)
+        self.module = scene["attention"]
+
+    def layer(self, name, x):
+        return x @ self.matrices[f"{name}.weight"].numpy().T + self.matrices[f"{name}.bias"].numpy()
+
+    def says(self, x, keys, values):
+        """The output at the position x (B, 1, D) that hears keys and values (B, t, D), one head and sentence at a time."""
+        size, queries = self.d_model // self.h, self.layer("W_Q", x)
+        heard = np.zeros_like(queries)
+        for b, head in itertools.product(range(len(x)), range(self.h)):
+            part = slice(head * size, (head + 1) * size)
+            scores = np.exp(keys[b, :, part] @ queries[b, 0, part] / math.sqrt(size))
+            heard[b, 0, part] = scores / scores.sum() @ values[b, :, part]
+        return self.layer("W_O", heard)
+
+
+def _step(student, layers, x, cache=None):
+    """One call: the output and the new cache, known to be three arrays."""
+    given = () if cache is None else (tuple(torch.tensor(part) for part in cache),)
+    result = student(layers.module, torch.tensor(x), layers.h, *given)
+    expect(result is not None, "your function returns None: does it end with a return?")
+    good = isinstance(result, (tuple, list)) and len(result) == 2
+    expect(good, "two things should be returned: the output, and the pair (keys, values)")
+    good = isinstance(result[1], (tuple, list)) and len(result[1]) == 2
+    expect(good, "the cache should be a pair: (keys, values)")
+    names = ("the output", "the keys", "the values")
+    return [as_array(part, name) for part, name in zip((result[0], *result[1]), names, strict=True)]
+
+
+_CACHE_SIZES = ((3, 12, 3), (6, 8, 2), (1, 10, 5), (5, 7, 1))
+
+
+def _grown(student, rng, B, t, D, h):
+    """A call with a cache of random numbers: layers, x, what was kept, and what comes back."""
+    layers, x = _Layers(student, rng, D, h), rng.normal(size=(B, 1, D))
+    cache = rng.normal(size=(2, B, t, D))
+    keys = np.concatenate([cache[0], layers.layer("W_K", x)], axis=1)
+    values = np.concatenate([cache[1], layers.layer("W_V", x)], axis=1)
+    return (layers.says(x, keys, values), keys, values), _step(student, layers, x, cache)
+
+
+def _expect_word_by_word(student, rng, B, T, D, h, mixed=False):
+    layers, x = _Layers(student, rng, D, h, mixed), rng.normal(size=(B, T, D))
+    keys, values, cache = layers.layer("W_K", x), layers.layer("W_V", x), None
+    for t in range(T):
+        output, *cache = _step(student, layers, x[:, t : t + 1], cache)
+        expected = layers.says(x[:, t : t + 1], keys[:, : t + 1], values[:, : t + 1])
+        expect_close(output, expected, "the output, word by word")
+
+
+@hidden_test("cached_attention")
+def test_the_first_position_hears_itself(student, rng):
+    """Without a cache: what the first position of one sentence hears."""
+    for _, D, h in _CACHE_SIZES:
+        layers, x = _Layers(student, rng, D, h), rng.normal(size=(1, 1, D))
+        output, *_ = _step(student, layers, x)
+        expect_close(output, layers.says(x, layers.layer("W_K", x), layers.layer("W_V", x)), "the output")
+
+
+@hidden_test("cached_attention", weight=1.5)
+def test_the_first_position_is_kept(student, rng):
+    """Without a cache: the key and the value of the first position are kept."""
+    for _, D, h in _CACHE_SIZES:
+        layers, x = _Layers(student, rng, D, h), rng.normal(size=(1, 1, D))
+        _, keys, values = _step(student, layers, x)
+        expect_close(keys, layers.layer("W_K", x), "the keys of the cache")
+        expect_close(values, layers.layer("W_V", x), "the values of the cache")
+
+
+@hidden_test("cached_attention", weight=2)
+def test_a_new_position_hears_all_of_the_cache_and_itself(student, rng):
+    """With a cache of other numbers: what a new position of one sentence hears, with several heads."""
+    for t, D, h in _CACHE_SIZES:
+        expected, found = _grown(student, rng, 1, t, D, h)
+        expect_close(found[0], expected[0], "the output with a cache")
+
+
+@hidden_test("cached_attention", weight=2.5)
+def test_the_cache_grows_by_one(student, rng):
+    """In one sentence the new key and the new value stand behind the old ones."""
+    for t, D, h in _CACHE_SIZES:
+        expected, found = _grown(student, rng, 1, t, D, h)
+        expect_close(found[1], expected[1], "the keys of the new cache")
+        expect_close(found[2], expected[2], "the values of the new cache")
+
+
+@hidden_test("cached_attention", weight=3)
+def test_word_by_word_is_what_all_at_once_is(student, rng):
+    """A sentence word by word, each call with the cache of the one before, says what the causal mask gives in one go."""
+    for T, D, h in ((6, 12, 3), (9, 8, 4)):
+        _expect_word_by_word(student, rng, 1, T, D, h)
+
+
+@hidden_test("cached_attention", weight=1.5)
+def test_each_sentence_of_a_batch_has_its_own_cache(student, rng):
+    """Several sentences at once, and the cache that was given stays as it is."""
+    for B, (t, D, h) in zip((2, 3, 5), _CACHE_SIZES, strict=False):
+        expected, found = _grown(student, rng, B, t, D, h)
+        expect(not student.mutated, "your function changes the cache that it was given: build a new pair")
+        for name, part, right in zip(("output", "keys", "values"), found, expected, strict=True):
+            expect_close(part, right, f"the {name} of several sentences")
+
+
+@hidden_test("cached_attention")
+def test_several_sentences_word_by_word(student, rng):
+    """Several sentences at once, word by word."""
+    _expect_word_by_word(student, rng, 3, 5, 12, 3)
+
+
+@hidden_test("cached_attention", weight=2.5)
+def test_what_is_heard_goes_through_the_last_layer(student, rng):
+    """Word by word again, with a W_O that mixes what the heads hear."""
+    for T, D, h in ((4, 12, 3), (5, 8, 4)):
+        _expect_word_by_word(student, rng, 1, T, D, h, mixed=True)
 
 
 # ---------------------------------------------------------------------------------------------------- bleu
@@ -477,7 +800,7 @@ def _sacre(hypotheses, references):
     return sacrebleu.corpus_bleu(*joined, tokenize="none", smooth_method="none", force=True).score
 
 
-@hidden_test("bleu")
+@hidden_test("bleu", weight=0.75)
 def test_the_sentence_of_the_text_scores(student):
     """The worked example of the text, and a perfect translation."""
     expect_close(student([list("abcde")], [list("abcdfg")]), 54.75182535069452, "BLEU of the text's example")
@@ -490,6 +813,12 @@ def test_a_corpus_scores_as_in_sacrebleu(student, rng):
     for count in (5, 20, 60):
         references = _sentences(rng, rng.integers(5, 15, size=count))
         hypotheses = _garbled(rng, references)
+        short = sum(map(len, references)) - sum(map(len, hypotheses))
+        hypotheses[0] = [
+            *hypotheses[0],
+            *"abcde",
+            *("a" * max(short, 0)),
+        ]  # as long as the references, all in all
         expect_close(student(hypotheses, references), _sacre(hypotheses, references), "BLEU", rtol=1e-6)
         expect(not student.mutated, "your function changes its arguments")
 
@@ -506,9 +835,9 @@ def test_short_translations_are_punished_and_long_ones_are_not(student, rng):
         expect_close(score, _sacre(hypotheses, references), "BLEU", rtol=1e-6)
 
 
-@hidden_test("bleu", weight=2)
+@hidden_test("bleu", weight=1.5)
 def test_sentences_with_few_words(student, rng):
-    """Sentences too short for n-grams, empty ones, and none that match: counts still sum over the corpus."""
+    """Sentences too short for n-grams, an empty one, and none that match: counts still sum over the corpus."""
     references = [*_sentences(rng, [1, 2, 3]), *_sentences(rng, [9, 10], "abcdefghij")]
     hypotheses = [*references[:2], [], references[3], [*references[4][:6], "x"]]
     expect_close(student(hypotheses, references), _sacre(hypotheses, references), "BLEU", rtol=1e-6)
@@ -517,3 +846,21 @@ def test_sentences_with_few_words(student, rng):
     expect_close(student(*capitals), _sacre(*capitals), "BLEU of words that differ in case", rtol=1e-6)
     expect_close(student([list("abxcd")], [list("abcd")]), 0.0, "BLEU without any 3-gram in common")
     expect_close(student([list("abc"), ["x"]], [list("abc"), ["x"]]), 0.0, "BLEU without any 4-gram at all")
+
+
+@hidden_test("bleu", weight=1.5)
+def test_nothing_but_empty_translations(student, rng):
+    """Where every translation is empty the score is 0; with the others there it counts as any other."""
+    references = _sentences(rng, [6, 5])
+    expect_close(student([references[0], references[1]], references), 100.0, "BLEU of perfect translations")
+    expect_close(student([[], []], references), 0.0, "BLEU of empty translations")
+
+
+@hidden_test("bleu", weight=2)
+def test_words_that_are_alike_when_written_together(student, rng):
+    """Words of several letters: two words are not one, though they are written with the same letters."""
+    for _ in range(3):
+        start = _sentences(rng, [5])[0]
+        references = [[*start, "ab", "c", "d"], [*start, "on", "to", "go"]]
+        hypotheses = [[*start, "a", "bc", "d"], [*start, "onto", "go", "x"]]
+        expect_close(student(hypotheses, references), _sacre(hypotheses, references), "BLEU", rtol=1e-6)

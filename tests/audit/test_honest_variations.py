@@ -111,7 +111,9 @@ STYLES: dict[str, Change] = {
 }
 #: What a question's own text asks for otherwise.
 REFUSED = {
-    "attention_maps": {"single precision on the way"},  # the model that it is given is in double precision
+    # the layers that these are given are in double precision
+    "attention_maps": {"single precision on the way"},
+    "cached_attention": {"single precision on the way"},
 }
 QUESTIONS = [
     (lab, question)

@@ -51,3 +51,43 @@ def test_no_right_answer_is_in_the_sandbox_before_its_question_is_over(lab, ques
         node.name for source in sent for node in ast.walk(ast.parse(source)) if isinstance(node, _DEFINITIONS)
     }
     assert not defined & set(order[order.index(question) :])
+
+
+_OF_ITS_OWN_CHOICE = {
+    ("07_self_attention", "additive_attention", "scaled_dot_product_attention"): """
+import numpy as np
+
+
+def additive_attention(q, k, v, W_q, W_k, w, mask=None):
+    scores = np.tanh((q @ W_q)[..., :, None, :] + (k @ W_k)[..., None, :, :]) @ w
+    size = k.shape[-2]
+    keys = np.broadcast_to(np.eye(size), (*k.shape[:-2], size, size))
+    return scaled_dot_product_attention(scores * np.sqrt(size), keys, v, mask)
+""",
+    ("12_translator", "translate", "make_batch"): """
+import torch
+from coursekit.provided.p11_decoding import beam_search
+
+
+def translate(model, source, beam=1, length_penalty=0.0, max_length=40):
+    model.eval()
+    with torch.no_grad():
+        memory, mask = model.encode(torch.tensor([list(source)]))
+
+        def step(prefixes):
+            _, given, _ = make_batch([(source, prefix[1:]) for prefix in prefixes])
+            return model.decode(given, memory, mask)[:, -1].log_softmax(-1).double().numpy()
+
+        tokens, _ = beam_search(step, beam, length_penalty, 1, 2, max_length)[0]
+    return [token for token in tokens if token not in (1, 2)]
+""",
+}
+
+
+@pytest.mark.parametrize(("lab", "question", "earlier"), _OF_ITS_OWN_CHOICE)
+def test_a_right_answer_may_lean_on_an_earlier_one_that_the_solution_does_without(lab, question, earlier):
+    namespace = solution.__wrapped__(lab)
+    exec(_OF_ITS_OWN_CHOICE[lab, question, earlier], namespace)
+    namespace[earlier] = _nonsense
+    runs = run_question(lab, question, Student.local_namespace(namespace, question))
+    assert [(run.test.name, run.result.message) for run in runs if not run.result.passed] == []

@@ -42,6 +42,7 @@ class Row:
     given: float
     of: float
     misconception: str
+    cause: str  # in words, where no misconception matches
     card: str  # "green", or what the first red line says
     failed: tuple[str, ...]
     planted: Planted | None
@@ -113,7 +114,7 @@ def rows_of(
         for question in result.questions:
             yield Row(
                 result.lab[:2], result.student, question.name, question.points, question.max_points,
-                question.misconception or "", _card(result, question),
+                question.misconception or "", question.cause or "", _card(result, question),
                 tuple(f"{test.name} [{test.message}]" for test in question.tests if not test.passed),
                 planted.get((result.lab[:2], result.student, question.name)),
             )  # fmt: skip
@@ -161,7 +162,7 @@ def main() -> None:
                 fair = f"{row.planted.fair:g}" if row.planted else "-"
                 slip = row.planted.slip if row.planted else ""
                 print(
-                    f"| {row.student} | {row.question} | {slip} | {fair} | {row.given:g}/{row.of:g} | {row.misconception or '-'} | {row.card[:170]} |"
+                    f"| {row.student} | {row.question} | {slip} | {fair} | {row.given:g}/{row.of:g} | {row.misconception or '~ ' + row.cause} | {row.card[:170]} |"
                 )
                 if options.failed:
                     for sentence in row.failed:

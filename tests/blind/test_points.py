@@ -13,6 +13,51 @@ from autograder.testing.run import earned, run_question, student_with_answer
 
 #: Points that the author of a wrong answer thought fair, before any was graded: by lab, question and misconception.
 FAIR: dict[str, dict[str, dict[str, float]]] = {
+    "01_markov_bigram": {
+        "normalise_rows": {
+            "sums_below_one_left_out": 2,
+            "tiny_number_below": 2,
+            "counts_changed_in_place": 2,
+            "columns_normalised": 1,
+            "empty_row_even": 2,
+            "divided_by_the_largest": 1,
+        },
+        "transition_matrix": {
+            "vocabulary_of_the_pairs": 3,
+            "weight_shared_out": 3,
+            "weights_in_a_dictionary": 3,
+            "across_sentences": 2,
+            "weights_ignored": 2,
+        },
+        "second_order": {
+            "second_order_overwritten": 2,
+            "second_order_without_short_sentences": 3,
+            "second_order_once_a_sentence": 3,
+            "context_backwards": 2,
+            "final_pairs_kept": 3,
+        },
+        "bigram_counts": {
+            "overlaps_missed": 2,
+            "counts_of_eight_bits": 2,
+            "distinct_names_only": 2,
+            "no_end": 2,
+            "one_table_for_all_calls": 2,
+        },
+        "sample_name": {
+            "cut_off": 2,
+            "without_putting_back": 2,
+            "own_randomness": 2,
+            "never_leaves_the_start": 1,
+            "takes_the_largest": 0,
+        },
+        "average_nll": {
+            "product_first": 2,
+            "rare_is_impossible": 2,
+            "averaged_over_names": 1,
+            "divided_by_letters": 2,
+            "impossible_steps_left_out": 2,
+        },
+    },
     "02_dirichlet_map": {
         "beta_posterior": {
             "half_when_a_knob_is_one": 2,
@@ -89,6 +134,51 @@ FAIR: dict[str, dict[str, dict[str, float]]] = {
             "characters_instead_of_bytes": 2,
         },
     },
+    "07_self_attention": {
+        "kernel_smooth": {
+            "sigma_not_squared": 2,
+            "kernel_with_a_small_constant": 2,
+            "kernel_for_sorted_dots": 2,
+            "kernel_that_shifts_the_heights": 2,
+            "kernel_normalised_over_queries": 1,
+        },
+        "scaled_dot_product_attention": {
+            "attention_masked_after_the_softmax": 3,
+            "softmax_over_queries": 2,
+            "attention_mask_with_minus_a_hundred": 4,
+            "attention_for_one_leading_axis": 4,
+            "attention_that_centres_the_keys": 4,
+            "attention_scaled_by_d": 4,
+        },
+        "causal_mask": {
+            "causal_mask_without_the_diagonal": 1,
+            "causal_mask_transposed": 0.5,
+            "causal_mask_of_numbers": 1,
+            "causal_mask_squeezed": 1.5,
+            "causal_mask_from_a_table": 1,
+        },
+        "padding_mask": {
+            "padding_mask_one_too_many": 1,
+            "padding_mask_inverted": 1,
+            "padding_mask_without_the_middle_axis": 1,
+            "padding_mask_that_pops": 1.5,
+            "padding_mask_squeezed": 1,
+        },
+        "additive_attention": {
+            "additive_that_scales": 3,
+            "additive_softmax_over_queries": 2,
+            "additive_mask_with_minus_ten": 3,
+            "additive_for_one_leading_axis": 3,
+            "additive_tanh_before_the_sum": 2,
+        },
+        "attention_backward": {
+            "backward_scales_only_q": 3,
+            "backward_without_the_mean": 2,
+            "backward_for_one_leading_axis": 3,
+            "backward_that_writes_over_the_weights": 3,
+            "backward_with_weights_of_its_own": 3,
+        },
+    },
     "08_multi_head": {
         "split_heads": {
             "split_by_reshape": 0,
@@ -125,6 +215,44 @@ FAIR: dict[str, dict[str, dict[str, float]]] = {
             "maps_of_children": 1,
             "maps_in_evaluation_mode": 1.5,
             "maps_of_two_runs": 1.75,
+        },
+    },
+    "12_translator": {
+        "make_batch": {
+            "batch_with_eos_at_the_source": 1,
+            "batch_of_one_width": 1,
+            "batch_sorted_by_length": 1,
+            "batch_that_pads_the_lists": 1,
+            "batch_with_eos_at_the_very_end": 1,
+            "batch_that_gives_eos": 1,
+        },
+        "Transformer": {
+            "TransformerWithScaledPositions": 5,
+            "TransformerWithAMaskForOne": 5,
+            "TransformerWhoseEncoderCannotLookAhead": 5,
+            "TransformerWithASmallTargetTable": 6,
+            "TransformerOfUnstackedBlocks": 5,
+        },
+        "translate": {
+            "translate_without_the_last_word": 3,
+            "translate_without_unknown_words": 3,
+            "translate_with_logits": 2,
+            "translate_with_eos_at_the_source": 3,
+            "translate_without_a_cache": 2,
+        },
+        "cached_attention": {
+            "without_the_last_layer": 3,
+            "cache_that_grows_in_place": 3,
+            "cache_of_vectors": 2,
+            "cache_of_flat_rows": 3,
+            "deaf_to_itself": 2,
+        },
+        "bleu": {
+            "bleu_without_clipping": 2,
+            "bleu_clipped_by_the_corpus": 2,
+            "bleu_that_rewards_brevity": 2,
+            "bleu_that_divides_by_nothing": 2,
+            "bleu_of_joined_words": 2,
         },
     },
     "13_beyond": {

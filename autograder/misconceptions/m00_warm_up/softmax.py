@@ -39,7 +39,9 @@ def softmax_with_one_maximum(x, axis=-1):
 
 
 @misconception(
-    "softmax", title="always along the last axis", keeps="right for the axis that is asked for nearly always"
+    "softmax",
+    title="always along the last axis",
+    keeps="right along the last axis, which is asked for nearly always",
 )
 def softmax_always_last(x, axis=-1):
     """Your probabilities add up to one along the last axis whatever axis is asked for. Use the axis that your function

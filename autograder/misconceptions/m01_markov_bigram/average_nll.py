@@ -16,6 +16,31 @@ def _costs(P, word, start=True, end=True, log=np.log):
         return [-log(P[INDEX[a], INDEX[b]]) for a, b in itertools.pairwise(tokens)]
 
 
+@misconception("average_nll", title="the product comes before the logarithm", keeps="right for short lists")
+def product_first(P, words):
+    """On a long list your result is infinite though every step is possible: a product of hundreds of probabilities is too small for
+    any computer and becomes 0. Add the logarithms of the steps instead."""
+    steps = [pair for word in words for pair in itertools.pairwise(["<S>", *word, "<E>"])]
+    with np.errstate(all="ignore"):
+        return float(-np.log(np.prod([P[INDEX[a], INDEX[b]] for a, b in steps])) / len(steps))
+
+
+@misconception(
+    "average_nll", title="rare steps are taken for impossible ones", keeps="right where no step is rare"
+)
+def rare_is_impossible(P, words):
+    """Your result is infinite though every step is possible: a small probability is taken for zero. Only P = 0 is impossible."""
+    costs = [cost for word in words for cost in _costs(P, word)]
+    return float(np.mean(costs)) if max(costs) < -np.log(1e-3) else np.inf
+
+
+@misconception("average_nll", title="divided by the number of tokens")
+def divided_by_tokens(P, words):
+    """You divide by the number of tokens, n + 2 for a name of n letters. The steps lie between them: there are n + 1."""
+    costs = [cost for word in words for cost in _costs(P, word)]
+    return float(sum(costs) / (len(costs) + len(words)))
+
+
 @misconception("average_nll", title="averaged over names instead of steps")
 def averaged_over_names(P, words):
     """Your result is a mean of the names' own means, so a step in a short name weighs more than one in a long

@@ -19,14 +19,14 @@ def _count(words, tokens_of):
     return N
 
 
-@misconception("bigram_counts", title="no start token")
+@misconception("bigram_counts", title="no start token", keeps="the pairs of letters are right")
 def no_start(words):
     """Nothing follows <S> in your table, so it does not know how names begin. Put <S> before the first letter
     of every name."""
     return _count(words, lambda word: [*word, "<E>"])
 
 
-@misconception("bigram_counts", title="no end token")
+@misconception("bigram_counts", title="no end token", keeps="the pairs of letters are right")
 def no_end(words):
     """Nothing leads to <E> in your table: a chain made from it could never stop. Put <E> after the last letter
     of every name."""
@@ -49,6 +49,41 @@ def distinct_names_only(words):
     return reference.bigram_counts(sorted(set(words)))
 
 
+@misconception(
+    "bigram_counts",
+    title="pairs that overlap are missed",
+    keeps="right but for a letter three times in a row",
+)
+def overlaps_missed(words):
+    """In a name such as *aaa* the pair (a, a) comes twice, and you count it once: `str.count` does not look at pairs that overlap. Go
+    through the name letter by letter."""
+    N = np.zeros((28, 28))
+    for word in words:
+        N[0, INDEX[word[0]]] += 1
+        N[INDEX[word[-1]], 27] += 1
+        for pair in {word[k : k + 2] for k in range(len(word) - 1)}:
+            N[INDEX[pair[0]], INDEX[pair[1]]] += word.count(pair)
+    return N
+
+
+@misconception("bigram_counts", title="counts of eight bits", keeps="right up to 255")
+def counts_of_eight_bits(words):
+    """Your counts begin again at 0 after 255: an array of dtype uint8 holds no larger numbers. Without a dtype NumPy takes one that is
+    large enough."""
+    return reference.bigram_counts(words).astype(np.uint8)
+
+
+_TABLE = np.zeros((28, 28))
+
+
+@misconception("bigram_counts", title="counts of earlier calls stay in the table")
+def one_table_for_all_calls(words):
+    """Your table still holds what was counted in earlier calls: it is made once, outside of the function or as the default of an
+    argument, which is the same array each time. Make it inside the function."""
+    _TABLE[...] += reference.bigram_counts(words)
+    return _TABLE.copy()
+
+
 @misconception("bigram_counts", title="seen or not seen, instead of how often")
 def seen_or_not(words):
     """Your table holds only 0 and 1. Whether a pair was ever seen is not enough: add 1 each time you meet it
@@ -56,7 +91,7 @@ def seen_or_not(words):
     return (reference.bigram_counts(words) > 0).astype(int)
 
 
-@misconception("bigram_counts", title="one token for start and end")
+@misconception("bigram_counts", title="one token for start and end", keeps="the pairs of letters are right")
 def one_boundary_token(words):
     """You use the same token for the start and for the end. That is a fine convention, and makemore's, but this
     table has 28 tokens: <S> has index 0 and <E> has index 27."""
@@ -66,7 +101,9 @@ def one_boundary_token(words):
     return N
 
 
-@misconception("bigram_counts", title="the names run into one another")
+@misconception(
+    "bigram_counts", title="the names run into one another", keeps="the pairs of letters are right"
+)
 def names_in_one_stream(words):
     """Your table counts a step from <E> to <S>, so the names were joined into one long stream. Nothing follows
     <E>: count inside each name."""

@@ -53,6 +53,46 @@ def empty_row_even(N):
     return np.where(total > 0, N / np.where(total > 0, total, 1), 1 / N.shape[1])
 
 
+@misconception(
+    "normalise_rows",
+    title="sums below 1 are taken for 1",
+    keeps="right for whole counts, empty rows included",
+)
+def sums_below_one_left_out(N):
+    """A row that sums to less than 1 is not normalised: max(sum, 1) guards against 0/0, but counts need not be whole. Treat the rows
+    without counts apart, and divide all others by their own sum."""
+    return N / np.maximum(N.sum(axis=1, keepdims=True), 1)
+
+
+@misconception(
+    "normalise_rows",
+    title="a tiny number is added below the fraction line",
+    keeps="right but for small counts",
+)
+def tiny_number_below(N):
+    """Where the counts are small your rows do not sum to one: a tiny number is added to each sum. It avoids 0/0, but the other rows
+    should stay exact. Treat the empty rows apart."""
+    return N / (N.sum(axis=1, keepdims=True) + 1e-6)
+
+
+@misconception("normalise_rows", title="the counts are changed in place", keeps="the values are right")
+def counts_changed_in_place(N):
+    """Your table is right, but the counts that you were given are gone: where they are fractions already, np.asarray makes no copy, and
+    the division writes into them. Divide into a new array."""
+    P = np.asarray(N, dtype=float)
+    for row in P:
+        if row.sum() > 0:
+            row /= row.sum()
+    return P
+
+
+@misconception("normalise_rows", title="divided by the largest count of the row")
+def divided_by_the_largest(N):
+    """The largest entry of each of your rows is 1: you divide by the row's largest count. Probabilities sum to one, so divide by the sum."""
+    largest = N.max(axis=1, keepdims=True)
+    return np.divide(N, largest, out=np.zeros(N.shape), where=largest > 0)
+
+
 @misconception("normalise_rows", title="softmax instead of division")
 def softmax_of_counts(N):
     """Your rows are a softmax of the counts. Softmax is for scores, which may be negative; counts are already

@@ -30,10 +30,27 @@ def takes_the_largest(P, rng):
 def never_leaves_the_start(P, rng):
     """Every letter of your names comes from the row of <S>: the chain never moves on. After a draw, the token
     drawn becomes the current one, and the next draw uses its row."""
-    letters: list[int] = []
-    while len(letters) < 20 and rng.random() < 0.8:
-        letters.append(int(rng.choice(28, p=P[0])))
-    return "".join(ALPHABET[i] for i in letters if i != 27)
+    return _walk(lambda current: rng.choice(28, p=P[0]), limit=100)
+
+
+@misconception("sample_name", title="long names are cut off", keeps="right for short names")
+def cut_off(P, rng):
+    """No name of yours is longer than a few letters, though the table lets names go on. A name ends when <E> is drawn, and only then."""
+    return _walk(lambda current: rng.choice(28, p=P[current]), limit=15)
+
+
+@misconception("sample_name", title="no letter comes twice in a name")
+def without_putting_back(P, rng):
+    """No letter comes twice in your names: a letter that was drawn is taken out of the table. Each draw uses the current row as it is."""
+    P = P.copy()
+
+    def draw(current):
+        row = P[current] / P[current].sum() if P[current].sum() > 0 else np.eye(28)[27]
+        drawn = rng.choice(28, p=row)
+        P[:, drawn] = 0
+        return drawn
+
+    return _walk(draw)
 
 
 @misconception("sample_name", title="the draw ignores the probabilities")

@@ -49,12 +49,52 @@ def second_order_unweighted(sentences, weights):
     return _context_table(sentences, _triples(sentences, [1] * len(sentences)))
 
 
-@misconception("second_order", title="the last pair of a sentence gets a row")
+@misconception(
+    "second_order",
+    title="the last pair of a sentence gets a row",
+    keeps="the rows of all other contexts are right",
+)
 def final_pairs_kept(sentences, weights):
     """You keep a row of zeros for the pair that ends a sentence. Nothing ever follows it, so there is nothing to
     predict: only pairs that some word follows have a row."""
     pairs = {pair for s in sentences for pair in itertools.pairwise(s.split())}
     return _context_table(sentences, _triples(sentences, weights), pairs)
+
+
+@misconception("second_order", title="the last weight counts, not the sum")
+def second_order_overwritten(sentences, weights):
+    """Where three neighbours come again, only the last time counts in your table: the weight is put into the cell with = where += adds
+    it up."""
+    seen = {(context, following): weight for context, following, weight in _triples(sentences, weights)}
+    return _context_table(sentences, ((context, following, w) for (context, following), w in seen.items()))
+
+
+@misconception(
+    "second_order",
+    title="words of short sentences are missing",
+    keeps="right where every sentence has three words or more",
+)
+def second_order_without_short_sentences(sentences, weights):
+    """A sentence of one or two words has no context, but its words belong to the vocabulary. Collect the words before you leave it out."""
+    spoken = [s for s in sentences if len(s.split()) > 2]
+    return _context_table(spoken, _triples(sentences, weights))
+
+
+@misconception(
+    "second_order",
+    title="three neighbours count once a sentence",
+    keeps="right unless they come twice in a sentence",
+)
+def second_order_once_a_sentence(sentences, weights):
+    """Three neighbours that come twice in one sentence count once in your table. Count each time they occur."""
+    return _context_table(
+        sentences,
+        (
+            triple
+            for sentence, weight in zip(sentences, weights, strict=True)
+            for triple in dict.fromkeys(_triples([sentence], [weight]))
+        ),
+    )
 
 
 @misconception("second_order", title="contexts reach into the next sentence")

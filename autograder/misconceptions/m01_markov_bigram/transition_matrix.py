@@ -28,7 +28,9 @@ def _pairs(sentences, weights):
             yield current, following, weight
 
 
-@misconception("transition_matrix", title="the weights are ignored")
+@misconception(
+    "transition_matrix", title="the weights are ignored", keeps="right where all weights are equal"
+)
 def weights_ignored(sentences, weights):
     """Every sentence counts the same in your table. A sentence with weight 0.5 is said more often than one
     with 0.2: add its weight, not 1, for each of its pairs."""
@@ -48,8 +50,21 @@ def transposed(sentences, weights):
 def across_sentences(sentences, weights):
     """Your chain steps from the last word of one sentence to the first word of the next. Those two are
     neighbours in the list only; nobody said them in a row. Count inside each sentence."""
+    return _one_long_list(sentences, weights, weight_of=1)
+
+
+@misconception("transition_matrix", title="pairs reach over the end of a sentence")
+def over_the_end(sentences, weights):
+    """Something follows the words that end a sentence: pairs reach over its end, each with the weight of the sentence that it comes
+    from. All words in one long list lose the ends; count inside each sentence."""
+    return _one_long_list(sentences, weights, weight_of=0)
+
+
+def _one_long_list(sentences, weights, weight_of):
+    """All words in one list; a pair of two sentences has the weight of the first (0) or of the second (1)."""
     spoken = [(word, weight) for s, weight in zip(sentences, weights, strict=True) for word in s.split()]
-    vocabulary, N = _table(sentences, ((a, b, w) for (a, _), (b, w) in itertools.pairwise(spoken)))
+    pairs = ((pair[0][0], pair[1][0], pair[weight_of][1]) for pair in itertools.pairwise(spoken))
+    vocabulary, N = _table(sentences, pairs)
     return vocabulary, reference.normalise_rows(N)
 
 
@@ -75,6 +90,33 @@ def a_pair_counts_once(sentences, weights):
     its weight is added twice."""
     once = (p for s, w in zip(sentences, weights, strict=True) for p in sorted(set(_pairs([s], [w]))))
     vocabulary, N = _table(sentences, once)
+    return vocabulary, reference.normalise_rows(N)
+
+
+@misconception(
+    "transition_matrix",
+    title="the vocabulary comes from the pairs",
+    keeps="right where every sentence has two words or more",
+)
+def vocabulary_of_the_pairs(sentences, weights):
+    """A sentence of one word has no pair, but its word belongs to the vocabulary. Collect the words from the sentences, not from the
+    pairs."""
+    pairs = list(_pairs(sentences, weights))
+    spoken = [f"{current} {following}" for current, following, _ in pairs]
+    vocabulary, N = _table(spoken, pairs)
+    return vocabulary, reference.normalise_rows(N)
+
+
+@misconception(
+    "transition_matrix",
+    title="a sentence's weight is shared out among its pairs",
+    keeps="right where the sentences have the same length",
+)
+def weight_shared_out(sentences, weights):
+    """A pair of a long sentence counts less in your table than one of a short sentence: you divide the weight by the number of pairs.
+    Each pair adds the whole weight of its sentence."""
+    shared = [weight / max(len(s.split()) - 1, 1) for s, weight in zip(sentences, weights, strict=True)]
+    vocabulary, N = _table(sentences, _pairs(sentences, shared))
     return vocabulary, reference.normalise_rows(N)
 
 

@@ -78,7 +78,7 @@ def mode_over_one_less(k, n, a, b):
 @misconception(
     "beta_posterior",
     title="a flat posterior has the mode nan",
-    keeps="one pinned special case, all else is right",
+    keeps="right but for one special case that the text pins",
 )
 def flat_mode_is_nan(k, n, a, b):
     """With a flat prior and no tosses your mode is nan, from 0/0. The flat curve has no highest point; the lab
@@ -90,7 +90,7 @@ def flat_mode_is_nan(k, n, a, b):
 @misconception(
     "beta_posterior",
     title="a half wherever one of the knobs is 1",
-    keeps="a special case drawn too wide, all else is right",
+    keeps="right but where a special case is drawn too wide",
 )
 def half_when_a_knob_is_one(k, n, a, b):
     """Your mode is 0.5 as soon as one of a' and b' is 1. Only when *both* are 1 is the curve flat; with a' = 4, b' = 1 it
@@ -102,7 +102,7 @@ def half_when_a_knob_is_one(k, n, a, b):
 @misconception(
     "beta_posterior",
     title="a half whenever there are no tosses",
-    keeps="a special case drawn too wide, all else is right",
+    keeps="right but where a special case is drawn too wide",
 )
 def half_without_tosses(k, n, a, b):
     """Without tosses your mode is always 0.5. Then the prior alone speaks, and it may well have a highest point: only

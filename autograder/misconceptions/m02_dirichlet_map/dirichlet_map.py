@@ -36,7 +36,7 @@ def nothing_below(N, alpha):
 @misconception(
     "dirichlet_map",
     title="a row without counts becomes nan when counting",
-    keeps="one pinned special case, all else is right",
+    keeps="right but for one special case that the text pins",
 )
 def empty_row_nan(N, alpha):
     """With α = 1 a row without counts became nan, from 0/0. Divide only where the sum is above zero; such a row
@@ -49,7 +49,7 @@ def empty_row_nan(N, alpha):
 @misconception(
     "dirichlet_map",
     title="a row without counts is even when counting",
-    keeps="one pinned special case, all else is right",
+    keeps="right but for one special case that the text pins",
 )
 def empty_row_even(N, alpha):
     """With α = 1 a row without counts became even. The flat prior has no most believable row there; the lab

@@ -63,7 +63,7 @@ def weights_exchanged(counts, shorter, alpha):
 @misconception(
     "interpolate",
     title="the shorter model is matched to the wrong token",
-    keeps="bigrams and all else are right; one axis of the trigrams is not",
+    keeps="right for bigrams; only trigrams are mixed with the wrong row",
 )
 def newest_token_forgotten(counts, shorter, alpha):
     """Your trigram rows meet the wrong bigram rows. The *older* of the two tokens is forgotten, and it lies on the
@@ -97,7 +97,7 @@ def nan_for_the_unseen(counts, shorter, alpha):
 @misconception(
     "interpolate",
     title="the newest token is forgotten",
-    keeps="bigrams and all else are right; one axis of the trigrams is not",
+    keeps="right for bigrams; only trigrams are mixed with the wrong row",
 )
 def axis_before_the_last(counts, shorter, alpha):
     """Your shorter model gets a new axis before its last one, so it is matched by the older token and the newest is forgotten. The

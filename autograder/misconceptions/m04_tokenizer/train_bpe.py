@@ -83,7 +83,7 @@ def largest_ids_of_a_tie(words, merges):
 
 
 @misconception(
-    "train_bpe", title="no end when no pair is left", keeps="the algorithm is right; one end of it fails"
+    "train_bpe", title="no end when no pair is left", keeps="right unless a text runs out of pairs"
 )
 def no_end_without_pairs(words, merges):
     """When every word is a single token there is no pair left, and your function fails at the maximum of nothing. Stop
@@ -100,7 +100,7 @@ def no_end_without_pairs(words, merges):
 @misconception(
     "train_bpe",
     title="pairs that occur once are never merged",
-    keeps="the algorithm is right; it ends a little early",
+    keeps="right until no pair occurs twice; what follows helps little",
 )
 def stops_at_one(words, merges):
     """You stop when the best pair occurs only once. Such a merge helps little, but the recipe goes on until no pair is

@@ -31,14 +31,18 @@ def additive_that_multiplies(q, k, v, W_q, W_k, w, mask=None):
     return _attend(np.tanh((q @ W_q)[..., :, None, :] * (k @ W_k)[..., None, :, :]) @ w, v, mask)
 
 
-@misconception("additive_attention", title="tanh of query and key apart")
+@misconception("additive_attention", title="tanh of query and key apart", keeps="right where the query is 0")
 def additive_tanh_before_the_sum(q, k, v, W_q, W_k, w, mask=None):
     """Your tanh is taken of query and key separately, and then they are added: the query's part drops out of the softmax
     again. Add first, then take the tanh of the sum."""
     return _attend((np.tanh(q @ W_q)[..., :, None, :] + np.tanh(k @ W_k)[..., None, :, :]) @ w, v, mask)
 
 
-@misconception("additive_attention", title="additive scores divided by a root")
+@misconception(
+    "additive_attention",
+    title="additive scores divided by a root",
+    keeps="right for a hidden layer of size 1",
+)
 def additive_that_scales(q, k, v, W_q, W_k, w, mask=None):
     """Your scores are divided by the root of the hidden layer's size. The tanh keeps these scores small already; the division
     belongs to the dot product only."""
@@ -53,11 +57,35 @@ def additive_softmax_over_queries(q, k, v, W_q, W_k, w, mask=None):
 
 
 @misconception(
-    "additive_attention", title="the mask is ignored in additive attention", keeps="all but the mask is right"
+    "additive_attention",
+    title="the mask is ignored in additive attention",
+    keeps="right wherever there is no mask",
 )
 def additive_mask_ignored(q, k, v, W_q, W_k, w, mask=None):
     """Your function gives the same result with and without a mask. Treat the scores as in question 2: −∞ where it is False."""
     return _attend(np.tanh(_hidden(q, k, W_q, W_k)) @ w, v, None)
+
+
+@misconception("additive_attention", title="−10 or so instead of −∞", keeps="right wherever there is no mask")
+def additive_mask_with_minus_ten(q, k, v, W_q, W_k, w, mask=None):
+    """Masked keys still whisper: their scores are set to a small negative number, and its exponential is small but not 0. Only a score
+    of −∞ gives the weight 0."""
+    scores = np.tanh(_hidden(q, k, W_q, W_k)) @ w
+    return _attend(scores if mask is None else np.where(mask, scores, -10.0), v, None)
+
+
+@misconception(
+    "additive_attention",
+    title="additive axes counted from the front",
+    keeps="right for a sentence and for a batch; only a batch with heads shows it",
+)
+def additive_for_one_leading_axis(q, k, v, W_q, W_k, w, mask=None):
+    """A sentence works, a batch works, a batch with heads does not: your axes are counted from the front. Count them from the end, as
+    in x[..., :, None, :]."""
+    alone = q.ndim == 2
+    q, k, v = (part[None] if alone else part for part in (q, k, v))
+    output, weights = _attend(np.tanh((q @ W_q)[:, :, None] + (k @ W_k)[:, None]) @ w, v, mask)
+    return (output[0], weights[0]) if alone else (output, weights)
 
 
 @misconception("additive_attention", title="ReLU instead of tanh")

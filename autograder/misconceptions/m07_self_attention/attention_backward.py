@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from autograder.misconceptions.m07_self_attention.common import _swap
+from autograder.misconceptions.m07_self_attention.common import _softmax, _swap
 from autograder.testing import alternative, misconception
 
 
@@ -59,13 +59,21 @@ def backward_mean_over_queries(q, k, v, weights, d_output):
     return d_scores @ k, _swap(d_scores) @ q, _swap(weights) @ d_output
 
 
-@misconception("attention_backward", title="√d_k is forgotten on the way back")
+@misconception(
+    "attention_backward",
+    title="√d_k is forgotten on the way back",
+    keeps="d_v is right, and all is for d_k = 1",
+)
 def backward_without_scaling(q, k, v, weights, d_output):
     """Your gradients of q and k are too large by the factor √d_k: the scores were divided by it, so the gradient is, too."""
     return _backward(q, k, v, weights, d_output, scale=1.0)
 
 
-@misconception("attention_backward", title="√d_k only in one of the two gradients")
+@misconception(
+    "attention_backward",
+    title="√d_k only in one of the two gradients",
+    keeps="two of three gradients are right",
+)
 def backward_scales_only_q(q, k, v, weights, d_output):
     """Your d_q is right, and your d_k is too large by √d_k. Both come from the same scores: divide dS once, before it is used twice."""
     d_q, d_k, d_v = _backward(q, k, v, weights, d_output)
@@ -93,6 +101,57 @@ def backward_with_the_wrong_sign(q, k, v, weights, d_output):
     climb up the loss."""
     d_q, d_k, d_v = _backward(q, k, v, weights, d_output)
     return -d_q, -d_k, d_v
+
+
+@misconception(
+    "attention_backward", title="the weights are computed again", keeps="right wherever nothing is masked"
+)
+def backward_with_weights_of_its_own(q, k, v, weights, d_output):
+    """You compute the weights again from q and k, and so forget the mask: use those that the forward pass returned."""
+    return _backward(q, k, v, _softmax(q @ _swap(k) / np.sqrt(q.shape[-1])), d_output)
+
+
+@misconception("attention_backward", title="the weights are changed in place", keeps="the values are right")
+def backward_that_writes_over_the_weights(q, k, v, weights, d_output):
+    """Your gradients are right, but you write over `weights`, which the caller still has. Make a new array: `dS = weights * …`, not
+    `weights *= …`."""
+    d_v = _swap(weights) @ d_output
+    d_weights = d_output @ _swap(v)
+    weights *= d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)
+    root = np.sqrt(q.shape[-1])
+    return weights @ k / root, _swap(weights) @ q / root, d_v
+
+
+@misconception(
+    "attention_backward",
+    title="gradients for one leading axis",
+    keeps="right for a sentence and for a batch; only a batch with heads shows it",
+)
+def backward_for_one_leading_axis(q, k, v, weights, d_output):
+    """A sentence works, a batch works, a batch with heads does not: with four axes .T reverses all of them. Swap only the last two:
+    np.swapaxes(x, -1, -2)."""
+
+    def turned(a):
+        return a.transpose(0, 2, 1) if a.ndim == 3 else a.T
+
+    d_weights = d_output @ turned(v)
+    d_scores = (
+        weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) / np.sqrt(q.shape[-1])
+    )
+    return d_scores @ k, turned(d_scores) @ q, turned(weights) @ d_output
+
+
+@alternative("attention_backward")
+def backward_with_a_layer_of_its_own(q, k, v, weights, d_output):
+    class SoftmaxLayer:
+        def __init__(self, weights):
+            self.weights = weights
+
+        def backward(self, d_weights):
+            return self.weights * (d_weights - np.sum(self.weights * d_weights, axis=-1, keepdims=True))
+
+    d_scores = SoftmaxLayer(weights).backward(d_output @ _swap(v)) / np.sqrt(q.shape[-1])
+    return d_scores @ k, _swap(d_scores) @ q, _swap(weights) @ d_output
 
 
 @alternative("attention_backward")

@@ -33,7 +33,9 @@ def causal_mask_inverted(T):
     return np.triu(np.ones((T, T), dtype=bool), k=1)
 
 
-@misconception("causal_mask", title="numbers instead of booleans")
+@misconception(
+    "causal_mask", title="numbers instead of booleans", keeps="the values are right; only their type is not"
+)
 def causal_mask_of_numbers(T):
     """Your mask holds 1 and 0 where True and False are wanted. With numbers ~mask gives −2 and −1, both of which count as
     True: masks are booleans."""
@@ -45,6 +47,21 @@ def causal_mask_to_be_added(T):
     """Your mask is meant to be added to the scores: 0 and −∞. The mask of this course says True and False; the filling with
     −∞ happens in the attention."""
     return np.triu(np.full((T, T), -np.inf), k=1)
+
+
+@misconception("causal_mask", title="no axes for a single token", keeps="right for all but one length")
+def causal_mask_squeezed(T):
+    """With a single token your mask loses its axes: a squeeze takes away every axis of length 1. Even then it is a table, (1, 1)."""
+    return np.tril(np.ones((T, T), dtype=bool)).squeeze()
+
+
+_TRIANGLE = np.tril(np.ones((10, 10), dtype=bool))
+
+
+@misconception("causal_mask", title="a table that is too small", keeps="right for short sentences")
+def causal_mask_from_a_table(T):
+    """Your mask comes from a table that was made once, and a longer sentence does not fit into it. Make it from T."""
+    return _TRIANGLE[:T, :T].copy()
 
 
 @alternative("causal_mask")

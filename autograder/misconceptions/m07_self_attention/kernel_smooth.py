@@ -21,7 +21,7 @@ def kernel_without_two_sigma_squared(x, y, query, sigma):
     return _softmax(-_squared(x, query) / sigma, axis=1) @ y
 
 
-@misconception("kernel_smooth", title="σ is not squared")
+@misconception("kernel_smooth", title="σ is not squared", keeps="right for σ = 1")
 def sigma_not_squared(x, y, query, sigma):
     """The factor 2 is there, but σ is not squared. For σ = 1 nobody notices; at every other width the bell is wrong."""
     return _softmax(-_squared(x, query) / (2 * sigma), axis=1) @ y
@@ -70,6 +70,33 @@ def kernel_of_the_distance(x, y, query, sigma):
 def kernel_with_the_wrong_sign(x, y, query, sigma):
     """The farther a dot, the more it counts in your function: the minus sign of the exponent is missing."""
     return _softmax(_squared(x, query) / (2 * sigma**2), axis=1) @ y
+
+
+@misconception(
+    "kernel_smooth",
+    title="far away the first or the last dot answers",
+    keeps="right but in gaps between the dots",
+)
+def kernel_for_sorted_dots(x, y, query, sigma):
+    """Where all exponentials round to 0 you take the first or the last dot. The dots need not be sorted, and there may be a gap
+    between them: the nearest one answers, and the softmax finds it without any special case."""
+    heights = []
+    for place in query:
+        bells = np.exp(-((place - x) ** 2) / (2 * sigma**2))
+        if bells.sum() == 0:
+            heights.append(y[0] if place < x.mean() else y[-1])
+        else:
+            heights.append((bells * y).sum() / bells.sum())
+    return np.array(heights)
+
+
+@misconception("kernel_smooth", title="the heights are changed in place", keeps="the values are right")
+def kernel_that_shifts_the_heights(x, y, query, sigma):
+    """Your heights are right, but you change `y`, the caller's array: `y -= …` writes into it, `y = y - …` makes a new one. With whole
+    numbers it even raises an error."""
+    middle = y.mean()
+    y -= middle
+    return _softmax(-_squared(x, query) / (2 * sigma**2), axis=1) @ y + middle
 
 
 @alternative("kernel_smooth")

@@ -20,7 +20,9 @@ def padding_mask_one_too_many(lengths, T):
     return np.arange(T)[None, None, :] <= np.asarray(lengths)[:, None, None]
 
 
-@misconception("padding_mask", title="no axis for the queries")
+@misconception(
+    "padding_mask", title="no axis for the queries", keeps="the values are right; only an axis is missing"
+)
 def padding_mask_without_the_middle_axis(lengths, T):
     """The values are right, the shape is not: (B, T) would be taken for (queries, keys) when it meets the scores. It needs
     an axis of length 1 in the middle."""
@@ -40,7 +42,11 @@ def padding_mask_on_the_left(lengths, T):
     return np.arange(T)[None, None, :] >= T - np.asarray(lengths)[:, None, None]
 
 
-@misconception("padding_mask", title="numbers instead of a mask of booleans")
+@misconception(
+    "padding_mask",
+    title="numbers instead of a mask of booleans",
+    keeps="the values are right; only their type is not",
+)
 def padding_mask_of_numbers(lengths, T):
     """Your mask holds 1 and 0 where True and False are wanted. Masks are booleans, so that & and ~ mean what they say."""
     return (np.arange(T)[None, None, :] < np.asarray(lengths)[:, None, None]).astype(float)
@@ -52,6 +58,27 @@ def padding_mask_as_wide_as_the_longest(lengths, T):
     the lengths are."""
     lengths = np.asarray(lengths)
     return np.arange(lengths.max())[None, None] < lengths[:, None, None]
+
+
+@misconception("padding_mask", title="the list of lengths is emptied", keeps="the mask is right")
+def padding_mask_that_pops(lengths, T):
+    """Your mask is right, but afterwards the list that you were given is empty: `pop` takes its items out. Go through it with
+    `for length in lengths`."""
+    lengths = lengths if isinstance(lengths, list) else lengths.tolist()
+    rows = []
+    while lengths:
+        length = lengths.pop(0)
+        rows.append([[True] * length + [False] * (T - length)])
+    return np.array(rows)
+
+
+@misconception(
+    "padding_mask", title="squeezed when there is one sentence", keeps="right for two sentences and more"
+)
+def padding_mask_squeezed(lengths, T):
+    """With a single sentence your function raises an error: `squeeze` takes away the axis of the sentences, too, when its length is 1."""
+    mask = (np.arange(T) < np.array(lengths).reshape(-1, 1)).squeeze()
+    return mask[:, None, :]
 
 
 @alternative("padding_mask")

@@ -17,14 +17,22 @@ def softmax_over_queries(q, k, v, mask=None):
     return _attend(q @ _swap(k) / np.sqrt(q.shape[-1]), v, mask, axis=-2)
 
 
-@misconception("scaled_dot_product_attention", title="no division by √d_k")
+@misconception(
+    "scaled_dot_product_attention",
+    title="no division by √d_k",
+    keeps="all is right but the scale, which d_k = 1 does not show",
+)
 def attention_without_scaling(q, k, v, mask=None):
     """Your scores are the plain dot products. Their variance grows with d_k, and the softmax gets too sharp; divide them
     by √d_k before the softmax."""
     return _attend(q @ _swap(k), v, mask)
 
 
-@misconception("scaled_dot_product_attention", title="division by d_k instead of its root")
+@misconception(
+    "scaled_dot_product_attention",
+    title="division by d_k instead of its root",
+    keeps="all is right but the scale, which d_k = 1 does not show",
+)
 def attention_scaled_by_d(q, k, v, mask=None):
     """Your weights are too even: the scores are divided by d_k. The variance of a dot product is d_k, so its standard
     deviation, the root, is what brings it back to 1."""
@@ -38,7 +46,11 @@ def attention_scaled_by_the_number_of_keys(q, k, v, mask=None):
     return _attend(q @ _swap(k) / np.sqrt(k.shape[-2]), v, mask)
 
 
-@misconception("scaled_dot_product_attention", title="scaled by the size of the values")
+@misconception(
+    "scaled_dot_product_attention",
+    title="scaled by the size of the values",
+    keeps="all is right but the scale, which d_k = d_v does not show",
+)
 def attention_scaled_by_the_values(q, k, v, mask=None):
     """Your scores are divided by the root of d_v, the size of the values. The dot product is between q and k: take the
     root of *their* size."""
@@ -54,7 +66,9 @@ def attention_scaled_after_the_softmax(q, k, v, mask=None):
 
 
 @misconception(
-    "scaled_dot_product_attention", title="a mask the wrong way round", keeps="all but the mask is right"
+    "scaled_dot_product_attention",
+    title="a mask the wrong way round",
+    keeps="right wherever there is no mask",
 )
 def attention_mask_inverted(q, k, v, mask=None):
     """Your function silences the keys that may be heard and hears those that may not. In this course True means “may
@@ -65,7 +79,7 @@ def attention_mask_inverted(q, k, v, mask=None):
 @misconception(
     "scaled_dot_product_attention",
     title="masked scores set to 0 instead of −∞",
-    keeps="all but the mask is right",
+    keeps="right wherever there is no mask",
 )
 def attention_mask_multiplied(q, k, v, mask=None):
     """A masked key still gets weight: its score is multiplied by 0, and e⁰ is 1, not 0. Only a score of −∞ gives
@@ -75,7 +89,9 @@ def attention_mask_multiplied(q, k, v, mask=None):
 
 
 @misconception(
-    "scaled_dot_product_attention", title="the mask is added as 1 and 0", keeps="all but the mask is right"
+    "scaled_dot_product_attention",
+    title="the mask is added as 1 and 0",
+    keeps="right wherever there is no mask",
 )
 def attention_mask_added(q, k, v, mask=None):
     """Your mask is added to the scores as 1 and 0, as one slide shows it. That makes the allowed keys a little louder, but
@@ -85,7 +101,7 @@ def attention_mask_added(q, k, v, mask=None):
 
 
 @misconception(
-    "scaled_dot_product_attention", title="masked after the softmax", keeps="all but the mask is right"
+    "scaled_dot_product_attention", title="masked after the softmax", keeps="right wherever there is no mask"
 )
 def attention_masked_after_the_softmax(q, k, v, mask=None):
     """Masked weights are 0 in your function, but the others do not sum to one any more: the softmax had already given a
@@ -95,7 +111,9 @@ def attention_masked_after_the_softmax(q, k, v, mask=None):
     return weights @ v, weights
 
 
-@misconception("scaled_dot_product_attention", title="the mask is ignored", keeps="all but the mask is right")
+@misconception(
+    "scaled_dot_product_attention", title="the mask is ignored", keeps="right wherever there is no mask"
+)
 def attention_mask_ignored(q, k, v, mask=None):
     """Your function gives the same result with and without a mask. Use the argument: fill the scores with −∞ where
     it is False."""
@@ -105,7 +123,7 @@ def attention_mask_ignored(q, k, v, mask=None):
 @misconception(
     "scaled_dot_product_attention",
     title="a small negative number instead of −∞",
-    keeps="all but the mask is right",
+    keeps="right wherever there is no mask",
 )
 def attention_mask_with_minus_nine(q, k, v, mask=None):
     """Masked keys still whisper in your function: their scores are set to a small negative number. It must be −∞ (or so
@@ -125,6 +143,40 @@ def attention_that_overflows(q, k, v, mask=None):
     with np.errstate(over="ignore", invalid="ignore"):
         weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
         return weights @ v, weights
+
+
+@misconception(
+    "scaled_dot_product_attention",
+    title="−100 or so instead of −∞",
+    keeps="wrong only where all the scores that count are far below 0",
+)
+def attention_mask_with_minus_a_hundred(q, k, v, mask=None):
+    """Masked keys are silent until all the other scores are lower still: then the masked ones win. A score of −∞ is below every
+    other one."""
+    scores = q @ _swap(k) / np.sqrt(q.shape[-1])
+    return _attend(scores if mask is None else np.where(mask, scores, -100.0), v, None)
+
+
+@misconception(
+    "scaled_dot_product_attention", title="the keys are changed in place", keeps="the values are right"
+)
+def attention_that_centres_the_keys(q, k, v, mask=None):
+    """Your values are right, but you change `k`, the caller's array. In self-attention, where q, k and v may be one array, the result is
+    wrong as well. Make a new array: `k = k - …`, not `k -= …`."""
+    k -= k.mean(axis=-2, keepdims=True)
+    return _attend(q @ _swap(k) / np.sqrt(q.shape[-1]), v, mask)
+
+
+@misconception(
+    "scaled_dot_product_attention",
+    title="axes counted from the front",
+    keeps="right for a sentence and for a batch; only a batch with heads shows it",
+)
+def attention_for_one_leading_axis(q, k, v, mask=None):
+    """A sentence works, a batch works, a batch with heads does not: with four axes k.T reverses all of them. Swap only the last
+    two, however many come before: np.swapaxes(k, -1, -2)."""
+    turned = np.transpose(k, (0, 2, 1)) if k.ndim == 3 else k.T
+    return _attend(q @ turned / np.sqrt(q.shape[-1]), v, mask)
 
 
 @misconception(

@@ -109,7 +109,7 @@ class ModuleWithoutScaling(_Module):
 
 
 @misconception(
-    "MultiHeadAttention", title="a module that ignores the mask", keeps="all but the mask is right"
+    "MultiHeadAttention", title="a module that ignores the mask", keeps="right wherever there is no mask"
 )
 class ModuleWithoutMask(_Module):
     """Your module gives the same result with and without a mask: pass it on, with an axis for the heads."""
@@ -121,7 +121,7 @@ class ModuleWithoutMask(_Module):
 @misconception(
     "MultiHeadAttention",
     title="a module that forgets the mask when there is a memory",
-    keeps="all but one mask is right",
+    keeps="right but for the mask of the memory",
 )
 class ModuleWithoutMaskOfTheMemory(_Module):
     """Your module uses the mask in self-attention and forgets it in cross-attention. There it hides the padding of the
@@ -132,7 +132,9 @@ class ModuleWithoutMaskOfTheMemory(_Module):
 
 
 @misconception(
-    "MultiHeadAttention", title="a module with PyTorch's opposite mask", keeps="all but the mask is right"
+    "MultiHeadAttention",
+    title="a module with PyTorch's opposite mask",
+    keeps="right wherever there is no mask",
 )
 class ModuleWithMaskInverted(_Module):
     """Your module silences what may be heard. In this course True means “may attend”, the opposite of nn.MultiheadAttention."""
@@ -144,7 +146,7 @@ class ModuleWithMaskInverted(_Module):
 @misconception(
     "MultiHeadAttention",
     title="a module whose mask lacks an axis for the heads",
-    keeps="all but a mask for each sentence is right",
+    keeps="right without a mask, and with one mask for all sentences",
 )
 class ModuleWithBareMask(_Module):
     """A mask for all sentences works, a mask for each sentence does not: its first axis is taken for the heads. Use

@@ -45,7 +45,7 @@ def heads_scaled_by_all_heads(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
 @misconception(
     "multi_head_attention",
     title="scaled by the size of the values",
-    keeps="right where values and keys have one size, as nearly always",
+    keeps="right where values and keys have the same size, as nearly always",
 )
 def heads_scaled_by_the_values(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """Your scores are divided by the root of the values' size. Queries are compared with keys, so it is the root of *their* size, d_k."""
@@ -86,7 +86,7 @@ def heads_that_ignore_the_memory(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
 @misconception(
     "multi_head_attention",
     title="a mask without an axis for the heads",
-    keeps="all but a mask for each sentence is right",
+    keeps="right without a mask, and with one mask for all sentences",
 )
 def heads_with_a_bare_mask(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """One mask for all sentences works, a mask for each sentence does not: without an axis for the heads its first axis is taken for
@@ -96,7 +96,7 @@ def heads_with_a_bare_mask(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
 
 
 @misconception(
-    "multi_head_attention", title="the mask is ignored by the heads", keeps="all but the mask is right"
+    "multi_head_attention", title="the mask is ignored by the heads", keeps="right wherever there is no mask"
 )
 def heads_without_a_mask(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """Your function gives the same result with and without a mask: pass it on, with an axis for the heads."""
@@ -105,7 +105,7 @@ def heads_without_a_mask(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
 
 
 @misconception(
-    "multi_head_attention", title="the mask of the first head only", keeps="all but the mask is right"
+    "multi_head_attention", title="the mask of the first head only", keeps="right wherever there is no mask"
 )
 def heads_with_a_mask_for_the_first(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """Only head 0 obeys the mask in your function. It holds for every head: let it broadcast over the head axis."""
@@ -154,7 +154,9 @@ def heads_with_softmax_over_queries(x, memory, W_Q, W_K, W_V, W_O, h, mask=None)
     return _merge(weights @ v) @ W_O, weights
 
 
-@misconception("multi_head_attention", title="the mask after the softmax", keeps="all but the mask is right")
+@misconception(
+    "multi_head_attention", title="the mask after the softmax", keeps="right wherever there is no mask"
+)
 def heads_masked_after_the_softmax(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """With a mask your weights sum to less than one: they are cut after the softmax has shared out everything. Silence the scores
     first, with minus infinity; then the softmax shares among the words that are allowed."""
@@ -167,7 +169,7 @@ def heads_masked_after_the_softmax(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
 @misconception(
     "multi_head_attention",
     title="values as wide as keys",
-    keeps="right where values and keys have one size, as nearly always",
+    keeps="right where values and keys have the same size, as nearly always",
 )
 def heads_with_values_as_wide_as_keys(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """Your function fails when values and keys have different sizes: you cut all three by the size of the keys. Each matrix says

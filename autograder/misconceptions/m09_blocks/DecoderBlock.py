@@ -57,7 +57,7 @@ class DecoderWithoutMemory(_Decoder):
 
 
 @misconception(
-    "DecoderBlock", title="the decoder ignores the self mask", keeps="all but one of two masks is right"
+    "DecoderBlock", title="the decoder ignores the self mask", keeps="right but for one of its two masks"
 )
 class DecoderWithoutSelfMask(_Decoder):
     """Your self-attention sees the future: self_mask is not passed on to it. The block would learn to copy what it should
@@ -68,7 +68,7 @@ class DecoderWithoutSelfMask(_Decoder):
 
 
 @misconception(
-    "DecoderBlock", title="the decoder ignores the memory mask", keeps="all but one of two masks is right"
+    "DecoderBlock", title="the decoder ignores the memory mask", keeps="right but for one of its two masks"
 )
 class DecoderWithoutMemoryMask(_Decoder):
     """Your cross-attention listens to the padding of the source: memory_mask is not passed on to it."""
@@ -205,7 +205,7 @@ class DecoderThatDetachesTheMemory(_Decoder):
 @misconception(
     "DecoderBlock",
     title="no dropout in the decoder",
-    keeps="the block is right; only dropout is missing, which is off when it is used",
+    keeps="right wherever dropout is off; only training goes without it",
 )
 class DecoderWithoutDropout(_Decoder):
     """In training mode nothing is dropped in your block, whatever the probability: let the nn.Dropout act on what each sublayer
@@ -218,7 +218,7 @@ class DecoderWithoutDropout(_Decoder):
 @misconception(
     "DecoderBlock",
     title="no dropout on what the source says",
-    keeps="the block is right; only one of three dropouts is missing",
+    keeps="right wherever dropout is off; in training one of three is missing",
 )
 class DecoderWithoutDropoutInTheMiddle(_Decoder):
     """Dropout acts on your first and third sublayer, but not on what the cross-attention says. It acts on all three."""
@@ -230,7 +230,7 @@ class DecoderWithoutDropoutInTheMiddle(_Decoder):
 @misconception(
     "DecoderBlock",
     title="dropout before the decoder's feed-forward layer, too",
-    keeps="the block is right; only dropout is not, which is off when it is used",
+    keeps="right wherever dropout is off; in training it acts in the wrong place",
 )
 class DecoderThatDropsBeforeThinking(_Decoder):
     """Your feed-forward layer is given words with holes: dropout acts on what goes into it as well. It acts on what a sublayer says,
@@ -243,7 +243,7 @@ class DecoderThatDropsBeforeThinking(_Decoder):
 @misconception(
     "DecoderBlock",
     title="dropout on the memory",
-    keeps="the block is right; only dropout is not, which is off when it is used",
+    keeps="right wherever dropout is off; in training it acts in the wrong place",
 )
 class DecoderThatDropsTheMemory(_Decoder):
     """Your block drops entries of the memory before it listens to it. The memory goes in as it is; dropout acts on what the
@@ -256,7 +256,7 @@ class DecoderThatDropsTheMemory(_Decoder):
 @misconception(
     "DecoderBlock",
     title="the decoder's dropout on the sum",
-    keeps="the block is right; only dropout is not, which is off when it is used",
+    keeps="right wherever dropout is off; in training it acts in the wrong place",
 )
 class DecoderWithDropoutOnTheSum(_Decoder):
     """Your dropout acts on the sums, so it also silences entries of the words themselves. It acts on what the sublayer says,

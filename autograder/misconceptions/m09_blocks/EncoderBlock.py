@@ -116,7 +116,7 @@ class EncoderWithoutLastNorm(_Encoder):
         return _around(x, self.apply_feed_forward, lambda y: y)
 
 
-@misconception("EncoderBlock", title="the encoder ignores its mask", keeps="all but the mask is right")
+@misconception("EncoderBlock", title="the encoder ignores its mask", keeps="right wherever there is no mask")
 class EncoderWithoutMask(_Encoder):
     """Your block gives the same result with and without a mask: pass it on to the attention, attention(y, mask=mask)."""
 
@@ -124,7 +124,9 @@ class EncoderWithoutMask(_Encoder):
         return super().attend(x, None)
 
 
-@misconception("EncoderBlock", title="the mask in the place of the memory", keeps="all but the mask is right")
+@misconception(
+    "EncoderBlock", title="the mask in the place of the memory", keeps="right wherever there is no mask"
+)
 class EncoderWithMaskAsMemory(_Encoder):
     """Your mask goes to the attention in second place, where the memory belongs: name it, attention(y, mask=mask)."""
 
@@ -132,7 +134,7 @@ class EncoderWithMaskAsMemory(_Encoder):
         return self.drop(self.attention(x, mask)[0])
 
 
-@misconception("EncoderBlock", title="the encoder's mask inverted", keeps="all but the mask is right")
+@misconception("EncoderBlock", title="the encoder's mask inverted", keeps="right wherever there is no mask")
 class EncoderWithMaskInverted(_Encoder):
     """Your block silences what may be heard. True means “may attend” throughout, the opposite of PyTorch's layers: pass the mask on as it
     is."""
@@ -154,7 +156,7 @@ class EncoderNormedOverWords(_Encoder):
 @misconception(
     "EncoderBlock",
     title="dropout on the sum",
-    keeps="the block is right; only dropout is not, which is off when it is used",
+    keeps="right wherever dropout is off; in training it acts in the wrong place",
 )
 class EncoderWithDropoutOnTheSum(_Encoder):
     """Your dropout acts on the sum, so it also silences entries of the words themselves. It acts on what the sublayer says,
@@ -168,7 +170,7 @@ class EncoderWithDropoutOnTheSum(_Encoder):
 @misconception(
     "EncoderBlock",
     title="dropout behind the norm",
-    keeps="the block is right; only dropout is not, which is off when it is used",
+    keeps="right wherever dropout is off; in training it acts in the wrong place",
 )
 class EncoderWithDropoutLast(_Encoder):
     """Your dropout acts behind the norm. It acts on what the sublayer says, before the sum."""
@@ -181,7 +183,7 @@ class EncoderWithDropoutLast(_Encoder):
 @misconception(
     "EncoderBlock",
     title="dropout before the encoder's feed-forward layer, too",
-    keeps="the block is right; only dropout is not, which is off when it is used",
+    keeps="right wherever dropout is off; in training it acts in the wrong place",
 )
 class EncoderThatDropsBeforeThinking(_Encoder):
     """Your feed-forward layer is given words with holes: dropout acts on what goes into it as well. It acts on what a sublayer says,
@@ -194,7 +196,7 @@ class EncoderThatDropsBeforeThinking(_Encoder):
 @misconception(
     "EncoderBlock",
     title="dropout before the encoder's attention, too",
-    keeps="the block is right; only dropout is not, which is off when it is used",
+    keeps="right wherever dropout is off; in training it acts in the wrong place",
 )
 class EncoderThatDropsBeforeListening(_Encoder):
     """Your attention is given words with holes: dropout acts on what goes into it as well. It acts on what a sublayer says,
@@ -207,7 +209,7 @@ class EncoderThatDropsBeforeListening(_Encoder):
 @misconception(
     "EncoderBlock",
     title="no dropout in the encoder",
-    keeps="the block is right; only dropout is missing, which is off when it is used",
+    keeps="right wherever dropout is off; only training goes without it",
 )
 class EncoderWithoutDropout(_Encoder):
     """In training mode nothing is dropped in your block, whatever the probability: let the nn.Dropout act on what each sublayer
@@ -220,7 +222,7 @@ class EncoderWithoutDropout(_Encoder):
 @misconception(
     "EncoderBlock",
     title="dropout of the encoder's attention only",
-    keeps="the block is right; only one dropout is missing, which is off when it is used",
+    keeps="right wherever dropout is off; in training one of two is missing",
 )
 class EncoderWithDropoutOnce(_Encoder):
     """Dropout acts on what your attention says, but not on what the feed-forward layer says. It acts on both."""

@@ -107,7 +107,7 @@ class NormOfTheLastTermOnly(_Norm):
 @misconception(
     "LayerNorm",
     title="weight and bias are not used",
-    keeps="the norm is right, and so is what a new module says; it cannot learn",
+    keeps="the norm is right; weight and bias do nothing, which a new module does not show",
 )
 class NormWithoutWeights(_Norm):
     """Your module owns a weight and a bias, but its result does not depend on them: multiply by the one, add the other."""

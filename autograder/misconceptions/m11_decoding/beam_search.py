@@ -171,7 +171,9 @@ def beam_with_impossible_words(step, k, length_penalty, bos, eos, max_length):
     return _search(step, k, length_penalty, bos, eos, max_length, keep_impossible=True)
 
 
-@misconception("beam_search", title="dead ends are kept", keeps="right but for a rare case")
+@misconception(
+    "beam_search", title="dead ends are kept", keeps="right unless a hypothesis has no possible next word"
+)
 def beam_that_keeps_dead_ends(step, k, length_penalty, bos, eos, max_length):
     """A hypothesis after which every word is impossible stays in your beam as if it had ended. It has not: all its candidates have probability 0, so it
     drops out, and if none is left the list is empty."""

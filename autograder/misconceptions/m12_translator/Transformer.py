@@ -58,7 +58,11 @@ class _Model(nn.Module):
         return self.decode(target, *self.encode(source))
 
 
-@misconception("Transformer", title="the embeddings are not scaled")
+@misconception(
+    "Transformer",
+    title="the embeddings are not scaled",
+    keeps="the masks, the learning and the dropout are right; what the blocks get is not",
+)
 class TransformerWithoutTheRoot(_Model):
     """Your embeddings are not multiplied by √d_model. They start small, so next to the positions the words would hardly be heard."""
 
@@ -66,7 +70,11 @@ class TransformerWithoutTheRoot(_Model):
         return table(numbers) + self.places(numbers, table)
 
 
-@misconception("Transformer", title="the root scales the positions, too")
+@misconception(
+    "Transformer",
+    title="the root scales the positions, too",
+    keeps="the masks, the learning and the dropout are right; what the blocks get is not",
+)
 class TransformerWithScaledPositions(_Model):
     """Your positions are multiplied by √d_model together with the words. Multiply the embedding first, then add the position."""
 
@@ -74,7 +82,11 @@ class TransformerWithScaledPositions(_Model):
         return (table(numbers) + self.places(numbers, table)) * self.root
 
 
-@misconception("Transformer", title="no positions")
+@misconception(
+    "Transformer",
+    title="no positions",
+    keeps="the masks, the learning and the dropout are right; what the blocks get is not",
+)
 class TransformerWithoutPositions(_Model):
     """Your words have no positions, so that the order of the words makes no difference to the encoder. Add sinusoidal(T, d_model)."""
 
@@ -82,7 +94,11 @@ class TransformerWithoutPositions(_Model):
         return table(numbers) * self.root
 
 
-@misconception("Transformer", title="positions in the encoder only")
+@misconception(
+    "Transformer",
+    title="positions in the encoder only",
+    keeps="the masks, the learning and the dropout are right; what the blocks get is not",
+)
 class TransformerWithPositionsInTheEncoder(_Model):
     """Your encoder knows its positions, your decoder does not. Both sides need them."""
 
@@ -91,7 +107,71 @@ class TransformerWithPositionsInTheEncoder(_Model):
         return words + self.places(numbers, table) if table is self.source_embedding else words
 
 
-@misconception("Transformer", title="no causal mask")
+@misconception(
+    "Transformer",
+    title="the memory mask has its axis in the wrong place",
+    keeps="right for a single sentence",
+)
+class TransformerWithAMaskForOne(_Model):
+    """With one sentence your model works, with a batch it stops: the mask of the memory is (1, B, S) where (B, 1, S) is needed. The axis
+    for the queries stands in the middle."""
+
+    def source_mask(self, source):
+        return (source != PAD).unsqueeze(0)
+
+
+@misconception(
+    "Transformer",
+    title="a causal mask in the encoder",
+    keeps="the decoder, the padding and the learning are right; the encoder has one mask too many",
+)
+class TransformerWhoseEncoderCannotLookAhead(_Model):
+    """Your encoder hides from each English word those that come after it. The whole English sentence is there from the beginning: only
+    the decoder needs the causal mask."""
+
+    def encode(self, source):
+        mask = self.source_mask(source)
+        x = self.embed(source, self.source_embedding)
+        for block in self.encoder:
+            x = block(x, mask & self.so_far(source.shape[1]))
+        return x, mask
+
+
+@misconception(
+    "Transformer",
+    title="the encoder's blocks are not stacked",
+    keeps="right for one layer; the decoder is right",
+)
+class TransformerOfUnstackedBlocks(_Model):
+    """Each block of your encoder gets the embeddings, and only what the last one makes of them counts. A block gets what the block
+    before it returned."""
+
+    def encode(self, source):
+        mask = self.source_mask(source)
+        words = x = self.embed(source, self.source_embedding)
+        for block in self.encoder:
+            x = block(words, mask)
+        return x, mask
+
+
+@misconception(
+    "Transformer",
+    title="the target embedding starts too small",
+    keeps="the model is right; only where it starts is not",
+)
+class TransformerWithASmallTargetTable(_Model):
+    """One of your embeddings starts with another standard deviation than the other: both begin with 1/√d_model, not 1/d_model."""
+
+    def __init__(self, source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0):
+        super().__init__(source_size, target_size, d_model, heads, d_ff, layers, dropout)
+        nn.init.normal_(self.target_embedding.weight, std=1 / d_model)
+
+
+@misconception(
+    "Transformer",
+    title="no causal mask",
+    keeps="the encoder, the padding and the learning are right; one of three masks is missing",
+)
 class TransformerThatPeeks(_Model):
     """Your decoder hears the words that it is to say: there is no causal mask in its self-attention. In training it copies, and
     when it translates there is nothing to copy."""
@@ -192,7 +272,7 @@ class TransformerWithLoudEmbeddings(_Model):
         self.target_embedding.reset_parameters()
 
 
-@misconception("Transformer", title="only the first block is used")
+@misconception("Transformer", title="only the first block is used", keeps="right for one layer")
 class TransformerOfFirstBlocks(_Model):
     """Only your first block works: each block gets the embeddings again instead of what the block before it said."""
 
@@ -204,7 +284,9 @@ class TransformerOfFirstBlocks(_Model):
         return out, mask
 
 
-@misconception("Transformer", title="probabilities instead of logits")
+@misconception(
+    "Transformer", title="probabilities instead of logits", keeps="all is right up to the last line"
+)
 class TransformerWithASoftmax(_Model):
     """Your model returns probabilities. The loss and the search do the softmax themselves; return the logits."""
 
@@ -215,7 +297,7 @@ class TransformerWithASoftmax(_Model):
 @misconception(
     "Transformer",
     title="the dropout is not passed on",
-    keeps="the model is right; only dropout is missing, which is off when it is used",
+    keeps="right wherever dropout is off; only training goes without it",
 )
 class TransformerWithoutDropout(_Model):
     """Your model takes a dropout and does nothing with it: pass it on to every block."""
@@ -227,7 +309,7 @@ class TransformerWithoutDropout(_Model):
 @misconception(
     "Transformer",
     title="the decoder's blocks get no dropout",
-    keeps="the model is right; only dropout is missing, which is off when it is used",
+    keeps="right wherever dropout is off; only training goes without it",
 )
 class DecoderWithoutDropout(_Model):
     """Your encoder's blocks get the dropout, your decoder's do not: each block takes (d_model, heads, d_ff, dropout)."""
@@ -240,7 +322,7 @@ class DecoderWithoutDropout(_Model):
 @misconception(
     "Transformer",
     title="dropout on the embeddings, too",
-    keeps="the model is right; only dropout is not, which is off when it is used",
+    keeps="right wherever dropout is off; in training it acts in the wrong place",
 )
 class TransformerThatDropsWords(_Model):
     """Dropout acts on your embeddings as well, as in the paper. In this lab it happens in the blocks only: hand it on to them, and use it nowhere else."""
@@ -256,7 +338,7 @@ class TransformerThatDropsWords(_Model):
 @misconception(
     "Transformer",
     title="dropout before the logits",
-    keeps="the model is right; only dropout is not, which is off when it is used",
+    keeps="right wherever dropout is off; in training it acts in the wrong place",
 )
 class TransformerThatDropsItsAnswer(_Model):
     """Dropout acts on what the decoder says, just before the logits. In this lab it happens in the blocks only."""

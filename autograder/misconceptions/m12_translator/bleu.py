@@ -46,7 +46,56 @@ def bleu_without_clipping(hypotheses, references):
     )
 
 
-@misconception("bleu", title="no brevity penalty")
+@misconception(
+    "bleu",
+    title="clipped by the whole corpus",
+    keeps="right for a single sentence, and where sentences share no n-grams",
+)
+def bleu_clipped_by_the_corpus(hypotheses, references):
+    """A word of yours may match the reference of another sentence: all n-grams of the corpus are counted in one heap before they are
+    clipped. Clip each sentence by its own reference, then add up."""
+    precisions = []
+    for n in (1, 2, 3, 4):
+        ours, theirs = (
+            sum((_n_grams(words, n) for words in side), Counter()) for side in (hypotheses, references)
+        )
+        total = sum(ours.values())
+        precisions.append(sum((ours & theirs).values()) / total if total else 0.0)
+    return 100 * _brevity(hypotheses, references) * _geometric(precisions)
+
+
+@misconception(
+    "bleu", title="an error where nothing is said", keeps="right unless all translations are empty"
+)
+def bleu_that_divides_by_nothing(hypotheses, references):
+    """Where all translations are empty your function divides by zero. Without any match the score is 0: say so before you compute the
+    brevity penalty."""
+    c, r = _lengths(hypotheses, references)
+    brevity = 1.0 if c >= r else math.exp(1 - r / c)
+    return 100 * brevity * _geometric(_precisions(hypotheses, references))
+
+
+@misconception(
+    "bleu", title="words are joined without a gap", keeps="right unless joined words happen to agree"
+)
+def bleu_of_joined_words(hypotheses, references):
+    """Two different n-grams count as the same where their words are written alike without the gap, as *on to* and *onto*. Keep the words
+    apart, in a tuple."""
+    product = 1.0
+    for n in (1, 2, 3, 4):
+        matches = total = 0
+        for hypothesis, reference in zip(hypotheses, references, strict=True):
+            found, known = (
+                Counter("".join(words[i : i + n]) for i in range(len(words) - n + 1))
+                for words in (hypothesis, reference)
+            )
+            matches += sum((found & known).values())
+            total += sum(found.values())
+        product *= matches / total if total else 0.0
+    return 100 * _brevity(hypotheses, references) * product**0.25
+
+
+@misconception("bleu", title="no brevity penalty", keeps="right for translations as long as the references")
 def bleu_without_brevity(hypotheses, references):
     """Your score lacks the brevity penalty, so that short translations get away with saying only what is sure."""
     return 100 * _geometric(_precisions(hypotheses, references))
@@ -75,7 +124,9 @@ def bleu_that_punishes_length(hypotheses, references):
     return 100 * math.exp(1 - max(c, r) / min(c, r)) * _geometric(_precisions(hypotheses, references))
 
 
-@misconception("bleu", title="short translations are rewarded")
+@misconception(
+    "bleu", title="short translations are rewarded", keeps="right for translations as long as the references"
+)
 def bleu_that_rewards_brevity(hypotheses, references):
     """Your brevity penalty is above 1 when the translations are too short, so that leaving words out pays: c and r are exchanged in the fraction. The exponent
     1 − r/c is negative when c < r."""
@@ -83,7 +134,11 @@ def bleu_that_rewards_brevity(hypotheses, references):
     return 100 * math.exp(max(0.0, 1 - c / r)) * _geometric(_precisions(hypotheses, references))
 
 
-@misconception("bleu", title="the ratio of the lengths for a brevity penalty")
+@misconception(
+    "bleu",
+    title="the ratio of the lengths for a brevity penalty",
+    keeps="right for translations as long as the references",
+)
 def bleu_with_a_plain_ratio(hypotheses, references):
     """Your brevity penalty is the plain ratio c/r. It is e to the power 1 − r/c."""
     c, r = _lengths(hypotheses, references)

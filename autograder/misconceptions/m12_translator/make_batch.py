@@ -44,6 +44,48 @@ def batch_without_eos(pairs):
     return _filled(sources), decoder_input, _filled(targets, width=decoder_input.shape[1])
 
 
+@misconception(
+    "make_batch",
+    title="one width for both languages",
+    keeps="right where the longest source is as long as the longest target",
+)
+def batch_of_one_width(pairs):
+    """Your source is as wide as the longest sentence of either language. It is filled up to the longest *source* sentence only."""
+    sources, targets = _sides(pairs)
+    width = max(map(len, [*sources, *targets]))
+    inputs, labels = _filled([[BOS, *t] for t in targets]), _filled([[*t, EOS] for t in targets])
+    return _filled(sources, width=width), inputs, labels
+
+
+@misconception(
+    "make_batch", title="the rows are sorted by length", keeps="right where the longest sentence comes first"
+)
+def batch_sorted_by_length(pairs):
+    """Your rows stand in the order of their lengths. They keep the order of the pairs: whoever compares them with the sentences later
+    finds each in its place."""
+    sources, targets = _sides(sorted(pairs, key=lambda pair: -len(pair[0])))
+    return _filled(sources), _filled([[BOS, *t] for t in targets]), _filled([[*t, EOS] for t in targets])
+
+
+@misconception("make_batch", title="the lists that are given are padded", keeps="the batch is right")
+def batch_that_pads_the_lists(pairs):
+    """Your batch is right, but afterwards the source sentences that you were given end with padding: += adds to the caller's list. Build
+    new lists."""
+    width = max(len(source) for source, _ in pairs)
+    for source, _ in pairs:
+        source += [PAD] * (width - len(source))
+    sources, targets = _sides(pairs)
+    return torch.tensor(sources), _filled([[BOS, *t] for t in targets]), _filled([[*t, EOS] for t in targets])
+
+
+@misconception("make_batch", title="EOS at the source", keeps="all that concerns the target is right")
+def batch_with_eos_at_the_source(pairs):
+    """Your source sentences end with EOS. They need no frame: the encoder sees where a sentence ends, for its padding is masked."""
+    sources, targets = _sides(pairs)
+    inputs, labels = _filled([[BOS, *t] for t in targets]), _filled([[*t, EOS] for t in targets])
+    return _filled([[*s, EOS] for s in sources]), inputs, labels
+
+
 @misconception("make_batch", title="padding in front")
 def batch_padded_on_the_left(pairs):
     """Your padding stands before the words. It belongs at the end: the first word has place 0 whatever the other sentences are."""

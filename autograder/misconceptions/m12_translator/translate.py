@@ -10,9 +10,7 @@ from autograder.misconceptions.m12_translator.common import BOS, EOS
 from autograder.testing import alternative, misconception
 
 
-def _search(
-    model, source, k, alpha, max_length, *, eval_first=True, place=-1, logs=True, twice=False, record=False
-):
+def _search(model, source, k, alpha, max_length, *, eval_first=True, place=-1, twice=False, record=False):
     """A beam over a model, with a screw for each mistake → tokens with EOS."""
     if eval_first:
         model.eval()
@@ -24,7 +22,7 @@ def _search(
         with torch.set_grad_enabled(record):
             memory, mask = model.encode(source) if twice else cached
             logits = model.decode(torch.tensor(prefixes), memory, mask)[:, place].detach().double()
-        return (logits.log_softmax(-1) if logs else logits.softmax(-1)).numpy()
+        return logits.log_softmax(-1).numpy()
 
     return beam_search(step, k, alpha, BOS, EOS, max_length)[0][0]
 
@@ -37,6 +35,51 @@ def _words(tokens):
 def translate_with_eos(model, source, beam=1, length_penalty=0.0, max_length=40):
     """Your translation ends with EOS. It is a signal, not a word: leave it out."""
     return _search(model, source, beam, length_penalty, max_length)
+
+
+@misconception(
+    "translate",
+    title="the last word is always dropped",
+    keeps="right for translations that end by themselves",
+)
+def translate_without_the_last_word(model, source, beam=1, length_penalty=0.0, max_length=40):
+    """Your translation loses its last word where EOS never came: what is dropped is the last token, whatever it is. Leave out EOS, and
+    only that."""
+    return _search(model, source, beam, length_penalty, max_length)[:-1]
+
+
+@misconception(
+    "translate", title="unknown words are thrown away", keeps="right for translations without unknown words"
+)
+def translate_without_unknown_words(model, source, beam=1, length_penalty=0.0, max_length=40):
+    """Your translation has lost its unknown words: UNKNOWN is a word that the model has said. Leave out BOS and EOS, and nothing else."""
+    return [token for token in _search(model, source, beam, length_penalty, max_length) if token > 3]
+
+
+@misconception(
+    "translate", title="the search adds up what are no log-probabilities", keeps="right for a beam of one"
+)
+def translate_with_logits(model, source, beam=1, length_penalty=0.0, max_length=40):
+    """Your search adds up logits, or probabilities, so that it prefers long sentences. Only log-probabilities of different words compare:
+    take the log-softmax of the last place's logits."""
+    model.eval()
+    with torch.no_grad():
+        cached = model.encode(torch.tensor([list(source)]))
+
+        def step(prefixes):
+            return model.decode(torch.tensor(prefixes), *cached)[:, -1].double().numpy()
+
+        return _words(beam_search(step, beam, length_penalty, BOS, EOS, max_length)[0][0])
+
+
+@misconception(
+    "translate",
+    title="EOS at the end of the source",
+    keeps="the search is right; the encoder hears one token too many",
+)
+def translate_with_eos_at_the_source(model, source, beam=1, length_penalty=0.0, max_length=40):
+    """Your encoder reads EOS at the end of the source. In training the source sentences had none: hand over the words as they are."""
+    return _words(_search(model, [*source, EOS], beam, length_penalty, max_length))
 
 
 @misconception("translate", title="BOS stays in the translation")
@@ -71,7 +114,9 @@ def translate_without_a_length_penalty(model, source, beam=1, length_penalty=0.0
     return _words(_search(model, source, beam, 0.0, max_length))
 
 
-@misconception("translate", title="max_length is forgotten")
+@misconception(
+    "translate", title="max_length is forgotten", keeps="right for translations that end by themselves"
+)
 def translate_without_an_end(model, source, beam=1, length_penalty=0.0, max_length=40):
     """Your translation is longer than max_length allows: hand it on to the search."""
     return _words(_search(model, source, beam, length_penalty, 40))
@@ -81,12 +126,6 @@ def translate_without_an_end(model, source, beam=1, length_penalty=0.0, max_leng
 def translate_from_the_first_place(model, source, beam=1, length_penalty=0.0, max_length=40):
     """You read the next word from the logits of the first place, so it is always the same one. The last place has heard the whole prefix."""
     return _words(_search(model, source, beam, length_penalty, max_length, place=0))
-
-
-@misconception("translate", title="probabilities instead of log-probabilities")
-def translate_with_probabilities(model, source, beam=1, length_penalty=0.0, max_length=40):
-    """Your step returns probabilities. The search adds up what it gets, so it needs their logarithms."""
-    return _words(_search(model, source, beam, length_penalty, max_length, logs=False))
 
 
 @misconception("translate", title="the model stays in training mode")
@@ -101,6 +140,13 @@ def translate_while_training(model, source, beam=1, length_penalty=0.0, max_leng
 def translate_with_gradients(model, source, beam=1, length_penalty=0.0, max_length=40):
     """Your translation is right, but PyTorch records every step for a backward pass that never comes. Use torch.no_grad()."""
     return _words(_search(model, source, beam, length_penalty, max_length, record=True))
+
+
+@alternative("translate")
+def translate_without_any_marker(model, source, beam=1, length_penalty=0.0, max_length=40):
+    return [
+        token for token in _search(model, source, beam, length_penalty, max_length) if token not in (BOS, EOS)
+    ]
 
 
 @alternative("translate")

@@ -91,7 +91,7 @@ class Probabilities(_LM):
         return super().forward(ids).softmax(dim=-1)
 
 
-@misconception("TinyLM", title="only the first block is used", keeps="right but for the number of layers")
+@misconception("TinyLM", title="only the first block is used", keeps="right for a model of one layer")
 class OneBlock(_LM):
     """The number of layers changes nothing in your result: every block should take what the one before it returned."""
 

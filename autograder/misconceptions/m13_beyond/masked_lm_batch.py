@@ -129,7 +129,7 @@ def never_the_last_word(ids, V, rng, rate=0.15):
     return _batch(ids, V - 1, rng, rate)
 
 
-@misconception("masked_lm_batch", title="a tenth of the rest", keeps="all is right but one of three shares")
+@misconception("masked_lm_batch", title="a tenth of the rest", keeps="right but for one of three shares")
 def a_tenth_of_the_rest(ids, V, rng, rate=0.15):
     """Only 2 % of your chosen words become random words, and 18 % stay: you take a tenth of the fifth that is left. Ten of a hundred chosen
     words is half of what is left; or decide with one number, below 0.8, below 0.9, or above."""

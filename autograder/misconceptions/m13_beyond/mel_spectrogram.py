@@ -83,7 +83,7 @@ def one_frame_too_few(signal, rate, frame=256, hop=128, n_mels=20):
 @misconception(
     "mel_spectrogram",
     title="the frame that ends with the signal is missing",
-    keeps="the frames are right; one is missing at times",
+    keeps="the frames are right; the last is missing where it ends with the signal",
 )
 def without_the_frame_at_the_end(signal, rate, frame=256, hop=128, n_mels=20):
     """A frame that ends exactly with the signal is missing in your result: range(0, N − frame, hop) stops before N − frame, and that is the last

@@ -32,14 +32,18 @@ def forbidden_pairs(kind, T, width=2, dilation=2, n_global=1):
 
 
 @misconception(
-    "sparse_mask", title="causal without the diagonal", keeps="one of several kinds of mask is wrong"
+    "sparse_mask",
+    title="causal without the diagonal",
+    keeps="only the causal mask is wrong, one of several kinds",
 )
 def strictly_before(kind, T, width=2, dilation=2, n_global=1):
     """In your causal mask no position may attend to itself, and the first one has nothing at all: its softmax is nan."""
     return np.tri(T, k=-1, dtype=bool) if kind == "causal" else _sparse(kind, T, width, dilation, n_global)
 
 
-@misconception("sparse_mask", title="causal upside down", keeps="one of several kinds of mask is wrong")
+@misconception(
+    "sparse_mask", title="causal upside down", keeps="only the causal mask is wrong, one of several kinds"
+)
 def only_the_future(kind, T, width=2, dilation=2, n_global=1):
     """Your causal mask lets each position see itself and the future. Rows are those who listen: row i may attend to columns up to i."""
     return (
@@ -62,14 +66,18 @@ def whole_window(kind, T, width=2, dilation=2, n_global=1):
     return _sparse(kind, T, width // 2, dilation, n_global)
 
 
-@misconception("sparse_mask", title="gaps without an end", keeps="one of several kinds of mask is wrong")
+@misconception(
+    "sparse_mask", title="gaps without an end", keeps="only the dilated mask is wrong, one of several kinds"
+)
 def every_multiple(kind, T, width=2, dilation=2, n_global=1):
     """Your dilated mask has the gaps, but no end: it should hold as many neighbours as the window, width on each side."""
     return _sparse(kind, T, T if kind == "dilated" else width, dilation, n_global)
 
 
 @misconception(
-    "sparse_mask", title="the reach is not stretched", keeps="one of several kinds of mask is wrong"
+    "sparse_mask",
+    title="the reach is not stretched",
+    keeps="only the dilated mask is wrong, one of several kinds",
 )
 def not_stretched(kind, T, width=2, dilation=2, n_global=1):
     """Your dilated mask cuts gaps into the plain window, so it has fewer neighbours. It should reach further: width times dilation."""
@@ -79,7 +87,7 @@ def not_stretched(kind, T, width=2, dilation=2, n_global=1):
 @misconception(
     "sparse_mask",
     title="global positions are heard but do not hear",
-    keeps="one of several kinds of mask is wrong",
+    keeps="only the global mask is wrong, one of several kinds",
 )
 def global_columns(kind, T, width=2, dilation=2, n_global=1):
     """Your global positions have full columns, but not full rows: all hear them, but they hear only their window, so they can't pass anything
@@ -91,7 +99,9 @@ def global_columns(kind, T, width=2, dilation=2, n_global=1):
 
 
 @misconception(
-    "sparse_mask", title="global without the window", keeps="one of several kinds of mask is wrong"
+    "sparse_mask",
+    title="global without the window",
+    keeps="only the global mask is wrong, one of several kinds",
 )
 def global_alone(kind, T, width=2, dilation=2, n_global=1):
     """Your global mask has only the global rows and columns. The window of neighbours is part of it, too."""
