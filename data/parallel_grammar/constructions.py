@@ -236,6 +236,23 @@ def contrast(rng: random.Random) -> Sentence:
     return Statement(first, conjunction="but" if first.negated != second.negated else "and", second=second)
 
 
+def pairing(rng: random.Random) -> Sentence:
+    """Two main clauses, one at least with *be*: *The man is old and the woman reads a book.*"""
+    describe = [clauses.predicative, clauses.predicative, clauses.profession]
+    first = rng.choice(describe)(rng)
+    second = rng.choice([*describe, _usual])(rng)
+    if rng.random() < 0.3:
+        first, second = second, first
+    one, other = first.subject, second.subject
+    if (one.pronoun, one.noun, one.name) == (other.pronoun, other.noun, other.name):
+        return pairing(rng)
+    return Statement(first, conjunction="but" if first.negated != second.negated else "and", second=second)
+
+
+def _usual(rng: random.Random) -> Clause:
+    return _activity(rng, "usual", phrases.pronoun(rng), (rng.choice(["present", "past"]),))
+
+
 REQUEST_DETERMINERS = {"the": 50, "possessive": 30, "this": 20}
 
 
@@ -297,6 +314,7 @@ SHARES: dict[Callable[[random.Random], Sentence], int] = {
     request: 6,
     condition: 5,
     contrast: 4,
+    pairing: 4,
     reason: 4,
     obstacle: 5,
     work: 3,

@@ -13,7 +13,7 @@
 #
 # **What you already have:** some Python, and a first acquaintance with NumPy arrays. That is enough.
 #
-# **What this lab adds:** the five small functions on which every later lab stands, and the way a lab works.
+# **What this lab adds:** the five small functions to which the later labs return again and again, and the way a lab works.
 
 # %% [markdown]
 # ## How a lab works
@@ -24,22 +24,19 @@
 # | **write** | In a cell that says `raise NotImplementedError()`, put your code in its place. Run the cell. |
 # | **check** | Run the cell below it. A card says what holds, and in words what does not. Repeat as often as you like. |
 # | **save** | `Ctrl`+`S` (`⌘`+`S` on a Mac). What is not saved cannot be graded. |
-# | **hand in** | Give the saved file `00_warm_up.ipynb` to your teachers in the way that your course uses. `hand_in()` packs it and says in words what is in it; the last card of the lab tells how. |
+# | **hand in** | Give the saved file `00_warm_up.ipynb` to your teachers in the way that your course uses. The end of the lab says more. |
 #
 # Each exercise says how hard it is (●○○ to ●●●), how long it should take and how many points it is worth.
 # You may add cells and helper functions wherever you like; keep the names of the functions that you are
-# asked for. Some cells are locked: the grader restores them, so nothing breaks if you change one by accident.
+# asked for. Some cells are locked: the grader restores them, so your grade is safe if you change one by accident.
 #
-# What counts is the values. A list, a tuple, an array and a tensor of the same numbers are the same answer, and so are
-# Python's numbers, NumPy's and fractions; single precision is as good as double, at the end or on the way. Where an
-# error is asked for, a class of your own that derives from it will do. The arguments of a function keep their order, and
-# those that have a value by default their names, too. What you are given stays as it was, unless the text says otherwise.
+# *60 minutes: 42 for the five functions, 4 for the answer in words, 14 to read and look.*
 #
 # Run the next cell to begin.
 
 # %% locked="setup"
 import numpy as np
-from coursekit import check, progress, start
+from coursekit import break_it, check, progress, start
 from coursekit.notebook.until_written import needs, until_written
 
 start("00_warm_up")
@@ -95,7 +92,8 @@ def knows_one_answer(ids, V):
 check("one_hot", knows_one_answer)
 
 # %% [markdown]
-# The first line holds; the two with a cross say what went wrong and where to look. That is all a check does: it
+# Two lines hold and two have a cross. Under the first cross stands what went wrong and where to look; the other often has the same
+# cause, so repair the first and run the card again. That is all a check does: it
 # calls your function on a few small cases and tells you what it finds. Now write the real one.
 
 # %% [markdown]
@@ -146,15 +144,20 @@ with until_written():
 # %% [markdown]
 # ### What the hidden tests are
 #
-# `knows_one_answer` shows why the cases that you can see are not enough: a function can be right there and
-# wrong elsewhere. When you hand in, **hidden tests** call your functions on inputs that nobody has seen.
+# `knows_one_answer` was right on the first case and wrong on the next ones. The same can happen to a function that
+# is right on every case you can see. So, when you hand in, **hidden tests** call your functions on inputs that you
+# have not seen.
 #
 # * They try what the text promises, and nothing else. The text says "any shape", so they will try shapes that
 #   are not in the table. They like odd sizes, length one, and very large numbers.
 # * They look at what your function *returns*. How you wrote it and what it prints makes no difference (except that
 #   ready-made functions which the text rules out stay ruled out).
-# * Your function must leave its inputs as they were. `x = x - 1` makes a new array; `x -= 1` changes the array of
-#   the person who called you, and the tests notice.
+# * What counts is the values. A list, a tuple, an array and a tensor of the same numbers are the same answer, and so
+#   are Python's numbers, NumPy's and fractions; single precision is as good as double, at the end or on the way.
+#   Where a later lab asks for an error such as `ValueError`, an error class of your own that derives from it will do.
+# * They call your function by its name: keep the order of its arguments, and the names of those with a default value.
+# * Your function must leave its inputs as they were, unless the text says otherwise. `x = x - 1` makes a new array;
+#   `x -= 1` changes the array of the person who called you, and the tests notice.
 # * Each test carries a share of the points, so an answer that is right in part keeps part of them.
 #
 # Afterwards you get a page that says in words what went wrong; often it can name the misunderstanding.
@@ -171,7 +174,8 @@ print("find · find =", find @ find)
 print("find · my   =", find @ my)
 
 # %% [markdown]
-# Same word: 1. Different words: 0. Every word against every word makes a table with ones on the diagonal:
+# Same word: 1. Different words: 0. Every word against every word makes a table with ones on the diagonal. (That is
+# also a weakness: *find* and *search* would be just as unlike as *find* and *my*. Lab 05 mends it.)
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -179,7 +183,7 @@ with until_written():
     rows = one_hot([0, 1, 2], 3)
     _, ax = plt.subplots(figsize=(4.2, 2.6))
     heatmap([[one @ other for other in rows] for one in rows], vocabulary, ax=ax,
-            numbers=".0f", title="Different words have nothing in common", aspect="auto",
+            numbers=".0f", title="Different one-hot rows have the dot product 0", aspect="auto",
             xlabel="dot product with …", ylabel="word")
     ax.set_xticks(range(3), vocabulary)
     plt.show()
@@ -212,9 +216,9 @@ A @ B
 #
 # `lookup(H, E)` adds up the rows of the table `E`, weighted by each row of `H`.
 #
-# * `H`: (T, V). One row of weights for each position, often one-hot, but *any* weights are allowed. It may also
+# * `H`: a NumPy array (T, V). One row of weights for each position, often one-hot, but *any* weights are allowed. It may also
 #   be a single row (V,) or have more axes in front (B, T, V).
-# * `E`: (V, D), one row for each word.
+# * `E`: a NumPy array (V, D), one row for each word.
 # * It returns $H\,E$, of shape (T, D); or (D,), or (B, T, D).
 #
 # By hand, with the rows `[1, 2]`, `[3, 4]`, `[5, 6]` in `E`: the weights `[0, 1, 0]` give `[3, 4]`, and the weights
@@ -236,12 +240,12 @@ with until_written():
     needs("one_hot", "lookup")
     H, E = one_hot([0, 3, 2], 4), np.array([[10.0, 11], [20, 21], [30, 31], [40, 41]])
     fig, axes = plt.subplots(1, 3, figsize=(7.5, 3.4), width_ratios=[4, 2, 2])
-    panels = [(H, "weights H", "row of E", "position"), (E, "table E", "", "row of E"),
-              (lookup(H, E), "looked up", "", "position")]
+    panels = [(H, "weights H", "row of E", "position"), (E, "table E", "column of E", "row of E"),
+              (lookup(H, E), "looked up", "column of E", "position")]
     for ax, (values, title, xlabel, ylabel) in zip(axes, panels):
         heatmap(values, list("0123")[: len(values)], ax=ax, numbers=".0f", title=title,
                 xlabel=xlabel, ylabel=ylabel)
-        ax.set_xticks(range(4) if ax is axes[0] else [])
+        ax.set_xticks(range(values.shape[1]))
         ax.set_anchor("N")
     fig.suptitle("One-hot rows pull rows 0, 3 and 2 out of the table", x=0.01, ha="left", weight="bold")
     plt.show()
@@ -250,7 +254,7 @@ with until_written():
 # ## From scores to probabilities
 #
 # Now the way back, from numbers to words. A model that predicts the next word gives each word of the
-# vocabulary a **score**: any number, the higher the likelier. (These raw scores are called *logits*.) To bet on
+# vocabulary a **score**: any number, the higher, the likelier the word. (These raw scores are called *logits*.) To bet on
 # words we need **probabilities**: none negative, all together 1.
 #
 # Two steps do it: $e^x$ makes every score positive, and dividing by the sum makes them add up to one.
@@ -266,7 +270,7 @@ print("probabilities", (positive / positive.sum()).round(3))
 #
 # $$\operatorname{logsumexp}(x) = \ln \sum_i e^{x_i}$$
 #
-# But do the obvious with large scores, and it breaks. A 64-bit number ends near $10^{308}$, and $e^{710}$ is
+# But do the obvious with large scores, and it breaks. A 64-bit floating-point number (NumPy's usual one) ends near $10^{308}$, and $e^{710}$ is
 # already beyond it:
 
 # %%
@@ -299,7 +303,7 @@ print(m + np.log(np.exp(x - m).sum()))
 #   are all fine.
 # * It gives the right finite answer for scores of any size, such as 1000 or −1000, also when the rows differ a lot:
 #   use the largest score *of each row* (or column), not of the whole table.
-# * Some scores may be −∞ (`-np.inf`, "impossible": $e^{-\infty} = 0$, it adds nothing). There is always a finite one beside them.
+# * Some scores may be −∞ (`-np.inf`, "impossible": $e^{-\infty} = 0$, it adds nothing). Along `axis` there is always at least one finite score.
 #
 # By hand: for the scores 0, 0 it is $\ln 2 = 0.693$, and for 1000, 1000 it is 1000.693.
 #
@@ -320,7 +324,8 @@ def logsumexp(x, axis=-1):
 check("logsumexp", logsumexp)
 
 # %% [markdown]
-# What kind of number is it? Put one score at 0, let the other move, and compare with the larger of the two.
+# What kind of number is it? Put one score at 0, let the other move, and compare with the larger of the two. (With
+# *n* scores it is never below the largest, and never more than ln *n* above it.)
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -349,12 +354,12 @@ with until_written():
 #
 # By hand: the scores 2, 1, 0 become 0.665, 0.245, 0.090, as computed above.
 #
-# You may build on your `logsumexp` (then `np.expand_dims(values, axis)` puts the lost axis back), or take out the
-# maximum once more. Ready-made softmax functions are not allowed.
+# You may build on your `logsumexp` (then `np.expand_dims(values, axis)` puts the lost axis back), or subtract the
+# largest score again. Ready-made softmax functions are not allowed.
 
 # %% question="softmax"
 def softmax(x, axis=-1):
-    """Scores to probabilities along an axis: positive, summing to one.  Same shape as x."""
+    """Scores to probabilities along an axis: none negative, summing to one.  Same shape as x."""
     ### BEGIN SOLUTION
     return np.exp(x - np.expand_dims(logsumexp(x, axis), axis))
     ### END SOLUTION
@@ -365,7 +370,8 @@ check("softmax", softmax)
 
 # %% [markdown]
 # Only *differences* between scores count. Add 1000 to all of them, and $e^{1000}$ cancels in the fraction:
-# softmax(x + 1000) = softmax(x). Stretch the differences, and the best word takes more and more.
+# softmax(x + 1000) = softmax(x). Stretch the differences, and the best word takes more and more
+# (lab 11 makes a knob of it, the *temperature*).
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -385,18 +391,19 @@ with until_written():
 #
 # The model gave a probability to each word; then the true next word is revealed. How good was the bet? Look at
 # the probability *p* of the true word and pay $-\ln p$: nothing if you were certain and right, more the less you
-# believed in it. This price is called the **cross-entropy**, the **loss**, or the **negative log-likelihood**.
+# believed in it. This price is the **negative log-likelihood** of the word; its mean over many words is the
+# **cross-entropy**. Whatever training lowers is called the **loss**; in this course it is mostly this one.
 
 # %% tags=["skip-grading"]
 p = np.linspace(0.005, 1, 400)
 plt.plot(p, -np.log(p), color=RED)
-bets = [(0.999, "certain and right", (-120, 20)), (1 / 3, "a blind guess among three", (10, 10)),
-        (0.01, "confident and wrong", (10, 4))]
+bets = [(1, "certain and right", (-120, 20)), (1 / 3, "a blind guess among three", (10, 10)),
+        (0.01, "nearly ruled out", (10, 4))]
 for bet, words, offset in bets:
-    price = -np.log(bet)
+    price = np.log(1 / bet)
     plt.plot(bet, price, "o", color=INK)
     plt.annotate(f"{words}: {price:.2f}", (bet, price), offset, textcoords="offset points")
-plt.title("A confident mistake costs the most")
+plt.title("The less you believed in the true word, the more you pay")
 plt.xlabel("probability given to the true word"), plt.ylabel("price −ln p"), plt.ylim(-0.2, 5.5)
 plt.show()
 
@@ -405,7 +412,8 @@ plt.show()
 #
 # $$-\ln \operatorname{softmax}(x)_{\text{true}} = \operatorname{logsumexp}(x) - x_{\text{true}}$$
 #
-# Use this form. In the other one, an improbable word has *p* rounded to 0, and $-\ln 0$ is infinite.
+# Use this form. In the other one, *p* is rounded to 0 when the word's score lies some 750 below the best, and
+# $-\ln 0$ is infinite.
 
 # %%
 badly_wrong = np.array([1000.0, 0.0])  # the model is certain of word 0, and the truth is word 1
@@ -419,7 +427,7 @@ print("as a difference:        ", 1000.0 - badly_wrong[1])
 #
 # `cross_entropy(logits, ids)` is the **mean** price over all positions.
 #
-# * `logits`: a NumPy array (N, V), one row of scores for each position, of any size (1000 is no problem).
+# * `logits`: a NumPy array (N, V), one row of finite scores for each position, of any size (1000 is no problem); N is at least 1.
 # * `ids`: (N,), a list or array: the true word at each position.
 # * It returns one number (a Python float or a NumPy number, as you like): the mean over the N positions of
 #   logsumexp(row) − (score of the true word in that row).
@@ -445,37 +453,71 @@ check("cross_entropy", cross_entropy)
 # %% [markdown]
 # ## The five together
 #
-# That is the frame of every language model: **ids → one-hot rows → look up scores → softmax → price**. All that the
-# rest of the course changes is the middle: where the scores come from. Here they come from a small table that
-# somebody filled in by hand: in the row *find* the highest score is at *my*, in the row *my* it is at *files*.
+# That is the frame of every neural language model in this course: **ids → one-hot rows → look up scores → softmax**;
+# and the **price** is what it is trained on. Almost all the rest of the course is about the middle: where the scores
+# come from. Here they come from a small table that somebody filled in by hand: in the row *find* the highest score is
+# at *my*, in the row *my* it is at *files*. Follow *find my files* from left to right; a frame marks the true next word.
 
 # %% tags=["skip-grading"]
-by_hand = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 3.0], [4.0, 1.0, 0.0]])
+by_hand = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 4.0], [2.0, 1.0, 0.0]])
 with until_written():
     needs("one_hot", "lookup", "softmax", "cross_entropy")
-    logits = lookup(one_hot([1, 2], 3), by_hand)  # after "find", and after "my"
-    price = cross_entropy(logits, [2, 0])  # the truth: "my", then "files"
-    _, ax = plt.subplots(figsize=(5.5, 2.3))
-    heatmap(softmax(logits), ["after find", "after my"], ax=ax, numbers=True,
-            vmin=0, vmax=1, aspect="auto", xlabel="next word",
-            title=f"A good table pays {price:.2f}; a blind guess pays {np.log(3):.2f}")
-    ax.set_xticks(range(3), vocabulary)
+    H, truth = one_hot([1, 2], 3), [2, 0]  # after "find" comes "my", after "my" comes "files"
+    logits = lookup(H, by_hand)
+    fig, axes = plt.subplots(1, 3, figsize=(9, 2.3), sharey=True)
+    panels = [(H, "one-hot rows", ".0f"), (logits, "→ scores", ".0f"), (softmax(logits), "→ probabilities", ".2f")]
+    for ax, (values, title, numbers) in zip(axes, panels):
+        heatmap(values, ["find", "my"], ax=ax, numbers=numbers, aspect="auto", title=title,
+                xlabel="place in the vocabulary" if ax is axes[0] else "next word")
+        ax.set_xticks(range(3), vocabulary)
+    for row, word in enumerate(truth):
+        axes[2].add_patch(plt.Rectangle((word - 0.46, row - 0.46), 0.92, 0.92, fill=False, edgecolor=RED, linewidth=3))
+        axes[2].text(2.6, row, f"pays {cross_entropy(logits[[row]], [word]):.2f}", va="center", color=RED)
+    axes[0].set_ylabel("current word")
+    fig.suptitle(f"This table pays {cross_entropy(logits, truth):.2f} a word; a blind guess pays {np.log(3):.2f}",
+                 x=0.01, ha="left", weight="bold")
     plt.show()
 
 # %% [markdown]
-# ### 6 · In your own words (3 minutes, 2 points)
+# ### 6 · In your own words (4 minutes, 2 points)
 #
 # A friend wants to save memory: *why not feed the model the ids themselves, 0 for* files, *1 for* find, *2 for* my, *instead
-# of one-hot rows?* What would a model that multiplies and adds wrongly read into those numbers, and what do one-hot
-# rows say instead? Two or three sentences, in the cell below. A person reads and grades this answer.
+# of one-hot rows?* Let the simplest such model turn the id of a word into a score, *w · id + b*. What is it forced to say about *find*, whatever it says about
+# *files* and *my* (1 point)? And with one-hot rows: what are the dot product and the distance of any two different words, and what may a model do with them that it could not do with ids (1 point)? Two or three
+# sentences, in the cell below. A person reads and grades this answer.
 
 # %% [markdown] written="why_one_hot" points=2
 # ### BEGIN SOLUTION
-# Ids are only names, but a model that multiplies and adds treats them as amounts: it would take *my* (2) for twice
-# *find* (1), *find* for something between *files* and *my*, and words with neighbouring ids for similar, although the order
-# of the list is an accident of the alphabet. One-hot rows make no such claim: any two different words have the dot
-# product 0 and the same distance, so each word can get weights of its own.
+# The score of *find* must lie exactly half-way between those of *files* and *my*: b, w + b, 2w + b. So *find* can be neither the
+# best of the three nor the worst on its own, though its place in the list is an accident of the alphabet; ids are names, and
+# the model takes them for amounts. One-hot rows make no such claim: any two different words have the dot product 0 and the
+# same distance, so each word can get a weight (a score) of its own.
 # ### END SOLUTION
+
+# %% [markdown]
+# ### Optional · Break it to believe it ●○○ (5 minutes, no points)
+#
+# `knows_one_answer` was right on the first case of its card, and wrong all the same. A test is only as good as the inputs that it tries, so let us turn the tables. Five impostors of `softmax` wait behind the card below: wrong answers that people really give. One of them takes the largest score of the *whole table* away, not that of each row. All five pass a test with this input:
+
+# %% locked="weak_input"
+weak_input = (np.array([[2.0, 1, 0], [0, 1, 2]]), -1)
+
+# %% [markdown]
+# Let `counterexample()` return a better one, a pair `(x, axis)`. Your own function says what is right. One input can expose all five; return `weak_input` first and see that it exposes nobody.
+# (Such a part comes in most labs. It is there for the fun of it and gives no points, but whoever can break a function has understood a good part of it.)
+
+# %% question="counterexample" points=0
+def counterexample():
+    """An input that gives wrong softmax functions away: (x, axis)."""
+    ### BEGIN SOLUTION
+    return np.array([[1000.0, 0.0], [999.0, -np.inf], [0.0, 1.0]]), 0
+    ### END SOLUTION
+
+
+# %% tags=["skip-grading"]
+with until_written():
+    needs("softmax")
+    break_it(counterexample, softmax)
 
 # %% tags=["skip-grading"]
 progress()
@@ -487,7 +529,10 @@ progress()
 # * turn any scores into probabilities, safely, and say how wrong a prediction was;
 # * work through a lab: write, check, save, hand in. Before you hand in, press **Validate** above the notebook once: it
 #   saves, runs everything from a fresh start, and lists what is not done yet. (Where there is no such button: **Kernel →
-#   Restart Kernel and Run All Cells**, then save.)
+#   Restart Kernel and Run All Cells**, then save.) `hand_in()` packs the saved file and says in words what is in it.
+#   Where your course has a live class, `hand_in(link)` with the link of your invitation sends it: you get a receipt and
+#   then, as your course decides, what each question got and why. The screen in the lecture room shows how many have a question
+#   right, not who; your teachers see your notebooks, names and points.
 #
 # ## What is still missing
 #

@@ -2,14 +2,14 @@
 # jupyter:
 #   course:
 #     data: [names.txt, 01_markov_bigram/makemore_counts.csv]
-#     minutes: 90
+#     minutes: 100
 # ---
 
 # %% [markdown]
 # # 01 · Markov chains: what comes next?
 #
 # **What you already have.** In lab 00 words became one-hot vectors, and a one-hot vector times a matrix picked out
-# a row. A word could be *represented*. Nothing could yet be *said*.
+# a row. But the table of scores, which says what comes next, was filled in by hand.
 #
 # **The question of this lab.** Given the word in front of you, what comes next? We answer it in the plainest way
 # there is: look at what came next before, and count. The whole answer is a table. You will read it, draw it, let it
@@ -19,12 +19,15 @@
 #
 # * turn counts into a Markov chain, of first and of second order,
 # * generate text from it, letter by letter,
-# * measure any model of text by its average negative log-likelihood.
+# * measure any model of text by its average negative log-likelihood,
+# * learn the same table, step by step, without counting.
+#
+# *100 minutes: 75 for the six functions, 8 for the two answers in words, 17 to read and look.*
 
 # %% locked="setup"
 import matplotlib.pyplot as plt
 import numpy as np
-from coursekit import check, progress, start
+from coursekit import break_it, check, mine, progress, start, track
 from coursekit.figures.markov_chain import draw_chain
 from coursekit.figures import BLUE, ORANGE, heatmap
 from coursekit.data.names import makemore_counts, makemore_names, names
@@ -52,6 +55,7 @@ start("01_markov_bigram")
 #
 # A model that looks at the current word and at nothing before it is a **Markov chain of first order**. To build the
 # table we count, and then turn counts into probabilities. We take the second step first, because it is the smaller.
+# (A *weight*, such as 0.2 above, is a count that need not be whole.)
 
 # %% [markdown]
 # ### 1 · `normalise_rows` ●○○ (5 minutes, 3 points)
@@ -81,10 +85,10 @@ def normalise_rows(N):
 check("normalise_rows", normalise_rows)
 
 # %% [markdown]
-# > **A note on the lectures.** One says that the rows of a transition matrix always add up to one. Nothing follows
-# > *please*, so its row cannot: it adds up to zero. Another divides by `np.sum(N + 0.0001)`, adding the small number
-# > *only below the line*. That avoids 0/0, but then no row adds up to one any more. We leave the empty row empty
-# > and keep the others exact.
+# > **A note on the lectures.** One says that the rows of a transition matrix always add up to one. In textbooks they do, because something is put after
+# > *please*: an end token, say, as in Part C. Here nothing is, so its row adds up to zero. Another divides by `np.sum(N + 0.0001)`, adding the small number
+# > *only below the line* of each cell. That avoids 0/0; but each row of 28 then adds up to a little less than one (by
+# > 28 · 0.0001 = 0.0028 for a row seen once). We leave the empty row empty and keep the others exact.
 
 # %% [markdown]
 # ### 2 · `transition_matrix` ●●○ (15 minutes, 4 points)
@@ -101,7 +105,7 @@ check("normalise_rows", normalise_rows)
 # * `sentences`: a list of strings, lower case without punctuation; `.split()` gives the words.
 # * `weights`: one positive number a sentence. They need not add up to one: 20, 30, 50 mean the same as 0.2, 0.3, 0.5.
 #   A sentence may stand in the list twice; each time counts with its own weight.
-# * returns **two** things, `vocabulary, P`: the list of all distinct words in alphabetical order, and an array
+# * returns **two** things, `vocabulary, P`: the list of all distinct words in alphabetical order (a sentence of one word has one, too), and an array
 #   `(V, V)`, where `P[i, j]` is the probability that `vocabulary[j]` follows `vocabulary[i]`. The row of a word that
 #   nothing ever follows is zero.
 
@@ -151,7 +155,8 @@ with until_written():
 # * check whether the **battery** ran down please
 # * check whether the **program** ran please
 #
-# A person who hears *battery ran* knows what comes: *down*. Does the chain?
+# A person who hears *battery ran* knows what comes: *down*. Does the chain? (A dark arrow is certain; an orange one bears its
+# probability.)
 
 # %% tags=["skip-grading"]
 reports = ["check whether the battery ran down please", "check whether the program ran please"]
@@ -167,7 +172,7 @@ with until_written():
 # The chain branches twice, after *the* and after *ran*. The first branch is fair: nobody can know who is meant. The
 # second is not: *battery* or *program* was said one word ago, and the chain has already forgotten it.
 #
-# ### 3 · `second_order` ●●○ (20 minutes, 4 points)
+# ### 3 · `second_order` ●●○ (15 minutes, 4 points)
 #
 # The remedy is plain: let a row stand for the last **two** words. A chain of **second order** has a row for each pair
 #
@@ -186,7 +191,8 @@ with until_written():
 # * `P`: an array `(C, V)`, a row for each context. Every row adds up to one, because a pair that nothing follows,
 #   such as *(down, please)*, gets no row at all.
 #
-# A sentence of one or two words has no context, but its words belong to the vocabulary.
+# A sentence of one or two words has no context, but its words belong to the vocabulary. (If no sentence is longer,
+# `contexts` is empty and `P` has the shape `(0, V)`.)
 
 # %% question="second_order"
 def second_order(sentences, weights):
@@ -227,11 +233,14 @@ with until_written():
 
 # %% [markdown]
 # More memory, fewer fractions, more confidence. Then why not look back ten words? Because the table grows: with a
-# vocabulary of 50,000 words the first order has 50,000 rows, the second 2.5 billion. And each of those rows wants to
-# be seen often enough to be trusted. Hold on to that thought.
+# vocabulary of 50,000 words the first order has up to 50,000 rows, the second up to 2.5 billion. Only the pairs that
+# occur get one, but the longer the memory, the more rows share the same text, and each wants to be seen often enough to
+# be trusted. Hold on to that thought.
 
 # %% [markdown]
-# **Written question (2 points).** What probability does the *first-order* chain of the two reports give to the
+# ### In your own words (a) · what the chain forgets (4 minutes, 2 points)
+#
+# Given that it begins with *check*: what probability does the *first-order* chain of the two reports give to the
 # sentence *check whether the program ran down please*, which nobody ever says? Show the steps that multiply to it.
 # Then say why the second-order chain gives it zero, and what that better judgement costs. Three or four sentences.
 
@@ -248,13 +257,13 @@ with until_written():
 # ## Part C · A machine that invents names
 #
 # The same idea works on letters, and there it gets lively: with only 26 of them most pairs are seen, and often. Our
-# examples are the 29,910 different first names that were given to at least five children in the United States in
-# 2017, the most frequent first.
+# examples are the 29,910 different first names that were given to at least five girls or at least five boys in the
+# United States in 2017 (published by the Social Security Administration), the most frequent first.
 
 # %% tags=["skip-grading"]
 words = names()
 print(f"{len(words):,} names:", ", ".join(words[:12]), "…")
-print("and the rarest:", ", ".join(words[-6:]))
+print("the end of the list:", ", ".join(words[-6:]))
 
 # %% [markdown]
 # A name also tells which letters like to *begin* and which like to *end*. To count that too, we put an invisible
@@ -262,7 +271,8 @@ print("and the rarest:", ", ".join(words[-6:]))
 #
 # `<S>` a v a `<E>`
 #
-# and the alphabet has 28 tokens. Every table of this lab keeps them in one order: `ALPHABET` is the list
+# and the alphabet has 28 tokens. (The names are those of the lecture on names. From lab 07 on the two are called `<bos>` and `<eos>`, *beginning*
+# and *end of sequence*, as in most programs.) Every table of this lab keeps them in one order: `ALPHABET` is the list
 # `["<S>", "a", …, "z", "<E>"]`, and `INDEX` says where a token stands in it.
 
 # %% locked="alphabet"
@@ -278,7 +288,8 @@ print("INDEX:", {token: INDEX[token] for token in ("<S>", "a", "b", "z", "<E>")}
 # $n$ letters has $n+1$.
 #
 # `bigram_counts(words)`: a list of names (lower case, a to z) → an array `(28, 28)`, where `N[i, j]` says how often
-# token `ALPHABET[j]` directly follows token `ALPHABET[i]`. A name that stands in the list twice counts twice.
+# token `ALPHABET[j]` directly follows token `ALPHABET[i]`. A name that stands in the list twice counts twice,
+# and an empty list has a table of zeros.
 # Nothing follows `<E>` and nothing comes before `<S>`, so that row and that column stay zero.
 
 # %% question="bigram_counts"
@@ -308,7 +319,7 @@ with until_written():
     ax.tick_params(axis="x", labelsize=8.5)
 
 # %% [markdown]
-# Take a minute with this picture. The bright column on the left is *a*, which follows nearly everything. The bright
+# Take a minute with this picture. The bright column on the left is *a*, which likes to follow a consonant. The bright
 # column on the right is `<E>`: *n* and *h* like to come last. And the row of *q* has a single bright cell: *u*.
 # (The colours are stretched a little, so that small probabilities show.)
 
@@ -320,9 +331,11 @@ with until_written():
 #
 # `sample_name(P, rng)`: `P` is a `(28, 28)` table, `rng` a NumPy random generator → the name as a string, without
 # `<S>` at the front and without `<E>` at the end (`""` when the very first draw is `<E>`). All randomness comes from `rng`, so that the same generator state
-# gives the same name: `rng.choice(28, p=row)` draws one number from 0 to 27 with the probabilities in `row`.
+# gives the same name: `rng.choice(28, p=row)`, for one, draws a number from 0 to 27 with the probabilities in `row`.
 #
-# Draw, do not take the largest: whoever always takes the most likely letter writes the same name for ever.
+# Every row of `P` that can be reached adds up to one; an `<S>` that a table allows in the middle is written like any other token.
+#
+# *By hand.* If `<S>` always leads to *a*, *a* to *b* and *b* to `<E>`, every draw gives `"ab"`. Draw, do not take the largest: whoever always takes the most likely letter writes the same name for ever.
 
 # %% question="sample_name"
 def sample_name(P, rng):
@@ -351,9 +364,9 @@ with until_written():
     invented = [sample_name(P, rng) for _ in range(12)]
     noise = [sample_name(np.full((28, 28), 1 / 28), rng) for _ in range(12)]
     print(f"{'from the counts':26s}from a table that knows nothing\n")
-    for name, random in zip(invented, noise):
+    for name, blind in zip(invented, noise):
         remark = "  (a real one)" if name in known else ""
-        print(f"{name + remark:26s}{random[:48]}{'…' if len(random) > 48 else ''}")
+        print(f"{name + remark:26s}{blind[:48]}{'…' if len(blind) > 48 else ''}")
 
 # %% [markdown]
 # Some are real names, some could be, some are gibberish such as a single letter. The chain knows which letters go
@@ -370,6 +383,11 @@ with until_written():
 # A certain row has 0 (we take $0 \ln 0 = 0$). A row that spreads evenly over all 28 tokens has
 # $\ln 28 = 3.33$, so 28 such rows have $28 \ln 28 = 93.30$ together. The lecture compares that with the table from
 # names.
+#
+# > **A note on the lecture.** The row of `<E>` is empty, because nothing follows the end. The formula gives it 0 nats, as if it were
+# > *certain*, while the table that knows nothing pays $\ln 28$ for that row. And in every row it allows an `<S>`, which never comes next. Only 27 rows are
+# > ever used, and in each only 27 tokens can come next (26 letters or the end), so the fair comparison is with
+# > $27 \ln 27 = 88.99$.
 
 # %% locked="row_entropies"
 def row_entropies(P):
@@ -381,14 +399,14 @@ def row_entropies(P):
 # %% tags=["skip-grading"]
 with until_written():
     needs("normalise_rows", "bigram_counts")
-    entropies = row_entropies(P)
+    entropies = row_entropies(P)[:27]  # without the row of <E>, which nobody ever uses
     order = np.argsort(entropies)
     figure, ax = plt.subplots(figsize=(8.4, 3.4))
-    ax.bar(range(28), entropies[order], color=BLUE)
-    ax.axhline(np.log(28), color=ORANGE, label="a table that knows nothing: ln 28")
-    ax.set_xticks(range(28), [ALPHABET[i] for i in order])
+    ax.bar(range(27), entropies[order], color=BLUE)
+    ax.axhline(np.log(27), color=ORANGE, label="a table that knows nothing: ln 27")
+    ax.set_xticks(range(27), [ALPHABET[i] for i in order])
     ax.set(xlabel="current token", ylabel="entropy of its row (nats)", ylim=(0, 3.9))
-    ax.set_title(f"Counting leaves {entropies.sum():.2f} nats of doubt, of {28 * np.log(28):.2f}")
+    ax.set_title(f"Counting leaves {entropies.sum():.2f} nats of doubt in 27 rows, of {27 * np.log(27):.2f}")
     ax.legend(loc="upper left")
 
 # %% [markdown]
@@ -400,7 +418,7 @@ with until_written():
 with until_written():
     needs("normalise_rows", "bigram_counts")
     makemore_P = normalise_rows(makemore_counts())
-    print(f"knowing nothing, 28 ln 28   {28 * np.log(28):.2f}")
+    print(f"knowing nothing, 28 ln 28   {28 * np.log(28):.2f}   (27 rows of 27: {27 * np.log(27):.2f})")
     print(f"makemore's names            {row_entropies(makemore_P).sum():.2f}   (the lecture's number)")
     print(f"the built-in names          {row_entropies(P).sum():.2f}")
 
@@ -414,7 +432,7 @@ with until_written():
 #
 # $$P(\textit{ava}) = P(\text{a} \mid \langle S\rangle) \cdot P(\text{v} \mid \text{a}) \cdot P(\text{a} \mid \text{v}) \cdot P(\langle E\rangle \mid \text{a})$$
 #
-# Thousands of factors below one soon make a number too small for any computer, so we add logarithms instead. With a
+# Some hundreds of factors below one make a number too small for a 64-bit number (lab 00), so we add logarithms instead. With a
 # minus sign, so that a surprise counts upwards; and divided by **the number of steps**, so that long lists and short
 # ones compare. That is the average **negative log-likelihood**, NLL, in nats a token:
 #
@@ -425,7 +443,8 @@ with until_written():
 #
 # `average_nll(P, words)`: a `(28, 28)` table and a list of names (at least one) → one float. The end counts as a
 # step: a name of $n$ letters has $n+1$ steps. The average is over **all steps of all names**, not over names.
-# If the table holds a step impossible ($P_{ij} = 0$) that a name takes, the result is `np.inf`: infinite surprise.
+# An empty name `""` has one step, `<S>` to `<E>`. If a name takes a step that the table holds impossible ($P_{ij} = 0$), the
+# result is `np.inf`: infinite surprise.
 # (NumPy's warning about `log(0)` does no harm.)
 
 # %% question="average_nll"
@@ -451,15 +470,17 @@ with until_written():
     needs("normalise_rows", "bigram_counts", "average_nll")
     figure, axes = plt.subplots(1, 3, figsize=(10, 3.3), sharey=True)
     for ax, name in zip(axes, ("anna", "quinn", "zgrop")):
-        tokens = ["<S>", *name, "<E>"]
-        costs = [-np.log(P[INDEX[a], INDEX[b]]) for a, b in zip(tokens, tokens[1:])]
-        ax.bar(range(len(costs)), costs, color=BLUE)
+        costs_of_steps = {  # "a→n" → nats
+            f"{a}→{b}": -np.log(P[INDEX[a], INDEX[b]]) for a, b in zip(["<S>", *name], [*name, "<E>"])
+        }
+        ax.bar(range(len(costs_of_steps)), list(costs_of_steps.values()), color=BLUE)
         ax.axhline(np.log(27), color=ORANGE, label="blind guessing: ln 27")
-        steps = [f"{a}→{b}" for a, b in zip(tokens, tokens[1:])]
-        ax.set_xticks(range(len(costs)), steps, rotation=45, fontsize=9)
+        ax.set_xticks(range(len(costs_of_steps)), list(costs_of_steps), rotation=45, fontsize=9)
         ax.set(title=f"{name}: {average_nll(P, [name]):.2f} nats a step", xlabel="step", ylim=(0, 8.5))
+        ax.title.set_weight("normal")
     axes[0].set(ylabel="surprise −ln P (nats)")
     axes[0].legend(loc="upper left")
+    figure.suptitle("Gibberish costs more a step than these two names", x=0.01, ha="left", weight="bold")
 
 # %% [markdown]
 # Each bar is one step's surprise. Above the line the model does worse than blind guessing among 27 (26 letters or
@@ -473,9 +494,38 @@ with until_written():
     print(f"as if each step were a fair choice among {np.exp(cost):.1f} tokens instead of 27")
 
 # %% [markdown]
-# Among all 28×28 tables *this* one has the lowest NLL on these very names: counting and dividing **is** maximum
-# likelihood. You can try to beat it: move a little probability from one cell to another in the same row, and the
-# number rises (here on the 2,000 most frequent names, with their own table).
+# That last number, $e^{\mathrm{NLL}}$, has a name: it is the **perplexity**, which many papers report instead of the NLL. Blind guessing
+# among 27 has a perplexity of 27, certainty has 1.
+#
+# And with **two** letters of memory? Your `second_order` takes names as well, each written as a sentence of letters, with two dots before and one
+# after. (To be quick, here on the 10,000 most frequent names.)
+
+# %% tags=["skip-grading"]
+with until_written():
+    needs("normalise_rows", "second_order", "bigram_counts", "average_nll")
+    frequent = words[:10_000]
+    contexts, letters, longer = second_order([" ".join(f"..{name}.") for name in frequent], np.ones(len(frequent)))
+    row, column = {pair: i for i, pair in enumerate(contexts)}, {token: j for j, token in enumerate(letters)}
+    costs = [-np.log(longer[row[a, b], column[c]]) for name in frequent
+             for a, b, c in zip(f"..{name}.", f".{name}.", f"{name}.")]
+    print(f"one letter of memory:  {average_nll(normalise_rows(bigram_counts(frequent)), frequent):.3f} nats a step")
+    print(f"two letters of memory: {np.mean(costs):.3f} nats a step, in {len(contexts)} rows")
+    rng, invented = np.random.default_rng(5), []
+    for _ in range(10):
+        name = ".."
+        while name == ".." or name[-1] != ".":
+            name += rng.choice(letters, p=longer[row[name[-2], name[-1]]])
+        invented.append(name.strip("."))
+    print("it invents:", ", ".join(invented))
+
+# %% [markdown]
+# Longer pieces of the names sound right, and the number falls. But both numbers are measured on the very names that were counted, and the longer memory has more rows to
+# learn them by heart. What it is worth on *new* names is lab 02's question.
+#
+# Back to one letter of memory. Among all 28×28 tables of probabilities none has a lower NLL on these very names than *the one from counting*: counting and dividing **is** maximum
+# likelihood. (Why: in one row the names cost $-\sum_j N_j \ln P_j$. Under the condition that the $P_j$ add up to one, the best place is where the
+# $N_j / P_j$ of all cells that occur are equal, so $P_j$ is proportional to $N_j$.) You can try to beat it: move a little probability from one cell to another in the same row,
+# and the number rises, if only by 0.002 here (the 2,000 most frequent names, with their own table; the vertical axis is cut).
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -491,20 +541,70 @@ with until_written():
     ax.plot(shifts, costs)
     ax.plot([0], [average_nll(table, sample)], "o", color=ORANGE, label="the table from counting")
     ax.set(xlabel="probability moved from a→<E> to a→n", ylabel="NLL (nats a step)")
-    ax.set_title("Any change of the table makes the names less likely")
+    ax.set_title("Move probability from a→<E> to a→n or back: the NLL rises")
     ax.legend()
+
+# %% [markdown]
+# ### Counting meets learning
+#
+# Could a machine find this table without being told to count? Start with scores that know nothing, a table $W$ of zeros. **One-hot
+# rows look up the scores** of each current token, the **softmax** makes them probabilities, the **cross-entropy** is their price: your
+# functions of lab 00, in a row. To lower the price, change each score against its error: *what the model said, minus what was
+# right*. (Lab 05 shows why this is the direction downhill.) Each row takes the mean error over its own tokens, so that rare
+# letters learn as fast as frequent ones, and moves 4 times as far; lab 10 asks how far is good.
+
+# %% tags=["skip-grading"]
+one_hot, lookup = mine("00", "one_hot"), mine("00", "lookup")
+softmax, cross_entropy = mine("00", "softmax"), mine("00", "cross_entropy")
+
+few = words[:1000]  # the most frequent
+current = [INDEX[token] for name in few for token in ("<S>", *name)]
+following = [INDEX[token] for name in few for token in (*name, "<E>")]
+H, truth = one_hot(current, 28), one_hot(following, 28)  # (tokens, 28) both
+seen = np.maximum(H.sum(axis=0), 1)[:, None]  # how many tokens each row has, (28, 1)
+
+W, prices = np.zeros((28, 28)), []
+for _ in track(range(200), "learning"):
+    scores = lookup(H, W)
+    prices.append(cross_entropy(scores, following))
+    error = softmax(scores) - truth  # what was said, minus what was right
+    W = W - 4 * lookup(H.T, error) / seen
+learned = softmax(W)
+
+# %% tags=["skip-grading"]
+with until_written():
+    needs("normalise_rows", "bigram_counts", "average_nll")
+    counted = normalise_rows(bigram_counts(few))
+    figure, axes = plt.subplots(1, 2, figsize=(9.4, 3.4), width_ratios=(3, 2))
+    axes[0].plot(prices, color=BLUE, label="learned")
+    axes[0].axhline(average_nll(counted, few), color=ORANGE, linestyle="--", label="counted")
+    axes[0].set(xlabel="steps downhill", ylabel="NLL (nats a token)")
+    axes[0].legend()
+    axes[1].plot(counted[:27].ravel(), learned[:27].ravel(), ".", color=BLUE)
+    axes[1].axline((0, 0), slope=1, color=ORANGE, linewidth=1)
+    axes[1].set(xlabel="probability, counted", ylabel="probability, learned", aspect="equal")
+    figure.suptitle("Two hundred steps downhill lead close to the table that counting gives", x=0.01, ha="left", weight="bold")
+    plt.show()
+    print(f"these 1,000 names: counted {average_nll(counted, few):.3f}, learned {average_nll(learned, few):.3f}")
+    print(f"all names:         counted {average_nll(counted, words):.3f}, learned {average_nll(learned, words):.3f}")
+
+# %% [markdown]
+# Nearly the same table, by another road. (The learned one is a little worse on its own names: after 200 steps it still leaves a little for pairs that never came.
+# The gap shrinks with more steps, but a softmax of finite scores never says exactly 0; on *all* names that saves it from infinity.) Then why learn, if
+# counting does it at once? Because this road goes on where counting ends: what looks the scores up
+# may be replaced by anything that can be improved in small steps. The translator of lab 12 is trained like this, with the same price.
 
 # %% [markdown]
 # ### The lecture's 2.45401
 #
-# On makemore's names the bigram's NLL is **2.45401**. If you have the list (a download, or `COURSE_DATA_MIRROR`
-# points to a copy), the next cell works it name by name. If not, the counts suffice: each step $i \to j$ occurs
+# On makemore's names the bigram's NLL is **2.45401**. The counts suffice to find it: each step $i \to j$ occurs
 # $N_{ij}$ times and costs $-\ln P_{ij}$ each time, so
 #
 # $$\mathrm{NLL} = -\frac{\sum_{ij} N_{ij} \ln P_{ij}}{\sum_{ij} N_{ij}}.$$
 #
-# The order of the names, their lengths, the names themselves: a bigram model sees nothing of all that. Its whole
-# knowledge is the table.
+# Makemore uses **one** token, a dot, for both ends: a 27×27 table, since the row of `<E>` and the column of `<S>` are empty anyway.
+# Fold ours, and the number stays the same, for no step is lost. (In Karpathy's lecture the screen shows 2.4541. His program adds 228,146 logarithms in
+# single precision, and the rounding shows in the fifth digit. That the built-in names come to 2.4541 too is chance.)
 
 # %% tags=["skip-grading"]
 def nll_of_counts(N, P):
@@ -519,21 +619,15 @@ with until_written():
     if listed is not None:
         print(f"makemore's names, name by name:  {average_nll(makemore_P, listed):.5f}")
     print(f"makemore's names, from counts:   {nll_of_counts(makemore_counts(), makemore_P):.5f}")
+    folded = makemore_counts()[:27, :27].copy()  # the dot takes over the row of <S> …
+    folded[:, 0] = makemore_counts()[:27, 27]  # … and the column of <E>
+    print(f"the same, folded to 27×27:       {nll_of_counts(folded, normalise_rows(folded)):.5f}")
     print(f"the built-in names, from counts: {nll_of_counts(N, P):.5f}")
 
 # %% [markdown]
-# One more thing. The row of `<E>` and the column of `<S>` are always empty. Makemore therefore uses **one** token,
-# a dot, for both ends: a 27×27 table. Fold ours, and look: the number stays the same, for no step is lost.
-
-# %% tags=["skip-grading"]
-with until_written():
-    needs("normalise_rows")
-    folded = makemore_counts()[:27, :27].copy()  # the dot takes over the row of <S> …
-    folded[:, 0] = makemore_counts()[:27, 27]  # … and the column of <E>
-    print(folded.shape, f"{nll_of_counts(folded, normalise_rows(folded)):.5f}")
-
-# %% [markdown]
-# **Written question (2 points).** A classmate's table was built from the first 200 names only, and on those 200
+# ### In your own words (b) · infinite surprise (4 minutes, 2 points)
+#
+# A classmate's table was built from the first 200 names only, and on those 200
 # names it reaches a *lower* NLL than yours reaches on all. Proudly they let it judge all names, and get `inf`. Say
 # what happened, and why a single name can do that. Two or three sentences.
 
@@ -548,9 +642,34 @@ with until_written():
 # %% tags=["skip-grading"]
 with until_written():
     needs("normalise_rows", "bigram_counts", "average_nll")
-    few = normalise_rows(bigram_counts(words[:200]))
-    print(f"a table from 200 names, on those 200:    {average_nll(few, words[:200]):.3f}")
-    print(f"the same table on all {len(words):,} names:    {average_nll(few, words)}")
+    few_table = normalise_rows(bigram_counts(words[:200]))
+    print(f"a table from 200 names, on those 200:    {average_nll(few_table, words[:200]):.3f}")
+    print(f"the same table on all {len(words):,} names:    {average_nll(few_table, words)}")
+
+# %% [markdown]
+# ### Optional · Break it to believe it ●○○ (5 minutes, no points)
+#
+# Six impostors of `average_nll` wait behind the card below. One of them averages over *names*, not over steps. All six pass a test with this table, in which all 28 tokens are equally likely, and these two names:
+
+# %% locked="weak_input"
+weak_input = (np.full((28, 28), 1 / 28), ["ava", "bo"])
+
+# %% [markdown]
+# Let `counterexample()` return an input `(P, words)` for which they go wrong. Your own function says what is right. (`np.random.default_rng(0).dirichlet(np.ones(28), size=28)` draws a table of 28 rows that
+# sum to one. What does a table in which all entries are equal hide?)
+
+# %% question="counterexample" points=0
+def counterexample():
+    """An input that gives wrong averages away: (P, words)."""
+    ### BEGIN SOLUTION
+    return np.random.default_rng(0).dirichlet(np.ones(28), size=28), ["anna", "bo", "anna"]
+    ### END SOLUTION
+
+
+# %% tags=["skip-grading"]
+with until_written():
+    needs("average_nll")
+    break_it(counterexample, average_nll)
 
 # %% [markdown]
 # ## What you can do now

@@ -2,7 +2,7 @@
 # jupyter:
 #   course:
 #     data: []
-#     minutes: 90
+#     minutes: 80
 # ---
 
 # %% [markdown]
@@ -20,11 +20,13 @@
 # * build the sinusoidal positions of the first transformer, clock by clock;
 # * write down the matrix that moves every position three words on;
 # * rotate vectors so that their dot product knows distances (RoPE, as in today's large models).
+#
+# *80 minutes: 53 for the four functions, 6 for the answer in words, 21 to read and look.*
 
 # %% locked="setup"
 import matplotlib.pyplot as plt
 import numpy as np
-from coursekit import check, progress, start
+from coursekit import break_it, check, progress, start
 from coursekit.figures import BLUE, GREEN, INK, ORANGE, PURPLE, heatmap
 from coursekit.notebook.until_written import needs, until_written
 
@@ -40,7 +42,7 @@ print("the same nine words:", sorted(first) == sorted(second))
 
 # %% [markdown]
 # Who likes apples? The two sentences disagree, and only the order of their words says so. But whatever merely *adds up*
-# word vectors, as the votes of lab 03 do, cannot see it. (The vectors here are random; yours of lab 05 would fare no better.)
+# one row for each word, as the votes of lab 03 do, cannot see it. (The vectors here are random; yours of lab 05 would fare no better.)
 
 # %%
 rng = np.random.default_rng(0)
@@ -63,7 +65,7 @@ for T, style, colour in [(21, "o-", ORANGE), (6, "s-", BLUE)]:
     axes[0].plot(t, t, style, color=colour, ms=4, label=f"{T} words")
     axes[1].plot(t, t / (T - 1), style, color=colour, ms=4, label=f"{T} words")
 axes[0].axhspan(-2, 2, color=GREEN, alpha=0.25, lw=0)
-axes[0].text(20, 2.3, "size of a word vector's numbers", ha="right", va="bottom", fontsize=9)
+axes[0].text(20, 2.3, "a word vector's numbers, typically", ha="right", va="bottom", fontsize=9)
 axes[0].set_title("The number runs away …"), axes[0].set_ylabel("t")
 axes[1].set_title("… the fraction changes its step"), axes[1].set_ylabel("t / (T − 1)")
 for ax in axes:
@@ -71,17 +73,18 @@ for ax in axes:
 plt.show()
 
 # %% [markdown]
-# The number grows without bound: at place 200 it drowns the word that it is added to. The fraction stays small, but one word
+# The number grows without bound: at place 200 it is a hundred times as large as even the large numbers of the word that it is added to. The fraction stays small, but one word
 # further on means +0.2 in the short sentence and +0.05 in the long one, so a model cannot learn what "the next word" looks
 # like. From the failures we learn what we want:
 #
 # 1. **Unique**: no two places look the same.
 # 2. **Bounded**: the numbers stay small, however long the sentence is.
-# 3. **The same step everywhere**: the way from *t* to *t* + 3 does not depend on *t*, nor on the length of the sentence.
+# 3. **The same step everywhere**: one and the same rule leads from any *t* to *t* + 3, whatever the length of the sentence, and the
+#    step has the same size everywhere.
 # 4. **No end**: a sentence longer than all before is no problem.
 #
 # > **A note on the lecture.** One lecture tries $P_{t+1} = P_t + \Delta c$, then $P_t \cdot c$, then powers. All three run away (or
-# > shrink to nothing): adding, multiplying and raising to powers move in one direction only. What moves for ever and stays where
+# > shrink to nothing): adding a number, multiplying by a positive one and raising to powers move in one direction only. What moves for ever and stays where
 # > it is? Something that *turns*.
 
 # %% [markdown]
@@ -132,9 +135,9 @@ check("binary_code", binary_code)
 with until_written():
     needs("binary_code")
     codes = binary_code(np.arange(16), 4)  # (16, 4)
-    fig, axes = plt.subplots(1, 2, figsize=(7.6, 3.2))
+    fig, axes = plt.subplots(1, 2, figsize=(9.4, 3.2))
     heatmap(codes.T, ["8s", "4s", "2s", "1s"], ax=axes[0], numbers=".0f", aspect="auto",
-            title="Each bit flips half as often", xlabel="place t", ylabel="bit")
+            title="Each bit flips half as often as the one below", xlabel="place t", ylabel="bit")
     axes[0].set_xticks(range(0, 16, 3))
     axes[1].bar(range(15), (codes[1:] != codes[:-1]).sum(axis=1), color=BLUE)
     axes[1].set_title("Neighbours 7 and 8 differ in every bit")
@@ -165,13 +168,17 @@ fig, axes = plt.subplots(3, 1, figsize=(7.2, 3.8), sharex=True)
 for ax, value in zip(axes, (1, 2, 4)):
     period = 2 * value
     ax.plot(fine, (fine // value) % 2, color=INK, lw=1.2)
-    ax.plot(fine, 0.5 - 0.5 * np.sin(2 * np.pi * fine / period), color=ORANGE)
+    wave = lambda t: 0.5 - 0.5 * np.sin(2 * np.pi * t / period)
+    ax.plot(fine, wave(fine), color=ORANGE)
+    ax.plot(np.arange(17), wave(np.arange(17)), "o", color=ORANGE, ms=4)
     ax.set_ylabel(f"{value}s"), ax.set_yticks([0, 1])
 axes[0].set_title("Every bit is a wave with corners, and waves can be smooth")
 axes[2].set_xlabel("place t")
 plt.show()
 
 # %% [markdown]
+# Look at the dots, the whole places: the fastest wave is ½ at all of them and says nothing.
+#
 # A smooth wave is a **turning hand**, seen from the side. One look from the side is not enough: a hand that points to 2 o'clock is
 # as high as one that points to 10. Two looks are: how far *right* the tip is, and how far *up*. For a hand that starts at 12 and turns
 # clockwise by an angle $a$, these are $\sin a$ and $\cos a$. So each clock takes two columns: a sine and a cosine.
@@ -268,7 +275,7 @@ with until_written():
 #
 # **Bounded**: every number lies between −1 and 1, and since $\sin^2 + \cos^2 = 1$ for each clock, every row has the same length,
 # $\sqrt{D/2}$, if $D$ is even. (The lone sine of an odd $D$ has no partner to add up to 1 with.) **No end**: you can compute a row for any *t*. **Unique**: one clock alone comes back to almost the same angle after 44 steps,
-# because that is very nearly seven full turns. Sixteen clocks at different speeds do not all come back together, not in thousands of steps:
+# because that is very nearly seven full turns. Sixteen clocks at different speeds do not all come back together, not in 2,000 steps:
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -276,7 +283,7 @@ with until_written():
     one, sixteen = sinusoidal(2001, 2), sinusoidal(2001, 32)
     print("one clock, place 0 against place 44:", np.linalg.norm(one[44] - one[0]).round(4))
     nearest = np.linalg.norm(sixteen[1:] - sixteen[0], axis=1)
-    print(f"sixteen clocks: of 2,000 places, number {nearest.argmin() + 1} is nearest to place 0,")
+    print(f"sixteen clocks: of the places 1 to 2,000, place {nearest.argmin() + 1} is nearest to place 0,")
     print(f"at a distance of {nearest.min():.2f} (a row has the length {np.linalg.norm(sixteen[0]):g})")
 
 # %% [markdown]
@@ -301,7 +308,7 @@ with until_written():
 # %% [markdown]
 # Is the order visible now? Careful: if we only *add up* again, it is not. The sum of (word + position) is the sum of the words plus
 # the sum of the positions, and both are the same in the two sentences. It takes a step that is not a mere sum, such as the ReLU of lab
-# 03, or the softmax that comes in lab 07:
+# 03, or the softmax of attention (lab 07):
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -333,7 +340,7 @@ with until_written():
 #
 # `shift_matrix(c, D, base=10000.0)` is the matrix that moves every position on by *c*.
 #
-# * `c`: any number: negative (move back), zero, or not whole. `D`: an **even** number of columns. `base`: as before.
+# * `c`: any number: negative (move back), zero, or not whole. `D`: an **even** number of columns, at least 2. `base`: as before.
 # * It returns an array $M$ of shape `(D, D)`, with `M @ P[t]` equal to `P[t + c]` for the rows `P[t]` of `sinusoidal(T, D, base)`: position
 #   vectors are columns here, and the matrix stands on their left.
 # * It does not depend on *t*. It is zero except for 2 × 2 blocks along the diagonal: one for each clock, with the clock's $\omega_i$.
@@ -366,16 +373,17 @@ with until_written():
     error = np.abs(P[:-3] @ M.T - P[3:]).max()
     _, ax = plt.subplots(figsize=(4.8, 3.9))
     heatmap(M, list("01234567"), list("01234567"), ax=ax, numbers=".2f", cmap="PuOr", vmin=-1.3, vmax=1.3,
-            aspect="auto", title="One matrix moves all positions on by 3")
+            aspect="auto", title="One matrix moves all positions on by 3", xlabel="entry of P[t]", ylabel="entry of P[t + 3]")
     plt.show()
     print(f"largest error over 97 positions: {error:.1e}")
     print(f"M Mᵀ differs from the identity by {np.abs(M @ M.T - np.eye(8)).max():.1e}")
 
 # %% [markdown]
-# One fixed matrix, valid at every place: a network that has to look "three words back" can learn it. $M M^{\mathsf T}$ is the identity
+# One fixed matrix, valid at every place: a network that has to look "three words back" can hold it in its weights (whether it *learns* it, the
+# last section tries). $M M^{\mathsf T}$ is the identity
 # matrix, so $M$ is **orthogonal**: it turns, and neither stretches nor squeezes. That is what one lecture asks for when it says that M should be unitary.
 #
-# A consequence: the dot product of two positions knows only their distance, $P_t \cdot P_{t+c} = \sum_i \cos(\omega_i c)$.
+# A consequence: the dot product of two positions knows only their distance, $P_t \cdot P_{t+c} = \sum_i \cos(\omega_i c)$, since $\sin^2 + \cos^2 = 1$ at each clock.
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -384,11 +392,14 @@ with until_written():
     for t, width, colour in [(70, 7, "#c3cad1"), (200, 3.5, ORANGE), (330, 1.2, BLUE)]:
         plt.plot(c, P[t + c] @ P[t], color=colour, lw=width, label=f"from place {t}")
     plt.title("How alike two places are depends on their distance only")
-    plt.xlabel("distance c"), plt.ylabel("dot product"), plt.legend()
+    plt.xlabel("distance c"), plt.ylabel("dot product"), plt.ylim(0, 34), plt.legend()
     plt.show()
 
 # %% [markdown]
-# The three curves lie on top of each other. Near places are alike, far ones less so, in the same way everywhere. All four wishes are granted.
+# The three curves lie on top of each other. Near places are alike, far ones less so on the whole (with ripples), in the same way everywhere. The curve is
+# symmetric, too: by itself this product cannot tell *before* from *after*. With a matrix in between, such as $M_3$, it can. So the
+# *table* meets all four wishes: "unique" for the 2,000 places that we tried. What a *model* makes of it that has seen short sentences only is another question (the
+# last section).
 #
 # > **A note on the lecture.** One lecture explains the relative positions by the period: sin(x + 2π) = sin(x). Period is not what does it
 # > (with a whole period gone, two places would even be confused). What does it is the addition theorem, that is, the matrix $M_c$.
@@ -396,19 +407,21 @@ with until_written():
 # %% [markdown]
 # ## Turn instead of adding: RoPE
 #
-# In lab 07 words will be compared by dot products. If positions are *added*, with words $x$, $y$ and positions $p$, $q$, that gives
+# In lab 07 words will be compared by dot products. If positions are *added*, with words $x$, $y$ and positions $p$, $p'$, that gives
 #
-# $$(x + p)\cdot(y + q) = x\cdot y + x\cdot q + p\cdot y + p\cdot q.$$
+# $$(x + p)\cdot(y + p') = x\cdot y + x\cdot p' + p\cdot y + p\cdot p'.$$
 #
 # Only the last term knows the distance and nothing else; the two in the middle mix meaning with place. In 2021 the authors of RoFormer had a better
 # idea: do not add the position, **turn the word by it**. Cut the vector into pairs of numbers, take each pair for an arrow, and turn the arrow
 # by as many steps of its clock as the word's position says. Two arrows that are turned by the same angle keep the angle between them. So if both words
-# move on by three, nothing changes: the dot product depends on the *distance* of the words. This is called **RoPE**, rotary position embedding, and today's
-# large language models use it.
+# move on by three, nothing changes: the dot product depends on the *distance* of the words, with its sign (how far after or before). This is called **RoPE**, rotary position embedding, and most of today's
+# large language models use it (some with slower clocks, to reach farther: Llama 3 has base = 500,000).
 #
 # An arrow $(a, b)$ that is turned (anticlockwise now, as is usual for arrows) by the angle $\varphi$ becomes
 #
 # $$(a\cos\varphi - b\sin\varphi,\;\; a\sin\varphi + b\cos\varphi).$$
+#
+# (The signs are the other way round than in question 3: its hands start at 12 and turn clockwise.)
 #
 # By hand: (1, 0) turned by a quarter, $\varphi = \pi/2$, is (0, 1); and (0, 1) becomes (−1, 0).
 
@@ -443,8 +456,27 @@ def rope(x, positions, base=10000.0):
 check("rope", rope)
 
 # %% [markdown]
-# Take two words and let them stand at many pairs of places. How well do they fit, by the dot product? On the left positions are added, on the right
-# the same two vectors are turned:
+# First a picture of one pair of numbers. Two words, two arrows; both stand two places apart, early and late in the sentence:
+
+# %% tags=["skip-grading"]
+with until_written():
+    needs("rope")
+    fig, axes = plt.subplots(1, 2, figsize=(6.6, 3.2), sharey=True)
+    arrows = np.array([[1.0, 0.0], [0.4, -0.8]])
+    for ax, places in zip(axes, [(0, 2), (3, 5)]):
+        turned = rope(arrows, places)  # (2, 2)
+        for tip, place, word, colour in zip(turned, places, (1, 2), (BLUE, ORANGE)):
+            ax.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "->", "color": colour, "lw": 2.5})
+            ax.text(*(1.5 * tip), f"word {word}\nat place {place}", ha="center", va="center", fontsize=9)
+        ax.set_title(f"places {places[0]} and {places[1]}: dot product {turned[0] @ turned[1]:.3f}", fontsize=10.5, weight="normal")
+        ax.set_aspect("equal"), ax.set_xlim(-2, 2), ax.set_ylim(-1.5, 1.5), ax.set_xlabel("entry 0")
+    axes[0].set_ylabel("entry 1")
+    fig.suptitle("Both turn, the angle between them stays, and so does the dot product", x=0.01, ha="left", weight="bold")
+    plt.show()
+
+# %% [markdown]
+# And now with sixteen numbers. Let two words stand at many pairs of places. How well do they fit, by the dot product? On the left positions are added, on
+# the right the same two vectors are turned:
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -453,10 +485,10 @@ with until_written():
     places, P = np.arange(24), sinusoidal(24, 16)
     added = (q + P) @ (k + P).T  # (24, 24)
     turned = rope(np.tile(q, (24, 1)), places) @ rope(np.tile(k, (24, 1)), places).T
-    fig, axes = plt.subplots(1, 2, figsize=(7.6, 3.5))
-    titles = ("Added: no rule to be seen", "Turned: one colour a diagonal")
+    fig, axes = plt.subplots(1, 2, figsize=(9.4, 3.6))
+    titles = ("Added: many colours a diagonal", "Turned: one colour a diagonal")
     for ax, scores, title in zip(axes, (added, turned), titles):
-        heatmap(scores, ax=ax, title=title, xlabel="place of word 2", ylabel="place of word 1")
+        heatmap(scores, ax=ax, title=title, xlabel="place of word 2", ylabel="place of word 1", colorbar="dot product")
     plt.show()
 
 # %% tags=["skip-grading"]
@@ -469,24 +501,140 @@ with until_written():
     print(f"length before and after: {before:.6f}, {after:.6f}")
 
 # %% [markdown]
-# Same distance, same score, even a hundred words later. The last line of the four has the words the other way round, a distance of −3, and another score:
-# before is not after. The length of the vector stays as it is, so turning never drowns the word.
+# The first three have the same distance, $m - n = 3$, and the same score, even a hundred words later. The fourth has the words the other way round, $m - n = -3$, and another score:
+# before is not after. The length of the vector stays as it is, so a word is as loud at place 105 as at place 5; only its direction tells the place.
 
 # %% [markdown]
 # ### 5 · In your own words (6 minutes, 3 points)
 #
-# A model was trained on sentences of up to 50 words. Now it meets one of 60. What happens at place 55 if positions are given (a) as the plain
-# number, (b) as the fraction *t*/(T − 1), (c) in binary with 6 bits, (d) as sinusoids? One sentence for each, in the cell below. A person reads and
-# grades this answer.
+# A model was trained on sentences of up to 50 words, places 0 to 49. Now it meets one of 60. What does it see at place 55 that it has not seen in
+# training, and can it go on, if positions are given (a) as the plain number, (b) as the fraction *t*/(T − 1), (c) in binary with the same 6 bits as in training, (d) as sinusoids? One or two sentences for each, in the cell below. A person reads and grades this answer.
 
 # %% [markdown] written="sixty_words" points=3
 # ### BEGIN SOLUTION
 # (a) The number 55 is larger than any it has seen, and it keeps growing with the sentence, so it lies outside everything that was learned. (b) The
 # value is an ordinary number between 0 and 1, but it means something else: one step is now 1/59 instead of at least 1/49, so "the next word" and
-# "three words back" look different than in training. (c) 55 still fits into six bits (they end at 63), but the steps are of very different sizes, and from place
+# "three words back" look different than in training. (c) 55 still fits into six bits, 110111: each bit is known by itself, but this combination is new; and from place
 # 64 on there is no code at all. (d) The values stay between −1 and 1, neighbours are exactly as far apart as always, and "three words back" is the same matrix
-# $M_{-3}$; only the slowest clocks show angles not met before, so it may work less well there, but nothing breaks.
+# $M_{-3}$: a model that has learned this matrix goes on as before. But it need not have learned just this one. Together the clocks show angles that it has not met, so it may do much worse.
 # ### END SOLUTION
+
+# %% [markdown]
+# ## Optional · How far do positions reach? (10 minutes, no points)
+#
+# Let us measure it. The task: *point three words back*. As in lab 03, place *t* gives every place *s* up to itself a score, a softmax makes weights of the scores, and the price is $-\ln$ of the
+# weight at $t-3$. The score may be any weighted sum of what positions offer: products of an entry of $P_t$ and an entry of $P_s$. The weights of that sum are learned on sentences
+# of **20 words**, and tried on 60. Two more ways to give positions join the race: a **learned** table with a row of its own for every place, as in BERT and GPT-2; and **ALiBi** (2021), which only
+# takes something off the score for every word of distance.
+
+# %% tags=["skip-grading"]
+LONG, SHORT, BACK = 60, 20, 3
+every_place = np.arange(LONG)
+
+
+def products(P):
+    """All products of an entry of P[t] (or 1) with one of P[s] (or 1).  (T, D) → (T, T, (D + 1)²)"""
+    P = np.column_stack([P, np.ones(len(P))])
+    return np.einsum("ti,sj->tsij", P, P).reshape(len(P), len(P), -1)
+
+
+def rope_products(D):
+    """Dot products of turned pairs of numbers, one clock at a time.  → (T, T, D)"""
+    turned = rope(np.broadcast_to(np.eye(D)[:, None], (D, LONG, D)).copy(), every_place)  # (D, T, D)
+    return np.stack([turned[i - i % 2] @ turned[i].T for i in range(D)], axis=-1)
+
+
+def weights_of(scores):
+    """A softmax over all places up to one's own.  (T, T) → (T, T)"""
+    scores = np.where(np.tri(len(scores), dtype=bool), scores, -np.inf)
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def learn(features, steps=600, rate=0.05):
+    """What to multiply the features (SHORT, SHORT, F) with, so that each place points three back.  → (F,)"""
+    c, rows = np.zeros(features.shape[-1]), np.arange(BACK, SHORT)
+    mean = square = 0 * c
+    for step in range(1, steps + 1):
+        error = weights_of(features @ c)
+        error[rows, rows - BACK] -= 1  # what was said, minus what was right
+        error[:BACK] = 0
+        gradient = np.tensordot(error, features, 2) / len(rows) + 1e-4 * c  # a little weight decay (lab 02)
+        mean, square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
+        c -= rate * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)  # Adam: lab 10
+    return c
+
+
+def pointing(scores):
+    """The weight that each place gives to the one three back.  (T, T) → (T - 3,)"""
+    return weights_of(scores)[np.arange(BACK, len(scores)), np.arange(len(scores) - BACK)]
+
+# %% tags=["skip-grading"]
+with until_written():
+    needs("binary_code", "sinusoidal", "shift_matrix", "rope")
+    offers = {"number t": products(every_place[:, None] / SHORT), "binary, 6 bits": products(binary_code(every_place, 6)),
+              "sinusoids": products(sinusoidal(LONG, 16)), "RoPE": rope_products(16),
+              "ALiBi": (every_place[None] - every_place[:, None])[..., None].astype(float)}
+    reach = {name: pointing(F @ learn(F[:SHORT, :SHORT])) for name, F in offers.items()}
+    fraction = learn(products(np.linspace(0, 1, SHORT)[:, None]))
+    reach["fraction"] = pointing(products(np.linspace(0, 1, LONG)[:, None]) @ fraction)
+    known = np.zeros((LONG, LONG))  # a row a place: any score can be learned, beyond place 20 none is
+    known[every_place[:SHORT], np.maximum(every_place[:SHORT] - BACK, 0)] = 8
+    reach["learned table, filled in"] = pointing(known)
+    P = sinusoidal(LONG, 16)
+    reach["M₋₃ by hand"] = pointing(20 * P @ shift_matrix(-BACK, 16).T @ P.T)
+
+# %% tags=["skip-grading"]
+with until_written():
+    needs("binary_code", "sinusoidal", "shift_matrix", "rope")
+    order = ["number t", "fraction", "binary, 6 bits", "learned table, filled in",
+             "sinusoids", "M₋₃ by hand", "RoPE", "ALiBi"]
+    fig, axes = plt.subplots(2, 4, figsize=(10.5, 4.2), sharex=True, sharey=True)
+    for ax, name in zip(axes.flat, order):
+        inside, beyond = reach[name][: SHORT - BACK].mean(), reach[name][SHORT - BACK :].mean()
+        ax.axvspan(0, SHORT - 1, color=GREEN, alpha=0.2, lw=0)
+        ax.plot(every_place[BACK:], reach[name], color=INK if "in" in name.split() or "hand" in name else BLUE, lw=1.5)
+        ax.set_title(f"{name}: {inside:.2f} → {beyond:.2f}", fontsize=9.5)
+    axes[0, 0].set(ylim=(0, 1.05), ylabel="weight three back"), axes[1, 0].set_ylabel("weight three back")
+    for ax in axes[1]:
+        ax.set_xlabel("place t (green: the first 20)")
+    fig.suptitle("Trained on 20 places, tried on 60: of the trained ones that learn the task, RoPE alone goes on", x=0.01, ha="left", weight="bold")
+    plt.show()
+
+# %% [markdown]
+# The titles say the mean weight on the right word, inside the 20 places → beyond them. Blue was trained, black was filled in by hand.
+#
+# * One **number** or **fraction** cannot point at all (their score is a straight line in $s$, and that has no peak in the middle); **bits** can do it a little; a **learned table** perfectly, and beyond its last trained row it knows nothing. (We filled in its 20 rows as training would in the end.)
+# * **Sinusoids** are the surprise. A perfect solution exists, the matrix $M_{-3}$, and it reaches as far as you like. But the score has 289 numbers to learn, 20 places allow many other solutions, and learning took one of those (in this one run). *No end* in
+#   the table does not mean no end in the model.
+# * **RoPE** has 16 numbers, and nothing else to learn but distances, so what it learned at one place holds at every place, for the distances that it has met. (Distances beyond 19 it has never seen. With D = 16 none of them happens to score as high as a 3. With
+#   D = 8 it fails from place 47 on: the first clock is back after 44 steps, so to this clock 47 words back look like three. Try it. Large models with RoPE get worse beyond the trained length, too.)
+# * **ALiBi** cannot point to the third word: it can only prefer near ones to far ones. That, however, it does at place 59 as at place 9. It was made for long texts, not for this task. (In the paper its slopes are fixed, one for each head; here the slope is learned.)
+
+# %% [markdown]
+# ### Optional · Break it to believe it ●○○ (5 minutes, no points)
+#
+# Five impostors of `rope` wait behind the card below. One of them takes 0, 1, 2, … for the positions, whatever it is given. All five pass a test with these four arrows:
+
+# %% locked="weak_input"
+weak_input = (np.array([[1.0, 0], [0, 1], [1, 1], [2, -1]]), [0, 1, 2, 3])
+
+# %% [markdown]
+# Let `counterexample()` return an input `(x, positions)` for which they go wrong. Your own function says what is right. The text of question 4 says what an input may be like; which of that does the weak
+# test never try?
+
+# %% question="counterexample" points=0
+def counterexample():
+    """An input that gives wrong rotations away: (x, positions)."""
+    ### BEGIN SOLUTION
+    return np.random.default_rng(0).normal(size=(3, 6)), [4.5, 7, -2]
+    ### END SOLUTION
+
+
+# %% tags=["skip-grading"]
+with until_written():
+    needs("rope")
+    break_it(counterexample, rope)
 
 # %% tags=["skip-grading"]
 progress()
@@ -495,10 +643,12 @@ progress()
 # ## What you can do now
 #
 # * give every position a vector: unique, bounded, without an end, and with the same step everywhere;
-# * move positions by one fixed, orthogonal matrix, and show that their dot product knows only the distance;
+# * move positions by one fixed, orthogonal matrix, and see that their dot product knows only the distance;
 # * turn vectors by their positions, so that comparing two words takes their distance into account.
 #
 # ## What is still missing
 #
-# A word now says what it means and where it stands. But each still stands there alone: no word knows of the others. In lab 03 we wrote the list of
-# who should listen to whom by hand. *How can the words find out themselves?* That is **lab 07**, and it is the heart of the course.
+# (The translator of lab 12 adds the sinusoids, as the first transformer did: its sentences are short.)
+#
+# A word now says what it means and where it stands. But each still stands there alone: no word knows of the others. In lab 03 a table of all pairs of
+# words said who should listen to whom. *How can the words find out themselves?* That is **lab 07**, and it is the heart of the course.

@@ -10,26 +10,28 @@
 # # 07 · Self-attention: who should I listen to?
 #
 # **What you already have.** In lab 03 a word far back could decide what comes next, if a *mask* silenced all
-# the words that don't matter. You looked the right mask up in a table that somebody had filled by hand. In
+# the words that don't matter. You looked the right mask up in a table with a score for every pair of words. In
 # labs 05 and 06 you gave each word a vector and each position a vector.
 #
-# **What is missing.** Nobody can fill that table for 50,000 words. The words themselves must work out who
-# should listen to whom.
+# **What is missing.** For 50,000 words that table has 2,500 million scores, and none for a word that it has not met. The words
+# themselves must work out, from their vectors, who should listen to whom.
 #
 # **In this lab** you build the function at the heart of every transformer, in about five lines of NumPy, and
 # its gradient, in about five more. You will be able to
 #
-# * draw a smooth curve through dots without a formula for the curve, and see that this is already attention;
+# * draw a smooth curve along dots without a formula for the curve, and see that this is already attention;
 # * look things up in a *soft* dictionary, many queries at once;
 # * say why the scores are divided by $\sqrt{d_k}$, and show it;
 # * hide the future and the padding with a mask;
-# * compute the gradients by hand, and use them to *teach* a head whom to listen to.
+# * compute the gradients by hand, and let a head *find out* with them whom to listen to.
 #
-# Everything is NumPy. Your functions return new arrays and never change their arguments.
+# Everything here can be done with NumPy. Your functions get arrays, return new ones and never change their arguments.
+#
+# *100 minutes: 75 for the six functions, 10 for the two answers in words, 15 to read and look.*
 
 # %% locked="setup"
 import numpy as np
-from coursekit import check, progress, start
+from coursekit import break_it, check, progress, start
 
 start("07_self_attention")
 
@@ -60,6 +62,8 @@ def softmax(scores, axis=-1):
 # (say *sigma*):
 #
 # $$w_i = \frac{e^{-d_i^2/2\sigma^2}}{\sum_j e^{-d_j^2/2\sigma^2}} \qquad\qquad \hat{y} = \sum_i w_i\,y_i$$
+#
+# (Statisticians call this Nadaraya–Watson regression, after two papers of 1964.)
 #
 # **By hand.** Dots at $x = 0, 1, 2$ with heights $0, 10, 40$. Query at 1, σ = 1:
 #
@@ -101,8 +105,7 @@ def kernel_smooth(x, y, query, sigma):
 check("kernel_smooth", kernel_smooth)
 
 # %% [markdown]
-# σ is a knob. Turn it to the left, and only the nearest dot speaks. Turn it to the right, and everyone
-# speaks at once.
+# σ is a knob. Small, and only the nearest dot speaks. Large, and everyone speaks at once.
 
 # %% tags=["skip-grading"]
 import matplotlib.pyplot as plt
@@ -116,7 +119,7 @@ grid = np.linspace(0, 10, 400)
 with until_written():
     needs("kernel_smooth")
     fig, axes = plt.subplots(1, 3, figsize=(10, 2.9), sharey=True)
-    findings = ("the nearest dot wins", "a smooth curve", "nearly the mean")
+    findings = ("the nearest dot wins", "a smooth curve", "nearly flat")
     for ax, sigma, finding in zip(axes, (0.1, 0.6, 5), findings):
         ax.plot(grid, kernel_smooth(dots, heights, grid, sigma), color=BLUE)
         ax.plot(dots, heights, "o", color=ORANGE)
@@ -134,8 +137,8 @@ with until_written():
 # $$-\frac{|q-k|^2}{2\sigma^2} \;=\; \frac{q\cdot k}{\sigma^2} \;-\; \frac{|q|^2}{2\sigma^2} \;-\; \frac{|k|^2}{2\sigma^2}$$
 #
 # The middle term is the same for all keys, so the softmax does not see it. If all keys have the same length, the
-# same holds for the last term. What remains is the **dot product**, divided by a temperature. So attention is
-# kernel smoothing, with the dot product in place of the distance:
+# same holds for the last term. What remains is the **dot product**, divided by a temperature. So for keys of one length
+# attention *is* kernel smoothing, with the dot product in place of the distance. (Otherwise a longer key also has a louder voice.)
 
 # %% tags=["skip-grading"]
 draw = np.random.default_rng(0)
@@ -195,21 +198,21 @@ print("answer:         ", (weights @ film_values).round(1), "minutes")
 #
 # $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right) V$$
 #
-# | | shape | row $i$ is |
+# | | shape | |
 # |---|---|---|
-# | $Q$ | $(T_q, d_k)$ | what position $i$ is looking for |
-# | $K$ | $(T_k, d_k)$ | what position $i$ offers |
-# | $V$ | $(T_k, d_v)$ | what position $i$ says if it is listened to |
-# | weights | $(T_q, T_k)$ | how position $i$ shares out its attention; sums to 1 |
-# | output | $(T_q, d_v)$ | what position $i$ hears |
+# | $Q$ | $(T_q, d_k)$ | row $i$: what position $i$ is looking for |
+# | $K$ | $(T_k, d_k)$ | row $j$: what position $j$ offers |
+# | $V$ | $(T_k, d_v)$ | row $j$: what position $j$ says if it is listened to |
+# | weights | $(T_q, T_k)$ | row $i$: how position $i$ shares out its attention; sums to 1 |
+# | output | $(T_q, d_v)$ | row $i$: what position $i$ hears |
 #
 # It is called *self*-attention when queries, keys and values are all made from the same sentence $X$:
-# $Q = XW^Q$, $K = XW^K$, $V = XW^V$, with three matrices that are learned.
+# $Q = XW^Q$, $K = XW^K$, $V = XW^V$, with three matrices that are learned. The table of weights then has $T \cdot T$ entries: for twice the text
+# it is four times as large. That is the price of letting everybody listen to everybody.
 #
-# > **A note on the lectures.** One slide swaps $Q$ and $K$ inside the weights and sums over the queries. Remember it
-# > like this: *each query hands out one unit of attention*, so the softmax runs over the **keys**. The same slide
-# > divides by $\sqrt E$, the size of the embedding, and one formula elsewhere has no root at all. What is meant
-# > is $\sqrt{d_k}$, the length of a query and a key.
+# > **A note on the lectures.** One slide sums over the queries. *Each query hands out one unit of attention*, so the softmax runs
+# > over the **keys**. The same slide divides by $\sqrt E$, the size of the embedding; right is $\sqrt{d_k}$, where $d_k$ says how many
+# > numbers a query and a key have.
 
 # %% [markdown]
 # ### Question 2 · `scaled_dot_product_attention` ●●○ (20 minutes, 5 points)
@@ -260,8 +263,8 @@ with until_written():
     slow = attention_one_by_one(film_queries, film_keys, film_values)
     print("all at once:", quick.ravel().round(2), "  one by one:", slow.ravel().round(2))
     fig, ax = plt.subplots(figsize=(7.2, 2.2))
-    heatmap(film_weights, ["… ship, past", "… space"], ["Alien", "Star Wars", "Titanic"], ax=ax,
-            title="Both queries are answered in one product", ylabel="boring love story",
+    heatmap(film_weights, ["boring love story, ship, past", "boring love story, space"], ["Alien", "Star Wars", "Titanic"], ax=ax,
+            title="Both queries are answered in one product", xlabel="key", ylabel="query",
             numbers=True, vmin=0, vmax=1, aspect="auto")
     plt.setp(ax.get_xticklabels(), rotation=0, ha="center")
     plt.show()
@@ -269,9 +272,9 @@ with until_written():
 # %% [markdown]
 # ## 3 · Why divide by $\sqrt{d_k}$?
 #
-# Take a query and a key with $d_k$ independent entries of mean 0 and variance 1. Each product $q_i k_i$ has mean 0 and
-# variance 1 too, and variances add up: **the dot product has variance $d_k$**. Long vectors make large scores, large scores
-# make a softmax that puts everything on one key, and such a softmax has almost no gradient left. Dividing by the standard
+# Take a query and a key, all of whose $2d_k$ entries are independent, with mean 0 and variance 1. Each product $q_i k_i$ has mean 0 and
+# variance 1 too, and variances add up: **the dot product has variance $d_k$**. Vectors with many entries make large scores, large scores
+# make a softmax that puts nearly everything on one key, and such a softmax hardly reacts to its scores any more: its derivative is small, and most queries get next to no gradient. Dividing by the standard
 # deviation, $\sqrt{d_k}$, keeps the scores at variance 1 for every size.
 
 # %% tags=["skip-grading"]
@@ -289,22 +292,33 @@ plt.show()
 
 # %% [markdown]
 # And what a softmax makes of such scores: ten keys for each of 200 queries, all of them random, so that no key
-# deserves to be preferred.
+# deserves to be preferred. How large is the largest weight? And how large is the softmax's derivative (all its entries squared, added up, and the root of that)?
 
 # %% tags=["skip-grading"]
-plain, scaled = [], []
+def derivative_size(weights):
+    """The mean size of the softmax's derivative, the table A_i ((1 if i = j) − A_j).  weights: (N, n) → number."""
+    table = weights[:, :, None] * (np.eye(weights.shape[1]) - weights[:, None, :])  # (N, n, n)
+    return np.sqrt((table**2).sum(axis=(1, 2))).mean()
+
+
+plain, scaled, plain_slope, scaled_slope = [], [], [], []
 for d in sizes:
     q, k = draw.normal(size=(200, 1, d)), draw.normal(size=(200, 10, d))
     scores = (q * k).sum(axis=-1)  # (200, 10)
-    plain.append(softmax(scores).max(axis=1).mean())
-    scaled.append(softmax(scores / np.sqrt(d)).max(axis=1).mean())
+    for values, largest, slopes in ((scores, plain, plain_slope), (scores / np.sqrt(d), scaled, scaled_slope)):
+        largest.append(softmax(values).max(axis=1).mean())
+        slopes.append(derivative_size(softmax(values)))
 
-fig, ax = plt.subplots(figsize=(5.4, 3.2))
-ax.semilogx(sizes, plain, "o-", color=ORANGE, label="plain scores")
-ax.semilogx(sizes, scaled, "o-", color=BLUE, label="divided by √d")
-ax.set(xlabel="size d of query and key", ylabel="largest of 10 weights", ylim=(0, 1))
-ax.set_title("Without scaling, one key takes it all")
-ax.legend()
+fig, axes = plt.subplots(1, 2, figsize=(9.4, 3.3))
+for ax, without, divided in zip(axes, (plain, plain_slope), (scaled, scaled_slope)):
+    ax.semilogx(sizes, without, "o-", color=ORANGE, label="plain scores")
+    ax.semilogx(sizes, divided, "o-", color=BLUE, label="divided by √d")
+    ax.set(xlabel="size d of query and key")
+axes[0].set(ylabel="mean of the largest of 10 weights", ylim=(0, 1))
+axes[0].set_title("Without scaling, one key takes more and more")
+axes[1].set(ylabel="mean size of the derivative", ylim=(0, 0.45))
+axes[1].set_title("… and the softmax's derivative shrinks")
+axes[1].legend()
 plt.show()
 
 # %% [markdown]
@@ -312,7 +326,7 @@ plt.show()
 #
 # A shop keeps its orders as a dictionary, `{"order_100": "a1", "order_101": "b1", …, "order_110": "k1"}`. A Python dictionary
 # answers only exact keys. Attention answers with a blend, and how sharp the blend is depends on the **temperature**
-# τ (say *tau*): the scores are divided by it. Your function has no argument for it, and needs none: **whoever wants a sharp
+# τ (say *tau*): the scores are divided by it (on top of the $\sqrt{d_k}$). Warm, it is a kernel; cold, a dictionary. Your function has no argument for it, and needs none: **whoever wants a sharp
 # answer makes a longer query.** Dividing the query by τ divides all its scores.
 #
 # Here the keys are the clock vectors of lab 06, one for each order number, all of the same length. We ask for
@@ -340,7 +354,7 @@ with until_written():
             ax.set_title(f"order_{number} → {items[row.argmax()]}")
             print(f"τ = {tau:<5g} order_{number} → {items[row.argmax()]} with weight {row.max():.4f}")
     axes[0].set_ylabel("attention weight")
-    axes[1].legend(title="warm: a kernel\ncold: a dictionary")
+    axes[1].legend()
     plt.show()
 
 # %% [markdown]
@@ -380,11 +394,9 @@ with until_written():
 # simply look at the word it is supposed to predict. The **causal mask** lets position $i$ attend to positions
 # $0, 1, \dots, i$: to everything before it **and to itself**.
 #
-# > **A note on the lectures.** One slide prints the mask as 1 and 0 and then *adds* it to the scores; another text *multiplies*
-# > by a mask that holds $-\infty$; a third lets the output sum only to $i-1$ although its softmax includes $i$. The safe
-# > recipe is the one you programmed: a mask of True and False, scores filled with $-\infty$ where it is False,
-# > **position $i$ included**. The slides also say that masked attention can't run in parallel. In training it can: all
-# > positions at once, which is the whole point. Only *writing* a new sentence goes word by word.
+# > **A note on the lectures.** One slide *adds* a mask of 1 and 0 to the scores. Right is the recipe that you programmed: scores filled with
+# > $-\infty$ where the mask is False, **position $i$ included**. The slides also say that masked attention can't run in parallel. In
+# > training it can: all positions at once, which is the whole point. Only *writing* a new sentence goes word by word.
 
 # %% [markdown]
 # ### Question 3 · `causal_mask` ●○○ (5 minutes, 2 points)
@@ -412,19 +424,19 @@ check("causal_mask", causal_mask)
 # The lecture's German sentence has seven tokens. Of its 49 scores, 21 are in the future:
 
 # %% tags=["skip-grading"]
-german = "<sos> Ich habe einen Apfel gegessen <eos>".split()
+german = "<bos> Ich habe einen Apfel gegessen <eos>".split()
 
 with until_written():
     needs("scaled_dot_product_attention", "causal_mask")
-    mask = causal_mask(7)
+    mask = np.asarray(causal_mask(7))
     print("scores set to −∞:", (~mask).sum())
     q, k = np.random.default_rng(4).normal(size=(2, 7, 16))
     _, weights = scaled_dot_product_attention(q, k, np.eye(7), mask)
     fig, axes = plt.subplots(1, 2, figsize=(9.4, 4.2))
-    heatmap(np.where(mask, q @ k.T / 4, -np.inf), german, german, ax=axes[0], numbers=".1f",
-            cmap="PuOr", vmin=-3, vmax=3, xlabel="key: heard", ylabel="query: listening",
+    heatmap(np.where(mask, np.round(q @ k.T / 4, 1) + 0.0, -np.inf), german, german, ax=axes[0], numbers=".1f",
+            cmap="PuOr", vmin=-4, vmax=4, xlabel="key: heard", ylabel="query: listening", colorbar="score",
             title="Before the softmax: 21 scores are −∞")
-    heatmap(weights, german, german, ax=axes[1], numbers=".2f", vmin=0, vmax=1, xlabel="key: heard",
+    heatmap(weights, german, german, ax=axes[1], numbers=".2f", vmin=0, vmax=1, xlabel="key: heard", colorbar="weight",
             title="After it: the future has weight 0")
     plt.show()
 
@@ -439,7 +451,7 @@ with until_written():
 # `padding_mask(lengths, T)` returns **booleans** of shape `(B, 1, T)`: for each sentence of the batch, True at its real
 # positions (the first `lengths[b]`) and False at the padding behind them.
 #
-# * `lengths`: `B` whole numbers between 0 and `T`, as a list or an array.
+# * `lengths`: `B` whole numbers between 0 and `T`, as a list or an array. (A length of 0 leaves nobody to listen to; question 2 is never asked that.)
 #
 # The 1 in the middle stands for the queries: all queries of a sentence share one row, and NumPy's broadcasting copies it.
 # For `lengths = [4, 3, 2]` (*Let there be light* / *Es werde Licht* / *Fiat lux*) and `T = 4`:
@@ -470,7 +482,7 @@ with until_written():
     batch = np.random.default_rng(5).normal(size=(3, 4, 8))  # the padding holds rubbish, on purpose
     lux = batch[2:, :2]  # the two words of Fiat lux
     alone, _ = scaled_dot_product_attention(lux, lux, lux)
-    for name, mask in (("without a mask", None), ("with the mask", padding_mask([4, 3, 2], 4))):
+    for name, mask in (("without a mask", None), ("with the mask", np.asarray(padding_mask([4, 3, 2], 4)))):
         together, _ = scaled_dot_product_attention(batch, batch, batch, mask)
         gap = np.abs(together[2:, :2] - alone).max()
         print(f"Fiat lux in the batch, {name}, differs from Fiat lux alone by {gap:.2g}")
@@ -478,7 +490,7 @@ with until_written():
 # %% tags=["skip-grading"]
 with until_written():
     needs("causal_mask", "padding_mask")
-    both = causal_mask(4) & padding_mask([4, 3, 2], 4)  # (4, 4) & (3, 1, 4) → (3, 4, 4)
+    both = np.asarray(causal_mask(4)) & np.asarray(padding_mask([4, 3, 2], 4))  # (4, 4) & (3, 1, 4) → (3, 4, 4)
     fig, axes = plt.subplots(1, 3, figsize=(9, 3.1))
     for ax, allowed, line in zip(axes, both, ("Let there be light", "Es werde Licht ·", "Fiat lux · ·")):
         heatmap(allowed, line.split(), line.split(), ax=ax, vmin=0, vmax=1, xlabel="key")
@@ -490,17 +502,46 @@ with until_written():
 # %% [markdown]
 # (The rows of the padding itself compute something too. Nobody reads it; in lab 10 the loss will skip it.)
 #
+# ### Optional · Break it to believe it ●●○ (10 minutes, no points)
+#
+# A test is as good as the inputs that it tries. Six impostors of `scaled_dot_product_attention` wait behind the card below. One of them divides by the root of the *number* of keys. All six pass a test with four
+# words of four numbers each that listen to themselves:
+
+# %% locked="weak_input"
+four_words = np.array([[1.0, 0, 2, 0], [0, 1, 0, 1], [1, 1, 0, 0], [0, 0, 1, 3]])
+weak_input = (four_words, four_words, four_words)
+
+# %% [markdown]
+# Let `counterexample()` return an input for which they go wrong: a tuple `(q, k, v)` or `(q, k, v, mask)`. Your own function says what is right. Can one input expose all six? (Think of the hidden tests: what is
+# the same in the weak test that need not be? What does it never try?)
+
+# %% question="counterexample" points=0
+def counterexample():
+    """An input that gives wrong attention functions away: (q, k, v) or (q, k, v, mask)."""
+    ### BEGIN SOLUTION
+    draw = np.random.default_rng(0)
+    q, k, v = draw.normal(size=(2, 3, 4)), draw.normal(size=(2, 5, 4)), draw.normal(size=(2, 5, 2))
+    q[1, 2] = 3000 * k[1, 0]  # one loud query; the others stay soft
+    return q, k, v, np.array([[[True] * 5], [[True] * 3 + [False] * 2]])
+    ### END SOLUTION
+
+# %% tags=["skip-grading"]
+with until_written():
+    needs("scaled_dot_product_attention")
+    break_it(counterexample, scaled_dot_product_attention)
+
+# %% [markdown]
 # ## 7 · The older sister: additive attention
 #
-# Attention was invented two years before the transformer, to help a recurrent network translate: while the decoder writes
+# Attention was invented nearly three years before the transformer (Bahdanau, Cho and Bengio 2014; Vaswani and others 2017), to help a recurrent network translate: while the decoder writes
 # word after word, an *alignment model* $a$ says how well each source word matches what it needs now. That model was a small
 # feed-forward network with one hidden layer:
 #
 # $$e_{ij} = w \cdot \tanh\!\left(q_i W_q + k_j W_k\right)$$
 #
 # The rest is as before: softmax over the keys, weighted mean of the values. There are no dot products between queries and keys,
-# so the two may have **different sizes**. And because $|\tanh| < 1$, a score is never larger than $\sum|w|$: **no
-# $\sqrt{d_k}$ is needed.** The price is that every pair $(i, j)$ gets a hidden layer of its own.
+# so the two may have **different sizes**. And because $|\tanh| < 1$, a score is never larger than $\sum|w|$, however large queries and keys
+# grow. So the scores are **not divided by $\sqrt{d_k}$**; the scaling sits in how $W_q$, $W_k$ and $w$ are drawn (below: divided by $\sqrt{16}$). The price: the hidden layer must be computed anew for every pair $(i, j)$.
 #
 # **By hand.** One query, two keys, all of size 1, a hidden layer of size 1; $W_q = W_k = 1$, $w = 2$. The query is 0, the
 # keys are 0 and 1. The scores are $2\tanh(0) = 0$ and $2\tanh(1) = 1.523$, the weights 0.179 and 0.821.
@@ -550,7 +591,7 @@ with until_written():
     fig, ax = plt.subplots(figsize=(6.4, 3.2))
     ax.semilogx(loudness, dot, color=BLUE, label="dot product")
     ax.semilogx(loudness, tanh, color=ORANGE, label="additive")
-    ax.set(xlabel="length of the query (times)", ylabel="largest of 10 weights", ylim=(0, 1.02))
+    ax.set(xlabel="length of the query (times)", ylabel="mean of the largest of 10 weights", ylim=(0, 1.02))
     ax.set_title("Shouting sharpens the dot product, not the tanh")
     ax.legend()
     plt.show()
@@ -568,8 +609,8 @@ with until_written():
 #
 # $$dV = A^\top\, dO \qquad\qquad dA = dO\; V^\top$$
 #
-# **2 · The softmax.** All weights of a row share one unit of attention: raise one, and the others fall. So each entry is
-# compared with the *weighted mean* of its row:
+# **2 · The softmax.** All weights of a row share one unit of attention: raise one, and the others fall. In one row $A_m = e^{S_m}/\sum_n e^{S_n}$ the score $S_m$ stands above and below the line, another score $S_j$ only below,
+# so $\partial A_m/\partial S_j = A_m\,([m = j] - A_j)$. Multiply by $dA_m$ and add up over $m$: each entry is compared with the *weighted mean* of its row,
 #
 # $$dS_{ij} = A_{ij}\,\Big(dA_{ij} - \sum_m A_{im}\, dA_{im}\Big)$$
 #
@@ -583,17 +624,18 @@ with until_written():
 # %% [markdown]
 # ### Question 6 · `attention_backward` ●●● (20 minutes, 4 points)
 #
-# `attention_backward(q, k, v, weights, d_output)` returns the triple `(d_q, d_k, d_v)`, each with the shape of its namesake.
+# `attention_backward(q, k, v, weights, d_output)` returns the triple `(d_q, d_k, d_v)`: the gradients $dQ$, $dK$ and $dV$, with the shapes of `q`,
+# `k` and `v`. (So here `d_k` and `d_v` are arrays, and no sizes. The size under the root is `q.shape[-1]`.)
 #
 # * `q`, `k`, `v`: as in question 2; `weights`: what the forward pass returned, so that nothing needs to be computed twice;
-# * `d_output`: `(…, T_q, d_v)`.
+# * `d_output`: $dO$, an array with the shape of the output.
 #
 # All leading axes are equal. A mask needs no attention (!) here: its zeros are in the weights already. By hand, please:
 # no automatic differentiation.
 
 # %% question="attention_backward"
 def attention_backward(q, k, v, weights, d_output):
-    """From d_output (…, Tq, d_v) and the forward pass's weights to (d_q, d_k, d_v)."""
+    """From d_output (like the output) and the forward pass's weights to the gradients (d_q, d_k, d_v) of q, k, v."""
     ### BEGIN SOLUTION
     d_v = np.swapaxes(weights, -1, -2) @ d_output
     d_weights = d_output @ np.swapaxes(v, -1, -2)
@@ -606,48 +648,68 @@ def attention_backward(q, k, v, weights, d_output):
 check("attention_backward", attention_backward)
 
 # %% [markdown]
-# Now the payoff. Eight positions, known only by their clock vectors. We want a head that **listens to the word just
-# before**, and we don't say how: we only say that the loss is $-\log$ of the weight on the word before. Your gradient does
-# the rest. (With $V$ the identity, the output *is* the weights.)
+# Now the payoff. Sentences of eight words, each word of one of three kinds, drawn anew in every step. Every word also gets a random message, its value.
+# First task: **say your left neighbour's message**. Second task: **say the message of the last word before you that is of your own kind**. (Who has
+# no such word says its own.) The loss is the squared error of what the head puts out. Nobody tells it about weights, and random messages cannot be
+# guessed: it must find out whom to listen to. Your gradient does the rest.
 
 # %% tags=["skip-grading"]
-row, before = np.arange(8), np.maximum(np.arange(8) - 1, 0)  # the first word has only itself
+def one_back(kinds):
+    """Whom to listen to: the word before.  (B, 8) → (B, 8) places"""
+    return np.broadcast_to(np.maximum(np.arange(8) - 1, 0), kinds.shape)
 
 
-def learn(steps):
-    """Gradient descent on W_Q and W_K; the losses and the attention maps on the way."""
-    X = clocks(np.arange(8))  # (8, 8): all that a position knows about itself
-    W_Q, W_K = np.random.default_rng(7).normal(size=(2, 8, 8)) * 0.3
-    losses, maps = [], []
+def last_of_my_kind(kinds):
+    """Whom to listen to: the last word before that is of the same kind.  (B, 8) → (B, 8) places"""
+    same = (kinds[:, :, None] == kinds[:, None, :]) & np.tri(8, k=-1, dtype=bool)
+    return np.where(same.any(axis=2), np.where(same, np.arange(8), -1).max(axis=2), np.arange(8))
+
+
+def learn(whom, see_words, steps=3000, rate=4):
+    """Gradient descent on W_Q and W_K, with 16 new sentences in each step.  → losses, weights on the right word, map, kinds"""
+    draw = np.random.default_rng(7)
+    W_Q, W_K = draw.normal(size=(2, 11, 16)) * 0.3
+    places, losses, right = np.broadcast_to(clocks(np.arange(8)), (16, 8, 8)), [], []
     for step in range(steps):
-        q, k, v = X @ W_Q, X @ W_K, np.eye(8)
-        output, weights = scaled_dot_product_attention(q, k, v, causal_mask(8))
-        d_output = np.zeros((8, 8))
-        d_output[row, before] = -1 / output[row, before] / 8
-        d_q, d_k, _ = attention_backward(q, k, v, weights, d_output)
-        W_Q, W_K = W_Q - X.T @ d_q, W_K - X.T @ d_k
-        losses.append(-np.log(output[row, before]).mean())
-        maps.append(weights)
-    return losses, maps
+        kinds = draw.integers(3, size=(16, 8))
+        X = np.concatenate([places, see_words * np.eye(3)[kinds]], axis=2)  # (16, 8, 11): place and, perhaps, kind
+        q, k, v = X @ W_Q, X @ W_K, draw.normal(size=(16, 8, 8))
+        output, weights = scaled_dot_product_attention(q, k, v, np.asarray(causal_mask(8)))
+        speaker = whom(kinds)[:, :, None]
+        error = output - np.take_along_axis(v, speaker, axis=1)
+        d_q, d_k, _ = attention_backward(q, k, v, weights, 2 * error / error.size)
+        # W_Q gets X.T @ d_q, added up over all sentences
+        W_Q, W_K = W_Q - rate * np.tensordot(X, d_q, ([0, 1], [0, 1])), W_K - rate * np.tensordot(X, d_k, ([0, 1], [0, 1]))
+        losses.append((error**2).mean())
+        others = speaker[:, :, 0] != np.arange(8)  # who listens to itself has no choice to make
+        right.append(np.take_along_axis(weights, speaker, axis=2)[:, :, 0][others].mean())
+    return losses, right, weights[0], kinds[0]
 
 # %% tags=["skip-grading"]
 with until_written():
     needs("scaled_dot_product_attention", "causal_mask", "attention_backward")
-    losses, maps = learn(400)
-    fig, axes = plt.subplots(1, 3, figsize=(9.4, 3.1))
-    axes[0].semilogy(losses, color=BLUE)
-    axes[0].set(xlabel="step", ylabel="loss")
-    axes[0].set_title("The loss falls")
-    for ax, weights, title in zip(axes[1:], (maps[0], maps[-1]), ("Before: vague", "After: one word back")):
-        heatmap(weights, "01234567", "01234567", ax=ax, vmin=0, vmax=1, title=title, xlabel="key", ylabel="query")
+    runs = {"one back, sees places": learn(one_back, False), "own kind, sees places": learn(last_of_my_kind, False),
+            "own kind, sees places and kinds": learn(last_of_my_kind, True)}
+    fig, axes = plt.subplots(1, 3, figsize=(12, 3.6), width_ratios=[1.3, 1, 1])
+    for (name, (losses, right, _, _)), colour in zip(runs.items(), (BLUE, ORANGE, GREEN)):
+        axes[0].semilogy(np.convolve(losses, np.full(20, 1 / 20), "valid"), color=colour, label=name)
+        print(f"{name:>32s}: weight on the right word {np.mean(right[:5]):.2f} at first, {np.mean(right[-50:]):.2f} at the end")
+    axes[0].set(xlabel="step", ylabel="mean squared error (of 20 steps)", ylim=(1e-5, 50))
+    axes[0].set_title("The loss falls where the task can be seen")
+    axes[0].legend(fontsize=9, loc="upper right")
+    for ax, name, title in zip(axes[1:], list(runs)[::2], ("One back", "The last of one's own kind")):
+        _, _, weights, kinds = runs[name]
+        letters = [f"{place} {'abc'[kind]}" for place, kind in enumerate(kinds)]
+        heatmap(weights, letters, letters, ax=ax, vmin=0, vmax=1, title=title, xlabel="key: place, kind", ylabel="query", colorbar="weight")
+        plt.setp(ax.get_xticklabels(), rotation=90)
     plt.show()
-    first, last = (weights[row, before].mean() for weights in (maps[0], maps[-1]))
-    print(f"weight on the word before: {first:.2f} at first, {last:.2f} at the end")
 
 # %% [markdown]
-# Lab 03's mask table has filled itself in.
+# Nobody named a weight, and the head has found its mask. *One back* could still have stood in a fixed table of places. *My own kind* could not (orange: with
+# places alone it has to guess): the mask is another one in every sentence, and two matrices make it from the vectors. (Not perfectly: now and then a
+# row wavers between two words.)
 #
-# ## 9 · In your own words (2 points each)
+# ## 9 · In your own words (10 minutes, 2 points each)
 #
 # **(a)** A friend leaves out the division by $\sqrt{d_k}$ and finds that a model with $d_k = 4$ trains well but one with
 # $d_k = 512$ hardly learns at all. Explain what happens, from the variance of the scores to the gradient. Two to four sentences.
@@ -656,8 +718,8 @@ with until_written():
 # ### BEGIN SOLUTION
 # With independent entries of variance 1 the dot product has variance $d_k$: scores of about ±2 for $d_k = 4$, but about ±23 for
 # $d_k = 512$. A softmax of such scores gives nearly all the weight to one key, whichever happens to be ahead. There the factor
-# $A_{ij}(dA_{ij} - \text{mean})$ is nearly zero: the losing weights are about 0, and for the winner $dA$ equals the row's mean. So almost
-# no gradient reaches $q$ and $k$. Dividing by $\sqrt{d_k}$ brings the variance back to 1 for every size.
+# $A_{ij}(dA_{ij} - \text{mean})$ is nearly zero: the losing weights are about 0, and for the winner $dA$ nearly equals the row's mean. So
+# most queries get next to no gradient, and the few in which two keys happen to be level get a large one: the model hardly learns, and by jerks. Dividing by $\sqrt{d_k}$ brings the variance back to 1 for every size.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -678,13 +740,13 @@ with until_written():
 progress()
 
 # %% [markdown]
-# * You know attention from three sides: as a smooth curve through dots, as a soft dictionary, and as lab 03's mask that is
-#   now computed instead of looked up.
+# * You know attention from three sides: as a smooth curve along dots, as a soft dictionary, and as lab 03's mask that is
+#   now computed from vectors instead of looked up.
 # * You can say what is divided by $\sqrt{d_k}$ and why, which axis the softmax runs along and why, and what a mask does and when.
-# * You have computed the gradient of attention yourself, and taught a head to look one word back.
+# * You have computed the gradient of attention yourself, and with it a head found out by itself whom to listen to.
 #
 # ## What is still missing
 #
-# The head you trained can look one word back, and nothing else. In *the animal did not cross the street because it was too tired*,
+# A head that you train does one thing: it looks one word back, or for its own kind. In *the animal did not cross the street because it was too tired*,
 # the word *it* needs to find its noun, its verb, and what follows from *tired*, all at once. But each query hands out **one** unit of
 # attention, in **one** way. Why not ask in several ways at the same time? That is lab 08.

@@ -18,28 +18,30 @@
 #
 # To understand *it* you need the noun it stands for, what that noun did or did not do, and how it felt. Those are three
 # questions. A single head could spread its attention over *animal*, *cross* and *tired*, but what it hears is then a stew of
-# the three, and nobody can tell any more which part came from where.
+# the three. If all three speak through the same columns, nobody can tell any more which part came from where.
 #
 # **In this lab** you let several heads listen at the same time, each with its own question. You will be able to
 #
 # * cut vectors into heads and put them together again, and avoid a mistake that raises no error;
 # * write multi-head attention for one sentence that listens to itself, and for one that listens to another;
-# * build it as a PyTorch module that agrees with PyTorch's own to the last digit;
+# * build it as a PyTorch module that agrees with PyTorch's own up to rounding;
 # * look inside any model and see what its heads listen to;
-# * show what $h$ heads can do that one head can't, however large.
+# * show what $h$ heads can do that one head of the same size can't, and say why a larger one would not help.
+#
+# *100 minutes: 70 for the five questions, 10 for the two answers in words, 20 to read and look.*
 #
 # From now on we use PyTorch, which brings the gradients that you computed by hand in lab 07.
 
 # %% locked="setup"
 import torch
 from torch import nn
-from coursekit import check, progress, start
+from coursekit import break_it, check, progress, start
 
 start("08_multi_head")
 
 # %% [markdown]
 # From lab 07, now on tensors: `scaled_dot_product_attention(q, k, v, mask)` returns `(output, weights)`, takes any number
-# of leading axes, and True in the mask means "may attend". You may use all three functions everywhere.
+# of leading axes, and True in the mask means "may attend". It comes with `causal_mask` and `padding_mask`. You may use all three everywhere.
 
 # %% locked="lab_07"
 from coursekit.provided.p07_self_attention import causal_mask, padding_mask, scaled_dot_product_attention
@@ -51,18 +53,19 @@ from coursekit.provided.p07_self_attention import causal_mask, padding_mask, sca
 # hears their mean, 3. It would hear the same from 3, 3, 3, or from *animal* = 1, *cross* = 5. Three heads with one word each
 # hear (5, 1, 3), and nothing is lost.
 #
-# Is that not three times the work? No, if each head works on a third of the vector. In the original transformer a word has
-# $d_{model} = 512$ numbers and there are $h = 8$ heads, so each head gets queries, keys and values of size
+# In the original transformer a word has $d_{model} = 512$ numbers and there are $h = 8$ heads, so each head gets queries, keys
+# and values of size
 #
 # $$d_k = d_v = \frac{d_{model}}{h} = \frac{512}{8} = 64$$
 #
-# Eight heads of size 64 compute as many products as one head of size 512:
+# Are eight heads eight times the work, then? For the scores they are not: eight heads of size 64 compute as many products as one of
+# size 512. But there are eight times as many scores to go through the softmax and to keep:
 
 # %%
 d_model, T = 512, 10
 for h in (1, 8):
     d_k = d_model // h
-    print(f"{h} head{'s' if h > 1 else ' '} of size {d_k:3}: {h * T * T * d_k:,} products for the scores of {T} words")
+    print(f"{h} head{'s' if h > 1 else ' '} of size {d_k:3}: {h * T * T * d_k:,} products for the {h * T * T:3} scores of {T} words")
 
 # %% [markdown]
 # ## 2 · Cutting into heads
@@ -159,8 +162,8 @@ check("merge_heads", merge_heads)
 # in **cross-attention**, for instance the English sentence while the German one is being written. Queries come from the listener,
 # keys *and* values from the memory.
 #
-# The last matrix, $W^O$, mixes what the heads brought home. Without it head 3's findings would always stay in the
-# columns of head 3.
+# The last matrix, $W^O$, mixes what the heads brought home. Without it head 3's findings would stay in the columns of head 3 until the next layer. Cut it into $h$ bands of $d_v$ rows, and
+# $[\text{head}_1, \dots, \text{head}_h]\,W^O = \sum_i \text{head}_i W^O_i$: every head adds its own piece to the output.
 #
 # And a trick: we don't keep $h$ small matrices but put them side by side in one big one, $W^Q = [W_1^Q, \dots, W_h^Q]$. One product
 # $XW^Q$ makes the queries of all heads at once, and `split_heads` takes them apart.
@@ -182,7 +185,7 @@ check("merge_heads", merge_heads)
 # * The shapes of the arguments are those of the table; $d_k$ and $d_v$ may differ.
 # * `mask`: `None`, or booleans of shape `(T_q, T_k)`, `(B, T_q, T_k)` or `(B, 1, T_k)`, the same for all heads. It has no axis for the
 #   heads yet: `mask.unsqueeze(-3)` gives it one, in the right place for all three shapes. (What happens without it if $B$ happens
-#   to equal $h$?)
+#   to equal $h$? The optional part at the end lets you see it.)
 # * Each head divides its scores by the root of *its own* size $d_k$; `scaled_dot_product_attention` does that.
 
 # %% question="multi_head_attention"
@@ -218,34 +221,36 @@ with until_written():
 # ### Four heads made by hand
 #
 # Before heads are learned, let us *make* some, to see that a head is just a question. Each word gets four marks (noun, verb,
-# adjective, pronoun) and a one-hot position. Head 0 asks for the position before. Heads 1 to 3 do nothing for most words, but
-# a **pronoun** asks them: where are the nouns? The verbs? The adjectives?
+# adjective, pronoun) and a one-hot position. Head 0 asks for the position before. With heads 1 to 3 a **pronoun** asks: where are the
+# nouns? The verbs? The adjectives? Other words have no question for them (a query of zeros), so these heads hear all words alike: a head
+# can't listen to nobody, for its weights must sum to 1.
 
 # %% tags=["skip-grading"]
 sentence = "The animal did not cross the street because it was too tired".split()
 noun, verb, adjective, pronoun = range(4)
-kinds = {"animal": noun, "street": noun, "cross": verb, "was": verb, "tired": adjective, "it": pronoun}
+kinds = {"animal": noun, "street": noun, "did": verb, "cross": verb, "was": verb, "tired": adjective, "it": pronoun}
 
 marks = torch.zeros(12, 4)
 for t, word in enumerate(sentence):
     if word in kinds:
         marks[t, kinds[word]] = 1
-x = torch.cat([marks, torch.eye(12)], dim=1).unsqueeze(0)  # (1, 12, 16)
+story = torch.cat([marks, torch.eye(12)], dim=1).unsqueeze(0)  # (1, 12, 16)
 
-W_Q, W_K = torch.zeros(16, 4, 12), torch.zeros(16, 4, 12)  # (d_model, head, d_k)
-W_Q[4:, 0] = 30 * torch.diag(torch.ones(11), -1)  # position t asks for …
-W_K[4:, 0] = torch.eye(12)  # … position t − 1
+asks, offers = torch.zeros(16, 4, 12), torch.zeros(16, 4, 12)  # W_Q and W_K: (d_model, head, d_k)
+asks[4:, 0] = 30 * torch.diag(torch.ones(11), -1)  # position t asks for …
+offers[4:, 0] = torch.eye(12)  # … position t − 1
 for head, wanted in ((1, noun), (2, verb), (3, adjective)):
-    W_Q[pronoun, head, 0], W_K[wanted, head, 0] = 30, 1
+    asks[pronoun, head, 0], offers[wanted, head, 0] = 30, 1
 
 # %% tags=["skip-grading"]
 with until_written():
     needs("multi_head_attention")
-    identity = torch.eye(16).repeat(1, 4)  # every head reports all that it hears
-    _, weights = multi_head_attention(x, x, W_Q.flatten(1), W_K.flatten(1), identity, torch.eye(64), h=4)
+    identity = torch.eye(16).repeat(1, 4)  # every head reports all that it hears, and W_O mixes nothing
+    _, weights = multi_head_attention(story, story, asks.flatten(1), offers.flatten(1), identity, torch.eye(64), h=4)
     fig, ax = plt.subplots(figsize=(9, 2.6))
     heatmap(weights[0, :, sentence.index("it")], ["one word back?", "nouns?", "verbs?", "adjectives?"], sentence,
-            ax=ax, numbers=".1f", vmin=0, vmax=1, aspect="auto", title="Four heads answer four questions about “it”")
+            ax=ax, numbers=".2f", vmin=0, vmax=1, aspect="auto", title="Four heads answer four questions about “it”",
+            ylabel="head", xlabel="“it” listens to (weight)")
     plt.show()
 
 # %% [markdown]
@@ -299,8 +304,9 @@ class MultiHeadAttention(nn.Module):
 check("MultiHeadAttention", MultiHeadAttention)
 
 # %% [markdown]
-# **The numbers of the paper.** Now a German sentence of three words listens to an English one of four: $N(D) = 3$ decoder
-# positions, $N(E) = 4$ encoder positions. With $h = 8$ the weights have the shape $[h, 3, 4]$:
+# **The sizes of the first transformer**, $d_{model} = 512$ and $h = 8$. Now a German sentence of three words listens to an English one of four
+# (in the lecture's letters, $N(D) = 3$ and $N(E) = 4$), so the weights have the shape $[h, 3, 4]$. The vectors are random here: the words only
+# name the rows and columns.
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -314,8 +320,11 @@ with until_written():
 
     fig, axes = plt.subplots(2, 4, figsize=(9.4, 4.2), sharex=True, sharey=True)
     for head, ax in enumerate(axes.flat):
-        heatmap(weights[0, head].detach(), german, english, ax=ax, vmin=0, vmax=0.6)
+        heatmap(weights[0, head].detach(), german, english, ax=ax, vmin=0, vmax=weights.max().item())
         ax.set_title(f"head {head}", fontsize=10)
+    axes[0, 0].set_ylabel("listener")
+    axes[1, 0].set(xlabel="memory", ylabel="listener")
+    fig.colorbar(axes[0, 0].images[0], ax=axes, label="weight", shrink=0.8)
     fig.suptitle("Eight heads, eight opinions: untrained, but already different", x=0.02, ha="left", weight="bold")
     plt.show()
 
@@ -343,8 +352,8 @@ with until_written():
 
 # %% [markdown]
 # Mind the `~`: PyTorch's module wants True where one may *not* attend, the opposite of ours (and of PyTorch's own
-# `scaled_dot_product_attention`). Whoever mixes the two up trains a model that listens only to the future, and gets *nan* for the last
-# word, which has none.
+# `scaled_dot_product_attention`). Whoever mixes the two up gets a model in which each word hears only its future. The last word has none and gets *nan*,
+# which spreads to the loss and to every weight; with `need_weights=False` there is no *nan*, and nobody notices.
 #
 # ## 5 · What do the heads listen to?
 #
@@ -369,7 +378,7 @@ seen
 # * `model.named_modules()` yields the pairs `(name, module)`, the model itself with the name `""`. `isinstance(module,
 #   MultiHeadAttention)` says which ones matter.
 # * The weights are the second part of the output. Cut them off from the gradient, with `.detach()`.
-# * Afterwards no hook is left on the model: it is as it was before.
+# * Afterwards no hook is left on the model: it is as it was before. (No model here runs a layer twice, or fails.)
 #
 # A trap: a function made in a loop looks its variables up when it is *called*, not when it is made. By then the loop variable has
 # its last value. `def note(module, inputs, output, name=name)` keeps the value of now.
@@ -400,11 +409,11 @@ check("attention_maps", attention_maps)
 # %% [markdown]
 # ## 6 · One head, two heads, three heads
 #
-# Now the experiment that settles it. Eight words; each carries a random message of eight numbers. Each word (from the fourth on) shall report
+# Now an experiment. Eight words; each carries a random message of eight numbers. Each word (from the fourth on) shall report
 # **three messages**: that of the word before, that of the word before that, and that of the first word.
 #
-# We give every model the same number of parameters, and only change $h$. A guess in advance: a head brings home *one* blend of messages, as
-# long as one message. From one blend of three independent messages you can't recover all three: of the total variance, one third is
+# We give every model the same number of parameters, and only change $h$. A guess in advance: a head brings home *one* blend of messages, in which
+# all of them share the same columns. From one blend of three independent messages you can't recover all three: of the total variance, one third is
 # explained, and 2/3 remains as error. Two heads: 1/3. Three heads: 0.
 #
 # A word's vector has 24 numbers: eight for the message, eight for the position, and eight to spare.
@@ -454,17 +463,17 @@ with until_written():
     fig, ax = plt.subplots(figsize=(7.2, 3.4))
     for (h, (model, errors)), colour in zip(runs.items(), (ORANGE, GREEN, BLUE)):
         ax.plot(errors, color=colour, label=f"h = {h}")
-        ax.axhline(1 - h / 3, color=colour, lw=1, ls=":")
+        ax.axhline(1 - h / 3, color=colour, lw=1, ls=":", label="the guess" if h == 3 else None)
         print(f"h = {h}: error {sum(errors[-50:]) / 50:.3f}, the guess was {1 - h / 3:.3f}")
     ax.set(xlabel="training step", ylabel="share of the variance left", ylim=(-0.03, 1.1))
-    ax.set_title("Each head brings home one message")
-    ax.legend()
+    ax.set_title("Each further head explains another third of the variance")
+    ax.legend(ncols=2)
     plt.show()
 
 # %% [markdown]
-# The errors stop where the argument said (dotted lines). A larger head would not help: it would carry the same one blend, only in more
-# columns. (The guess supposes that a head chooses its words by their *place*. Give it short messages and much time, and it gets
-# a little below the line: it learns to listen to whoever happens to say something large.)
+# The errors stop where the argument said. A larger head would not help: it would carry the same one blend, only in more
+# columns. (The guess supposes that a head chooses its words by their *place*. A head may also look at *what* is said: try shorter messages
+# and more steps, and see whether it gets below its line.)
 #
 # And what does each head of the third model do? You have a tool for that now:
 
@@ -479,13 +488,17 @@ with until_written():
         heatmap(maps["listen"][0, head, 3:], "34567", "01234567", ax=ax, vmin=0, vmax=1, xlabel="listens to word")
         ax.set_title(f"head {head}")
     axes[0].set_ylabel("word")
-    fig.suptitle("Three heads have shared out the three questions", x=0.02, ha="left", weight="bold")
+    fig.colorbar(axes[0].images[0], ax=axes, label="weight")
+    fig.suptitle("Each of the three heads has taken mostly one question", x=0.02, ha="left", weight="bold")
     plt.show()
 
 # %% [markdown]
-# Nobody told them who should do what.
+# Nobody told them who should do what. *Mostly* is enough: with as many blends as messages, $W^O$ and the report layer can take the blends apart again.
 #
-# ## 7 · In your own words (2 points each)
+# And in large models? Clark and others (2019) found heads in BERT that look at the word before, or from an object to its verb. Voita and others and Michel
+# and others (both 2019) found that many heads of a trained translator can be taken away with little loss; lab 12 tries it.
+#
+# ## 7 · In your own words (10 minutes, 2 points each)
 #
 # **(a)** A head of size 512 has as many parameters as eight heads of size 64. Why can the eight do something that the one can't? And
 # what does the one have that the eight don't?
@@ -495,7 +508,7 @@ with until_written():
 # The softmax hands out one unit of attention for each query and head. One head, however large, brings back a single weighted mean of the values:
 # if it listens to three words, it hears their mixture and can't separate them again. Eight heads have eight sets of weights, so each can
 # listen to another word, and the results stay apart until W_O mixes them. In exchange, a head of size 512 compares queries and keys by 512
-# features instead of 64, so its one question can be much finer (its score matrix has a higher rank).
+# features instead of 64, so its one question can be much finer (its score matrix may have a higher rank).
 # ### END SOLUTION
 
 # %% [markdown]
@@ -504,11 +517,38 @@ with until_written():
 
 # %% [markdown] written="find_the_reshape" points=2
 # ### BEGIN SOLUTION
-# For example: change one word of the sentence and see which outputs change. With a proper split, a change of the last word reaches the outputs of
-# all words (without a mask), through all heads. With the bare reshape head 0 sees only the first T/h words, so most of the heads don't notice.
-# Or: compare with nn.MultiheadAttention under copied weights. Or: shuffle the words; the outputs should be shuffled in the same way and
-# nothing else, but after the reshape they differ.
+# For example: shuffle the words (no positions, no mask). The outputs should be the same ones, shuffled in the same way; after the bare reshape they differ.
+# Or: compare with nn.MultiheadAttention under copied weights. Or: look at the heads one by one (attention_maps): change the last word, and with a proper split
+# the weights of every head change; with the bare reshape head 0 sees only the first T/h words, so its weights stay. (To change one word and watch the *outputs* may show
+# nothing: if the heads are put together by a proper merge, every output changes in both cases.)
 # ### END SOLUTION
+
+# %% [markdown]
+# ## Optional · Break it to believe it ●●○ (10 minutes, no points)
+#
+# Five impostors of `multi_head_attention` wait behind the card below. One of them gives the mask no axis for the heads. All five pass a test with one sentence, one head and matrices that change nothing:
+
+# %% locked="weak_input"
+sentence_of_three = torch.tensor([[[1.0, 0, 2, 0], [0, 1, 0, 1], [1, 1, 0, 0]]])  # (1, 3, 4)
+weak_input = (sentence_of_three, sentence_of_three, torch.eye(4), torch.eye(4), torch.eye(4), torch.eye(4), 1)
+
+# %% [markdown]
+# Let `counterexample()` return an input `(x, memory, W_Q, W_K, W_V, W_O, h, mask)` for which they go wrong. Your own function says what is right. (The missing axis of the mask often raises an error; the worst errors are silent. Question 3 hints at when this one is.)
+
+# %% question="counterexample" points=0
+def counterexample():
+    """An input that gives wrong multi-head attention away: (x, memory, W_Q, W_K, W_V, W_O, h, mask)."""
+    ### BEGIN SOLUTION
+    torch.manual_seed(0)
+    x, memory, matrices = torch.randn(2, 3, 4), torch.randn(2, 5, 4), torch.randn(4, 4, 4)
+    mask = torch.tensor([[[True] * 5] * 3, [[True, True, False, False, False]] * 3])  # (B, Tq, Tk), B = h
+    return x, memory, *matrices, 2, mask
+    ### END SOLUTION
+
+# %% tags=["skip-grading"]
+with until_written():
+    needs("multi_head_attention")
+    break_it(counterexample, multi_head_attention)
 
 # %% [markdown]
 # ## What you can do now
@@ -518,12 +558,12 @@ progress()
 
 # %% [markdown]
 # * You cut into heads along the columns, and you know why a bare reshape is wrong although it fits.
-# * Your `MultiHeadAttention` does self- and cross-attention and agrees with PyTorch's to the last digit.
+# * Your `MultiHeadAttention` does self- and cross-attention and agrees with PyTorch's up to rounding.
 # * You can look at the attention maps of any model.
-# * You can say, and show, what $h$ heads buy: $h$ messages instead of one, at the same cost.
+# * You can say, and show, what $h$ heads buy: $h$ shorter messages instead of one long one, for the same number of parameters.
 #
 # ## What is still missing
 #
-# *It* found *animal*, *street* and *tired* with different heads, but to combine these findings it needs a second layer on top of the first, and
-# then a third. If you just stack attention layers, they soon stop learning: signals fade or explode on their way. What holds a
-# deep stack together? Two small inventions, in lab 09.
+# In section 3 *it* found both nouns with one head and *tired* with another, but to combine these findings it needs a second layer on top of the first, and
+# then a third. If you just stack attention layers, they soon stop learning: signals fade, and all words become alike. What holds a
+# deep stack together? Three small inventions, in lab 09.

@@ -24,13 +24,15 @@
 #
 # * show what happens to words, and to gradients, in a stack of plain attention;
 # * write layer normalisation, the feed-forward layer and the residual connection;
-# * assemble the encoder block and the decoder block, which agree with PyTorch's own to the last digits;
-# * say which word can influence which, and prove it with a gradient.
+# * assemble the encoder block and the decoder block, which agree with PyTorch's own up to rounding;
+# * say which word can influence which, and show it with a gradient.
+#
+# *100 minutes: 65 for the five functions, 10 for the two answers in words, 25 to read and look.*
 
 # %% locked="setup"
 import torch
 from torch import nn
-from coursekit import check, progress, start
+from coursekit import break_it, check, progress, start
 
 start("09_blocks")
 
@@ -40,7 +42,7 @@ start("09_blocks")
 # mask means "may attend". From lab 07 come the masks. You may use all three everywhere.
 #
 # `mine("08", "MultiHeadAttention")` looks for *your* lab 08 beside this one. If your module passes its public checks there, your blocks are made of it, here and in
-# lab 12; if not, the course's own version steps in. The line below says which.
+# lab 12; if not, the course's own version steps in. The line that it prints says which.
 
 # %% locked="given"
 from coursekit.provided.p07_self_attention import causal_mask, padding_mask
@@ -52,7 +54,7 @@ MultiHeadAttention = mine("08", "MultiHeadAttention")
 # ## 1 · A stack of plain attention
 #
 # Eight words, each a random vector. They go through attention once, twice, three times. How alike are two words? We measure the
-# cosine of the angle between their vectors: 1 means the same direction.
+# cosine of the angle between their vectors: 1 means the same direction. (*Spread* is the standard deviation of all the numbers.)
 
 # %% tags=["skip-grading"]
 import matplotlib.pyplot as plt
@@ -61,6 +63,15 @@ from coursekit.notebook.until_written import needs, until_written
 
 torch.manual_seed(1)
 words = torch.randn(1, 8, 64)  # one sentence of eight words, d_model = 64
+
+
+def plain_attention():
+    """A layer of attention with d_model = 64 and four heads; its biases begin at 0, as in PyTorch's own."""
+    attention = MultiHeadAttention(64, 4)
+    for name, parameter in attention.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(parameter)
+    return attention
 
 
 def likeness(x):
@@ -72,16 +83,17 @@ def likeness(x):
 fig, axes = plt.subplots(1, 4, figsize=(9.6, 3))
 x = words
 for depth, ax in enumerate(axes):
-    heatmap(likeness(x), ax=ax, vmin=0, vmax=1, xlabel=f"spread of the numbers: {x.std():.2f}")
-    ax.set(xticks=[], yticks=[])
+    heatmap(likeness(x), "01234567", "01234567", ax=ax, vmin=0, vmax=1, xlabel=f"word (spread {x.std():.2g})")
     ax.set_title(("before", "after one layer", "after two", "after three")[depth], fontsize=10.5)
-    x, _ = MultiHeadAttention(64, 4)(x)
-fig.suptitle("Three layers of plain attention, and all words are the same (bright: alike)", x=0.02, ha="left", weight="bold")
+    x, _ = plain_attention()(x)
+axes[0].set_ylabel("word")
+fig.colorbar(axes[0].images[0], ax=axes, label="cosine", shrink=0.8, extend="min")
+fig.suptitle("After two layers of plain attention all words point the same way", x=0.02, ha="left", weight="bold")
 plt.show()
 
 # %% [markdown]
 # Why? What a head brings home is a *weighted mean* of the words. Means of means of means are all alike, as paints are that are
-# stirred together. And the numbers get smaller on the way. Three things are needed:
+# stirred together. (Dong, Cordonnier and Loukas 2021 prove it, under the title *Attention is not all you need*.) And the numbers get smaller on the way. Three things are needed:
 #
 # 1. something that keeps the **size** of the numbers sane: *layer normalisation*;
 # 2. something that lets each word **think** for itself, instead of only mixing: the *feed-forward layer*;
@@ -165,7 +177,7 @@ with until_written():
     plt.show()
 
 # %% [markdown]
-# Every row on the right has mean 0 and variance 1. In digits, for a whole batch, and when all numbers grow by 1000:
+# Every row on the right has mean 0 and variance 1. In numbers, for a whole batch, and when 1000 is added to all entries:
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -178,16 +190,48 @@ with until_written():
     print(f"x + 1000 changes the result by {(norm(x + 1000) - y).abs().max():.0e}")
 
 # %% [markdown]
+# ### Optional · Break it to believe it ●●○ (10 minutes, no points)
+#
+# A test is as good as the inputs that it tries. Five impostors of your norm wait behind the card below; one of them normalises all words together. All five pass a test with this one word:
+
+# %% locked="weak_input"
+def layer_norm(x):
+    """Yours, with γ = 1 and β = 0.  x (…, d_model) → same."""
+    return LayerNorm(x.shape[-1]).to(x.dtype)(x)
+
+
+weak_input = torch.tensor([[100.0, 300.0, 500.0, 700.0]]).double()
+
+# %% [markdown]
+# Let `counterexample()` return words `(…, d_model)` for which they go wrong. Can one input expose all five?
+
+# %% question="counterexample" points=0
+def counterexample():
+    """Words, a tensor (…, d_model), that give wrong norms away."""
+    ### BEGIN SOLUTION
+    words = torch.arange(48.0).reshape(3, 16).double() ** 2
+    words[1] = 7  # a word whose entries are all equal
+    words[2] *= 1e-6  # a quiet one …
+    words[0, 3] = 1e6  # … and one with a single loud entry
+    return words
+    ### END SOLUTION
+
+# %% tags=["skip-grading"]
+with until_written():
+    needs("LayerNorm")
+    break_it(counterexample, layer_norm)
+
+# %% [markdown]
 # ## 3 · The feed-forward layer: each word thinks for itself
 #
-# Attention moves information *between* words; but whatever it moves, it only mixes. What should a word *conclude* from what it heard?
+# Attention moves information *between* words; but the values that it moves are only mixed. What should a word *conclude* from what it heard?
 # In lab 03 a matrix and a ReLU built features such as "*battery* **and** *ran*", and a second matrix turned them into votes. This
 # is the same thing, with learned matrices:
 #
 # $$\mathrm{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
-# **By hand**, with lab 03's numbers (its column of ones is now $b_1$). The word heard *battery* and *ran*, but not
-# *program*: $x = (1, 0, 1)$. The columns of $W_1$ ask for *battery & ran* and for *program & ran*:
+# **By hand**, with lab 03's numbers (its column of ones is now $b_1$). Its entries are *battery*, *program*, *ran*, and the word heard the first and the last:
+# $x = (1, 0, 1)$. The columns of $W_1$ ask for *battery & ran* and for *program & ran*:
 #
 # $$W_1 = \begin{pmatrix} 1 & -1 \\ -1 & 1 \\ 1 & 1 \end{pmatrix} \quad b_1 = (-1, -1) \quad\Rightarrow\quad
 # x W_1 + b_1 = (1, -1) \;\;\xrightarrow{\mathrm{ReLU}}\;\; (1, 0)$$
@@ -229,7 +273,7 @@ check("FeedForward", FeedForward)
 # into a straight line.
 
 # %% tags=["skip-grading"]
-def learn_curve(width, place, curve, steps=400):
+def learn_curve(width, place, curve, steps=1000):
     """Train a feed-forward layer of this width; returns what it says at each place."""
     torch.manual_seed(2)
     layer = FeedForward(1, width)
@@ -264,10 +308,10 @@ with until_written():
 #
 # $$\mathrm{output} = \mathrm{LN}\big(x + \mathrm{SubLayer}(x)\big)$$
 #
-# In pictures of the transformer this is the box *Add & Norm*, and the arrow that leads around the sublayer. It does two things:
+# In pictures of the transformer this is the box *Add & Norm*, and the arrow that leads around the sublayer: the **skip connection** (He and others 2015). It does two things:
 #
-# * **Nothing gets lost.** If the sublayer says nothing, the word passes unharmed. A sublayer needs to say only what should *change*.
-# * **Gradients get through.** On the way back the sum hands the gradient to both sides: into the sublayer *and* around it, undamped.
+# * **Nothing gets lost.** If the sublayer says nothing, the word passes, only normalised. A sublayer needs to say only what should *change*, and each word stays itself.
+# * **Gradients get through.** On the way back the sum hands the whole gradient to both sides: into the sublayer *and* around it. Only the norm behind the sum rescales it.
 #
 # **By hand.** $x = (1, 2)$ and a sublayer that says $(10, 20)$: the sum is $(11, 22)$. The norm makes $(-1, 1)$ of it.
 
@@ -292,41 +336,55 @@ check("residual", residual)
 
 # %% [markdown]
 # > **A note on the order.** The first transformer normalises *after* the sum, as the lecture's equation does, and so do we
-# > ("post-LN"). Many later models normalise the sublayer's *input* instead, $x + \mathrm{SubLayer}(\mathrm{LN}(x))$ ("pre-LN"), which is easier
-# > to train when there are very many layers. Both are good; they must not be mixed up.
+# > ("post-LN"). Most later models normalise the sublayer's *input* instead, $x + \mathrm{SubLayer}(\mathrm{LN}(x))$ ("pre-LN"). Then no norm stands on
+# > the way around, and very deep stacks are easier to train (Xiong and others 2020). Many also leave the mean and β out of the norm (*RMSNorm*) and put a gate into the
+# > feed-forward layer (*SwiGLU*). The lab keeps to the lecture's order.
 #
-# Is it worth it? Sixteen layers of attention and normalisation, once with the way around and once without. We look at the gradient
-# that arrives at the matrix $W^Q$ of each layer: **no gradient, no learning**.
+# Is it worth it? Sixteen layers of attention, with and without the skip, with and without a norm: four stacks. In each we look at the gradient that arrives at two matrices of every layer. Where no gradient arrives, nothing tells a matrix which way to go. $W^O$ says what a layer adds; $W^Q$ says whom its words listen to. Before you run it: in which of the four will something die, and what?
 
 # %% tags=["skip-grading"]
-def gradients_arriving(add, depth=16):
-    """The size of the gradient at W_Q in each layer of a stack, with the way around (add) or without it."""
+def gradients_arriving(add, norm, depth=16):
+    """The gradient's size at W_O and at W_Q in each layer of a stack, and at its input, for some loss at the end."""
     torch.manual_seed(5)
-    layers = [(MultiHeadAttention(64, 4), LayerNorm(64)) for _ in range(depth)]
-    x = words
-    for attention, norm in layers:
+    layers = [(plain_attention(), LayerNorm(64) if norm else nn.Identity()) for _ in range(depth)]
+    x = start = words.clone().requires_grad_()
+    for attention, after in layers:
         listen = lambda y: attention(y)[0]
-        x = residual(x, listen, norm) if add else norm(listen(x))
-    (x * torch.randn_like(x)).sum().backward()  # some loss
-    return [attention.W_Q.weight.grad.norm().item() for attention, _ in layers]
+        x = residual(x, listen, after) if add else after(listen(x))
+    (x * torch.randn(x.shape, generator=torch.Generator().manual_seed(9))).sum().backward()
+    sizes = {name: [getattr(layer, name).weight.grad.norm().item() for layer, _ in layers] for name in ("W_O", "W_Q")}
+    return sizes | {"input": start.grad.norm().item()}
 
 
 with until_written():
     needs("LayerNorm", "residual")
-    around, straight = gradients_arriving(add=True), gradients_arriving(add=False)
-    weak = next((n for n in range(16) if straight[n] < around[n] / 1000), 15) + 1  # its number, from 1
-    fig, ax = plt.subplots(figsize=(7.4, 3.3))
-    ax.semilogy(range(1, 17), around, "o-", color=BLUE, label="with the way around")
-    ax.semilogy(range(1, 17), straight, "s--", color=ORANGE, label="without it")
-    ax.set(xlabel="layer", ylabel="size of the gradient at $W^Q$", xticks=range(1, 17))
-    ax.set_title(f"Without the way around, layers from {weak} on get next to no gradient")
-    ax.legend()
+    stacks = {(add, norm): gradients_arriving(add, norm) for add in (True, False) for norm in (True, False)}
+    fig, axes = plt.subplots(1, 2, figsize=(9.6, 3.4), sharey=True)
+    titles = ("No norm: without skips all gradients vanish", "With norms: without skips next to none at $W^Q$ from layer 3")
+    for ax, norm, title in zip(axes, (False, True), titles):
+        for add, colour, way in ((True, BLUE, "with skips"), (False, ORANGE, "without")):
+            for name, mark in (("W_O", "o-"), ("W_Q", "s--")):
+                size = [max(value, 1e-9) for value in stacks[add, norm][name]]
+                ax.semilogy(range(1, 17), size, mark, ms=4, color=colour, label=f"$W^{name[-1]}$, {way}")
+        ax.set(xlabel="layer", xticks=range(1, 17, 3))
+        ax.set_title(title, fontsize=10.5)
+    axes[0].set_ylabel("size of the gradient")
+    axes[0].set_yticks([10.0**k for k in (-9, -6, -3, 0, 3)], ["$10^{-9}$ or less", "$10^{-6}$", "$10^{-3}$", "1", "1000"])
+    axes[1].legend(fontsize=8, loc="center right", bbox_to_anchor=(1, 0.62), handlelength=4)
+    fig.suptitle("Without skips little or no gradient arrives where it is needed", x=0.02, ha="left", weight="bold")
     plt.show()
-    print(f"the smallest gradient of the sixteen: {min(around):.2g} with the way around, {min(straight):.0e} without it")
+    for (add, norm), sizes in stacks.items():
+        print(f"{'norms' if norm else 'no norm':<8} {'with' if add else 'without'} skips: at the input {sizes['input']:.2g},"
+              f" at W_O {sizes['W_O'][0]:.2g} (layer 1) to {sizes['W_O'][-1]:.2g} (layer 16)")
 
 # %% [markdown]
-# Without the way around, the words are nearly alike after two layers, as in section 1. Then it makes no difference who listens to whom, so
-# nothing can be learned about it: the gradient falls to less than a thousandth of what it should be, one layer later to less than a millionth. With it, every layer gets one to learn from.
+# Two different things go wrong without the skip. On the right you see the second alone, on the left both.
+#
+# * **Vanishing gradients** (left). Each layer makes the words smaller on the way there, and the gradient on the way back. What $W^O$ gets is the product of the two, so *every* layer pays for all the others: it gets tens of millions of times less than with
+#   skips. The sum puts a 1 beside each factor.
+# * **Rank collapse** (right, and left as well). A norm after each layer brings the numbers back to size, and with them the gradient: it reaches the input and every $W^O$ at full strength, *also without skips*. And yet the gradient at $W^Q$ (and $W^K$)
+#   is next to nothing from the third layer on: after two layers all words are alike, as in section 1, and then it makes no difference who listens to whom. The norm can't bring back what the words
+#   no longer have: their differences. With the skip they keep them, because each word is still in the sum.
 #
 # ## 5 · The encoder block
 #
@@ -340,7 +398,7 @@ with until_written():
 #
 # One more thing: **dropout**. In training mode `nn.Dropout(p)` sets each number to 0 with probability $p$, and divides the others
 # by $1 - p$, so that no word can rely on a single entry of a vector. Here it acts on **what each sublayer says, before the sum**, and
-# nowhere else. In evaluation mode it does nothing.
+# nowhere else (PyTorch's layers also drop inside the sublayers). In evaluation mode it does nothing.
 
 # %% [markdown]
 # ### Question 4 · `EncoderBlock` ●●○ (20 minutes, 5 points)
@@ -348,7 +406,7 @@ with until_written():
 # A class with
 #
 # * `EncoderBlock(d_model, heads, d_ff, dropout=0.0)`: makes the parts **`attention`** (a `MultiHeadAttention`), **`feed_forward`** (your
-#   `FeedForward`), **`norm1`** and **`norm2`** (your `LayerNorm` with its usual `eps`), and an `nn.Dropout`; nothing else that is learned.
+#   `FeedForward`), **`norm1`** and **`norm2`** (your `LayerNorm` with its usual `eps`), and an `nn.Dropout` (one, under any name); nothing else that is learned.
 #   The names matter: the learned numbers are then called `attention.W_Q.weight`, `feed_forward.linear1.bias`, `norm1.weight` and so on, and later labs load them by these names.
 # * `forward(x, mask=None)`: `x` is `(B, T, d_model)`; `mask` is `None`, or booleans of shape `(T, T)`, `(B, T, T)` or `(B, 1, T)`, as your attention takes
 #   them. First the attention with `norm1`, then the feed-forward layer with `norm2`, each through `residual`, with dropout on what the sublayer says. Returns **one** tensor
@@ -383,7 +441,7 @@ check("EncoderBlock", EncoderBlock)
 
 # %% [markdown]
 # **Shapes walking through.** A hook (lab 08) at each part of your block notes what comes out. Two sentences of seven words walk
-# through a block of the first transformer's size:
+# through a block of the first transformer's size. (Each box is as high as a word's vector is long; the eight tiles are the heads' maps.)
 
 # %% tags=["skip-grading"]
 from coursekit.figures.block_shapes import draw_walk, stations
@@ -392,13 +450,13 @@ with until_written():
     needs("EncoderBlock")
     block = EncoderBlock(d_model=512, heads=8, d_ff=2048)
     walk = stations(block, torch.randn(2, 7, 512))
-    draw_walk(walk, title="Whatever happens inside: what goes in with 512 numbers a word comes out with 512")
+    draw_walk(walk, title="Whatever happens inside: 512 numbers a word go in, 512 come out")
     plt.show()
     print(f"parameters: {sum(p.numel() for p in block.parameters()):,}, of them in the feed-forward layer:",
           f"{sum(p.numel() for p in block.feed_forward.parameters()):,}")
 
 # %% [markdown]
-# **The cure for section 1.** Twelve blocks, and after each of them we ask how alike the words are, on average:
+# **A remedy for section 1.** Twelve blocks, and after each of them we ask how alike the words are, on average. The same parts in pre-LN order run beside them:
 
 # %% tags=["skip-grading"]
 def mean_likeness(make, depth=12):
@@ -414,18 +472,26 @@ def mean_likeness(make, depth=12):
 
 with until_written():
     needs("EncoderBlock")
-    blocks = mean_likeness(lambda: EncoderBlock(64, 4, 256))
+
+    def pre_ln_block():
+        parts = EncoderBlock(64, 4, 256)
+        listen = lambda x: x + parts.attention(parts.norm1(x))[0]
+        return lambda x: listen(x) + parts.feed_forward(parts.norm2(listen(x)))
+
     fig, ax = plt.subplots(figsize=(7.2, 3.1))
-    ax.plot(mean_likeness(lambda: MultiHeadAttention(64, 4)), "s--", color=ORANGE, label="plain attention")
-    ax.plot(blocks, "o-", color=BLUE, label="your encoder blocks")
+    ax.plot(mean_likeness(plain_attention), "s--", color=ORANGE, label="plain attention")
+    ax.plot(mean_likeness(lambda: EncoderBlock(64, 4, 256)), "o-", color=BLUE, label="your encoder blocks (post-LN)")
+    ax.plot(mean_likeness(pre_ln_block), "^-", color=GREEN, label="your parts in pre-LN order")
     ax.set(xlabel="layers", ylabel="mean likeness of two words", ylim=(-0.1, 1.08))
-    ax.set_title("In a stack of blocks the words stay themselves far longer")
+    ax.set_title("In a stack of blocks the words stay different far longer")
     ax.legend(loc="lower right")
     plt.show()
 
 # %% [markdown]
-# **A silent block.** If both sublayers say nothing (their last matrices are zero), normalised words pass as they are, however many such blocks
-# there are. This is how a deep stack can start: each block does no harm until it has learned something.
+# The blocks are random here, so each still stirs a little (and its ReLUs, and its biases, which plain attention has at 0 here, push all words the same way), and the words drift together slowly.
+#
+# **A silent block.** If both sublayers say nothing (their last matrices and biases are zero), normalised words pass as they are, however many such blocks
+# there are. Some deep models start so on purpose: each block does no harm until it has learned something.
 
 # %% tags=["skip-grading"]
 with until_written(), torch.no_grad():
@@ -438,7 +504,7 @@ with until_written(), torch.no_grad():
             layer.weight.zero_()
             layer.bias.zero_()
         y = silent(y)
-    print(f"after 100 silent blocks the words have changed by {(y - x).abs().max():.1e} at most: the ε in 200 norms")
+    print(f"after 100 silent blocks the words have changed by {(y - x).abs().max():.1e} at most: the ε of the first norm; the other 199 change nothing")
 
 # %% [markdown]
 # **The same as PyTorch's?** Copy your weights into PyTorch's encoder layer, and give both the same sentence:
@@ -562,15 +628,15 @@ with until_written():
     fig, axes = plt.subplots(1, 2, figsize=(9.6, 3.9))
     for ax, size, columns, title in ((axes[0], influence[0], german, "Itself and its past, not its future"),
                                      (axes[1], influence[1], english, "Every source word, not the padding")):
-        heatmap(size.sqrt(), german, columns, ax=ax, vmin=0, title=title, xlabel="a change here …")
+        heatmap(size, german, columns, ax=ax, numbers=".2f", vmin=0, title=title, xlabel="a change here …")
         for i, j in (size == 0).nonzero().tolist():
-            ax.text(j, i, "0", ha="center", va="center", color="white")
-    axes[0].set_ylabel("… moves the output here")
+            ax.texts[i * len(columns) + j].set_text("0")
+    axes[0].set_ylabel("… moves the output here (size of the gradient)")
     plt.show()
     print("influence of “gegessen” on “Ich”:", influence[0][1, 5].item(), "  of <pad> on anything:", influence[1][:, 4].max().item())
 
 # %% [markdown]
-# The cells with a 0 are not small, they are 0. This is what makes it possible to train all positions at once (lab 10), though in the
+# The cells with a 0 are not small, they are 0, and would be for any words: what is masked gets a weight of exactly 0. This is what makes it possible to train all positions at once (lab 10), though in the
 # end the decoder has to write word by word.
 #
 # And the whole stack? The first transformer had six blocks on each side:
@@ -586,7 +652,7 @@ with until_written():
           f"{(together + 37_000 * 512) / 1e6:.0f} million. The paper says 65.")
 
 # %% [markdown]
-# ## 7 · In your own words (2 points each)
+# ## 7 · In your own words (10 minutes, 2 points each)
 #
 # **(a)** A friend says: "*Attention is all you need*, the title says so. I leave out the feed-forward layers." What can a block with only
 # attention (and Add & Norm) not do well, and why? Two or three sentences.
@@ -595,18 +661,18 @@ with until_written():
 # ### BEGIN SOLUTION
 # Attention moves information from word to word, but what arrives is a weighted mean of linear images of the words: within a head, nothing is computed from the
 # *combination* of what was heard. A conclusion such as "battery and ran, but not program" needs a nonlinearity on each word's own vector, and that is the ReLU of
-# the feed-forward layer. It also holds most of the parameters, so most of what a model knows by heart has its place there.
+# the feed-forward layer. It also holds most of the parameters, and patterns of text (Geva and others 2021) and facts (Meng and others 2022) have been found there.
 # ### END SOLUTION
 
 # %% [markdown]
-# **(b)** Why does the residual connection help the gradient? Use the equation $\mathrm{output} = x + f(x)$, without the norm, and say what
-# happens in a stack of many layers, with the sum and without it. Two or three sentences.
+# **(b)** A friend stacks a hundred pre-LN blocks, $x + f(\mathrm{LN}(x))$, and no norm after the last one. Predict: what happens to the size of $x$ from block to block, and to the gradient on its way back to the first? Compare both with our order,
+# $\mathrm{LN}(x + f(x))$. Three or four sentences.
 
 # %% [markdown] written="why_residual" points=2
 # ### BEGIN SOLUTION
-# The derivative of x + f(x) with respect to x is 1 + f'(x), so the gradient that comes from above is passed on whole, plus whatever goes through f. In a stack
-# without the sum the factors f' are multiplied, and if they are small the product vanishes; with the sum, one term of the product is always 1 · 1 · 1 …, a straight
-# way from the loss to every layer. A layer that has learned nothing yet (f nearly 0) does not get in the way of the others.
+# What f says has about the same size in every block, because its input is normalised; nothing makes the sum small again, so x grows from block to block (about with the root of their number, if the blocks say unrelated things), and
+# each new block changes it less. That is why such models have one more norm at the end. On the way back the derivative of x + f(LN(x)) is 1 + something: one term of the product is 1 · 1 · 1 …, so the first block gets the whole gradient, however many there are.
+# In our order x has the same size after every block, but each norm stands on the way around, too, and rescales the gradient once a sublayer, so that the straight way is no longer undamped.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -616,9 +682,9 @@ with until_written():
 progress()
 
 # %% [markdown]
-# * You know what goes wrong in a stack of plain attention, and which of three remedies cures what.
+# * You know what goes wrong in a stack of plain attention, and which of three remedies helps against what.
 # * You have built both blocks of the transformer from your own parts, and they agree with PyTorch's.
-# * You can prove with a gradient what a block can see and what it can't.
+# * You can show with a gradient what a block can see and what it can't.
 #
 # ## What is still missing
 #

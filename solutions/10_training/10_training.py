@@ -9,8 +9,8 @@
 # %% [markdown]
 # # 10 · Training: how does it learn?
 #
-# **What you already have.** Blocks (lab 09) that take vectors in and give vectors out, tokens and positions to feed them, and at the end of it a
-# linear layer with one number for every word: the **logits**. A softmax, and there is a probability for each next word.
+# **What you already have.** Blocks (lab 09) that take vectors in and give vectors out, tokens and positions to feed them, and at the end a
+# linear layer that gives one number for each word: the **logits**. A softmax, and there is a probability for each next word.
 #
 # **What is missing.** All the weights are random, so it talks nonsense. There are millions of them, and nobody can set them by hand.
 #
@@ -18,13 +18,15 @@
 #
 # * turn one sentence into many lessons, without letting the model peek at the answers;
 # * measure how wrong a model is, in a number that ignores the padding and doesn't reward boasting;
-# * write Adam, the optimizer that trained nearly every model you have heard of, and the learning rate of the first transformer;
+# * write Adam, the optimizer that, with its close relative AdamW, trained nearly every model you have heard of, and the learning rate of the first transformer;
 # * put it together, train a transformer and the recurrent network that it replaced, and see for yourself which one wins, and at what.
+#
+# *110 minutes: 75 for the six functions, 10 for the two answers in words, 25 to read and look.*
 
 # %% locked="setup"
 import torch
 from torch import nn
-from coursekit import check, progress, start
+from coursekit import break_it, check, progress, start
 
 start("10_training")
 
@@ -32,7 +34,7 @@ start("10_training")
 # ## 1 · One sentence, five lessons
 #
 # The lecture translates *Soy un estudiante* to *I am a student*. The encoder reads the Spanish sentence; the decoder says the English one, word after word, and each
-# time it sees the words that it has said so far. Two marks help: it begins with `<bos>` (*beginning of sentence*) in its hands, and when nothing is left
+# time it sees the words that it has said so far. Two marks help: what it sees first is `<bos>` (*beginning of sentence*), and when nothing is left
 # to say, it says `<eos>` (*end of sentence*). In training we know the whole answer, so we can write down at once everything that it should learn:
 #
 # | the decoder sees | and should say |
@@ -55,7 +57,7 @@ start("10_training")
 # The labels are the input, **shifted by one**. And the input holds the *right* words, even where the model would have said something else: that is called **teacher forcing**.
 #
 # **The shift is everything.** Suppose that you forget it and put the labels in as the input. Then position 1 sees *am* and is asked to say *am*. A model learns that in no time,
-# shows an accuracy of 98% after a minute, and can't translate a single word: when it has to write by itself, there is nothing to copy from.
+# shows an accuracy of nearly 100%, and can't translate a single word: when it has to write by itself, there is nothing to copy from. (Section 7 tries it.)
 
 # %% [markdown]
 # ### Question 1 · `shift_targets` ●○○ (10 minutes, 3 points)
@@ -151,7 +153,7 @@ with until_written():
     fig, axes = plt.subplots(1, 2, figsize=(9.2, 3.4))
     for ax, epsilon, title in zip(axes, (0.0, 0.1), ("ε = 0: be certain", "ε = 0.1: leave a little for the others")):
         heatmap(label_smoothing(targets, 6, epsilon), [words[t] for t in targets], words, ax=ax, numbers=True, vmin=0, vmax=1,
-                title=title, xlabel="probability of")
+                title=title, xlabel="probability of this word")
     axes[0].set_ylabel("position: what is right")
     plt.show()
 
@@ -168,8 +170,9 @@ with until_written():
 # **By hand.** Logits $0$ and $\log 3$, so $p = (\tfrac14, \tfrac34)$; the second word is right. Then $H = -\log\tfrac34 = 0.288$. With ε = 0.2 the target is
 # $(0.1, 0.9)$ and $H = -0.1 \log\tfrac14 - 0.9\log\tfrac34 = 0.139 + 0.259 = 0.398$.
 #
-# Two numbers to remember. A model that knows nothing has equal logits, so $p = 1/V$ and $H = \log V$, with or without smoothing. If your first loss is far above $\log V$,
-# something is broken. And with smoothing a perfect model does not reach 0.
+# Two things to remember. A model that knows nothing has equal logits, so $p = 1/V$ and $H = \log V$, with or without smoothing. A fresh model is a little above, as its logits are
+# not quite equal; if your first loss is far above $\log V$, something is broken. And with smoothing a perfect model does not reach 0. (For real sentences it would not without it either: often more than one word is right. Papers often print $e^H$ without smoothing, the **perplexity**: among how
+# many equally likely words the model hesitates. Equal logits have perplexity $V$.)
 #
 # **The padding is no lesson.** It stands in the labels only because a batch must be a rectangle. A position whose label is `pad` does not count: not in the sum, and not
 # in the number that the sum is divided by.
@@ -232,12 +235,38 @@ with until_written():
     _, batch_labels = shift_targets([[2, 1, 0, 4], [3], [2, 1]], BOS, EOS, PAD)
     logits = torch.randn(3, 5, 6, generator=torch.Generator().manual_seed(0)).requires_grad_()
     masked_cross_entropy(logits, batch_labels, PAD).backward()
-    ax = heatmap(logits.grad.norm(dim=-1), ["I am a student", "thanks", "I am"], numbers=True,
-                 title="No gradient reaches the padding", xlabel="position", ylabel="sentence", vmin=0)
+    _, ax = plt.subplots(figsize=(7.2, 2.4))
+    heatmap(logits.grad.norm(dim=-1), ["I am a student", "thanks", "I am"], "01234", ax=ax, numbers=True, aspect="auto", vmin=0,
+            title="No gradient reaches the padding", xlabel="position", ylabel="sentence", colorbar="size of the gradient")
     for (row, column), label in zip(torch.cartesian_prod(torch.arange(3), torch.arange(5)), batch_labels.flatten()):
         ax.texts[int(5 * row + column)].set_text(name[label] if label != PAD else "pad: 0")
     plt.show()
     print("at the padding:", logits.grad[batch_labels == PAD].abs().max().item())
+
+# %% [markdown]
+# ### Optional · Break it to believe it ●●○ (10 minutes, no points)
+#
+# A test is as good as the inputs that it tries. Six impostors of `masked_cross_entropy` wait behind the card below; one of them divides by all positions, padding included. All six pass this test:
+
+# %% locked="weak_input"
+weak_input = (torch.tensor([[[2.0, 0, 1], [0, 1, 3]]]), torch.tensor([[1, 2]]), 0)
+
+# %% [markdown]
+# Let `counterexample()` return `(logits, targets, pad)` or `(logits, targets, pad, smoothing)` for which they go wrong. Can one batch expose all six?
+
+# %% question="counterexample" points=0
+def counterexample():
+    """A batch that gives wrong losses away: (logits, targets, pad) or (logits, targets, pad, smoothing)."""
+    ### BEGIN SOLUTION
+    logits = torch.arange(40.0).reshape(2, 4, 5).double().sin()
+    logits[0, 0] *= 2000
+    return logits, torch.tensor([[0, 2, 1, 4], [1, 3, 3, 3]]), 3, 0.2
+    ### END SOLUTION
+
+# %% tags=["skip-grading"]
+with until_written():
+    needs("masked_cross_entropy")
+    break_it(counterexample, masked_cross_entropy)
 
 # %% [markdown]
 # ## 4 · Down the hill: Adam
@@ -255,7 +284,7 @@ with until_written():
 #
 # $$\hat m = \frac{m}{1-\beta_1^t} \qquad \hat v = \frac{v}{1-\beta_2^t} \qquad\qquad \theta \leftarrow \theta - \eta\,\frac{\hat m}{\sqrt{\hat v} + \epsilon}$$
 #
-# The $\epsilon$ (another one!) only protects from 0/0.
+# The $\epsilon$ (another one!) only protects from 0/0. (**AdamW**, Loshchilov and Hutter 2019, also shrinks each weight a little in every step, $\theta \leftarrow (1-\eta\lambda)\,\theta$: *weight decay*.)
 #
 # **By hand.** θ = 1, η = 0.1, β₁ = 0.9, β₂ = 0.98.
 #
@@ -272,7 +301,7 @@ with until_written():
 # `adam_step(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9)` returns the triple `(parameter, m, v)` after step number `t`.
 #
 # * `parameter`, `gradient`, `m`, `v`: tensors of one shape (any); `t`: 1, 2, 3, …; `rate`: η;
-# * the results are **new** tensors; the four that you were given stay as they are;
+# * the results are **new** tensors; the four that you were given stay as they are (no gradient needs to flow through this);
 # * $\epsilon$ is added *after* the root.
 #
 # (The defaults are those of the first transformer. `torch.optim.Adam` is what you are writing, so don't call it.)
@@ -292,55 +321,74 @@ def adam_step(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-
 check("adam_step", adam_step)
 
 # %% [markdown]
-# A long narrow valley: forty times steeper across than along.
+# A long narrow valley: forty times steeper across than along. And the same valley turned by 45°:
 
 # %% tags=["skip-grading"]
-steepness = torch.tensor([1.0, 40.0])  # the height is (x² + 40 y²) / 2, so the gradient is (x, 40 y)
+valley = torch.diag(torch.tensor([1.0, 40.0]))  # the height at a point p is p · valley · p / 2, its gradient valley · p
+turn = torch.tensor([[1.0, -1.0], [1.0, 1.0]]) / math.sqrt(2)
 begin = torch.tensor([-4.0, 1.4])
 
 
-def descend(update, steps=40):
-    """The way of 40 steps from the beginning; ``update(point, gradient, t)`` gives the next point."""
-    points = [begin]
+def descend(update, turned=False, steps=40):
+    """The way of 40 steps (41, 2) and the height at its end; ``update(point, gradient, t)`` gives the next point."""
+    slope, point = (turn @ valley @ turn.T, turn @ begin) if turned else (valley, begin)
+    points = [point]
     for t in range(1, steps + 1):
-        points.append(update(points[-1], steepness * points[-1], t))
-    return torch.stack(points)
+        points.append(update(points[-1], slope @ points[-1], t))
+    return torch.stack(points), (points[-1] @ slope @ points[-1] / 2).item()
+
+
+def plain(rate):
+    return lambda point, gradient, t: point - rate * gradient
+
+
+def adam(rate):
+    m, v = torch.zeros(2), torch.zeros(2)
+
+    def update(point, gradient, t):
+        nonlocal m, v
+        point, m, v = adam_step(point, gradient, m, v, t, rate)
+        return point
+
+    return update
 
 
 with until_written():
     needs("adam_step")
-    memory = {"m": torch.zeros(2), "v": torch.zeros(2)}
-
-    def adam(point, gradient, t):
-        point, memory["m"], memory["v"] = adam_step(point, gradient, memory["m"], memory["v"], t, 0.25)
-        return point
-
-    ways = {"gradient descent, η = 0.01: too slow along": descend(lambda point, g, t: point - 0.01 * g),
-            "gradient descent, η = 0.049: swings across": descend(lambda point, g, t: point - 0.049 * g),
-            "Adam, η = 0.25": descend(adam)}
-    x, y = torch.meshgrid(torch.linspace(-4.6, 1.6, 200), torch.linspace(-1.8, 1.8, 100), indexing="xy")
-    fig, ax = plt.subplots(figsize=(8.6, 3.5))
-    ax.contour(x, y, (x**2 + 40 * y**2) / 2, levels=[0.1, 0.5, 2, 5, 10, 20, 40, 60], colors="#c3ccd5", linewidths=1)
-    for (label, way), colour, mark in zip(ways.items(), (BLUE, RED, ORANGE), "os^"):
-        ax.plot(*way.T, marker=mark, ms=3, lw=1.2, color=colour, label=label)
-    ax.plot(0, 0, "*", color=INK, ms=12)
-    ax.set(xlabel="one weight", ylabel="another weight", ylim=(-1.8, 2.75))
-    ax.set_title("Adam goes along the valley as fast as across it")
-    ax.legend(fontsize=9, loc="upper right")
+    shown = (("gradient descent, η = 0.049", plain, 0.049, RED, "v"), ("gradient descent, η = 0.045", plain, 0.045, GREEN, "s"),
+             ("gradient descent, η = 0.01", plain, 0.01, BLUE, "o"), ("Adam, η = 0.25", adam, 0.25, ORANGE, "^"))
+    x, y = torch.meshgrid(torch.linspace(-4.6, 1.6, 200), torch.linspace(-4.6, 2.2, 200), indexing="xy")
+    grid = torch.stack([x, y], dim=-1)
+    fig, axes = plt.subplots(1, 2, figsize=(9.8, 4.0), width_ratios=(3, 2))
+    for ax, turned, title in ((axes[0], False, "Adam: as fast along as across"), (axes[1], True, "… but not in a slanted valley")):
+        slope = turn @ valley @ turn.T if turned else valley
+        ax.contour(x, y, ((grid @ slope) * grid).sum(-1) / 2, levels=[0.1, 0.5, 2, 5, 10, 20, 40, 60], colors="#c3ccd5", linewidths=1)
+        for label, kind, rate, colour, mark in shown:
+            ax.plot(*descend(kind(rate), turned)[0].T, marker=mark, ms=3, lw=1.2, color=colour, label=label)
+        ax.plot(0, 0, "*", color=INK, ms=12)
+        ax.set(xlabel="one weight")
+        ax.set_title(title)
+    axes[0].set(ylabel="another weight", ylim=(-1.8, 2.2))
+    axes[1].set(xlim=(-4.6, 1.2), ylim=(-4.4, 1.4), aspect="equal")
+    axes[0].legend(fontsize=9, loc="upper right")
     plt.show()
+    print("height after 40 steps    η: valley, turned valley")
+    for label, kind, rates in (("gradient descent", plain, (0.01, 0.045, 0.049, 0.051)), ("Adam", adam, (0.1, 0.25, 0.5))):
+        ends = [f"{rate}: {descend(kind(rate))[1]:.2f}, {descend(kind(rate), turned=True)[1]:.2f}" for rate in rates]
+        print(f"{label:<16}", "    ".join(ends))
 
 # %% [markdown]
-# Gradient descent must choose: an η that doesn't swing across the valley crawls along it. Adam divides each weight's step by the usual size of its own gradient, and the valley becomes
-# round. (It overshoots and comes back: that is $m$, which keeps rolling.)
+# With the right η plain gradient descent arrives as well as Adam. But it must be told: a smaller η crawls along the valley, a slightly larger one swings across it, or out of it. Adam ends near the bottom with each of three η, from 0.1 to 0.5, because it divides each weight's step by the usual size of that weight's own gradient: *this* valley becomes round. A slanted one stays narrow, for Adam looks at each weight by itself (with η = 0.5 it gets there, too).
+# (It overshoots and comes back: that is $m$, which keeps rolling.)
 #
 # Does it learn the lecture's sentence? The "model" here is nothing but a table of 5 × 6 logits, trained by your loss and your Adam:
 
 # %% tags=["skip-grading"]
 with until_written():
-    needs("shift_targets", "masked_cross_entropy", "adam_step")
+    needs("shift_targets", "label_smoothing", "masked_cross_entropy", "adam_step")
     table, m, v = torch.zeros(5, 6), torch.zeros(5, 6), torch.zeros(5, 6)
     history = []
-    for t in range(1, 61):
+    for t in range(1, 101):
         table.requires_grad_()
         loss = masked_cross_entropy(table, labels[0], PAD, smoothing=0.1)
         (gradient,) = torch.autograd.grad(loss, table)
@@ -349,25 +397,29 @@ with until_written():
     fig, axes = plt.subplots(1, 2, figsize=(9.2, 3.3), width_ratios=(2, 3))
     axes[0].plot(history, color=BLUE)
     axes[0].axhline(math.log(6), color="#8a97a3", lw=1, ls="--")
-    axes[0].annotate("ln 6", (30, math.log(6)), textcoords="offset points", xytext=(0, -14))
-    axes[0].set(xlabel="step", ylabel="loss")
+    axes[0].annotate("ln 6", (50, math.log(6)), textcoords="offset points", xytext=(0, -14))
+    target = label_smoothing(labels[0], 6, 0.1)
+    floor = -(target * target.log()).sum(-1).mean().item()  # the loss of a model that says exactly what is asked
+    axes[0].axhline(floor, color="#8a97a3", lw=1, ls=":")
+    axes[0].annotate(f"{floor:.2f}: a perfect model", (30, floor), textcoords="offset points", xytext=(0, 5))
+    axes[0].set(xlabel="step", ylabel="loss", ylim=(0, None))
     axes[0].set_title("From ln 6 downhill")
     heatmap(table.softmax(dim=-1), [words[t] for t in labels[0]], words, ax=axes[1], numbers=True, vmin=0, vmax=1,
-            title="The trained outputs", xlabel="probability of")
+            title="The trained outputs", xlabel="probability of this word")
     plt.show()
 
 # %% [markdown]
-# These are the lecture's *trained model outputs*: nearly certain, and not quite, because ε = 0.1 told it so.
+# These are the lecture's *trained model outputs*: nearly certain, and not quite, because ε = 0.1 asks for 0.9 + 0.1/6 = 0.92.
 #
 # ## 5 · Slowly at first
 #
-# At the beginning the weights are random, Adam's two means know nearly nothing, and a long step can wreck everything. So the first transformer **warmed up**: the learning rate
+# At the beginning the weights are random, Adam's two means know nearly nothing, and a long step can do lasting damage. So the first transformer **warmed up**: the learning rate
 # grew in a straight line for some steps, and then fell like $1/\sqrt{\text{step}}$:
 #
 # $$\eta = d_{model}^{-0.5} \cdot \min\!\left(\text{step}^{-0.5},\ \text{step}\cdot\text{warmup}^{-1.5}\right)$$
 #
 # The two arguments of the minimum are equal when step = warmup: there it is highest. For $d_{model} = 512$ and a warm-up of 4,000 steps that is
-# $1/\sqrt{512 \cdot 4000} = 0.0007$. (Its nickname, *Noam*, is the first name of the author who proposed it.)
+# $1/\sqrt{512 \cdot 4000} = 0.0007$. (Its nickname, *Noam*, comes from Noam Shazeer, one of the paper's authors.)
 
 # %% [markdown]
 # ### Question 5 · `noam_rate` ●○○ (5 minutes, 2 points)
@@ -394,10 +446,10 @@ with until_written():
     steps = range(1, 20001, 50)
     fig, ax = plt.subplots(figsize=(7.2, 3.1))
     for d_model, warmup, colour in ((512, 4000, BLUE), (512, 8000, ORANGE), (256, 4000, GREEN)):
-        ax.plot(steps, [noam_rate(step, d_model, warmup) for step in steps], color=colour, label=f"{d_model} : {warmup}")
+        ax.plot(steps, [noam_rate(step, d_model, warmup) for step in steps], color=colour, label=f"$d_{{model}}$ = {d_model}, warm-up {warmup:,}")
     ax.set(xlabel="step", ylabel="learning rate")
     ax.set_title("A straight climb, then a long way down")
-    ax.legend(title="$d_{model}$ : warm-up")
+    ax.legend()
     plt.show()
     print(f"the highest rate of the first transformer: {noam_rate(4000, 512, 4000):.6f}")
 
@@ -411,11 +463,11 @@ with until_written():
 # 3. **clear the old gradients** (`optimizer.zero_grad()`): PyTorch *adds* new gradients to what is already there;
 # 4. forward: the model's logits, and the loss;
 # 5. backward: `loss.backward()` puts a gradient at each parameter;
-# 6. clip: if the gradient of all parameters together is longer than `clip`, shorten it to that length (`nn.utils.clip_grad_norm_` does it). One odd batch can't throw the model out
-#    of the valley then;
+# 6. clip: if the gradient of all parameters together is longer than `clip`, shorten it to that length (`nn.utils.clip_grad_norm_` does it). One odd batch does less
+#    harm then;
 # 7. the optimizer takes its step.
 #
-# Forget one of them, and in most cases *nothing complains*. It just learns badly.
+# What must not change places: 3 comes before 5, and 6 between 5 and 7. Forget a step, and in most cases *nothing complains*. It just learns badly.
 
 # %% [markdown]
 # ### Question 6 · `train_step` ●●○ (15 minutes, 4 points)
@@ -451,7 +503,7 @@ check("train_step", train_step)
 # ## 7 · A race
 #
 # Before the transformer, translators were recurrent networks with attention: an encoder that reads word by word, a decoder that writes word by word, and lab 07's additive attention between
-# them, the **align-and-translate** model. The lectures say why it was replaced. Let us not believe it, but look.
+# them, the **align-and-translate** model. The lectures say why it was replaced. Don't take it on trust: look.
 #
 # The task is *reversing*: the source is a random sequence of 4 to 10 letters, the target is the same backwards. Both models get the same 300 batches of 64 sequences, the same optimizer, the same
 # learning rate (one that suits both; we tried several), and about the same number of weights (69,000 and 70,000). The transformer is made of one encoder block and one decoder block of lab 09: yours, if they are at hand.
@@ -484,9 +536,16 @@ def loss_function(logits, labels):
 
 
 torch.set_num_threads(1)  # models as small as these are fastest on one processor core
-torch.manual_seed(1)
-racers = {"align and translate": AlignAndTranslate(), "transformer": SmallTransformer(mine("09", "EncoderBlock"), mine("09", "DecoderBlock"))}
-for name_of_model, model in racers.items():
+blocks = mine("09", "EncoderBlock"), mine("09", "DecoderBlock")
+
+
+def fresh_racers():
+    """Both models, with the same random weights each time."""
+    torch.manual_seed(1)
+    return {"align and translate": AlignAndTranslate(), "transformer": SmallTransformer(*blocks)}
+
+
+for name_of_model, model in fresh_racers().items():
     print(f"{name_of_model}: {sum(p.numel() for p in model.parameters()):,} weights")
 
 # %% tags=["skip-grading"]
@@ -495,7 +554,7 @@ with until_written():
     draw = torch.Generator().manual_seed(2)
     unseen = reversal(200, 4, 10, draw)
     batches = [reversal(64, 4, 10, draw) for _ in range(300)]
-    curves, seconds, path = {}, {}, []
+    racers, curves, seconds, path = fresh_racers(), {}, {}, []
     for name_of_model, model in racers.items():
         optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
         curves[name_of_model], seconds[name_of_model] = [(0, accuracy(model, unseen))], 0.0
@@ -508,7 +567,8 @@ with until_written():
             if name_of_model == "transformer" and step % 5 == 0:
                 path.append(nn.utils.parameters_to_vector(model.parameters()).detach().clone())
     for name_of_model, spent in seconds.items():
-        print(f"{name_of_model}: {curves[name_of_model][-1][1]:.1%} of the words right after 300 steps, {spent:.1f} s of computing")
+        print(f"{name_of_model}: {curves[name_of_model][-1][1]:.1%} of the words right after 300 steps, {1000 * spent / 300:.0f} ms of processor time a step")
+    print("(The bars' clock counts more: the tests on the way, and what else this computer does.)")
 
 # %% [markdown]
 # Three questions, one picture each. Which learns faster, step for step? How long does a step take when the sequences get longer? And what happens with sequences that are longer than
@@ -527,6 +587,8 @@ with until_written():
                 loss_function(model(*batch[:2]), batch[2]).backward()
                 times.append(time.process_time() - began)
             cost[name_of_model].append(min(times))
+    slower = [a / b for a, b in zip(*cost.values())]
+    print("processor time, recurrent against transformer:", ", ".join(f"{k:.1f} to 1 at {length}" for k, length in zip(slower, lengths)))
     fig, axes = plt.subplots(1, 3, figsize=(10.4, 3.3))
     for (name_of_model, model), colour, mark in zip(racers.items(), (ORANGE, BLUE), "so"):
         axes[0].plot(*zip(*curves[name_of_model]), color=colour, label=name_of_model)
@@ -534,26 +596,75 @@ with until_written():
         tests = [accuracy(model, reversal(100, length, length, draw)) for length in beyond]
         axes[2].plot(beyond, tests, mark + "-", ms=4, color=colour)
     axes[0].set(xlabel="batches seen", ylabel="share of right words", ylim=(0, 1.03))
-    axes[0].set_title("Step for step: a tie", fontsize=11)
+    axes[0].set_title("Step for step: nearly a tie", fontsize=11)
     axes[0].legend(fontsize=9)
-    axes[1].set(xlabel="length of the sequences", ylabel="milliseconds a batch")
-    axes[1].set_title("By the clock: the transformer", fontsize=11)
+    axes[1].set(xlabel="length of the sequences", ylabel="processor time, ms a batch")
+    axes[1].set_title("In processor time: the transformer", fontsize=11)
     axes[2].axvspan(4, 10, color="#eef2f5", zorder=0)
-    axes[2].set(xlabel="length (grey: seen in training)", ylim=(0, 1.03), xticks=range(4, 17, 2))
+    axes[2].set(xlabel="length (grey: seen in training)", ylabel="share of right words", ylim=(0, 1.03), xticks=range(4, 17, 2))
     axes[2].set_title("On longer ones: the recurrent one", fontsize=11)
     plt.show()
 
 # %% [markdown]
-# * **Step for step** neither is clearly better at this small size. Both have attention, and attention is what the task needs.
-# * **By the clock** the transformer wins, and the longer the sequence the more: it computes all positions at once, while the recurrent network waits at each position for the one before. On
-#   a graphics card, with thousands of processors, the gap is far larger. This is what made large models possible.
-# * **On longer sequences than it has seen** the transformer breaks down at once: it has never met position 12, and its clock hands (lab 06) stand in a way that means nothing to it. The recurrent network,
-#   which does the same thing at every position, gets worse slowly. The lectures don't mention this one. (Rotary positions help; more and longer training data help most.)
+# * **Step for step** neither is clearly better at this small size (one run each). Both have attention, and attention is what the task needs.
+# * **In processor time** the transformer wins as soon as the sequences get longer. (In the race itself, with 4 to 10 letters, it is nearly a tie.) It needs a few large matrix products for all positions together, where the recurrent network needs many small ones, each waiting for the one before. On
+#   a graphics card, where thousands of cores share a large product, waiting costs far more. This is what made large models possible. (The advantage grows far more slowly than the length, at the end hardly or not at all: both pay for attention from each position to each, $T^2$.)
+# * **On longer sequences than it has seen** the transformer breaks down within a few positions: it has never met position 12, and its clock hands (lab 06) stand together in a way that is new to it. The recurrent network,
+#   which does the same thing at every position, gets worse slowly. The lectures don't mention this one. (Lab 06 shows which positions reach further; the surest remedy is to train on longer sequences.)
+#
+# A first test of any training loop: can it learn one single batch by heart? Every batch here was new, so nothing could be. With few data it can: then keep some sentences apart (a *validation set*), and stop when their loss rises while that of the training still falls.
+
+# %% [markdown]
+# **Break a step.** The same transformer, 150 of the same batches, and one thing wrong at a time. Guess first: which mistakes will you see in the column of the *right words in front*, as in training?
+
+# %% tags=["skip-grading"]
+def right_by_itself(model, batch):
+    """The share of right words when the model has only its own words in front of it."""
+    source, _, labels = batch
+    written = torch.full((len(source), 1), reversing.BOS)
+    model.eval()
+    with torch.no_grad():
+        for _ in range(labels.shape[1]):
+            written = torch.cat([written, model(source, written)[:, -1:].argmax(dim=-1)], dim=1)
+    return (written[:, 1:] == labels)[labels != reversing.PAD].float().mean().item()
+
+
+def train_with(what, shift=True, clear=True, times=1, warm_up=True, steps=150):
+    """Train a transformer with or without one part of the recipe, at a multiple of the race's rate; returns it."""
+    model = fresh_racers()["transformer"]
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
+    if not clear:
+        optimizer.zero_grad = model.zero_grad = lambda *args, **more: None
+    for step, (source, decoder_input, labels) in enumerate(track(batches[:steps], what), start=1):
+        rate = times * noam_rate(step if warm_up else max(step, 100), d_model=512, warmup=100)
+        train_step(model, optimizer, loss_function, (source, decoder_input if shift else labels, labels), rate)
+    return model
+
+
+with until_written():
+    needs("shift_targets", "masked_cross_entropy", "noam_rate", "train_step")
+    recipes = {
+        "all as it should be": {},
+        "the shift forgotten": {"shift": False},
+        "old gradients not cleared": {"clear": False},
+        "no warm-up": {"warm_up": False},
+        "5 times the rate": {"times": 5},
+        "5 times the rate, no warm-up": {"times": 5, "warm_up": False},
+    }
+    lines = [f"{'':<34}right words in front    by itself"]
+    for what, recipe in recipes.items():
+        model = train_with(what, **recipe)
+        tested = (unseen[0], unseen[1] if recipe.get("shift", True) else unseen[2], unseen[2])
+        lines.append(f"{what:<34}{accuracy(model, tested):>20.0%}{right_by_itself(model, unseen):>13.0%}")
+    print("\n".join(lines))
+
+# %% [markdown]
+# The worst mistake shows the best number, as long as the right words stand in front. Warm-up is not always needed: at the race's rate this small model is further after 150 steps without it (with it, 100 of them go by at a lower rate; one run each), but only with it does it survive five times that rate. In deep models it matters more.
 #
 # ## 8 · The landscape
 #
-# The transformer has 70,000 weights, so its loss is a landscape over a space of 70,000 dimensions. We kept its weights after every fifth step. Here is the flat map that contains most of this path, with
-# the loss, on unseen sequences, as the height:
+# The transformer has 70,000 weights, so its loss is a landscape over a space of 70,000 dimensions. We kept its weights after every fifth step. Here is the plane through its end that comes closest to this path, with
+# the loss, on unseen sequences, as the height. The path itself runs beside the plane, not in it; so each of its dots, seen from above, has the colour of its *own* loss:
 
 # %% tags=["skip-grading"]
 from coursekit.figures.loss_landscape import heights, map_of
@@ -567,26 +678,35 @@ with until_written():
     few = [part[:48] for part in unseen]
     level = heights(transformer, lambda: loss_function(transformer(*few[:2]), few[2]), path[-1], directions, across.tolist(), up.tolist(), track)
     fig, ax = plt.subplots(figsize=(7.8, 4.2))
+    losses = [heights(transformer, lambda: loss_function(transformer(*few[:2]), few[2]), weights, directions, [0.0], [0.0]).item() for weights in path]
     hills = ax.contourf(across, up, level.clamp(max=6).sqrt(), levels=24, cmap="cividis")
-    ax.plot(*way.T, "o-", ms=3, lw=1.2, color="white")
+    ax.plot(*way.T, lw=1, color="white")
+    ax.scatter(*way.T, c=torch.tensor(losses).clamp(max=6).sqrt(), cmap=hills.cmap, norm=hills.norm, edgecolors="white", linewidths=0.5, s=34, zorder=3)
     ax.plot(*way[-1], "*", color=ORANGE, ms=14)
-    bar = fig.colorbar(hills, ax=ax, label="loss")
-    bar.set_ticks([h**0.5 for h in (0.1, 0.5, 1, 2, 3, 4, 6)], labels=["0.1", "0.5", "1", "2", "3", "4", "6"])
+    bar = fig.colorbar(hills, ax=ax, label="loss (the colours follow its root)")
+    bar.set_ticks([h**0.5 for h in (0.1, 0.5, 1, 2, 3, 4, 6)], labels=["0.1", "0.5", "1", "2", "3", "4", "6 or more"])
     ax.set(xlabel="first direction of the path", ylabel="second direction")
-    ax.set_title("Three hundred steps down into the valley")
+    ax.set_title("Three hundred steps down, beside a map of the valley")
     plt.show()
+    points = torch.stack(path)
+    share = (way - way.mean(0)).square().sum() / (points - points.mean(0)).square().sum()
+    print(f"loss at the dots: from {losses[0]:.2f} to {losses[-1]:.2f}. The plane holds {share:.0%} of the path's variance.")
 
 # %% [markdown]
-# ## 9 · In your own words (2 points each)
-#
-# **(a)** Somebody trains a translator and reports: "98% of the words right after the first minute, and the loss is nearly 0. But when it translates by itself, it writes rubbish." What has happened, and
-# how would you check it? Two or three sentences.
+# Where the path seems to cross a ridge, its dots are darker than the map: it goes round, through dimensions that the map does not show. (And the arc is no discovery: drawn along its two main directions, a random walk makes one, too; Antognini
+# and Sohl-Dickstein 2018.)
 
-# %% [markdown] written="leaking_targets" points=2
+# %% [markdown]
+# ## 9 · In your own words (10 minutes, 2 points each)
+#
+# **(a)** Somebody trains a translator with $V = 1000$ words. The loss of the first batch is 40; after an hour it has come down to 6.9, and there it stays. What does each of the two numbers tell you, and what would you check first? Three or four
+# sentences.
+
+# %% [markdown] written="two_losses" points=2
 # ### BEGIN SOLUTION
-# The decoder sees the word that it should say: the input is not shifted against the labels (or the causal mask lets it look one position too far), so it learned to copy. When it writes by itself there is nothing to
-# copy from. Check that the decoder input starts with `<bos>` and that input position t + 1 is label t; or change the last word of the input and see whether earlier outputs change, or look whether the gradient of the
-# loss at position t with respect to input t + 1 is exactly 0.
+# 6.9 is ln 1000, the loss of a model that finds all words equally likely: it has learned nothing about the words, not even which ones are frequent (that alone would bring it below). 40 is far above: at first it was very sure of wrong words, so its logits
+# were much too large (weights drawn too large, a missing norm or scaling). All that it learned was to be less sure. Check the size of the first logits; then whether
+# a single batch can be learned by heart: if not, look for a rate that is far too large and for layers that no gradient reaches. (Gradients cleared just before the step are not it: the loss would have stayed at 40. Nor are labels of other inputs: how frequent the words are could still be learned.)
 # ### END SOLUTION
 
 # %% [markdown]
@@ -594,9 +714,9 @@ with until_written():
 
 # %% [markdown] written="race" points=2
 # ### BEGIN SOLUTION
-# The recurrent model treats every position alike, so it copes with sequences that are somewhat longer than those of the training, and it needs only its last state to go on; for a small task with few data and lengths that
-# can't be foreseen it is a sensible choice. But in training it must go through the positions one after another. The transformer computes all positions at once, so the same computer shows it many times more text in the
-# same time, and with more text and more weights it gets better and better; length is dealt with by training on long sequences.
+# The recurrent model treats every position alike, so it copes with sequences that are somewhat longer than those of the training; for a small task with few data and lengths that
+# can't be foreseen it is a sensible choice. But in training it must go through the positions one after another. The transformer computes all positions together, so the same computer shows it more text in the
+# same time (on a graphics card many times more), and with more text and more weights it gets better and better; length is dealt with by training on long sequences.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -606,7 +726,7 @@ with until_written():
 progress()
 
 # %% [markdown]
-# * You turn a sentence into as many lessons as it has words, and know the mistake that makes a model look perfect.
+# * You turn a sentence into one more lesson than it has words, and know the mistake that makes a model look perfect.
 # * Your loss counts only real words, and keeps the model modest.
 # * You know what is inside Adam, why the learning rate climbs before it falls, and the seven parts of a training step.
 # * You have seen a transformer and a recurrent network learn the same thing, and what each of them is good at.

@@ -2,7 +2,7 @@
 # jupyter:
 #   course:
 #     data: [names.txt]
-#     minutes: 100
+#     minutes: 120
 #     demo: 11_decoding
 # ---
 
@@ -13,10 +13,11 @@
 # everything said so far, how probable is each next word?*
 #
 # **What is missing.** A list of probabilities is not a sentence. Somebody must choose a word, put it behind the
-# others, ask again, and know when to stop. That somebody is called the **decoder**, and its choices matter a great deal:
-# the same model can bore you, babble, or get it right.
+# others, ask again, and know when to stop. This choosing is called **decoding**, and it matters a great deal:
+# the same model can bore you, babble, or get it right. (The *decoder* of lab 09 is something else: the half of a transformer that
+# makes the probabilities. Decoding begins where it ends.)
 #
-# **In this lab** you write the four ways of choosing that everybody uses. You will be able to
+# **In this lab** you write the ways of choosing that everybody uses: greedy, temperature, top-k, top-p and beam search. You will be able to
 #
 # * take the most probable word every time, and show where that goes wrong;
 # * roll dice, and load them with a temperature, with top-k and with top-p;
@@ -24,10 +25,12 @@
 # * explain why a translator searches and a story-teller rolls dice.
 #
 # No gradients are needed here, so we are back in NumPy.
+#
+# *120 minutes: 90 for the five functions, 10 for the two answers in words, 20 to read and look.*
 
 # %% locked="setup"
 import numpy as np
-from coursekit import check, progress, start
+from coursekit import break_it, check, progress, start
 
 start("11_decoding")
 
@@ -43,7 +46,7 @@ def softmax(scores, axis=-1):
 # %% [markdown]
 # ## 1 · A model is a function called `step`
 #
-# A decoder does not care whether a transformer, a recurrent network or a table of counts does the predicting. All that it
+# Decoding does not care whether a transformer, a recurrent network or a table of counts does the predicting. All that it
 # ever sees is one function:
 #
 # > `step(prefixes)` takes a **list of n prefixes** and returns an **array (n, V)**: in row $i$ the *log*-probabilities of the
@@ -81,7 +84,7 @@ print(np.exp(small_step([[BOS, 2], [BOS, 1]])))  # after "yes", and after "ok", 
 #
 # $$P(y_1, \dots, y_n) = P(y_1)\,P(y_2 \mid y_1)\cdots P(y_n \mid y_1 \dots y_{n-1})$$
 #
-# and a product of fifty small numbers is soon too small for a computer. **Logarithms are added instead.**
+# and a product of a few hundred small numbers is too small for a computer. **Logarithms are added instead.**
 #
 # ## 2 · Greedy: always the best word
 #
@@ -95,7 +98,7 @@ print(np.exp(small_step([[BOS, 2], [BOS, 1]])))  # after "yes", and after "ok", 
 # `greedy(step, bos, eos, max_length)` returns the pair `(tokens, log_probability)`.
 #
 # * `step`: the model; `bos`, `eos`: two word numbers;
-# * `max_length`: stop after this many words even if `<eos>` has not come (1 or more);
+# * `max_length`: stop after this many words (`<eos>` counts) even if `<eos>` has not come (1 or more);
 # * `tokens`: the list of the chosen word numbers, **without** `bos`, and **with** `eos` at its end if it came;
 # * `log_probability`: the sum of the log-probabilities of all the chosen words, `eos` included.
 #
@@ -140,7 +143,7 @@ with until_written():
     draw_search(watched, words, [tokens], ax=left, title="Greedy takes the larger branch first …")
     order = sorted(everything, key=everything.get)
     right.barh(order, [everything[s] for s in order], color=[ORANGE if s == "yes yes" else BLUE for s in order])
-    right.set_xlabel("probability of the whole sentence")
+    right.set_xlabel("probability of the whole sentence (orange: greedy's)")
     right.set_title("… and misses the best")
     plt.show()
     print(f"greedy: {' '.join(words[t] for t in tokens)} with {np.exp(total):.2f}; best: ok ok <eos> with {.4 * .7 * 1:.2f}")
@@ -149,8 +152,9 @@ with until_written():
 # *ok ok* has .4 · .7 · 1 = **.28**. Greedy could not see that behind the second-best first word a better second word is waiting.
 # It never looks ahead and never goes back.
 #
-# Its other trouble is boredom: the same prefix always gets the same answer. Meet the model for the rest of this lab. It has
-# read 29,910 names and predicts the next letter from the last four (counting, as in labs 01 and 02, with a longer memory):
+# Its other trouble is boredom: the same prefix always gets the same answer, and in a long text greedy soon goes round in circles (Holtzman et al.
+# 2020). Meet the model for the rest of this lab. It has read 29,910 names and predicts the next letter from the last four (counting, as in labs 01
+# and 02, with a longer memory):
 
 # %% tags=["skip-grading"]
 from coursekit.models.letters import BOS as NAME_BOS, EOS as NAME_EOS, TOKENS, LetterModel, sample_name, spell
@@ -182,7 +186,8 @@ with until_written():
 # | $T = 1$ | .5 | .3 | .2 |
 # | $T = 2$: .707, .548, .447, divided by 1.702 | .415 | .322 | .263 |
 #
-# As $T \to 0$ the best word gets everything: that is greedy. As $T \to \infty$ all words become equal.
+# As $T \to 0$ the best word, if it has no equal, gets everything: that is greedy. As $T \to \infty$ all possible words become equal. You write the probabilities; the rolling itself
+# (`sample_name`: draw a letter, put it behind the others, until `<eos>`) is given.
 
 # %% [markdown]
 # ### Question 2 · `temperature_probs` ●○○ (5 minutes, 2 points)
@@ -207,25 +212,32 @@ with until_written():
     needs("temperature_probs")
     fig, axes = plt.subplots(1, 3, figsize=(9.4, 2.8), sharey=True)
     letters = [t.replace("<eos>", "end") for t in TOKENS[1:]]
-    for ax, T, finding in zip(axes, (0.4, 1, 2.5), ("cold: the favourite rules", "as the model says", "hot: anything goes")):
+    for ax, T, finding in zip(axes, (0.4, 1, 2.5), ("the favourite rules", "as the model says", "anything goes")):
         ax.bar(letters, temperature_probs(model.after("ma"), T)[1:], color=BLUE)
-        ax.set_title(f"T = {T:g}, {finding}", fontsize=11)
+        ax.set_title(f"T = {T:g}: {finding}", fontsize=11)
         ax.set_xticks(range(0, 27, 2), letters[::2], fontsize=7)
         ax.set_xlabel("letter after “ma”")
     axes[0].set_ylabel("probability")
     plt.show()
-    for T in (0.2, 1, 2.5):
+    for T in (0.4, 1, 2.5):
         rng = np.random.default_rng(8)
         print(f"T = {T:<4g}", ", ".join(sample_name(model, lambda z: temperature_probs(z, T), rng) for _ in range(8)))
 
+    tail = np.exp(model.after("ma"))[1:]  # without <bos>, which cannot come
+    print(f"\nafter “ma” {(tail < 0.02).sum()} symbols have less than .02 each, together {tail[tail < 0.02].sum():.2f}")
+    rng = np.random.default_rng(8)
+    made = [sample_name(model, lambda z: temperature_probs(z, 1), rng) for _ in range(300)]
+    odd = [any(np.exp(model.after(name[:n])[TOKENS.index(letter)]) < 0.02 for n, letter in enumerate(name)) for name in made]
+    print(f"of 300 names rolled at T = 1, {np.mean(odd):.0%} have at least one letter that had less than .02")
+
 # %% [markdown]
-# Cold dice say the same things over and over; hot dice babble. And even at $T = 1$ something is wrong. There are many letters
-# that fit badly, and each of them has a small probability. **Together they have a large one**, and a name is rolled
-# letter by letter: one bad letter among ten is enough. What is needed is scissors for the long tail.
+# Cold dice play safe: six of the eight names at $T = 0.4$ begin with *a*, and still colder ones repeat themselves. Hot dice babble. And even at $T = 1$ something is wrong. Many letters have a small probability each. Not all of them fit badly, but the bad ones are among them, and **their small probabilities add up** (the last two lines). And a name is rolled
+# letter by letter: one bad letter is enough. A low temperature makes them rarer, but the good letters less varied, too. Scissors would cut off the long tail
+# and leave the rest as it is.
 #
 # ## 4 · Top-k: only the best k may play
 #
-# Keep the $k$ most probable words, throw away the others, and let the remaining probabilities sum to 1 again.
+# Keep the $k$ most probable words, throw away the others, and let the remaining probabilities sum to 1 again (Fan et al. 2018).
 #
 # **By hand.** Probabilities .4, .3, .2, .1 and $k = 2$: left are .4 and .3. Their sum is .7, so they become .4/.7 = .571 and
 # .3/.7 = .429. With a temperature as well, the logits are divided by $T$ first: $T = \tfrac12$ squares them to .16 and .09, which
@@ -248,7 +260,7 @@ print("a softmax of log-probabilities:", softmax(np.log(probabilities)).round(3)
 # largest logits, renormalised to sum to 1, and 0 for all other words. Each word keeps its place in the array.
 #
 # * `logits`, `T`: as in question 2 (a logit may be $-\infty$ here too); `k`: 1 or more; if it is larger than V, every word stays;
-# * exactly `k` words stay: of equal logits the one with the lower number goes first. `np.argsort(-logits, kind="stable")` lists the
+# * exactly `k` words stay (an impossible one among them keeps the probability 0): of equal logits the one with the lower number goes first. `np.argsort(-logits, kind="stable")` lists the
 #   word numbers from the largest logit to the smallest, in just this order.
 
 # %% question="top_k"
@@ -271,21 +283,21 @@ check("top_k", top_k)
 
 # %% tags=["skip-grading"]
 fig, axes = plt.subplots(1, 3, figsize=(9.4, 2.9), sharey=True)
-for ax, begun, finding in zip(axes, ("q", "madis", ""), ("After “q”: one letter fits", "After “madis”: a handful", "At the start: twenty fit")):
+for ax, begun, finding in zip(axes, ("q", "madis", ""), ("After “q”: one letter fits", "After “madis”: a handful", "At the start: many fit")):
     sorted_letters = np.argsort(-model.after(begun))[:22]
     height = np.exp(model.after(begun)[sorted_letters])
     ax.bar(range(22), height, color=[ORANGE if i < 5 else BLUE for i in range(22)])
     ax.set_xticks(range(22), [TOKENS[i].replace("<eos>", "·") for i in sorted_letters], fontsize=8)
     ax.set_title(finding, fontsize=11)
-    ax.set_xlabel("letter")
+    ax.set_xlabel("the 22 likeliest (· is the end)")
 axes[0].set_ylabel("probability")
 fig.suptitle("k = 5 (orange) is too many, about right, too few", x=0.02, ha="left", weight="bold")
 plt.show()
 
 # %% [markdown]
 # After *q* a fixed $k = 5$ lets in letters that have no business there; at the start it forbids most of the
-# alphabet. **Nucleus sampling**, or top-p, fixes the *probability* that is kept instead of the number: keep the smallest set of most
-# probable words $V^{(p)}$ for which
+# alphabet. **Nucleus sampling**, or top-p (Holtzman et al. 2020), fixes the *probability* that is kept instead of the number: keep the smallest set of
+# most probable words $V^{(p)}$ for which
 #
 # $$\sum_{w \in V^{(p)}} P(w) \ge p$$
 #
@@ -314,7 +326,7 @@ def top_p(logits, p, T=1.0):
     probabilities = softmax(logits / T)
     order = np.argsort(-probabilities, kind="stable")
     before = np.cumsum(probabilities[order]) - probabilities[order]  # the sum of all that go first
-    kept = order[before < p]
+    kept = order if p >= 1 else order[before < p]  # near 1 the sums are rounded, and would lose the rarest words
     nucleus = np.zeros(len(probabilities))
     nucleus[kept] = probabilities[kept] / probabilities[kept].sum()
     return nucleus
@@ -333,15 +345,16 @@ with until_written():
     for n, number in enumerate(kept):
         ax.text(n, number + 0.3, number, ha="center")
     ax.set_xticks(range(len(kept)), ["start"] + [name[:n] for n in range(1, len(name) + 1)])
-    ax.set(xlabel="what was said so far", ylabel="letters in the nucleus", ylim=(0, max(kept) + 2))
-    ax.set_title("With p = 0.9 the nucleus opens and closes like an eye")
+    ax.set(xlabel="what was said so far", ylabel="symbols in the nucleus", ylim=(0, max(kept) + 2))
+    ax.set_title(f"With p = 0.9 the nucleus opens and closes: {kept[0]} symbols at first, {kept[-1]} after “{name}”")
     plt.show()
 
 # %% [markdown]
 # ### Accuracy against diversity
 #
 # Two wishes pull in opposite directions: the names should be *good*, and they should be *different*. We let each of your three
-# functions make up names, count how many of them are real names, and how many of them are different, and turn the knobs.
+# functions make up names, and turn the knobs. *Different* is easily counted. For *good* we count the names that stand in the list: a rough measure, as the
+# model has learned from that list, and a good new name counts as bad.
 
 # %% tags=["skip-grading"]
 real = set(names())
@@ -363,8 +376,8 @@ with until_written():
             beside = {"0.8": (-24, -12), "0.9": (8, -6)}.get(label, (6, 5))  # where the curves meet, so that no two labels do
             ax.annotate(label, (x, y), textcoords="offset points", xytext=beside, color=colour, fontsize=9)
     ax.annotate("the model itself", points[-1], textcoords="offset points", xytext=(-8, -4), ha="right", color=INK)
-    ax.set(xlabel="share of different names among 300", ylabel="share of real names", xlim=(-0.03, 1.05), ylim=(0.3, 1.05))
-    ax.set_title("More surprises cost accuracy, whichever knob you turn")
+    ax.set(xlabel="share of different names among 300", ylabel="share that stands in the list", xlim=(-0.03, 1.05), ylim=(0.3, 1.05))
+    ax.set_title("More different names, fewer known ones, whichever knob you turn")
     ax.legend(loc="lower left")
     plt.show()
 
@@ -373,9 +386,13 @@ with until_written():
 # the left, top-k with $k = 1$ is greedy: one name, three hundred times. In between lies the choice that everybody must make who puts a
 # language model to work.
 #
+# Did you expect the scissors to win? Here a lower temperature does better at nearly every diversity, and only at the right edge are the three level, or the scissors a little ahead. Our measure favours what is
+# frequent in the list, a name is short, and the tail of 27 symbols is short. In long texts, where 50,000 words form the tail and one bad word spoils all that follows, top-p came out best
+# (Holtzman et al. 2020).
+#
 # ## 6 · Beam search: keep several sentences in play
 #
-# A story may be surprising. A translation should be *right*: for a translator we want the most probable sentence, and greedy missed it.
+# A story may be surprising. A translation should be *right*: for a translator let us look for the most probable sentence, which greedy missed. (Section 7 asks whether that is what we want.)
 # Trying all sentences is no way out: with $V$ words and length $L$ there are about $V^L$ of them.
 #
 # **Beam search** is the compromise. Like greedy it goes word by word, but it keeps the $k$ best beginnings instead of one. The lecture's
@@ -411,25 +428,28 @@ def lecture_step(prefixes):
     return np.log([then.get(" ".join(eight[number] for number in prefix[1:]), otherwise) for prefix in prefixes])
 
 # %% [markdown]
-# ### Question 5 · `beam_search` ●●● (35 minutes, 7 points)
+# ### Question 5 · `beam_search` ●●● (50 minutes, 7 points)
 #
 # `beam_search(step, k, length_penalty, bos, eos, max_length)` returns a list of at most `k` pairs `(tokens, score)`, the best first.
 # A pair is called a *hypothesis*.
 #
-# * `step`, `bos`, `eos`, `max_length`, and the form of `tokens` (a list) are those of `greedy`;
+# * `step`, `bos`, `eos`, `max_length`, and the form of `tokens` (a list) are those of `greedy`; `k` is 1 or more;
 # * `score` is $\;\log P(\text{tokens}) \,/\, n^{\alpha}$, where $n$ is the number of tokens (`eos` counts, `bos` does not) and $\alpha$ is
 #   `length_penalty`, a number of at least 0. For α = 0 it is simply the log-probability.
 #
 # The recipe:
 #
 # 1. The beam begins with one hypothesis that has no tokens and the log-probability 0.
-# 2. **Extend.** Call `step` **once**, with all the hypotheses of the beam that have not ended. Each of them gives V candidates, one for each
+# 2. **Extend.** Call `step` **once in each round**, with all the hypotheses of the beam that have not ended. Each of them gives V candidates, one for each
 #    word. A hypothesis that has ended (its last token is `eos`) is not extended: it is one candidate, just as it is.
 # 3. **Prune.** Of all the candidates keep the `k` with the highest *score*. Candidates of probability 0 ($\log = -\infty$) are never kept,
 #    even if fewer than `k` remain. So a hypothesis after which every word is impossible drops out; if no hypothesis is left at all, the
 #    search is over and returns an empty list.
 # 4. Repeat 2 and 3 until every hypothesis of the beam has ended, or `max_length` tokens have been chosen; those that have not
 #    ended by then are returned as they are.
+#
+# **By hand**, for the small model with $k = 2$ and α = 0: after one word the beam holds `[2]` (.5) and `[1]` (.4), after two `[1, 1]` (.28) and `[2, 2]` (.20), after
+# three both have ended.
 #
 # Hints: Of each row only the `k` largest entries can ever be kept. With equal scores the candidate that came first stays first (earlier
 # hypothesis, then lower word number); `sorted` keeps that order, with `reverse=True` as well. Carry the plain log-probability along, and
@@ -466,7 +486,8 @@ def beam_search(step, k, length_penalty, bos, eos, max_length):
 check("beam_search", beam_search)
 
 # %% [markdown]
-# Watch it work on the lecture's tree. Blue beginnings were extended, pale ones were thrown away.
+# Watch it work on the lecture's tree. Blue beginnings stayed in the beam, pale ones were thrown away; orange is the sentence that comes first on the list. A branch
+# carries its word's log-probability, a box the sum so far: the four sums of the table are among the boxes of the third column.
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -497,10 +518,10 @@ with until_written():
 # %% [markdown]
 # * $k = 1$ **is** greedy.
 # * $k = 2$ finds *ok ok*.
-# * $k = 9 = 3^2 = V^{L-1}$ is so wide that nothing is ever thrown away before the last word: it has tried *everything*, and the list holds
+# * $k = 9 = 3^2 = V^{L-1}$ (with at most $L = 3$ tokens, `<eos>` included) is so wide that nothing is ever thrown away before the last word: it has tried *everything*, and the list holds
 #   all seven sentences.
 #
-# Now the names. A wider beam finds more probable names, at the price of $k$ times the work:
+# Now the names. Here a wider beam finds more probable names, at the price of $k$ times the work. (It usually does, but there is no guarantee: a newcomer may push out the beginning that would have won.)
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -510,22 +531,22 @@ with until_written():
     fig, ax = plt.subplots(figsize=(7.2, 3.3))
     ax.semilogx(widths, [score for _, score in best], "o-", color=BLUE)
     for k, (tokens, score) in zip(widths, best):
-        if k in (1, 2, 5, 20):
-            ax.annotate(spell(tokens), (k, score), textcoords="offset points", xytext=(6, -14))
+        ax.annotate(spell(tokens), (k, score), textcoords="offset points", xytext=(4, -14))
     ax.set(xlabel="width k of the beam", ylabel="log-probability of the best", xticks=widths, ylim=(-11, -5.5))
     ax.set_xticklabels(widths)
-    ax.set_title("A wider beam finds better, and shorter, names")
+    last = spell(best[-1][0])
+    first = next(k for k, (tokens, _) in zip(widths, best) if spell(tokens) == last)
+    ax.set_title(f"A wider beam finds more probable names; from k = {first} on it stays with {last}")
     plt.show()
 
 # %% [markdown]
 # ## 7 · Long sentences pay more
 #
 # Did you notice? The better the search, the *shorter* the name: *alexandra*, *kayla*, *anna*. Every further word multiplies the
-# probability by a number below 1, so a short sentence has an advantage that it has not earned. Translators that search well cut their
-# sentences short.
+# probability by a number of at most 1, nearly always below, so a short sentence has an advantage that it has not earned. For a translator this can be grave: Stahlberg and Byrne (2019) searched
+# without any limit, and for more than half of their sentences the most probable translation of all was the *empty* one.
 #
-# The cure is in your function already: $\log P / n^{\alpha}$. With $\alpha = 1$ it is the *mean* log-probability of a word, and length costs
-# nothing. Turn the knob:
+# The cure is in your function already: $\log P / n^{\alpha}$. With $\alpha = 1$ it is the *mean* log-probability of a word, and length as such costs nothing. Turn the knob:
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -538,35 +559,57 @@ with until_written():
         ax.text(i, 0.4, spell(tokens), rotation=90, ha="center", va="bottom", color="white", fontsize=9)
     ax.set_xticks(range(len(alphas)), alphas)
     ax.set(xlabel="length penalty α", ylabel="letters of the best name")
-    ax.set_title("Too small an α gives stumps, too large a one never stops")
+    ax.set_title("A larger α favours longer names; at last it strings names together")
     plt.show()
 
 # %% [markdown]
-# A division by $n^{\alpha}$ with $\alpha$ somewhat below 1 is what translators use; the one of 2016 that made beam search famous divides by
-# $\left(\tfrac{5+n}{6}\right)^{\alpha}$ with $\alpha = 0.6$, which is gentler on very short sentences.
+# Many translators divide by $n^{\alpha}$ with $\alpha$ at 1 or somewhat below. Google's of 2016 (Wu et al.) divides by $\left(\tfrac{5+n}{6}\right)^{\alpha}$, which hardly favours two words
+# over one and behaves like $n^{\alpha}$ for long sentences. *Attention Is All You Need* took that over with $\alpha = 0.6$ and a beam of 4.
 #
-# ## 8 · In your own words (2 points each)
+# ## 8 · In your own words (10 minutes, 2 points each)
 #
 # **(a)** Your friend writes a story-teller and a translator with the same kind of model. For which of the two would you use beam search, for
 # which top-p, and why? Two to four sentences.
 
 # %% [markdown] written="search_or_sample" points=2
 # ### BEGIN SOLUTION
-# The translator gets the beam: there are only a few right translations, the input says what has to come out, and the most probable sentence
-# is very often one of them, so searching for it pays. The story-teller gets top-p: there are countless good continuations, and the single most
+# The translator gets the beam: there are only a few right translations, the input says what has to come out, and what a small beam with a length penalty finds is very often one of them, so searching pays. The story-teller gets top-p: there are countless good continuations, and the single most
 # probable one is generic and always the same (for names: *anna*). Dice with the long tail cut off give a different, still plausible story each time.
 # ### END SOLUTION
 
 # %% [markdown]
 # **(b)** Somebody replaces a beam of 5 by one of 500, with $\alpha = 0$, and finds that the translations have become *worse*, although their
-# probabilities have become higher. How can that be?
+# probabilities have become higher. How can that be? Two to four sentences.
 
 # %% [markdown] written="wide_beam" points=2
 # ### BEGIN SOLUTION
 # The wide beam solves its task better: it finds sentences of higher probability. But the task is not quite the right one. Each word multiplies the
-# probability by a number below 1, so the most probable sentence of all tends to be too short, often nearly empty. The narrow beam never got to see
-# those stumps and was saved by its own weakness. A length penalty above 0 changes the score that is searched for, and then the wide beam helps again.
+# probability by a number of at most 1, so the most probable sentence of all tends to be too short, often nearly empty. The narrow beam threw
+# those stumps away early (`<eos>` is not among its best first words) and was saved by its own weakness. A well-chosen length penalty changes the score that is searched for, and most of the damage is undone.
 # ### END SOLUTION
+
+# %% [markdown]
+# ## Optional · Break it to believe it ●●○ (5 minutes, no points)
+#
+# Five impostors of `top_k` wait behind the card below. One of them keeps every word whose logit is not below the *k*-th largest. All five pass a test with the case by hand:
+
+# %% locked="weak_input"
+weak_input = (np.log([0.4, 0.3, 0.2, 0.1]), 2)
+
+# %% [markdown]
+# Let `counterexample()` return an input `(logits, k, T)` for which they go wrong. Your own function says what is right. (Question 3 says which logits are allowed.)
+
+# %% question="counterexample" points=0
+def counterexample():
+    """An input that gives wrong top-k functions away: (logits, k, T)."""
+    ### BEGIN SOLUTION
+    return np.array([5.0, 1600, 1599, 1599, -np.inf]), 2, 2.0
+    ### END SOLUTION
+
+# %% tags=["skip-grading"]
+with until_written():
+    needs("top_k")
+    break_it(counterexample, top_k)
 
 # %% [markdown]
 # ## What you can do now
@@ -581,5 +624,5 @@ progress()
 #
 # ## What is still missing
 #
-# Nothing! You have tokens and positions, attention with many heads, blocks, a training loop and a decoder. In lab 12 you put them together, all of them your
+# Only the assembly. You have tokens and positions, attention with many heads, blocks, a training loop and a way to decode. In lab 12 you put them together, all of them your
 # own, and the thing translates.

@@ -6,37 +6,78 @@ import importlib.metadata
 import re
 
 import pytest
+from packaging.requirements import Requirement
 
 import autograder
 from autograder.course import packages
-from autograder.course.masters import course_root
+from autograder.course.masters import course_root, lab_name
+from autograder.course.release import download_note
 from autograder.errors import UserError
 
 
 def _names(lines: list[str]) -> set[str]:
-    return {re.split(r"[\[=]", line)[0].lower() for line in lines}
+    return {re.split(r"[\[=<>]", line)[0].lower() for line in lines}
+
+
+@pytest.fixture
+def index(course_at):
+    """A course that names an index with PyTorch's small build."""
+    course_at('torch_index = "https://mirror.example/cpu"')
 
 
 def test_a_student_installs_no_package_of_the_harness():
-    students, graders = _names(packages.student_packages()), _names(packages.grader_packages())
+    students = _names(packages.student_requirements(lab_name("13")))
+    graders = _names(packages.grader_requirements())
     assert {"torch", "jupyterlab", "nbgrader", "numpy"} <= students < graders
     assert {"typer", "pydantic", "sqlalchemy", "jupytext"} <= graders - students
 
 
+@pytest.mark.parametrize(("number", "torch"), [("00", False), ("07", False), ("08", True), ("11", True)])
+def test_pytorch_is_asked_for_from_the_first_lab_that_uses_it(number, torch):
+    assert ("torch" in _names(packages.student_requirements(lab_name(number)))) == torch
+
+
+def test_a_students_versions_are_ranges_that_hold_those_of_the_lock():
+    pinned = dict(line.split("==") for line in packages.grader_requirements())
+    for line in packages.student_requirements(lab_name("13")):
+        requirement = Requirement(line)
+        assert any(part.operator == ">=" for part in requirement.specifier), line
+        assert requirement.specifier.contains(pinned[requirement.name]), line
+
+
+def test_the_index_stands_only_where_pytorch_is_asked_for(index):
+    line = "--extra-index-url https://mirror.example/cpu"
+    assert line not in packages.student_requirements(lab_name("07"))
+    assert packages.student_requirements(lab_name("08"))[0] == packages.grader_requirements()[0] == line
+    assert not download_note(lab_name("08"))
+
+
+def test_without_an_index_a_teacher_hears_how_much_pytorch_is():
+    assert "2.5 GB" in download_note(lab_name("08")) and not download_note(lab_name("07"))
+
+
+@pytest.mark.parametrize("address", ["mirror.example/cpu", "https://a b", "--index-url https://x"])
+def test_an_index_that_is_no_address_is_refused(course_at, address):
+    course_at(f'torch_index = "{address}"')
+    with pytest.raises(UserError, match="no address of an index"):
+        packages.grader_requirements()
+
+
 def test_every_package_is_pinned_to_the_version_that_is_tested_here():
-    for line in packages.grader_packages():
+    for line in packages.grader_requirements():
         name, _, version = line.partition("==")
         assert importlib.metadata.version(name.partition("[")[0]).split("+")[0] == version
 
 
 def test_a_package_that_is_not_locked_is_named(monkeypatch):
     texts = {
-        "pyproject.toml": '[project]\ndependencies = ["numpy>=2", "new_one[all]>=1,<2"]',
+        "pyproject.toml": '[project]\ndependencies = ["numpy>=2", "new_one[all]>=1,<2"]\n'
+        "[project.optional-dependencies]\ngrade = []\n",
         "requirements.lock": "numpy==2.4.6\n",
     }
     monkeypatch.setattr(packages, "_text", texts.__getitem__)
     with pytest.raises(UserError, match=r"new_one\[all\]: in pyproject.toml, but not in requirements.lock"):
-        packages.student_packages()
+        packages.grader_requirements()
 
 
 def test_the_lock_names_no_registry_and_no_folder():

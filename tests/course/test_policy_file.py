@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
+from autograder.cli import check_course
 from autograder.course import policy_file
 from autograder.course.masters import course_root, lab_as_written, lab_name
 from autograder.course.policy import LatePolicy
@@ -119,6 +122,22 @@ def test_limits_of_the_master_stand_between_those_for_all_labs_and_those_for_thi
 def test_a_date_means_the_end_of_that_day_in_the_courses_time_zone(course_at):
     course_at(COURSE)
     assert settings().due(LAB) == datetime(2026, 10, 15, 21, 59, 59)
+
+
+def test_check_course_shows_the_courses_own_clock_in_summer_and_winter(course_at):
+    course_at(
+        'timezone = "Europe/Berlin"\n[labs.01]\ndue = 2026-07-01T21:30:00Z\ncloses = 2026-12-31T23:30:00Z\n'
+        "[labs.02]\ndue = 2026-07-05T12:00:00\n"
+    )
+    said = StringIO()
+    rows = {row["lab"]: row for row in check_course.show(Console(file=said, width=300))}
+    heading = "due (Europe/Berlin)"
+    assert (rows[lab_name("01")][heading], rows[lab_name("01")]["closes"]) == (
+        "2026-07-01 23:30",
+        "2027-01-01 00:30",
+    )
+    assert rows[lab_name("02")][heading] == "2026-07-05 12:00"
+    assert "2026-07-01 23:30" in said.getvalue() and heading in said.getvalue()
 
 
 def test_an_extension_is_a_date_for_one_lab_or_days_for_all(course_at):

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import ast
+import shutil
+import subprocess
+import sys
+import tempfile
 
 import nbformat
 import pytest
+import yaml
+from packaging.requirements import Requirement
 
 from autograder.course.build import check
-from autograder.course.masters import all_labs, solution_source
+from autograder.course.masters import all_labs, lab_name, solution_source
 from autograder.course.policy_file import spec
 from autograder.course.release import release
 from autograder.grading.repair import Template
@@ -75,6 +81,77 @@ def test_the_points_of_the_functions_add_up_to_twenty_and_each_has_hidden_tests(
     lab, _ = bundle
     assert sum(points for _, points in spec(lab).questions) == 20
     assert set(run.tests_of(lab)) == {question for question, _ in spec(lab).questions}
+
+
+def _first_cells(folder, count, *, has_kit):
+    """Run the first code cells of a bundle's notebook in a new folder; the last one's error, in words."""
+    lab = folder.name
+    cells = nbformat.read(folder / f"{lab}.ipynb", as_version=4).cells
+    sources = [cell.source for cell in cells if cell.cell_type == "code"][:count]
+    with tempfile.TemporaryDirectory() as alone:
+        if has_kit:
+            shutil.copy(folder / "kit.zip", alone)
+        program = "import sys\nsys.path.insert(0, '')\n" + "\n".join(sources)
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", _WITHOUT_THE_COURSE + program],
+            cwd=alone,
+            capture_output=True,
+            text=True,
+        )
+    return done.stderr
+
+
+#: A Python that has the packages and not the course, as on Colab.
+_WITHOUT_THE_COURSE = """
+import sys
+sys.meta_path[:] = [finder for finder in sys.meta_path if "editable" not in repr(finder)]
+sys.path[:] = [path for path in sys.path if "notebooks" not in path and "editable" not in path]
+"""
+
+
+def test_a_notebook_alone_says_in_one_sentence_how_to_get_the_kit(bundle):
+    lab, out = bundle
+    *_, last = _first_cells(out / lab, 1, has_kit=False).splitlines()
+    assert last.startswith("ModuleNotFoundError: This notebook came without the course's kit: upload kit.zip")
+
+
+def test_beside_the_kits_zip_a_notebook_alone_begins(tmp_path):
+    release("01_markov_bigram", tmp_path)
+    assert _first_cells(tmp_path / "01_markov_bigram", 2, has_kit=True) == ""
+
+
+def test_the_requirements_beside_several_labs_are_those_of_the_latest(tmp_path):
+    release("08_multi_head", tmp_path)
+    release("01_markov_bigram", tmp_path)
+    assert "\ntorch>=" in (tmp_path / "requirements.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("number", "policy", "pip", "conda"),
+    [
+        ("07", "", "`pip install -r requirements.txt`", None),
+        ("08", "", "`pip install uv`, then `python -m uv pip install --torch-backend cpu -r", "pytorch-cpu"),
+        ("08", 'torch_index = "https://mirror.example/cpu"', "`pip install -r requirements.txt`", None),
+    ],
+    ids=["without PyTorch", "with it", "with an index"],
+)
+def test_a_bundle_installs_pytorchs_small_build_unless_told_where_it_is(
+    tmp_path, course_at, number, policy, pip, conda
+):
+    course_at(policy)
+    release(lab_name(number), tmp_path)
+    assert f"alone: {pip}" in (tmp_path / "README.md").read_text()
+    environment = yaml.safe_load((tmp_path / "environment.yml").read_text())
+    *packages, pip_itself = environment["dependencies"]
+    assert pip_itself == {"pip": ["-r requirements.txt"]}
+    ours = [
+        Requirement(line)
+        for line in (tmp_path / "requirements.txt").read_text().splitlines()
+        if "torch>" in line
+    ]
+    theirs = [Requirement(line) for line in packages if line.startswith("pytorch")]
+    assert [one.name for one in theirs] == ([conda] if conda else [])
+    assert all(one.specifier == ours[0].specifier for one in theirs)
 
 
 @pytest.mark.parametrize("lab", all_labs())
