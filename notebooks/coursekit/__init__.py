@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coursekit.checks.api import check, progress, start
+from coursekit.checks.break_it import break_it
 from coursekit.checks.earlier_labs import mine
 from coursekit.checks.hand_in import hand_in
 from coursekit.notebook.progress import track
@@ -13,7 +14,18 @@ from coursekit.notebook.until_written import needs, until_written
 if TYPE_CHECKING:
     from coursekit.data import path
 
-__all__ = ["check", "hand_in", "mine", "needs", "path", "progress", "start", "track", "until_written"]
+__all__ = [
+    "break_it",
+    "check",
+    "hand_in",
+    "mine",
+    "needs",
+    "path",
+    "progress",
+    "start",
+    "track",
+    "until_written",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 ``python tests/demos/contact_sheet.py``        every demo, every scene, light and dark, on a laptop and a phone; docs/img/demos.png
 ``python tests/demos/contact_sheet.py 07``     the demos of lab 07 only, no sheet
-``… --sheet``                                  docs/img/demos.png only
+``… --sheet``                                  docs/img/demos.png and the gallery's pictures, docs/img/demos/*.webp, only
 
 Photographs go to build/demos/.
 """
@@ -13,18 +13,21 @@ import argparse
 import base64
 import sys
 from html import escape
+from io import BytesIO
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from coursekit.demos import bundle  # noqa: E402
+from PIL import Image  # noqa: E402
 from playwright.sync_api import Browser, sync_playwright  # noqa: E402
 
 from tests.demos.stage import PROGRAM, address, faults, opened  # noqa: E402
 
 OUT = ROOT / "build" / "demos"
 SHEET = ROOT / "docs" / "img" / "demos.png"
+GALLERY = ROOT / "docs" / "img" / "demos"
 
 
 def photograph(browser: Browser, name: str) -> None:
@@ -40,13 +43,17 @@ def photograph(browser: Browser, name: str) -> None:
 
 
 def sheet(browser: Browser) -> None:
-    """The best scene of each demo on one sheet, with its title."""
+    """The best scene of each demo on one sheet, with its title, and as a picture for the gallery."""
     tiles = []
+    GALLERY.mkdir(exist_ok=True)
     for name in bundle.names():
         meta = bundle.meta(name)
         with opened(browser, address(OUT, name, f"scene={meta['poster'] + 1}"), "old") as page:
             shot = base64.b64encode(page.locator(".cd-screen").screenshot()).decode()
             found = page.locator(".cd-finding").inner_text()
+        with opened(browser, address(OUT, name, f"scene={meta['poster'] + 1}")) as page:
+            whole = Image.open(BytesIO(page.screenshot())).resize((960, 540), Image.Resampling.LANCZOS)
+            whole.save(GALLERY / f"{name}.webp", quality=82)
         tiles.append(
             f'<figure><h2>{escape(found)}</h2><img src="data:image/png;base64,{shot}">'
             f"<figcaption><b>{name[:2]}</b> {escape(meta['title'])}</figcaption></figure>"

@@ -10,8 +10,24 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page
 
+from tests.fixtures.jupyterlab import PATIENCE_MS
+
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser")
 SCREENS = {"hall": (1920, 1080), "laptop": (1366, 768), "old": (1024, 768), "phone": (390, 844)}
+
+#: Waits until the page shows what it will show: a picture is fitted to its place one frame after the words around it
+#: (a ResizeObserver), which is later than a key's answer on a busy machine.
+SETTLED = """async () => {
+  await document.fonts.ready;
+  const frame = () => new Promise(requestAnimationFrame), svg = document.querySelector('svg.cd-picture');
+  const shown = () => JSON.stringify(document.querySelector('.cd-screen').getBoundingClientRect()) + svg.outerHTML;
+  for (let before = ''; before !== shown();) {
+    before = shown();
+    await frame();
+    await frame();
+    await Promise.all(document.getAnimations().map((one) => one.finished.catch(() => null)));
+  }
+}"""
 
 #: What is wrong with a page's looks: [kind, what], each text and control measured as it is painted.
 FAULTS = """() => {
@@ -121,6 +137,7 @@ def opened(
             else None
         ),
     )
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(place)
     page.wait_for_selector("svg.cd-picture g *", state="attached")
     try:
@@ -136,5 +153,6 @@ def address(folder: Path, name: str, hash: str = "") -> str:
 
 
 def faults(page: Page) -> list[Any]:
-    """What is wrong with the page's looks."""
+    """What is wrong with the page's looks, once they are what they will be."""
+    page.evaluate(SETTLED)
     return page.evaluate(FAULTS)

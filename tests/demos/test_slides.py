@@ -1,137 +1,177 @@
-"""The slide decks: self-contained, readable, without answers; moved by keys in a browser."""
+"""The slides: few words, the lab's figures, its demos live, its text as notes; moved by keys, printed in landscape."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-import nbformat
 import pytest
-from coursekit.demos import formulas, slides
+from coursekit.demos import bundle, formulas, slides
 from playwright.sync_api import Browser, Page, expect
+
+from tests.demos.test_web_demos import AXE
 
 LABS = [path.stem for path in slides.labs()]
 
 
 @pytest.fixture(scope="module")
 def decks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("decks")
-    slides.write(folder)
-    return folder
+    """The decks beside the demos' pages, as they lie in the site."""
+    folder = tmp_path_factory.mktemp("site")
+    bundle.write(folder / "demos")
+    slides.write(folder / "slides")
+    return folder / "slides"
 
 
-def test_there_is_a_deck_for_every_lab_and_a_list_of_them(decks: Path) -> None:
-    assert {path.stem for path in decks.glob("*.html")} == {*LABS, "index"}
-    listed = (decks / "index.html").read_text(encoding="utf-8")
-    assert all(f'href="{lab}.html"' in listed for lab in LABS)
-
-
-@pytest.mark.parametrize("lab", LABS)
-def test_a_deck_fetches_nothing_and_shows_every_figure(decks: Path, lab: str) -> None:
-    page = (decks / f"{lab}.html").read_text(encoding="utf-8")
-    page = re.sub(r'srcdoc="[^"]*"', "", page)  # pages of demos, looked through in test_web_demos
-    assert not re.search(r"""(?:src|href)=["\'](?!data:|#)|url\((?!#)|@import|<script src""", page)
-    book = nbformat.read(slides.ROOT / "solutions" / lab / f"{lab}.ipynb", as_version=4)
-    figures = [
-        output["data"]["image/png"].replace("\n", "")
-        for cell in book.cells
-        for output in cell.get("outputs", [])
-        if "image/png" in output.get("data", {}) and not cell.metadata.get("nbgrader", {}).get("solution")
-    ]
-    assert [one for one in figures if one not in page] == []
-    assert page.count("<img") == page.count('<img alt="') and 'alt=""' not in page
+def opened(browser: Browser, decks: Path, lab: str, hash: str = "") -> Page:
+    page = browser.new_page(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
+    page.goto((decks / f"{lab}.html").as_uri() + hash)
+    page.wait_for_function("window.Reveal && Reveal.isReady()")
+    return page
 
 
 @pytest.mark.parametrize("lab", LABS)
-def test_a_deck_answers_no_question(decks: Path, lab: str) -> None:
+def test_a_slide_has_at_most_25_words_and_whole_sentences(lab: str) -> None:
+    for slide in slides.read(lab)["slide"]:
+        if "demo" in slide:
+            continue
+        assert slides.words_on(slide) <= slides.MOST_WORDS, slide["title"]
+        assert slide.get("text", "whole.").endswith((".", "?", "!", "…"))
+        assert "…" not in slide["title"]
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_a_deck_shows_its_labs_demos_at_their_place_and_has_notes_everywhere(decks: Path, lab: str) -> None:
     page = (decks / f"{lab}.html").read_text(encoding="utf-8")
-    book = nbformat.read(slides.ROOT / "solutions" / lab / f"{lab}.ipynb", as_version=4)
-    answers = [
-        cell.source.split("### BEGIN SOLUTION")[1].split("### END SOLUTION")[0]
-        for cell in book.cells
-        if "### BEGIN SOLUTION" in cell.source
-    ]
-    assert answers and "BEGIN SOLUTION" not in page
-    long = [line.strip() for answer in answers for line in answer.splitlines() if len(line.strip()) > 40]
-    page = re.sub(r'srcdoc="[^"]*"', "", page)
-    assert [line for line in long if line in page] == []
+    assert [
+        demo for demo in bundle.names() if demo[:2] == lab[:2] and f"../demos/{demo}.html" not in page
+    ] == []
+    sections = page.split("<section")[1:]
+    told = [re.search(r'<aside class="notes">(.*?)</aside>', one, re.DOTALL) for one in sections]
+    assert 8 <= len(sections) <= 14
+    assert [i for i, one in enumerate(told) if not one or len(re.sub("<[^>]+>", "", one[1])) < 60] == []
+    assert "BEGIN SOLUTION" not in page and 'src="http' not in page
+    assert 'alt=""' not in page
 
 
-def test_demos_are_in_their_labs_deck_live_and_hand_the_key_back_at_their_end(
-    browser: Browser, decks: Path
-) -> None:
-    page = browser.new_page(viewport={"width": 1280, "height": 720})
-    page.goto((decks / "07_self_attention.html").as_uri())
-    while not page.locator("section.now iframe").count():
-        page.keyboard.press("ArrowRight")
-    first = current(page)
-    inside = page.frame_locator("section.now iframe")
-    expect(inside.locator(".cd-finding")).to_have_text("σ = 0.1: one dot speaks for itself")
-    page.keyboard.press("PageDown")
-    expect(inside.locator(".cd-finding")).to_have_text("σ = 0.6: the query listens to about 2.5 dots")
-    for _ in range(5 - 1):
-        page.keyboard.press("PageDown")
-    page.wait_for_function(f"document.getElementById('count').textContent.startsWith('{first + 1} ')")
-    page.close()
+@pytest.mark.parametrize("lab", LABS)
+def test_every_slide_finds_its_figure_and_its_notes_in_the_lab(lab: str) -> None:
+    cells = slides._book(lab).cells
+    for slide in slides.read(lab)["slide"]:
+        assert slides.section(cells, slide["notes"])[1]
+        assert "figure" not in slide or slides.figure(cells, slide["figure"])
 
 
-def test_a_long_paragraph_keeps_whole_sentences() -> None:
-    text = "One is short. Two is short too. " + "Three goes on and on and on. " * 9
-    assert slides.first_sentences(text, 60) == "One is short. Two is short too. Three goes on and on and on."
+def test_words_that_no_heading_or_cell_has_are_an_error_and_not_an_empty_slide() -> None:
+    cells = slides._book("07_self_attention").cells
+    with pytest.raises(ValueError, match="No heading of the lab has the words “nowhere”"):
+        slides.section(cells, "nowhere")
+    with pytest.raises(ValueError, match="draws a figure"):
+        slides.figure(cells, "nowhere")
 
 
 def test_formulas_become_shapes_and_what_is_unknown_stays_text() -> None:
-    drawn = slides.inline("the *weight* $w_i = \\tfrac12$ and `code`")
-    assert drawn.startswith("the <em>weight</em> <svg") and drawn.endswith("<code>code</code>")
+    drawn = slides.notes("the *weight* $w_i = \\tfrac12$ and `code`")
+    assert drawn.startswith("<p>the <em>weight</em> <svg") and drawn.strip().endswith("<code>code</code></p>")
     assert formulas.svg(r"\nosuchcommand{x}") is None
-    assert "<code>\\nosuchcommand{x}</code>" in slides.inline(r"$\nosuchcommand{x}$")
+    assert "<code>\\nosuchcommand{x}</code>" in slides.notes(r"$\nosuchcommand{x}$")
 
 
-def current(page: Page) -> int:
-    return int(page.locator("#count").inner_text().split(" / ")[0])
-
-
-def test_keys_move_the_deck(browser: Browser, decks: Path) -> None:
-    page = browser.new_page(viewport={"width": 1280, "height": 720})
-    requests: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
-    page.goto((decks / "01_markov_bigram.html").as_uri())
-    last = page.locator("section").count()
-    for key, where in (
-        ("ArrowRight", 2),
-        (" ", 3),
-        ("ArrowLeft", 2),
+def test_keys_move_the_deck_and_show_all_slides(browser: Browser, decks: Path) -> None:
+    page = opened(browser, decks, "09_blocks")
+    where = "Reveal.getIndices().h"
+    last = page.evaluate("Reveal.getTotalSlides() - 1")
+    for key, slide in (
+        ("ArrowRight", 1),
+        (" ", 2),
+        ("ArrowLeft", 1),
         ("End", last),
         ("ArrowRight", last),
-        ("PageUp", last - 1),
-        ("Home", 1),
+        ("Home", 0),
     ):
         page.keyboard.press(key)
-        assert current(page) == where, key
-    for key in "12":
-        page.keyboard.press(key)
-    page.keyboard.press("Enter")
-    assert current(page) == 12 and page.url.endswith("#12")
-    assert page.locator("section:visible").count() == 1
-    before = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    page.keyboard.press("d")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
-    page.keyboard.press("?")
-    assert page.locator("#keys").is_visible()
-    assert len(requests) == 1
+        assert page.evaluate(where) == slide, key
+    page.keyboard.press("Escape")
+    assert page.evaluate("Reveal.isOverview()")
     page.close()
 
 
-@pytest.mark.parametrize("lab", ["02_dirichlet_map", "11_decoding"])
-def test_no_slide_runs_over_and_type_is_large(browser: Browser, decks: Path, lab: str) -> None:
-    page = browser.new_page(viewport={"width": 1280, "height": 720})
-    page.goto((decks / f"{lab}.html").as_uri())
-    for _ in range(page.locator("section").count()):
-        over, size = page.evaluate(
-            "(() => { const s = document.querySelector('section.now');"
-            "return [s.scrollHeight - s.clientHeight, parseFloat(getComputedStyle(s).fontSize)] })()"
+def test_the_presenters_view_shows_the_labs_text(browser: Browser, decks: Path) -> None:
+    page = opened(browser, decks, "09_blocks", "#/1")
+    with page.expect_popup() as popup:
+        page.keyboard.press("s")
+    notes = popup.value.locator(".speaker-controls-notes .value")
+    expect(notes).to_contain_text("the residual connection", timeout=20_000)
+    popup.value.close()
+    page.close()
+
+
+def test_a_demo_in_a_slide_has_the_keys_and_hands_them_back_at_its_end(browser: Browser, decks: Path) -> None:
+    page = opened(browser, decks, "07_self_attention", "#/2")
+    inside = page.frame_locator("section.present iframe")
+    expect(inside.locator(".cd-finding")).to_have_text("σ = 0.1: one dot speaks for itself")
+    page.keyboard.press("PageDown")
+    expect(inside.locator(".cd-finding")).to_have_text("σ = 0.6: the query listens to about 2.5 dots")
+    for _ in range(4):
+        page.keyboard.press("PageDown")
+        page.wait_for_timeout(100)
+    page.wait_for_function("Reveal.getIndices().h === 3")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function("Reveal.getIndices().h === 2")
+    page.close()
+
+
+@pytest.mark.parametrize("name", bundle.names())
+def test_each_scene_of_a_demo_is_walked_inside_its_slide(browser: Browser, decks: Path, name: str) -> None:
+    [lab] = [lab for lab in LABS if lab[:2] == name[:2]]
+    page = opened(browser, decks, lab)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    place = page.evaluate(
+        "(name) => [...document.querySelectorAll('.slides > section')]"
+        ".findIndex((one) => one.innerHTML.includes(`demos/${name}.html`))",
+        name,
+    )
+    page.evaluate(f"Reveal.slide({place})")
+    page.wait_for_selector("section.present iframe")
+    inside = page.frame_locator("section.present iframe")
+    inside.locator("svg.cd-picture g *").first.wait_for(state="attached")
+    scenes = inside.locator(".cd-scenes li").count()
+    for scene in range(scenes):
+        expect(inside.locator(".cd-scenes [aria-current]")).to_contain_text(str(scene + 1), timeout=20_000)
+        page.keyboard.press("PageDown")
+    page.wait_for_function(f"Reveal.getIndices().h === Math.min({place + 1}, Reveal.getTotalSlides() - 1)")
+    assert scenes >= 3 and errors == []
+    page.close()
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_no_slide_runs_over_its_edge(browser: Browser, decks: Path, lab: str) -> None:
+    page = opened(browser, decks, lab)
+    for i in range(page.evaluate("Reveal.getTotalSlides()")):
+        page.evaluate("(i) => Reveal.slide(i)", i)
+        over, least = page.evaluate(
+            "(() => { const s = Reveal.getCurrentSlide(), box = s.getBoundingClientRect(), parts = [...s.children].filter((p) => p.tagName !== 'ASIDE'"
+            " && p.getClientRects().length).map((p) => p.getBoundingClientRect());"
+            "return [Math.max(...parts.map((p) => Math.max(p.bottom - box.bottom, p.right - box.right))),"
+            "Math.min(...[...s.querySelectorAll('h1,h2,p')].filter((p) => !p.closest('aside')).map((p) => parseFloat(getComputedStyle(p).fontSize)), 99)] })()"
         )
-        assert over <= 1, current(page)
-        assert size >= 21, current(page)  # of 720: the last row reads it
-        page.keyboard.press("ArrowRight")
+        assert over <= 1 and least >= 28, f"slide {i + 1}: {over} over, type of {least}"
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {iframes: false}).then((run) => run.violations)")
+    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+    page.close()
+
+
+def test_a_deck_prints_in_landscape_a_page_a_slide(browser: Browser, decks: Path, tmp_path: Path) -> None:
+    page = browser.new_page()
+    page.goto((decks / "06_positions.html").as_uri() + "?print-pdf")
+    page.wait_for_function(
+        "window.Reveal && Reveal.isReady() && document.querySelectorAll('.pdf-page').length > 3"
+    )
+    page.pdf(path=tmp_path / "deck.pdf", prefer_css_page_size=True)
+    text = (tmp_path / "deck.pdf").read_bytes()
+    boxes = re.findall(rb"/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]", text)
+    assert len(boxes) == page.evaluate("document.querySelectorAll('.pdf-page').length")
+    assert all(float(wide) > float(high) for wide, high in boxes)
     page.close()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +89,6 @@ def test_the_page_turned_and_resized_draws_again_without_a_fault(
     with opened(browser, address(pages, name), "hall") as page:
         for screen in ("phone", "old", "hall"):
             page.set_viewport_size({"width": SCREENS[screen][0], "height": SCREENS[screen][1]})
-            page.wait_for_timeout(120)
             assert faults(page) == [], screen
 
 
@@ -131,14 +132,14 @@ def test_every_scene_can_be_touched(browser: Browser, pages: Path, name: str) ->
             touched = page.locator("svg.cd-picture .touch:visible").count()
             assert touched, f"scene {i + 1} has nothing that a hand can move"
             page.evaluate(
-                "window.moved = new Set(); course.stage.options.changed = (s) => moved.add(JSON.stringify(s))"
+                "window.moved = new Set(); course.stage.options.changed = (s) => moved.add(JSON.stringify(s)); null"
             )
             page.evaluate(MOVE)
             pressed = page.locator("svg.cd-picture [role=button]:visible")
             if pressed.count():
                 pressed.last.focus()
                 page.keyboard.press("Enter")
-            assert page.evaluate("moved.size") > 1, f"scene {i + 1}"
+            assert page.evaluate("moved.size") > 0, f"scene {i + 1}"
             page.keyboard.press("PageDown")
 
 
@@ -147,7 +148,9 @@ def test_the_address_says_what_is_shown(browser: Browser, pages: Path, name: str
     with opened(browser, address(pages, name)) as page:
         page.keyboard.press("PageDown")
         page.evaluate(MOVE)
-        page.wait_for_timeout(250)
+        page.wait_for_function(
+            "location.hash.slice(1) === course.modules['frame.js'].toHash(course.demo, course.stage.state)"
+        )
         shown, where = page.evaluate("[JSON.stringify(course.stage.state), location.hash.slice(1)]")
     with opened(browser, address(pages, name, where)) as page:
         assert json.loads(page.evaluate("JSON.stringify(course.stage.state)")) == json.loads(shown)
@@ -157,16 +160,40 @@ def test_the_address_says_what_is_shown(browser: Browser, pages: Path, name: str
         )
 
 
+@pytest.mark.parametrize(
+    ("name", "counted"),
+    [("10_skips_and_warmup", r"step (\d+)"), ("12_inside", r"Token (\d+)"), ("11_sampling", r"(all) ")],
+)
+def test_a_control_and_the_sentence_above_say_the_same_number(
+    browser: Browser, pages: Path, name: str, counted: str
+) -> None:
+    with opened(browser, address(pages, name)) as page:
+        said = re.search(counted, page.locator(".cd-note").inner_text())
+        shown = [output.inner_text() for output in page.locator(".cd-control output:visible").all()]
+        assert said and said[1] in shown
+
+
+def test_07_the_frame_in_the_map_holds_the_weights_of_the_boxes(browser: Browser, pages: Path) -> None:
+    with opened(browser, address(pages, "07_kernel_to_attention", "scene=1&query=4.3")) as page:
+        framed = page.evaluate(
+            "[...document.querySelectorAll('.own rect')].slice(1).map((r) => Number(r.getAttribute('fill-opacity')))"
+        )
+        row = page.evaluate("course.demo.weights(4.3, course.stage.state.sigma, 'distance')")
+        assert framed == pytest.approx(row, abs=0.001)
+        frame, own = (page.locator(mark).bounding_box() for mark in (".mark rect", ".own rect >> nth=0"))
+        assert frame and own
+        assert 0 <= own["y"] - frame["y"] < 5 and 0 <= frame["height"] - own["height"] < 8
+
+
 def test_a_picture_is_drawn_at_once_where_motion_is_unwanted(browser: Browser, pages: Path) -> None:
     place = address(pages, "07_kernel_to_attention", "scene=2")
     with opened(browser, place) as page:
         page.evaluate("course.stage.go(2)")
         assert page.evaluate("document.querySelectorAll('[style*=opacity]').length") == 0
     with opened(browser, place, calm=False) as page:
-        page.evaluate("course.stage.go(2)")
-        assert page.evaluate("Math.abs(document.querySelector('.dot circle').getAttribute('r') - 8) > 0"), (
-            "with motion the dots glide"
-        )
+        # in one go, before there can be a next frame
+        look = "document.querySelector('.dot circle').getAttribute('r')"
+        assert page.evaluate(f"(course.stage.go(2), Math.abs({look} - 8) > 0)"), "with motion the dots glide"
 
 
 # --- files --------------------------------------------------------------------------------------------------------
@@ -182,14 +209,8 @@ def test_modules_in_a_bundle_export_what_they_declare() -> None:
 def test_a_page_asks_for_nothing_and_cannot_be_ended_by_its_own_text(pages: Path) -> None:
     for name in NAMES:
         text = (pages / f"{name}.html").read_text(encoding="utf-8")
-        assert text.count("</script>") == 1
+        assert text.count("</script>") == 2
         assert "src=" not in text.split("<script")[0] and len(text) < 12_000_000
-
-
-def test_the_list_leads_to_every_page(pages: Path) -> None:
-    listed = (pages / "index.html").read_text(encoding="utf-8")
-    assert [name for name in NAMES if f'href="{name}.html"' not in listed] == []
-    assert listed.count("href=") == len(NAMES) + 1
 
 
 def test_vendored_files_are_as_they_were_published() -> None:
@@ -197,7 +218,7 @@ def test_vendored_files_are_as_they_were_published() -> None:
         for line in (folder / "SHA256SUMS").read_text().splitlines():
             digest, name = line.split()
             assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
-            assert (folder / f"{name.split('.')[0]}.LICENSE").is_file()
+            assert (folder / f"{re.split('[.-]', name)[0]}.LICENSE").is_file()
 
 
 @pytest.mark.parametrize(
@@ -453,7 +474,7 @@ def test_08_the_recorded_heads_are_the_trained_encoders(said: Any) -> None:
         loudest = self_attention_from(model, [english.numbers[word] for word in words], words.index("it"))
         by_layer = maps.reshape(2, 4, 13, 13)[:, :, words.index("it")].max(axis=1)
         assert by_layer == pytest.approx(loudest.numpy(), abs=2e-3)
-        title = said("08_head_grid", "demo.say(value, data).title", {"end": end, "head": 7, "listener": 8})
+        title = said("08_head_grid", "demo.say(value, data).title", {"end": end, "head": 4, "listener": 8})
         assert f"hears “{whom}” most" in title
 
 
@@ -545,10 +566,13 @@ def test_12_typing_waits_for_a_pause_and_a_wrong_language_is_said(browser: Brows
         field = page.get_by_label("English")
         field.fill("The animal did not cross the street because it was too wide.")
         page.wait_for_function("document.querySelector('.cd-finding').textContent.startsWith('“sie”')")
-        page.evaluate("window.drawn = 0; course.stage.options.changed = () => drawn++")
-        field.press_sequentially(" I read the book", delay=20)
-        page.wait_for_timeout(700)
-        assert 1 <= page.evaluate("drawn") < 5, "a translation when one pauses, not at each of sixteen keys"
+        page.evaluate("window.drawn = 0; course.stage.options.changed = () => drawn++; null")
+        typed = "(field) => { for (const key of ' I read the book') { field.value += key; field.dispatchEvent(new Event('input')) } }"
+        field.evaluate(typed)  # quicker than any hand, so that no pause of a busy machine comes between
+        page.wait_for_function("drawn > 0")
+        page.wait_for_timeout(400)  # whatever else was to come
+        assert "I read the book" in page.evaluate("JSON.stringify(course.stage.state)")
+        assert page.evaluate("drawn") == 1, "a translation when one pauses, not at each of sixteen keys"
         field.fill("Wo steht denn mein rotes Fahrrad heute")
         page.wait_for_function(
             "document.querySelector('.cd-finding').textContent.includes('is this English?')"
@@ -630,4 +654,114 @@ def test_12_everyday_sentences_are_translated_both_ways_as_the_command_line_does
         heard = alignment(machine.model, source, machine.subwords.encode([found[0]["text"]])[0])[:, 1:]
         assert np.array(found[0]["heard"]) == pytest.approx(heard.numpy(), abs=1e-4)
     for sentence, to, wrong in (("Was machst du morgen?", "de", True), ("What is it?", "de", False)):
-        assert said(name, "demo.looksWrong(...value)", [sentence, to]) is wrong
+        assert said(name, "modules['subwords.js'].looksWrong(...value)", [sentence, to]) is wrong
+
+
+@contextmanager
+def heads_off(model: Any, off: str) -> Iterator[None]:
+    """The model with these heads silent: the columns of W_O that hear them are zero."""
+    import torch
+
+    parts = {
+        "e": ("encoder", "attention"),
+        "d": ("decoder", "self_attention"),
+        "c": ("decoder", "cross_attention"),
+    }
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    with torch.no_grad():
+        for kind, layer, _, head in off.split():  # c1.0
+            stack, part = parts[kind]
+            weight = getattr(getattr(model, stack)[int(layer)], part).W_O.weight
+            size = weight.shape[1] // 4
+            weight[:, int(head) * size : (int(head) + 1) * size] = 0
+    yield
+    model.load_state_dict(before)
+
+
+@pytest.mark.parametrize("off", ["", "c1.0", "e0.1 d1.3 c0.2"])
+def test_12_inside_every_map_and_logit_is_pytorchs_also_with_heads_off(said: Any, off: str) -> None:
+    import torch
+    from coursekit.data import path
+    from coursekit.provided.p08_multi_head import attention_maps
+    from coursekit.translator.translator import Translator
+
+    name, machine = "12_inside", Translator.load(path("tatoeba/translator.pt"))
+    state = {"sentence": "I don't know what you want.", "to": "de", "prefix": "", "off": off}
+    source, words = (
+        torch.tensor(machine.sources([state["sentence"]], "de")),
+        said(name, "demo.run(value, data).words", state),
+    )
+    with heads_off(machine.model, off), torch.no_grad():
+        target = torch.tensor([[1, *words[:-1]]])
+        logits, maps = (
+            machine.model(source, target)[0],
+            list(attention_maps(machine.model, source, target).values()),
+        )
+    ours = np.array(said(name, "demo.run(value, data).steps.map((one) => [...one.logits])", state))
+    assert np.abs(ours - logits.numpy()).max() < 1e-4 and logits.argmax(dim=-1).tolist() == words
+    places = ["e0", "e1", "d0", "c0", "d1", "c1"]  # as they follow each other in the model
+    assert len(maps) == len(places)
+    for place, heads in zip(places, maps, strict=True):
+        for head in range(4):
+            rows = said(
+                name, "demo.headOf(value[0], demo.run(value[1], data)).map", [f"{place}.{head}", state]
+            )
+            for row, wanted in zip(rows, heads[0, head].tolist(), strict=True):
+                assert row == pytest.approx(wanted[: len(row)], abs=1e-4), f"{place}.{head}"
+                assert not any(wanted[len(row) :])
+
+
+def test_12_inside_one_number_is_a_query_times_a_key_and_one_head_alone_holds_the_not(said: Any) -> None:
+    import torch
+    from coursekit.data import path
+    from coursekit.translator.translator import Translator
+
+    name, machine = "12_inside", Translator.load(path("tatoeba/translator.pt"))
+    state = {
+        "sentence": "I don't know what you want.",
+        "to": "de",
+        "prefix": "",
+        "off": "",
+        "at": "e1.2",
+        "row": 3,
+        "col": 5,
+    }
+    number = said(name, "demo.numberOf(value, demo.run(value, data))", state)
+    kept: dict[str, Any] = {}
+    attention = machine.model.encoder[1].attention
+    for part in ("W_Q", "W_K"):
+        getattr(attention, part).register_forward_hook(
+            lambda _, __, out, part=part: kept.__setitem__(part, out[0, :, 96:144])
+        )
+    with torch.no_grad():
+        machine.model(torch.tensor(machine.sources([state["sentence"]], "de")), torch.tensor([[1]]))
+    assert number["query"] == pytest.approx(kept["W_Q"][3].tolist(), abs=1e-4)
+    assert number["key"] == pytest.approx(kept["W_K"][5].tolist(), abs=1e-4)
+    scores = kept["W_Q"][3] @ kept["W_K"].T / 48**0.5
+    assert number["scores"] == pytest.approx(scores.tolist(), abs=1e-4)
+    assert number["row"] == pytest.approx(scores.softmax(dim=0).tolist(), abs=1e-4)
+    heads = [f"{kind}{layer}.{head}" for kind in "edc" for layer in (0, 1) for head in range(4)]
+    told = {off: said(name, "demo.run(value, data).text", {**state, "off": off}) for off in ["", *heads]}
+    assert {off: text for off, text in told.items() if text != told[""]} == {
+        "c1.0": "Ich weiß, was du willst."
+    }
+
+
+def test_12_inside_a_wrong_language_is_said_a_rare_word_marked_and_words_swapped(
+    browser: Browser, pages: Path
+) -> None:
+    with opened(browser, address(pages, "12_inside")) as page:
+        field = page.get_by_role("textbox", name="say")
+        field.fill("Was machst du morgen?")
+        page.wait_for_function(
+            "document.querySelector('.cd-finding').textContent.includes('looks like German already')"
+        )
+        field.fill("The stationmaster laughs.")
+        page.wait_for_function(
+            "document.querySelector('.cd-note').textContent.includes('a rare word, read in pieces')"
+        )
+        field.fill("dogs like cats")
+        page.wait_for_function("document.querySelector('.cd-finding').textContent.includes('Katzen')")
+        field.blur()
+        page.get_by_role("button", name="swap the word of dogs with the next").press("Enter")
+        page.wait_for_function("course.stage.state.sentence === 'like dogs cats'")

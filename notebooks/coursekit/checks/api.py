@@ -14,15 +14,20 @@ An author writes ``checks/cNN_topic.py``::
 A check that fails raises ``Hint``; its text is one sentence that says what is wrong and where to look. A card shows
 the first one only: the later checks of a question build on the earlier, and what they would guess from numbers that are
 already wrong may be false. So the most telling check comes first.
+
+No check needs to look at whether an answer changes its arguments: a call that does so ends in a ``Hint`` in every check, and
+what it changed is put back. So checks may share their inputs.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import inspect
 import linecache
 import os
+import re
 import textwrap
 import traceback
 from collections.abc import Callable
@@ -32,7 +37,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks import time_limit
+from coursekit.checks import time_limit, untouched
 from coursekit.checks.forbidden_calls import used_in
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
@@ -111,7 +116,7 @@ def judge(lab: str, question: str, function: Any) -> Verdict:
     for public in checks:
         title = " ".join((inspect.getdoc(public) or public.__name__).split())
         try:
-            time_limit.within(time_limit.SECONDS, public, function)
+            time_limit.within(time_limit.SECONDS, run_check, public, function)
             marks.append(Mark(title, True))
         except Hint as hint:
             explained = any(mark.hint for mark in marks)
@@ -121,13 +126,26 @@ def judge(lab: str, question: str, function: Any) -> Verdict:
             if is_stub(error) and unwritten in ("", question):
                 return Verdict(question, (), written=False)
             calls = f"it calls your `{unwritten}`, which is not written yet: write that first"
-            message = calls if is_stub(error) else _where_it_raised(error)
+            message = calls if is_stub(error) else _where_it_raised(error, function)
             marks.append(Mark(title, False, "" if message in {mark.hint for mark in marks} else message))
         except time_limit.TookTooLong:
             marks.append(Mark(title, False, _too_long(question, len(checks) - len(marks) - 1)))
             break
     marks += _forbidden_marks(lab, question, function)
     return Verdict(question, tuple(marks))
+
+
+def run_check(public: Callable[[Any], None], answer: Any) -> None:
+    """Run one public check; an ``answer`` that changes an argument raises a ``Hint``, and its change is undone."""
+    if not isinstance(answer, type):
+        public(untouched.leaves_its_arguments(answer, _changed))
+        return
+    with untouched.modules_leave_their_arguments(answer, _changed):
+        public(answer)
+
+
+def _changed(name: str) -> None:
+    raise Hint(f"your answer changes `{name}`, which it was given: leave that as it is, and work on a copy")
 
 
 def _unwritten_question(lab: str, error: BaseException) -> str:
@@ -157,21 +175,42 @@ def _mend_that_first(verdict: Verdict, function: Any) -> Verdict:
 
 def _names_used(answer: Any) -> set[str]:
     """The global names in the code of an answer, and of the notebook's functions and classes that it uses."""
-    names: set[str] = set()
-    pending, beside = _codes_of(answer), _globals_of(answer)
-    while pending:
-        code = pending.pop()
-        pending += [part for part in code.co_consts if isinstance(part, CodeType)]
-        for name in set(code.co_names) - names:
-            names.add(name)
-            if getattr(beside.get(name), "__module__", "") == beside.get("__name__"):
-                pending += _codes_of(beside[name])
-    return names
+    return {name for part in _with_helpers(answer) for code in _codes_of(part) for name in _names_in(code)}
+
+
+def _with_helpers(answer: Any) -> list[Any]:
+    """An answer and the notebook's functions and classes that it uses, directly or not."""
+    found, beside = [answer], _globals_of(answer)
+    for part in found:
+        for code in _codes_of(part):
+            helpers = [beside.get(name) for name in sorted(_names_in(code))]
+            found += [
+                helper
+                for helper in helpers
+                if getattr(helper, "__module__", "") == beside.get("__name__")
+                and _codes_of(helper)
+                and not any(helper is known for known in found)
+            ]
+    return found
+
+
+def _names_in(code: CodeType) -> set[str]:
+    names = set(code.co_names)
+    return names.union(*(_names_in(part) for part in code.co_consts if isinstance(part, CodeType)))
 
 
 def _codes_of(answer: Any) -> list[CodeType]:
-    parts = vars(answer).values() if isinstance(answer, type) else (answer,)
-    return [part.__code__ for part in parts if hasattr(part, "__code__")]
+    return [part.__code__ for part in _functions_of(answer) if hasattr(part, "__code__")]
+
+
+def _functions_of(answer: Any) -> list[Any]:
+    """A function itself; of a class, or of an object that can be called, the methods of the class."""
+    if isinstance(answer, functools.partial):
+        return _functions_of(answer.func)
+    if hasattr(answer, "__code__"):
+        return [answer]
+    kind = answer if isinstance(answer, type) else type(answer)
+    return [getattr(part, "__func__", part) for part in vars(kind).values()]
 
 
 def _too_long(question: str, left: int) -> str:
@@ -183,10 +222,13 @@ def _too_long(question: str, left: int) -> str:
 
 def _forbidden_marks(lab: str, question: str, function: Any) -> list[Mark]:
     names = forbidden_calls(lab, question)
-    source = _source_of(function) if names else ""
+    source = "\n".join(map(_source_of, _with_helpers(function))).strip() if names else ""
     if not source:
         return []
-    used = ", ".join(used_in(source, names, _globals_of(function)))
+    found = {
+        name.rpartition(".")[2]: name for name in reversed(used_in(source, names, _globals_of(function)))
+    }
+    used = ", ".join(reversed(found.values()))  # one thing under two names is said once
     hint = f"this question asks you to write it yourself, so {used} may not be used" if used else ""
     return [Mark("It is your own work: no library function does the job.", not used, hint)]
 
@@ -194,26 +236,43 @@ def _forbidden_marks(lab: str, question: str, function: Any) -> list[Mark]:
 def _source_of(answer: Any) -> str:
     """The text of a function, or of a class's own methods (a notebook's classes have no text of their own)."""
     texts = []
-    for part in vars(answer).values() if isinstance(answer, type) else (answer,):
+    functions = _functions_of(answer)
+    for part in functions:
         with contextlib.suppress(OSError, TypeError):
             texts.append(textwrap.dedent(inspect.getsource(part)))
-    return "\n".join(texts)
+    source = "\n".join(texts)
+    return source if functions == [answer] or not source else "class _:\n" + textwrap.indent(source, "    ")
 
 
 def _globals_of(answer: Any) -> dict[str, Any]:
     """Where the names that a function, or a class's own methods, use are looked up."""
-    homes = vars(answer).values() if isinstance(answer, type) else (answer,)
+    homes = _functions_of(answer)
     return next((home.__globals__ for home in homes if hasattr(home, "__globals__")), {})
 
 
-def _where_it_raised(error: Exception) -> str:
+def _where_it_raised(error: Exception, answer: Any) -> str:
     """The error in words, with the student's own line: the last frame that is not the kit's or a library's."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_notebook(f.filename)]
-    message = f"your function raised {type(error).__name__}: {_shortened(str(error))}"
+    kind, text = type(error).__name__, _shortened(str(error))
+    stack = traceback.extract_tb(error.__traceback__)
+    frames = [f for f in stack if _is_notebook(f.filename)]
+    if not frames and not _raised_by_a_call(stack, str(error), answer):
+        return f"what your answer returns is not what is asked for: with it the check itself ends in {kind}: {text}"
+    message = f"your function raised {kind}: {text}"
     if frames:
         line = frames[-1].line or linecache.getline(frames[-1].filename, frames[-1].lineno or 0).strip()
         message += f" (line {frames[-1].lineno} of its cell: {line})"
     return message
+
+
+def _raised_by_a_call(stack: traceback.StackSummary, text: str, answer: Any) -> bool:
+    """Whether an error came up in a call of the answer, and not in what the check made of its result."""
+    if not isinstance(answer, type):
+        return any(frame.filename == untouched.__file__ for frame in stack)
+    return "coursekit/checks" not in stack[-1].filename or bool(_WRONG_CALL.search(text))
+
+
+#: What Python says of a call that does not fit the parameters.
+_WRONG_CALL = re.compile(r"positional argument|keyword argument|takes no arguments")
 
 
 def _is_notebook(filename: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.api import Hint, close, ensure, numbers, public_check
+from coursekit.checks.break_it import impostor
 
 FORBIDDEN = {
     "one_hot": ("torch.nn.functional.one_hot", "sklearn.preprocessing.OneHotEncoder"),
@@ -309,3 +310,52 @@ def a_confident_mistake_has_a_finite_price(cross_entropy: Any) -> None:
         "the price is not finite: compute logsumexp(row) − score instead of the logarithm of a probability",
     )
     close(value, 1000.0, "the price should be 1000 − 0")
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@impostor("softmax")
+def one_maximum_for_all(right: Any, x: Any, axis: Any = -1) -> Any:
+    """It takes the largest score of the whole table away, not that of each row.
+
+    One survives: no row (or column) of your table lies far below another.
+    """
+    too_far = np.max(x, axis=axis, keepdims=True) - np.max(x) < -745  # exp underflows, and 0/0 is nan
+    return np.where(too_far, np.nan, right(x, axis))
+
+
+@impostor("softmax")
+def always_the_last_axis(right: Any, x: Any, axis: Any = -1) -> Any:
+    """It always runs along the last axis.
+
+    One survives: your axis is the last one.
+    """
+    return right(x, -1)
+
+
+@impostor("softmax")
+def overflows(right: Any, x: Any, axis: Any = -1) -> Any:
+    """It takes no maximum away, so large scores overflow.
+
+    One survives: all your scores are below 709.
+    """
+    return np.where(np.max(x, axis=axis, keepdims=True) > 709, np.nan, right(x, axis))
+
+
+@impostor("softmax")
+def cuts_large_scores_off(right: Any, x: Any, axis: Any = -1) -> Any:
+    """It cuts large scores off at 700, so that nothing overflows.
+
+    One survives: nowhere do two different scores above 700 meet.
+    """
+    return right(np.minimum(x, 700), axis)
+
+
+@impostor("softmax")
+def stumbles_over_minus_infinity(right: Any, x: Any, axis: Any = -1) -> Any:
+    """It answers nan for a score of −∞.
+
+    One survives: none of your scores is −∞.
+    """
+    return np.where(np.isneginf(x), np.nan, right(x, axis))

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks.api import close, ensure, equal, public_check
+from coursekit.checks.api import close, ensure, equal, numbers, public_check
+from coursekit.checks.break_it import impostor
 
 ALPHABET = ["<S>", *"abcdefghijklmnopqrstuvwxyz", "<E>"]
 COMMANDS = ["show me my directories please", "show me my files please", "show me my photos please"]
@@ -20,8 +21,10 @@ REPORTS = ["check whether the battery ran down please", "check whether the progr
 def counts_become_probabilities(normalise_rows: Any) -> None:
     """A row of counts becomes a row of probabilities."""
     N = np.array([[2.0, 3.0, 5.0], [1.0, 0.0, 3.0]])
-    P = normalise_rows(N)
-    ensure(P is not None, "your function returns None: end it with a return")
+    P = numbers(normalise_rows(N))
+    ensure(
+        P.shape == (2, 3), f"a table of shape (2, 3) should give one of the same shape; yours is {P.shape}"
+    )
     ensure(
         not np.allclose(P, N / N.sum(axis=0)),
         "your columns sum to 1: a row stands for the current word, so divide each row by its own sum",
@@ -30,6 +33,10 @@ def counts_become_probabilities(normalise_rows: Any) -> None:
         not np.allclose(P, N / N.sum()),
         "the whole table sums to 1: divide each row by its own sum, not by the sum of everything",
     )
+    ensure(
+        not np.allclose(P, N / N.max(axis=1, keepdims=True)),
+        "the largest entry of each row is 1: divide by the sum of the row, not by its largest count",
+    )
     close(P, [[0.2, 0.3, 0.5], [0.25, 0, 0.75]], "the counts 2, 3, 5 should become 0.2, 0.3, 0.5")
 
 
@@ -37,7 +44,7 @@ def counts_become_probabilities(normalise_rows: Any) -> None:
 def an_empty_row_stays_zero(normalise_rows: Any) -> None:
     """A row that was never seen stays zero."""
     with np.errstate(all="ignore"):
-        P = np.asarray(normalise_rows(np.array([[0, 0, 0], [1, 1, 2]])), dtype=float)
+        P = numbers(normalise_rows(np.array([[0, 0, 0], [1, 1, 2]])))
     ensure(
         not np.isnan(P).any(), "a row without counts became nan (0/0): divide only where the sum is not zero"
     )
@@ -49,11 +56,19 @@ def an_empty_row_stays_zero(normalise_rows: Any) -> None:
 
 
 @public_check("normalise_rows")
-def the_counts_are_left_alone(normalise_rows: Any) -> None:
-    """The counts that you were given are not changed."""
-    N = np.array([[1.0, 3.0], [2.0, 2.0]])
-    normalise_rows(N)
-    close(N, [[1, 3], [2, 2]], "your function changed N itself: make a new array (N / … instead of N /= …)")
+def counts_need_not_be_whole(normalise_rows: Any) -> None:
+    """Counts may be fractions, and as small as they like."""
+    P = numbers(normalise_rows(np.array([[0.1, 0.3], [1e-4, 3e-4]])))
+    ensure(
+        P.shape == (2, 2), f"a table of shape (2, 2) should give one of the same shape; yours is {P.shape}"
+    )
+    close(
+        P,
+        [[0.25, 0.75]] * 2,
+        f"the rows 0.1, 0.3 and 0.0001, 0.0003 should become 0.25, 0.75, but yours sum to {P[0].sum():.4g} and {P[1].sum():.4g}: "
+        "divide each by its own sum, with nothing added to it and however small it is",
+        rtol=1e-4,
+    )
 
 
 # ------------------------------------------------------------------------------------------- transition_matrix
@@ -97,17 +112,50 @@ def my_branches(transition_matrix: Any) -> None:
 def rows_sum_to_one_or_zero(transition_matrix: Any) -> None:
     """Each row sums to one, and the row of “please” to zero."""
     words, P = _vocabulary_and_table(transition_matrix(COMMANDS, [20, 30, 50]), "vocabulary, P", 2)
-    sums = dict(zip(words, np.asarray(P, dtype=float).sum(axis=1), strict=True))
-    ensure(sums["show"] > 0, "nothing follows “show” in your table: is the row the current word?")
+    P, words = numbers(P), list(words)
+    ensure(P.shape == (7, 7), f"P should be (7, 7), one row and one column a word; yours is {P.shape}")
+    last = P[words.index("please")]
     ensure(
-        abs(sums.pop("please")) < 1e-9,
-        "something follows “please” in your table: pairs must not reach from one sentence into the next",
+        not np.isnan(last).any(),
+        "the row of “please” became nan (0/0): nothing follows it, so its row stays zero",
     )
+    ensure(
+        last[words.index("show")] == 0 or last[words.index("me")] != 0,
+        "“show” follows “please” in your table: pairs must not reach from one sentence into the next",
+    )
+    ensure(
+        np.allclose(last, 0),
+        "the row of “please” should be zero: no sentence goes on after it, so nothing is known of what comes next",
+    )
+    sums = dict(zip(words, P.sum(axis=1), strict=True))
+    ensure(sums["show"] > 0, "nothing follows “show” in your table: is the row the current word?")
+    sums.pop("please")
     for word, total in sums.items():
         ensure(
             abs(total - 1) < 1e-5,
             f"the row of “{word}” sums to {total:.3g}: normalise the rows after counting",
         )
+
+
+@public_check("transition_matrix")
+def sentences_of_several_lengths(transition_matrix: Any) -> None:
+    """A sentence may have a single word, and each pair adds the whole weight of its sentence."""
+    words, P = _vocabulary_and_table(
+        transition_matrix(["hello", "go on", "go up to the top"], [5, 1, 1]), "vocabulary, P", 2
+    )
+    equal(
+        list(words),
+        ["go", "hello", "on", "the", "to", "top", "up"],
+        "“hello” is a sentence of one word: it has no pair, but the word belongs to the vocabulary",
+    )
+    row = numbers(P)[0]
+    ensure(
+        not np.allclose(row[[2, 6]], [0.8, 0.2]),
+        "“go on” counts more than the “go up” of a longer sentence: each pair adds the whole weight of its sentence",
+    )
+    close(
+        row[[2, 6]], [0.5, 0.5], "“go on” and “go up” were said with the same weight, so each should have 0.5"
+    )
 
 
 @public_check("transition_matrix")
@@ -125,12 +173,26 @@ def a_word_that_also_ends_a_sentence(transition_matrix: Any) -> None:
 # ------------------------------------------------------------------------------------------------ second_order
 
 
+def _pairs(contexts: Any) -> list[Any]:
+    """The contexts as tuples, or a hint."""
+    pairs = list(contexts)
+    ensure(
+        not any(isinstance(pair, str) for pair in pairs),
+        "a context of yours is one string: it should be a pair of two words, (a, b)",
+    )
+    ensure(
+        all(isinstance(pair, (tuple, list, np.ndarray)) and len(pair) == 2 for pair in pairs),
+        "each context should be a pair of two words, (a, b)",
+    )
+    return [tuple(str(word) for word in pair) for pair in pairs]
+
+
 @public_check("second_order")
 def the_contexts_are_pairs_in_order(second_order: Any) -> None:
     """The contexts are the pairs that some word follows, as spoken, sorted."""
     result = second_order(REPORTS[1:], [1])
     contexts, _, _ = _vocabulary_and_table(result, "contexts, vocabulary, P", 3)
-    got = [tuple(pair) for pair in contexts]
+    got = _pairs(contexts)
     ensure(
         ("whether", "check") not in got,
         "your pairs are turned around: the earlier word comes first, (check, whether)",
@@ -152,7 +214,11 @@ def battery_ran_down(second_order: Any) -> None:
     """“battery ran” knows “down”, and “program ran” knows “please”."""
     result = second_order(REPORTS, [0.4, 0.6])
     contexts, words, P = _vocabulary_and_table(result, "contexts, vocabulary, P", 3)
-    contexts, words, P = [tuple(c) for c in contexts], list(words), np.asarray(P, dtype=float)
+    contexts, words, P = _pairs(contexts), list(words), numbers(P)
+    ensure(
+        ("down", "please") not in contexts or ("please", "check") not in contexts,
+        "(please, check) is a context of yours: neighbours must not reach from one sentence into the next",
+    )
     ensure(
         P.shape == (7, 8),
         f"P should be (7, 8), a row for each context and a column for each word; yours is {P.shape}",
@@ -163,6 +229,10 @@ def battery_ran_down(second_order: Any) -> None:
     )
     for pair, word in ((("battery", "ran"), "down"), (("program", "ran"), "please")):
         row = P[contexts.index(pair)]
+        ensure(
+            row.sum() == 0 or abs(row.sum() - 1) < 1e-5,
+            f"the row of ({', '.join(pair)}) sums to {row.sum():.3g}: normalise the rows after counting",
+        )
         close(row, np.eye(8)[words.index(word)], f"after {' '.join(pair)} only “{word}” ever comes")
 
 
@@ -171,7 +241,7 @@ def one_row_has_to_guess(second_order: Any) -> None:
     """Only the row “whether the” has fractions, .4 and .6."""
     result = second_order(REPORTS, [4, 6])
     contexts, words, P = _vocabulary_and_table(result, "contexts, vocabulary, P", 3)
-    contexts, words, P = [tuple(c) for c in contexts], list(words), np.asarray(P, dtype=float)
+    contexts, words, P = _pairs(contexts), list(words), numbers(P)
     row = P[contexts.index(("whether", "the"))] if ("whether", "the") in contexts else np.zeros(len(words))
     got = [row[words.index("battery")], row[words.index("program")]]
     close(
@@ -183,6 +253,43 @@ def one_row_has_to_guess(second_order: Any) -> None:
     close(P[others].max(axis=1), np.ones(len(others)), "every other row should be certain")
 
 
+@public_check("second_order")
+def what_comes_again_adds_up(second_order: Any) -> None:
+    """Three neighbours that come again add up, also in one sentence; a short sentence has words, too."""
+    sentences = ["no no no yes", "no no yes", "so what"]
+    contexts, words, P = _vocabulary_and_table(
+        second_order(sentences, [1, 2, 5]), "contexts, vocabulary, P", 3
+    )
+    equal(
+        list(words),
+        ["no", "so", "what", "yes"],
+        "the vocabulary should hold all words, sorted, also those of the short sentence “so what”: no, so, what, yes",
+    )
+    contexts, P = _pairs(contexts), numbers(P)
+    ensure(("no", "no") in contexts, "(no, no) should be a context")
+    row = P[contexts.index(("no", "no"))]
+    ensure(
+        not np.allclose(row, [1 / 3, 0, 0, 2 / 3]),
+        "after (no, no) comes “yes” with the weights 1 and 2, and that makes 3: add each weight to what is there, with +=",
+    )
+    close(
+        row, [0.25, 0, 0, 0.75], "after (no, no) comes “no” with weight 1 and “yes” with 1 + 2: 0.25 and 0.75"
+    )
+    contexts, words, P = second_order(["to be to be to go"], [2])
+    row = numbers(P)[_pairs(contexts).index(("be", "to"))]
+    close(
+        row[[list(words).index("be"), list(words).index("go")]],
+        [0.5, 0.5],
+        "in “to be to be to go” (be, to) is followed by “be” once and by “go” once",
+    )
+    row = numbers(second_order(["a b c a b c a b d"], [2])[2])[0]
+    close(
+        row,
+        [0, 0, 2 / 3, 1 / 3],
+        "in “a b c a b c a b d” (a, b) is followed by c twice and by d once: count each time it occurs",
+    )
+
+
 # ----------------------------------------------------------------------------------------------- bigram_counts
 
 
@@ -191,14 +298,19 @@ def ava_has_four_pairs(bigram_counts: Any) -> None:
     """“ava” has four pairs, with the start and the end."""
     N = bigram_counts(["ava"])
     ensure(N is not None, "your function returns None: end it with a return")
-    N = np.asarray(N)
+    N = np.array(numbers(N))
     ensure(N.shape == (28, 28), f"the table should be (28, 28), one row a token; yours is {N.shape}")
+    ensure(
+        np.allclose(N, numbers(bigram_counts(["ava"]))),
+        "called twice with the same names it gives two different tables: is the table made outside of the function, or as the "
+        "default of an argument? Then the counts of earlier calls stay in it",
+    )
     turned = bool(N[1, 0] > 0 and N[27].sum() > 0)
     ensure(not turned, "your table is turned around: the row is the current token")
     ensure(N[0].sum() > 0, 'nothing follows <S> in your table: put "<S>" before each name')
     ensure(N[:, 27].sum() > 0, 'nothing leads to <E> in your table: put "<E>" after each name')
     ensure(N[:, 0].sum() == 0 and N[27].sum() == 0, "nothing comes before <S>, and nothing follows <E>")
-    ensure(N.sum() == 4, f"“ava” has 4 pairs, but your table counts {N.sum()}")
+    ensure(N.sum() == 4, f"“ava” has 4 pairs, but your table counts {N.sum():g}")
     expected = np.zeros((28, 28))
     for pair in (("<S>", "a"), ("a", "v"), ("v", "a"), ("a", "<E>")):
         expected[ALPHABET.index(pair[0]), ALPHABET.index(pair[1])] = 1
@@ -233,11 +345,23 @@ def a_certain_chain(sample_name: Any) -> None:
     name = sample_name(P, np.random.default_rng(1))
     ensure(isinstance(name, str), 'return the name as one string: "".join(letters)')
     ensure("<" not in name, "leave <S> and <E> out of the name")
-    equal(
-        name,
-        "mia",
+    ensure(
+        name.lower() != "mia" or name == "mia",
+        "the letters stay as they are in ALPHABET: “mia”, not “" + name + "”",
+    )
+    ensure(
+        not (name and set(name) == {"m"}),
         f"a chain that can only spell “mia” gave “{name[:20]}”: after each draw, go on from the token drawn",
     )
+    ensure(
+        name != "mi",
+        "a chain that can only spell “mia” gave “mi”: the letter that is drawn before <E> belongs to the name",
+    )
+    ensure(
+        name != "",
+        "a chain that can only spell “mia” gave an empty name: is the next token drawn with the row of the current one?",
+    )
+    equal(name, "mia", f"a chain that can only spell “mia” gave “{name[:20]}”")
 
 
 @public_check("sample_name")
@@ -269,6 +393,23 @@ def randomness_comes_from_rng(sample_name: Any) -> None:
 
 
 @public_check("sample_name")
+def a_name_may_be_long(sample_name: Any) -> None:
+    """Letters may come again, and a name is as long as the table lets it be."""
+    P = _chain(("<S>", "a", 1), ("a", "a", 0.49), ("a", "b", 0.49), ("a", "<E>", 0.02), ("b", "a", 1))
+    rng = np.random.default_rng(4)
+    lengths = [len(sample_name(P, rng)) for _ in range(100)]
+    ensure(
+        max(lengths) > 2,
+        "“a” may follow “a” and “b” here, but no letter of yours comes twice in a name: each draw uses its row of P as it is",
+    )
+    ensure(
+        max(lengths) > 100,
+        f"names should be 75 letters long on average here, but the longest of 100 has {max(lengths)}: a name ends with <E> and only "
+        "there",
+    )
+
+
+@public_check("sample_name")
 def the_empty_name_is_a_name(sample_name: Any) -> None:
     """When the very first draw is the end, the name is empty."""
     P = _chain(("<S>", "<E>", 0.5), ("<S>", "a", 0.5), ("a", "<E>", 1))
@@ -288,7 +429,7 @@ def the_empty_name_is_a_name(sample_name: Any) -> None:
 
 def _number(value: Any) -> Any:
     ensure(value is not None, "your function returns None: end it with a return")
-    array = np.asarray(value, dtype=float)
+    array = numbers(value).astype(float)
     ensure(array.size == 1, f"the result should be one number; yours has shape {array.shape}")
     return float(array.reshape(()))
 
@@ -298,6 +439,10 @@ def one_letter_by_hand(average_nll: Any) -> None:
     """The list [“a”] costs (ln 2 + ln 4)/2 = 1.04 a step."""
     P = _chain(("<S>", "a", 0.5), ("<S>", "b", 0.5), ("a", "<E>", 0.25), ("a", "b", 0.75), ("b", "<E>", 1))
     nll = _number(average_nll(P, ["a"]))
+    ensure(
+        not np.isnan(nll),
+        "the result is nan (0 · ∞): this table holds zeros at steps that no name takes; look only at the steps that are taken",
+    )
     ensure(nll >= 0, "the result is negative: mind the minus sign before the sum")
     ensure(
         not np.isclose(nll, 3 * np.log(2)) or not np.isclose(average_nll(P, ["ab"]), -np.log(0.375) / 2),
@@ -308,6 +453,10 @@ def one_letter_by_hand(average_nll: Any) -> None:
         "that is the sum over the steps: divide by the number of steps, 2 here",
     )
     ensure(not np.isclose(nll, 1.5), "that is in bits: use the natural logarithm, np.log")
+    ensure(
+        not np.isclose(nll, np.log(2)) or not np.isclose(average_nll(P, ["ab"]), -np.log(0.375) / 4),
+        "you divide by the number of tokens: between the n + 2 tokens of a name lie n + 1 steps",
+    )
     ensure(not np.isclose(nll, np.log(2)), "that is the first step alone: the step to <E> counts as well")
     ensure(not np.isclose(nll, np.log(4)), "that is the last step alone: the step from <S> counts as well")
     close(nll, 1.5 * np.log(2), "it should be (ln 2 + ln 4)/2 = 1.0397")
@@ -335,7 +484,14 @@ def an_impossible_step_is_infinite(average_nll: Any) -> None:
     """A name with an impossible step makes the result infinite."""
     P = _chain(("<S>", "a", 1), ("a", "<E>", 1))
     with np.errstate(all="ignore"):
-        nll = _number(average_nll(P, ["a", "b"]))
+        try:
+            nll = _number(average_nll(P, ["a", "b"]))
+        except ValueError as error:
+            ensure(
+                "math domain" not in str(error),
+                "math.log(0) raises an error: where P is 0 the result is np.inf",
+            )
+            raise
     ensure(
         not np.isnan(nll), "the result is nan: an impossible step costs −ln 0 = ∞, and the average with it"
     )
@@ -346,6 +502,26 @@ def an_impossible_step_is_infinite(average_nll: Any) -> None:
     ensure(
         np.isinf(nll) and nll > 0,
         f"a step with probability 0 makes the result np.inf, but it is {nll:.4g}: is a small number added in the log?",
+    )
+
+
+@public_check("average_nll")
+def long_lists_and_rare_steps(average_nll: Any) -> None:
+    """A long list does not become infinite, nor does a rare step."""
+    P = _chain(("<S>", "a", 0.5), ("<S>", "b", 0.5), ("a", "<E>", 0.25), ("a", "b", 0.75), ("b", "<E>", 1))
+    with np.errstate(all="ignore"):
+        nll = _number(average_nll(P, ["a"] * 2000))
+    ensure(
+        not np.isinf(nll),
+        "a list of 2,000 names costs ∞: a product of so many probabilities becomes 0 in a computer; add logarithms instead",
+    )
+    close(nll, 1.5 * np.log(2), "2,000 times the same name costs as much a step as that name alone")
+    P = _chain(("<S>", "a", 1e-6), ("<S>", "b", 1 - 1e-6), ("a", "<E>", 1), ("b", "<E>", 1))
+    nll = _number(average_nll(P, ["a"]))
+    close(
+        nll,
+        3 * np.log(10),
+        f"a step with P = 0.000001 is rare and not impossible: it should be 13.8/2 = 6.91, not {nll:.3g}",
     )
 
 
@@ -399,3 +575,83 @@ def a_pair_said_twice_in_a_sentence_counts_twice(transition_matrix: Any) -> None
         [2 / 3, 1 / 3],
         "in “row row row home” the row of “row” should hold 2/3 for itself and 1/3 for “home”",
     )
+
+
+@public_check("bigram_counts")
+def no_names_and_very_many(bigram_counts: Any) -> None:
+    """A letter may come three times in a row, a pair hundreds of times; no names leave an empty table."""
+    N = numbers(bigram_counts(["aaa"]))
+    ensure(N[1, 1] == 2, f"in “aaa” the pair (a, a) comes twice, but you counted {N[1, 1]:g}")
+    names = ["ab" + third + fourth for third in ALPHABET[3:27] for fourth in ALPHABET[3:27]]
+    counted = numbers(bigram_counts(names))[1, 2]
+    ensure(
+        counted != 64,
+        "in 576 names that begin with “ab” you counted the pair (a, b) 64 times: after 255 the counts begin again at 0, for the "
+        "array's dtype holds no larger numbers",
+    )
+    ensure(counted == 576, f"in 576 names that begin with “ab” you counted the pair (a, b) {counted:g} times")
+    close(bigram_counts([]), np.zeros((28, 28)), "without any names the table should be all zeros")
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+def _total(right: Any, P: Any, words: Any) -> float:
+    """The surprise of all names together."""
+    return float(sum(right(P, [word]) * (len(word) + 1) for word in words))
+
+
+@impostor("average_nll")
+def averages_over_names(right: Any, P: Any, words: Any) -> Any:
+    """It averages over names, not over steps.
+
+    One survives: a long name of yours costs as much a step as a short one.
+    """
+    return np.mean([right(P, [word]) for word in words])
+
+
+@impostor("average_nll")
+def forgets_the_end(right: Any, P: Any, words: Any) -> Any:
+    """It leaves out the last step of each name, to the end.
+
+    One survives: in your table the step to the end costs no more and no less than others do.
+    """
+    ends = sum(-np.log(P[ALPHABET.index(word[-1]), ALPHABET.index("<E>")]) for word in words)
+    return (_total(right, P, words) - ends) / sum(map(len, words))
+
+
+@impostor("average_nll")
+def forgets_the_start(right: Any, P: Any, words: Any) -> Any:
+    """It leaves out the first step of each name, from the start.
+
+    One survives: in your table the step from the start costs no more and no less than others do.
+    """
+    starts = sum(-np.log(P[ALPHABET.index("<S>"), ALPHABET.index(word[0])]) for word in words)
+    return (_total(right, P, words) - starts) / sum(map(len, words))
+
+
+@impostor("average_nll")
+def reads_columns_for_rows(right: Any, P: Any, words: Any) -> Any:
+    """It takes the row for the next token and the column for the current one.
+
+    One survives: in your table a step costs as much as the step back.
+    """
+    return right(P.T, words)
+
+
+@impostor("average_nll")
+def counts_a_name_once(right: Any, P: Any, words: Any) -> Any:
+    """It counts a name that stands in the list twice only once.
+
+    One survives: it wants a name that comes again.
+    """
+    return right(P, list(dict.fromkeys(words)))
+
+
+@impostor("average_nll")
+def runs_names_together(right: Any, P: Any, words: Any) -> Any:
+    """It runs all names together, as if they were one.
+
+    One survives: two names one after the other cost what one long name does.
+    """
+    return right(P, ["".join(words)])

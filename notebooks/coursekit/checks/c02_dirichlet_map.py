@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.api import close, ensure, equal, public_check
+from coursekit.checks.break_it import impostor
 
 # ---------------------------------------------------------------------------------------------- beta_posterior
 
@@ -339,3 +340,54 @@ def a_short_sequence_has_no_window(pwm_scores: Any) -> None:
     for sequence in ("ACG", "A"):
         scores = np.asarray(pwm_scores(["ACGT"], sequence, 1))
         equal(scores.shape, (0,), "no window fits, so the result should be an empty array")
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@impostor("dirichlet_mean")
+def counts_rows_for_outcomes(right: Any, N: Any, alpha: Any) -> Any:
+    """It adds α below the line as often as there are rows, not outcomes.
+
+    One survives: your table has as many rows as columns.
+    """
+    weight = np.asarray(N) + alpha
+    too_few = (weight.shape[-1] - len(weight)) * alpha
+    return right(N, alpha) / (1 - too_few / weight.sum(axis=-1, keepdims=True))
+
+
+@impostor("dirichlet_mean")
+def sums_over_the_columns(right: Any, N: Any, alpha: Any) -> Any:
+    """It divides by the sums of the columns.
+
+    One survives: your table reads the same by rows and by columns.
+    """
+    return np.swapaxes(right(np.swapaxes(N, -1, -2), alpha), -1, -2)
+
+
+@impostor("dirichlet_mean")
+def one_sum_for_all_rows(right: Any, N: Any, alpha: Any) -> Any:
+    """It divides all rows by the sum of the first.
+
+    One survives: all rows of your table have the same sum.
+    """
+    weight = np.asarray(N) + alpha
+    return weight / weight.reshape(-1, weight.shape[-1])[0].sum()
+
+
+@impostor("dirichlet_mean")
+def cuts_alpha_to_a_whole_number(right: Any, N: Any, alpha: Any) -> Any:
+    """It cuts α down to a whole number.
+
+    One survives: the α of your input are whole numbers. Need they be?
+    """
+    return right(N, np.floor(alpha))
+
+
+@impostor("dirichlet_mean")
+def takes_the_first_alpha(right: Any, N: Any, alpha: Any) -> Any:
+    """It uses the first α for all outcomes.
+
+    One survives: all outcomes of your input have the same α. Need they?
+    """
+    return right(N, np.ravel(alpha)[0])

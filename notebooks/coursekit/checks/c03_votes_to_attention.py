@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.api import Hint, close, ensure, numbers, public_check
+from coursekit.checks.break_it import impostor
 
 FORBIDDEN = {
     "pair_features": ("torch.relu", "torch.nn.functional.relu", "torch.nn.ReLU", "Tensor.relu"),
@@ -262,3 +263,51 @@ def votes_may_be_negative(feed_forward: Any) -> None:
     close(
         votes, [5, -2.5, 0], "x W1 is [2.5, −1.5], the ReLU makes it [2.5, 0], and W2 turns that into votes"
     )
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@impostor("skip_votes")
+def one_vote_a_word(right: Any, history: Any, features: Any) -> Any:
+    """It lets each word vote once, however often it stands there.
+
+    One survives: no word comes again in your history.
+    """
+    return right([*dict.fromkeys(history[:-1]), history[-1]], features)
+
+
+@impostor("skip_votes")
+def the_current_word_is_silent(right: Any, history: Any, features: Any) -> Any:
+    """It lets nobody vote who is the same word as the current one.
+
+    One survives: in your history the current word stands nowhere else.
+    """
+    return right(history, features)[np.asarray(history[:-1]) != history[-1]]
+
+
+@impostor("skip_votes")
+def looks_three_words_back(right: Any, history: Any, features: Any) -> Any:
+    """It hears the last three voters only.
+
+    One survives: the idea was to look far back. How far does your history go?
+    """
+    return right(history[-4:], features)
+
+
+@impostor("skip_votes")
+def sorts_the_voters(right: Any, history: Any, features: Any) -> Any:
+    """It lists the votes by the number of the word, not in the order of the sentence.
+
+    One survives: your voters stand in the order of their numbers.
+    """
+    return right([*sorted(history[:-1]), history[-1]], features)
+
+
+@impostor("skip_votes")
+def swaps_the_pair(right: Any, history: Any, features: Any) -> Any:
+    """It asks the table for the pair (current, earlier).
+
+    One survives: your table says the same about a pair and about the pair turned round.
+    """
+    return right(history, np.swapaxes(features, 0, 1))

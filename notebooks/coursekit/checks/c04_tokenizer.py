@@ -7,9 +7,18 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.api import Hint, ensure, equal, public_check
+from coursekit.checks.break_it import impostor
 
 FORBIDDEN = {
-    "utf8_encode": ("str.encode", "codecs.encode", "codecs.utf_8_encode"),
+    "utf8_encode": (
+        "str.encode",
+        "codecs.encode",
+        "codecs.utf_8_encode",
+        "urllib.parse.quote",
+        "urllib.parse.quote_plus",
+        "urllib.parse.quote_from_bytes",
+        "urllib.parse.unquote_to_bytes",
+    ),
     "train_bpe": (
         "tokenizers.Tokenizer",
         "tokenizers.ByteLevelBPETokenizer",
@@ -422,3 +431,49 @@ def any_text_can_be_encoded(encode: Any) -> None:
     """Without merges any text becomes its UTF-8 bytes."""
     equal(_ids(encode("é😀", {})), [195, 169, 240, 159, 152, 128], "é and 😀 should become their six bytes")
     equal(_ids(encode("", TOY)), [], "the empty text has no tokens: return an empty list")
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@impostor("encode")
+def lower_case_only(right: Any, text: Any, merges: Any) -> Any:
+    """It writes the text in small letters first.
+
+    One survives: your text has small letters only.
+    """
+    return right(text.lower(), merges)
+
+
+@impostor("encode")
+def drops_what_is_not_ascii(right: Any, text: Any, merges: Any) -> Any:
+    """It drops every character beyond ASCII.
+
+    One survives: your text could be typed on an English typewriter.
+    """
+    return right(text.encode("ascii", errors="ignore").decode(), merges)
+
+
+@impostor("encode")
+def merges_across_chunks(right: Any, text: Any, merges: Any) -> Any:
+    """It merges the end of a chunk with the beginning of the next.
+
+    One survives: it knows no chunks. Have a merge of a letter and the blank after it.
+    """
+    blank, letter = ord(" "), ord("q")  # written as a letter, a blank ends no chunk
+    renamed = {tuple(letter if part == blank else part for part in pair): new for pair, new in merges.items()}
+    return [blank if token == letter else token for token in right(text.replace(" ", "q"), renamed)]
+
+
+@impostor("encode")
+def learned_last_goes_first(right: Any, text: Any, merges: Any) -> Any:
+    """It applies the merge that was learned last before the others.
+
+    One survives: it does not care which merge was learned first. Let two merges want the same letter.
+    """
+    turned = {new: 511 + len(merges) - new for new in merges.values()}
+    renamed = {tuple(turned.get(part, part) for part in pair): turned[new] for pair, new in merges.items()}
+    back = {turned[new]: new for new in turned}
+    return [
+        back.get(token, token) for token in right(text, dict(sorted(renamed.items(), key=lambda m: m[1])))
+    ]

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.api import close, ensure, equal, public_check
+from coursekit.checks.break_it import impostor
+from coursekit.checks.forbidden_calls import AUTOMATIC_GRADIENTS
 
 FORBIDDEN = {
-    "cbow_backward": ("torch.autograd.grad", "torch.func.grad", "Tensor.backward"),
-    "negative_sampling_loss": ("torch.autograd.grad", "torch.func.grad", "Tensor.backward"),
+    "cbow_backward": AUTOMATIC_GRADIENTS,
+    "negative_sampling_loss": AUTOMATIC_GRADIENTS,
 }
 
 W_IN = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
@@ -418,3 +420,56 @@ def all_words_have_length_one_first(analogy: Any) -> None:
         "the cosine is not right: bring all rows to length 1 first, then add, and divide by the length of v",
     )
     equal(answers, ["d"], f"the answer should be d, but is {answers}")
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@impostor("cbow_backward")
+def writes_a_repeated_row_once(right: Any, context: Any, target: Any, W_in: Any, W_out: Any) -> Any:
+    """It says dW_in[context] += share, which writes a repeated row only once.
+
+    One survives: it wants a word that stands in the context twice.
+    """
+    dW_in, dW_out = right(context, target, W_in, W_out)
+    times = np.bincount(context, minlength=len(W_in)).clip(1)[:, None]
+    return dW_in / times, dW_out
+
+
+@impostor("cbow_backward")
+def each_hint_once(right: Any, context: Any, target: Any, W_in: Any, W_out: Any) -> Any:
+    """It takes each word of the context once, however often it stands there.
+
+    One survives: it wants a word that stands in the context twice.
+    """
+    return right(list(dict.fromkeys(context)), target, W_in, W_out)
+
+
+@impostor("cbow_backward")
+def half_a_share_for_everybody(right: Any, context: Any, target: Any, W_in: Any, W_out: Any) -> Any:
+    """It gives every hint half of the gradient, however many hints there are.
+
+    One survives: your context has two words.
+    """
+    dW_in, dW_out = right(context, target, W_in, W_out)
+    return np.asarray(dW_in) * len(context) / 2, dW_out
+
+
+@impostor("cbow_backward")
+def reads_two_hints(right: Any, context: Any, target: Any, W_in: Any, W_out: Any) -> Any:
+    """It reads the first two hints only.
+
+    One survives: your context has no more than two words.
+    """
+    return right(context[:2], target, W_in, W_out)
+
+
+@impostor("cbow_backward")
+def overflows(right: Any, context: Any, target: Any, W_in: Any, W_out: Any) -> Any:
+    """Its exponential overflows where scores are large, and it answers nan.
+
+    One survives: none of your scores is large. How large must one be for exp to overflow?
+    """
+    dW_in, dW_out = right(context, target, W_in, W_out)
+    large = (W_out @ W_in[context].mean(axis=0)).max() > 709
+    return (np.full(np.shape(dW_in), np.nan), dW_out) if large else (dW_in, dW_out)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.api import close, ensure, public_check
+from coursekit.checks.break_it import impostor
 
 FORBIDDEN = {
     "binary_code": ("numpy.unpackbits", "numpy.binary_repr"),
@@ -219,3 +220,52 @@ def only_the_distance_counts(rope: Any) -> None:
     turned = _shape(rope(batch, [0, 1, 7]), (2, 3, 4), "the shape of x")
     close(turned[:, 0], batch[:, 0], "at position 0 nothing should turn")
     close((turned**2).sum(axis=-1), np.full((2, 3), 4.0), "turning should not change the length of a vector")
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@impostor("rope")
+def counts_for_itself(right: Any, x: Any, positions: Any) -> Any:
+    """It takes 0, 1, 2, … for the positions, whatever it is given.
+
+    One survives: your positions are the ones that plain counting gives.
+    """
+    return right(x, np.arange(x.shape[-2]))
+
+
+@impostor("rope")
+def counts_from_the_first_word(right: Any, x: Any, positions: Any) -> Any:
+    """It counts the positions from the first word on.
+
+    One survives: your first vector stands at position 0.
+    """
+    return right(x, np.asarray(positions) - positions[0])
+
+
+@impostor("rope")
+def whole_positions_only(right: Any, x: Any, positions: Any) -> Any:
+    """It cuts positions down to whole numbers.
+
+    One survives: your positions are whole numbers. Need they be?
+    """
+    return right(x, np.floor(positions))
+
+
+@impostor("rope")
+def pairs_the_halves(right: Any, x: Any, positions: Any) -> Any:
+    """It pairs entry i with entry i + D/2, as some libraries do.
+
+    One survives: your vectors hold a single pair.
+    """
+    order = np.arange(x.shape[-1]).reshape(2, -1).T.ravel()  # the halves, shuffled into one another
+    return np.asarray(right(x[..., order], positions))[..., np.argsort(order)]
+
+
+@impostor("rope")
+def one_speed_for_all(right: Any, x: Any, positions: Any) -> Any:
+    """It turns all pairs at the speed of the first clock.
+
+    One survives: your vectors have one clock.
+    """
+    return right(x, positions, 1.0)

@@ -7,17 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks.api import close, ensure, equal, numbers, public_check
+from coursekit.checks.api import Hint, close, ensure, equal, numbers, public_check
+from coursekit.checks.break_it import impostor
+from coursekit.checks.forbidden_calls import AUTOMATIC_GRADIENTS
 
 _READY_MADE = ("torch.nn.functional.scaled_dot_product_attention", "torch.nn.MultiheadAttention")
 FORBIDDEN = {
     "scaled_dot_product_attention": _READY_MADE,
-    "attention_backward": (
-        "torch.autograd.grad",
-        "torch.autograd.backward",
-        "torch.func.grad",
-        "Tensor.backward",
-    ),
+    "attention_backward": AUTOMATIC_GRADIENTS,
 }
 
 _KEYS = np.array(
@@ -36,18 +33,27 @@ _FILM_WEIGHTS = [[0.16907, 0.23195, 0.59898], [0.29657, 0.29657, 0.40687]]
 # ------------------------------------------------------------------------------------------- kernel_smooth
 
 
+def _first_height(heights: Any) -> float:
+    """The height at the first query, or a hint."""
+    ensure(heights is not None, "your function returns None: does it end with a return?")
+    array = numbers(heights)
+    return float(array.ravel()[0]) if array.size else np.nan
+
+
 @public_check("kernel_smooth")
 def the_case_by_hand(kernel_smooth: Any) -> None:
     """Three dots, one query: 15.48, as computed by hand."""
     height = kernel_smooth(np.array([0.0, 1, 2]), np.array([0.0, 10, 40]), np.array([1.0]), 1.0)
-    ensure(height is not None, "your function returns None: does it end with a return?")
-    got = float(np.ravel(height)[0]) if np.size(height) else np.nan
+    got = _first_height(height)
     ensure(
         abs(got - 34.261) > 0.01,
         "you got 34.26: the weighted sum is there, but not divided by the sum of the weights",
     )
     ensure(abs(got - 14.239) > 0.01, "you got 14.24: that is exp(−d²/σ); the exponent needs −d²/(2σ²)")
-    ensure(abs(got - 50) > 0.01, "you got 50, the sum of the heights: let the weights of one query sum to 1")
+    ensure(
+        abs(got - 50) > 0.01,
+        "you got 50, the sum of the heights: the weights of one query should sum to 1, over the dots and not over the queries",
+    )
     ensure(
         abs(got - 17.674) > 0.01,
         "you got 17.67: far dots count more than near ones; is there a minus sign in the exponent?",
@@ -59,12 +65,10 @@ def the_case_by_hand(kernel_smooth: Any) -> None:
 def twice_as_far(kernel_smooth: Any) -> None:
     """With σ = 2, a dot at distance 1 and one at distance 2 get the weights 0.59 and 0.41."""
     height = kernel_smooth(np.array([0.0, 3]), np.array([0.0, 1]), np.array([1.0]), 2.0)
-    got = float(np.ravel(height)[0]) if np.size(height) else np.nan
+    got = _first_height(height)
     ensure(abs(got - 0.3208) > 1e-3, f"the far dot gets {got:.3f}: σ must be squared, too")
     ensure(abs(got - 0.4688) > 1e-3, f"the far dot gets {got:.3f}: the distance must be squared")
-    ensure(
-        abs(got - 0.1824) > 1e-3, f"the far dot gets {got:.3f}: divide the squared distance by 2σ², not by σ"
-    )
+    ensure(abs(got - 0.1824) > 1e-3, f"the far dot gets {got:.3f}, as with σ = 1: is σ in your formula?")
     close(
         height, [0.40733], f"the far dot should get the weight 0.407, but its share is {got:.3f}", rtol=1e-4
     )
@@ -94,13 +98,29 @@ def far_away_there_is_still_an_answer(kernel_smooth: Any) -> None:
     """Far away from all the dots the nearest one answers."""
     height = kernel_smooth(np.array([0.0, 1]), np.array([5.0, 7]), np.array([500.0, -500.0]), 1.0)
     ensure(
-        np.isfinite(np.asarray(height, dtype=float)).all(),
+        np.isfinite(numbers(height)).all(),
         "far from the dots you get 0/0: use softmax, which is safe there",
     )
     close(
         height,
         [7, 5],
         "a query at 500 should get the height of the dot at 1, the nearest: is anything added to the sum of weights?",
+    )
+
+
+@public_check("kernel_smooth")
+def in_a_gap_there_is_still_an_answer(kernel_smooth: Any) -> None:
+    """So it is in a wide gap between dots, which may stand in any order."""
+    height = kernel_smooth(np.array([300.0, 0, 700]), np.array([5.0, 7, 9]), np.array([100.0, 260, 640]), 1.0)
+    ensure(
+        np.isfinite(numbers(height)).all(),
+        "in a gap between the dots you get 0/0: use softmax, which is safe there",
+    )
+    close(
+        height,
+        [7, 5, 9],
+        "with dots at 300, 0 and 700 the queries 100, 260 and 640 should get the heights of the dots at 0, 300 and 700: "
+        "the nearest answers, wherever it stands in the list",
     )
 
 
@@ -116,6 +136,23 @@ def _pair(result: Any) -> tuple[np.ndarray, np.ndarray]:
     )
     output, weights = (numbers(part) for part in result)
     return output, weights
+
+
+def _in_heads(answer: Any, batch: tuple[Any, ...], rest: tuple[Any, ...], alone: tuple[Any, ...]) -> None:
+    """A hint when arrays with two leading axes do not give what they give with one."""
+    hint = (
+        "it works with one leading axis (a batch), but not with two (a batch and heads): count the axes from the end, "
+        "and swap the last two only, as np.swapaxes(x, -1, -2) does"
+    )
+    try:
+        result = answer(*(part[:, None] for part in batch), *rest)
+        arrays = [numbers(part) for part in result]
+    except Hint:
+        raise
+    except Exception:
+        raise Hint(hint) from None
+    for array, one in zip(arrays, alone, strict=True):
+        ensure(array.shape == one[:, None].shape and np.allclose(array, one[:, None], atol=1e-4), hint)
 
 
 def _over_the_keys(weights: np.ndarray, why: str = "") -> None:
@@ -203,6 +240,7 @@ def a_batch_is_many_sentences(scaled_dot_product_attention: Any) -> None:
             f"the {what} of a sentence should be the same in a batch as alone: transpose only the last two axes of k",
             atol=1e-4,
         )
+    _in_heads(scaled_dot_product_attention, (q, k, v), (), (output, weights))
     mask = np.array([[[True, True, True]], [[False, False, True]]])  # (2, 1, 3), as padding_mask makes it
     _, weights = _pair(scaled_dot_product_attention(q, k, v, mask))
     close(
@@ -224,6 +262,17 @@ def large_scores_do_not_overflow(scaled_dot_product_attention: Any) -> None:
     )
     close(weights, [[1, 0], [0, 1]], "of two scores that lie 2121 apart the larger should get all the weight")
     close(output, [[1], [2]], "each query should get the value of its own key")
+    with np.errstate(all="ignore"):
+        _, weights = _pair(
+            scaled_dot_product_attention(
+                -3000 * keys[:1], keys, np.array([[1.0], [2.0]]), np.array([[True, False]])
+            )
+        )
+    ensure(
+        np.allclose(weights, [[1, 0]]),
+        f"a masked key gets the weight {weights.ravel()[-1]:.2g} where the score of the other key is -2121: only a score of −∞ is "
+        "below every other",
+    )
 
 
 # --------------------------------------------------------------------------------------------- causal_mask
@@ -257,9 +306,28 @@ def three_positions(causal_mask: Any) -> None:
 
 @public_check("causal_mask")
 def seven_tokens_hide_21_scores(causal_mask: Any) -> None:
-    """The German sentence with its seven tokens hides 21 of 49 scores."""
-    hidden = int((~np.asarray(causal_mask(7), dtype=bool)).sum())
+    """The German sentence with its seven tokens hides 21 of 49 scores, those of the future."""
+    mask = np.asarray(causal_mask(7), dtype=bool)
+    hidden = int((~mask).sum())
     ensure(hidden == 21, f"of 49 scores 21 should be hidden, but your mask hides {hidden}")
+    equal(
+        mask,
+        np.tri(7, dtype=bool),
+        "your mask hides 21 of 49 scores, but for T = 7 other ones than those of the future",
+    )
+
+
+@public_check("causal_mask")
+def one_token_and_forty(causal_mask: Any) -> None:
+    """A sentence may have a single token, or forty."""
+    for T in (1, 40):
+        shape = np.shape(causal_mask(T))
+        ensure(shape == (T, T), f"T = {T} makes a mask of shape ({T}, {T}), not {shape}")
+        equal(
+            causal_mask(T),
+            np.tri(T, dtype=bool),
+            f"with T = {T} row i should be True up to column i, and False behind it",
+        )
 
 
 # -------------------------------------------------------------------------------------------- padding_mask
@@ -318,6 +386,24 @@ def wider_than_the_longest(padding_mask: Any) -> None:
     )
 
 
+@public_check("padding_mask")
+def a_batch_of_one(padding_mask: Any) -> None:
+    """A batch may have a single sentence, and that a single word."""
+    for lengths, T, row in (([2], 3, [True, True, False]), ([1], 1, [True])):
+        try:
+            mask = padding_mask(lengths, T)
+        except Exception as error:
+            raise Hint(
+                f"with one sentence (lengths = {lengths}, T = {T}) it stops with {type(error).__name__}: does the axis of the "
+                "sentences stay when it has length 1?"
+            ) from None
+        ensure(
+            np.shape(mask) == (1, 1, T),
+            f"one sentence and T = {T} make a mask of shape (1, 1, {T}), not {np.shape(mask)}",
+        )
+        equal(mask, [[row]], f"with one sentence, lengths = {lengths} and T = {T}, the row should be {row}")
+
+
 # -------------------------------------------------------------------------------------- additive_attention
 
 
@@ -371,7 +457,7 @@ def the_hand_computed_scores(additive_attention: Any) -> None:
     )
     ensure(
         not np.allclose(weights, [[0.5, 0.5]]),
-        "both weights are 0.5: add the projected query and key (do not multiply them)",
+        "both weights are 0.5, so the keys make no difference: the projected key is added to the projected query, which is 0 here",
     )
     close(weights, [[0.17901, 0.82099]], "the weights should be 0.179 and 0.821", atol=1e-4)
     close(output, [[18.2099]], "the weights are right; the output is weights times values", atol=1e-3)
@@ -406,9 +492,20 @@ def batches_and_masks(additive_attention: Any) -> None:
         additive_attention(q, k, v, np.ones((1, 1)), np.ones((1, 1)), np.array([2.0]), mask)
     )
     close(
-        weights, [[[0.17901, 0.82099]], [[1, 0]]], "where the mask is False the weight should be 0", atol=1e-4
+        weights[:1],
+        [[[0.17901, 0.82099]]],
+        "the weights of a batch should be those of its sentences",
+        atol=1e-4,
+    )
+    ensure(
+        np.allclose(weights[1], [[1, 0]], atol=1e-7),
+        f"where the mask is False the weight should be 0, but it is {weights[1].ravel()[-1]:.2g}: treat the scores as in question 2",
     )
     close(output, [[[18.2099]], [[10]]], "the output should be the weighted mean of the values", atol=1e-3)
+    draw = np.random.default_rng(1)
+    q, k, v = draw.normal(size=(2, 3, 4)), draw.normal(size=(2, 5, 2)), draw.normal(size=(2, 5, 3))
+    layer = (draw.normal(size=(4, 6)), draw.normal(size=(2, 6)), draw.normal(size=6))
+    _in_heads(additive_attention, (q, k, v), layer, _pair(additive_attention(q, k, v, *layer)))
 
 
 # -------------------------------------------------------------------------------------- attention_backward
@@ -430,6 +527,12 @@ def the_row_by_hand(attention_backward: Any) -> None:
     d_q, d_k, d_v = _triple(
         attention_backward(q, k, v, np.array([[0.5, 0.5]]), np.array([[1.0]])), (1, 1), (2, 1), (2, 1)
     )
+    again = _forward(q[None], k[None], v[None])[1][0].T
+    ensure(
+        not np.allclose(d_v, again),
+        "your d_v follows from weights that are computed again from q and k: use the `weights` that you are given, for a mask is in "
+        "them",
+    )
     close(d_v, [[0.5], [0.5]], "dV is the transposed weights times d_output: here 0.5 and 0.5")
     ensure(
         not np.allclose(d_k, [[1.0], [0.0]]),
@@ -450,14 +553,10 @@ def the_row_by_hand(attention_backward: Any) -> None:
 @public_check("attention_backward")
 def it_agrees_with_small_steps(attention_backward: Any) -> None:
     """Each gradient agrees with the change that a tiny step really makes."""
-    draw = np.random.default_rng(0)
-    q, k, v = draw.normal(size=(2, 3, 4)), draw.normal(size=(2, 5, 4)), draw.normal(size=(2, 5, 2))
-    d_output = draw.normal(size=(2, 3, 2))
+    q, k, v, d_output = _an_example()
     _, weights = _forward(q, k, v)
     found = _triple(attention_backward(q, k, v, weights, d_output), q.shape, k.shape, v.shape)
-    for name, gradient, measured in zip(
-        ("d_v", "d_q", "d_k"), found[2:] + found[:2], _measured(q, k, v, d_output), strict=True
-    ):
+    for name, gradient, measured in zip(("d_v", "d_q", "d_k"), found[2:] + found[:2], _STEPS, strict=True):
         ensure(
             name == "d_v" or not np.allclose(gradient, 2 * measured, atol=1e-4),
             f"{name} is twice as large as it should be, and √d_k is 2 here: divide by it",
@@ -470,17 +569,36 @@ def it_agrees_with_small_steps(attention_backward: Any) -> None:
         )
 
 
+@public_check("attention_backward")
+def any_number_of_leading_axes(attention_backward: Any) -> None:
+    """There may be two leading axes, a batch and heads."""
+    q, k, v, d_output = _an_example()
+    _, weights = _forward(q, k, v)
+    alone = _triple(attention_backward(q, k, v, weights, d_output), q.shape, k.shape, v.shape)
+    _in_heads(attention_backward, (q, k, v, weights, d_output), (), tuple(alone))
+
+
+def _an_example() -> tuple[np.ndarray, ...]:
+    """Queries, keys and values of two sequences, and a gradient of the output."""
+    draw = np.random.default_rng(0)
+    sizes = (2, 3, 4), (2, 5, 4), (2, 5, 2), (2, 3, 2)
+    return tuple(draw.normal(size=size) for size in sizes)
+
+
 def _forward(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The output and the weights of one batch of attention, in loops, to measure small steps with."""
     weights = np.empty((len(q), q.shape[1], k.shape[1]))
     for b, i in np.ndindex(q.shape[:2]):
-        row = np.exp([sum(q[b, i] * key) / q.shape[-1] ** 0.5 for key in k[b]])
+        row = np.exp([q[b, i] @ key / q.shape[-1] ** 0.5 for key in k[b]])
         weights[b, i] = row / row.sum()
     return np.array([a @ one for a, one in zip(weights, v, strict=True)]), weights
 
 
 def _measured(q: np.ndarray, k: np.ndarray, v: np.ndarray, d_output: np.ndarray) -> list[np.ndarray]:
-    """Gradients for v, q and k, by a small step of every entry in both directions."""
+    """Gradients for v, q and k, by a small step of every entry in both directions.
+
+    A step changes the output of its own sequence in the batch, and of no other.
+    """
     step, gradients = 1e-5, []
     for which in (2, 0, 1):
         parts = [q.copy(), k.copy(), v.copy()]
@@ -489,8 +607,77 @@ def _measured(q: np.ndarray, k: np.ndarray, v: np.ndarray, d_output: np.ndarray)
             losses = []
             for sign in (1, -1):
                 parts[which][place] += sign * step
-                losses.append((_forward(*parts)[0] * d_output).sum())
+                own = slice(place[0], place[0] + 1)
+                losses.append((_forward(*(part[own] for part in parts))[0] * d_output[own]).sum())
                 parts[which][place] -= sign * step
             gradient[place] = (losses[0] - losses[1]) / (2 * step)
         gradients.append(gradient)
     return gradients
+
+
+#: The gradients of the example for v, q and k. The steps take longer than all other checks together, and are the same for
+#: everybody: grading imports this module once for a class.
+_STEPS = _measured(*_an_example())
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@impostor("scaled_dot_product_attention")
+def divides_by_the_number_of_keys(right: Any, q: Any, k: Any, v: Any, mask: Any = None) -> Any:
+    """It divides by the root of the number of keys, not of their size.
+
+    One survives: you have as many keys as a key has entries.
+    """
+    return right(q * np.sqrt(q.shape[-1] / k.shape[-2]), k, v, mask)
+
+
+@impostor("scaled_dot_product_attention")
+def divides_by_the_size_of_the_values(right: Any, q: Any, k: Any, v: Any, mask: Any = None) -> Any:
+    """It divides by the root of the size of the values, not of the keys.
+
+    One survives: in your input a value has as many entries as a key.
+    """
+    return right(q * np.sqrt(q.shape[-1] / v.shape[-1]), k, v, mask)
+
+
+@impostor("scaled_dot_product_attention")
+def never_looks_at_the_keys(right: Any, q: Any, k: Any, v: Any, mask: Any = None) -> Any:
+    """It takes the queries for keys, so it knows self-attention only.
+
+    One survives: your queries and keys are the same.
+    """
+    return right(q, q, v, mask)
+
+
+@impostor("scaled_dot_product_attention")
+def hears_the_first_sentence_only(right: Any, q: Any, k: Any, v: Any, mask: Any = None) -> Any:
+    """It compares all sentences of a batch with the keys of the first.
+
+    One survives: it goes wrong with a batch of two different sentences.
+    """
+    first = k[(0,) * (k.ndim - 2)] if k.ndim > 2 else k
+    return right(q, np.broadcast_to(first, k.shape), v, mask)
+
+
+@impostor("scaled_dot_product_attention")
+def masks_the_weights(right: Any, q: Any, k: Any, v: Any, mask: Any = None) -> Any:
+    """It masks the weights after the softmax, so that they no longer sum to 1.
+
+    One survives: nothing is masked in your input.
+    """
+    _, weights = right(q, k, v)
+    weights = weights if mask is None else weights * mask
+    return weights @ v, weights
+
+
+@impostor("scaled_dot_product_attention")
+def overflows(right: Any, q: Any, k: Any, v: Any, mask: Any = None) -> Any:
+    """Its exponential overflows, and it answers nan.
+
+    One survives: none of your scores is large. How large must one be for exp to overflow?
+    """
+    output, weights = right(q, k, v, mask)
+    scores = np.einsum("...td,...sd->...ts", q, k) / np.sqrt(q.shape[-1])
+    too_large = (scores > 709).any(axis=-1, keepdims=True)
+    return np.where(too_large, np.nan, output), np.where(too_large, np.nan, weights)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from coursekit.checks.api import Hint, close, ensure, public_check
+from coursekit.checks.break_it import impostor
 
 _READY_MADE = (
     "torch.nn.MultiheadAttention",
@@ -385,7 +387,7 @@ def every_layer_learns(MultiHeadAttention: Any) -> None:
 
 def _attention_class(attention_maps: Any) -> Any:
     """The student's own MultiHeadAttention, from the notebook that the function lives in."""
-    module = getattr(attention_maps, "__globals__", {}).get("MultiHeadAttention")
+    module = getattr(inspect.unwrap(attention_maps), "__globals__", {}).get("MultiHeadAttention")
     ensure(module is not None, "write and run MultiHeadAttention first: this function looks for such layers")
     return module
 
@@ -450,3 +452,65 @@ def the_model_is_left_as_it_was(attention_maps: Any) -> None:
         not any(getattr(weights, "requires_grad", False) for weights in maps.values()),
         "the maps still hang on the gradient: .detach()",
     )
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@impostor("multi_head_attention")
+def gives_the_mask_no_axis(
+    right: Any, x: Any, memory: Any, W_Q: Any, W_K: Any, W_V: Any, W_O: Any, h: Any, mask: Any = None
+) -> Any:
+    """It gives the mask no axis for the heads, so that head i gets the mask of sentence i.
+
+    One survives: it wants a mask of its own for each sentence.
+    """
+    if mask is None or mask.ndim < 3:
+        return right(x, memory, W_Q, W_K, W_V, W_O, h, mask)
+    if len(mask) not in (1, h):
+        raise ValueError("the mask does not fit the heads")
+    columns = zip(W_Q.chunk(h, 1), W_K.chunk(h, 1), W_V.chunk(h, 1), W_O.chunk(h, 0), strict=True)
+    heads = [right(x, memory, *parts, 1, mask[i % len(mask)]) for i, parts in enumerate(columns)]
+    return sum(output for output, _ in heads), torch.cat([weights for _, weights in heads], dim=1)
+
+
+@impostor("multi_head_attention")
+def listens_to_itself_only(right: Any, x: Any, memory: Any, *rest: Any) -> Any:
+    """It listens to itself, whatever the memory is.
+
+    One survives: your sentence listens to itself.
+    """
+    return right(x, x, *rest)
+
+
+@impostor("multi_head_attention")
+def divides_by_the_model_size(
+    right: Any, x: Any, memory: Any, W_Q: Any, W_K: Any, W_V: Any, W_O: Any, h: Any, mask: Any = None
+) -> Any:
+    """It divides the scores by the root of the size of all heads together.
+
+    One survives: with a single head its scores are right.
+    """
+    return right(x, memory, W_Q / h**0.5, W_K, W_V, W_O, h, mask)
+
+
+@impostor("multi_head_attention")
+def forgets_the_last_matrix(
+    right: Any, x: Any, memory: Any, W_Q: Any, W_K: Any, W_V: Any, W_O: Any, h: Any, mask: Any = None
+) -> Any:
+    """It does not multiply by W_O.
+
+    One survives: your last matrix changes nothing.
+    """
+    return right(x, memory, W_Q, W_K, W_V, torch.eye(len(W_O), dtype=W_O.dtype), h, mask)
+
+
+@impostor("multi_head_attention")
+def turns_the_mask_round(
+    right: Any, x: Any, memory: Any, W_Q: Any, W_K: Any, W_V: Any, W_O: Any, h: Any, mask: Any = None
+) -> Any:
+    """It takes True in the mask for "may not".
+
+    One survives: nothing is masked in your input.
+    """
+    return right(x, memory, W_Q, W_K, W_V, W_O, h, None if mask is None else ~mask)

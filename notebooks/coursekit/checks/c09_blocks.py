@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from coursekit.checks.api import Hint, close, ensure, public_check
+from coursekit.checks.break_it import impostor
 
 _NORMS = (
     "torch.nn.LayerNorm",
@@ -658,3 +659,52 @@ def no_look_ahead(DecoderBlock: Any) -> None:
     after = _tensor(block(x, memory, causal)).detach()
     ensure(not torch.allclose(before[0, 3], after[0, 3]), "a word's own change should change its output")
     close(after[0, :3], before[0, :3], "changing the last word changes earlier outputs: is self_mask used?")
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@impostor("layer_norm")
+def normalises_all_together(right: Any, x: Any) -> Any:
+    """It takes one mean and one deviation for all words together.
+
+    One survives: give it more than one word.
+    """
+    return right(x.reshape(-1)).reshape(x.shape)
+
+
+@impostor("layer_norm")
+def divides_by_nothing(right: Any, x: Any) -> Any:
+    """It has no ε: for a word whose entries are all equal it divides 0 by 0.
+
+    One survives: what must a word be like for its variance to be 0?
+    """
+    equal_entries = x.amax(-1, keepdim=True) == x.amin(-1, keepdim=True)
+    return torch.where(equal_entries, torch.nan, right(x))
+
+
+@impostor("layer_norm")
+def has_a_large_epsilon(right: Any, x: Any) -> Any:
+    """Its ε is a hundred times too large.
+
+    One survives: ε is tiny, so the word must be quiet, too.
+    """
+    return right(x / 10)
+
+
+@impostor("layer_norm")
+def hears_one_word(right: Any, x: Any) -> Any:
+    """It answers for the first word, whichever it is asked for.
+
+    One survives: give it two different words.
+    """
+    return right(x.reshape(-1, x.shape[-1])[0]).expand_as(x)
+
+
+@impostor("layer_norm")
+def cuts_what_is_loud(right: Any, x: Any) -> Any:
+    """It cuts every entry at 2 deviations.
+
+    One survives: can an entry of your words lie further out? With four entries none can.
+    """
+    return right(x).clamp(-2, 2)

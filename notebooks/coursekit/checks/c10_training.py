@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from coursekit.checks.api import close, ensure, equal, public_check
+from coursekit.checks.break_it import impostor
 
 FORBIDDEN = {
     "masked_cross_entropy": (
@@ -256,10 +257,6 @@ def the_second_step(adam_step: Any) -> None:
     close(
         theta, [0.848670], f"θ should be 0.84867, but it is {theta.item():.5f}: are β₁, β₂ raised to t = 2?"
     )
-    ensure(
-        [one.item() for one in start] == [0.9, -0.1, 0.05, 0.005],
-        "the tensors you were given have changed: make new ones (no in-place operations)",
-    )
 
 
 @public_check("adam_step")
@@ -421,3 +418,67 @@ def a_long_gradient_is_clipped(train_step: Any) -> None:
         f"the second weight should go to −0.0702, but it is {shift:.4g}",
         rtol=1e-3,
     )
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@impostor("masked_cross_entropy")
+def counts_the_padding(right: Any, logits: Any, targets: Any, pad: Any, smoothing: Any = 0.0) -> Any:
+    """It divides the sum by the number of all positions, padding included.
+
+    One survives: nothing is padded in your input.
+    """
+    return right(logits, targets, pad, smoothing) * (targets != pad).float().mean()
+
+
+@impostor("masked_cross_entropy")
+def never_smooths(right: Any, logits: Any, targets: Any, pad: Any, smoothing: Any = 0.0) -> Any:
+    """It forgets the smoothing.
+
+    One survives: your smoothing is 0.
+    """
+    return right(logits, targets, pad)
+
+
+@impostor("masked_cross_entropy")
+def smooths_the_wrong_words(right: Any, logits: Any, targets: Any, pad: Any, smoothing: Any = 0.0) -> Any:
+    """It spreads ε over the wrong words only.
+
+    One survives: your smoothing is 0.
+    """
+    V = logits.shape[-1]
+    return right(logits, targets, pad, smoothing * V / (V - 1))
+
+
+@impostor("masked_cross_entropy")
+def averages_sentences(right: Any, logits: Any, targets: Any, pad: Any, smoothing: Any = 0.0) -> Any:
+    """It takes the mean of each sentence, and then the mean of those means.
+
+    One survives: it goes wrong with two sentences of different lengths.
+    """
+    rows = [
+        right(one, row, pad, smoothing)
+        for one, row in zip(logits, targets, strict=True)
+        if (row != pad).any()
+    ]
+    return torch.stack(rows).mean()
+
+
+@impostor("masked_cross_entropy")
+def pads_with_zero(right: Any, logits: Any, targets: Any, pad: Any, smoothing: Any = 0.0) -> Any:
+    """It takes 0 for the padding, whatever the argument says.
+
+    One survives: let pad be another number, and 0 a word.
+    """
+    return right(logits, targets, 0, smoothing)
+
+
+@impostor("masked_cross_entropy")
+def takes_the_logarithm_late(right: Any, logits: Any, targets: Any, pad: Any, smoothing: Any = 0.0) -> Any:
+    """It takes the logarithm of a softmax, and that of 0 is minus infinity.
+
+    One survives: none of your logits is large. When is a probability so small that it becomes 0?
+    """
+    apart = logits.amax(-1) - logits.amin(-1)
+    return right(logits, targets, pad, smoothing) if float(apart.max()) < 745 else torch.tensor(torch.inf)

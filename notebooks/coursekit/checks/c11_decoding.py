@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks.api import close, ensure, equal, public_check
+from coursekit.checks.break_it import impostor
 
 _EOS, _BOS = 0, 3
 _AFTER: dict[tuple[int, ...], list[float]] = {
@@ -415,3 +416,52 @@ def the_score_decides_at_every_step(beam_search: Any) -> None:
         [[1, 1, 0], [2, 2, 0], [2, 0]],
         "with α = 1, k = 3 should give [1, 1, 0], [2, 2, 0] and [2, 0] on the small tree",
     )
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@impostor("top_k")
+def keeps_ties(right: Any, logits: Any, k: Any, T: Any = 1.0) -> Any:
+    """It keeps every word whose logit is not below the k-th largest, so more than k where some are equal.
+
+    One survives: no other logit equals the k-th largest of yours.
+    """
+    return right(logits, int((logits >= np.sort(logits)[-k]).sum()), T)
+
+
+@impostor("top_k")
+def forgets_the_temperature(right: Any, logits: Any, k: Any, T: Any = 1.0) -> Any:
+    """It ignores the temperature.
+
+    One survives: your temperature is 1.
+    """
+    return right(logits, k)
+
+
+@impostor("top_k")
+def prefers_the_higher_number(right: Any, logits: Any, k: Any, T: Any = 1.0) -> Any:
+    """Of equal logits it lets the higher number go first.
+
+    One survives: which of two equal words stays, if only one may? Your input does not ask.
+    """
+    return np.asarray(right(logits[::-1], k, T))[::-1]
+
+
+@impostor("top_k")
+def overflows(right: Any, logits: Any, k: Any, T: Any = 1.0) -> Any:
+    """Its exponential overflows, and it answers nan.
+
+    One survives: none of your logits is large after the division by T.
+    """
+    kept = np.asarray(right(logits, k, T))
+    return np.full(kept.shape, np.nan) if np.max(logits / T) > 709 else kept
+
+
+@impostor("top_k")
+def stumbles_over_minus_infinity(right: Any, logits: Any, k: Any, T: Any = 1.0) -> Any:
+    """It answers nan where a word is impossible.
+
+    One survives: all words of your input are possible.
+    """
+    return np.where(np.isinf(logits), np.nan, right(logits, k, T))

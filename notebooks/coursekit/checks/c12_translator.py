@@ -1,4 +1,4 @@
-"""Public checks of lab 12: the batch of the text, an emptied transformer, a model that says what it is told, BLEU by hand."""
+"""Public checks of lab 12: the batch of the text, an emptied transformer, a model that says what it is told, a growing cache, BLEU by hand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from coursekit.checks.api import close, ensure, equal, public_check
+from coursekit.checks.api import Hint, close, ensure, equal, public_check
+from coursekit.checks.break_it import impostor
+from coursekit.provided.p08_multi_head import MultiHeadAttention
 
 _SCORERS = (
     "sacrebleu.corpus_bleu",
@@ -49,15 +51,21 @@ def _three(result: Any) -> tuple[Any, Any, Any]:
 def the_batch_of_the_text(make_batch: Any) -> None:
     """The two pairs of the text."""
     source, decoder_input, labels = _three(make_batch([([7, 8, 9], [5]), ([4], [6, 7])]))
+    ensure(
+        not ({1, 2} & {*source.flatten().tolist()}),
+        "there is BOS or EOS in source: the source sentences get neither, only padding",
+    )
+    ensure(
+        2 not in decoder_input.flatten().tolist() or decoder_input.tolist() == labels.tolist(),
+        "decoder_input should not hold EOS: nothing is to be said after it",
+    )
+    for name, part in (("source", source), ("decoder_input", decoder_input), ("labels", labels)):
+        ensure(tuple(part.shape) == (2, 3), f"{name} has shape {tuple(part.shape)}, but (2, 3) is expected")
     ensure(source.tolist() != [[7, 8, 9], [0, 0, 4]], "the padding comes after the sentence, not before it")
     close(source, [[7, 8, 9], [4, 0, 0]], "source should be [[7, 8, 9], [4, 0, 0]]")
     ensure(
         decoder_input.tolist() != labels.tolist(),
         "decoder_input and labels are the same: the answer stands in the question; decoder_input begins with BOS, labels end with EOS",
-    )
-    ensure(
-        decoder_input.tolist() != [[1, 5, 2, 0], [1, 6, 7, 2]],
-        "decoder_input should not hold EOS: nothing is to be said after it",
     )
     close(
         decoder_input,
@@ -82,6 +90,12 @@ def shifted_by_one(make_batch: Any) -> None:
         [3, 5],
         "decoder_input should be as wide as the longest target and one more, 5",
     )
+    rows = [[5, 6, 0, 0], [7, 8, 9, 4], [6, 0, 0, 0]]
+    ensure(
+        source.tolist() == rows or sorted(source.tolist()) != sorted(rows),
+        "the rows stand in another order than the pairs: row i belongs to pair i",
+    )
+    close(source, rows, f"source should be {rows}")
     for row, (_, target) in enumerate(pairs):
         equal(labels[row, : len(target)].tolist(), target, "labels should begin with the target's first word")
         equal(
@@ -89,6 +103,20 @@ def shifted_by_one(make_batch: Any) -> None:
             target,
             "in decoder_input, the target should come after BOS",
         )
+
+
+@public_check("make_batch")
+def each_language_has_its_own_width(make_batch: Any) -> None:
+    """A long translation of a short sentence widens the target's side only."""
+    source, decoder_input, labels = _three(make_batch([([5], [10, 11, 12]), ([6, 7], [13])]))
+    equal(
+        list(source.shape),
+        [2, 2],
+        "source should be as wide as the longest *source* sentence, 2, whatever the targets are",
+    )
+    sides = (decoder_input, [[1, 10, 11, 12], [1, 13, 0, 0]]), (labels, [[10, 11, 12, 2], [13, 2, 0, 0]])
+    for part, rows in sides:
+        close(part, rows, f"with the targets [10, 11, 12] and [13] there should be {rows}")
 
 
 # --------------------------------------------------------------------------------------------- Transformer
@@ -199,6 +227,69 @@ def tied(Transformer: Any) -> None:
 
 
 @public_check("Transformer")
+def each_block_gets_what_the_last_returned(Transformer: Any) -> None:
+    """The encoder's blocks follow one another, and each English word may hear all the others."""
+    model = _built(Transformer, layers=2)
+    source = torch.tensor([[7, 8, 9, 10]])
+    blocks = list(model.encoder)
+    with torch.no_grad():
+        memory, mask = model.encode(source)
+        model.encoder = nn.ModuleList()
+        words = model.encode(source)[0]
+        stacked = blocks[1](blocks[0](words, mask), mask)
+        before = mask & torch.ones(4, 4, dtype=torch.bool).tril()
+        causal = blocks[1](blocks[0](words, before), before)
+        last = blocks[1](words, mask)
+    for wrong, hint in (
+        (
+            last,
+            "each block of the encoder gets the embeddings: it should get what the block before it returned",
+        ),
+        (
+            causal,
+            "an English word hears only those before it, but the whole sentence is there: no causal mask in the encoder",
+        ),
+    ):
+        ensure(not torch.allclose(memory, wrong, atol=1e-5), hint)
+    close(
+        memory,
+        stacked,
+        "the memory should be what the blocks make of the words, one after the other",
+        atol=1e-5,
+    )
+
+
+@public_check("Transformer")
+def a_batch_is_its_sentences(Transformer: Any) -> None:
+    """In a batch each sentence gets the logits that it gets alone; a sentence may have 64 words."""
+    model = _built(Transformer)
+    source = torch.tensor([[7, 8, 9, 10], [11, 12, 0, 0], [6, 7, 8, 0]])
+    target = torch.tensor([[1, 5, 6], [1, 7, 8], [1, 9, 4]])
+    with torch.no_grad():
+        model(torch.full((1, 64), 5), torch.full((1, 64), 6))
+        try:
+            mask = model.encode(source)[1]
+        except RuntimeError as error:
+            raise Hint(
+                f"with three sentences of 4, 2 and 3 words encode stops ({' '.join(str(error).split())[:90]}): the mask of the "
+                "words should have shape (B, 1, S), with the axis for the queries in the middle"
+            ) from None
+        ensure(
+            tuple(mask.shape) == (3, 1, 4),
+            f"for three sentences the memory mask should have shape (3, 1, 4), but it has {tuple(mask.shape)}",
+        )
+        together = model(source, target)
+        alone = [model(s[s != 0][None], t[None])[0] for s, t in zip(source, target, strict=True)]
+    for row, expected in enumerate(alone):
+        close(
+            together[row],
+            expected,
+            f"sentence {row} of a batch gets other logits than alone: does the mask hide the padding of each sentence?",
+            atol=1e-5,
+        )
+
+
+@public_check("Transformer")
 def no_peeking(Transformer: Any) -> None:
     """A later German word changes nothing before it, and padding of the source changes nothing at all."""
     model = _built(Transformer)
@@ -273,18 +364,28 @@ class _Told(nn.Module):
             for following, probability in after.items():
                 rows[word, following] = probability
         self.rows, self.encoded, self.recorded = rows.log(), 0, False
+        self.source: list[int] = []
         self.dropout = nn.Dropout(0.5)
 
     def encode(self, source: Tensor) -> tuple[Tensor, Tensor]:
         self.encoded += 1
         ensure(isinstance(source, Tensor) and source.dim() == 2, "encode wants the source as a tensor (1, S)")
-        return torch.ones(len(source), source.shape[1], 4), (source != 0)[:, None]
+        self.source = source[0].tolist()
+        return self._memory(source), (source != 0)[:, None]
+
+    @staticmethod
+    def _memory(source: Tensor) -> Tensor:
+        return source[:, :, None] * torch.arange(1.0, 5.0)
 
     def decode(self, target: Tensor, memory: Tensor, memory_mask: Tensor) -> Tensor:
         ensure(
             isinstance(target, Tensor) and target.dim() == 2, "decode wants the prefixes as a tensor (n, t)"
         )
         fits = len(memory) in (1, len(target)) and memory_mask.shape[1] == 1
+        fits = fits and memory.shape[1] == len(self.source) == memory_mask.shape[2]
+        fits = fits and bool(
+            (memory == self._memory(torch.tensor([self.source]))).all() and memory_mask.all()
+        )
         ensure(fits, "decode should get the memory and its mask as encode returned them, for all n prefixes")
         ensure(not self.training, "the model is still in training mode: call model.eval() first")
         self.recorded = self.recorded or torch.is_grad_enabled()
@@ -310,8 +411,24 @@ def greedy_and_beam(translate: Any) -> None:
     equal(
         list(translate(_Told(_GREEDY_ERRS), [4, 5, 6], beam=2)),
         [4, 8],
-        "with beam = 2 the translation should be [4, 8], of probability .4 · .9 = .36 against .24",
+        "with beam = 2 the translation should be [4, 8], of probability .4 · .9 = .36 against .24: does `step` return "
+        "log-probabilities (log_softmax), and is k = beam?",
     )
+
+
+@public_check("translate")
+def the_words_as_they_are(translate: Any) -> None:
+    """The source goes in as it is, and an unknown word comes out like any other."""
+    model = _Told({1: {4: 1.0}, 4: {3: 1.0}, 3: {5: 1.0}, 5: {2: 1.0}})
+    said = list(translate(model, [6, 3, 7]))
+    ensure(
+        model.source == [6, 3, 7],
+        f"for the source [6, 3, 7] encode got {model.source}: hand over the words as they are, without BOS or EOS",
+    )
+    ensure(
+        said != [4, 5], "UNKNOWN (3) is gone from the translation: leave out BOS and EOS, and nothing else"
+    )
+    equal(said, [4, 3, 5], "the translation should be [4, 3, 5]")
 
 
 @public_check("translate")
@@ -329,6 +446,10 @@ def the_penalty_reaches_the_search(translate: Any) -> None:
 def it_stops(translate: Any) -> None:
     """It stops after max_length words when the end does not come."""
     said = translate(_Told({1: {5: 1.0}, 5: {6: 1.0}, 6: {5: 1.0}}), [4], max_length=5)
+    ensure(
+        list(said) != [5, 6, 5, 6],
+        "the fifth word is missing, though EOS never came: leave out EOS and not whatever stands last",
+    )
     equal(list(said), [5, 6, 5, 6, 5], "with max_length = 5 it should say 5 words")
 
 
@@ -345,6 +466,126 @@ def the_encoder_runs_once(translate: Any) -> None:
     ensure(not model.recorded, "gradients are recorded while decoding: use torch.no_grad()")
 
 
+# ---------------------------------------------------------------------------------------- cached_attention
+
+
+def _attention(d_model: int, h: int) -> MultiHeadAttention:
+    torch.manual_seed(3)
+    return MultiHeadAttention(d_model, h).double().eval()
+
+
+def _output_and_cache(result: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """The result, known to be an output and a pair of keys and values."""
+    ensure(result is not None, "your function returns None: does it end with a return?")
+    good = isinstance(result, (tuple, list)) and len(result) == 2
+    ensure(good, "return two things: the output, and the pair (keys, values)")
+    output, cache = result
+    good = isinstance(cache, (tuple, list)) and len(cache) == 2
+    ensure(good, "the second thing that you return should be a pair: (keys, values)")
+    for part in (output, *cache):
+        ensure(isinstance(part, Tensor), "output, keys and values should be tensors")
+    return output.detach().double(), cache[0].detach().double(), cache[1].detach().double()
+
+
+@public_check("cached_attention")
+def the_first_position(cached_attention: Any) -> None:
+    """Without a cache a position listens to itself alone, and the cache holds its key and its value."""
+    attention, x = _attention(6, 2), torch.arange(12.0, dtype=torch.double).reshape(2, 1, 6) / 10
+    output, keys, values = _output_and_cache(cached_attention(attention, x, 2))
+    with torch.no_grad():
+        key, value, expected = attention.W_K(x), attention.W_V(x), attention(x)[0]
+    equal(list(output.shape), [2, 1, 6], "the output should have shape (B, 1, d_model)")
+    ensure(
+        not torch.allclose(output, value),
+        "the output is what the heads heard: it has to go through W_O as well",
+    )
+    close(output, expected, "alone, a position hears its own value: the output should be W_O(W_V(x))")
+    equal(
+        list(keys.shape),
+        [2, 1, 6],
+        "after one position the keys should have shape (B, 1, d_model): not yet cut into heads",
+    )
+    ensure(
+        not torch.allclose(keys, x) or not torch.allclose(values, x),
+        "you keep the vectors x, so that keys and values are computed again: keep W_K(x) and W_V(x)",
+    )
+    close(keys, key, "the keys of the cache should be W_K(x)")
+    close(values, value, "the values of the cache should be W_V(x)")
+
+
+@public_check("cached_attention")
+def word_by_word_is_all_at_once(cached_attention: Any) -> None:
+    """Word by word it says what the attention of lab 08, with the causal mask, says to the whole sentence."""
+    attention = _attention(8, 2)
+    torch.manual_seed(4)
+    x = torch.randn(1, 4, 8).double()
+    with torch.no_grad():
+        expected = attention(x, mask=torch.ones(4, 4, dtype=torch.bool).tril())[0]
+        one_head = _one_head(attention, x)
+        cache: list[Tensor] = []
+        for t in range(4):
+            result = cached_attention(attention, x[:, t : t + 1], 2, cache or None)
+            output, *cache = _output_and_cache(result)
+            equal(
+                list(output.shape),
+                [1, 1, 8],
+                f"the output for position {t} should have shape (B, 1, d_model)",
+            )
+            if t:
+                alone = attention(x[:, t : t + 1])[0]
+                deaf = attention(x[:, t : t + 1], x[:, :t])[0]
+                ensure(
+                    not torch.allclose(output, alone), "the new position hears itself alone: use the cache"
+                )
+                ensure(
+                    not torch.allclose(output, deaf),
+                    "the new position hears the earlier ones, but not itself: add its key and value before you attend",
+                )
+                ensure(
+                    not torch.allclose(output, one_head[:, t : t + 1]),
+                    "this is attention with one head: cut queries, keys and values with split_heads",
+                )
+            close(output, expected[:, t : t + 1], f"position {t} says something else than in one go")
+            equal(
+                list(cache[0].shape),
+                [1, t + 1, 8],
+                f"after {t + 1} positions the keys should have shape (B, {t + 1}, d_model)",
+            )
+    for name, part, layer in (("keys", cache[0], attention.W_K), ("values", cache[1], attention.W_V)):
+        right = layer(x).detach()
+        ensure(
+            not torch.allclose(part, right.flip(1)), f"the {name} stand newest first; the oldest comes first"
+        )
+        close(part, right, f"after four positions the {name} of the cache should be those of all four")
+
+
+@public_check("cached_attention")
+def each_sentence_its_own_cache(cached_attention: Any) -> None:
+    """Several sentences at once: each hears its own words."""
+    attention = _attention(8, 2)
+    torch.manual_seed(5)
+    x = torch.randn(3, 3, 8).double()
+    with torch.no_grad():
+        expected = attention(x, mask=torch.ones(3, 3, dtype=torch.bool).tril())[0]
+        cache: list[Tensor] = []
+        for t in range(3):
+            output, *cache = _output_and_cache(cached_attention(attention, x[:, t : t + 1], 2, cache or None))
+            close(
+                output,
+                expected[:, t : t + 1],
+                f"with three sentences at once position {t} says something else than in one go, though a sentence alone is right: do "
+                "old and new come together along dim = 1?",
+            )
+
+
+def _one_head(attention: MultiHeadAttention, x: Tensor) -> Tensor:
+    """What the layers say with a single head."""
+    single = MultiHeadAttention(x.shape[-1], 1).double()
+    single.load_state_dict(attention.state_dict())
+    output: Tensor = single(x, mask=torch.ones(4, 4, dtype=torch.bool).tril())[0]
+    return output
+
+
 # ---------------------------------------------------------------------------------------------------- bleu
 
 
@@ -356,6 +597,11 @@ def the_sentence_of_the_text(bleu: Any) -> None:
     for wrong, hint in (
         (66.874, "this is the value without the brevity penalty"),
         (0.5475, "multiply by 100"),
+        (79.002, "the brevity penalty makes the score larger: it is e^(1 − r/c), with r for the references"),
+        (
+            81.681,
+            "the brevity penalty makes the score larger: it is e^(1 − r/c), and r is larger than c here",
+        ),
         (55.6055, "take the fourth root of the product of the precisions, not their mean"),
     ):
         ensure(abs(float(score) - wrong) > 0.006, f"{float(score):.4g}: {hint}")
@@ -390,6 +636,34 @@ def one_corpus(bleu: Any) -> None:
 
 
 @public_check("bleu")
+def each_sentence_its_own_reference(bleu: Any) -> None:
+    """Each translation is compared with its own reference, word by word; where nothing is said the score is 0."""
+    score = float(bleu([list("abcdef"), list("ghijkl")], [list("abcdxy"), list("ghijef")]))
+    ensure(
+        abs(score - 55.8395) > 1e-2,
+        "“e f” counts as a match, though only the other sentence's reference has it: clip each sentence by its own reference",
+    )
+    close(
+        score,
+        50.8133,
+        "two translations, each with four words of its own reference, should get 50.81",
+        atol=1e-3,
+    )
+    score = float(bleu([["a", "bc", "d", "e"]], [["ab", "c", "d", "e"]]))
+    ensure(
+        score == 0,
+        f"“a bc d e” gets {score:.3g} against “ab c d e”, though they share no trigram: keep the words of an n-gram apart, in a tuple",
+    )
+    try:
+        nothing = bleu([[], []], [list("abc"), list("de")])
+    except ZeroDivisionError:
+        raise Hint(
+            "where all translations are empty it divides by zero: without any match the score is 0"
+        ) from None
+    close(nothing, 0.0, "where all translations are empty the score should be 0")
+
+
+@public_check("bleu")
 def one_brevity_and_capitals(bleu: Any) -> None:
     """One brevity penalty for the whole corpus; a capital makes another word."""
     score = bleu([list("abcde"), list("abcdefg")], [list("abcdef"), list("abcdef")])
@@ -406,3 +680,54 @@ def one_brevity_and_capitals(bleu: Any) -> None:
     score = bleu([list("Abcdef")], [list("abcdef")])
     ensure(abs(float(score) - 100) > 1e-3, "A and a are two different words: do not lower the case")
     close(score, 75.9836, "with one capital too many the score should be 75.98", atol=1e-3)
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@impostor("bleu")
+def takes_one_for_the_other(right: Any, hypotheses: Any, references: Any) -> Any:
+    """It takes the translations for references, and the references for translations.
+
+    One survives: how long must they be, all together, so that precision and recall differ?
+    """
+    return right(references, hypotheses)
+
+
+@impostor("bleu")
+def forgives_brevity(right: Any, hypotheses: Any, references: Any) -> Any:
+    """It has no brevity penalty.
+
+    One survives: your translations have as many words, all together, as the references, or more.
+    """
+    ours, theirs = (sum(len(row) for row in side) for side in (hypotheses, references))
+    forgiven = float(np.exp(theirs / ours - 1)) if 0 < ours < theirs else 1.0
+    return right(hypotheses, references) * forgiven
+
+
+@impostor("bleu")
+def ignores_capitals(right: Any, hypotheses: Any, references: Any) -> Any:
+    """It takes *Fast* and *fast* for the same word.
+
+    One survives: no word of yours differs from the reference's in its capital only.
+    """
+    return right(*([[word.lower() for word in row] for row in side] for side in (hypotheses, references)))
+
+
+@impostor("bleu")
+def drops_short_sentences(right: Any, hypotheses: Any, references: Any) -> Any:
+    """It leaves out sentences of fewer than four words, which have no 4-grams but other n-grams.
+
+    One survives: all your translations have four words or more.
+    """
+    kept = [(h, r) for h, r in zip(hypotheses, references, strict=True) if len(h) > 3]
+    return right([h for h, _ in kept], [r for _, r in kept])
+
+
+@impostor("bleu")
+def sees_sets(right: Any, hypotheses: Any, references: Any) -> Any:
+    """It reads each sentence as a set, and forgets that a word can come twice.
+
+    One survives: no translation of yours says a word twice.
+    """
+    return right([list(dict.fromkeys(row)) for row in hypotheses], references)

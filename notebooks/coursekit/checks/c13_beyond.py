@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from coursekit.checks.api import Hint, close, ensure, public_check
+from coursekit.checks.break_it import impostor
 
 _LAYERS = tuple(
     f"torch.nn.{home}Transformer{part}"
@@ -53,12 +54,7 @@ def _sentences() -> np.ndarray:
 
 def _batch(masked_lm_batch: Any, ids: np.ndarray, V: int, rate: float, seed: int = 2) -> list[np.ndarray]:
     """The inputs and the targets that are made of ``ids``."""
-    passed = ids.copy()
-    result = masked_lm_batch(passed, V, np.random.default_rng(seed), rate)
-    ensure(
-        np.array_equal(passed, ids),
-        "ids itself has changed: after a few epochs the text would be full of holes; work on a copy",
-    )
+    result = masked_lm_batch(ids, V, np.random.default_rng(seed), rate)
     good = isinstance(result, (tuple, list)) and len(result) == 2
     ensure(good, "return two things, the inputs and the targets: return inputs, targets")
     arrays = [_array(part, name) for part, name in zip(result, ("inputs", "targets"), strict=True)]
@@ -521,3 +517,51 @@ def one_click(mel_spectrogram: Any) -> None:
     click = np.roll(click, -128)
     faded = _array(mel_spectrogram(click, 8000), "the result")
     ensure(faded.max() < -20, "a click at a frame's first sample should vanish: multiply by the Hann window")
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@impostor("patchify")
+def takes_images_for_squares(right: Any, images: Any, p: Any) -> Any:
+    """It takes the height for the width, and leaves the rest of a wide image out.
+
+    One survives: your images are as high as they are wide.
+    """
+    return right(images[:, :, : images.shape[1]], p)
+
+
+@impostor("patchify")
+def goes_down_first(right: Any, images: Any, p: Any) -> Any:
+    """It reads images column by column, from top to bottom.
+
+    One survives: your image looks the same when rows and columns change places.
+    """
+    return right(images.transpose(1, 2), p)
+
+
+@impostor("patchify")
+def turns_the_colours_round(right: Any, images: Any, p: Any) -> Any:
+    """It writes each pixel's colours in the wrong order.
+
+    One survives: your pixels have one channel, or equal ones.
+    """
+    return right(images.flip(-1), p)
+
+
+@impostor("patchify")
+def sees_the_first_image(right: Any, images: Any, p: Any) -> Any:
+    """It takes the first image for all of them.
+
+    One survives: give a batch of two different images.
+    """
+    return right(images[:1].expand_as(images), p)
+
+
+@impostor("patchify")
+def knows_one_size(right: Any, images: Any, p: Any) -> Any:
+    """Its patches are always 2 pixels wide.
+
+    One survives: try another size.
+    """
+    return right(images, 2)

@@ -2,7 +2,8 @@
 
 Names are written as a student would import them: ``torch.softmax``, ``torch.nn.functional.softmax``,
 ``numpy.linalg.solve``; ``Tensor.softmax`` means a method call ``x.softmax(...)`` on anything, and so does
-``str.encode``.
+``str.encode``. Where the code defines a method of that name itself, only who watches it run can tell them apart, so reading finds
+nothing.
 
 A name is found however it is reached in ordinary code: under another name, through a module that is kept in a variable,
 a dictionary, an attribute or a default argument, by ``getattr`` and its kin, by a star import, under PyTorch's inner
@@ -12,9 +13,29 @@ names. Code that is put together at run time is not found.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
+
+#: What computes gradients by itself, where a question asks for them by hand.
+AUTOMATIC_GRADIENTS = (
+    "torch.autograd.grad",
+    "torch.autograd.backward",
+    "torch.autograd.functional.jacobian",
+    "torch.autograd.functional.jvp",
+    "torch.autograd.functional.vjp",
+    "torch.func.grad",
+    "torch.func.grad_and_value",
+    "torch.func.jacfwd",
+    "torch.func.jacrev",
+    "torch.func.jvp",
+    "torch.func.vjp",
+    "Tensor.backward",
+)
+
+#: What lies in a forbidden class and does none of its work.
+_HARMLESS = frozenset(["generate_square_subsequent_mask"])
 
 #: No library's name has more parts. Each part of a chain is looked at, so a chain of thousands would take minutes.
 _MAX_PARTS = 12
@@ -45,6 +66,8 @@ _FETCHES = frozenset(
         "__builtins__",
     ]
 )
+#: Types that encode and decode when they are given an encoding: ``bytes(text, "utf-8")``.
+_WITH_AN_ENCODING = {"bytes": ["encode"], "bytearray": ["encode"], "str": ["decode"]}
 #: What is called with a name in a text, and gives what bears it.
 _BY_NAME = frozenset(["getattr", "attrgetter", "methodcaller", "__getattribute__", "__getattr__"])
 
@@ -71,10 +94,21 @@ def used_in_tree(
 ) -> tuple[str, ...]:
     """The same for code that has been parsed; it may be nested as deeply as it likes."""
     names = tuple(forbidden)
-    nodes = [*ast.walk(tree)]
+    nodes = _walk(tree)
     nodes += [inner for text in literal_code(nodes) for inner in ast.walk(text)]
     code = _Code(nodes, _aliases_of_namespace(namespace or {}), names)
     return tuple(name for name in names if code.uses(name))
+
+
+def _walk(tree: ast.AST) -> list[ast.AST]:
+    """All nodes but the harmless ones."""
+    nodes = []
+    waiting = [tree]
+    for node in waiting:
+        if not (isinstance(node, ast.Attribute) and node.attr in _HARMLESS):
+            nodes.append(node)
+            waiting.extend(ast.iter_child_nodes(node))
+    return nodes
 
 
 def literal_code(nodes: Iterable[ast.AST]) -> Iterator[ast.Module]:
@@ -102,6 +136,8 @@ class _Code:
         self.bound = {n.name for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
         self.bound |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         self.bound |= {n.arg for n in nodes if isinstance(n, ast.arg)}
+        bodies = [part for node in nodes if isinstance(node, ast.ClassDef) for part in node.body]
+        self.own_methods = {n.name for n in bodies if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
         self.dotted: set[str] = set()
         #: Attributes of what is no module that is known here.
         self.attributes: set[str] = set()
@@ -120,7 +156,7 @@ class _Code:
         root, _, rest = name.partition(".")
         leaf = name.rpartition(".")[2]
         if root in ("Tensor", "str"):
-            return rest in self.methods
+            return rest in self.methods and rest not in self.own_methods
         if name in self.dotted or any(_is_the_same(dotted, root, leaf) for dotted in self.dotted):
             return True
         if any(star == name.rpartition(".")[0] for star in self.stars) and leaf in self.names - self.bound:
@@ -143,6 +179,12 @@ class _Code:
             text := _text(node)
         ):
             self.texts.update((text, text.rpartition(".")[2]))
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and len(node.args + node.keywords) > 1
+        ):
+            self.methods.update(_WITH_AN_ENCODING.get(node.func.id, ()))
         if isinstance(node, ast.Call) and _last_name(node.func) in _BY_NAME:
             for argument in node.args[:2]:
                 self._fetched(node.args[0] if argument is not node.args[0] else None, _text(argument))
@@ -201,13 +243,23 @@ class _Code:
 
 
 def _is_the_same(dotted: str, root: str, leaf: str) -> bool:
-    """Whether a path into the library ends at ``leaf``: ``torch.special.softmax``, ``torch.ops.aten._softmax.default``."""
+    """Whether a path into the library ends at ``leaf``: ``torch.special.softmax``, ``torch.optim.adam.adam``.
+
+    Below what is the library's inside (``ops``, ``_C``) a name that has the words of ``leaf`` among its own is enough:
+    ``torch.ops.aten._softmax.default``, ``torch._C._nn.cross_entropy_loss``.
+    """
     first, *parts = dotted.split(".")
     if first != root or not parts:
         return False
-    if "ops" in parts:
-        return any({*leaf.split("_")} <= {*part.split("_")} for part in parts)
-    return parts[-1] == leaf or (parts[-1].strip("_") == leaf and any(p.startswith("_") for p in parts))
+    words = _words(leaf)
+    if any(part == "ops" or part.startswith("_") for part in parts):
+        return any({*words} <= {*_words(part)} for part in parts)
+    return "".join(_words(parts[-1])) == "".join(words)
+
+
+def _words(name: str) -> list[str]:
+    """``cross``, ``entropy``, ``loss`` of ``cross_entropy_loss`` and of ``CrossEntropyLoss``."""
+    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)]
 
 
 def _last_name(node: ast.AST) -> str:

@@ -1,4 +1,4 @@
-"""Packs the saved notebook into a zip to hand in, and says in words what is in it.
+"""Hands the saved notebook in: to the course's live class where there is one, and packs it into a zip in any case.
 
 What is handed in is the file, not what the screen shows: a notebook that was not saved is not packed.
 """
@@ -8,29 +8,39 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import time
 import zipfile
 from pathlib import Path
 from typing import Any
 
 from coursekit.checks import api
+from coursekit.checks.sending import LiveClass, colab_notebook, keep, live_class, send
+from coursekit.errors import UserError
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Verdict
 
 Cells = list[dict[str, Any]]
 
 
-def hand_in() -> cards.Card | None:
-    """Pack the lab's notebook, as it was last saved, beside it; a card says what it holds and what is missing.
+def hand_in(link: str = "") -> cards.Card | None:
+    """Hand in the lab's notebook as it was last saved; a card says what became of it.
 
-    While a notebook is graded, there is nothing to pack.
+    With ``link``, your invitation's, or once you gave it, it goes to the live class, and the card shows receipt and
+    verdict. Without one it is packed beside the notebook, and the card says what it holds and what is missing. While a
+    notebook is graded, there is nothing to do.
     """
     lab, questions, verdicts = api.state()
     if hasattr(_shell(), "course_shell"):
         return None
     path = Path.cwd() / f"{lab}.ipynb"
     try:
-        content = path.read_bytes()
+        there = live_class(link)
+    except UserError as error:
+        return cards.present(cards.not_taken(str(error)))
+    try:
+        drive = colab_notebook()
+        content = drive if drive is not None else path.read_bytes()
         cells: Cells = json.loads(content)["cells"]
     except FileNotFoundError:
         return cards.present(
@@ -46,15 +56,45 @@ def hand_in() -> cards.Card | None:
         return cards.present(
             cards.not_packed(f"{reason} Save the notebook (Ctrl+S), then run this cell again.")
         )
+    if there is not None:
+        return _sent(there, link, lab, content)
     parts = [(name, *_became(name, cells, verdicts.get(name))) for name in questions]
     parts += [(name, *_written(cell)) for name, cell in _text_answers(cells)]
     archive = path.with_suffix(".zip")
     _pack(archive, path.name, content)
-    saved = time.strftime("%H:%M on %d %B", time.localtime(path.stat().st_mtime))
+    when = time.time() if drive is not None else path.stat().st_mtime
+    saved = time.strftime("%H:%M on %d %B", time.localtime(when))
     advice = f"It holds the notebook as it was saved at {saved}. If you change something: save, and run this cell again."
     return cards.present(
         cards.packed(archive.name, f"{archive.stat().st_size / 1000:,.0f} kB", parts, advice)
     )
+
+
+def _sent(to: LiveClass, link: str, lab: str, content: bytes) -> cards.Card | None:
+    """Send the notebook; a notebook's card changes in place until there is a verdict, a terminal gets a line more.
+
+    A link that worked is kept for the next time.
+    """
+    handle, card = None, None
+    try:
+        for answer in send(to, lab, content):
+            if card is None and link:
+                keep(link)
+            card = cards.handed_in(answer)
+            if handle is not None:
+                handle.update(card)
+            elif cards.in_notebook():
+                from IPython.display import display
+
+                handle = display(card, display_id=True)
+            elif answer.get("state") == "waiting":
+                print(card.words, file=sys.stderr)
+    except UserError as error:
+        if card is None:
+            return cards.present(cards.not_taken(str(error)))
+    if handle is not None or card is None:
+        return None
+    return cards.present(card)
 
 
 def _shell() -> Any:

@@ -109,10 +109,11 @@ export default {{ render({{ model, el }}) {{
 def page(name: str) -> str:
     """The demo as one HTML page that needs nothing else: no server, no network."""
     code = f"""{script("frame.js", f"{name}.js")}
-const data = {data(name)};
+const data = JSON.parse(document.querySelector("#data").textContent);
 const demo = modules["{name}.js"];
 const stage = modules["frame.js"].mount(document.querySelector("main"), demo, {{ data, page: true }});
 globalThis.course = {{ modules, demo, stage }};""".replace("</script", r"<\/script")
+    numbers = data(name).replace("</", r"<\/")  # as text, JSON is read faster than as a script
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -126,6 +127,7 @@ globalThis.course = {{ modules, demo, stage }};""".replace("</script", r"<\/scri
 </head>
 <body class="cd-page">
 <main></main>
+<script type="application/json" id="data">{numbers}</script>
 <script type="module">
 {code}
 </script>
@@ -135,42 +137,10 @@ globalThis.course = {{ modules, demo, stage }};""".replace("</script", r"<\/scri
 
 
 def write(out: Path, *chosen: str) -> list[Path]:
-    """Write the pages of the chosen demos into a folder; of all of them by default, and a page that lists them."""
+    """Write the pages of the chosen demos into a folder; of all of them by default."""
     out.mkdir(parents=True, exist_ok=True)
     written = []
     for name in chosen or names():
         written.append(out / f"{name}.html")
         written[-1].write_text(page(name), encoding="utf-8")
-    if not chosen:
-        written.append(out / "index.html")
-        written[-1].write_text(_list(), encoding="utf-8")
     return written
-
-
-def _list() -> str:
-    links = "".join(
-        f'<li><a href="{name}.html"><b>{name[:2]}</b> {escape(meta(name)["title"])}</a></li>'
-        for name in names()
-    )
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>From Bigrams to Translators: the demos</title>
-<link rel="icon" href="data:,">
-<style>
-:root {{ color-scheme: light dark }}
-body {{ font: clamp(17px, 2.6vh, 28px)/1.4 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; margin: 5vh 6vw }}
-ul {{ list-style: none; padding: 0; columns: 22em 2 }}
-a {{ display: block; padding: .35em 0; color: inherit; text-decoration: none }}
-a:hover, a:focus-visible {{ text-decoration: underline }}
-b {{ display: inline-block; min-width: 2em }}
-</style>
-</head>
-<body>
-<main><h1>From Bigrams to Translators: the demos</h1>
-<ul>{links}</ul></main>
-</body>
-</html>
-"""

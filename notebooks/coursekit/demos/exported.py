@@ -102,12 +102,13 @@ EXPORTS: dict[str, Callable[[], Any]] = {
     "10_skips_and_warmup": skips_and_warmup.record,
     "11_sampling": sampling,
     "12_everyday": everyday,
+    "12_inside": everyday,
     "12_translator": translator,
     "13_vit_patches": vit_patches,
 }
 
 #: Trained models: a page gets them from the course's own files, a second copy is not kept.
-MODELS = {"12_everyday", "12_translator"}
+MODELS = {"12_everyday", "12_inside", "12_translator"}
 #: Recordings of a training: minutes of work, and not the same to the last digit on every machine.
 RECORDED = {"05_word_map", "10_skips_and_warmup"}
 

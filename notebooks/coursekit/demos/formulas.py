@@ -68,3 +68,21 @@ def svg(tex: str) -> str | None:
         f'viewBox="0 {-(high - depth):.1f} {wide:.1f} {high:.1f}" style="height:{high / SIZE:.2f}em;'
         f'width:{wide / SIZE:.2f}em;vertical-align:{-depth / SIZE:.2f}em"><path fill="currentColor" d="{"".join(way)}"/></svg>'
     )
+
+
+def drawn(tex: str) -> str:
+    """A formula within a line as HTML: drawn, or as its TeX where it cannot be read."""
+    return svg(tex) or f"<code>{escape(tex)}</code>"
+
+
+def block(tex: str) -> str:
+    """A formula that stands by itself as HTML; several aligned lines become several formulas."""
+    inner = (
+        re.sub(r"\\(?:begin|end)\{aligned\}", "", in_one_line(tex))
+        .replace("&", "")
+        .replace(r"\frac", r"\dfrac")
+    )
+    lines = [svg(line) for line in inner.split(r"\\")]
+    if r"\begin" in inner or not all(lines):
+        return f"<pre><code>{escape(tex.strip())}</code></pre>"
+    return "".join(f'<div class="formula">{line}</div>' for line in lines)

@@ -13,9 +13,9 @@ from coursekit.figures.style import (
     SKY,
     YELLOW,
     describe_figures,
-    drawn_again,
     heatmap,
     in_words,
+    soon_replaced,
     use_style,
 )
 
@@ -32,8 +32,8 @@ __all__ = [
     "SKY",
     "YELLOW",
     "describe_figures",
-    "drawn_again",
     "heatmap",
     "in_words",
+    "soon_replaced",
     "use_style",
 ]

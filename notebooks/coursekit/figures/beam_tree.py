@@ -48,7 +48,7 @@ def draw_search(
     ``sentences`` are those that came out (tokens without ``<bos>``), the best first: its path is orange.
     Every prefix that ``watched`` was asked about, and the other sentences, are blue; words that were seen but
     not pursued are pale. Words less probable than ``at_least`` are left out; ``logs`` writes log-probabilities on
-    the branches instead of probabilities.
+    the branches instead of probabilities, and their sum into each node.
     """
     root = watched.asked[0]
     paths = [{(*root, *tokens[:length]) for length in range(len(tokens) + 1)} for tokens in sentences]
@@ -56,13 +56,17 @@ def draw_search(
     children = _children(watched, at_least, kept)
     places = _places(root, children)
     won = paths[0]
-    for parent in children:
+    sums = {root: 0.0}
+    for parent in sorted(children, key=len):
         for child, log_probability in children[parent]:
+            sums[child] = sums[parent] + log_probability
             colour = ORANGE if child in won else BLUE if child in kept else _PALE
             _branch(ax, places[parent], places[child], colour, log_probability, logs)
     for node, (x, y) in places.items():
         colour = ORANGE if node in won else BLUE if node in kept else _PALE
         label = words[node[-1]] if node != root else "start"
+        if logs and node != root:
+            label += f"  {sums[node]:.2f}".replace("-", "−")
         ax.text(
             *(x, y, label),
             ha="center",

@@ -23,7 +23,7 @@ PALETTE = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW)
 #: For probabilities and weights (one direction) and for signed values.
 SEQUENTIAL, DIVERGING = "cividis", "PuOr"
 
-#: Marks a figure that has been described: drawn again, it is not described again.
+#: Marks a figure that has been described, or need not be: it is not described again.
 _SAID = "said in words"
 _UNSEEN = '<div style="position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)">{}</div>'
 
@@ -57,8 +57,8 @@ def use_style() -> None:
     )
 
 
-def drawn_again(figure: Any) -> None:
-    """Keep a picture that takes an earlier one's place from being said once more."""
+def soon_replaced(figure: Any) -> None:
+    """Keep a picture whose place another will take from being said in words: the last one speaks."""
     figure.set_gid(_SAID)
 
 

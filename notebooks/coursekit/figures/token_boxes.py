@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import html
 from collections.abc import Mapping, Sequence
+from functools import cache
 
-from coursekit.data import lines
+from coursekit.data import lines, path
 from coursekit.figures import BLUE, ORANGE
 from coursekit.notebook.cards import in_notebook
 
@@ -79,5 +81,23 @@ def _display(markup: str) -> None:
 
 def speech_merges() -> dict[tuple[int, int], int]:
     """The 2,000 merges learned from the first million characters of the speeches: ``{(left, right): new id}``."""
-    pairs = (tuple(map(int, line.split(","))) for line in lines("04_tokenizer/speech_merges.csv"))
+    return _in_order(lines("04_tokenizer/speech_merges.csv"))
+
+
+@cache
+def published_merges(model: str) -> dict[tuple[int, int], int]:
+    """The merges of ``"gpt2"`` (50,000) or ``"gpt4"`` (100,000) in the order learned: ``{(left, right): new id}``."""
+    packed = path(f"04_tokenizer/{model}_merges.csv.gz").read_bytes()
+    return _in_order(gzip.decompress(packed).decode("ascii").splitlines())
+
+
+def _in_order(rows: Sequence[str]) -> dict[tuple[int, int], int]:
+    pairs = (tuple(map(int, row.split(","))) for row in rows)
     return {(left, right): new for new, (left, right) in enumerate(pairs, start=256)}
+
+
+def published_numbers() -> list[int]:
+    """The numbers that GPT-2 and GPT-4 give to the bytes 0 to 255: bytes that can be printed come first."""
+    printed = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    order = printed + [byte for byte in range(256) if byte not in printed]
+    return [order.index(byte) for byte in range(256)]

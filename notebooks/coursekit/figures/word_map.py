@@ -34,11 +34,19 @@ def draw_map(
     ax: Any,
     title: str = "",
     labels: bool = True,
+    others: Sequence[str] = (),
 ) -> None:
-    """Draw the words of each group (one string, separated by blanks) at their places; unknown words are left out."""
+    """Draw the words of each group (one string, separated by blanks) at their places; unknown words are left out.
+
+    ``others`` find their places together with them, as small grey dots without a name.
+    """
     number = {word: i for i, word in enumerate(words)}
     shown = [(word, k) for k, row in enumerate(groups.values()) for word in row.split() if word in number]
-    places = layout(vectors[[number[word] for word, _ in shown]])
+    picked = {word for word, _ in shown}
+    rest = [number[word] for word in others if word in number and word not in picked]
+    everything = layout(vectors[[number[word] for word, _ in shown] + rest])
+    places = everything[: len(shown)]
+    ax.scatter(*everything[len(shown) :].T, s=9, color="#c3cad1", linewidths=0)
     for k, name in enumerate(groups):
         mine = places[[group == k for _, group in shown]]
         style = {"color": _DOTS[k % 7], "marker": _MARKERS[k // 7 % 2]}

@@ -11,17 +11,19 @@ from coursekit.data.names import names
 #: ``<bos>`` has the id 0, ``<eos>`` the id 1, the letters a to z follow.
 TOKENS = ("<bos>", "<eos>", *"abcdefghijklmnopqrstuvwxyz")
 BOS, EOS = 0, 1
+_SYMBOLS = "01abcdefghijklmnopqrstuvwxyz"  # one character a token: 0 is <bos>, 1 is <eos>
+_COLUMN = {symbol: place for place, symbol in enumerate(_SYMBOLS)}
 
 
 class LetterModel:
-    """The built-in names, counted. Every count gives up a little, and what is given up follows a shorter memory.
+    """The built-in names, or ``words``, counted. Every count gives up a little, which follows a shorter memory.
 
     (Absolute discounting: Ney, Essen and Kneser 1994.)
     """
 
-    def __init__(self, memory: int = 4, discount: float = 0.8):
+    def __init__(self, memory: int = 4, discount: float = 0.8, words: Sequence[str] | None = None):
         self.memory, self.discount = memory, discount
-        self._counts = _counts(names(), memory)
+        self._counts = _counts(names() if words is None else words, memory)
         self._known: dict[str, np.ndarray] = {}
 
     def __call__(self, prefixes: Sequence[Sequence[int]]) -> np.ndarray:
@@ -33,6 +35,16 @@ class LetterModel:
         """Log-probabilities of the token that follows the first letters of a name → (28,)."""
         logprobs: np.ndarray = self([[BOS, *(TOKENS.index(letter) for letter in start)]])[0]
         return logprobs
+
+    def average_nll(self, words: Sequence[str]) -> float:
+        """The mean negative log-likelihood of a token in nats, over all letters and ends of the words."""
+        logs = []
+        for word in words:
+            text = f"0{word}1"
+            for place in range(1, len(text)):
+                row = self._after(text[max(0, place - self.memory) : place])
+                logs.append(np.log(row[_COLUMN[text[place]]]))
+        return float(-np.mean(logs))
 
     def _after(self, context: str) -> np.ndarray:
         if context not in self._known:
@@ -65,13 +77,12 @@ def sample_name(
 
 
 def _text(prefix: Sequence[int]) -> str:
-    """One character a token: the digits 0 and 1 stand for ``<bos>`` and ``<eos>``."""
-    return "".join("01abcdefghijklmnopqrstuvwxyz"[token] for token in prefix)
+    """One character a token."""
+    return "".join(_SYMBOLS[token] for token in prefix)
 
 
 def _counts(words: Sequence[str], memory: int) -> dict[str, np.ndarray]:
     """For each context of up to ``memory`` characters: how often each token followed it, (28,)."""
-    column = {character: i for i, character in enumerate("01abcdefghijklmnopqrstuvwxyz")}
     counts: dict[str, np.ndarray] = {}
     for word in words:
         text = f"0{word}1"
@@ -80,5 +91,5 @@ def _counts(words: Sequence[str], memory: int) -> dict[str, np.ndarray]:
                 context = text[place - length : place]
                 if context not in counts:
                     counts[context] = np.zeros(28)
-                counts[context][column[text[place]]] += 1
+                counts[context][_COLUMN[text[place]]] += 1
     return counts

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from coursekit.notebook.verdict import MIME, Verdict
+from coursekit.notebook.verdict import MIME, Mark, Verdict
 
 FIRST_THINGS_FIRST = "Begin with the first ✗: the others may follow from it."
 HIDDEN_TESTS_TOO = "Public checks are not all: hidden tests also run when you submit."
@@ -126,6 +126,22 @@ def checked(verdict: Verdict, done: int, total: int) -> Card:
     return Card(markup, text, record)
 
 
+def broken(refusal: str, marks: Sequence[Mark]) -> Card:
+    """Which impostors an input exposes, and what to think of for those that it does not."""
+    count = sum(mark.passed for mark in marks)
+    if refusal:
+        head, lines = "This input exposes nobody", [("✗", "n", refusal)]
+    else:
+        head = f"Your input exposes {count} of {len(marks)} impostors"
+        lines = [("✓", "y", mark.title) if mark.passed else ("✗", "n", mark.hint) for mark in marks]
+    rows = "".join(f'<li class="{kind}"><b>{sign} </b>{_text(text)}</li>' for sign, kind, text in lines)
+    good = not refusal and count == len(marks)
+    foot = "" if good else "One input can expose them all. This is not graded."
+    markup = _box("good" if good else "bad", head, f"<ul>{rows}</ul>" + (f"<p>{foot}</p>" if foot else ""))
+    words = "\n".join([head, *(f"  {sign} {text}" for sign, _, text in lines), foot]).rstrip()
+    return Card(markup, words, {"exposed": count, "of": len(marks)})
+
+
 def overview(lab: str, questions: Sequence[str], verdicts: Mapping[str, Verdict]) -> Card:
     """Every question of the lab with its state."""
     rows, words, done = [], [], 0
@@ -189,3 +205,54 @@ def not_packed(reason: str) -> Card:
     """Why nothing was packed, and what to do."""
     head = "Nothing was packed to hand in"
     return Card(_box("bad", head, f"<p>{_text(reason)}</p>"), f"{head}. {reason}", {"archive": None})
+
+
+def handed_in(answer: Mapping[str, Any]) -> Card:
+    """What the live class says of a notebook: its receipt, which attempt it is, and its verdict once there is one."""
+    record = {
+        key: answer.get(key) for key in ("lab", "receipt", "attempt", "of", "state", "score", "max_score")
+    }
+    limit = f" of {answer['of']}" if answer.get("of") else ""
+    head = f"Received {answer.get('received')}: attempt {answer.get('attempt')}{limit}"
+    if answer.get("new") is False:
+        head = f"You handed in exactly this before: attempt {answer.get('attempt')}{limit}, received {answer.get('received')}"
+    if answer.get("state") == "waiting":
+        state = f"It is being graded: about {answer.get('seconds')} s."
+    else:
+        state = str(answer.get("message") or "")
+    if "max_score" in answer:
+        state = f"{_number(answer.get('score'))} of {_number(answer['max_score'])} points. {state}"
+    rows, words = [], []
+    for question in answer.get("questions") or ():
+        right, name = bool(question.get("passed")), str(question.get("name"))
+        sign, kind = ("✓", "y") if right else ("✗", "n")
+        worth = "right" if right else "not right yet"
+        if "max_points" in question:
+            worth = f"{_number(question.get('points'))} of {_number(question['max_points'])} points"
+        cause, hint = str(question.get("cause") or ""), str(question.get("hint") or "")
+        why = "".join(f'<span class="why">{_text(line)}</span>' for line in (cause, hint) if line)
+        rows.append(f'<li class="{kind}"><b>{sign} </b><code>{_text(name)}</code> — {worth}{why}</li>')
+        words.append(
+            f"  {sign} {name}: {worth}" + "".join(f"\n      → {line}" for line in (cause, hint) if line)
+        )
+    notes = [str(note) for note in answer.get("notes") or ()]
+    receipt = f"Your receipt: {answer.get('receipt')}."
+    if not rows:
+        tone = "todo"
+    else:
+        tone = "good" if all(question.get("passed") for question in answer["questions"]) else "bad"
+    listed = f"<ul>{''.join(rows)}</ul>" if rows else ""
+    foot = "".join(f"<p>{_text(line)}</p>" for line in (*notes, receipt))
+    markup = _box(tone, _text(head), f"<p>{_text(state)}</p>{listed}{foot}")
+    return Card(markup, "\n".join((head, state, *words, *notes, receipt)), record)
+
+
+def _number(value: Any) -> str:
+    """Points without needless zeros."""
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, int | float) else "?"
+
+
+def not_taken(reason: str) -> Card:
+    """Why the live class did not take a notebook."""
+    head = "Nothing was handed in"
+    return Card(_box("bad", head, f"<p>{_text(reason)}</p>"), f"{head}. {reason}", {"receipt": None})

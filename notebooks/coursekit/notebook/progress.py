@@ -41,14 +41,16 @@ def track(items: Iterable[Item], what: str, total: int | None = None) -> Iterato
     """
     total = len(items) if total is None and hasattr(items, "__len__") else total  # type: ignore[arg-type]
     began, shown, handle, done = time.monotonic(), 0.0, None, 0
-    for item in items:
-        yield item
-        done += 1
-        now = time.monotonic()
-        if now - began > 0.5 and now - shown > 0.2:
-            shown, handle = now, draw_bar(handle, what, done, total, now - began)
-    if handle is not None:
-        draw_bar(handle, what, done, total, time.monotonic() - began, finished=True)
+    try:
+        for item in items:
+            done += 1
+            yield item
+            now = time.monotonic()
+            if now - began > 0.5 and now - shown > 0.2:
+                shown, handle = now, draw_bar(handle, what, done, total, now - began)
+    finally:  # also where the loop is left early: the last item has been dealt with
+        if handle is not None:
+            draw_bar(handle, what, done, total, time.monotonic() - began, finished=True)
 
 
 def draw_bar(

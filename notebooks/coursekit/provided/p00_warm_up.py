@@ -29,7 +29,7 @@ def logsumexp(x: npt.ArrayLike, axis: int = -1) -> Array:
 
 
 def softmax(x: npt.ArrayLike, axis: int = -1) -> Array:
-    """Scores to probabilities along an axis: positive, summing to one. Same shape as x."""
+    """Scores to probabilities along an axis: none negative, summing to one. Same shape as x."""
     x = np.asarray(x, dtype=float)
     probabilities: Array = np.exp(x - np.logaddexp.reduce(x, axis=axis, keepdims=True))
     return probabilities

@@ -36,7 +36,8 @@ def top_p(logits: npt.ArrayLike, p: float, T: float = 1.0) -> Array:
     """The smallest set of most probable tokens with probability of at least p, renormalised.  (V,) → (V,)."""
     probabilities = torch.softmax(_scores(logits) / T, dim=-1)
     values, order = torch.sort(probabilities, descending=True, stable=True)
-    return _renormalised(probabilities, order[values.cumsum(0) - values < p])
+    kept = order if p >= 1 else order[values.cumsum(0) - values < p]  # near 1 the sums are rounded
+    return _renormalised(probabilities, kept)
 
 
 def beam_search(

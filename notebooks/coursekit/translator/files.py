@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor, nn
 
 from coursekit.errors import UserError
 
-__all__ = ["load_tensors", "save_figure", "save_tensors", "write_text"]
+__all__ = ["copy_weights", "load_tensors", "save_figure", "save_tensors", "write_text"]
 
 
 def _write_whole(path: Path, write: Callable[[Path], object]) -> None:
@@ -51,3 +52,17 @@ def load_tensors(path: Path, device: torch.device | str = "cpu") -> dict[str, An
     if not isinstance(state, dict) or "plan" not in state:
         raise UserError(f"{path} is no checkpoint of a translator.")
     return state
+
+
+def copy_weights(weights: Mapping[str, Tensor], model: nn.Module) -> None:
+    """Copy trained weights into the model's own, by name. ValueError where a name or a shape does not fit."""
+    own = {name: value for name, value in model.named_parameters() if value.requires_grad}
+    if {name: value.shape for name, value in own.items()} != {
+        name: value.shape for name, value in weights.items()
+    }:
+        raise ValueError(
+            "The trained weights do not fit this Transformer: its parts need the names of the text."
+        )
+    with torch.no_grad():
+        for name, value in weights.items():
+            own[name].copy_(value)

@@ -60,33 +60,24 @@ class Curve:
 
 
 class TrainingLoop:
-    """AdamW, step after step, over epochs that each have their own shuffle.
+    """Step after step, over epochs that each have their own shuffle.
 
-    A subclass says how pairs become batches, how far the run is, and how fast it learns. ``plan`` is what decides all
-    of it, as plain values: a checkpoint of another plan is refused. ``loss`` acts on ``model``'s parameters.
+    A subclass says how pairs become batches, what a step is, how far the run is, and how fast it learns. ``plan`` is what
+    decides all of it, as plain values: a checkpoint of another plan is refused. ``optimizer`` holds ``model``'s parameters.
     """
 
     def __init__(
         self,
         model: nn.Module,
         make_batch: MakeBatch,
-        loss: Loss,
         *,
         plan: dict[str, Any],
         checkpoint: Path | None,
-        eps: float = 1e-8,
+        optimizer: torch.optim.Optimizer,
     ):
-        self.model, self.make_batch, self.loss = model, make_batch, loss
+        self.model, self.make_batch, self.optimizer = model, make_batch, optimizer
         self.recipe, self.checkpoint = plan, checkpoint
         self.device = next(model.parameters()).device
-        self.optimizer = torch.optim.AdamW(
-            model.parameters(),
-            lr=plan["rate"],
-            betas=(0.9, 0.98),
-            eps=eps,
-            weight_decay=plan["weight_decay"],
-            fused=True,
-        )
         self.curve = Curve()
         self.epoch = self.batch = 0
         self.stopping = False
@@ -95,6 +86,10 @@ class TrainingLoop:
 
     def batches_of(self, rng: random.Random) -> list[list[Pair]]:
         """The batches of an epoch, shuffled by ``rng``."""
+        raise NotImplementedError
+
+    def update(self, batch: Batch) -> float:
+        """Predict, compare, go downhill, at the rate ``self.rate``; the loss before it."""
         raise NotImplementedError
 
     @property
@@ -132,16 +127,10 @@ class TrainingLoop:
             self.model.eval()
 
     def _step(self, pairs: list[Pair]) -> None:
-        """Predict, compare, go downhill."""
         batch = self.on_device(self.make_batch(pairs))
-        loss = self.loss(batch, self.recipe["smoothing"])
-        self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe["clip"])
-        self.optimizer.param_groups[0]["lr"] = self.rate
-        self.optimizer.step()
+        loss = self.update(batch)
         self.curve.tokens += int(batch[2].ne(PAD).sum())
-        self.curve.losses.append(float(loss.detach()))
+        self.curve.losses.append(loss)
 
     def on_device(self, batch: Batch) -> Batch:
         """The batch where the model is."""

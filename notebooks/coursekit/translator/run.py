@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from coursekit.data.vocabulary import PAD, MakeBatch, Pair
+from coursekit.data.vocabulary import PAD, Batch, MakeBatch, Pair
 from coursekit.translator.batches import token_batches
 from coursekit.translator.files import write_text
 from coursekit.translator.loop import Curve, Loss, TrainingLoop
@@ -44,12 +44,31 @@ class Run(TrainingLoop):
     ):
         self.folder, self.plan, self.train, self.validation = folder, plan, train, validation
         self.measure, self.measure_every = measure, measure_every
-        super().__init__(model, make_batch, loss, plan=asdict(plan), checkpoint=folder / "checkpoint.pt")
+        self.loss = loss
+        optimizer = torch.optim.AdamW(
+            model.parameters(),
+            lr=plan.rate,
+            betas=(0.9, 0.98),
+            weight_decay=plan.weight_decay,
+            fused=True,
+        )
+        place = folder / "checkpoint.pt"
+        super().__init__(model, make_batch, plan=asdict(plan), checkpoint=place, optimizer=optimizer)
         self.resume()
 
     def batches_of(self, rng: random.Random) -> list[list[Pair]]:
         """Batches of ``batch_tokens`` positions."""
         return token_batches(self.train, self.plan.batch_tokens, rng)
+
+    def update(self, batch: Batch) -> float:
+        """AdamW on the loss of the plan, gradients clipped."""
+        loss = self.loss(batch, self.plan.smoothing)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), self.plan.clip)
+        self.optimizer.param_groups[0]["lr"] = self.rate
+        self.optimizer.step()
+        return float(loss.detach())
 
     @property
     def progress(self) -> float:

@@ -4,28 +4,63 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
-from coursekit.data.vocabulary import MakeBatch, Pair
-from coursekit.figures import drawn_again
+from coursekit.data.vocabulary import PAD, Batch, MakeBatch, Pair
+from coursekit.figures import soon_replaced
 from coursekit.notebook.cards import in_notebook
 from coursekit.notebook.progress import track
 from coursekit.translator.batches import bucketed
-from coursekit.translator.loop import TrainingLoop, fresh, readable_loss
+from coursekit.translator.loop import TrainingLoop, fresh
 
-__all__ = ["Training", "draw_curve", "fresh"]
+__all__ = ["Adam", "Training", "draw_curve", "fresh"]
+
+
+#: A parameter, its gradient, both running means, the number of the step, the rate → what the first and the means become.
+AdamStep = Callable[[Tensor, Tensor, Tensor, Tensor, int, float], tuple[Tensor, Tensor, Tensor]]
+
+
+class Adam(torch.optim.Optimizer):
+    """Lab 10's ``adam_step`` on each parameter of a model, after ``decay`` times the rate of it was taken off.
+
+    (AdamW, Loshchilov and Hutter 2019: the weights shrink by themselves, not through the gradient.)
+    """
+
+    def __init__(self, parameters: Iterable[nn.Parameter], adam_step: AdamStep, decay: float = 0.0):
+        super().__init__(parameters, {"lr": 0.0})
+        self.adam_step, self.decay = adam_step, decay
+
+    @torch.no_grad()
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
+        """One step against the gradients."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is None:
+                    continue
+                state, rate = self.state[parameter], group["lr"]
+                m, v = (
+                    state.get("m", torch.zeros_like(parameter)),
+                    state.get("v", torch.zeros_like(parameter)),
+                )
+                state["t"] = state.get("t", 0) + 1
+                parameter.mul_(1 - rate * self.decay)
+                result = self.adam_step(parameter.detach().clone(), parameter.grad, m, v, state["t"], rate)
+                parameter.copy_(result[0])
+                state["m"], state["v"] = result[1], result[2]
 
 
 class Training(TrainingLoop):
-    """A training run that can be stopped and goes on where it stopped.
+    """A training run of lab 10's parts that can be stopped and goes on where it stopped.
 
-    The plan is fixed at the start: ``epochs`` over ``pairs`` in batches of ``size``; the learning rate climbs to
-    ``rate`` for ``warm_up`` steps and then falls to 0 in a straight line; ``decay`` times the rate of every weight is
-    taken off at each step (AdamW, Loshchilov and Hutter 2019), without which half as many epochs learn less of
+    ``parts`` are lab 10's answers, the student's or the course's, by name: ``train_step``, ``masked_cross_entropy``,
+    ``adam_step`` and ``noam_rate``. The plan is fixed at the start: ``epochs`` over ``pairs`` in batches of ``size``; the rate
+    of a step is ``noam_rate`` with ``warm_up``, times the share of the plan that is left, so that it ends at 0; ``decay``
+    times the rate of every weight is taken off at each step, without which half as many epochs learn less of
     combinations that were never seen. ``checkpoint`` is a file; when it exists, training resumes from it (UserError
     when it belongs to another plan).
     """
@@ -35,24 +70,36 @@ class Training(TrainingLoop):
         model: nn.Module,
         make_batch: MakeBatch,
         pairs: Sequence[Pair],
+        parts: Mapping[str, Callable[..., Any]],
         *,
         epochs: int = 4,
         size: int = 64,
-        rate: float = 3e-3,
-        warm_up: int = 300,
+        d_model: int = 128,
+        warm_up: int = 400,
         decay: float = 0.3,
         smoothing: float = 0.05,
         seed: int = 0,
         checkpoint: Path | str | None = None,
     ):
-        self.pairs, self.size = pairs, size
-        plan = {"pairs": len(pairs), "epochs": epochs, "size": size, "rate": rate, "warm_up": warm_up}
-        plan |= {"weight_decay": decay, "smoothing": smoothing, "seed": seed, "clip": 1.0}
+        self.pairs, self.size, self.parts = pairs, size, parts
+        plan: dict[str, Any] = {"pairs": len(pairs), "epochs": epochs, "size": size, "d_model": d_model}
+        plan |= {"warm_up": warm_up, "weight_decay": decay, "smoothing": smoothing, "seed": seed, "clip": 1.0}
+        optimizer = Adam(model.parameters(), parts["adam_step"], decay)
         place = Path(checkpoint) if checkpoint else None
-        super().__init__(model, make_batch, readable_loss(model), plan=plan, checkpoint=place, eps=1e-9)
+        super().__init__(model, make_batch, plan=plan, checkpoint=place, optimizer=optimizer)
         self.resume()
         if self.losses:
             print(f"Going on from step {len(self.losses):,} of {self.steps:,}.")
+
+    def update(self, batch: Batch) -> float:
+        """One step of lab 10: its loss, its optimizer, its order."""
+
+        def loss_function(logits: Tensor, labels: Tensor) -> Tensor:
+            loss: Tensor = self.parts["masked_cross_entropy"](logits, labels, PAD, self.recipe["smoothing"])
+            return loss
+
+        step = self.parts["train_step"]
+        return float(step(self.model, self.optimizer, loss_function, batch, self.rate, self.recipe["clip"]))
 
     def batches_of(self, rng: random.Random) -> list[list[Pair]]:
         """Batches of ``size`` pairs."""
@@ -60,10 +107,9 @@ class Training(TrainingLoop):
 
     @property
     def rate(self) -> float:
-        """The learning rate of the next step; the fall begins where the climb ends."""
-        number, warm_up = len(self.losses), self.recipe["warm_up"]
-        falling = (self.steps - number) / max(1, self.steps - warm_up)
-        return float(self.recipe["rate"] * min((number + 1) / warm_up, falling))
+        """The learning rate of the next step: lab 10's, times the share of the plan that is left."""
+        noam = self.parts["noam_rate"](len(self.losses) + 1, self.recipe["d_model"], self.recipe["warm_up"])
+        return float(noam) * (1 - self.progress)
 
     @property
     def losses(self) -> list[float]:
@@ -115,10 +161,11 @@ class _LiveCurve:
         from IPython.display import display
 
         figure = draw_curve(losses)
+        if not last:
+            soon_replaced(figure)
         if self.handle is None:
             self.handle = display(figure, display_id=True)
         else:
-            drawn_again(figure)
             self.handle.update(figure)
         plt.close(figure)
         self.drawn = time.monotonic()
@@ -133,8 +180,10 @@ def draw_curve(losses: Sequence[float]) -> Any:
 
     figure, ax = plt.subplots(figsize=(7.2, 3))
     width = min(20, len(losses))
-    ax.plot(range(1, len(losses) + 1), losses, color=SKY, lw=0.8)
-    ax.plot(range(width, len(losses) + 1), np.convolve(losses, np.ones(width) / width, "valid"), color=BLUE)
+    ax.plot(range(1, len(losses) + 1), losses, color=SKY, lw=0.8, label="each step")
+    mean = np.convolve(losses, np.ones(width) / width, "valid")
+    ax.plot(range(width, len(losses) + 1), mean, color=BLUE, label=f"mean of the last {width} steps")
+    ax.legend()
     ax.set(xlabel="step", ylabel="loss for each word", ylim=(0, None))
     ax.set_title(f"The loss has come down from {losses[0]:.1f} to {np.mean(losses[-width:]):.2f}")
     return figure

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import nn
 
 from coursekit.data.vocabulary import EOS
 from coursekit.errors import UserError
 from coursekit.translator.batches import LONGEST
-from coursekit.translator.files import load_tensors
+from coursekit.translator.files import copy_weights, load_tensors
 from coursekit.translator.model import Lab12, device_for, fast_path, has_fast_path, load_lab_12, tie
 from coursekit.translator.plan import Plan, plan_from, read_plan
 from coursekit.translator.subwords import Subwords
@@ -44,9 +43,11 @@ class Translator:
             subwords = Subwords.load(place / "subwords.json")
             weights = load_tensors(place / "checkpoint.pt")["model"]
         model = tie(lab.Transformer(len(subwords), len(subwords), **plan.sizes))
-        with torch.no_grad():
-            for name, parameter in model.named_parameters():
-                parameter.copy_(weights[name])
+        own = dict(model.named_parameters())  # a checkpoint names tied weights twice, and keeps buffers
+        try:
+            copy_weights({name: value for name, value in weights.items() if name in own}, model)
+        except ValueError as misfit:
+            raise UserError(f"{place}: {misfit}") from None
         return cls(lab, model.to(device_for()), subwords, plan)
 
     @property

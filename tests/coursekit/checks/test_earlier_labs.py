@@ -5,7 +5,8 @@ from __future__ import annotations
 import nbformat
 import numpy as np
 import pytest
-from coursekit.checks.earlier_labs import definitions, mine
+import torch
+from coursekit.checks.earlier_labs import definitions, mine, on_tensors, provided
 
 _MASK = "import numpy as np\n\ndef causal_mask(T):\n    return np.tri(T, dtype=bool)"
 
@@ -39,7 +40,7 @@ def course(tmp_path, monkeypatch):
         ("before = lambda j, i: j <= i", "before(j, i)"),
         ("if True:\n    def before(j, i):\n        return j <= i", "before(j, i)"),
         ("one = np.ones(1)\nOFFSET = one[0] - 1", "i - j >= OFFSET"),
-        ("TABLE = np.zeros((9, 9))\nfor n in range(9):\n    TABLE[n, : n + 1] = 1", "TABLE[i, j] == 1"),
+        ("TABLE = np.zeros((64, 64))\nfor n in range(64):\n    TABLE[n, : n + 1] = 1", "TABLE[i, j] == 1"),
         (
             "from dataclasses import dataclass\n@dataclass\nclass Pair:\n    i: int\n    j: int",
             "Pair(i, j).j <= i",
@@ -121,3 +122,18 @@ def test_a_lab_is_graded_by_itself_whatever_lies_beside_it(course, monkeypatch):
     course("07_self_attention", _MASK)
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     assert mine("07", "causal_mask").__module__ == "coursekit.provided.p07_self_attention"
+
+
+def test_a_numpy_function_of_a_student_takes_tensors_and_gives_tensors_of_their_kind(course):
+    body = "    weights = np.ones((q.shape[-2], k.shape[-2])) / k.shape[-2]\n    return weights @ v, weights"
+    notebook = course("07_self_attention", "import numpy as np", f"def averages(q, k, v):\n{body}")
+    names, _ = definitions(notebook, "averages")
+    q, v = torch.ones(1, 2), torch.tensor([[1.0, 3.0], [5.0, 7.0]], requires_grad=True)
+    output, weights = on_tensors(names["averages"])(q, torch.ones(2, 2), v)
+    assert output.tolist() == [[3.0, 5.0]] and output.dtype == torch.float32 and not output.requires_grad
+    assert weights.tolist() == [[0.5, 0.5]] and weights.dtype == torch.float32
+
+
+def test_the_courses_own_version_takes_tensors_as_it_is():
+    own = provided("07", "scaled_dot_product_attention")
+    assert on_tensors(own) is own

@@ -209,11 +209,11 @@ def test_ctrl_c_in_a_real_process_leaves_a_checkpoint_from_which_the_same_comman
         line = process.stdout.readline()
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=60)
+    said, _ = process.communicate(timeout=300)
     assert process.returncode == 0 and "the same command goes on" in said
     steps = len(torch.load(tmp_path / "run" / "checkpoint.pt")["curve"]["losses"])
     assert steps > 3
-    again = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, timeout=90)
+    again = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, timeout=300)
     assert again.returncode == 0, again.stderr
     assert f"Going on from step {steps:,}" in again.stdout and "Finished" in again.stdout
 
@@ -297,6 +297,17 @@ def test_a_damaged_run_is_said_in_one_sentence(run, file, content, sentence, tmp
     assert command.main(["translate", str(tmp_path), "Hello.", "--to", "de"]) == 2
     said = capsys.readouterr().err
     assert sentence in said and said.count("\n") == 1
+
+
+def test_weights_that_do_not_fit_the_transformer_are_said_in_one_sentence(run, tmp_path, capsys):
+    for name in ("plan.json", "subwords.json"):
+        (tmp_path / name).write_bytes((run / name).read_bytes())
+    state = torch.load(run / "checkpoint.pt")
+    state["model"].pop(next(iter(state["model"])))
+    torch.save(state, tmp_path / "checkpoint.pt")
+    assert command.main(["translate", str(tmp_path), "Hello.", "--to", "de"]) == 2
+    said = capsys.readouterr().err
+    assert "do not fit this Transformer" in said and said.count("\n") == 1
 
 
 def test_a_runs_checkpoint_in_place_of_its_folder_is_said_in_one_sentence(run, capsys):

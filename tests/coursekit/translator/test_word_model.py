@@ -8,12 +8,14 @@ import signal
 import pytest
 import torch
 from coursekit.data import parallel
-from coursekit.data.vocabulary import BOS, EOS, numbered, vocabularies
+from coursekit.data.vocabulary import BOS, EOS, UNKNOWN, numbered, vocabularies
 from coursekit.errors import UserError
+from coursekit.provided import p10_training
+from coursekit.translator import bench, everyday
 from coursekit.translator.attention_map import self_attention_from, sway
 from coursekit.translator.batches import bucketed
-from coursekit.translator.training import Training, fresh
-from coursekit.translator.word_model import SIZES, hits, load
+from coursekit.translator.training import Adam, Training, fresh
+from coursekit.translator.word_model import SIZES, hits, load, with_unknown
 
 from autograder.course.masters import solution
 from autograder.testing.catalogue import answers_of
@@ -48,7 +50,9 @@ def test_a_stopped_training_goes_on_as_if_nothing_had_happened(lab, tmp_path):
         torch.manual_seed(0)
         small = SIZES | {"d_model": 16, "d_ff": 16, "layers": 1}
         model = fresh(lab["Transformer"](len(english), len(german), **small))
-        return Training(model, lab["make_batch"], pairs, epochs=3, size=20, checkpoint=checkpoint)
+        return Training(
+            model, lab["make_batch"], pairs, vars(p10_training), epochs=3, size=20, checkpoint=checkpoint
+        )
 
     whole = begin(None).run()
     part = begin(tmp_path / "run.pt").run(seconds=0.05)
@@ -63,7 +67,10 @@ def test_ctrl_c_waits_for_the_step_and_a_checkpoint_of_another_plan_is_not_overw
 
     def begin(**plan):
         model = lab["Transformer"](13, 13, d_model=8, heads=2, d_ff=8, layers=1)
-        return Training(model, lab["make_batch"], pairs, size=10, checkpoint=tmp_path / "run.pt", **plan)
+        place = tmp_path / "run.pt"
+        return Training(
+            model, lab["make_batch"], pairs, vars(p10_training), size=10, checkpoint=place, **plan
+        )
 
     training = begin()
     step = training._step
@@ -78,7 +85,7 @@ def test_ctrl_c_waits_for_the_step_and_a_checkpoint_of_another_plan_is_not_overw
     assert "Stopped after step 1 of 24; run it again" in capsys.readouterr().out
     assert begin().losses == training.losses
     with pytest.raises(UserError, match="another plan"):
-        begin(rate=1.0)
+        begin(warm_up=7)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +110,8 @@ def test_the_choice_of_a_pronoun_hangs_on_the_noun_that_is_meant(lab, adjective,
     assert nouns[noun] == max(nouns.values()) > 3 * min(nouns.values())
     looks = self_attention_from(model, source, words.index("it"))[-1]
     assert words[looks.argmax()] == noun, "in the last block of the encoder, it looks at what it means"
+    heads = [self_attention_from(model, source, words.index("it"), head)[-1] for head in range(4)]
+    assert torch.equal(torch.stack(heads).amax(dim=0), looks)
 
 
 def test_the_trained_weights_fit_a_transformer_that_keeps_its_positions_in_a_frozen_parameter(lab):
@@ -112,3 +121,67 @@ def test_the_trained_weights_fit_a_transformer_that_keeps_its_positions_in_a_fro
     model, english, german = load(answers["TransformerWithFrozenPositions"])
     said = lab["translate"](model, english.encode("I ate an apple."))
     assert german.decode(said) == "Ich habe einen Apfel gegessen."
+
+
+def test_a_word_and_its_translation_become_unknown_together():
+    text = parallel.load("train")[:8000]
+    english, german = vocabularies(text)
+    pairs = numbered(text, english, german)
+    changed = with_unknown(pairs, share=0.3)
+    hidden = {}
+    for (source, target), (before, after) in zip(changed, pairs, strict=True):
+        assert (UNKNOWN in source) == (UNKNOWN in target) and len(source) == len(before)
+        if UNKNOWN in source:
+            word = english.words[before[source.index(UNKNOWN)]]
+            hidden.setdefault(word, set()).add(german.words[after[target.index(UNKNOWN)]])
+    assert sum(map(len, hidden.values())) > 200 and hidden["horse"] <= {"Pferd"}
+    assert "the" not in hidden and "." not in hidden, "words of the grammar stay"
+
+
+def test_the_labs_adam_is_pytorchs_adamw():
+    def trained(make):
+        torch.manual_seed(0)
+        layer = torch.nn.Linear(3, 2)
+        optimizer = make(layer.parameters())
+        for step in range(4):
+            optimizer.param_groups[0]["lr"] = 0.1 / (step + 1)
+            optimizer.zero_grad()
+            layer(torch.ones(5, 3)).square().sum().backward()
+            optimizer.step()
+        return layer.weight.detach()
+
+    ours = trained(lambda parameters: Adam(parameters, p10_training.adam_step, decay=0.3))
+    how = {"betas": (0.9, 0.98), "eps": 1e-9, "weight_decay": 0.3}
+    theirs = trained(lambda parameters: torch.optim.AdamW(parameters, **how))
+    torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-7)
+
+
+def test_the_everyday_weights_speak_in_the_students_class(lab):
+    model, merges, tag = everyday.load_everyday(lab["Transformer"])
+    source = [tag["de"], *(4 + n for n in lab["encode"](" I am a student.", merges))]
+    said = lab["translate"](model, source)
+    assert lab["decode"]([n - 4 for n in said], merges).strip() == "Ich bin Student."
+    assert len(everyday.test_pairs()) == 300
+
+
+@pytest.mark.parametrize("part", bench.PARTS)
+def test_each_part_of_the_bench_can_be_switched_off(lab, part):
+    torch.manual_seed(0)
+    model = lab["Transformer"](9, 9, d_model=8, heads=2, d_ff=8, layers=2).eval()
+    source, target = torch.tensor([[4, 5, 6]]), torch.tensor([[1, 7, 8]])
+    with torch.no_grad():
+        before = model(source, target)
+        bench.switch_off(model, part, heads=2)
+        after = model(source, target)
+        turned = model(source.flip(1), target)
+    assert torch.equal(before, after) == (part == "the shift")
+    assert torch.allclose(after, turned, atol=1e-6) == (part == "positions"), (
+        "without positions no order is left"
+    )
+
+
+def test_the_bench_knows_its_parts(lab):
+    run = bench.learn(lab["Transformer"], lab["make_batch"], vars(p10_training), "the shift", steps=3, size=4)
+    assert len(run.losses) == 3 and 0 <= run.right <= 1
+    with pytest.raises(UserError, match="no part 'the moon'"):
+        bench.learn(lab["Transformer"], lab["make_batch"], vars(p10_training), "the moon")

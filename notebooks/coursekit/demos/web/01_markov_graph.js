@@ -16,9 +16,9 @@ export const meta = {
 };
 
 export const scenes = [
-  { name: "a sure step", set: { step: 1 } },
   { name: "at “ran”", set: { step: 4 } },
   { name: "two words of memory", set: { step: 4, memory: 2 } },
+  { name: "a sure step", set: { step: 1 } },
   { name: "a name begins", set: { chain: "names" } },
   { name: "… letter by letter", set: { chain: "names", step: 3, said: "adam" } },
   { name: "two letters of memory", set: { chain: "names", step: 3, said: "adam", memory: 2 } },

@@ -71,7 +71,7 @@ export function say(state) {
   const { thing, seen, alpha } = state, counts = countsOf(state), shares = believed(counts, alpha), faces = FACES[thing];
   const never = counts.indexOf(0);
   const title = !seen
-    ? Math.abs(alpha - 1) < 0.05 ? "Nothing seen, α = 1: no shares are more believable than others"
+    ? Math.abs(alpha - 1) < 0.05 ? `Before the first throw every ${thing} is as believable as any other, however bent`
       : `Before any throw, α = ${short(alpha)} believes in ${alpha > 1 ? "fair" : "one-sided"} things`
     : never >= 0 ? `${faces[never]} never came in ${seen} throw${seen > 1 ? "s" : ""}, and still gets ${percent(shares[never], 1)}`
       : `${seen} throws tell the shares to about ±${Math.round(100 * spread(counts, alpha))} points`;

@@ -76,13 +76,13 @@ const amount = (x) => fixed(x, 1).replace(/\.0$/, "");
 export function say(state) {
   const mask = maskOf(state.mask), total = totals(state.log, mask), { wrong } = lead(state.log, mask, state.noise);
   const [low, high] = [Math.min(...total), Math.max(...total)];
-  const title = !mask.some((m) => m > 0) ? "Nobody may vote: nothing is said"
-    : high - low < 1e-9 ? `${amount(high)} to ${amount(low)}: a tie, the one who knows is silent`
-      : low === 0 ? `Only the one that knows may vote: the wrong word wins ${percent(wrong)} of the time`
+  const title = !mask.some((m) => m > 0) ? "nobody may vote, nothing is said"
+    : high - low < 1e-9 ? `a tie, ${amount(high)} to ${amount(low)}, the one who knows is silent`
+      : low === 0 ? `only the one that knows may vote, the wrong word wins ${percent(wrong)} of the time`
         : `“${CANDIDATES[total.indexOf(high)]}” wins by ${amount(high)} to ${amount(low)} votes`;
   return {
-    title,
-    note: `… the ${state.log} log and find out whether it ran …   with noise ${state.noise.toFixed(1)} the wrong word wins ${percent(wrong)} of the time`,
+    title: `“… whether it ran ___”: ${title}`,
+    note: `check the ${state.log} log and find out whether it ran ___ (down or please?)   with noise ${state.noise.toFixed(1)} the wrong word wins ${percent(wrong)} of the time`,
     alt: `After the ${state.log} log nine words vote on what follows ran: down ${amount(total[0])}, please ${amount(total[1])}. The wrong word wins ${percent(wrong)} of the time.`,
   };
 }
@@ -145,7 +145,7 @@ function drawBell(g, { log, noise }, ctx, mask, box) {
   put(layer(g, "zero"), "line", [{ key: "zero", x1: x(0), x2: x(0), y1: box.y - 12, y2: box.y + box.h + 4, stroke: colour("ink"), "stroke-width": 2 }, { key: "base", x1: box.x, x2: box.x + box.w, y1: box.y + box.h, y2: box.y + box.h, stroke: colour("soft"), "stroke-width": 2 }], ctx);
   const small = ctx.tall ? 17 : 19;
   put(layer(g, "words"), "text", [
-    words("title", box.x + box.w / 2, box.y - 22, ctx.tall ? "lead, shaken" : ctx.W < 1150 ? "the lead, shaken by the noise" : "the lead of the right word, shaken by the noise", { size: small, at: "middle", ink: "soft" }),
+    words("title", box.x + box.w / 2, box.y - 22, ctx.tall ? "lead, shaken" : ctx.W < 1150 ? "the lead, shaken by the noise" : `the lead of “${CANDIDATES[right]}”, shaken by the noise`, { size: small, at: "middle", ink: "soft" }),
     words("lost", box.x, box.y + box.h + 24, `lost: ${percent(wrong)}`, { size: ctx.tall ? 18 : 21, bold: true }),
     words("won", box.x + box.w, box.y + box.h + 24, `won: ${percent(1 - wrong)}`, { size: ctx.tall ? 18 : 21, bold: true, at: "end" }),
   ], ctx);

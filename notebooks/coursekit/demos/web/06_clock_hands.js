@@ -42,7 +42,8 @@ export const row = (position, base) => speeds(base).flatMap((s) => [Math.sin(pos
 
 export function say({ position, base, view }) {
   const turns = speeds(base).map((s) => (position * s) / (2 * Math.PI)), other = position < LAST ? position + 1 : position - 1;
-  const title = view === "hands" ? `Position ${position}: hand 1 went round ${fixed(turns[0], 1)} times, hand 4 ${fixed(turns[3])} times`
+  const title = view === "hands" && !position ? "Four clocks tell a word its place: at place 0 all hands stand at twelve"
+    : view === "hands" ? `Position ${position}: hand 1 went round ${fixed(turns[0], 1)} times, hand 4 ${fixed(turns[3])} times`
     : view === "table" ? `Position ${position} is one column: fast waves above, slow ones below`
       : `One step away from ${position} the dot product is ${fixed(dot(row(position, base), row(other, base)))}, as everywhere`;
   return { title, note: `clock i turns by ${short(base)} to the power −2(i − 1)/${D} in each position${view === "table" ? "   (blue +, orange −)" : ""}`, alt: `Four clocks at position ${position}: ${row(position, base).map((v) => fixed(v)).join(", ")}.` };

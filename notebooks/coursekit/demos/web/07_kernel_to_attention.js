@@ -192,9 +192,14 @@ function drawMap(g, state, ctx, box) {
     key: i * 11 + j, x: box.x + j * wide, y: box.y + i * high, width: wide + 0.4, height: high + 0.4, fill: colour("blue"), "fill-opacity": Number(weight.toFixed(3)), "pointer-events": "none",
   }))), ctx);
   const at = box.y + (state.query / 10) * (count - 1) * high;
+  // between two rows of the map the frame holds the query's own: the same eleven weights as the boxes below the dots
+  put(layer(g, "own"), "rect", [{ key: "ground", x: box.x, y: at, width: box.w, height: high, fill: colour("paper"), "pointer-events": "none" },
+    ...weights(state.query, state.sigma, state.score).map((weight, j) => ({
+      key: j, x: box.x + j * wide, y: at, width: wide + 0.4, height: high, fill: colour("blue"), "fill-opacity": Number(weight.toFixed(3)), "pointer-events": "none",
+    }))], ctx);
   const pick = (_, py) => ctx.set({ query: Number(clamp(((py - box.y - high / 2) / ((count - 1) * high)) * 10, 0, 10).toFixed(1)) }, 0);
   put(layer(g, "mark"), "rect", [{
-    key: "mark", x: box.x - 5, y: at - 3, width: box.w + 10, height: high + 6, rx: 4, fill: "transparent", stroke: colour("red"), "stroke-width": 3.5, class: "grab", drag: pick,
+    key: "mark", x: box.x - 5, y: at - 1.75, width: box.w + 10, height: high + 3.5, rx: 4, fill: "transparent", stroke: colour("red"), "stroke-width": 3.5, class: "grab", drag: pick,
     slide: { label: "the query's row of the map", value: state.query, min: 0, max: 10, step: 0.1, text: state.query.toFixed(1), set: (query) => ctx.set({ query }, 0) },
   }], ctx);
   layer(g, "back").select("rect").on("click", (event) => pick(0, pointer(event, ctx.root)[1]));

@@ -8,7 +8,7 @@ export const meta = {
   "title": "Eight heads read one sentence",
   "look": "Click a map to choose its head, a word on the left to make it listen. Nobody told the heads what to look for.",
   "questions": [
-    ["Which heads look at a fixed place, whatever the words are?", "Those with a straight line of dark cells beside the diagonal: always the word before, or the word after."],
+    ["Does a head look at a fixed place, whatever the words are?", "A straight line of dark cells beside the diagonal would show it: always the word before, or the word after. Three lean that way here, and each does other things as well."],
     ["“It” stands before “tired” and “wide”. How can it know which of them comes?", "An encoder may look ahead: “it” hears the whole sentence, the last word too, in the first layer or through it in the second."],
     ["Does a map prove what the model understood? What else could you test?", "No: a weight says what is read, not what is done with it. Change the word, switch the head off, and look whether the translation changes."]
   ],
@@ -18,14 +18,14 @@ export const meta = {
 export const scenes = [
   { name: "who is tired?", set: {} },
   { name: "what is wide?", set: { end: "wide" } },
-  { name: "one layer earlier", set: { head: 0 } },
-  { name: "earlier, and wide", set: { end: "wide", head: 0 } },
+  { name: "one layer earlier", set: { head: 2 } },
+  { name: "earlier, and wide", set: { end: "wide", head: 2 } },
   { name: "a head that spreads", set: { head: 5 } },
 ];
 
 export const controls = [
   { kind: "choice", name: "end", label: "because it was too", options: [["tired", "tired"], ["wide", "wide"]], start: "tired" },
-  { kind: "picture", name: "head", start: 7, read: (text) => (/^[0-7]$/.test(text) ? Number(text) : null) },
+  { kind: "picture", name: "head", start: 4, read: (text) => (/^[0-7]$/.test(text) ? Number(text) : null) },
   { kind: "picture", name: "listener", start: 8, read: (text) => (/^(\d|1[0-2])$/.test(text) ? Number(text) : null) },
 ];
 

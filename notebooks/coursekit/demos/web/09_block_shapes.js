@@ -67,7 +67,7 @@ const tint = (name) => [["norm", "green"], ["linear", "orange"], ["weights", "pu
 export function say(state) {
   const stops = walk(state), stop = stops[Math.min(state.step, stops.length - 1)];
   return {
-    title: `${stop.name}: ${times(stop.shape)}`,
+    title: state.step ? `${stop.name}: ${times(stop.shape)}` : `Into the block go ${B} sentences of ${state.T} words, ${state.D} numbers a word`,
     note: `B = ${B} sentences, T = ${state.T} words, D = ${state.D}, h = ${state.heads} heads, F = ${WIDER * state.D}${state.block === "decoder" ? `, S = ${S} source words` : ""}`,
     alt: `Step ${state.step} of an ${state.block} block: ${stop.does}, ${times(stop.shape)}, ${commas(count(stop.shape))} numbers. The block learns ${commas(sum(stops.map((s) => s.weights)))} numbers.`,
   };
@@ -79,11 +79,21 @@ export function draw(root, state, ctx) {
   const pitch = list.h / stops.length, size = Math.max(17, Math.min(22, pitch * 0.62));
   const g = layer(root, "stops");
   put(layer(g, "mark"), "rect", [{ key: "mark", x: list.x, y: list.y + at * pitch, width: list.w, height: pitch, rx: 6, fill: colour("orange"), "fill-opacity": 0.28, stroke: colour("orange"), "stroke-width": 3 }], ctx);
-  put(layer(g, "chips"), "rect", stops.map((s, i) => ({ key: i, x: list.x + 10, y: list.y + (i + 0.5) * pitch - 8, width: 16, height: 16, rx: 3, fill: colour(tint(s.name)) })), ctx);
-  put(layer(g, "names"), "text", stops.map((s, i) => words(i, list.x + 36, list.y + (i + 0.5) * pitch + size * 0.35, s.name, { size, bold: i === at })), ctx);
+  drawWays(layer(g, "ways"), stops, { x: list.x + 44, y: (i) => list.y + (i + 0.5) * pitch, bend: 30 }, ctx);
+  put(layer(g, "chips"), "rect", stops.map((s, i) => ({ key: i, x: list.x + 34, y: list.y + (i + 0.5) * pitch - 10, width: 20, height: 20, rx: s.name.includes("norm") ? 10 : 3, fill: colour(tint(s.name)) })), ctx);
+  put(layer(g, "plus"), "text", stops.map((s, i) => [s, i]).filter(([s]) => s.name.includes("norm")).map(([, i]) => words(i, list.x + 44, list.y + (i + 0.5) * pitch + 6, "+", { size: 18, at: "middle", bold: true, fill: "var(--on-green)" })), ctx);
+  put(layer(g, "names"), "text", stops.map((s, i) => words(i, list.x + 66, list.y + (i + 0.5) * pitch + size * 0.35, s.name, { size, bold: i === at })), ctx);
   put(layer(g, "shapes"), "text", stops.map((s, i) => words(i, list.x + list.w - 10, list.y + (i + 0.5) * pitch + size * 0.35, times(s.shape), { size: size - 1 < 17 ? 17 : size - 1, at: "end", mono: true, bold: s.shape.length !== 3 || s.shape[2] !== state.D })), ctx);
   put(layer(g, "hits"), "rect", stops.map((s, i) => ({ key: i, x: list.x, y: list.y + i * pitch, width: list.w, height: pitch, rx: 6, fill: "transparent", cell: [i, 0], press: () => ctx.set({ step: i }), pressed: i === at, label: `${s.name}: ${times(s.shape)}` })), ctx);
   drawTensor(layer(root, "tensor"), state, ctx, stops, stop, tall ? { x: 14, y: list.y + list.h + 26, w: W - 28, h: H - list.h - 40 } : { x: list.x + list.w + W * 0.05, y: 26, w: W * 0.53, h: H - 36 });
+}
+
+/** The way through all parts, and beside it the ways around: what goes into a sublayer is added to what comes out of it. */
+function drawWays(g, stops, { x, y, bend }, ctx) {
+  const sums = stops.flatMap((s, i) => (s.name.includes("norm") ? [i] : [])), from = [0, ...sums.slice(0, -1)];
+  const around = (a, b) => `M${x - 8},${y(a).toFixed(1)}C${x - bend - 12},${y(a).toFixed(1)} ${x - bend - 12},${y(b).toFixed(1)} ${x - 10},${y(b).toFixed(1)}`;
+  put(layer(g, "through"), "path", [{ key: "through", d: `M${x},${y(0).toFixed(1)}V${y(stops.length - 1).toFixed(1)}`, fill: "none", stroke: colour("line"), "stroke-width": 4 }], ctx);
+  put(layer(g, "around"), "path", sums.map((to, i) => ({ key: i, d: around(from[i], to), fill: "none", stroke: colour("green"), "stroke-width": 3.5 })), ctx);
 }
 
 /** The tensor to one scale: a row of sheets for each sentence, in it a sheet for each head, in it a line for each word. */

@@ -30,7 +30,7 @@ export const controls = [
   { kind: "choice", name: "skips", label: "skips", options: [[1, "with"], [0, "without"]], start: 1 },
   { kind: "choice", name: "warm", label: "warm-up", options: [[1, "with"], [0, "without"]], start: 1 },
   { kind: "choice", name: "factor", label: "learning rate", options: [[1, "lab 10's"], [3, "× 3"]], start: 1 },
-  { kind: "steps", name: "time", label: "time", last: STEPS / EVERY - 1, start: 39, wait: 300 },
+  { kind: "steps", name: "time", label: "step", last: STEPS / EVERY - 1, start: 39, wait: 300, write: (i) => String((i + 1) * EVERY) },
 ];
 
 const LOOKS = [[1, 1, "blue", null], [1, 0, "orange", "14 6"], [0, 1, "green", "5 6"], [0, 0, "red", "14 6 3 6"]];

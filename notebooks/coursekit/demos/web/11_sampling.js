@@ -24,10 +24,13 @@ export const scenes = [
   { name: "the lecture's .5 .3 .2", set: { after: "three", k: 3 } },
 ];
 
+/** How a k is written: 28, one for each letter and the end, leaves all. */
+const kept = (k) => (k < 28 ? String(k) : "all");
+
 export const controls = [
   { kind: "choice", name: "after", label: "after", options: [..."qtamz"].map((a) => [a, a]).concat([["three", ".5 .3 .2"]]), start: "a" },
   { kind: "slider", name: "T", label: "temperature T", low: 0.1, high: 5, start: 1, log: true },
-  { kind: "slider", name: "k", label: "top-k", low: 1, high: 28, start: 28 },
+  { kind: "slider", name: "k", label: "top-k", low: 1, high: 28, start: 28, write: kept },
   { kind: "slider", name: "top", label: "top-p", low: 0.05, high: 1, step: 0.05, start: 1, write: (x) => x.toFixed(2) },
   { kind: "again", name: "again", label: "draw again", start: 0 },
 ];
@@ -59,12 +62,12 @@ export function say(state, data) {
   const { p, words: names } = starting(state.after, data), q = chosen(p, state.T, state.k, state.top), left = q.filter((x) => x > 0).length;
   const what = state.after === "three" ? "“A”, “B” or “C”" : `a letter after “${state.after}”`;
   const title = left === 1 ? `Only “${names[0]}” is left: greedy, every time the same`
-    : left < p.length ? `${left} of ${p.length} are left; it feels like ${fixed(equal(q), 1)} equal ones`
-      : Math.abs(state.T - 1) < 1e-9 ? `The model itself: ${what}, like ${fixed(equal(q), 1)} equal ones`
-        : `T = ${short(state.T)} is ${state.T < 1 ? "sharper" : "flatter"}: like ${fixed(equal(q), 1)} equal ones, not ${fixed(equal(p), 1)}`;
+    : left < p.length ? `${left} of ${p.length} are left: as open as ${fixed(equal(q), 1)} equally likely ones`
+      : Math.abs(state.T - 1) < 1e-9 ? `The model draws ${what}: as open as ${fixed(equal(q), 1)} equally likely ones`
+        : `T = ${short(state.T)} is ${state.T < 1 ? "sharper" : "flatter"}: as open as ${fixed(equal(q), 1)} equally likely ones, not ${fixed(equal(p), 1)}`;
   return {
     title,
-    note: `logits / ${short(state.T)}  →  softmax  →  the best ${Math.min(state.k, p.length)}  →  the nucleus of ${short(state.top)}  →  sum to one`,
+    note: `logits / ${short(state.T)}  →  softmax  →  ${state.k < p.length ? `the best ${state.k}` : `all ${p.length}`}  →  the nucleus of ${short(state.top)}  →  sum to one`,
     alt: `Sampling ${what}: ${names.slice(0, 6).map((n, i) => `${n} ${percent(q[i])}`).join(", ")}.`,
   };
 }
@@ -73,9 +76,9 @@ export function draw(root, state, ctx) {
   const { W, H, tall } = ctx, { p, words: names } = starting(state.after, ctx.data), q = chosen(p, state.T, state.k, state.top);
   const n = p.length, x0 = tall ? 10 : 30, step = Math.min((W - 2 * x0) / n, 240), x = (i) => x0 + (i + 0.5) * step, bar = Math.min(step * 0.74, 110);
   const base = H * 0.5, high = base - 60, most = Math.max(...p, ...q), h = (v) => (v / most) * high;
-  const kept = q.filter((v) => v > 0).length, k = Math.min(state.k, n);
+  const open = q.filter((v) => v > 0).length, k = Math.min(state.k, n);
   const g = layer(root, "bars");
-  put(layer(g, "cut"), "rect", kept < n ? [{ key: "cut", x: x0 + kept * step, y: 20, width: (n - kept) * step, height: H - 110, fill: colour("faint") }] : [], ctx);
+  put(layer(g, "cut"), "rect", open < n ? [{ key: "cut", x: x0 + open * step, y: 20, width: (n - open) * step, height: H - 110, fill: colour("faint") }] : [], ctx);
   put(layer(g, "after"), "rect", q.map((v, i) => ({
     key: names[i], x: x(i) - bar / 2, y: base - h(v), width: bar, height: h(v), rx: 3, fill: colour("blue"), press: () => ctx.set({ k: i + 1 }), label: `${names[i]}: ${fixed(v, 3)}; keep the best ${i + 1}`,
   })), ctx);
@@ -91,10 +94,10 @@ export function draw(root, state, ctx) {
   put(layer(g, "knife"), "line", [{ key: "knife", x1: kx, x2: kx, y1: 18, y2: base + 32, stroke: colour("red"), "stroke-width": 3, "stroke-dasharray": "8 6" }], ctx);
   put(layer(g, "grip"), "circle", [{
     key: "grip", cx: kx, cy: 18, r: 12, fill: colour("red"), stroke: colour("paper"), "stroke-width": 3, class: "grab", drag: pull,
-    slide: { label: "top-k", value: state.k, min: 1, max: 28, step: 1, text: String(state.k), set: (v) => ctx.set({ k: v }, 0) },
+    slide: { label: "top-k", value: state.k, min: 1, max: 28, step: 1, text: kept(state.k), set: (v) => ctx.set({ k: v }, 0) },
   }], ctx);
   const leftSide = k > n * 0.6;
-  put(layer(g, "gripname"), "text", [words("k", kx + (leftSide ? -20 : 20), 25, `top-k: keep ${k}`, { size: tall ? 18 : 20, at: leftSide ? "end" : "start", class: "halo" })], ctx);
+  put(layer(g, "gripname"), "text", [words("k", kx + (leftSide ? -20 : 20), 25, `top-k: keep ${state.k < n ? k : `all ${n}`}`, { size: tall ? 18 : 20, at: leftSide ? "end" : "start", class: "halo" })], ctx);
   drawSaid(layer(root, "said"), state, ctx, q, x, { top: base + 42, bottom: H - 100, step });
   drawStrip(layer(root, "strip"), state, ctx, { p, names }, { x: x0, y: H - 56, w: W - 2 * x0 });
 }

@@ -2,7 +2,7 @@
 
 import { argmax, fixed } from "./numbers.js";
 import { colour, layer, put, words as text } from "./kit.js";
-import { Subwords } from "./subwords.js";
+import { looksWrong, rare, shown, Subwords } from "./subwords.js";
 import { drawThreads } from "./threads.js";
 import { EOS, Transformer } from "./transformer.js";
 
@@ -31,7 +31,7 @@ const BEAM = 5, MOST = 18;
 export const controls = [
   { kind: "choice", name: "to", label: "into", options: [["de", "German"], ["en", "English"]], start: "de" },
   { kind: "words", name: "sentence", label: "say", start: "I don't know what you want.", longest: 120, patience: 400, also: { choice: 0 } },
-  { kind: "steps", name: "step", label: "token", last: (state, data) => Math.max(0, (told(state, data).found[state.choice]?.tokens.length ?? 1) - 1), start: 6, wait: 900 },
+  { kind: "steps", name: "step", label: "token", last: (state, data) => Math.max(0, (told(state, data).found[state.choice]?.tokens.length ?? 1) - 1), start: 6, wait: 900, write: (n) => String(n + 1) },
   { kind: "picture", name: "choice", start: 0, read: (t) => (/^[0-4]$/.test(t) ? Number(t) : null) },
 ];
 
@@ -42,7 +42,7 @@ export function told({ sentence, to }, { model, subwords, kept }) {
   const key = `${to} ${sentence.trim()}`;
   if (!kept.has(key)) {
     const source = subwords.encode(sentence), piece = (n) => (n === EOS ? "the end" : subwords.decode([n]));
-    const found = sentence.trim() ? model.beam([subwords.tag(to), ...source].slice(0, 65), BEAM) : [];
+    const found = sentence.trim() ? model.beam([subwords.tag(to), ...source].slice(0, 65), BEAM).found : [];
     if (kept.size > 60) kept.clear();
     kept.set(key, {
       read: source.slice(0, MOST).map(piece), cut: source.length > MOST,
@@ -52,20 +52,6 @@ export function told({ sentence, to }, { model, subwords, kept }) {
   return kept.get(key);
 }
 
-/** A token as an audience reads it: a piece that goes on with a word begins with dots. */
-const shown = (token) => (token === "the end" ? token : token.startsWith(" ") ? token.slice(1) || "␣" : /^\p{L}/u.test(token) ? `…${token}` : token);
-
-const USUAL = {
-  en: new Set("the a is are was were i you he she it we they not do did does what where and to of in this that have has will can".split(" ")),
-  de: new Set("der die das ein eine ist sind war ich du er sie es wir ihr nicht was wo und zu in dem den mit hat habe haben wird kann dein mein".split(" ")),
-};
-
-/** Whether a sentence that should be in one language looks like the other: more of its small words are the other's. */
-export function looksWrong(sentence, to) {
-  const list = sentence.toLowerCase().match(/\p{L}+/gu) ?? [], count = (language) => list.filter((word) => USUAL[language].has(word)).length;
-  return count(to) > count(to === "de" ? "en" : "de");
-}
-
 export function say(state, data) {
   const { read, found, cut } = told(state, data);
   if (!found.length) return { title: "Type an everyday sentence, and the machine translates it", note: "It learned from Tatoeba: short sentences, such as people say to each other.", alt: "Nothing is typed yet." };
@@ -73,7 +59,7 @@ export function say(state, data) {
   const [is, other] = state.to === "de" ? ["German", "English"] : ["English", "German"];
   return {
     title: looksWrong(state.sentence, state.to) ? `This looks like ${is} already: choose “into ${other}”` : `“${shown(one.tokens[t])}” listens most to “${shown(read[most])}”`,
-    note: `${one.text || "(nothing)"}${cut || one.tokens.length > MOST ? `     (the picture shows the first ${MOST} tokens)` : ""}`,
+    note: `${one.text || "(nothing)"}${cut || one.tokens.length > MOST ? `     (the picture shows the first ${MOST} tokens)` : ""}${rare(read).some(Boolean) ? "     (? a rare word, read in pieces)" : ""}`,
     alt: `“${state.sentence}” becomes “${one.text}”. Token ${t + 1} of ${one.tokens.length} listens most to ${shown(read[most])}, ${fixed(row[most])}.`,
   };
 }
@@ -86,7 +72,7 @@ export function draw(root, state, ctx) {
   const said = one.tokens.slice(0, MOST), t = Math.min(state.step, said.length - 1);
   const cutTo = (token, most) => { const s = shown(token); return s.length > (most ?? 14) ? `${s.slice(0, (most ?? 14) - 1)}…` : s; };
   drawThreads(threads, {
-    read, unknown: read.map(() => false), said, heard: one.heard.slice(0, MOST).map((row) => row.slice(0, MOST)), shown: cutTo, from: tall ? "" : "read", to: tall ? "" : "said", name: (i) => shown(said[i]),
+    read, unknown: rare(read), said, heard: one.heard.slice(0, MOST).map((row) => row.slice(0, MOST)), shown: cutTo, from: tall ? "" : "read", to: tall ? "" : "said", name: (i) => shown(said[i]),
   }, t, ctx, tall ? { x: 130, y: 10, w: W - 270, h: H * 0.58 } : { x: 170, y: 40, w: W * 0.54 - 320, h: H - 56 });
   drawList(list, found, one, ctx, tall ? { x: 8, y: H * 0.58 + 44, w: W - 16, row: (H * 0.42 - 56) / BEAM } : { x: W * 0.57, y: 40, w: W * 0.42, row: Math.min(88, (H - 60) / BEAM) });
 }

@@ -32,7 +32,7 @@ const MOST = 14;
 
 export const controls = [
   { kind: "words", name: "sentence", label: "English", start: `${START} tired.`, longest: 120, patience: 350, also: { prefix: "" } },
-  { kind: "steps", name: "step", label: "word", last: (state, data) => Math.max(0, told(state, data).steps.length - 1), start: 9, wait: 900 },
+  { kind: "steps", name: "step", label: "word", last: (state, data) => Math.max(0, told(state, data).steps.length - 1), start: 9, wait: 900, write: (n) => String(n + 1) },
   { kind: "picture", name: "prefix", start: "", read: (t) => (t.length < 150 ? t : null) },
 ];
 
@@ -62,7 +62,7 @@ export function told({ sentence, prefix }, data) {
   const key = `${sentence}\n${prefix}`;
   if (!data.kept.has(key)) {
     const all = tokenize(sentence), read = all.slice(0, MOST), forced = prefix.split(" ").map((w) => data.inGerman.get(w)).filter((n) => n !== undefined);
-    const steps = read.length ? data.model.translate(read.map((w) => data.inEnglish.get(w) ?? UNKNOWN), forced) : [];
+    const steps = read.length ? data.model.translate(read.map((w) => data.inEnglish.get(w) ?? UNKNOWN), { prefix: forced }).steps : [];
     if (data.kept.size > 60) data.kept.clear();
     data.kept.set(key, { read, cut: all.length > MOST, unknown: read.map((w) => !data.inEnglish.has(w)), steps, said: steps.map(({ word }) => (word === EOS ? "<eos>" : data.german[word])), forced: forced.length });
   }

@@ -34,7 +34,9 @@ export const controls = [
 
 const LOOKS = { full: "ink", causal: "orange", local: "blue", dilated: "green", global: "purple" };
 const DASHES = { full: null, causal: "16 6", local: null, dilated: "6 6", global: "14 6 3 6" };
-const LENGTHS = [16, 64, 256, 1024, 4096];
+const LENGTHS = [4, 16, 64, 256, 1024, 4096];
+/** Where the lines bend: at every number of tokens that the slider has, for the dot lies on its line. */
+const BENDS = [...range(21, (k) => k + 4), 64, 256, 1024, 4096];
 
 /** May row i hear column j? `dilated` takes every second neighbour. */
 export function allows(kind, width, i, j) {
@@ -75,7 +77,7 @@ export function say({ kind, T, width, row }) {
   const count = pairs(kind, T, width), long = pairs(kind, 4096, width);
   const heard = row >= 0 && row < T ? heardOf(kind, T, width, row) : null;
   return {
-    title: heard ? `${kind[0].toUpperCase()}${kind.slice(1)}: row ${row + 1} hears ${heard[1]?.size ?? 1} at once, ${heard.at(-1).size} after ${heard.length - 1} layer${heard.length > 2 ? "s" : ""}` : `${kind[0].toUpperCase()}${kind.slice(1)}: ${count} of ${T * T} pairs, ${far}`,
+    title: heard ? `${kind[0].toUpperCase()}${kind.slice(1)}: row ${row + 1} hears ${heard[1]?.size ?? 1} at once, ${heard.at(-1).size} after ${heard.length - 1} layer${heard.length > 2 ? "s" : ""}` : `${kind[0].toUpperCase()}${kind.slice(1)}: ${count} of ${T * T} pairs of words are compared, and ${far}`,
     note: `with 4,096 tokens: ${large(long)} pairs in each head and layer, ${percent(long / 4096 ** 2, 2)} of all`,
     alt: `The ${kind} mask for ${T} positions allows ${count} of ${T * T} pairs; ${far}.`,
   };
@@ -114,11 +116,11 @@ function drawMask(g, { kind, T, width, row }, ctx, { x, y, side }) {
 }
 
 function drawCosts(g, { kind, width, T }, ctx, box) {
-  const x = scale([Math.log10(16), Math.log10(4096)], [box.x, box.x + box.w]), y = scale([1.5, 7.4], [box.y + box.h, box.y]);
+  const x = scale([Math.log10(4), Math.log10(4096)], [box.x, box.x + box.w]), y = scale([0.8, 7.4], [box.y + box.h, box.y]);
   put(layer(g, "grid"), "line", [2, 4, 6].map((v) => ({ key: v, x1: box.x, x2: box.x + box.w, y1: y(v), y2: y(v), stroke: colour("faint"), "stroke-width": 2 })), ctx);
-  put(layer(g, "axis"), "line", [{ key: "x", x1: box.x, x2: box.x + box.w, y1: y(1.5), y2: y(1.5), stroke: colour("soft"), "stroke-width": 2 }], ctx);
+  put(layer(g, "axis"), "line", [{ key: "x", x1: box.x, x2: box.x + box.w, y1: y(0.8), y2: y(0.8), stroke: colour("soft"), "stroke-width": 2 }], ctx);
   put(layer(g, "lines"), "path", KINDS.map((name) => ({
-    key: name, d: path(LENGTHS.map((n) => [x(Math.log10(n)), y(Math.log10(pairs(name, n, width)))])), fill: "none", stroke: colour(LOOKS[name]), "stroke-width": name === kind ? 8 : 3.5, "stroke-dasharray": DASHES[name], "stroke-linejoin": "round",
+    key: name, d: path(BENDS.map((n) => [x(Math.log10(n)), y(Math.log10(pairs(name, n, width)))])), fill: "none", stroke: colour(LOOKS[name]), "stroke-width": name === kind ? 8 : 3.5, "stroke-dasharray": DASHES[name], "stroke-linejoin": "round",
   })), ctx);
   const ends = KINDS.map((name) => [name, y(Math.log10(pairs(name, 4096, width)))]).sort((a, b) => a[1] - b[1]);
   ends.forEach((end, i) => { if (i) end[1] = Math.max(end[1], ends[i - 1][1] + 26); });
@@ -126,9 +128,9 @@ function drawCosts(g, { kind, width, T }, ctx, box) {
   const few = ctx.tall || box.w < 330 ? [16, 256, 4096] : LENGTHS;
   put(layer(g, "ticks"), "text", [
     ...[[2, "100"], [4, "10,000"], [6, "1 million"]].map(([v, text]) => words(text, box.x - 12, y(v) + 6, text, { size: 18, at: "end", ink: "soft" })),
-    ...few.map((n) => words(`x${n}`, x(Math.log10(n)), y(1.5) + 26, commas(n), { size: 18, at: "middle", ink: "soft" })),
-    words("x", box.x + box.w / 2, y(1.5) + 52, "tokens (each step × 4)", { size: 18, at: "middle", ink: "soft" }),
+    ...few.map((n) => words(`x${n}`, x(Math.log10(n)), y(0.8) + 26, commas(n), { size: 18, at: "middle", ink: "soft" })),
+    words("x", box.x + box.w / 2, y(0.8) + 52, "tokens (each step × 4)", { size: 18, at: "middle", ink: "soft" }),
     words("y", box.x - 10, box.y - 14, "pairs to be computed", { size: 20, bold: true }),
   ], ctx);
-  put(layer(g, "now"), "circle", [{ key: "now", cx: x(Math.log10(4096)), cy: y(Math.log10(pairs(kind, 4096, width))), r: 8, fill: colour(LOOKS[kind]) }], ctx);
+  put(layer(g, "now"), "circle", [{ key: "now", cx: x(Math.log10(T)), cy: y(Math.log10(pairs(kind, T, width))), r: 10, fill: colour(LOOKS[kind]), stroke: colour("paper"), "stroke-width": 3 }], ctx);
 }

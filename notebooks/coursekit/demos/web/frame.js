@@ -357,7 +357,8 @@ const PANELS = {
         const last = lastOf(control, state, stage.data);
         input.max = last;
         input.value = x;
-        output.textContent = String(Math.min(x, last));
+        output.textContent = (control.write ?? String)(Math.min(x, last));
+        input.setAttribute("aria-valuetext", output.textContent);
         play.textContent = stage.playing ? "❚❚" : "▶";
         play.setAttribute("aria-label", stage.playing ? "Pause" : "Play");
         back.disabled = x <= 0;

@@ -35,3 +35,24 @@ export class Subwords {
     return new TextDecoder().decode(Uint8Array.from(bytes));
   }
 }
+
+/** A token as an audience reads it: a piece that goes on with a word begins with dots. */
+export const shown = (token) => (token === "the end" ? token : token.startsWith(" ") ? token.slice(1) || "␣" : /^\p{L}/u.test(token) ? `…${token}` : token);
+
+/** For each token, whether its word is in so many pieces that the machine hardly ever saw it whole. */
+export function rare(tokens) {
+  const first = tokens.map((token, i) => (i === 0 || token.startsWith(" ") || !/^[\p{L}\uFFFD]/u.test(token) ? i : -1));
+  for (let i = 1; i < first.length; i++) if (first[i] < 0) first[i] = first[i - 1];
+  return first.map((at) => first.filter((other) => other === at).length > 2);
+}
+
+const USUAL = {
+  en: new Set("the a is are was were i you he she it we they not do did does what where and to of in this that have has will can".split(" ")),
+  de: new Set("der die das ein eine ist sind war ich du er sie es wir ihr nicht was wo und zu in dem den mit hat habe haben wird kann dein mein".split(" ")),
+};
+
+/** Whether a sentence that should be in one language looks like the other: more of its small words are the other's. */
+export function looksWrong(sentence, to) {
+  const list = sentence.toLowerCase().match(/\p{L}+/gu) ?? [], count = (language) => list.filter((word) => USUAL[language].has(word)).length;
+  return count(to) > count(to === "de" ? "en" : "de");
+}

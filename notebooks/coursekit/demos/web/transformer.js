@@ -2,33 +2,53 @@
 //
 // A matrix is {rows, columns, values}: a Float32Array, row by row. Weights have the names and the shapes of PyTorch's.
 
-import { range } from "./numbers.js";
+import { argmax, range, softmax } from "./numbers.js";
 
 export const BOS = 1;
 export const EOS = 2;
 export const UNKNOWN = 3;
 
+/** What each pattern of 16 bits is worth in half precision. */
+const HALF = Float32Array.from({ length: 65536 }, (_, bits) => {
+  const sign = bits & 0x8000 ? -1 : 1, exponent = (bits >> 10) & 31, part = bits & 1023;
+  return sign * (exponent ? 2 ** (exponent - 15) * (1 + part / 1024) : 2 ** -14 * (part / 1024));
+});
+
 /** Numbers in half precision, as base64 → Float32Array. */
 export function halves(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0)), raw = new Uint16Array(bytes.buffer), out = new Float32Array(raw.length);
-  for (let i = 0; i < raw.length; i++) {
-    const bits = raw[i], sign = bits & 0x8000 ? -1 : 1, exponent = (bits >> 10) & 31, part = bits & 1023;
-    out[i] = sign * (exponent ? 2 ** (exponent - 15) * (1 + part / 1024) : 2 ** -14 * (part / 1024));
-  }
+  const bytes = atob(text), out = new Float32Array(bytes.length / 2);
+  for (let i = 0; i < out.length; i++) out[i] = HALF[bytes.charCodeAt(2 * i) | (bytes.charCodeAt(2 * i + 1) << 8)];
   return out;
 }
 
 const matrix = (rows, columns) => ({ rows, columns, values: new Float32Array(rows * columns) });
 const rowOf = ({ columns, values }, i) => values.subarray(i * columns, (i + 1) * columns);
 
-/** x Wᵀ + b, as nn.Linear. */
+/** x Wᵀ + b, as nn.Linear. Four outputs grow side by side: one alone would wait for each of its own additions. */
 function linear(x, { values: w }, b) {
-  const n = x.columns, out = matrix(x.rows, w.length / n);
-  for (let i = 0; i < x.rows; i++)
-    for (let o = 0; o < out.columns; o++) {
-      let total = b ? b.values[o] : 0;
-      for (let k = 0, xi = i * n, wo = o * n; k < n; k++) total += x.values[xi + k] * w[wo + k];
-      out.values[i * out.columns + o] = total;
+  const n = x.columns, m = w.length / n, out = matrix(x.rows, m), from = Float64Array.from(x.values), to = out.values, bias = b?.values ?? new Float32Array(m);
+  let o = 0;
+  for (; o + 3 < m; o += 4)
+    for (let i = 0; i < x.rows; i++) {
+      let s0 = bias[o], s1 = bias[o + 1], s2 = bias[o + 2], s3 = bias[o + 3];
+      for (let k = 0, at = i * n, w0 = o * n, w1 = w0 + n, w2 = w1 + n, w3 = w2 + n; k < n; k++) {
+        const v = from[at + k];
+        s0 += v * w[w0 + k];
+        s1 += v * w[w1 + k];
+        s2 += v * w[w2 + k];
+        s3 += v * w[w3 + k];
+      }
+      const at = i * m + o;
+      to[at] = s0;
+      to[at + 1] = s1;
+      to[at + 2] = s2;
+      to[at + 3] = s3;
+    }
+  for (; o < m; o++)
+    for (let i = 0; i < x.rows; i++) {
+      let total = bias[o];
+      for (let k = 0; k < n; k++) total += from[i * n + k] * w[o * n + k];
+      to[i * m + o] = total;
     }
   return out;
 }
@@ -47,30 +67,30 @@ function addNorm(x, y, weight, bias) {
   return out;
 }
 
-/** Queries, keys and values cut into heads → what each query hears, and the weights [head][query][key]. */
-function attend(q, k, v, heads) {
+/** Queries, keys and values cut into heads → what each query hears, and the weights [head][query][key]. A head that is off says 0. */
+function attend(q, k, v, heads, off) {
   const size = q.columns / heads, out = matrix(q.rows, q.columns), maps = [];
   for (let h = 0; h < heads; h++) {
     const map = [];
     for (let i = 0; i < q.rows; i++) {
-      const scores = new Float64Array(k.rows);
-      let top = -Infinity, total = 0;
-      for (let j = 0; j < k.rows; j++) {
-        let s = 0;
-        for (let d = h * size; d < (h + 1) * size; d++) s += q.values[i * q.columns + d] * k.values[j * k.columns + d];
-        scores[j] = s / Math.sqrt(size);
-        top = Math.max(top, scores[j]);
-      }
-      for (let j = 0; j < k.rows; j++) total += scores[j] = Math.exp(scores[j] - top);
-      for (let j = 0; j < k.rows; j++) {
-        scores[j] /= total;
-        for (let d = h * size; d < (h + 1) * size; d++) out.values[i * q.columns + d] += scores[j] * v.values[j * v.columns + d];
-      }
-      map.push(Array.from(scores));
+      const row = softmax(scores(rowOf(q, i), k, h, size));
+      if (!off(h))
+        for (let j = 0; j < k.rows; j++)
+          for (let d = h * size; d < (h + 1) * size; d++) out.values[i * q.columns + d] += row[j] * v.values[j * v.columns + d];
+      map.push(row);
     }
     maps.push(map);
   }
   return [out, maps];
+}
+
+/** q · k / √d_k of one query with every key, in the head whose numbers begin at h × size. */
+export function scores(query, k, h, size) {
+  return range(k.rows, (j) => {
+    let s = 0;
+    for (let d = h * size; d < (h + 1) * size; d++) s += query[d] * k.values[j * k.columns + d];
+    return s / Math.sqrt(size);
+  });
 }
 
 /** Rows of a above those of b. */
@@ -82,6 +102,11 @@ function stack(a, b) {
   return out;
 }
 
+const silent = (off, place) => (h) => off.has(`${place}.${h}`);
+const NONE = new Set();
+
+/** A model and its runs. `off` names heads that are switched off: "e0.1" is the encoder's first layer's second head, "d" the
+ *  decoder's look at itself, "c" its look at the memory. */
 export class Transformer {
   /** `weights`: name → [shape, base64 of half precision]. */
   constructor({ weights, heads }) {
@@ -111,66 +136,86 @@ export class Transformer {
     return this.lin(`${name}.linear2`, hidden);
   }
 
-  /** Word numbers → the memory, and the maps of each layer. */
-  encode(source) {
-    let x = this.embed("source_embedding.weight", source);
-    const maps = [];
+  /** Word numbers → the embedded words, the memory (keys and values for each decoder layer), and each layer's queries, keys and maps. */
+  encode(source, off = NONE) {
+    const embedded = this.embed("source_embedding.weight", source), layers = [];
+    let x = embedded;
     for (let i = 0; i < this.layers; i++) {
-      const at = `encoder.${i}`, [heard, map] = attend(...["Q", "K", "V"].map((m) => this.lin(`${at}.attention.W_${m}`, x)), this.heads);
-      maps.push(map);
+      const at = `encoder.${i}`, [q, k, v] = ["Q", "K", "V"].map((m) => this.lin(`${at}.attention.W_${m}`, x));
+      const [heard, maps] = attend(q, k, v, this.heads, silent(off, `e${i}`));
+      layers.push({ q, k, maps });
       x = this.norm(`${at}.norm1`, x, this.lin(`${at}.attention.W_O`, heard));
       x = this.norm(`${at}.norm2`, x, this.think(`${at}.feed_forward`, x));
     }
     const memory = range(this.layers, (i) => ["K", "V"].map((m) => this.lin(`decoder.${i}.cross_attention.W_${m}`, x)));
-    return { x, memory, maps };
+    return { embedded, x, memory, layers, off };
   }
 
-  /** One more word of the translation → the logits of the next, and the cross-attention of the last layer, mean over heads. */
-  step(word, { memory }, past) {
-    let y = this.embed("target_embedding.weight", [word], past.length), cross;
-    past.length += 1;
+  /** One more word for each hypothesis, which keeps its past → for each the logits of the next word, whom it heard (the last
+   *  layer's cross-attention, mean over heads), and each layer's queries and rows of weights. */
+  step(words, { memory, off }, pasts) {
+    let y = words.map((word, n) => this.embed("target_embedding.weight", [word], pasts[n].length)).reduce(stack);
+    const layers = words.map(() => []);
     for (let i = 0; i < this.layers; i++) {
-      const at = `decoder.${i}`, [q, k, v] = ["Q", "K", "V"].map((m) => this.lin(`${at}.self_attention.W_${m}`, y)), kept = (past.layers[i] ??= {});
-      [kept.k, kept.v] = [stack(kept.k, k), stack(kept.v, v)];
-      y = this.norm(`${at}.norm1`, y, this.lin(`${at}.self_attention.W_O`, attend(q, kept.k, kept.v, this.heads)[0]));
-      const [heard, maps] = attend(this.lin(`${at}.cross_attention.W_Q`, y), ...memory[i], this.heads);
-      cross = maps;
+      const at = `decoder.${i}`, [q, k, v] = ["Q", "K", "V"].map((m) => this.lin(`${at}.self_attention.W_${m}`, y));
+      const own = pasts.map((past, n) => {
+        const kept = (past.layers[i] ??= {}), one = (x) => ({ rows: 1, columns: x.columns, values: rowOf(x, n) });
+        [kept.k, kept.v] = [stack(kept.k, one(k)), stack(kept.v, one(v))];
+        const [heard, maps] = attend(one(q), kept.k, kept.v, this.heads, silent(off, `d${i}`));
+        layers[n].push({ self: { q: rowOf(q, n), rows: maps.map((map) => map[0]) } });
+        return heard;
+      }).reduce(stack);
+      y = this.norm(`${at}.norm1`, y, this.lin(`${at}.self_attention.W_O`, own));
+      const asked = this.lin(`${at}.cross_attention.W_Q`, y), [heard, maps] = attend(asked, ...memory[i], this.heads, silent(off, `c${i}`));
+      layers.forEach((list, n) => { list[i].cross = { q: rowOf(asked, n), rows: maps.map((map) => map[n]) }; });
       y = this.norm(`${at}.norm2`, y, this.lin(`${at}.cross_attention.W_O`, heard));
       y = this.norm(`${at}.norm3`, y, this.think(`${at}.feed_forward`, y));
     }
-    const logits = linear(y, this.w["target_embedding.weight"]).values;
-    return { logits, heard: cross[0][0].map((_, j) => cross.reduce((total, head) => total + head[0][j], 0) / this.heads) };
+    for (const past of pasts) past.length += 1;
+    const logits = linear(y, this.w["target_embedding.weight"]);
+    return words.map((_, n) => {
+      const { rows } = layers[n].at(-1).cross;
+      return { logits: rowOf(logits, n), layers: layers[n], heard: rows[0].map((_, j) => rows.reduce((total, row) => total + row[j], 0) / this.heads) };
+    });
   }
 
-  /** Translate greedily after the words in `prefix`: each step's word, its probabilities and whom it heard. */
-  translate(source, prefix = [], longest = 15) {
-    const encoded = this.encode(source), past = { length: 0, layers: [] }, steps = [];
+  /** Translate greedily after the words in `prefix`: what was encoded, the decoder's past, and each step's word, its
+   *  probabilities, whom it heard, and what `step` says. */
+  translate(source, { prefix = [], longest = 15, off = NONE } = {}) {
+    const encoded = this.encode(source, off), past = { length: 0, layers: [] }, steps = [];
     for (let word = BOS; steps.length <= longest; ) {
-      const { logits, heard } = this.step(word, encoded, past), top = logits.reduce((a, b) => Math.max(a, b), -Infinity);
-      const powers = Array.from(logits, (x) => Math.exp(x - top)), total = powers.reduce((a, b) => a + b, 0), p = powers.map((x) => x / total);
-      word = prefix[steps.length] ?? p.reduce((best, x, i) => (x > p[best] ? i : best), 0);
-      steps.push({ word, p, heard });
+      const [one] = this.step([word], encoded, [past]), p = softmax(Array.from(one.logits));
+      word = prefix[steps.length] ?? argmax(p);
+      steps.push({ word, p, ...one });
       if (word === EOS) break;
     }
-    return steps;
+    return { encoded, past, steps };
   }
-  /** The k best translations that a beam finds, best first: {tokens, heard, score = ln P / n}. A finished one keeps its place. */
-  beam(source, k, longest = 60) {
-    const encoded = this.encode(source), score = ({ logP, tokens }) => logP / Math.max(tokens.length, 1);
+
+  /** The k best translations that a beam finds, best first: {tokens, heard, score = ln P / n}; `grown`: the beam after each step,
+   *  with each hypothesis' place in the one before. A finished one keeps its place. */
+  beam(source, k, { longest = 60, off = NONE } = {}) {
+    const encoded = this.encode(source, off), score = ({ logP, tokens }) => logP / Math.max(tokens.length, 1), grown = [];
     let beam = [{ tokens: [], logP: 0, heard: [], past: { length: 0, layers: [] } }];
-    for (let n = 0; n < longest && beam.some((one) => one.tokens.at(-1) !== EOS); n++) {
-      const candidates = beam.flatMap((one) => {
-        if (one.tokens.at(-1) === EOS) return [one];
-        const past = { length: one.past.length, layers: one.past.layers.map((kept) => ({ ...kept })) };
-        const { logits, heard } = this.step(one.tokens.at(-1) ?? BOS, encoded, past), top = logits.reduce((a, b) => Math.max(a, b), -Infinity);
+    const done = (one) => one.tokens.at(-1) === EOS;
+    for (let n = 0; n < longest && !beam.every(done); n++) {
+      const open = beam.filter((one) => !done(one)), pasts = open.map(({ past }) => fork(past));
+      const said = this.step(open.map((one) => one.tokens.at(-1) ?? BOS), encoded, pasts);
+      const candidates = beam.flatMap((one, parent) => {
+        if (done(one)) return [{ ...one, parent }];
+        const at = open.indexOf(one), { logits, heard } = said[at], top = logits.reduce((a, b) => Math.max(a, b), -Infinity);
         const total = top + Math.log(logits.reduce((a, x) => a + Math.exp(x - top), 0));
-        return best(logits, k).map((word) => ({ tokens: [...one.tokens, word], logP: one.logP + logits[word] - total, heard: [...one.heard, heard], past }));
+        return best(logits, k).map((word) => ({ tokens: [...one.tokens, word], logP: one.logP + logits[word] - total, heard: [...one.heard, heard], past: pasts[at], parent }));
       });
       beam = candidates.sort((a, b) => score(b) - score(a)).slice(0, k);
+      grown.push(beam.map((one) => ({ tokens: one.tokens, parent: one.parent, score: score(one) })));
     }
-    return beam.map((one) => ({ tokens: one.tokens, heard: one.heard, score: score(one) }));
+    return { found: beam.map((one) => ({ tokens: one.tokens, heard: one.heard, score: score(one) })), grown };
   }
 }
+
+/** The same past, to be gone on with by more than one. */
+const fork = (past) => ({ length: past.length, layers: past.layers.map((kept) => ({ ...kept })) });
 
 /** The places of the k largest numbers, largest first. */
 function best(list, k) {

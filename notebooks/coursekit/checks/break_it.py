@@ -1,0 +1,148 @@
+"""Break it to believe it: a student writes the input on which wrong functions give themselves away.
+
+A lab prints a weak input that all impostors of a question pass. The student writes ``counterexample()``, the arguments
+for which they go wrong; their own function, whose check is green, says what is right. An author writes impostors in
+``checks/cNN_topic.py``::
+
+    @impostor("normalise_rows")
+    def divides_by_the_largest(right, N):
+        '''It divides by the largest entry of a row.
+
+        One survives: give it a row whose sum is not its largest entry.
+        '''
+        return right(N) / right(N).max(axis=1, keepdims=True)
+
+``right`` is the student's function: an impostor spoils its arguments or its result, so that no line of the kit holds
+half of an answer. The first paragraph is shown when the impostor is exposed, the second while it is not. Nothing here
+is graded: a lab's twenty points pay for functions, and this costs extra minutes.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks import time_limit
+from coursekit.notebook import cards
+from coursekit.notebook.verdict import Mark
+
+__all__ = ["break_it", "exposed", "impostor"]
+
+_impostors: dict[str, dict[str, list[Callable[..., Any]]]] = {}
+
+
+def impostor(question: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Mark a function of a lab's checks as a wrong answer to ``question`` that a weak test lets pass."""
+
+    def mark(function: Callable[..., Any]) -> Callable[..., Any]:
+        lab = function.__module__.rsplit(".c", 1)[-1]
+        kin = _impostors.setdefault(lab, {}).setdefault(question, [])
+        kin[:] = [known for known in kin if known.__name__ != function.__name__] + [function]
+        return function
+
+    return mark
+
+
+def impostors(lab: str) -> Mapping[str, list[Callable[..., Any]]]:
+    """The impostors of a lab (full name) whose checks are loaded, by question."""
+    return _impostors.get(lab, {})
+
+
+def break_it(
+    counterexample: Callable[[], Any], right: Callable[..., Any], shown: Callable[..., Any] | None = None
+) -> None:
+    """Show a card: which impostors the student's input exposes.
+
+    ``counterexample()`` returns a tuple of arguments (one argument may stand alone), and ``right`` is the student's own
+    function, named like its question. ``shown`` is a wrong function that the lab prints, where that is no half answer.
+    """
+    from coursekit.checks.api import state
+
+    known = impostors(state()[0])
+    kin = known.get(_name_of(right)) or next(iter(known.values()), [])  # a lab has impostors of one question
+    refusal, marks = exposed(counterexample(), right, kin, shown)
+    cards.show(cards.broken(refusal, marks))
+
+
+def exposed(
+    arguments: Any,
+    right: Callable[..., Any],
+    kin: list[Callable[..., Any]],
+    shown: Callable[..., Any] | None = None,
+) -> tuple[str, list[Mark]]:
+    """Why the input cannot be used (empty where it can), and a mark for each impostor: exposed or not."""
+    if arguments is None:
+        return "Your `counterexample` returns None: does it end with a return?", []
+    given = arguments if isinstance(arguments, tuple) else (arguments,)
+    try:
+        truth = _result_of(right, given)
+    except Exception as error:
+        name = f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
+        return (
+            f"Your own `{_name_of(right)}` cannot answer this input ({name}): give one that the text allows.",
+            [],
+        )
+    if _has_nan(truth):
+        return f"Your own `{_name_of(right)}` answers nan: give an input that the text allows.", []
+    marks = []
+    if shown is not None:
+        title = f"`{shown.__name__}`, which you see above"
+        marks.append(Mark(title, _differs(shown, given, truth), f"{title}, answers what yours does."))
+    for one in kin:
+        title, _, hint = (inspect.getdoc(one) or one.__name__).partition("\n\n")
+        marks.append(Mark(_line(title), _differs(one, (right, *given), truth), _line(hint)))
+    return "", marks
+
+
+def _name_of(function: Any) -> str:
+    """Its name; an object that can be called, or a ``functools.partial``, has only its class's."""
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _result_of(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """What a function returns for copies of the arguments, in the time of a check."""
+    copies = [one if callable(one) else copy.deepcopy(one) for one in arguments]
+    with np.errstate(all="ignore"):
+        return time_limit.within(time_limit.SECONDS, function, *copies)
+
+
+def _differs(function: Callable[..., Any], arguments: tuple[Any, ...], truth: Any) -> bool:
+    """Whether a wrong function gives itself away: another answer, or an error where there is an answer."""
+    try:
+        return not same(_result_of(function, arguments), truth)
+    except (Exception, time_limit.TookTooLong):
+        return True
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two results hold the same shapes and (nearly) the same numbers, at any depth of lists and tuples."""
+    one, other = _plain(one), _plain(other)
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        if one.dtype.kind not in "biufc" or other.dtype.kind not in "biufc":
+            return bool(np.array_equal(one, other))
+        return one.shape == other.shape and np.allclose(one, other, rtol=1e-6, atol=1e-9, equal_nan=True)
+    return bool(one == other)
+
+
+def _plain(value: Any) -> Any:
+    """Tensors and numbers as arrays; everything else as it is."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().numpy()
+    return np.asarray(value) if isinstance(value, (int, float, np.generic, np.ndarray)) else value
+
+
+def _has_nan(value: Any) -> bool:
+    value = _plain(value)
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_nan, value))
+    return isinstance(value, np.ndarray) and value.dtype.kind in "fc" and bool(np.isnan(value).any())

@@ -1,0 +1,185 @@
+"""Writes the course's page: every lab with its demos live, the gallery, the slides, and the guide for teaching teams.
+
+``python -m coursekit.demos.site [--out build/site]``. Sphinx with MyST-NB makes the pages (``docs/site/conf.py``); this lays
+out what it reads. The result is files: it opens from any static host and under any path, and asks nobody for anything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import sys
+import tempfile
+from html import escape
+from pathlib import Path
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_markdown_cell
+
+from coursekit.demos import bundle, slides
+
+ROOT = slides.ROOT
+PICTURES = ROOT / "docs" / "img" / "demos"
+_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)([^)\s]+)\)")
+_GUIDE = {
+    "run_a_course": "a whole course, from class list to grades",
+    "security": "what a submission can and cannot do",
+    "write_a_lab": "a lab of your own",
+    "write_a_demo": "a demo of your own",
+    "translator": "the translator that comes with the course",
+    "parallel_corpus": "the corpus of lab 12",
+    "mutants": "what the hidden tests notice",
+}
+
+
+def for_readers(book: NotebookNode, released: NotebookNode, lab: str) -> NotebookNode:
+    """A lab as its students get it, with the figures of the executed master and the lab's demos after the text they belong to.
+
+    Solutions are as in the released notebook: empty. What a solution or a test printed is left out.
+    """
+    asked = {_grade_id(cell): cell.source for cell in released.cells if _grade_id(cell)}
+    cells: list[NotebookNode] = []
+    for cell in book.cells:
+        marks = cell.metadata.get("nbgrader", {})
+        if cell.cell_type == "markdown":
+            kept = new_markdown_cell(_own_links(cell.source))
+            cells.append(kept)
+        else:
+            cells.append(cell)
+            cell.metadata["mystnb"] = {"image": {"alt": slides.alt_text(cell) or "a figure of this cell"}}
+        if marks.get("solution") or marks.get("grade"):
+            if _grade_id(cell) not in asked:
+                raise ValueError(f"{lab}: the released notebook has no cell {_grade_id(cell)}.")
+            cells[-1].source = asked[_grade_id(cell)]
+            if cell.cell_type == "code":
+                cell.outputs = []
+        elif cell.cell_type == "code":
+            cell.outputs = [
+                one
+                for one in cell.outputs
+                if "application/vnd.coursekit.check+json" not in one.get("data", {})
+            ]
+    placed = [(slide["notes"], slide["demo"]) for slide in slides.read(lab)["slide"] if "demo" in slide]
+    for heading, demo in reversed(placed):
+        cells.insert(slides.section(cells, heading)[0] + 1, new_markdown_cell(_live(demo)))
+    return nbformat.v4.new_notebook(cells=cells, metadata=book.metadata)
+
+
+def _grade_id(cell: NotebookNode) -> str:
+    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
+
+
+def _live(demo: str) -> str:
+    name, _, at = demo.partition("#")
+    title = bundle.meta(name)["title"]
+    source = f"../demos/{name}.html{'#' + at if at else ''}"
+    return (
+        f'<iframe class="demo" loading="lazy" src="{escape(source)}" title="{escape(title)}"></iframe>\n'
+        f'<p><a href="{escape(source)}">{escape(title)}: the demo on a page of its own</a></p>'
+    )
+
+
+def _own_links(text: str, here: Path | None = None) -> str:
+    """The same text; of its links to files those stay that lead to a page of this site."""
+
+    def kept(found: re.Match[str]) -> str:
+        target = found.group(2).partition("#")[0]
+        return (
+            found.group(0)
+            if here and (here / target).is_file() and target.removesuffix(".md") in _GUIDE
+            else found.group(1)
+        )
+
+    return _LINK.sub(kept, text)
+
+
+def gallery() -> str:
+    """The page of all demos: a picture, the title, what to look at, and a QR code."""
+    items = "".join(
+        f'<li><a href="{name}.html"><img src="pictures/{name}.webp" alt="" width="480" height="270">'
+        f"<p><b>{name[:2]} · {escape(bundle.meta(name)['title'])}</b></p></a><p>{escape(bundle.meta(name)['look'])}</p>"
+        f'<details data-page="{name}.html"><summary>QR code</summary></details></li>\n'
+        for name in bundle.names()
+    )
+    return (
+        "# Demos\n\nEach is one page that needs nothing else: save it, open it without a network. ← and → go through its scenes, Q asks"
+        " a question, F fills the screen, and its address says what is shown.\n\n```{raw} html\n"
+        f'<ul class="gallery">\n{items}</ul>\n<script src="qrcode.js"></script><script src="qr.js"></script>\n```\n'
+    )
+
+
+def lay_out(source: Path) -> None:
+    """Write what Sphinx reads into a folder."""
+    here = ROOT / "docs" / "site"
+    for folder in ("labs", "demos", "slides", "guide", "_static"):
+        (source / folder).mkdir(parents=True)
+    for name in ("conf.py", "index.md"):
+        shutil.copy(here / name, source)
+    shutil.copy(here / "course.css", source / "_static")
+    for path in slides.labs():
+        released = nbformat.read(ROOT / "notebooks" / path.stem / path.name, as_version=4)
+        book = for_readers(nbformat.read(path, as_version=4), released, path.stem)
+        nbformat.write(book, source / "labs" / path.name)
+    named = "\n".join(path.stem for path in slides.labs())
+    (source / "labs" / "index.md").write_text(
+        f"# Labs\n\n```{{toctree}}\n:maxdepth: 1\n\n{named}\n```\n", encoding="utf-8"
+    )
+    (source / "demos" / "index.md").write_text(gallery(), encoding="utf-8")
+    decks = "\n".join(
+        f'<li><a href="{lab}.html">{escape(slides.title(lab))}</a></li>'
+        for lab in (p.stem for p in slides.labs())
+    )
+    (source / "slides" / "index.md").write_text(
+        "# Slides\n\nOne short deck a lab. Space goes on, `Esc` shows all slides, `S` opens the presenter's view with the lab's text as"
+        " notes, `F` fills the screen; `?print-pdf` behind the address prints in landscape.\n\n"
+        f"```{{raw}} html\n<ul>\n{decks}\n</ul>\n```\n",
+        encoding="utf-8",
+    )
+    shutil.copytree(ROOT / "docs" / "img", source / "guide" / "img", ignore=shutil.ignore_patterns("demos"))
+    for name in _GUIDE:
+        text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+        (source / "guide" / f"{name}.md").write_text(_own_links(text, ROOT / "docs"), encoding="utf-8")
+    listed = "\n".join(f"- [{what[0].upper() + what[1:]}]({name}.md)" for name, what in _GUIDE.items())
+    tree = "\n".join(_GUIDE)
+    (source / "guide" / "index.md").write_text(
+        f"# Guide for teaching teams\n\n{listed}\n\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n",
+        encoding="utf-8",
+    )
+
+
+def write(out: Path) -> None:
+    """Write the whole site into a folder."""
+    from sphinx.cmd.build import build_main
+
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "source"
+        lay_out(source)
+        if build_main(["-q", "-W", "--keep-going", "-d", str(Path(folder) / "trees"), str(source), str(out)]):
+            raise SystemExit("Sphinx could not make the site; what it said stands above.")
+    bundle.write(out / "demos")
+    shutil.copytree(PICTURES, out / "demos" / "pictures", dirs_exist_ok=True)
+    shutil.copy(bundle.WEB / "vendor" / "qrcode.js", out / "demos")
+    shutil.copy(ROOT / "docs" / "site" / "qr.js", out / "demos")
+    slides.write(out / "slides")
+
+
+def main() -> int:
+    """Write the site."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "site")
+    asked = parser.parse_args()
+    write(asked.out)
+    files = [file for file in asked.out.rglob("*") if file.is_file()]
+    print(
+        f"{asked.out}: {len(files)} files, {sum(file.stat().st_size for file in files) // 1_000_000} MB. Open index.html, or copy the folder to any static host."
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""Lab 12's bench: a student's transformer learns to reverse letters with one part switched off.
+
+The parts are switched off from outside, by the names that labs 08, 09 and 12 ask for, in a model that is otherwise as the
+student wrote it.
+"""
+
+from __future__ import annotations
+
+import random
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from coursekit.data.vocabulary import SPECIALS, MakeBatch, Pair
+from coursekit.errors import UserError
+from coursekit.translator.training import Training, fresh
+from coursekit.translator.word_model import exact_match
+
+__all__ = ["PARTS", "Run", "learn"]
+
+#: The special tokens, and twenty letters.
+LETTERS = len(SPECIALS) + 20
+HEADS = 4
+PARTS = ("the root of d_k", "skips", "norms", "positions", "the shift")
+
+
+@dataclass(frozen=True)
+class Run:
+    """The loss of each step, and the share of unseen pairs that are right, word for word, when it writes by itself."""
+
+    losses: list[float]
+    right: float
+
+
+def learn(
+    build: Callable[..., nn.Module],
+    make_batch: MakeBatch,
+    parts: Mapping[str, Callable[..., Any]],
+    without: str = "nothing",
+    steps: int = 250,
+    size: int = 48,
+) -> Run:
+    """Train a small ``Transformer`` (the class ``build``) to reverse sequences of 4 to 8 letters, for so many steps.
+
+    ``parts`` are lab 10's answers. UserError for a part that is not in ``PARTS``.
+    """
+    if without not in ("nothing", *PARTS):
+        raise UserError(f"There is no part {without!r}: choose one of {', '.join(PARTS)}.")
+    torch.manual_seed(0)
+    model = fresh(build(LETTERS, LETTERS, d_model=64, heads=HEADS, d_ff=128, layers=2))
+    switch_off(model, without)
+    rng = random.Random(0)
+    rows = [
+        [rng.randrange(len(SPECIALS), LETTERS) for _ in range(rng.randint(4, 8))]
+        for _ in range(steps * size + 300)
+    ]
+    pairs = [(row, row[::-1]) for row in rows]
+    learned, unseen = pairs[:-300], pairs[-300:]
+    how: dict[str, Any] = {
+        "epochs": 1,
+        "size": size,
+        "d_model": 256,
+        "warm_up": 60,
+        "decay": 0.0,
+        "smoothing": 0.0,
+    }
+    given = _leaking(make_batch) if without == "the shift" else make_batch
+    training = Training(model, given, learned, parts, **how)
+    for _ in training.take_steps():
+        pass
+    return Run(training.losses, exact_match(model, make_batch, unseen))
+
+
+def switch_off(model: nn.Module, part: str, heads: int = HEADS) -> None:
+    """Take one of ``PARTS`` out of a model (the shift is not in the model, but in its batches).
+
+    UserError where the model keeps its positions under another name than the text's.
+    """
+    if part == "positions":
+        table = getattr(model, "positions", None)
+        if not isinstance(table, Tensor):
+            raise UserError("Your Transformer has no table `positions`, so they cannot be switched off here.")
+        with torch.no_grad():
+            table.zero_()
+    for module in model.modules():
+        layer = getattr(module, "W_Q", None)
+        if part == "the root of d_k" and isinstance(layer, nn.Linear):
+            layer.register_forward_hook(_times((layer.out_features / heads) ** 0.5))
+        if part in ("skips", "norms") and hasattr(module, "feed_forward"):
+            block = _decoder_block if hasattr(module, "cross_attention") else _encoder_block
+            module.forward = types.MethodType(block(part), module)
+
+
+def _times(factor: float) -> Callable[[nn.Module, Any, Tensor], Tensor]:
+    return lambda layer, inputs, output: output * factor
+
+
+def _around(part: str) -> Callable[[Tensor, Callable[[Tensor], Tensor], nn.Module], Tensor]:
+    """Add & Norm without the one or the other."""
+    if part == "skips":
+        return lambda x, sublayer, norm: norm(sublayer(x))
+    return lambda x, sublayer, norm: x + sublayer(x)
+
+
+def _encoder_block(part: str) -> Callable[..., Tensor]:
+    around = _around(part)
+
+    def forward(block: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = around(x, lambda y: block.attention(y, mask=mask)[0], block.norm1)
+        return around(x, block.feed_forward, block.norm2)
+
+    return forward
+
+
+def _decoder_block(part: str) -> Callable[..., Tensor]:
+    around = _around(part)
+
+    def forward(
+        block: Any,
+        x: Tensor,
+        memory: Tensor,
+        self_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+    ) -> Tensor:
+        x = around(x, lambda y: block.self_attention(y, mask=self_mask)[0], block.norm1)
+        x = around(x, lambda y: block.cross_attention(y, memory, memory_mask)[0], block.norm2)
+        return around(x, block.feed_forward, block.norm3)
+
+    return forward
+
+
+def _leaking(make_batch: MakeBatch) -> MakeBatch:
+    """Batches in which the decoder is given what it should say."""
+
+    def leaking(pairs: list[Pair]) -> tuple[Tensor, Tensor, Tensor]:
+        source, _, labels = make_batch(pairs)
+        return source, labels, labels
+
+    return leaking

@@ -1,0 +1,86 @@
+"""Break it to believe it: a weak input lets every impostor pass, the master's counterexample none."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pytest
+from coursekit.checks.break_it import exposed, impostors
+
+from autograder.course.masters import all_labs, solution, solution_source
+
+LABS = [lab for lab in all_labs() if "counterexample" in solution(lab)]
+
+
+def _of(lab):
+    """A lab's master, the function that is impersonated, its impostors, and the one that is printed, if one is."""
+    importlib.import_module(f"coursekit.checks.c{lab}")
+    names = solution(lab)
+    ((question, kin),) = impostors(lab).items()
+    shown = [value for name, value in names.items() if name.startswith("hasty_")]
+    return names, names[question], kin, *(shown or [None])
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_the_weak_input_exposes_nobody_and_the_masters_counterexample_all(lab):
+    names, right, kin, shown = _of(lab)
+    assert len(kin) >= 3
+    refusal, marks = exposed(names["weak_input"], right, kin, shown)
+    assert not refusal and [mark.title for mark in marks if mark.passed] == []
+    refusal, marks = exposed(names["counterexample"](), right, kin, shown)
+    assert not refusal and [mark.title for mark in marks if not mark.passed] == []
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_every_impostor_says_what_is_wrong_with_it_and_where_to_look(lab):
+    kin = _of(lab)[2]
+    for one in kin:
+        title, _, hint = one.__doc__.partition("\n\n")
+        assert title.strip().endswith(".") and hint.strip()[-1] in ".?" and hint.strip()[0].isupper()
+
+
+def _double(x):
+    return np.asarray(x) * 2
+
+
+def _square(right, x):
+    return np.asarray(x) ** 2
+
+
+def _spoils(right, x):
+    x[:] = 0
+    return right(x)
+
+
+def test_arguments_are_copied_for_every_function_that_gets_them():
+    x = np.array([2.0, 2.0])
+    refusal, marks = exposed(x, _double, [_square, _spoils])
+    assert (refusal, [mark.passed for mark in marks]) == ("", [False, True])
+    assert x.tolist() == [2, 2]
+
+
+def test_an_error_or_another_shape_gives_a_function_away():
+    def raises(right, x):
+        raise ValueError
+
+    marks = exposed((np.ones(2),), _double, [lambda right, x: np.full(1, 2.0), raises])[1]
+    assert [mark.passed for mark in marks] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (None, "returns None"),
+        (("a", "b"), "cannot answer this input (TypeError"),
+        ((np.array([np.nan]),), "answers nan"),
+    ],
+)
+def test_what_the_right_function_cannot_answer_exposes_nobody(arguments, why):
+    refusal, marks = exposed(arguments, _double, [_square])
+    assert why in refusal and not marks
+
+
+def test_a_lab_asks_for_one_counterexample_that_gives_no_points():
+    for lab in LABS:
+        assert "BEGIN SOLUTION" in solution_source(lab, "counterexample")

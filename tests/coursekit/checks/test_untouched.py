@@ -1,0 +1,121 @@
+"""A check's inputs are as they were after every call, and a card names the argument that an answer changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from coursekit.checks import api, untouched
+from coursekit.checks.api import Hint, run_check
+
+
+def _said(answer, *arguments):
+    """What a check's call of ``answer`` is stopped with; empty where nothing was changed."""
+    try:
+        run_check(lambda function: function(*arguments), answer)
+    except Hint as hint:
+        return str(hint).split(",")[0]
+    return ""
+
+
+def divides(x, y):
+    y /= 2
+    return x + y
+
+
+def appends(rows):
+    rows[0].append(1)
+
+
+def counts(table):
+    table["new"] = 1
+
+
+def adds(x):
+    x.add_(1)
+
+
+class Block(torch.nn.Module):
+    def forward(self, x):
+        x += 1
+        return x
+
+
+@pytest.mark.parametrize(
+    ("answer", "arguments", "name"),
+    [
+        (divides, (np.ones(2), np.array([1.0, np.nan])), "y"),
+        (appends, ([[1], [2]],), "rows"),
+        (counts, ({"old": 1},), "table"),
+        (adds, (torch.ones(2),), "x"),
+    ],
+)
+def test_a_change_in_place_is_named_and_put_back(answer, arguments, name):
+    before = repr(arguments)
+    assert _said(answer, *arguments) == f"your answer changes `{name}`"
+    assert repr(arguments) == before
+
+
+def test_a_class_of_modules_is_watched_in_its_forward():
+    x = torch.ones(2)
+
+    def check(kind):
+        kind()(x)
+
+    with pytest.raises(Hint, match="changes `x`"):
+        run_check(check, Block)
+    assert x.tolist() == [1, 1]
+
+
+def test_what_is_put_back_stays_also_where_the_answer_raises():
+    def fails(x):
+        x[0] = 5
+        raise KeyError("lost")
+
+    x = np.ones(2)
+    with pytest.raises(KeyError):
+        run_check(lambda function: function(x), fails)
+    assert x.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (np.array([np.nan, 1]), [float("nan")], {"a": [1]}, torch.tensor([float("nan")]), {1}),
+        (np.random.default_rng(0), lambda x: x, "text", None, 3),
+    ],
+)
+def test_an_answer_that_changes_nothing_is_not_stopped(arguments):
+    def looks(*given):
+        return [draws.random() for draws in given if hasattr(draws, "random")]
+
+    assert _said(looks, *arguments) == ""
+
+
+def test_the_same_array_as_two_arguments_and_a_view_of_one_stay_what_they_are():
+    x = np.arange(6.0)
+    view = x[::2]
+    seen = []
+    run_check(lambda function: function(x, x, view), lambda a, b, c: seen.append((a is b, c.base is a)))
+    assert seen == [(True, True)]
+
+
+def test_a_slip_in_place_poisons_no_later_check_of_a_right_answer():
+    lab, question = "07_self_attention", "scaled_dot_product_attention"
+    from autograder.course.masters import solution
+
+    right = solution(lab)[question]
+
+    def wrong(q, k, v, mask=None):
+        q /= np.sqrt(q.shape[-1])
+        return right(q, k, v, mask)
+
+    assert api.judge(lab, question, right).passed
+    hints = [mark.hint for mark in api.judge(lab, question, wrong).marks if mark.hint]
+    assert hints[0].startswith("your answer changes `q`")
+    assert api.judge(lab, question, right).passed
+
+
+def test_a_call_that_does_not_fit_the_parameters_raises_its_own_error():
+    with pytest.raises(TypeError, match="positional argument"):
+        untouched.leaves_its_arguments(adds, lambda name: None)(1, 2)
