@@ -7,6 +7,7 @@ import errno
 import hashlib
 import os
 import re
+import stat
 import tempfile
 import warnings
 from collections.abc import Iterable, Iterator
@@ -86,6 +87,15 @@ def feedback_page(out: Path, student: str, lab: str) -> Path:
 def report_page(out: Path, lab: str) -> Path:
     """``out/report/<lab>.html``, the class report."""
     return out / "report" / f"{lab}.html"
+
+
+def read_plain(path: Path, most: int) -> bytes:
+    """At most so many bytes of a file that a stranger may have made. ``OSError`` for a link, a pipe, a device."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "no plain file")
+        return file.read(most)
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:

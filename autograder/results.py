@@ -83,6 +83,42 @@ STATUSES = {
 
 
 @dataclass(frozen=True)
+class Isolation:
+    """A level of isolation, in words."""
+
+    #: What it keeps and what it does not, for the teaching team (docs/security.md says it in full).
+    for_staff: str
+
+
+#: What kept a submission apart from everything else while it ran, by the name that each result has; strongest first.
+ISOLATION = {
+    "namespaces": Isolation("a world of its own: no other file, process or network exists there"),
+    "landlock": Isolation(
+        "no namespaces: the kernel refused every other file, all signals and the network; memory and disk were watched less closely"
+    ),
+    "user": Isolation(
+        "no namespaces and no Landlock: another user id and no network; what any user of the machine may read could be read"
+    ),
+    "limits": Isolation(
+        "limits and no network only: the code could read and change what the grader itself can, its own result included"
+    ),
+    "none": Isolation("no isolation at all: the code could do whatever the person who graded can"),
+}
+STRONGEST = "namespaces"
+
+
+def accepted_levels(least: str) -> tuple[str, ...]:
+    """The levels of isolation down to ``least``, strongest first."""
+    levels = tuple(ISOLATION)
+    return levels[: levels.index(least) + 1]
+
+
+def weakest(*levels: str) -> str:
+    """The weakest of some levels of isolation."""
+    return max(levels, key=list(ISOLATION).index)
+
+
+@dataclass(frozen=True)
 class TestResult:
     """One hidden test: its title in words, whether it passed, and what it tells the student.
 
@@ -149,8 +185,8 @@ class SubmissionResult:
     notebook: str = ""
     #: ISO time of the submission (timestamp.txt), "" when nobody knows it.
     submitted_at: str = ""
-    #: True when it was graded with --no-sandbox.
-    unsandboxed: bool = False
+    #: What kept the submission apart while it ran: a name in ``ISOLATION``.
+    isolation: str = STRONGEST
     #: What the result depends on: one digest a question (incremental grading).
     keys: dict[str, str] = field(default_factory=dict)
     #: The results of the public checks in this run: question -> list of (passed, sentence).
@@ -176,6 +212,7 @@ class SubmissionResult:
             "score": self.score,
             "max_score": self.max_score,
             "seconds": round(self.seconds, 4),
+            "isolation": self.isolation,
             "notes": list(self.notes),
             "questions": [
                 {
@@ -212,4 +249,7 @@ class SubmissionResult:
         )
         checks = {name: [(bool(p), str(s)) for p, s in rows] for name, rows in data["public_checks"].items()}
         notes = {name: tuple(data.get(name, ())) for name in ("notes", "run_notes", "tested")}
+        if "unsandboxed" in data:  # a result of an earlier version
+            data = {**data, "isolation": "none" if data["unsandboxed"] else STRONGEST}
+            del data["unsandboxed"]
         return cls(**{**data, **notes, "questions": questions, "public_checks": checks})

@@ -149,6 +149,42 @@ def new_lab(
     )
 
 
+@app.command("import")
+def import_(
+    notebook: Annotated[
+        Path,
+        typer.Argument(
+            metavar="ASSIGNMENT.ipynb", help="An nbgrader source notebook: source/ps1/problem1.ipynb."
+        ),
+    ],
+    name: Annotated[
+        str | None,
+        typer.Option("--name", help="The lab's full name (20_problem1); else the next free number from 20."),
+    ] = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Make a lab of an nbgrader notebook, so that its class can be graded here. Overwrites nothing."""
+    from autograder.cli.imported import show
+    from autograder.importing.bring_in import import_notebook
+
+    with console.status(f"trying {notebook.name} on its own answers …"):
+        imported = import_notebook(notebook, name)
+    _write_json(json_file, show(console, imported))
+
+
+@app.command()
+def preview(
+    lab: LabArgument,
+    port: Annotated[int, typer.Option("--port", help="The port on this machine (0: any that is free).")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True,
+) -> None:
+    """Show what a student will see while you write: build and audit what changes, on one local page."""
+    from autograder.course.masters import lab_name
+    from autograder.preview.serve import preview as show
+
+    show(lab_name(lab), port, browser, lambda text: console.print(text, markup=False))
+
+
 @app.command()
 def audit(
     labs: LabsArgument = None,
@@ -174,12 +210,13 @@ def audit(
     """Prove that the hidden tests catch every misconception and accept every correct answer."""
     from autograder.audit.public_checks import accept_cards
     from autograder.cli.audit import run_and_show
+    from autograder.course.masters import source_of_import
     from autograder.course.policy_file import spec
     from autograder.course.soundness import require_sound
 
     names = _labs(labs)
     require_sound(names)
-    for lab in names if accept else ():
+    for lab in [name for name in names if not source_of_import(name)] if accept else ():
         accept_cards(lab, [question for question, _ in spec(lab).questions])
     report, good = run_and_show(names, mutants=mutants, verbose=verbose, console=console)
     _write_json(json_file, report)
@@ -199,11 +236,14 @@ def release(
 ) -> None:
     """Write a student's bundle: the notebook, the kit, the data; no solution, no hidden test."""
     from autograder.course.masters import lab_name
+    from autograder.course.release import download_note
     from autograder.course.release import release as write
     from autograder.course.soundness import require_sound
 
     require_sound([lab_name(lab)])
     console.print(f"✓ {write(lab_name(lab), out)}")
+    if note := download_note(lab_name(lab)):
+        console.print(f"[yellow]![/] {note}")
 
 
 @app.command()
@@ -253,10 +293,13 @@ EngineOption = Annotated[
         "dask:tcp://, it carries hidden tests and salt in the clear).",
     ),
 ]
-SandboxOption = Annotated[
-    bool,
+IsolationOption = Annotated[
+    str | None,
     typer.Option(
-        "--sandbox/--no-sandbox", help="--no-sandbox runs without isolation and marks every result so."
+        "--isolation",
+        metavar="LEVEL",
+        help="The least isolation that will do, in place of course.toml's: namespaces, landlock, user, limits or none. The "
+        "strongest that can be had is used, and each result names it (docs/security.md).",
     ),
 ]
 
@@ -268,14 +311,21 @@ def grade(
     out: OutOption,
     jobs: JobsOption = None,
     engine: EngineOption = "local",
-    sandbox: SandboxOption = True,
+    isolation: IsolationOption = None,
     json_file: JsonOption = None,
 ) -> None:
     """Grade a class; what is already graded and unchanged is kept."""
     from autograder.cli.grade import grade_and_show
 
     grade_and_show(
-        lab, submitted, out, jobs=jobs, engine=engine, sandbox=sandbox, json_file=json_file, console=console
+        lab,
+        submitted,
+        out,
+        jobs=jobs,
+        engine=engine,
+        isolation=isolation,
+        json_file=json_file,
+        console=console,
     )
 
 
@@ -286,7 +336,7 @@ def regrade(
     out: OutOption,
     jobs: JobsOption = None,
     engine: EngineOption = "local",
-    sandbox: SandboxOption = True,
+    isolation: IsolationOption = None,
     all_again: Annotated[bool, typer.Option("--all", help="Grade everything again, changed or not.")] = False,
     json_file: JsonOption = None,
 ) -> None:
@@ -294,7 +344,7 @@ def regrade(
     from autograder.cli.grade import grade_and_show
 
     grade_and_show(
-        lab, submitted, out, jobs=jobs, engine=engine, sandbox=sandbox, json_file=json_file, console=console,
+        lab, submitted, out, jobs=jobs, engine=engine, isolation=isolation, json_file=json_file, console=console,
         force=all_again, say_why=True,
     )  # fmt: skip
 
@@ -305,12 +355,36 @@ GradedOption = Annotated[
 
 
 @app.command()
-def report(lab: LabArgument, out: GradedOption) -> None:
-    """Write the class report again, with the points that people entered in Formgrader."""
-    from autograder.cli.rewrite import rewrite_report
+def report(
+    out: GradedOption,
+    lab: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[LAB]", help="A lab's number (07) or full name; the whole term when none is given."
+        ),
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Also write the term as JSON (without LAB).")
+    ] = None,
+) -> None:
+    """Write the class report of a lab again, or the whole term's: with the points that people entered in Formgrader.
+
+    The term's says what each student has over the labs, who is falling behind and on which idea, and what is misunderstood.
+    """
+    from autograder.cli.rewrite import rewrite_report, write_term
     from autograder.course.masters import lab_name
 
-    console.print(f"✓ {rewrite_report(lab_name(lab), out)}", markup=False)
+    if lab is not None:
+        if json_file is not None:
+            raise UserError(
+                "A lab's results as JSON come from `autograder grade --json`: leave LAB out for the term's."
+            )
+        console.print(f"✓ {rewrite_report(lab_name(lab), out)}", markup=False)
+        return
+    term, paths = write_term(out, console)
+    _write_json(json_file, term.as_json())
+    for path in paths:
+        console.print(f"✓ {path}", markup=False)
 
 
 @app.command()
@@ -327,7 +401,8 @@ def export(
     form: Annotated[
         str,
         typer.Argument(
-            metavar="FORMAT", help="canvas, moodle, moodle-worksheet, gradescope, gradescope-zip or github."
+            metavar="FORMAT",
+            help="canvas, moodle, moodle-worksheet, canvas-feedback, moodle-feedback, gradescope, gradescope-zip or github.",
         ),
     ],
     lab: LabArgument,
@@ -343,12 +418,14 @@ def export(
             help="A CSV that the learning system exported: its students and columns are kept.",
         ),
     ] = None,
-    sandbox: Annotated[
-        bool,
+    download: Annotated[
+        Path | None,
         typer.Option(
-            "--sandbox/--no-sandbox", help="gradescope-zip only: grade there without isolation, marked so."
+            "--download",
+            metavar="ZIP",
+            help="canvas-feedback only: Canvas's bulk download that the submissions came from.",
         ),
-    ] = True,
+    ] = None,
     json_file: JsonOption = None,
 ) -> None:
     """Write the results, with what people entered in Formgrader, for another system."""
@@ -356,7 +433,7 @@ def export(
     from autograder.course.masters import lab_name
     from autograder.pages.render import plain
 
-    made = export_results(form, lab_name(lab), out, to, roster=roster, no_sandbox=not sandbox)
+    made = export_results(form, lab_name(lab), out, to, roster=roster, download=download)
     _write_json(json_file, {"paths": [str(path) for path in made.paths], "notes": list(made.notes)})
     if len(made.paths) == 1:
         console.print(f"✓ {made.paths[0]}", markup=False)
@@ -400,6 +477,83 @@ def collect(
     console.print(
         f"✓ {len(done.students)} submissions ({done.kind}: {done.why}) in {submitted}", markup=False
     )
+
+
+LiveOption = Annotated[
+    Path,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="The class's folder: notebooks, receipts and verdicts in DIR/live, what counts in DIR/submitted.",
+    ),
+]
+
+
+@app.command()
+def serve(
+    labs: Annotated[list[str], typer.Argument(metavar="LAB...", help="The labs that can be handed in.")],
+    out: LiveOption,
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen on.")] = 8787,
+    address: Annotated[
+        str,
+        typer.Option("--address", help="The address to listen on; 0.0.0.0 for every one of this machine."),
+    ] = "127.0.0.1",
+    url: Annotated[
+        str | None,
+        typer.Option("--url", help="The address that people open, where it is not http://localhost:PORT/."),
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option("--certificate", metavar="FILE", help="Serve HTTPS with this certificate (PEM)."),
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option("--key", metavar="FILE", help="The certificate's private key (PEM).")
+    ] = None,
+    jobs: JobsOption = None,
+    isolation: IsolationOption = None,
+    hub: Annotated[
+        bool,
+        typer.Option(
+            "--hub", help="As a service that a JupyterHub starts: the hub says who asks, and where."
+        ),
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="A line for each request.")] = False,
+) -> None:
+    """Run a live class: students hand in and hear at once, the lecturer sees what the room misunderstands."""
+    from autograder.cli.serve import serve as run
+    from autograder.course.masters import lab_name
+
+    if (certificate is None) != (key is None):
+        raise UserError("HTTPS needs both --certificate and --key.")
+    run(
+        [lab_name(lab) for lab in labs], out, address=address, port=port, url=url, jobs=jobs, isolation=isolation, hub=hub,
+        certificate=(certificate, key) if certificate and key else None, verbose=verbose, console=console,
+    )  # fmt: skip
+
+
+@app.command()
+def invite(
+    out: LiveOption,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="Who gets a new link; an older one of theirs ends."),
+    ] = None,
+    team: Annotated[
+        list[str] | None,
+        typer.Option("--team", metavar="NAME", help="Somebody of the teaching team; may be repeated."),
+    ] = None,
+    url: Annotated[
+        str, typer.Option("--url", help="The address at which `autograder serve` is reached.")
+    ] = "http://localhost:8787/",
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", metavar="CSV", help="Where the links go (default: OUT/invitations.csv)."),
+    ] = None,
+) -> None:
+    """Make the links by which the class list's students come into a live class, without a hub."""
+    from autograder.cli.serve import invite as make
+
+    make(out, url=url, team=team or [], again=names or [], to=to or out / "invitations.csv", console=console)
 
 
 @app.command("check-course")

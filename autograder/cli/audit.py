@@ -10,6 +10,8 @@ from rich.markup import escape
 
 from autograder.audit.hidden_tests import AnswerAudit, as_json, audit_question, indistinct
 from autograder.audit.public_checks import audit_public
+from autograder.cli.imported import audit_imported
+from autograder.course.masters import source_of_import
 from autograder.course.policy_file import spec
 
 
@@ -23,6 +25,9 @@ def run_and_show(
     for lab in labs:
         console.print(f"[bold]{lab}[/]")
         audits[lab] = {}
+        if source_of_import(lab):
+            good &= audit_imported(console, lab)
+            continue
         for question, points in spec(lab).questions:
             with console.status(f"auditing {question} …"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a wrong answer may well divide by zero
@@ -36,13 +41,13 @@ def run_and_show(
             for first, second in twins:
                 console.print(f"    [red]✗ no hidden test tells {first} from {second}[/]")
             for trouble in troubles:
-                said = f"public check, {trouble.kind} {trouble.answer}: {trouble.sentence}"
-                console.print(f"    [red]✗ {escape(said)}[/]")
+                message = f"public check, {trouble.kind} {trouble.answer}: {trouble.sentence}"
+                console.print(f"    [red]✗ {escape(message)}[/]")
     report = as_json(audits)
     for lab, questions in public.items():
-        for question, found in questions.items():
-            if found:
-                report[lab][question]["public_checks"] = found
+        for question, rejected in questions.items():
+            if rejected:
+                report[lab][question]["public_checks"] = rejected
     if mutants:
         from autograder.audit.mutants import run_and_show as run_mutants
 

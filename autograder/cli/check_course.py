@@ -14,6 +14,7 @@ from rich.table import Table
 from autograder.course.masters import all_labs, lab_as_written
 from autograder.course.policy import LatePolicy, Settings
 from autograder.course.policy_file import GRADED_LIMITS, class_list, course_file, limits_of, settings, spec
+from autograder.results import ISOLATION
 
 #: Where a true time can come from, for people.
 WHERE_FROM = (
@@ -36,6 +37,10 @@ def show(console: Console, submitted: Path | None = None) -> list[dict[str, Any]
         for note in people.notes:
             console.print(f"  {note}", markup=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
+    console.print(
+        f"Isolation: the strongest that can be had, at least “{policy.isolation}” ({ISOLATION[policy.isolation].for_staff}).",
+        markup=False,
+    )
     headings = ["lab", "points", f"due ({policy.timezone})", "closes", "late", "extensions"]
     headings += ["limits that differ", "forbidden"] + (["without a time"] if submitted else [])
     for heading in headings:

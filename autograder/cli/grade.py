@@ -22,8 +22,9 @@ from rich.progress import (
 )
 
 from autograder.course.masters import lab_name
+from autograder.errors import UserError
 from autograder.files import write_atomically
-from autograder.results import SubmissionResult
+from autograder.results import ISOLATION, SubmissionResult
 from autograder.run.pipeline import ClassResult, run
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def grade_and_show(
     *,
     jobs: int | None,
     engine: str,
-    sandbox: bool,
+    isolation: str | None,
     json_file: Path | None,
     console: Console,
     force: bool = False,
@@ -45,10 +46,8 @@ def grade_and_show(
 ) -> None:
     """Grade, show, and write ``results.json`` (and ``json_file``); exit status 1 when the grader itself failed."""
     name = lab_name(lab)
-    if not sandbox:
-        console.print(
-            "[bold yellow]! No sandbox: submissions run with your own rights. Only grade code you trust.[/]"
-        )
+    if isolation is not None and isolation not in ISOLATION:
+        raise UserError(f"There is no isolation “{isolation}”: it is {', '.join(ISOLATION)}.")
     began = time.perf_counter()
     columns = (
         TextColumn("{task.description}"),
@@ -74,7 +73,7 @@ def grade_and_show(
             out,
             jobs=jobs,
             engine=engine,
-            sandbox=sandbox,
+            isolation=isolation,
             force=force,
             planned=planned,
             graded=graded,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from statistics import fmean
 
 from rich.console import Console
@@ -15,7 +16,7 @@ from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks, final_points
 from autograder.gradebook.writer import marks_of
 from autograder.pages.render import duration, plain
-from autograder.results import STATUSES, SubmissionResult
+from autograder.results import ISOLATION, STATUSES, STRONGEST, SubmissionResult
 from autograder.run.pipeline import ClassResult
 from autograder.run.remarks import remarks
 
@@ -78,6 +79,19 @@ def _lateness(lab: str, result: SubmissionResult, marks: TeacherMarks) -> str:
     return f"−{marks.late_penalty:g} ({closed}{duration(marks.seconds_late)})"
 
 
+def _show_isolation(console: Console, results: Sequence[SubmissionResult]) -> None:
+    """What kept the submissions apart, in colour where it was not the strongest."""
+    levels = Counter(result.isolation for result in results if result.readable and not result.fault)
+    if levels.total() == levels[STRONGEST]:
+        console.print(f"  isolation: {STRONGEST}")
+    for level, count in levels.items():
+        if level != STRONGEST:
+            words = ISOLATION[level].for_staff
+            console.print(
+                f"[bold yellow]! {count} graded with isolation “{level}” only: {words} (see docs/security.md)[/]"
+            )
+
+
 def show_summary(console: Console, done: ClassResult, seconds: float) -> None:
     """The class in three lines, and what its teacher must hear."""
     count = len(done.results)
@@ -99,6 +113,7 @@ def show_summary(console: Console, done: ClassResult, seconds: float) -> None:
             f"  [yellow]{asked} {'answer uses a function' if asked == 1 else 'answers use functions'} that the "
             "question forbids: the points stand until a person says otherwise (see the report, and Formgrader)[/]"
         )
+    _show_isolation(console, done.results)
     lab_spec = spec(done.lab)
     if lab_spec.written:
         console.print(

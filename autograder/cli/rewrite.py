@@ -1,4 +1,4 @@
-"""What can be made again from stored results: the class report, the feedback pages, exports."""
+"""What can be made again from stored results: the class report, the term's, the feedback pages, exports."""
 
 from __future__ import annotations
 
@@ -7,22 +7,29 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
+from autograder.collect.names import canvas_names
 from autograder.course.policy_file import spec
 from autograder.errors import UserError
 from autograder.exports import Exported, export
-from autograder.files import sole_writer
+from autograder.exports.tables import write_table
+from autograder.files import report_page, sole_writer, write_atomically
 from autograder.gradebook.writer import marks_of
 from autograder.pages.feedback import FeedbackWriter
+from autograder.pages.report.term import Term
+from autograder.pages.report.term_page import TERM, render_term, table_of_misconceptions, table_of_students
 from autograder.run.recorder import open_gradebook, write_report
 from autograder.run.store import STORE, ResultStore
+from autograder.run.term import gather
 
 
-def open_store(lab: str, out: Path) -> ResultStore:
-    """The stored results of a graded folder. ``UserError`` when the lab was not graded there."""
+def open_store(lab: str | None, out: Path) -> ResultStore:
+    """The stored results of a graded folder. ``UserError`` when the lab (any lab, for None) was not graded there."""
     if not (out / STORE).is_file():
         raise UserError(f"There are no results in {out}: grade a class into it first.")
     store = ResultStore(out / STORE)
-    if not store.keys(lab):
+    if lab is None and not store.labs():
+        raise UserError(f"No lab was graded into {out} yet.")
+    if lab is not None and not store.keys(lab):
         raise UserError(f"Lab {lab} was not graded into {out}.")
     return store
 
@@ -32,6 +39,19 @@ def rewrite_report(lab: str, out: Path) -> Path:
     with sole_writer(out), open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
         gradebook.apply_policy()
         return write_report(lab, out, store, gradebook.all_marks())
+
+
+def write_term(out: Path, console: Console) -> tuple[Term, list[Path]]:
+    """Write the term's report and its tables; the term and their paths."""
+    with sole_writer(out), open_store(None, out) as store:
+        term = gather(out, store, lambda labs: track(labs, "the term", console=console, transient=True))
+        page = report_page(out, TERM)
+        write_atomically(page, render_term(term, out))
+    tables = {TERM: table_of_students(term), f"{TERM}-misconceptions": table_of_misconceptions(term)}
+    return term, [
+        page,
+        *(write_table(page.with_name(f"{name}.csv"), rows[0], rows[1:]) for name, rows in tables.items()),
+    ]
 
 
 def rewrite_feedback(lab: str, out: Path, console: Console) -> int:
@@ -47,7 +67,13 @@ def rewrite_feedback(lab: str, out: Path, console: Console) -> int:
 
 
 def export_results(
-    form: str, lab: str, out: Path, to: Path | None, *, roster: Path | None = None, no_sandbox: bool = False
+    form: str,
+    lab: str,
+    out: Path,
+    to: Path | None,
+    *,
+    roster: Path | None = None,
+    download: Path | None = None,
 ) -> Exported:
     """Write an export, with the marks that people entered; its paths and notes."""
     with sole_writer(out), open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
@@ -63,7 +89,7 @@ def export_results(
         to or out / "exports",
         marks=marks,
         roster=roster,
-        no_sandbox=no_sandbox,
+        download=canvas_names(download, lab) if download is not None else (),
     )
     open_answers = sum(bool(mark.waiting) for mark in marks.values())
     notes = list(made.notes)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from autograder.collect.entries import Entry, Refused, entries, inner_entries
+from autograder.collect.entries import Entry, Refused, entries, first_of, inner_entries
 from autograder.collect.git_times import commit_time
 from autograder.collect.names import KINDS, TYPED, Owned, kind_and_why, owned, without_wrapper
 from autograder.collect.times import Times, read_times
@@ -67,6 +67,7 @@ class _Job:
     #: student -> the name in the download, where the class list calls them something else.
     names: dict[str, str] = field(default_factory=dict)
     by_commit: list[str] = field(default_factory=list)
+    by_file: list[str] = field(default_factory=list)
 
 
 def collect(
@@ -177,6 +178,11 @@ def _say_what_lists_show(
         absent = [person.student for person in job.people.absent(done)]
         if absent:
             job.notes.append(f"{len(absent)} of the class list are not in this download: {some(absent)}.")
+    if job.by_file:
+        job.notes.append(
+            f"The times of {len(job.by_file)} are those of timestamp.txt beside the notebook, which nbgrader's exchange writes; "
+            "where students made these folders themselves, give the times with --times."
+        )
     if job.by_commit:
         job.notes.append(
             f"The times of {len(job.by_commit)} are those of their last commits, which a student can set as they like: "
@@ -265,7 +271,8 @@ def _known_time(student: str, chosen: Owned, files: Sequence[Owned], job: _Job) 
     """The time that nbgrader's exchange or a clone's commits give ("" when neither does)."""
     if job.kind in ("canvas", "moodle"):
         return ""
-    if time := _timestamp(chosen, files, job.lab):
+    if job.kind == "plain" and job.source is not None and (time := _timestamp(chosen, files, job.lab)):
+        job.by_file.append(student)
         return time
     parts = chosen.entry.parts
     if job.source is None or not job.source.is_dir() or len(parts) < 2:
@@ -287,17 +294,19 @@ def _only_folder(source: Path) -> list[Path]:
 def _notebooks(files: Sequence[Owned], lab: str, notes: list[str]) -> list[Owned]:
     """The student's notebooks, those inside a zip that was handed in too, other labs' left out."""
     held: list[Owned] = []
+    unread: list[str] = []
     zips = 0
     for one in files:
         if one.file.casefold().endswith(".zip"):
             zips += 1
             if zips > MAX_ZIPS:
-                notes.append(f"Not read: {one.entry.path}; of one student {MAX_ZIPS} zips are opened.")
+                unread.append(f"Not read: {one.entry.path}; of one student {MAX_ZIPS} zips are opened.")
                 continue
             for entry in inner_entries(one.entry, notes):
                 held.append(replace(one, entry=entry, file=entry.parts[-1]))
         else:
             held.append(one)
+    notes += first_of(unread)
     return [one for one in held if is_notebook(one.file) and not _of_another_lab(one.entry, lab)]
 
 

@@ -13,22 +13,28 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.errors import GradingError
+from autograder.files import read_plain
 from autograder.grading.submissions import MAX_BYTES
 
 #: A zip that lists more entries than this is not looked at.
 MAX_ENTRIES = 200_000
 #: The same for a zip that one student packed.
 MAX_INNER_ENTRIES = 10_000
+#: Notes about one zip's files, and characters of one.
+MAX_NOTES, MAX_NOTE = 5, 300
 
 _IGNORED = re.compile(r"^(__MACOSX|\.ipynb_checkpoints|\.git|\._.*|\.DS_Store|__pycache__)$")
 
 
+#: The ways of packing that can be unpacked up to a cap; of the others a kilobyte may become gigabytes at once.
+_BOUNDED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 #: Everything that the zip library raises on bytes that somebody damaged or forged.
 _DAMAGED = (
     zipfile.BadZipFile,
@@ -98,6 +104,7 @@ def _in_zip(source: Path | io.BytesIO, where: str, notes: list[str]) -> Iterator
     listed = archive.infolist()
     if len(listed) > MAX_ENTRIES:
         raise Refused(f"{where}the zip lists {len(listed)} files; at most {MAX_ENTRIES} are looked at.")
+    unread: dict[str, list[str]] = defaultdict(list)
     for info in listed:
         if info.filename.endswith("/"):
             continue
@@ -107,11 +114,29 @@ def _in_zip(source: Path | io.BytesIO, where: str, notes: list[str]) -> Iterator
                 raise Refused(f"{info.filename} is a link.")
             if info.flag_bits & 1:
                 raise Refused(f"{info.filename} is encrypted.")
+            if where and info.compress_type not in _BOUNDED:  # a student packed it
+                raise Refused(
+                    f"{info.filename} is packed in an unusual way: pack it with the system's own zip."
+                )
         except Refused as refused:
-            notes.append(f"Not read: {where}{refused}")
+            of = "" if where else info.filename.split("/")[0]
+            unread[of].append(f"Not read: {where}{shortened(str(refused))}")
             continue
         if not any(_IGNORED.match(part) for part in parts):
             yield Entry(parts, _zip_time(info), _zip_reader(archive, info, where))
+    for some in unread.values():
+        notes += first_of(some)
+
+
+def first_of(notes: Sequence[str]) -> list[str]:
+    """The first of many notes, and how many more there are: one student's do not hide the others'."""
+    more = len(notes) - MAX_NOTES
+    return [*notes[:MAX_NOTES], *([f"… and {more} more like these."] if more > 0 else [])]
+
+
+def shortened(text: str) -> str:
+    """A sentence whose names somebody chose, in a line or two."""
+    return text if len(text) <= MAX_NOTE else f"{text[: MAX_NOTE // 2]} … {text[-MAX_NOTE // 2 :]}"
 
 
 def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> Callable[[], bytes]:
@@ -130,33 +155,38 @@ def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> 
 
 
 def _in_folder(folder: Path, notes: list[str]) -> Iterator[Entry]:
+    unread: dict[str, list[str]] = defaultdict(list)
+
+    def refuse(path: Path, why: str) -> None:
+        inside = path.relative_to(folder)
+        unread[inside.parts[0]].append(shortened(f"Not read: {inside.as_posix()} {why}"))
+
     for directory, folders, files in os.walk(folder, followlinks=False):
         here = Path(directory)
         for name in sorted(folders):
             if (here / name).is_symlink():
-                notes.append(f"Not read: {(here / name).relative_to(folder).as_posix()} is a link.")
+                refuse(here / name, "is a link.")
         folders[:] = [n for n in sorted(folders) if not _IGNORED.match(n) and not (here / n).is_symlink()]
         for name in sorted(files):
             path = here / name
             try:
                 status = path.lstat()
             except OSError as error:
-                notes.append(f"Not read: {path.relative_to(folder).as_posix()} ({error.strerror}).")
+                refuse(path, f"({error.strerror}).")
                 continue
             if not stat.S_ISREG(status.st_mode):
-                notes.append(f"Not read: {path.relative_to(folder).as_posix()} is no plain file.")
+                refuse(path, "is no plain file.")
             elif not _IGNORED.match(name):
                 modified = _file_time(status.st_mtime)
                 yield Entry(path.relative_to(folder).parts, modified, _file_reader(path))
+    for some in unread.values():
+        notes += first_of(some)
 
 
 def _file_reader(path: Path) -> Callable[[], bytes]:
     def read() -> bytes:
         try:
-            # The file may have become a link since it was listed.
-            handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-            with os.fdopen(handle, "rb") as file:
-                content = file.read(MAX_BYTES + 1)
+            content = read_plain(path, MAX_BYTES + 1)  # it may have become a link since it was listed
         except OSError as error:
             raise Refused(f"Not read: {path.name} ({error.strerror}).") from None
         if len(content) > MAX_BYTES:

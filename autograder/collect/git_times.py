@@ -9,6 +9,10 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
+from autograder.files import read_plain
+
+#: Bytes of a clone's list of names that are read.
+_LARGEST = 4 << 20
 _OBJECT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 
@@ -61,17 +65,22 @@ def commit_time(repository: Path, path: str) -> datetime | None:
 def _head(git: Path) -> str:
     """The commit that the clone stands at ("" when it cannot be read)."""
     try:
-        head = (git / "HEAD").read_text(encoding="utf-8").strip()
+        head = _read(git / "HEAD").strip()
         if not head.startswith("ref: refs/"):
             return head if _OBJECT.fullmatch(head) else ""
         name = head.removeprefix("ref: ")
         if ".." in name:
             return ""
         if (git / name).is_file():
-            commit = (git / name).read_text(encoding="utf-8").strip()
+            commit = _read(git / name).strip()
         else:
-            packed = (git / "packed-refs").read_text(encoding="utf-8").splitlines()
+            packed = _read(git / "packed-refs").splitlines()
             commit = next((line.split()[0] for line in packed if line.endswith(f" {name}")), "")
         return commit if _OBJECT.fullmatch(commit) else ""
-    except (OSError, UnicodeDecodeError):
+    except (OSError, ValueError):
         return ""
+
+
+def _read(path: Path) -> str:
+    """A file of the clone's, which may be anything: of one that is larger, a part says nothing false."""
+    return read_plain(path, _LARGEST).decode("utf-8")

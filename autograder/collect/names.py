@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from autograder.collect.entries import Entry
+from autograder.collect.entries import entries as list_entries
 
 KINDS = ("canvas", "moodle", "classroom", "plain")
 
@@ -46,29 +47,29 @@ class Owned:
     number: str = ""
 
 
-def without_wrapper(found: Sequence[Entry], lab: str) -> list[Entry]:
+def without_wrapper(entries: Sequence[Entry], lab: str) -> list[Entry]:
     """The entries without the one folder that some programs put around everything they pack."""
-    tops = {entry.parts[0] for entry in found}
-    notebooks = [entry for entry in found if entry.parts[-1].endswith(".ipynb")]
+    tops = {entry.parts[0] for entry in entries}
+    notebooks = [entry for entry in entries if entry.parts[-1].endswith(".ipynb")]
     is_layer = len(tops) == 1 and notebooks and all(len(entry.parts) > 2 for entry in notebooks)
     is_student = any(lab in entry.parts[1:2] for entry in notebooks) or any(map(_marked, tops))
     if not is_layer or is_student:
-        return list(found)
-    return [Entry(entry.parts[1:], entry.modified, entry.read) for entry in found if len(entry.parts) > 1]
+        return list(entries)
+    return [Entry(entry.parts[1:], entry.modified, entry.read) for entry in entries if len(entry.parts) > 1]
 
 
 _SYSTEMS = {"canvas": "Canvas's", "moodle": "Moodle's", "classroom": "GitHub Classroom's"}
 
 
-def kind_of(found: Sequence[Entry]) -> str:
+def kind_of(entries: Sequence[Entry]) -> str:
     """Which system made this download, from the names in it."""
-    return kind_and_why(found)[0]
+    return kind_and_why(entries)[0]
 
 
-def kind_and_why(found: Sequence[Entry]) -> tuple[str, str]:
+def kind_and_why(entries: Sequence[Entry]) -> tuple[str, str]:
     """Which system made this download, and how many of the names say so: the majority decides, for each student can name one."""
     votes: dict[str, str] = {}  # an owner, as far as names tell, -> the kind that the name is of
-    for entry in found:
+    for entry in entries:
         top = entry.parts[0]
         canvas, moodle = _CANVAS.match(top) if len(entry.parts) == 1 else None, _MOODLE.match(top)
         if canvas:
@@ -88,18 +89,24 @@ def kind_and_why(found: Sequence[Entry]) -> tuple[str, str]:
     return "plain", f"{len(votes)} names{odd}"
 
 
-def owned(found: Sequence[Entry], kind: str) -> tuple[list[Owned], list[Entry]]:
+def owned(entries: Sequence[Entry], kind: str) -> tuple[list[Owned], list[Entry]]:
     """Each file with its owner, and the files that are nobody's."""
-    prefix = _common_prefix({e.parts[0] for e in found if len(e.parts) > 1}) if kind == "classroom" else ""
+    prefix = _common_prefix({e.parts[0] for e in entries if len(e.parts) > 1}) if kind == "classroom" else ""
     mine: list[Owned] = []
     nobodys: list[Entry] = []
-    for entry in found:
+    for entry in entries:
         one = _owner(entry, kind, prefix)
         if one is None:
             nobodys.append(entry)
         else:
             mine.append(one)
     return mine, nobodys
+
+
+def canvas_names(source: Path, lab: str) -> list[tuple[str, str, str]]:
+    """Canvas's name and number of the student, and the path, of each file in a bulk download; anonymous ones are left out."""
+    mine, _ = owned(without_wrapper(list_entries(source, []), lab), "canvas")
+    return [(one.name, one.number, one.entry.path) for one in mine if one.number and one.file not in TYPED]
 
 
 def _owner(entry: Entry, kind: str, prefix: str) -> Owned | None:
@@ -131,10 +138,10 @@ def _marked(name: str) -> bool:
 def _attempt(file: str) -> tuple[str, int]:
     """Canvas puts ``-1``, ``-2`` … behind the name of a file that was handed in again."""
     path = PurePosixPath(file)
-    found = _RESUBMITTED.search(path.stem)
-    if not found:
+    match = _RESUBMITTED.search(path.stem)
+    if not match:
         return file, 0
-    return path.stem[: found.start()] + path.suffix, int(found.group(1))
+    return path.stem[: match.start()] + path.suffix, int(match.group(1))
 
 
 def _common_prefix(names: set[str]) -> str:

@@ -174,7 +174,9 @@ def _parts(text: str) -> Sequence[int | str | None] | None:
     if match := _WRITTEN.fullmatch(plain):
         month = _MONTHS.get(match[2], 0)
         hour = int(match[4])
-        if match[7]:
+        if match[7] == "a" and hour > 12:
+            return None
+        if match[7]:  # a Polish Moodle writes “14:15 PM”
             hour = hour % 12 + (12 if match[7] == "p" else 0)
         return [int(match[3]), month, int(match[1]), hour, int(match[5]), int(match[6] or 0), None]
     return None

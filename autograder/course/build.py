@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
+import shutil
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbclient.exceptions import CellExecutionError
 from nbconvert.preprocessors import ClearOutputPreprocessor
 from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import (
@@ -21,8 +24,9 @@ from nbgrader.preprocessors import (
     LockCells,
 )
 
-from autograder.course.masters import course_root, is_skipped, read_master
+from autograder.course.masters import course_root, is_skipped, read_master, source_of_import
 from autograder.course.policy_file import limits_of
+from autograder.course.visible_files import data_files
 from autograder.errors import UserError
 from autograder.files import write_atomically
 
@@ -65,22 +69,22 @@ class Usage:
 def too_costly(lab: str, used: Usage) -> list[str]:
     """Sentences for what takes longer, or more memory, than a student's machine or grading gives it."""
     limits, total = limits_of(lab), sum(used.graded.values())
-    found = [
+    faults = [
         f"the cell {name} computes for {seconds:.0f} s, and grading stops it after {limits.cell_seconds:g} s"
         for name, seconds in used.graded.items()
         if seconds > limits.cell_seconds
     ]
     if total > limits.total_seconds:
-        found.append(
+        faults.append(
             f"its graded cells compute for {total:.0f} s, and grading ends after {limits.total_seconds:g} s"
         )
     if used.cpu_seconds > CPU_SECONDS:
-        found.append(f"it computes for {used.cpu_seconds:.0f} s of CPU time; {CPU_SECONDS:g} s are allowed")
+        faults.append(f"it computes for {used.cpu_seconds:.0f} s of CPU time; {CPU_SECONDS:g} s are allowed")
     if used.memory_bytes > MEMORY_BYTES:
-        found.append(
+        faults.append(
             f"it takes {used.memory_bytes / 1e9:.1f} GB of memory; {MEMORY_BYTES / 1e9:g} GB are allowed"
         )
-    return [f"solutions/{lab}/{lab}.py: {sentence}" for sentence in found]
+    return [f"solutions/{lab}/{lab}.py: {sentence}" for sentence in faults]
 
 
 def solution_notebook(lab: str) -> Path:
@@ -135,13 +139,16 @@ def execute(notebook: NotebookNode, folder: Path) -> Usage:
 
 def build(lab: str, *, force: bool = False) -> Built:
     """Write both notebooks of a lab; execute only when a source changed since the last build, or ``force``."""
+    from nbclient.exceptions import CellExecutionError  # it loads Jupyter's client: only where something runs
+
     master = read_master(lab)
     target = solution_notebook(lab)
     stale = force or bool(_drift_of_solution(lab))
     if stale:
         executed = copy.deepcopy(master)
         try:
-            used = execute(executed, target.parent)
+            with _where_it_runs(lab) as folder:
+                used = execute(executed, folder)
         except CellExecutionError as error:
             raise UserError(
                 f"solutions/{lab}/{lab}.py: a cell raises {error.ename}: {error.evalue}; nothing was written. The cell:\n"
@@ -152,6 +159,18 @@ def build(lab: str, *, force: bool = False) -> Built:
         write_atomically(target, nbformat.writes(executed) + "\n")
     write_atomically(student_notebook(lab), nbformat.writes(released_notebook(lab)) + "\n")
     return Built(lab, stale, _drift_of_solution(lab))
+
+
+@contextlib.contextmanager
+def _where_it_runs(lab: str) -> Iterator[Path]:
+    """The folder in which a master is executed: its own, and for an imported one a copy of the files that lay beside it."""
+    if not source_of_import(lab):
+        yield solution_notebook(lab).parent
+        return
+    with tempfile.TemporaryDirectory(prefix="building-") as folder:
+        for files in data_files(lab):
+            shutil.copytree(files, folder, dirs_exist_ok=True)
+        yield Path(folder)
 
 
 def check(lab: str) -> Built:

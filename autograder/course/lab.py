@@ -38,10 +38,9 @@ class LabSpec:
         cells = copy.deepcopy(self.cells)
         for cell in cells:
             data = cell.metadata.get("nbgrader", {})
-            name = (
-                data.get("grade_id", "") if data.get("solution") else data.get("grade_id", "")[len("test_") :]
-            )
-            if data.get("grade") and name in points:
+            name = data.get("grade_id", "")
+            name = name if data.get("solution") or data.get("task") else name.removeprefix("test_")
+            if (data.get("grade") or data.get("task")) and name in points:
                 data["points"] = points[name]
         return replace(
             self,

@@ -1,8 +1,9 @@
 """Reads the lists (CSV) that learning systems export: separator, encoding and numbers by what is in the file, columns by their role.
 
 The words of Moodle's columns are those of its language packs (mod/assign, gradereport and core; de, fr, es, it, pt, nl
-from projectestac/moodle-langpacks @6340d351, pt_br from the same place; Polish was not found there and is from memory: a
-column that it names wrongly is refused, never mistaken for another). Canvas's are those of its
+from projectestac/moodle-langpacks @6340d351, pt_br from the same place, pl of Moodle 4.0 from
+InfoSoftware-Polska-sp-z-o-o/ISAsync @b390f155, lang/pl). Polish words besides those are kept from memory, in case another
+version has them: a column that they name wrongly is refused, never mistaken for another. Canvas's are those of its
 lib/gradebook_importer.rb @00b222d7, GitHub Classroom's and Gradescope's those of their grade downloads, in English only.
 """
 
@@ -36,11 +37,12 @@ ROLES: dict[str, tuple[str, ...]] = {
     ),
     "email": (
         "Email address", "Email", "E-mail", "Mail", "E-Mail-Adresse", "Adresse de courriel", "Dirección de correo",
-        "Indirizzo email", "Endereço de e-mail", "E-mailadres", "Adres e-mail", "Adres email",
+        "Indirizzo email", "Endereço de e-mail", "E-mailadres", "E-mail", "Adres e-mail", "Adres email",
     ),
     "id number": (
         "ID number", "ID-Nummer", "Matrikelnummer", "Numéro d’identification", "Número de ID", "Codice identificativo",
-        "Número de identificação (ID)", "Número de identificação", "Nummer (ID)", "Numer ID", "Numer identyfikacyjny",
+        "Número de identificação (ID)", "Número de identificação", "Nummer (ID)", "Numer Indeksu", "Numer ID",
+        "Numer identyfikacyjny",
         "moodle id", "SID",
     ),
     "username": (
@@ -65,12 +67,13 @@ ROLES: dict[str, tuple[str, ...]] = {
     "comments": (
         "Feedback comments", "Feedback als Kommentar", "Feedback par commentaires",
         "Comentarios de retroalimentación", "Commenti", "Comentários de feedback", "Feedback tekstvak",
-        "Comentários", "Comentários do feedback", "Komentarze", "Komentarz zwrotny", "Informacja zwrotna w postaci komentarza",
+        "Comentários", "Comentários do feedback", "Komentarz zwrotny", "Komentarze", "Informacja zwrotna w postaci komentarza",
     ),
     "submitted": (
         "Last modified (submission)", "Zuletzt geändert (Abgabe)", "Dernière modification (travail remis)",
         "Última modificación (entrega)", "Ultima modifica (consegna)", "Última atualização (submissão)",
-        "Última modificação (envio)", "Laatst gewijzigd (inzending)", "Ostatnio modyfikowane (zadanie)",
+        "Última modificação (envio)", "Laatst gewijzigd (inzending)", "Ostatnia modyfikacja (przesłane rozwiązanie)",
+        "Ostatnio modyfikowane (zadanie)",
         # Canvas's report and API, GitHub Classroom, Gradescope, by hand
         "submitted_at", "Submitted at", "submission_timestamp", "Submission Time", "time", "timestamp",
     ),
@@ -84,7 +87,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     "repository": ("student_repository_name",),
     # by hand, and everywhere
     "student": ("student", "roster_identifier"),
-    "section": ("Section", "Group", "Groups", "Gruppe", "Gruppen", "Groupe", "Grupo", "Gruppo", "Groep", "Grupa"),
+    "section": ("Section", "Group", "Groups", "Gruppe", "Gruppen", "Groupe", "Grupo", "Gruppo", "Groep", "Grupa", "Grupy"),
     "extension": ("extension", "extra days"),
 }  # fmt: skip
 
@@ -117,29 +120,29 @@ class CsvList:
 
     def column(self, role: str) -> int | None:
         """The position of the column with this role. ``UserError`` when two columns could be it."""
-        found = [number for number, name in enumerate(self.header) if folded(name) in _NAMES[role]]
+        numbers = [number for number, name in enumerate(self.header) if folded(name) in _NAMES[role]]
         if role == "first name" and self.column("last name") is None:
             return None  # Italian calls a full name “Nome” as well
-        if role == "full name" and not found:
-            found = [number for number, name in enumerate(self.header) if folded(name) == "nome"]
+        if role == "full name" and not numbers:
+            numbers = [number for number, name in enumerate(self.header) if folded(name) == "nome"]
             if self.column("last name") is not None:
-                found = []
-        if len(found) > 1:
-            names = " and ".join(f"“{self.header[number]}”" for number in found[:2])
+                numbers = []
+        if len(numbers) > 1:
+            names = " and ".join(f"“{self.header[number]}”" for number in numbers[:2])
             raise UserError(
                 f"The list {self.path} has two columns for the {role}, {names}: delete the one that does not count."
             )
-        return found[0] if found else None
+        return numbers[0] if numbers else None
 
     def need(self, role: str, what_for: str) -> int:
         """``column``; a ``UserError`` that says what was looked for and what stands there when there is none."""
-        found = self.column(role)
-        if found is None:
+        number = self.column(role)
+        if number is None:
             raise UserError(
                 f"The list {self.path} has no column for the {role} ({what_for}), such as “{ROLES[role][0]}”; "
                 f"its columns are {self.shown_header}."
             )
-        return found
+        return number
 
     def value(self, row: Sequence[str], role: str) -> str:
         """What a row has in the column of a role ("" when there is no such column)."""
@@ -229,8 +232,8 @@ def number_in(text: str) -> float | None:
 
 def number_of_participant(text: str) -> str:
     """The number in Moodle's Identifier, “Participant 123” in any language ("" when it is none)."""
-    found = re.fullmatch(r"\D*?\s*(\d+)", text.strip())
-    return found.group(1) if found else ""
+    match = re.fullmatch(r"\D*?\s*(\d+)", text.strip())
+    return match.group(1) if match else ""
 
 
 def same_name(one: str, other: str) -> bool:

@@ -7,6 +7,7 @@
 ``# %% test="softmax" points=4``          the test cell: its visible part; the hidden region is added here
 ``# %% [markdown] written="why" points=2``  a text answer that a person grades
 ``# %% tags=["skip-grading"]``            not run when grading (figures, demos, long training)
+``# %% nbgrader={"grade": true, …}``      of an imported lab: nbgrader's metadata as it was
 ========================================  ===============================================================
 
 The header's ``course`` entry names the data files that the lab needs and its demo::
@@ -97,6 +98,11 @@ def course_header(lab: str) -> dict[str, Any]:
         raise UserError(f"The header of {path} cannot be read: {' '.join(str(error).split())}.") from None
 
 
+def source_of_import(lab: str) -> str:
+    """``ps1/problem1`` for a lab that ``autograder import`` made of an nbgrader notebook; "" for every other."""
+    return str(course_header(lab).get("nbgrader") or "")
+
+
 @cache
 def read_master(lab: str) -> NotebookNode:
     """The master as a notebook with complete nbgrader metadata, solutions and hidden regions in place."""
@@ -131,6 +137,9 @@ def _expand(cell: NotebookNode, lab: str, path: Path) -> None:
     from nbformat import from_dict
 
     options = cell.metadata
+    if "nbgrader" in options:
+        cell.metadata = from_dict({"nbgrader": options["nbgrader"], **_tags(options)})
+        return
     flags: dict[str, Any] = {"grade": False, "solution": False, "locked": False, "task": False}
     points = options.pop("points", None)
     if "question" in options:
@@ -179,11 +188,14 @@ def lab_as_written(lab: str) -> LabSpec:
     questions, written = [], []
     for cell in notebook.cells:
         data = cell.metadata.get("nbgrader", {})
-        if data.get("grade") and data.get("solution"):
+        if data.get("task") or (data.get("grade") and data.get("solution")):
             written.append((data["grade_id"], float(data["points"])))
         elif data.get("grade"):
             questions.append((data["grade_id"].removeprefix("test_"), float(data["points"])))
-    heading = next((c.source for c in notebook.cells if c.cell_type == "markdown"), lab)
+    texts = [c.source for c in notebook.cells if c.cell_type == "markdown"]
+    if source := source_of_import(lab):  # its first text may be anything
+        texts = [text for text in texts if text.startswith("# ")] or [source]
+    heading = next(iter(texts), lab)
     title = heading.splitlines()[0].lstrip("# ").strip()
     return LabSpec(lab, title, tuple(questions), tuple(written), tuple(notebook.cells))
 
@@ -229,8 +241,13 @@ def solution_source(lab: str, question: str) -> str:
 
 
 def solved(lab: str) -> dict[str, str]:
-    """The master's answers to every question, without the marks of the solution regions."""
-    return {name: _without_marks(solution_source(lab, name)) for name, _ in lab_as_written(lab).questions}
+    """The master's answers to every question (of an imported lab: its answer cells), without the marks of the solution regions."""
+    names = [name for name, _ in lab_as_written(lab).questions]
+    if source_of_import(lab):
+        cells = [cell for cell in read_master(lab).cells if cell.cell_type == "code"]
+        answers = [cell.metadata.get("nbgrader", {}) for cell in cells]
+        names = [answer["grade_id"] for answer in answers if answer.get("solution")]
+    return {name: _without_marks(solution_source(lab, name)) for name in names}
 
 
 def _without_marks(source: str) -> str:

@@ -1,6 +1,8 @@
-"""The packages that a student or a grader installs, in the versions that the course was tested with.
+"""The packages that a student or a grader installs.
 
-``pyproject.toml`` says which they are, in ranges; ``requirements.lock`` says the versions.
+``pyproject.toml`` says which they are, in ranges; ``requirements.lock`` says the versions that teachers and CI have.
+PyTorch is the largest by far, and on Linux PyPI's brings CUDA: who needs none of it is not asked for it. Its build for
+processors comes from an index that the course names (``torch_index`` in ``course.toml``), else by a tool that knows where it is.
 """
 
 from __future__ import annotations
@@ -11,19 +13,48 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from autograder.course.masters import course_root
+from autograder.course.masters import all_labs, course_root, read_master
+from autograder.course.policy_file import settings
 from autograder.errors import UserError
 
-
-def student_packages() -> list[str]:
-    """What a student installs: the project's own dependencies, each ``name==version``."""
-    return _pinned(_project()["dependencies"])
+_IMPORTS_TORCH = re.compile(r"^\s*(?:import|from)\s+torch\b", re.MULTILINE)
 
 
-def grader_packages() -> list[str]:
-    """What grading needs: a student's packages and those of the extra ``grade``, each ``name==version``."""
+def student_requirements(lab: str) -> list[str]:
+    """The lines of a student's ``requirements.txt`` for the labs up to ``lab`` (full name), in ranges."""
+    lines = list(_project()["dependencies"])
+    if not needs_torch(lab):
+        return [line for line in lines if _name(line) != "torch"]
+    return [*_torch_index(), *lines]
+
+
+def grader_requirements() -> list[str]:
+    """The lines of a ``requirements.txt`` for grading: a student's packages and those of the extra ``grade``, each ``name==version``."""
     project = _project()
-    return _pinned([*project["dependencies"], *project["optional-dependencies"]["grade"]])
+    named = [*project["dependencies"], *project["optional-dependencies"]["grade"]]
+    return [*_torch_index(), *dict.fromkeys(_pinned(named))]
+
+
+def conda_torch() -> str:
+    """conda-forge's build of PyTorch for processors, in a student's range: pip then finds it installed."""
+    torch: str = next(line for line in _project()["dependencies"] if _name(line) == "torch")
+    return torch.replace("torch", "pytorch-cpu", 1)
+
+
+def needs_torch(lab: str) -> bool:
+    """Whether a lab up to ``lab`` (full name) imports PyTorch: a student has what the earlier labs need."""
+    return any(
+        _IMPORTS_TORCH.search(cell.source)
+        for name in all_labs()
+        if name <= lab
+        for cell in read_master(name).cells
+        if cell.cell_type == "code"
+    )
+
+
+def _torch_index() -> list[str]:
+    """The line that has pip look there too: a build for processors counts as newer than the plain one of its version."""
+    return [f"--extra-index-url {settings().torch_index}"] if settings().torch_index else []
 
 
 def _root() -> Path:
@@ -44,10 +75,15 @@ def _text(name: str) -> str:
         raise UserError(f"The course's packages could not be read from {name}: {error.strerror}.") from None
 
 
+def _name(requirement: str) -> str:
+    """``bleach[css]`` of ``bleach[css]>=6``."""
+    return re.split(r"[<>=!~; ]", requirement, maxsplit=1)[0]
+
+
 def _pinned(requirements: Iterable[str]) -> list[str]:
     locked = re.findall(r"^([\w.-]+)==(\S+)$", _text("requirements.lock"), re.MULTILINE)
     versions = {_normal(name): version for name, version in locked}
-    names = [re.split(r"[<>=!~; ]", requirement, maxsplit=1)[0] for requirement in requirements]
+    names = list(map(_name, requirements))
     unlocked = [name for name in names if _project_of(name) not in versions]
     if unlocked:
         raise UserError(

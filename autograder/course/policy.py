@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import fields
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any, Literal
@@ -18,6 +19,7 @@ from pydantic import (
     field_validator,
 )
 
+from autograder.results import ISOLATION
 from autograder.sandbox.limits import Limits
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -80,6 +82,19 @@ class LatePolicy(_Strict):
         return round(score * percent / 100, 2)
 
 
+class LivePolicy(_Strict):
+    """How the live class (``autograder serve``) takes what students hand in, and what it answers."""
+
+    #: When students see verdicts: all at once, at once but only which questions are right, or once the lab has closed.
+    verdicts: Literal["at once", "pass or fail", "after closing"] = "at once"
+    #: How often each student may hand in a lab; None: as often as they like.
+    attempts: Annotated[int, Field(gt=0)] | None = None
+    #: How long a student waits between two attempts.
+    pause_minutes: Annotated[float, Field(ge=0, le=10_080)] = 0.0
+    #: Which attempt is graded for good.
+    counts: Literal["best", "last"] = "best"
+
+
 class LabPolicy(_Strict):
     """What the course says about one lab."""
 
@@ -93,6 +108,8 @@ class LabPolicy(_Strict):
     #: Library functions that a question forbids on top of what its public check says.
     forbid: dict[str, Names] = {}
     extensions: dict[str, Extension] = {}
+    #: What is said here holds in place of the course's ``[live]``; the rest of that stays.
+    live: LivePolicy = LivePolicy()
 
 
 class Settings(_Strict):
@@ -102,15 +119,38 @@ class Settings(_Strict):
     salt: str = ""
     #: What becomes of an answer that uses a forbidden function: a person is asked, or it gets no points at once.
     forbidden: Literal["ask", "zero"] = "ask"
+    #: The least isolation that a class is graded with: a name in ``autograder.results.ISOLATION``.
+    isolation: str = "landlock"
+    #: The same in Gradescope's containers, which hold one submission each: no class is to stay without grades there.
+    gradescope_isolation: str = "limits"
     #: The time zone of due dates that name none.
     timezone: str = "UTC"
     #: The class list, a CSV file; its path counts from the folder of course.toml.
     roster: str = ""
+    #: The address of an index of packages that has PyTorch's build for processors alone: bundles ask there too.
+    torch_index: str = ""
     late: LatePolicy | None = None
     limits: LimitsPolicy = LimitsPolicy()
     #: Students who get so many days more for every lab.
     extensions: dict[str, Annotated[float, Field(gt=0, le=366)]] = {}
+    live: LivePolicy = LivePolicy()
+    #: Who sees the lecturer's and the teaching team's screens, by their names on the hub.
+    team: tuple[str, ...] = ()
     labs: dict[str, LabPolicy] = {}
+
+    @field_validator("isolation", "gradescope_isolation")
+    @classmethod
+    def _level(cls, value: str) -> str:
+        if value not in ISOLATION:
+            raise ValueError(f"there is no level “{value}”: it is {', '.join(ISOLATION)}")
+        return value
+
+    @field_validator("torch_index")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        if value and not re.fullmatch(r"(https?|file)://\S+", value):
+            raise ValueError("it is no address of an index, such as https://…/whl/cpu")
+        return value
 
     @field_validator("timezone")
     @classmethod
@@ -127,6 +167,24 @@ class Settings(_Strict):
             if key == name or (key.isdigit() and int(key) == int(name[:2])):
                 return policy
         return LabPolicy()
+
+    def of_one_lab(self, name: str) -> Settings:
+        """What one lab (full name) is graded by, elsewhere: without the salt, the other labs, and all that names students."""
+        own = self.lab(name).model_copy(update={"extensions": {}})
+        return self.model_copy(
+            update={
+                "salt": "",
+                "roster": "",
+                "torch_index": "",
+                "extensions": {},
+                "team": (),
+                "labs": {name: own},
+            }
+        )
+
+    def live_of(self, lab: str) -> LivePolicy:
+        """How the live class deals with a lab."""
+        return self.live.model_copy(update=self.lab(lab).live.model_dump(exclude_unset=True))
 
     def due(self, lab: str) -> datetime | None:
         """When the lab is due (or closes, if that is all that is said), in UTC without a zone, as nbgrader stores it."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
 import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from autograder.course import extensions
 from autograder.course.class_list import ClassList, read_class_list
 from autograder.course.lab import LabSpec
 from autograder.course.masters import all_labs, course_header, course_root, lab_as_written
@@ -74,8 +76,15 @@ def class_list() -> ClassList:
     return read_class_list(course_file().parent / place) if place else ClassList()
 
 
+def extensions_file() -> Path:
+    """What the teaching team decides while the course runs: see ``extensions``."""
+    return course_file().parent / "extensions.csv"
+
+
 def extension_of(lab: str, student: str) -> timedelta | None:
-    """How much longer a student has: by course.toml, else by the class list; None when nobody says."""
+    """How much longer a student has: by ``extensions.csv``, else by course.toml, else by the class list; None when nobody says."""
+    if (days := extensions.granted(extensions_file(), lab, student)) is not None:
+        return timedelta(days=days) if days else None
     by_policy = settings().extension(lab, student)
     if by_policy is not None:
         return by_policy
@@ -157,6 +166,23 @@ def _mistake(path: Path, text: str, place: Sequence[str], message: str) -> UserE
     return UserError(f"{path}, line {line_of(text, place)}: “{'.'.join(place)}”: {message}.")
 
 
+def as_toml(policy: Settings) -> str:
+    """The policy as the text of a ``course.toml``; what is as it would be without one is left out."""
+    said = policy.model_dump(exclude_defaults=True, exclude_none=True)
+    return "".join(f"{_toml_value(name)} = {_toml_value(value)}\n" for name, value in said.items())
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, dict):
+        pairs = (f"{_toml_value(str(name))} = {_toml_value(inner)}" for name, inner in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml_value, value))}]"
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return json.dumps(value, ensure_ascii=False)
+
+
 _TABLE = re.compile(r"^\s*\[([^\[\]]+)\]\s*(?:#.*)?$")
 _KEY = re.compile(
     r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*="""
@@ -196,10 +222,10 @@ def _names(dotted: str) -> list[str]:
 
 
 def _lasting_salt() -> str:
-    """``COURSE_SALT``, or a random one in ``.course-salt``, which git ignores and only its owner may read."""
+    """``COURSE_SALT``, or a random one in ``COURSE_SALT_FILE``, else ``.course-salt``, which git ignores; only its owner may read it."""
     if os.environ.get("COURSE_SALT"):
         return os.environ["COURSE_SALT"]
-    path = course_root() / ".course-salt"
+    path = Path(os.environ.get("COURSE_SALT_FILE") or course_root() / ".course-salt")
     try:
         if not path.exists():
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import shutil
+import zipfile
 from pathlib import Path
 
-from autograder.course.masters import course_root
-from autograder.course.packages import student_packages
-from autograder.course.visible_files import data_files, write_kit
+from autograder.course.masters import all_labs, course_root, source_of_import
+from autograder.course.packages import conda_torch, needs_torch, student_requirements
+from autograder.course.policy_file import settings
+from autograder.course.visible_files import data_files, files_below, write_kit
 from autograder.errors import UserError
 from autograder.files import write_atomically
 
@@ -15,23 +18,46 @@ _README = """# From Bigrams to Translators
 
 1. Unpack all labs into one folder (a later lab uses what you wrote in the earlier ones) and open a terminal in it.
 2. `conda env create -f environment.yml`, then `conda activate bigrams-to-translators`
-   (or, with Python 3.11 to 3.13 alone: `pip install -r requirements.txt`).
+   (or, with Python 3.11 to 3.13 alone: {pip}).
 3. `jupyter lab`, open the notebook in the lab's folder (such as `{lab}/{lab}.ipynb`), and run the cells from the top.
 
 Write each function where it says `YOUR CODE HERE`; the cell below it checks your work in words.
 When you are done: press Validate above the notebook. It saves, runs everything from a fresh start, and lists what is
 not done yet. Then hand in that notebook; or run `from coursekit import hand_in; hand_in()` in a new cell, which packs it
 as a zip file and says in words what is in it.
+
+On Colab, Kaggle or Binder: upload the notebook and, beside it, `kit.zip` of the lab's folder. The first cell unpacks it.
+On a Mac with an Intel processor there is no PyTorch any more for `pip`: labs 00 to 07 and 11 work there, the others on Colab.
 """
+
+_PIP = "`pip install -r requirements.txt`"
+#: uv knows by itself where PyTorch keeps its build for processors.
+_UV = (
+    "`pip install uv`, then `python -m uv pip install --torch-backend cpu -r\n"
+    "   requirements.txt`, which fetches 200 MB of PyTorch where pip by itself fetches 2.5 GB on Linux"
+)
 
 _ENVIRONMENT = """name: bigrams-to-translators
 channels: [conda-forge]
 dependencies:
   - python=3.11
-  - pip
+  - pip{torch}
   - pip:
       - -r requirements.txt
 """
+
+
+#: Before the first import: what a notebook says that was opened alone.
+_KIT_CELL = """# Opened alone, say on Colab, Kaggle or Binder? This cell then takes the course's kit from kit.zip.
+import importlib.util, os, zipfile
+if importlib.util.find_spec("coursekit") is None:
+    if not os.path.exists("kit.zip"):
+        raise ModuleNotFoundError(
+            "This notebook came without the course's kit: upload kit.zip, from the same folder as the notebook, "
+            "beside it and run this cell again."
+        )
+    zipfile.ZipFile("kit.zip").extractall()
+    importlib.invalidate_caches()"""
 
 
 def release(lab: str, out: Path) -> Path:
@@ -44,17 +70,50 @@ def release(lab: str, out: Path) -> Path:
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty: choose another folder or remove it.")
     notebook = released_notebook(lab)
+    if not source_of_import(lab):  # a notebook from elsewhere knows nothing of the kit
+        first_code = next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
+        notebook.cells.insert(first_code, nbformat.v4.new_code_cell(_KIT_CELL, id="kit"))
     folder.mkdir(parents=True, exist_ok=True)
     write_kit(lab, folder / "coursekit")
     for source in data_files(lab):
-        target = folder / "data" / source.relative_to(course_root() / "data")
+        # what lay beside an imported notebook lies beside it again
+        target = (
+            folder if source.name == lab else folder / "data" / source.relative_to(course_root() / "data")
+        )
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
             shutil.copytree(source, target, dirs_exist_ok=True)
         else:
             shutil.copy2(source, target)
     write_atomically(folder / f"{lab}.ipynb", nbformat.writes(notebook) + "\n")
-    write_atomically(out / "README.md", _README.format(lab=lab))
-    write_atomically(out / "environment.yml", _ENVIRONMENT)
-    write_atomically(out / "requirements.txt", "\n".join(student_packages()) + "\n")
+    latest = max(
+        [lab, *(name for name in all_labs() if (out / name).is_dir())]
+    )  # the folder may hold later labs already
+    small = needs_torch(latest) and not settings().torch_index
+    write_atomically(out / "README.md", _README.format(lab=lab, pip=_UV if small else _PIP))
+    torch = f"\n  - {conda_torch()}" if small else ""
+    write_atomically(out / "environment.yml", _ENVIRONMENT.format(torch=torch))
+    write_atomically(out / "requirements.txt", "\n".join(student_requirements(latest)) + "\n")
+    _write_kit_zip(folder)
     return folder / f"{lab}.ipynb"
+
+
+def download_note(lab: str) -> str:
+    """What a teacher must hear about the bundle's size ("" for nothing)."""
+    if not needs_torch(lab) or settings().torch_index:
+        return ""
+    return (
+        "This lab needs PyTorch. The bundle's README and environment.yml take its build for processors (200 MB) by uv or conda; "
+        "pip by itself would fetch 2.5 GB of CUDA on Linux. For students who can only use pip, or a mirror, name an index with "
+        "torch_index in course.toml."
+    )
+
+
+def _write_kit_zip(folder: Path) -> None:
+    """``kit.zip``: kit and data in one file, for a notebook that is opened alone on Colab, Kaggle or Binder."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for part in ("coursekit", "data"):
+            for file in files_below(folder / part) if (folder / part).is_dir() else ():
+                archive.write(file, file.relative_to(folder).as_posix())
+    write_atomically(folder / "kit.zip", content.getvalue())

@@ -37,17 +37,17 @@ def results_json(row: Graded) -> dict[str, Any]:
     """
     result = row.result
     notes = "\n".join(f"- {note}" for note in result.notes)
-    unsandboxed = "Graded without isolation (--no-sandbox)." if result.unsandboxed else ""
+    isolation = f"Isolation: {result.isolation}."
     return {
         "score": round(row.points, 4),
         "execution_time": round(result.seconds, 3),
         "output": plain(
-            "\n".join(filter(None, [STATUSES[result.status].for_student, notes, unsandboxed, *row.by_hand]))
+            "\n".join(filter(None, [STATUSES[result.status].for_student, notes, *row.by_hand, isolation]))
         ),
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
-        "extra_data": {"lab": result.lab, "status": result.status, "unsandboxed": result.unsandboxed},
+        "extra_data": {"lab": result.lab, "status": result.status, "isolation": result.isolation},
         "tests": [
             _test(question, row.points_of(question.name), number)
             for number, question in enumerate(result.questions, start=1)

@@ -1,9 +1,8 @@
 """An autograder to upload to Gradescope: the harness, one lab and its data, and two scripts to start it.
 
 The zip holds a secret of the teaching team (hidden tests and the salt of their inputs): it is for
-Gradescope's "Configure Autograder" page and for nobody else. Gradescope's containers may forbid
-namespaces. Grading there then stops and says so, unless the zip was made with ``no_sandbox``, which
-marks every result.
+Gradescope's "Configure Autograder" page and for nobody else. Gradescope's containers may forbid namespaces: what is
+left there is used, as far down as the course's ``gradescope_isolation``, and every result names it.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.course.masters import course_root
-from autograder.course.packages import grader_packages
-from autograder.course.policy_file import settings
+from autograder.course.packages import grader_requirements
+from autograder.course.policy_file import as_toml, settings
 from autograder.course.visible_files import data_files, files_below, grader_files, kit_files, lab_number
 from autograder.exports.rows import Exported, Grades
 from autograder.files import write_atomically
@@ -31,20 +30,20 @@ def write_zip(grades: Grades, out: Path) -> Exported:
     with tempfile.TemporaryDirectory() as folder:
         archive_path = Path(folder) / "autograder.zip"
         with zipfile.ZipFile(archive_path, "w", zipfile.ZIP_DEFLATED) as archive:
-            for script in ("setup.sh", "run_autograder", "run.py"):
+            for script in ("setup.sh", "install_torch.sh", "run_autograder", "run.py"):
                 _add(archive, script, (_SCRIPTS / script).read_bytes(), executable=script != "run.py")
-            options = ["--no-sandbox"] if grades.no_sandbox else []
-            content = {"lab": lab, "options": options, "salt": settings().salt}
+            content = {"lab": lab, "isolation": settings().gradescope_isolation, "salt": settings().salt}
             _add(archive, "gradescope.json", json.dumps(content, indent=2).encode())
-            _add(archive, "requirements.txt", "\n".join([*grader_packages(), ""]).encode())
+            _add(archive, "requirements.txt", "\n".join([*grader_requirements(), ""]).encode())
             for source, name in _course_files(lab):
                 _add(archive, f"course/{name}", source.read_bytes())
+            _add(archive, "course/course.toml", as_toml(settings().of_one_lab(lab)).encode())
         write_atomically(path, archive_path.read_bytes())
     notes: tuple[str, ...] = (
         "The zip holds the hidden tests: upload it to Gradescope and give it to nobody.",
     )
-    if grades.no_sandbox:
-        notes += ("Submissions will run without isolation: a hostile one can change its own result.",)
+    if settings().gradescope_isolation == "none":
+        notes += ("Submissions may run without isolation: a hostile one can change its own result.",)
     return Exported((path,), notes)
 
 
@@ -61,8 +60,6 @@ def _course_files(lab: str) -> Iterator[tuple[Path, str]]:
     for path in data_files(lab):
         for file in files_below(path):
             yield file, file.relative_to(root).as_posix()
-    if (root / "course.toml").is_file():
-        yield root / "course.toml", "course.toml"
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes, *, executable: bool = False) -> None:

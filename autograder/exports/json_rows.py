@@ -7,7 +7,7 @@ from typing import Any
 from autograder.results import QuestionResult, SubmissionResult, TestResult
 
 
-def result_from_json(row: dict[str, Any], *, unsandboxed: bool = False) -> SubmissionResult:
+def result_from_json(row: dict[str, Any]) -> SubmissionResult:
     """The result that ``SubmissionResult.as_json`` was called on, as far as its JSON says."""
     questions = tuple(
         QuestionResult(
@@ -32,5 +32,5 @@ def result_from_json(row: dict[str, Any], *, unsandboxed: bool = False) -> Submi
         seconds=row["seconds"],
         questions=questions,
         notes=tuple(row.get("notes", ())),
-        unsandboxed=unsandboxed,
+        isolation=row["isolation"],
     )

@@ -14,7 +14,7 @@ from autograder.course.lists import CsvList
 from autograder.course.policy_file import settings
 from autograder.gradebook.final_points import FinalPoints, TeacherMarks, final_points
 from autograder.pages.render import counted_points, plain, points
-from autograder.results import STATUSES, SubmissionResult
+from autograder.results import STATUSES, STRONGEST, SubmissionResult
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,10 @@ class Grades:
     with_written: bool
     #: The course's class list (empty when it has none).
     people: ClassList = field(default_factory=ClassList)
-    #: For Gradescope's zip: grade there without isolation, and say so in every result.
-    no_sandbox: bool = False
+    #: What people entered, for those formats that show it.
+    marks: Mapping[str, TeacherMarks] = field(default_factory=dict)
+    #: Name, number and path of each file of Canvas's bulk download.
+    download: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def max_points(self) -> float:
@@ -139,6 +141,8 @@ def _open(result: SubmissionResult, marks: TeacherMarks, final: FinalPoints, spe
         yield "lateness not counted: nobody knows when it came in"
     if settings().is_closed(spec.name, marks.seconds_late):
         yield "no points: handed in after the lab had closed"
+    if result.readable and result.isolation != STRONGEST:
+        yield f"graded with isolation “{result.isolation}”"
 
 
 def _by_hand(

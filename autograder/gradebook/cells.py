@@ -92,22 +92,18 @@ def _received_checksums(saved: NotebookNode) -> dict[str, str]:
 
 
 def _question_of(spec: LabSpec, cells: list[NotebookNode]) -> dict[str, str]:
-    """Match each question with the test cell that follows its solution cell and carries its points."""
+    """Match each question with the test cell that carries its points: ``test_`` and its name, or its name alone."""
     questions = {name for name, _ in spec.questions}
-    matched: dict[str, str] = {}
-    question: str | None = None
-    for cell in cells:
-        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if is_solution(cell) and grade_id in questions:
-            question = grade_id
-        elif question is not None and is_grade(cell) and not is_solution(cell) and cell.cell_type == "code":
-            matched[grade_id] = question
-            question = None
+    tests = [
+        cell.metadata.nbgrader["grade_id"]
+        for cell in cells
+        if is_grade(cell) and not is_solution(cell) and cell.cell_type == "code"
+    ]
+    matched = {name: name.removeprefix("test_") for name in tests if name.removeprefix("test_") in questions}
     unmatched = sorted(questions - set(matched.values()))
     if unmatched:
         raise GradingError(
-            f"Lab {spec.name} has no test cell after the solution cell of {', '.join(unmatched)}: "
-            "correct its master and build it again."
+            f"Lab {spec.name} has no test cell for {', '.join(unmatched)}: correct its master and build it again."
         )
     return matched
 

@@ -8,6 +8,8 @@ is never overwritten.
 from __future__ import annotations
 
 import datetime
+import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,11 +18,10 @@ from types import TracebackType
 from typing import Any
 
 import nbformat
-from alembic.script import ScriptDirectory
 from nbgrader import api
 from nbgrader.dbutil import ALEMBIC_DIR
 from nbgrader.utils import compute_checksum
-from sqlalchemy import create_engine, event, insert, inspect, select, text, update
+from sqlalchemy import create_engine, event, inspect, select, text, update
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DatabaseError
@@ -65,6 +66,7 @@ class GradebookWriter:
         self._extension = extension
         self._late_penalty = late_penalty
         self._engine = _engine(self.path, busy_seconds)
+        self._joined: Session | None = None
         try:
             with self._transaction() as session:
                 _prepare_schema(session, self.path)
@@ -103,19 +105,41 @@ class GradebookWriter:
         were (True for all, False for none). Where the grader itself failed, every cell waits for a person.
         """
         with self._transaction() as session:
-            submission_id, notebook_id = self._find_or_create(session, result)
+            submission_id, notebook_id, is_new = self._find_or_create(session, result)
             if (longer := self._extension(result.student)) is not None:
                 session.execute(update(api.SubmittedAssignment), [{"id": submission_id, "extension": longer}])
             untouched = _untouched(self.lab, result)
             scores = _auto_scores(self.lab, result, untouched)
             asked = {q.name: _suggestion(q) for q in result.questions if q.in_question}
-            total = self._write_grades(session, notebook_id, scores, regraded, asked)
-            self._write_comments(session, notebook_id, untouched, asked)
+            total = self._write_grades(session, notebook_id, is_new, scores, regraded, asked)
+            self._write_comments(session, notebook_id, is_new, untouched, asked)
             if self._late_penalty is not None:
                 only = api.SubmittedAssignment.id == submission_id
-                row = session.execute(self._submissions(only)).one()
+                row = _select(session, self._submissions(only)).one()
                 penalty = self._penalty(result.student, total, _seconds_late(row, row.extension))
                 self._write_penalty(session, notebook_id, penalty)
+
+    def overrule(self, student: str, question: str, points: float, comment: str) -> bool:
+        """Enter a person's score of a question, and why, as Formgrader would; whether the student has a row for it."""
+        name = next(
+            cell
+            for cell, asked in self.lab.question_of.items()
+            if asked == question and cell in self._saved.graded
+        )
+        grade, note = api.Grade, api.Comment
+        with self._transaction() as session:
+            only = api.SubmittedAssignment.student_id == storable(student)
+            row = session.execute(self._submissions(only)).first()
+            if row is None:
+                return False
+            of_cell = (grade.notebook_id == row.notebook_id, grade.cell_id == self._saved.graded[name])
+            values = {"manual_score": points, "needs_manual_grade": False}
+            session.execute(update(grade).where(*of_cell).values(**values))
+            answer = self._saved.commented.get(question)
+            if answer is not None:
+                of_cell = (note.notebook_id == row.notebook_id, note.cell_id == answer)
+                session.execute(update(note).where(*of_cell).values(manual_comment=comment))
+        return True
 
     def marks(self, student: str) -> TeacherMarks:
         """What people entered for this student's submission of the lab (empty when nothing)."""
@@ -196,34 +220,38 @@ class GradebookWriter:
 
     # One submission's rows
 
-    def _find_or_create(self, session: Session, result: SubmissionResult) -> tuple[str, str]:
-        """The ids of the SubmittedAssignment and SubmittedNotebook rows."""
+    def _find_or_create(self, session: Session, result: SubmissionResult) -> tuple[str, str, bool]:
+        """The ids of the SubmittedAssignment and SubmittedNotebook rows, and whether the latter is new: it has no rows yet."""
         student = storable(result.student)
-        session.execute(sqlite_insert(api.Student).on_conflict_do_nothing(), [{"id": student}])
+        add = sqlite_insert(api.Student.__table__).on_conflict_do_nothing()
+        session.connection().execute(add, [{"id": student}])
         submitted = api.SubmittedAssignment
         mine = (submitted.assignment_id == self._saved.assignment_id, submitted.student_id == student)
         timestamp = _timestamp(result.submitted_at)
-        submission_id = session.execute(select(submitted.id).where(*mine)).scalar_one_or_none()
-        if submission_id is None:
+        submission_id = _select(session, select(submitted.id).where(*mine)).scalar_one_or_none()
+        notebook_id = None
+        if is_new := submission_id is None:
             submission_id = api.new_uuid()
             row = {"id": submission_id, "student_id": student, "timestamp": timestamp}
-            session.execute(insert(submitted), [{**row, "assignment_id": self._saved.assignment_id}])
+            _insert(session, submitted, [{**row, "assignment_id": self._saved.assignment_id}])
         else:  # None too: a time that is not known any more must not go on counting
             session.execute(update(submitted), [{"id": submission_id, "timestamp": timestamp}])
 
         notebook = api.SubmittedNotebook
         both = (notebook.assignment_id == submission_id, notebook.notebook_id == self._saved.notebook_id)
-        notebook_id = session.execute(select(notebook.id).where(*both)).scalar_one_or_none()
-        if notebook_id is None:
+        if not is_new:
+            notebook_id = _select(session, select(notebook.id).where(*both)).scalar_one_or_none()
+        if is_new := notebook_id is None:
             notebook_id = api.new_uuid()
             row = {"id": notebook_id, "assignment_id": submission_id}
-            session.execute(insert(notebook), [{**row, "notebook_id": self._saved.notebook_id}])
-        return submission_id, notebook_id
+            _insert(session, notebook, [{**row, "notebook_id": self._saved.notebook_id}])
+        return submission_id, notebook_id, is_new
 
     def _write_grades(
         self,
         session: Session,
         notebook_id: str,
+        is_new: bool,
         scores: dict[str, float | None],
         regraded: bool | Collection[str],
         asked: Collection[str],
@@ -235,7 +263,7 @@ class GradebookWriter:
         grade = api.Grade
         columns = (grade.cell_id, grade.id, grade.auto_score, grade.manual_score, grade.extra_credit)
         query = select(*columns, grade.needs_manual_grade).where(grade.notebook_id == notebook_id)
-        existing = {row.cell_id: row for row in session.execute(query)}
+        existing = {} if is_new else {row.cell_id: row for row in _select(session, query)}
         new_rows: list[dict[str, Any]] = []
         changed_rows: list[dict[str, Any]] = []
         total = 0.0
@@ -262,12 +290,18 @@ class GradebookWriter:
         return total
 
     def _write_comments(
-        self, session: Session, notebook_id: str, untouched: dict[str, bool], asked: Mapping[str, str]
+        self,
+        session: Session,
+        notebook_id: str,
+        is_new: bool,
+        untouched: dict[str, bool],
+        asked: Mapping[str, str],
     ) -> None:
         """Write a Comment for every answer cell: "No response." when the student left it as it was, or what is ``asked``."""
         comment = api.Comment
         query = select(comment.cell_id, comment.id, comment.auto_comment)
-        existing = {r.cell_id: r for r in session.execute(query.where(comment.notebook_id == notebook_id))}
+        query = query.where(comment.notebook_id == notebook_id)
+        existing = {} if is_new else {row.cell_id: row for row in _select(session, query)}
         new_rows: list[dict[str, Any]] = []
         changed_rows: list[dict[str, Any]] = []
         for name, cell_id in self._saved.commented.items():
@@ -297,18 +331,22 @@ class GradebookWriter:
         names = {cell_id: name for name, cell_id in self._saved.graded.items()}
         answers = {cell_id: name for name, cell_id in self._saved.commented.items()}
         grade, comment = api.Grade, api.Comment
-        rows = session.execute(self._submissions(*only)).all()
-        mine = select(self._submissions(*only).subquery().c.notebook_id)
+        rows = _select(session, self._submissions(*only)).all()
+        mine = (
+            [rows[0].notebook_id]
+            if len(rows) == 1
+            else select(self._submissions(*only).subquery().c.notebook_id)
+        )
         grades, comments = defaultdict(list), defaultdict(list)
         columns = (grade.notebook_id, grade.cell_id, grade.manual_score, grade.extra_credit)
         query = select(*columns, grade.needs_manual_grade).where(grade.notebook_id.in_(mine))
-        for found in session.execute(query):
-            if found.cell_id in names:
-                grades[found.notebook_id].append((names[found.cell_id], found))
+        for row in _select(session, query):
+            if row.cell_id in names:
+                grades[row.notebook_id].append((names[row.cell_id], row))
         query = select(comment.notebook_id, comment.cell_id, comment.manual_comment)
-        for found in session.execute(query.where(comment.notebook_id.in_(mine))):
-            if found.cell_id in answers and found.manual_comment:
-                comments[found.notebook_id].append((answers[found.cell_id], found.manual_comment))
+        for row in _select(session, query.where(comment.notebook_id.in_(mine))):
+            if row.cell_id in answers and row.manual_comment:
+                comments[row.notebook_id].append((answers[row.cell_id], row.manual_comment))
         return {
             row.student_id: TeacherMarks(
                 scores={n: g.manual_score for n, g in grades[row.notebook_id] if g.manual_score is not None},
@@ -322,8 +360,21 @@ class GradebookWriter:
         }
 
     @contextmanager
+    def one_transaction(self) -> Iterator[None]:
+        """What is written and read in here is one transaction: all of it is kept or, when anything fails, nothing."""
+        with self._transaction() as session:
+            self._joined = session
+            try:
+                yield
+            finally:
+                self._joined = None
+
+    @contextmanager
     def _transaction(self) -> Iterator[Session]:
-        """One transaction; what the database refuses becomes a sentence."""
+        """One transaction, or the one that is open; what the database refuses becomes a sentence."""
+        if self._joined is not None:
+            yield self._joined
+            return
         try:
             with Session(self._engine) as session, session.begin():
                 yield session
@@ -331,11 +382,21 @@ class GradebookWriter:
             raise GradingError(_sentence_for(self.path, str(error.orig))) from error
 
 
+def _select(session: Session, query: Any) -> Any:
+    """The rows of a query for columns, of which the session makes no objects: a third of the time."""
+    return session.connection().execute(query)
+
+
+def _insert(session: Session, model: Any, rows: list[dict[str, Any]]) -> None:
+    """Insert rows through the model's table, whose defaults are the model's: half the time that the model itself takes."""
+    session.connection().execute(model.__table__.insert(), rows)
+
+
 def _insert_and_update(
     session: Session, model: Any, new_rows: list[dict[str, Any]], changed_rows: list[dict[str, Any]]
 ) -> None:
     if new_rows:
-        session.execute(insert(model), new_rows)
+        _insert(session, model, new_rows)
     if changed_rows:
         session.execute(update(model), changed_rows)
 
@@ -378,11 +439,13 @@ def _untouched(lab: LabCells, result: SubmissionResult) -> dict[str, bool]:
     if not result.notebook:
         return {}
     untouched: dict[str, bool] = {}
-    for cell in nbformat.v4.reads(result.notebook).cells:
-        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+    for cell in json.loads(result.notebook)["cells"]:
+        grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id")
         if grade_id in lab.answer_checksums:
             try:
-                untouched[grade_id] = lab.answer_checksums[grade_id] == compute_checksum(cell)
+                source = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
+                checksum = compute_checksum(nbformat.from_dict({**cell, "source": source}))
+                untouched[grade_id] = lab.answer_checksums[grade_id] == checksum
             except UnicodeEncodeError:  # a lone surrogate: somebody typed or forged it, so it was touched
                 untouched[grade_id] = False
     return untouched
@@ -445,8 +508,7 @@ def _engine(path: Path, busy_seconds: float) -> Any:
 def _prepare_schema(session: Session, path: Path) -> None:
     """Create nbgrader's tables in a new file; refuse a file made for another version's tables."""
     connection = session.connection()
-    # nbgrader runs the ``alembic`` program to ask for this; asking the library needs no PATH.
-    current = ScriptDirectory(ALEMBIC_DIR).get_current_head()
+    current = newest_revision()
     if not inspect(connection).get_table_names():
         api.Base.metadata.create_all(bind=connection)
         connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
@@ -461,6 +523,20 @@ def _prepare_schema(session: Session, path: Path) -> None:
             f"The gradebook {path} was made by another version of nbgrader: "
             "run `nbgrader db upgrade` on it and try again."
         )
+
+
+_REVISION = re.compile(r"^(down_)?revision\s*=\s*['\"](\w+)['\"]", re.MULTILINE)
+
+
+def newest_revision() -> str:
+    """The version of nbgrader's tables: the one of its migrations that no other builds on.
+
+    nbgrader runs the ``alembic`` program to ask for this, and the library takes longer to load than to grade a notebook.
+    """
+    files = Path(ALEMBIC_DIR, "versions").glob("*.py")
+    found = [mark for file in files for mark in _REVISION.findall(file.read_text(encoding="utf-8"))]
+    (newest,) = {name for down, name in found if not down} - {name for down, name in found if down}
+    return str(newest)
 
 
 def _sentence_for(path: Path, message: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -70,7 +71,12 @@ def enable_extensions(environment: dict[str, str]) -> None:
 
 
 def serve(out: Path, port: int, browser: bool) -> int:
-    """Serve until interrupted; the server's exit status."""
+    """Serve until Ctrl + C, SIGTERM or the terminal's end, which end the server too; the server's exit status."""
     folder = configure(out)
     enable_extensions(dict(os.environ))
-    return subprocess.run(command(folder, port, browser), cwd=folder, check=False).returncode
+    # In a session of its own it hears of Ctrl + C from here alone, and asks nobody whether that was meant.
+    server = subprocess.Popen(command(folder, port, browser), cwd=folder, start_new_session=True)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda *_: server.terminate())
+    return server.wait()

@@ -23,6 +23,7 @@ def apply_to(c: Any) -> None:
     ]  # fmt: skip
     # Also for `nbgrader autograde` and Formgrader's button, and never in a kernel.
     c.Autograde.exporter_class = "autograder.nbgrader_plugin.exporter.IsolatedExporter"
+    c.GenerateFeedback.exporter_class = "autograder.nbgrader_plugin.feedback_exporter.FeedbackExporter"
     c.Autograde.sanitize_preprocessors = []
     c.Autograde.autograde_preprocessors = []
     _escape_names()

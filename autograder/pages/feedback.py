@@ -8,6 +8,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from autograder.course.lab import LabSpec
+from autograder.course.masters import all_labs, source_of_import
 from autograder.course.policy_file import settings
 from autograder.files import feedback_page, parse_time, write_atomically
 from autograder.gradebook.cells import test_cells
@@ -72,6 +73,10 @@ class FeedbackView:
     late: str
     late_penalty: float
     waiting: str
+    #: What kept the notebook apart while it ran.
+    isolation: str
+    #: Whether the tests' inputs are the course's own, as in every lab that was not imported.
+    unseen: bool
     #: Points so far, after the late penalty.
     score: float
 
@@ -126,6 +131,8 @@ class FeedbackWriter:
             late=_late(result.lab, marks),
             late_penalty=final.late_penalty,
             waiting=_waiting(written),
+            isolation=result.isolation,
+            unseen=result.lab not in all_labs() or not source_of_import(result.lab),
             score=final.total,
         )
 
@@ -166,9 +173,9 @@ def _question(
 
 def _cause(question: QuestionResult) -> str:
     """What the values show; "" where the page says it elsewhere: as a misconception, an error or a test's message."""
-    said = {test.message.strip(".").lower() for test in question.tests}
+    messages = {test.message.strip(".").lower() for test in question.tests}
     cause = question.cause or ""
-    elsewhere = question.misconception or question.error or cause.strip(".").lower() in said
+    elsewhere = question.misconception or question.error or cause.strip(".").lower() in messages
     return "" if elsewhere else cause
 
 

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.course.masters import course_root, use_root
+from autograder.course.policy_file import settings
 from autograder.course.visible_files import data_files, write_kit
 from autograder.errors import UserError
 from autograder.files import sole_writer
 from autograder.grading.submissions import Submission, collect, read_class
 from autograder.grading.zygotes import Zygotes, cores
-from autograder.results import SubmissionResult
+from autograder.results import SubmissionResult, accepted_levels
 from autograder.run.store import STORE, ResultStore
 from autograder.sandbox.limits import Limits
 
@@ -54,7 +55,7 @@ def run(
     *,
     jobs: int | None = None,
     engine: str = "local",
-    sandbox: bool = True,
+    isolation: str | None = None,
     force: bool = False,
     limits: Limits | None = None,
     students: Collection[str] | None = None,
@@ -63,7 +64,8 @@ def run(
 ) -> ClassResult:
     """Grade a class of ``lab`` (full name) and record everything under ``out``.
 
-    ``students`` are those to grade (None: the whole class). ``planned`` and ``graded`` are told what will be
+    ``isolation`` is the least level that is accepted (None: what the course says). ``students`` are those to grade (None:
+    the whole class). ``planned`` and ``graded`` are told what will be
     done and each result as it is recorded. Raises ``UserError`` in one sentence; what was recorded before stays
     recorded.
 
@@ -73,9 +75,10 @@ def run(
     use_root(course_root())
     class_ = [s for s in collect(submitted, lab) if students is None or s.student in students]
     _make_writable(out)
+    levels = accepted_levels(isolation or settings().isolation)
     with ExitStack() as stack:
         kit = stack.enter_context(_kit(lab))
-        zygotes = stack.enter_context(Zygotes.of(lab, kit, data_files(lab), Limits(), sandbox))
+        zygotes = stack.enter_context(Zygotes.of(lab, kit, data_files(lab), Limits(), levels))
         notebooks = read_class(class_, lab)
         if engine == "local" and (force or not (out / STORE).exists()):
             zygotes.launch(notebooks)  # as early as can be: what follows imports for seconds
@@ -84,14 +87,17 @@ def run(
         class_, notebooks = class_ + absent, notebooks + read_class(absent, lab)
 
         from autograder.run.engines import engine_named
+        from autograder.run.local_engine import MANY, prepare
         from autograder.run.plan import EarlierRun, make_plan
 
         grade_all = engine_named(engine, zygotes)
         earlier = EarlierRun.in_folder(out, lab)
-        assignment = validate(lab, limits, sandbox, kit, earlier)
+        assignment = validate(lab, limits, levels, kit, earlier)
         plan = make_plan(notebooks, earlier, assignment.context, force)
         if engine == "local":
             zygotes.launch(plan.to_grade)
+            if len(plan.to_grade) >= MANY:
+                prepare(assignment)
         results = stack.enter_context(execute(plan, assignment, grade_all, jobs or cores(), out, force))
         planned(plan)
         return record(results, plan, assignment, class_, out, whole_class=students is None, graded=graded)
@@ -102,11 +108,14 @@ def _absent(class_: list[Submission]) -> list[Submission]:
     from autograder.course.policy_file import class_list
 
     return [
-        Submission(person.student, None) for person in class_list().absent(found.student for found in class_)
+        Submission(person.student, None)
+        for person in class_list().absent(submission.student for submission in class_)
     ]
 
 
-def validate(lab: str, limits: Limits | None, sandbox: bool, kit: Path, earlier: EarlierRun) -> Assignment:
+def validate(
+    lab: str, limits: Limits | None, levels: tuple[str, ...], kit: Path, earlier: EarlierRun
+) -> Assignment:
     """What workers need to know. Refuses a course with a mistake in its policy or its hidden tests.
 
     The hidden tests are not tried again when all that they rest on is as it was in the last run.
@@ -114,7 +123,7 @@ def validate(lab: str, limits: Limits | None, sandbox: bool, kit: Path, earlier:
     from autograder.course.policy_file import limits_of
     from autograder.grading.task import Assignment
 
-    assignment = Assignment.of(lab, limits or limits_of(lab), sandbox, kit)
+    assignment = Assignment.of(lab, limits or limits_of(lab), levels, kit)
     if earlier.context != assignment.context:
         from autograder.run.preflight import check_lab
 

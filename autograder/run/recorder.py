@@ -6,7 +6,7 @@ import json
 import os
 import tomllib
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -28,6 +28,7 @@ from autograder.gradebook.writer import GradebookWriter, marks_of, storable
 from autograder.grading.submissions import Submission
 from autograder.pages.feedback import FeedbackWriter
 from autograder.results import FAULT_NOTE, SubmissionResult
+from autograder.run.exchange_files import SECRET, TIME, secret_of, write_beside
 from autograder.run.remarks import remarks
 from autograder.run.stale_pages import Files, digest_of_marks
 from autograder.run.store import ResultStore
@@ -60,6 +61,8 @@ class Recorder:
         #: student -> the questions that were tested in this run.
         self.redone: dict[str, tuple[str, ...]] = {}
         self.faults: list[SubmissionResult] = []
+        #: student -> the submission's secret, under which nbgrader's exchange gives the page back.
+        self.secrets: dict[str, str] = {}
 
     def __enter__(self) -> Recorder:
         return self
@@ -72,6 +75,10 @@ class Recorder:
     def begin(self, class_: Sequence[Submission]) -> None:
         """Make rows for everybody in the class, and bring the time of results that stay as they are up to date."""
         self.gradebook.add_students(submission.student for submission in class_)
+        self.secrets = {
+            one.student: secret_of(self.lab, one.student, one.path.parent if one.path else None)
+            for one in class_
+        }
         known = self.store.times(self.lab)
         for submission in class_:
             if known.get(submission.student, submission.submitted_at) != submission.submitted_at:
@@ -103,11 +110,15 @@ class Recorder:
                 return  # the grader's own failure takes nobody's grade away
         again = graded_again(earlier, result)
         self.redone[result.student] = tuple(q.name for q in result.questions if q.name in again)
-        self.gradebook.write(result, regraded=again)
-        marks = self.gradebook.marks(result.student)
+        with self.gradebook.one_transaction():
+            self.gradebook.write(result, regraded=again)
+            marks = self.gradebook.marks(result.student)
         self._write_files(result, marks)
         digest = self.store.put(result)
-        self.files.made(self._files_of(result), self.files.source(digest, digest_of_marks(marks)))
+        self.files.made(
+            self._files_of(result),
+            self.files.source(digest, digest_of_marks(marks), self._secret(result.student)),
+        )
 
     def finish(self) -> tuple[Path, list[SubmissionResult], dict[str, TeacherMarks]]:
         """Make again what is not current, for results that stayed as they were too: after a change in the gradebook or
@@ -142,7 +153,7 @@ class Recorder:
             self.gradebook.write(result, regraded=())
             marks[name] = self.gradebook.marks(result.student)
         entered = marks_of(marks, result.student)
-        source = self.files.source(digest, digest_of_marks(entered))
+        source = self.files.source(digest, digest_of_marks(entered), self._secret(result.student))
         if not self.files.are_current(self._files_of(result), source):
             self._write_files(result, entered)
             self.files.made(self._files_of(result), source)
@@ -153,19 +164,28 @@ class Recorder:
         path = report_page(self.out, self.lab)
         source = self.files.source(*sources, repr(demos_of(self.lab, self.out)), repr(sentences))
         if not self.files.are_current([path], source):
-            write_report(self.lab, self.out, self.store, marks)
+            write_report(self.lab, self.out, self.store, marks, sentences)
             self.files.made([path], source)
         self.files.save()
         return path
 
     def _write_files(self, result: SubmissionResult, marks: TeacherMarks) -> None:
-        write_autograded(result, self.out)
-        self.feedback.write(result, marks)
+        notebook = write_autograded(result, self.out)
+        page = self.feedback.write(result, marks)
+        secret = self._secret(result.student)
+        write_beside(page.parent, secret, result.submitted_at)
+        if notebook is not None:  # nbgrader's own Generate Feedback takes it from there
+            write_atomically(notebook.with_name(SECRET), secret)
+
+    def _secret(self, student: str) -> str:
+        """The submission's secret; of somebody whom this run did not look at, the one that was written before."""
+        page = feedback_page(self.out, student, self.lab)
+        return self.secrets.get(student) or secret_of(self.lab, student, page.parent)
 
     def _files_of(self, result: SubmissionResult) -> list[Path]:
         notebook = autograded_notebook(self.out, result.student, result.lab)
         page = feedback_page(self.out, result.student, result.lab)
-        return [notebook, notebook.with_name("timestamp.txt"), page]
+        return [notebook, notebook.with_name(TIME), page, page.with_name(SECRET)]
 
 
 def _unrecorded(result: SubmissionResult) -> SubmissionResult:
@@ -178,19 +198,18 @@ def _unrecorded(result: SubmissionResult) -> SubmissionResult:
 
 def graded_again(earlier: SubmissionResult | None, result: SubmissionResult) -> set[str]:
     """The questions that were tested anew, and the written answers that are not what they were."""
-    old_answers, new_answers = _written(earlier), _written(result)
+    everything = {name for name, _ in (*spec(result.lab).questions, *spec(result.lab).written)}
     if earlier is None or earlier.fault:
-        return {name for name, _ in spec(result.lab).questions} | new_answers.keys()
+        return everything
+    old_answers, new_answers = _written(earlier), _written(result)
     tested = set(result.tested)
     if not result.notebook and earlier.status != result.status:
         tested = {name for name, _ in spec(result.lab).questions}
     return tested | {name for name in new_answers if old_answers.get(name) != new_answers[name]}
 
 
-def _written(result: SubmissionResult | None) -> dict[str, str]:
+def _written(result: SubmissionResult) -> dict[str, str]:
     """grade_id -> the text of each written answer of a result's notebook."""
-    if result is None:
-        return {}
     names = {name for name, _ in spec(result.lab).written}
     answers = dict.fromkeys(names, "")
     for cell in json.loads(result.notebook)["cells"] if result.notebook else ():
@@ -200,12 +219,22 @@ def _written(result: SubmissionResult | None) -> dict[str, str]:
     return answers
 
 
-def write_report(lab: str, out: Path, store: ResultStore, marks: Mapping[str, TeacherMarks]) -> Path:
-    """The class report from the stored results, with what people changed in the gradebook."""
+def write_report(
+    lab: str,
+    out: Path,
+    store: ResultStore,
+    marks: Mapping[str, TeacherMarks],
+    sentences: Sequence[str] | None = None,
+) -> Path:
+    """The class report from the stored results, with what people changed in the gradebook.
+
+    ``sentences`` are the ``remarks`` on the class, where they are known.
+    """
     from autograder.pages.report import build_report
 
     lab_spec, cells = spec(lab), test_cells(spec(lab))
-    sentences = remarks(lab, [replace(result, notebook="") for result in store.all(lab)], marks)
+    if sentences is None:
+        sentences = remarks(lab, [replace(result, notebook="") for result in store.all(lab)], marks)
     results = (
         with_final_points(result, final_points(result, lab_spec, marks_of(marks, result.student), cells))
         for result in store.all(lab)
@@ -216,8 +245,8 @@ def write_report(lab: str, out: Path, store: ResultStore, marks: Mapping[str, Te
     )
 
 
-def demos_of(lab: str, out: Path) -> dict[str, str]:
-    """Question -> the lecture demo that addresses it, as a path from ``out``; see ``notebooks/demos/questions.toml``."""
+def demo_names(lab: str) -> dict[str, str]:
+    """Question -> the lecture demo that addresses it; see ``notebooks/demos/questions.toml``."""
     folder = course_root() / "notebooks" / "demos"
     try:
         named = tomllib.loads((folder / "questions.toml").read_text(encoding="utf-8")).get(lab[:2], {})
@@ -225,18 +254,24 @@ def demos_of(lab: str, out: Path) -> dict[str, str]:
         return {}
     chosen = {question: named.get(question, named.get("all", "")) for question, _ in spec(lab).questions}
     return {
-        question: os.path.relpath(folder / f"{demo}.ipynb", out)
-        for question, demo in chosen.items()
-        if demo and (folder / f"{demo}.ipynb").is_file()
+        question: demo for question, demo in chosen.items() if demo and (folder / f"{demo}.ipynb").is_file()
     }
 
 
-def known_answers(lab: str) -> list[str]:
+def demos_of(lab: str, out: Path) -> dict[str, str]:
+    """Question -> the notebook of its demo, as a path from ``out``."""
+    folder = course_root() / "notebooks" / "demos"
+    return {
+        question: os.path.relpath(folder / f"{demo}.ipynb", out) for question, demo in demo_names(lab).items()
+    }
+
+
+def known_answers(lab: str) -> Iterator[str]:
     """Sources that two students may share without having shared them: the catalogue of answers and the master's."""
     from autograder.course.masters import solved
     from autograder.testing.catalogue import answers_of, source_of
 
-    sources = [
-        source_of(answer) for by in answers_of(lab).values() for answers in by.values() for answer in answers
-    ]
-    return [source for source in sources if source] + list(solved(lab).values())
+    for by in answers_of(lab).values():
+        for answers in by.values():
+            yield from filter(None, map(source_of, answers))
+    yield from solved(lab).values()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import ChainMap
 from collections.abc import Iterable
 from dataclasses import asdict
 from functools import cache
@@ -37,7 +38,8 @@ class Files:
 
     def are_current(self, paths: Iterable[Path], source: str) -> bool:
         """Whether these files were made from ``source`` and are as they were written (or absent, if none was)."""
-        return all(self._earlier.get(self._name(path)) == (source, _content_digest(path)) for path in paths)
+        known = ChainMap(self._noted, self._earlier)
+        return all(known.get(self._name(path)) == (source, _content_digest(path)) for path in paths)
 
     def made(self, paths: Iterable[Path], source: str) -> None:
         """Take note that these files have just been made from ``source``."""
@@ -78,7 +80,16 @@ def _lab_digest(lab: str) -> str:
 
 
 #: What writes the pages, and what it may import.
-_WRITERS = ("errors.py", "files.py", "results.py", "course", "gradebook", "pages", "run/recorder.py")
+_WRITERS = (
+    "errors.py",
+    "files.py",
+    "results.py",
+    "course",
+    "gradebook",
+    "pages",
+    "run/recorder.py",
+    "run/exchange_files.py",
+)
 
 
 @cache

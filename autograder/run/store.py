@@ -49,6 +49,11 @@ class ResultStore:
     ) -> None:
         self._db.close()
 
+    def labs(self) -> list[str]:
+        """The labs that have finished results."""
+        with self._database_errors():
+            return [lab for (lab,) in self._db.execute("SELECT DISTINCT lab FROM results ORDER BY lab")]
+
     def keys(self, lab: str) -> dict[str, tuple[str, str]]:
         """student -> (key of the notebook, digest of the context) of all finished results."""
         with self._database_errors():

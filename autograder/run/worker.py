@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import traceback
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from autograder.errors import GradingError, UserError
 from autograder.grading.cache_keys import harness_digest, library_versions
 from autograder.grading.task import Assignment, Task
 from autograder.grading.zygotes import Zygotes
-from autograder.results import FAULT_NOTE, SubmissionResult
+from autograder.results import FAULT_NOTE, STRONGEST, SubmissionResult, weakest
 from autograder.startup.one_thread import ONE_THREAD
 
 #: What a worker's process is called.
@@ -40,7 +41,7 @@ TRIES = 2
 def make_grader(assignment: Assignment, zygotes: Zygotes | None = None) -> Any:
     """A grader with a started zygote; close ``grader.zygotes`` in the end."""
     from autograder.course import policy_file
-    from autograder.grading.grader import Grader
+    from autograder.grading.imported import grader_of
     from autograder.testing.run import set_salt
 
     use_root(assignment.root)
@@ -48,11 +49,11 @@ def make_grader(assignment: Assignment, zygotes: Zygotes | None = None) -> Any:
     policy_file.use(assignment.settings)
     set_salt(assignment.settings.salt)
     zygotes = zygotes or Zygotes.of(
-        assignment.lab, assignment.kit, assignment.data, assignment.limits, assignment.sandbox
+        assignment.lab, assignment.kit, assignment.data, assignment.limits, assignment.levels
     )
     zygotes.use(assignment.limits)
     zygotes.plain.wait_ready()
-    return Grader(assignment.lab, zygotes, assignment.template, assignment.context)
+    return grader_of(assignment.lab)(assignment.lab, zygotes, assignment.template, assignment.context)
 
 
 def _same_version(assignment: Assignment) -> None:
@@ -95,12 +96,26 @@ def serve(connection: Connection, zygotes: Zygotes | None = None) -> None:
 
 
 def _graded(grader: Any, task: Task) -> tuple[str, Any]:
+    from autograder.course.policy_file import settings
+    from autograder.testing.run import set_salt
+
+    set_salt(task.salt or settings().salt)
     try:
-        return "done", grader.grade(task)
+        return "done", _with_isolation(grader.grade(task), grader.zygotes, task)
     except UserError as error:
         return "cannot", str(error)
     except Exception:
         return "fault", traceback.format_exc()
+
+
+def _with_isolation(result: SubmissionResult, zygotes: Zygotes, task: Task) -> SubmissionResult:
+    """The result with the name of what kept the submission apart: of the weakest, where questions of an earlier run count."""
+    levels = [STRONGEST]
+    if result.tested:
+        levels.append(zygotes.zygote_for(task.notebook).level)
+    if task.earlier is not None and len(result.tested) < len(result.questions):
+        levels.append(task.earlier.isolation)
+    return replace(result, isolation=weakest(*levels))
 
 
 class Worker:
@@ -196,7 +211,7 @@ def _fault(task: Task, assignment: Assignment, trace: str) -> SubmissionResult:
     return SubmissionResult(
         task.submission.student, assignment.lab, "crashed", 0.0, spec(assignment.lab).max_score, 0.0,
         notes=(*task.submission.notes, FAULT_NOTE), submitted_at=task.submission.submitted_at,
-        unsandboxed=not assignment.sandbox, fault=trace.strip(),
+        fault=trace.strip(),
     )  # fmt: skip
 
 

@@ -2,20 +2,95 @@
 
 Import this before nbformat, jupytext and nbgrader in a process that is the harness's own.
 
-- jsonschema loads ``rfc3987_syntax``, and compiles its grammar, to check addresses in schemas; nbformat's has none.
-- jupytext and the package nbgrader load Jupyter Server, to extend it. Their parts that read notebooks, edit them
-  and keep a gradebook do without; ``import nbgrader.api`` and the like work as ever.
+- jsonschema loads ``rfc3987_syntax``, and compiles its grammar, to check addresses in schemas, and ``isoduration`` for
+  times; nbformat's has neither.
+- jupytext loads Jupyter Server, to extend it. Its parts that read notebooks do without.
+- nbgrader's packages load all that stands in them: Jupyter Server, exporters, a client of kernels. Here each is its folder,
+  of which a module runs when it is imported. Who asks such a package for a name that is no module's gets the whole of it:
+  ``import nbgrader`` and the like work as ever.
+- Python looks for cycles of garbage after every 700 new objects, and among all of them at its end. Imports make hundreds
+  of thousands, and no garbage.
 """
 
+import atexit
+import functools
+import gc
+import importlib
 import importlib.util
 import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+#: Objects between two looks for garbage.
+GARBAGE_THRESHOLD = 50_000
+
+#: A package -> the names in it that its own modules and we ask for -> the module in its folder where each is.
+_FOLDERS = {
+    "nbgrader": {},
+    "nbgrader.auth": {"Authenticator": "base"},
+    "nbgrader.preprocessors": {
+        "NbGraderPreprocessor": "base",
+        "ClearHiddenTests": "clearhiddentests",
+        "ClearMarkScheme": "clearmarkingscheme",
+        "ClearSolutions": "clearsolutions",
+        "ComputeChecksums": "computechecksums",
+        "LockCells": "lockcells",
+    },
+    "nbconvert": {},
+    "nbconvert.exporters": {},
+    "nbconvert.preprocessors": {"Preprocessor": "base", "ClearOutputPreprocessor": "clearoutput"},
+}
+
+
+class _Folder(ModuleType):
+    """A package of which nothing has run yet."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name not in ("__all__", "__version__"):
+            raise AttributeError(name)
+        if (module := _FOLDERS[self.__name__].get(name)) is not None:
+            return getattr(importlib.import_module(f"{self.__name__}.{module}"), name)
+        if not name.startswith("__") and importlib.util.find_spec(f"{self.__name__}.{name}") is not None:
+            return importlib.import_module(f"{self.__name__}.{name}")
+        self.__class__ = ModuleType  # type: ignore[assignment]  # from here on it is the package as ever
+        assert self.__spec__ is not None and self.__spec__.loader is not None
+        self.__spec__.loader.exec_module(self)
+        return getattr(self, name)
+
+
+class _Archives(ModuleType):
+    """``setuptools.archive_util``, which nbgrader imports functions from and hardly ever calls: found when called."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return functools.partial(_call_in_archives, name)
+
+
+def _call_in_archives(name: str, *arguments: Any, **named: Any) -> Any:
+    if isinstance(sys.modules.get("setuptools.archive_util"), _Archives):
+        del sys.modules["setuptools.archive_util"]
+    return getattr(importlib.import_module("setuptools.archive_util"), name)(*arguments, **named)
+
+
+gc.set_threshold(GARBAGE_THRESHOLD, 20, 50)
+atexit.register(gc.freeze)
 
 if "jsonschema" not in sys.modules:
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+    for _name in ("rfc3987_syntax", "rfc3986_validator", "isoduration"):
+        sys.modules.setdefault(_name, None)  # type: ignore[arg-type]
 
 if "jupytext" not in sys.modules:
     for _name in ("jupytext.sync_contentsmanager", "jupytext.async_contentsmanager"):
         sys.modules.setdefault(_name, None)  # type: ignore[arg-type]
 
-if "nbgrader" not in sys.modules and (_spec := importlib.util.find_spec("nbgrader")) is not None:
-    sys.modules["nbgrader"] = importlib.util.module_from_spec(_spec)  # its folder, and nothing run
+if "setuptools" not in sys.modules:
+    sys.modules.setdefault("setuptools.archive_util", _Archives("setuptools.archive_util"))
+
+for _name in _FOLDERS:
+    if _name not in sys.modules and (_spec := importlib.util.find_spec(_name)) is not None:
+        _package = sys.modules[_name] = importlib.util.module_from_spec(_spec)  # its folder, and nothing run
+        _package.__class__ = _Folder
+        if "." in _name:
+            setattr(sys.modules[_name.rpartition(".")[0]], _name.rpartition(".")[2], _package)

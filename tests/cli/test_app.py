@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
+from autograder.course.policy_file import spec
 from autograder.files import feedback_page
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import LAB, command
@@ -89,6 +90,8 @@ def test_without_a_true_time_nobody_is_late_and_everybody_says_so(graded, frozen
     assert penalty(graded, "bo") is None, "what was once known of the time is known no more"
     sentence = "Lateness was not counted for 1 of 2 submissions, since nobody knows when they came in: bo."
     assert sentence in " ".join(said.split()) and "3 unchanged" in said
+    most = 20 + sum(points for _, points in spec(LAB).written)
+    assert f"the tests give at most 20 points, with the written answers it is {most:g}" in said
     assert sentence in (graded / "out" / "report" / f"{LAB}.html").read_text()
     checked = command(
         "check-course", "--submitted", graded / "submitted", "--json", tmp_path / "c.json",

@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import stat
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -364,3 +365,77 @@ def test_of_many_zips_of_one_student_a_few_are_opened(tmp_path: Path, out: Path)
     done = collect(zip_of(tmp_path / "z.zip", files | {f"bo/{LAB}.ipynb": "bo"}), out, LAB)
     assert set(submitted(out)) == {"ada", "bo"}
     assert sum("zips are opened" in note for note in done.notes) == 4
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA, zipfile.ZIP_DEFLATED])
+def test_a_students_zip_bomb_costs_little_memory_and_that_student_alone(tmp_path, out, compression):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", compression) as archive, archive.open(f"{LAB}.ipynb", "w") as member:
+        for _ in range(12):
+            member.write(bytes(16 << 20))
+    source = zip_of(
+        tmp_path / "all.zip",
+        {"bob_100_1000_work.zip": packed.getvalue(), f"ada_101_1101_{LAB}.ipynb": "ada"},
+    )
+    tracemalloc.start()
+    try:
+        done = collect(source, out, LAB, kind="canvas")
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert done.students == ("ada_101",) and any("work.zip" in note for note in done.notes)
+    assert most < 160 << 20  # 64 MB are taken, once more while they are put together
+
+
+@pytest.mark.parametrize("name", ["HEAD", "refs/heads/main", "packed-refs"])
+def test_a_pipe_or_a_device_among_a_clones_files_holds_nobody_up(tmp_path, out, name):
+    source = folder_of(tmp_path / "all", {f"{who}/{LAB}.ipynb": who for who in ("ada", "eve", "max")})
+    for who in ("eve", "max"):
+        git = source / who / ".git"
+        (git / "objects").mkdir(parents=True)
+        (git / "refs" / "heads").mkdir(parents=True)
+        if name != "HEAD":
+            (git / "HEAD").write_text("ref: refs/heads/main\n")
+    os.mkfifo(source / "eve" / ".git" / name)
+    (source / "max" / ".git" / name).symlink_to("/dev/zero")
+    assert collect(source, out, LAB).students == ("ada", "eve", "max")
+
+
+def test_a_students_own_timestamp_dates_nothing_in_a_repository(tmp_path, out):
+    files = {f"lab-{who}/.github/x.yml": "a" for who in ("ada", "bo", "eve")}
+    files |= {f"lab-{who}/{LAB}.ipynb": "{}" for who in ("ada", "bo")}
+    files |= {f"lab-eve/{LAB}/{LAB}.ipynb": "{}", f"lab-eve/{LAB}/timestamp.txt": "2020-01-01 00:00:00 UTC"}
+    done = collect(folder_of(tmp_path / "all", files), out, LAB)
+    assert done.kind == "classroom" and len(done.without_time) == 3
+    assert not list(out.rglob("timestamp.txt"))
+
+
+def test_nor_in_a_folder_that_one_student_uploaded(tmp_path, out):
+    mine = {f"x/{LAB}/{LAB}.ipynb": "{}", f"x/{LAB}/timestamp.txt": "2020-01-01 00:00:00 UTC"}
+    assert collect_folder(folder_of(tmp_path / "up", mine), out, LAB, student="eve").students == ("eve",)
+    assert not list(out.rglob("timestamp.txt"))
+
+
+def test_times_from_files_beside_the_notebooks_are_said_to_be(tmp_path, out):
+    mine = {f"ada/{LAB}/{LAB}.ipynb": "{}", f"ada/{LAB}/timestamp.txt": "2026-01-01 00:00:00 UTC"}
+    done = collect(folder_of(tmp_path / "all", mine), out, LAB)
+    assert any("timestamp.txt" in note for note in done.notes)
+
+
+def test_one_students_thousand_bad_files_leave_the_others_notes_in_sight(tmp_path, out):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for number in range(3000):
+            archive.writestr(f"../{number}{'n' * 300}", b"")
+    files: dict[str, str | bytes] = {f"bob_100_{n}_w{n}.zip": packed.getvalue() for n in range(9)}
+    done = collect(
+        zip_of(tmp_path / "all.zip", files | {f"ada_101_1_{LAB}.ipynb": "x"}), out, LAB, kind="canvas"
+    )
+    assert len(done.notes) < 50 and sum(map(len, done.notes)) < 20_000
+    assert any("2995 more" in note for note in done.notes)
+    source = folder_of(tmp_path / "all", {f"{who}/{LAB}.ipynb": who for who in ("ada", "eve")})
+    for number in range(300):
+        (source / "eve" / str(number)).symlink_to("x")
+    (source / "ada" / "l").symlink_to("x")
+    notes = collect(source, out, LAB).notes
+    assert len(notes) < 15 and any("ada/l" in note for note in notes)

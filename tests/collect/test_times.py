@@ -31,7 +31,9 @@ WORKSHEETS = {
     "pt": ("Identificador", "Participante77", "Nome completo", "Última atualização (submissão)", "segunda-feira, 2 de março de 2026 às 14:15"),
     "pt_br": ("Identificador", "Participante 77", "Nome completo", "Última modificação (envio)", "segunda-feira, 2 mar. 2026, 14:15"),
     "nl": ("Identificatie", "Deelnemer77", "Volledige naam", "Laatst gewijzigd (inzending)", "maandag, 2 maart 2026, 14:15"),
-    "pl": ("Identyfikator", "Uczestnik 77", "Pełna nazwa", "Ostatnio modyfikowane (zadanie)", "poniedziałek, 2 marca 2026, 14:15"),
+    # "%H:%M %p": where the system's locale knows PM, it stands behind 24 hours
+    "pl": ("identyfikator", "Uczestnik77", "Pełna nazwa", "Ostatnia modyfikacja (przesłane rozwiązanie)", "poniedziałek, 2 marca 2026, 14:15 PM"),
+    "pl, unverified": ("Identyfikator", "Uczestnik 77", "Imię i nazwisko", "Ostatnio modyfikowane (zadanie)", "poniedziałek, 2 marca 2026, 14:15"),
 }  # fmt: skip
 
 
@@ -128,7 +130,10 @@ def test_a_plain_list_and_github_classrooms_grades_give_the_times(tmp_path: Path
     assert stamps(out)["ada"] == "2026-03-03 08:00:00 UTC"
 
 
-@pytest.mark.parametrize("time", ["02/03/2026 10:00", "yesterday", "2026-03-02", "2 Marchember 2026, 10:00"])
+@pytest.mark.parametrize(
+    "time",
+    ["02/03/2026 10:00", "yesterday", "2026-03-02", "2 Marchember 2026, 10:00", "2 March 2026, 14:15 AM"],
+)
 def test_a_time_that_would_have_to_be_guessed_is_refused_with_its_row(
     tmp_path: Path, out: Path, time: str
 ) -> None:

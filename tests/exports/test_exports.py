@@ -5,14 +5,9 @@ from __future__ import annotations
 import csv
 import html
 import json
-import os
-import subprocess
-import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-import nbformat
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -268,82 +263,3 @@ def test_the_documented_json_reads_back(make_result: Make) -> None:
 
 def test_every_format_says_what_it_is() -> None:
     assert all(words and words[0] in "abcdefghijklmnopqrstuvwxyzMGC" for words, _ in FORMATS.values())
-
-
-# Gradescope's zip, with the real harness and a real lab
-
-
-@pytest.fixture(scope="module")
-def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bare folder as Gradescope lays it out, the zip unpacked into ``source``."""
-    from autograder.course.policy_file import spec as real_spec
-
-    root = tmp_path_factory.mktemp("autograder")
-    made = export("gradescope-zip", [], real_spec(LAB), root)
-    with zipfile.ZipFile(made.paths[0]) as archive:
-        archive.extractall(root / "source")
-    (root / "submission").mkdir()
-    (root / "results").mkdir()
-    assert "give it to nobody" in made.notes[0]
-    return root
-
-
-def run_bundle(root: Path) -> subprocess.CompletedProcess[str]:
-    """Start the zip's own script in its bare folder, far from the repository."""
-    environment = {"GRADESCOPE_ROOT": str(root), "COURSE_PYTHON": sys.executable, "PATH": os.environ["PATH"]}
-    return subprocess.run(
-        ["bash", str(root / "source/run_autograder")],
-        cwd=root,
-        env={**environment, "HOME": str(root), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-
-
-def test_the_zip_holds_the_lab_and_nothing_of_later_ones(unpacked: Path) -> None:
-    files = {path.relative_to(unpacked / "source").as_posix() for path in (unpacked / "source").rglob("*.*")}
-    assert {"setup.sh", "run.py", "requirements.txt", "gradescope.json"} <= files
-    assert f"course/autograder/hidden_tests/test_{LAB}.py" in files
-    assert f"course/solutions/{LAB}/{LAB}.py" in files
-    assert "course/autograder/pages/templates/style.css" in files
-    assert not any("01_" in file or "__pycache__" in file for file in files)
-    assert any(
-        line.startswith("torch==") for line in (unpacked / "source/requirements.txt").read_text().split()
-    )
-
-
-def test_the_unpacked_zip_grades_a_submission_in_a_bare_folder(unpacked: Path) -> None:
-    from autograder.course.build import released_notebook
-    from autograder.course.masters import read_master
-
-    solutions = {cell["id"]: cell.source for cell in read_master(LAB).cells}
-    notebook = released_notebook(LAB)
-    for cell in notebook.cells:
-        if cell.metadata.get("nbgrader", {}).get("solution") and cell.cell_type == "code":
-            cell.source = solutions[cell["id"]]
-    nbformat.write(notebook, unpacked / "submission/my work.ipynb")
-    (unpacked / "submission_metadata.json").write_text('{"created_at": "2026-03-02T10:00:00.000000-05:00"}')
-
-    done = run_bundle(unpacked)
-
-    assert done.returncode == 0, done.stdout + done.stderr
-    content = json.loads((unpacked / "results/results.json").read_text(encoding="utf-8"))
-    assert content["extra_data"] == {"lab": LAB, "status": "graded", "unsandboxed": False}
-    assert content["score"] == sum(test["max_score"] for test in content["tests"]) > 0
-    assert all(test["status"] == "passed" for test in content["tests"])
-
-
-def test_a_grader_that_cannot_run_writes_no_zero(unpacked: Path, tmp_path: Path) -> None:
-    broken = tmp_path / "autograder"
-    (broken / "source").mkdir(parents=True)
-    for name in ("run_autograder", "run.py"):
-        (broken / "source" / name).write_bytes((unpacked / "source" / name).read_bytes())
-    settings = {"lab": "99_no_such_lab", "options": [], "salt": "s"}
-    (broken / "source/gradescope.json").write_text(json.dumps(settings))
-    (broken / "source/course").symlink_to(unpacked / "source/course")
-    (broken / "submission").mkdir()
-    done = run_bundle(broken)
-    assert done.returncode != 0
-    assert "no result was written" in done.stderr
-    assert not (broken / "results/results.json").exists()

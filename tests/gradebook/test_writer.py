@@ -26,7 +26,7 @@ from autograder.course.lab import LabSpec
 from autograder.errors import GradingError
 from autograder.files import folder_name, write_autograded
 from autograder.gradebook.final_points import TeacherMarks
-from autograder.gradebook.writer import GradebookWriter
+from autograder.gradebook.writer import GradebookWriter, newest_revision
 from autograder.results import SubmissionResult
 
 LAB = "00_warm_up"
@@ -345,7 +345,7 @@ def test_a_gradebook_of_another_nbgrader_is_not_touched(book: Path, spec: LabSpe
 
 def test_a_lab_whose_question_has_no_test_cell_is_a_sentence(book: Path, spec: LabSpec) -> None:
     broken = LabSpec(spec.name, spec.title, (*spec.questions, ("lookup", 1.0)), spec.written, spec.cells)
-    with pytest.raises(GradingError, match="no test cell after the solution cell of lookup"):
+    with pytest.raises(GradingError, match="no test cell for lookup"):
         GradebookWriter(book, broken)
 
 
@@ -404,3 +404,10 @@ def test_an_answer_with_a_forbidden_function_keeps_its_points_and_waits_for_a_pe
         assert (saved[cell]["needs_manual_grade"], saved[cell]["score"]) == (False, 0.0)
         writer.write(result)
         assert "Suggested" not in (grades(book, "ada")[full.name].get("comment") or "")
+
+
+def test_the_newest_version_of_the_tables_is_the_one_that_alembic_names():
+    from alembic.script import ScriptDirectory
+    from nbgrader.dbutil import ALEMBIC_DIR
+
+    assert newest_revision() == ScriptDirectory(ALEMBIC_DIR).get_current_head()

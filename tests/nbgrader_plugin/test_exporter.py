@@ -146,6 +146,8 @@ def test_where_the_sandbox_cannot_be_had_nothing_is_graded_and_nothing_runs(cour
             'if sys.platform != "linux":', "if True:\n        return 'no'\n    if True:", 1
         )
     )
+    with (broken / "course.toml").open("a") as policy:
+        policy.write('isolation = "namespaces"\n')
     assert nbgrader(copy, broken, "generate_assignment", LAB, "--create", "--force").returncode == 0
     done = nbgrader(copy, broken, "autograde", LAB)
     assert done.returncode != 0

@@ -105,14 +105,14 @@ def test_the_report_counts_statuses_and_misconceptions(
     )
     assert "timed-out : a cell ran out of time and was stopped who cy 1" in text
     assert 'href="../feedback/ada/00_warm_up/00_warm_up.html"' in page
-    assert "graded without isolation" not in text
+    assert "graded with isolation" not in text and "Isolation: namespaces" in text
 
 
-def test_the_report_says_when_submissions_ran_without_isolation(
+def test_the_report_says_when_submissions_ran_with_less_isolation(
     tmp_path: Path, spec: LabSpec, make_result: Make
 ) -> None:
-    path = build_report([make_result("ada", unsandboxed=True), make_result("bo")], spec, tmp_path)
-    assert "1 of 2 submissions were graded without isolation" in text_of(path)
+    path = build_report([make_result("ada", isolation="user"), make_result("bo")], spec, tmp_path)
+    assert "1 of 2 submissions were graded with isolation “user” only" in text_of(path)
 
 
 def test_the_headline_tells_when_half_of_the_class_has_everything(

@@ -149,6 +149,24 @@ def test_no_scheduler_is_one_sentence(submitted, frozen, tmp_path):
     assert "No Dask scheduler answers" in done.stderr and SALT not in done.stderr
 
 
+def test_a_real_scheduler_without_workers_is_one_sentence(monkeypatch, capsys):
+    from distributed import LocalCluster
+
+    from autograder.errors import GradingError
+    from autograder.run import dask_engine
+
+    monkeypatch.setattr(dask_engine, "_SAID_AFTER", 0.5)
+    monkeypatch.setattr(dask_engine, "_WORKERS_WITHIN", 0.5)
+    with LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as cluster:
+        address = cluster.scheduler_address
+        with (
+            pytest.raises(GradingError, match=f"at {address} has no workers"),
+            dask_engine._client(address, 1),
+        ):
+            pytest.fail("nothing is sent to nobody")
+    assert f"at {address} has no workers yet: start some." in capsys.readouterr().err
+
+
 def test_a_scheduler_without_workers_is_said_before_anybody_gives_up(monkeypatch, capsys):
     from autograder.errors import GradingError
     from autograder.run import dask_engine

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.course.masters import lab_as_written
 from autograder.course.soundness.faults import Fault, missing_file, nearest
 from autograder.course.soundness.master import Outline
 
@@ -52,6 +53,18 @@ def companion_faults(lab: str, root: Path, outline: Outline) -> list[Fault]:
     if outline.questions:
         faults += _unknown(declared, outline) + _too_few(declared, outline, missing)
     return faults + _repeated(declared) + _without_words(declared)
+
+
+def imported_faults(lab: str, root: Path) -> list[Fault]:
+    """Faults of a lab that came from nbgrader: a test of a cell that is not there. It needs no checks and no wrong answers."""
+    path, kinds, what = companion_files(lab, root)[1]
+    if not path.is_file():
+        return [missing_file(path, root, what)]
+    faults: list[Fault] = []
+    outline = Outline(f"solutions/{lab}/{lab}.py")
+    outline.questions = {name: 0 for name, _ in lab_as_written(lab).questions}
+    declared = list(_read(path, root, kinds, outline, faults))
+    return faults + _unknown(declared, outline) + _repeated(declared) + _without_words(declared)
 
 
 def companion_files(lab: str, root: Path) -> list[tuple[Path, set[str], str]]:

@@ -22,7 +22,7 @@ POINTS = 20
 
 _ROLES = ("question", "test", "written", "locked")
 _OPTIONS = (*_ROLES, "points", "tags")
-_HEADER = ("data", "minutes", "demo", "limits", "unfinished")
+_HEADER = ("data", "minutes", "demo", "limits", "unfinished", "nbgrader")
 _REGION = ("### BEGIN SOLUTION", "### END SOLUTION")
 _MADE_BY_JUPYTEXT = {"lines_to_next_cell", "lines_to_end_of_cell_marker"}
 

@@ -1,7 +1,7 @@
 """Grades one submission inside Gradescope's container: submission/ in, results/results.json out.
 
-When the grader itself cannot run, nothing is written and the exit status is not 0: Gradescope then
-shows the submission as not graded, where a zero would blame the student.
+Without a notebook the result is 0 points and a sentence. When the grader itself cannot run, nothing is written and the
+exit status is not 0: Gradescope then shows the submission as not graded, where a zero would blame the student.
 """
 
 from __future__ import annotations
@@ -11,44 +11,54 @@ import os
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autograder.collect import Collected
+    from autograder.results import SubmissionResult
+
+#: What the student is called here, where nobody knows a name.
+STUDENT = "student"
 
 
 def main(root: Path) -> int:
     """Grade what lies in ``root/submission``; returns the exit status."""
-    course = root / "source" / "course"
-    settings = json.loads((root / "source" / "gradescope.json").read_text(encoding="utf-8"))
+    source = root / "source"
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        source.chmod(
+            0o700
+        )  # where the submission only gets another user id, it must not read the hidden tests
+    course = source / "course"
+    settings = json.loads((source / "gradescope.json").read_text(encoding="utf-8"))
     sys.path[:0] = [str(course), str(course / "notebooks")]
-    environment = {
-        **os.environ,
-        "COURSE_ROOT": str(course),
-        "COURSE_SALT": settings["salt"],
-        "COURSE_ROSTER": "",  # the class list stays with the teacher: here is one student, who has no name
-        "PYTHONPATH": os.pathsep.join(sys.path[:2]),
-    }
-    os.environ["COURSE_ROOT"] = str(course)
+    os.environ.update(
+        COURSE_ROOT=str(course),
+        COURSE_FILE=str(course / "course.toml"),
+        COURSE_SALT=settings["salt"],
+        COURSE_ROSTER="",  # the class list stays with the teacher: here is one student, who has no name
+        PYTHONPATH=os.pathsep.join(sys.path[:2]),
+    )
     with tempfile.TemporaryDirectory() as folder:
-        work = Path(folder)
-        _lay_out(root, work / "submitted", settings["lab"])
-        command = [sys.executable, "-m", "autograder.cli", "grade", settings["lab"], "--jobs", "1"]
-        command += ["--submitted", str(work / "submitted"), "--out", str(work / "out")]
-        command += ["--json", str(work / "results.json"), *settings["options"]]
-        status = subprocess.run(command, env=environment, check=False).returncode
-        if status != 0 or not (work / "results.json").exists():
-            print(f"The grader stopped with exit status {status}; no result was written.", file=sys.stderr)
-            return status or 1
-        [row] = json.loads((work / "results.json").read_text(encoding="utf-8"))
-    _write(root / "results" / "results.json", row, settings)
+        found = _lay_out(root, Path(folder) / "submitted", settings["lab"])
+        if found.students:
+            result = _graded(Path(folder), settings)
+            if result is None:
+                return 1
+        else:
+            result = _nothing(settings["lab"])
+    notes = [note.removeprefix(f"{STUDENT}: ").removeprefix(f"{STUDENT} ") for note in found.notes]
+    notes += _lateness(settings["lab"], _time(root))
+    _write(root / "results" / "results.json", replace(result, notes=(*map(_sentence, notes), *result.notes)))
     return 0
 
 
-def _lay_out(root: Path, submitted: Path, lab: str) -> None:
+def _lay_out(root: Path, submitted: Path, lab: str) -> Collected:
     """Put the submission where the grader expects it, with its time."""
     from autograder.collect import collect_folder
 
-    collect_folder(root / "submission", submitted, lab, student="student", submitted_at=_time(root))
-    (submitted / "student").mkdir(parents=True, exist_ok=True)
+    return collect_folder(root / "submission", submitted, lab, student=STUDENT, submitted_at=_time(root))
 
 
 def _time(root: Path) -> str:
@@ -60,14 +70,55 @@ def _time(root: Path) -> str:
         return ""
 
 
-def _write(path: Path, row: dict[str, Any], settings: dict[str, Any]) -> None:
+def _graded(work: Path, settings: dict[str, Any]) -> SubmissionResult | None:
+    """The result of the notebook; None when the grader itself cannot run."""
+    from autograder.exports.json_rows import result_from_json
+
+    command = [sys.executable, "-m", "autograder.cli", "grade", settings["lab"], "--jobs", "1"]
+    command += ["--submitted", str(work / "submitted"), "--out", str(work / "out")]
+    command += ["--json", str(work / "results.json"), "--isolation", settings["isolation"]]
+    status = subprocess.run(command, check=False).returncode
+    if status != 0 or not (work / "results.json").exists():
+        print(f"The grader stopped with exit status {status}; no result was written.", file=sys.stderr)
+        return None
+    [row] = json.loads((work / "results.json").read_text(encoding="utf-8"))
+    return result_from_json(row)
+
+
+def _lateness(lab: str, submitted_at: str) -> list[str]:
+    """What a late submission must be told: who has more time is not known here, so that nothing is taken off."""
+    from autograder.course.policy_file import settings
+    from autograder.files import parse_time
+
+    due, when = settings().due(lab), parse_time(submitted_at)
+    if due is None or when is None or when <= due:
+        return []
+    shown = f"{settings().local(due):%Y-%m-%d %H:%M} {settings().timezone}"
+    return [
+        f"handed in after {shown}, when the lab was due. No points are taken off here, since nobody's extensions are known; "
+        "Gradescope's late policy or the teaching team may."
+    ]
+
+
+def _nothing(lab: str) -> SubmissionResult:
+    """What somebody gets who handed in no notebook: no points, and each question by name."""
+    from autograder.course.policy_file import spec
+    from autograder.results import QuestionResult, SubmissionResult
+
+    questions = tuple(QuestionResult(name, 0.0, points) for name, points in spec(lab).questions)
+    return SubmissionResult(STUDENT, lab, "missing", 0.0, spec(lab).max_score, 0.0, questions)
+
+
+def _sentence(note: str) -> str:
+    return note[:1].upper() + note[1:]
+
+
+def _write(path: Path, result: SubmissionResult) -> None:
     from autograder.course.policy_file import spec
     from autograder.exports.gradescope import results_of
-    from autograder.exports.json_rows import result_from_json
     from autograder.files import write_atomically
 
-    result = result_from_json(row, unsandboxed="--no-sandbox" in settings["options"])
-    content = results_of(result, spec(settings["lab"]))
+    content = results_of(result, spec(result.lab))
     write_atomically(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 

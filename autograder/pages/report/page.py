@@ -27,7 +27,7 @@ from autograder.pages.report.statistics import (
     question_statistics,
     round_edges,
 )
-from autograder.results import STATUSES, SubmissionResult
+from autograder.results import ISOLATION, STATUSES, STRONGEST, SubmissionResult
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,20 @@ def render_report(
         students=[_student_row(result, spec, folder, out) for result in results],
         remarks=[plain(remark, 2000) for remark in remarks],
         question_names=[name for name, _ in spec.questions],
-        unsandboxed=sum(result.unsandboxed for result in results),
+        isolation=_isolation(handed_in),
         handed_in=len(handed_in),
         everybody=len(results),
     )
+
+
+def _isolation(results: Sequence[SubmissionResult]) -> list[tuple[str, int, str]]:
+    """Each level of isolation that submissions were graded with, how many, and what it means where it is not the strongest."""
+    levels = Counter(result.isolation for result in results)
+    return [
+        (name, levels[name], "" if name == STRONGEST else level.for_staff)
+        for name, level in ISOLATION.items()
+        if levels[name]
+    ]
 
 
 def _score_summary(results: Sequence[SubmissionResult], spec: LabSpec) -> dict[str, Any] | None:

@@ -1,0 +1,118 @@
+"""Gathers a term from a graded folder: every graded lab's results, what people entered, and the class list."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from autograder.course.class_list import ClassList
+from autograder.course.lab import LabSpec
+from autograder.course.masters import all_labs
+from autograder.course.policy_file import class_list, extension_of, settings, spec
+from autograder.files import parse_time
+from autograder.gradebook.cells import test_cells
+from autograder.gradebook.final_points import TeacherMarks, final_points
+from autograder.gradebook.writer import marks_of
+from autograder.pages.report.term import Entry, Idea, Lab, Student, Term
+from autograder.results import SubmissionResult
+from autograder.run.recorder import open_gradebook
+from autograder.run.remarks import remarks
+from autograder.run.store import ResultStore
+
+Progress = Callable[[Iterable[str]], Iterable[str]]
+
+
+def gather(out: Path, store: ResultStore, progress: Progress = iter) -> Term:
+    """The term from all labs that were graded into ``out``. ``progress`` wraps the walk over the labs."""
+    stored = store.labs()
+    known = [lab for lab in all_labs() if lab in stored]
+    gone = [lab for lab in stored if lab not in known]
+    people, labs, hints = class_list(), [], dict[str, str]()
+    entries: dict[str, dict[str, Entry]] = defaultdict(dict)
+    doubled: list[str] = []
+    for lab in progress(known):
+        summary, of_lab = _lab(lab, out, store, hints)
+        labs.append(summary)
+        for folder, entry in of_lab:
+            person = people.of_folder(folder)
+            name = person.student if person is not None else folder
+            if lab in entries[name]:  # two folders of one person: neither is chosen
+                doubled.append(f"{name} has two submissions of lab {lab}: {folder} is a row of its own.")
+                name = folder
+            entries[name][lab] = entry
+    for person in people.people:
+        entries[person.student]  # a row for everybody in the class, whatever they handed in
+    said = [f"Lab {lab} was graded, but is no lab of this course any more: it is left out." for lab in gone]
+    students = (_student(name, own, labs, people) for name, own in entries.items())
+    ordered = sorted(students, key=lambda one: (one.section.casefold(), (one.name or one.student).casefold()))
+    return Term(settings().name, tuple(labs), tuple(ordered), hints, (*doubled, *said))
+
+
+def _lab(
+    lab: str, out: Path, store: ResultStore, hints: dict[str, str]
+) -> tuple[Lab, list[tuple[str, Entry]]]:
+    """A lab and the entries of its folders; the hints of the misconceptions that were seen are added."""
+    lab_spec = spec(lab)
+    with open_gradebook(lab, out) as gradebook:
+        gradebook.apply_policy()
+        marks = gradebook.all_marks()
+    results, entries = [], []
+    for result in store.all(lab):
+        hints.update((q.misconception, q.hint or "") for q in result.questions if q.misconception)
+        entries.append((result.student, entry_of(result, marks_of(marks, result.student), lab_spec)))
+        results.append(replace(result, notebook=""))
+    due = settings().due(lab)
+    words = f"{settings().local(due):%d %B %Y, %H:%M}" if due is not None else ""
+    return Lab(lab, lab_spec.title, _most(lab_spec), words, remarks(lab, results, marks)), entries
+
+
+def _most(lab_spec: LabSpec) -> float:
+    return lab_spec.max_score + sum(most for _, most in lab_spec.written)
+
+
+def entry_of(result: SubmissionResult, marks: TeacherMarks, lab_spec: LabSpec) -> Entry:
+    """What a result and a person's marks come to."""
+    final = final_points(result, lab_spec, marks, test_cells(lab_spec))
+    written = dict(lab_spec.written)
+    due, came = settings().due(result.lab), parse_time(result.submitted_at or "")
+    after_due = (came - due).total_seconds() if due is not None and came is not None else 0.0
+    return Entry(
+        status=result.status,
+        points=0.0 if result.fault else final.total,
+        most=_most(lab_spec),
+        waiting=sum(written[name] for name in final.waiting),
+        late_penalty=final.late_penalty,
+        seconds_late=marks.seconds_late,
+        extension=extension_of(result.lab, result.student) is not None,
+        # Whoever gave it (course.toml, the class list, the gradebook): it made the submission less late than the clock.
+        extension_used=after_due > 0 and marks.seconds_late < after_due - 1,
+        undated=result.readable and due is not None and not result.submitted_at,
+        fault=bool(result.fault),
+        folder=result.student,
+        ideas=tuple(_ideas(result, {name: cell.final for name, cell in final.questions.items()})),
+    )
+
+
+def _ideas(result: SubmissionResult, points: dict[str, float]) -> Iterator[Idea]:
+    """The questions that cost points, and why; and every misconception that was recognised."""
+    if result.fault or not result.readable:
+        return
+    for question in result.questions:
+        lost = question.max_points - points.get(question.name, question.points)
+        if lost > 1e-9 or question.misconception:
+            title = question.misconception or question.cause or ""
+            yield Idea(result.lab, question.name, title, max(0.0, lost), bool(question.misconception))
+
+
+def _student(name: str, own: dict[str, Entry], labs: Iterable[Lab], people: ClassList) -> Student:
+    """A student with an entry for every lab: where there is no row, nothing was handed in."""
+    person = people.find(name) or people.of_folder(name)
+    entries = {
+        lab.name: own.get(lab.name)
+        or Entry("missing", 0.0, lab.most, extension=extension_of(lab.name, name) is not None)
+        for lab in labs
+    }
+    shown = person if person is not None and person.student == name else None
+    return Student(name, shown.name if shown else "", shown.section if shown else "", entries)

@@ -1,0 +1,270 @@
+"""The images' steps without Docker: what their Dockerfiles copy and run makes a machine that grades, and one for a student.
+
+The steps run as they stand, on a machine of its own (``tests/fixtures/machine.py``). One thing is shortened: the packages of
+the tests' own environment count as installed there, so that pip downloads none of them a second time; which packages an
+image needs is what pip then checks. The images' system is this machine's, so that a missing Debian package is not noticed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dockerfile_parse import DockerfileParser
+
+from autograder.course.masters import course_root, lab_name
+from autograder.course.policy_file import spec
+from autograder.course.visible_files import files_below
+from autograder.sandbox.jail import landlock
+from tests.fixtures.frozen_course import WRONG, hand_in
+from tests.fixtures.machine import Machine, closed_to_others
+
+pytestmark = pytest.mark.xdist_group("images")
+
+ROOT = course_root()
+IMAGES = {name: ROOT / "docker" / f"{name}.Dockerfile" for name in ("grading", "hub")}
+LAB = lab_name("01")
+
+
+def instructions(image: str) -> list[tuple[str, str]]:
+    """(instruction, value) in order, comments left out."""
+    parser = DockerfileParser(path=str(IMAGES[image]), cache_content=True)
+    return [(one["instruction"], one["value"]) for one in parser.structure if one["instruction"] != "COMMENT"]
+
+
+def copied(image: str) -> list[str]:
+    """What the image copies from the course."""
+    return [word for kind, value in instructions(image) if kind == "COPY" for word in value.split()[:-1]]
+
+
+class Image:
+    """An image as it is built up: its folder, its environment, and a machine on which its steps run."""
+
+    def __init__(self, machine: Machine):
+        self.machine, self.folder = machine, "/"
+        # python:3.11-slim's own Python is here one of the machine's disk
+        machine.sh(
+            f"{shlex.quote(sys.executable)} -m venv /srv/python && cd /srv/python/lib/python3.*/site-packages && "
+            f"echo {shlex.quote(sysconfig.get_path('purelib'))} > already_there.pth"
+        )
+        self.environment = {"PATH": "/srv/python/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+        kept = (
+            "PIP_FIND_LINKS",
+            "PIP_CERT",
+            "PIP_DEFAULT_TIMEOUT",
+            "HTTPS_PROXY",
+            "https_proxy",
+            "OMP_NUM_THREADS",
+        )
+        self.environment |= {name: os.environ[name] for name in kept if name in os.environ}
+        self.entrypoint: list[str] = []
+        self.command: list[str] = []
+
+    def sh(self, script: str, **more: str) -> str:
+        """A script as root in the image's present folder."""
+        return self.machine.sh(f"cd {self.folder}\n{script}", **{**self.environment, **more})
+
+    def build(self, image: str) -> None:
+        for kind, value in instructions(image):
+            match kind:
+                case "FROM":
+                    assert value == "python:3.11-slim", (
+                        "another system than the one that this test stands in for"
+                    )
+                case "ARG" | "ENV":
+                    for word in shlex.split(value):
+                        name, _, said = word.partition("=")
+                        self.environment.setdefault(name, said)
+                case "WORKDIR":
+                    self.folder = value
+                    self.machine.sh(f"mkdir -p {value}")
+                case "COPY":
+                    *sources, target = value.split()
+                    for source in sources:
+                        self.copy(source, target)
+                case "RUN":
+                    self.sh(value)
+                case "ENTRYPOINT":
+                    self.entrypoint = json.loads(value)
+                case "CMD":
+                    self.command = json.loads(value)
+                case _:
+                    raise AssertionError(f"{kind}: this test does not know the instruction")
+
+    def copy(self, source: str, target: str) -> None:
+        """As COPY does it: a file into the folder ``target/``, a folder's content into ``target``."""
+        disk = self.machine.folder / self.folder.lstrip("/")
+        if (ROOT / source).is_file():
+            assert target == "./"
+            shutil.copy(ROOT / source, disk)
+            return
+        for file in files_below(ROOT / source):
+            place = disk / target / file.relative_to(ROOT / source)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, place)
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Iterator[Image]:
+    assert os.geteuid() == 0, "the images' steps need root: they run on a machine of their own"
+    prefix, base = Path(sys.prefix), Path(sys.base_prefix)
+    places = [(prefix, str(prefix)), (base, str(base))]
+    covered = {closed for path in (prefix, base, ROOT) if (closed := closed_to_others(path))}
+    # the fixture of a plain container lies in the checkout; nothing else of it may be of use to an image
+    places += [(ROOT / "tests", "/srv/checkout/tests"), (ROOT / "autograder", "/srv/checkout/autograder")]
+    machine = Machine(tmp_path, places, sorted(covered))
+    try:
+        yield Image(machine)
+    finally:
+        machine.stop()
+
+
+@pytest.mark.parametrize("name", IMAGES)
+def test_an_image_takes_only_what_dockerignore_lets_in_and_names_no_secret(name: str) -> None:
+    lines = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and line[0] != "#"]
+    assert lines[0] == "*", "what is not named stays out"
+    let_in = {line[1:] for line in lines if line.startswith("!")}
+    for source in copied(name):
+        assert (ROOT / source).exists(), source
+        assert source.split("/")[0] in let_in, source
+    for secret in (".course-salt", "course.toml", "submitted", "graded", ".git", "extensions.csv"):
+        assert not any(fnmatch(secret, pattern) for pattern in let_in), secret
+
+
+def test_nothing_of_the_course_goes_into_a_students_image() -> None:
+    assert all((ROOT / source).is_file() for source in copied("hub"))
+    assert not any("solutions" in source or "hidden_tests" in source for source in copied("hub"))
+
+
+def test_the_hubs_image_has_the_hub_that_the_harness_is_tested_with() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    [ours] = [line for line in extras["hub"] if line.startswith("jupyterhub")]
+    [run] = [value for kind, value in instructions("hub") if kind == "RUN" and "jupyterhub" in value]
+    assert '"jupyterhub>=6.1,<7"' in run and ours.startswith("jupyterhub>=6.1")
+
+
+def test_the_grading_image_grades_a_class_and_names_how_it_is_isolated(image: Image) -> None:
+    image.build("grading")
+    unmounted = image.sh(f"{shlex.join([*image.entrypoint, 'check-course'])} 2>&1 || true")
+    assert "There is no course file /srv/class/course.toml." in unmounted
+    klass = image.machine.folder / "srv" / "class"
+    (klass / "course.toml").write_text("")
+    hand_in(klass / "submitted", "ada", {}, LAB)
+    hand_in(klass / "submitted", "bo", WRONG, LAB)
+    (klass / "submitted" / "cleo" / LAB).mkdir(parents=True)
+    grade = [*image.entrypoint, "grade", LAB, "--submitted", "submitted", "--out", ".", "--jobs", "1"]
+
+    # what Docker's defaults refuse is refused; the tests' package is there for that fixture alone
+    def contained(words: list[str], *options: str) -> str:
+        around = [
+            "env",
+            "PYTHONPATH=/srv/checkout",
+            "python",
+            "-m",
+            "tests.fixtures.plain_container",
+            *options,
+            "--",
+        ]
+        return image.sh(shlex.join([*around, "env", "-u", "PYTHONPATH", *words]))
+
+    def rows_in(folder: Path) -> dict[str, dict[str, Any]]:
+        return {row["student"]: row for row in json.loads((folder / "results.json").read_text())}
+
+    said = contained(grade)
+    rows = rows_in(klass)
+    most = spec(LAB).max_score
+    assert rows["ada"]["score"] == most and 0 < rows["bo"]["score"] < most, said
+    assert rows["cleo"]["status"] == "missing"
+    assert {rows[name]["isolation"] for name in ("ada", "bo")} == {"landlock"}, said
+    salt = (klass / ".course-salt").read_text()
+    assert not (image.machine.folder / "srv" / "course" / ".course-salt").exists()
+    closed = image.sh("runuser -u nobody -- ls /srv/course/autograder/hidden_tests 2>&1 || true")
+    assert "Permission denied" in closed
+    # the next container, not run by root: the salt is the last one's, and so is every grade
+    image.sh("chown --recursive 1000 . && mkdir --mode 777 again")
+    by_1000 = ([*grade[:-3], "again", *grade[-2:]], "--user", "1000")
+    if (
+        landlock.version() < landlock.SIGNALS_SINCE
+    ):  # an older kernel keeps too little without root: nothing is graded
+        with pytest.raises(AssertionError, match="isolation"):
+            contained(*by_1000)
+        return
+    said = contained(*by_1000)
+    assert (klass / ".course-salt").read_text() == salt
+    again = rows_in(klass / "again")
+    assert {name: row["score"] for name, row in again.items()} == {
+        name: row["score"] for name, row in rows.items()
+    }
+    assert again["ada"]["isolation"] == "landlock", said
+
+
+def test_the_hubs_image_starts_as_a_student_for_good(image: Image) -> None:
+    image.build("hub")
+    assert image.command == ["jupyterhub-singleuser"]
+    look = "import getpass, os, nbgrader, jupyterlab, numpy, torch; print(getpass.getuser(), os.getuid(), os.getgroups(), os.getcwd())"
+    who = {"JUPYTERHUB_USER": "ada", "NB_UID": "20001"}
+    assert (
+        image.sh(shlex.join([*image.entrypoint, "python", "-c", look]), **who)
+        == "ada 20001 [] /home/student\n"
+    )
+    kept = "import jupyterhub.singleuser; print(open('/proc/self/status').read()); open('/home/student/mine', 'w')"
+    again = image.sh(
+        shlex.join([*image.entrypoint, "python", "-c", kept]), **who
+    )  # the container started again
+    assert "NoNewPrivs:\t1" in again and "CapEff:\t0000000000000000" in again
+    for missing in ({"NB_UID": "20001"}, {"JUPYTERHUB_USER": "bo"}, {"JUPYTERHUB_USER": "bo", "NB_UID": "0"}):
+        with pytest.raises(AssertionError):
+            image.sh(shlex.join([*image.entrypoint, "id"]), **missing)
+
+
+def test_a_build_beside_pytorchs_plain_one_is_taken_and_else_what_pip_has(tmp_path: Path) -> None:
+    script = ROOT / "autograder" / "exports" / "gradescope_bundle" / "install_torch.sh"
+    (tmp_path / "list.txt").write_text(
+        "--extra-index-url https://mirror.example/cpu\nnumpy==2.0\ntorch==9.1\n"
+    )
+    said = tmp_path / "said"
+    stand_in = tmp_path / "pip"
+    python = tmp_path / "python"
+    python.write_text(
+        f'#!/bin/sh\n[ "$1" = -c ] && exit 1\necho "python $* in $PYTHONPATH" >> {said}\nexit ${{REACHED:-0}}\n'
+    )
+    for versions, reached, wanted in (
+        ("9.1+cpu, 9.1, 9.0", "0", ["install --quiet torch==9.1"]),
+        (
+            "9.1, 9.0",
+            "0",
+            [
+                "--target",
+                "-m uv pip install --quiet --torch-backend cpu torch==9.1",
+                "install --quiet torch==9.1",
+            ],
+        ),
+        ("19.1+cpu, 9.1", "1", ["--target", "--torch-backend cpu", "install --quiet torch==9.1"]),
+    ):
+        said.write_text("")
+        stand_in.write_text(
+            f'#!/bin/sh\n[ "$1" = index ] && echo "torch (9.1)" && echo "Available versions: {versions}" && exit\n'
+            f'echo "pip $* at $PIP_EXTRA_INDEX_URL" >> {said}\n'
+        )
+        for program in (stand_in, python):
+            program.chmod(0o755)
+        done = subprocess.run(
+            ["sh", str(script), str(tmp_path / "list.txt"), str(python), str(stand_in)],
+            env={"PATH": os.environ["PATH"], "REACHED": reached}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        lines = said.read_text().splitlines()
+        assert [part in line for part, line in zip(wanted, lines, strict=True)] == [True] * len(wanted), lines
+        assert lines[-1].endswith("at https://mirror.example/cpu")
+        assert ("could not be reached" in done.stderr) == (reached == "1")

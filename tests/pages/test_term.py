@@ -1,0 +1,224 @@
+"""The term's report: who is falling behind and on what, by rules that stand on the page; odd names do no harm."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+from rich.console import Console
+
+from autograder.cli.rewrite import write_term
+from autograder.course.masters import lab_name
+from autograder.errors import UserError
+from autograder.exports.tables import write_table
+from autograder.files import write_atomically
+from autograder.pages.report.term import Entry, Idea, Lab, Student, Term
+from autograder.pages.report.term_page import render_term, table_of_misconceptions, table_of_students
+from autograder.results import QuestionResult, SubmissionResult
+from autograder.run.recorder import Recorder
+from autograder.run.store import STORE, ResultStore
+from tests.pages.test_pages_in_browser import LOWEST_CONTRAST
+
+LABS = tuple(
+    Lab(f"{n:02}_topic", f"What is the topic of lab {n}?", 20, "01 October 2026, 18:00") for n in range(14)
+)
+ODD = [
+    '<img src=x onerror="alert(1)">', '=HYPERLINK("http://evil","x")', "مريم بنت علي", "\u202egnp.exe",
+    "x" * 120, "@SUM(A1)", "O'Hara; -1+1", "</script><script>alert(2)</script>",
+]  # fmt: skip
+
+
+def student(folder: str, *points: float | None, labs: tuple[Lab, ...] = LABS, **more: str) -> Student:
+    """A student with these points in the first labs; None: nothing was handed in."""
+    entries = {
+        lab.name: Entry("missing", 0, 20) if got is None else Entry("graded", got, 20)
+        for lab, got in zip(labs, points, strict=False)
+    }
+    return Student(folder, entries=entries, **more)
+
+
+def term(*students: Student, labs: int) -> Term:
+    return Term("Transformers, winter", LABS[:labs], students)
+
+
+@pytest.mark.parametrize(
+    ("points", "why"),
+    [
+        ((20, 20, 20), ()),
+        (
+            (20, 20, None),
+            ("nothing handed in for the latest lab", "50% over the last two labs after 100% before"),
+        ),
+        ((None, None, 20, 20), ("2 of 4 labs missing",)),
+        ((20, 9, 10), ("48% of the points over the last two labs",)),
+        ((20, 10, 10), ("50% over the last two labs after 100% before",)),
+        ((20, 15, 15), ("75% over the last two labs after 100% before",)),
+        ((20, 15, 16), ()),
+        ((9,), ("45% of the points over the lab",)),
+    ],
+)  # fmt: skip
+def test_who_falls_behind_is_told_by_the_rules_on_the_page(
+    points: tuple[float | None, ...], why: tuple[str, ...]
+) -> None:
+    assert (
+        tuple(
+            word for word in student("ada", *points).behind if "the latest" in word or not why or word in why
+        )
+        == why
+    )
+
+
+def test_what_waits_for_a_person_makes_nobody_look_behind() -> None:
+    waiting = Entry("graded", 12, 20, waiting=8)
+    assert Student("ada", entries={"00": waiting, "01": waiting}).behind == ()
+    assert (
+        Student("ada", entries={"00": replace(waiting, waiting=0), "01": Entry("graded", 2, 20)}).behind != ()
+    )
+    assert Student("ada", entries={"00": Entry("crashed", 0, 20, fault=True)}).behind == (), "our own failure"
+
+
+def test_the_ideas_are_those_of_the_last_two_labs_named_ones_first() -> None:
+    def with_idea(lab: str, title: str, lost: float, named: bool) -> Entry:
+        return Entry("graded", 2, 20, ideas=(Idea(lab, "softmax", title, lost, named),))
+
+    entries = {
+        "00": with_idea("00", "long ago", 18, True),
+        "01": with_idea("01", "an error", 9, False),
+        "02": with_idea("02", "over queries", 4, True),
+    }
+    assert [idea.title for idea in Student("ada", entries=entries).ideas] == ["over queries", "an error"]
+
+
+def test_a_misconceptions_share_is_of_the_submissions_that_could_be_read() -> None:
+    def holds(*labs: str) -> dict[str, Entry]:
+        return {
+            lab.name: Entry(
+                "graded",
+                10,
+                20,
+                ideas=(Idea(lab.name, "q", "off by one", 1, True),) if lab.name in labs else (),
+            )
+            for lab in LABS[:2]
+        }
+
+    first, second = LABS[0].name, LABS[1].name
+    gone = {first: Entry("missing", 0, 20), second: Entry("unreadable", 0, 20)}
+    (found,) = term(
+        Student("a", entries=holds(first, second)), Student("b", entries=holds(first)),
+        Student("c", entries=holds()), Student("d", entries=gone), labs=2,
+    ).misconceptions  # fmt: skip
+    assert found.places == ((first, "q", ("a", "b"), 3), (second, "q", ("a",), 3))
+    assert (found.students, found.share) == (2, pytest.approx(3 / 6))
+
+
+@pytest.fixture
+def odd() -> Term:
+    """Fourteen labs and people with the strangest names, one of whom has every kind of mark."""
+    people = [
+        student(name, *(10 + n % 7 for _ in LABS), name=name, section=name) for n, name in enumerate(ODD)
+    ]
+    marked = Entry(
+        "partly-run", 3, 20, waiting=2, late_penalty=4, seconds_late=90_000, extension=True, extension_used=True,
+        undated=True, ideas=(Idea(LABS[13].name, "causal_mask", ODD[0], 9, True),),
+    )  # fmt: skip
+    people.append(Student("eve", ODD[0], "B", {**dict(people[0].entries), LABS[13].name: marked}))
+    people += [student(f"s{n:03}", *(None if n % 9 == 0 else 20 for _ in LABS)) for n in range(40)]
+    return replace(term(*people, labs=14), hints={ODD[0]: ODD[7]}, remarks=(ODD[0],))
+
+
+@pytest.fixture
+def page(odd: Term, tmp_path: Path) -> Path:
+    path = tmp_path / "report" / "term.html"
+    write_atomically(path, render_term(odd, tmp_path))
+    return path
+
+
+def test_odd_names_are_text_on_the_page(page: Path) -> None:
+    seen: list[tuple[str, dict[str, str | None]]] = []
+
+    class Tags(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            seen.append((tag, dict(attrs)))
+
+    Tags().feed(page.read_text(encoding="utf-8"))
+    assert [tag for tag, _ in seen].count("script") == 1
+    assert not any(tag == "img" or "onerror" in attributes for tag, attributes in seen)
+    assert "\u202e" not in page.read_text(encoding="utf-8")
+
+
+def test_no_cell_of_the_tables_is_a_formula(odd: Term, tmp_path: Path) -> None:
+    for rows in (table_of_students(odd), table_of_misconceptions(odd)):
+        path = write_table(tmp_path / "table.csv", rows[0], rows[1:])
+        with path.open(encoding="utf-8", newline="") as file:
+            cells = [cell for row in csv.reader(file) for cell in row]
+        assert not [
+            cell for cell in cells if re.match(r"\s*[=+@-]", cell) and not re.fullmatch(r"-?[\d.]+", cell)
+        ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1366, 390])
+def test_the_page_fits_a_desk_and_a_phone_and_loads_nothing(
+    browser: Browser, page: Path, scheme: str, width: int
+) -> None:
+    shown = browser.new_page(viewport={"width": width, "height": 768}, color_scheme=scheme)  # type: ignore[arg-type]
+    complaints: list[str] = []
+    requests: list[str] = []
+    shown.on("console", lambda message: complaints.append(message.text))
+    shown.on("pageerror", lambda error: complaints.append(str(error)))
+    shown.on("request", lambda request: requests.append(request.url))
+    shown.goto(page.as_uri())
+    assert (complaints, requests) == ([], [page.as_uri()])
+    assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert shown.evaluate(LOWEST_CONTRAST) >= 4.5, "WCAG AA for ordinary text"
+    shown.close()
+
+
+def test_fourteen_labs_print_on_a4(browser: Browser, page: Path) -> None:
+    """Every table fits between the margins of a sheet (273 mm are 1,031 of CSS's pixels)."""
+    shown = browser.new_page(viewport={"width": 1031, "height": 700})
+    shown.emulate_media(media="print")
+    shown.goto(page.as_uri())
+    widths = shown.locator("table").evaluate_all(
+        "(all) => all.map((one) => one.getBoundingClientRect().right)"
+    )
+    assert max(widths) <= 1031
+    sheets = shown.pdf(prefer_css_page_size=True)
+    assert re.search(rb"/MediaBox \[0 0 84\d(\.\d+)? 59\d(\.\d+)?\]", sheets), "A4, landscape"
+    shown.close()
+
+
+def test_a_folder_without_results_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^There are no results in .*: grade a class into it first\.$"):
+        write_term(tmp_path, Console(quiet=True))
+    ResultStore(tmp_path / STORE).__enter__()
+    with pytest.raises(UserError, match=r"^No lab was graded into .* yet\.$"):
+        write_term(tmp_path, Console(quiet=True))
+
+
+def test_two_folders_of_one_person_are_two_rows_and_a_sentence(
+    tmp_path: Path, course_at: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = lab_name("00")
+    (tmp_path / "roster.csv").write_text("student,name,canvas id\nada,Ada Lovelace,4711\nbo,Bo Diaz,12\n")
+    monkeypatch.setenv("COURSE_ROSTER", str(tmp_path / "roster.csv"))
+    course_at("")
+    with ResultStore(tmp_path / STORE) as store, Recorder(lab, tmp_path, store) as recorder:
+        for folder, got in (("ada", 4.0), ("lovelaceada_4711", 2.0)):
+            recorder.gradebook.add_students([folder])
+            question = QuestionResult("one_hot", got, 4.0)
+            recorder.record(SubmissionResult(folder, lab, "graded", got, 20.0, 0.0, (question,)))
+    term, _ = write_term(tmp_path, Console(quiet=True))
+    assert {one.student: one.points for one in term.students} == {
+        "ada": 4.0,
+        "lovelaceada_4711": 2.0,
+        "bo": 0.0,
+    }
+    assert term.remarks == (f"ada has two submissions of lab {lab}: lovelaceada_4711 is a row of its own.",)
+    assert next(one for one in term.students if one.student == "bo").missing == (lab,)
