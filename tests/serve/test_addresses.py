@@ -191,10 +191,19 @@ def test_slow_uploads_of_one_person_leave_places_for_the_others(live, monkeypatc
     with contextlib.ExitStack() as lines:
         for _ in range(UPLOADS_OF_ONE):
             lines.enter_context(begun(live, "ada"))
+        until_uploads(live, "ada", UPLOADS_OF_ONE)
         refused = lines.enter_context(begun(live, "ada"))
         assert refused.recv(1000).startswith(b"HTTP/1.1 429")
         handed_in(live, "bo")
     handed_in_until_there_is_room(live, "ada")
+
+
+def until_uploads(live: LiveClass, who: str, number: int) -> None:
+    """Until so many have their place: connections are not read in the order in which they came."""
+    end = time.monotonic() + 60
+    while live.service.uploads[who] < number:
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def handed_in_until_there_is_room(live: LiveClass, who: str) -> None:
