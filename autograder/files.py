@@ -98,6 +98,19 @@ def read_plain(path: Path, most: int) -> bytes:
         return file.read(most)
 
 
+def timestamp_in(folder: Path) -> str:
+    """The first line of the ``timestamp.txt`` that nbgrader puts beside a notebook; "" when there is none that can be read.
+
+    A stranger may have made that file: it may be a pipe, or without an end. Formgrader compares this time with that of
+    ``submitted/``: a file's own time would never agree with it.
+    """
+    try:
+        first = read_plain(folder / "timestamp.txt", 100).partition(b"\n")[0]
+    except OSError:
+        return ""
+    return first.decode("utf-8", "replace").strip()
+
+
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file so that a reader sees the old one or the new one, never half of it.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.errors import GradingError
-from autograder.files import autograded_notebook, folder_name, write_atomically, write_autograded
+from autograder.files import (
+    autograded_notebook,
+    folder_name,
+    timestamp_in,
+    write_atomically,
+    write_autograded,
+)
 from autograder.results import SubmissionResult
 
 
@@ -81,3 +88,18 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_no_rubbish(
         write_atomically(target, "new")
     assert target.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_a_time_is_the_first_line_of_a_plain_file_and_nothing_else(tmp_path):
+    stamp = tmp_path / "timestamp.txt"
+    assert timestamp_in(tmp_path) == ""
+    stamp.write_bytes(b"2026-10-01 12:00:00 UTC \r\nmore\xff")
+    assert timestamp_in(tmp_path) == "2026-10-01 12:00:00 UTC"
+    stamp.write_bytes(b"\xff" * 10**6)
+    assert len(timestamp_in(tmp_path)) == 100
+    stamp.unlink()
+    os.mkfifo(stamp)  # nobody writes: reading it as text would wait for ever
+    assert timestamp_in(tmp_path) == ""
+    stamp.unlink()
+    stamp.symlink_to("/dev/zero")
+    assert timestamp_in(tmp_path) == ""

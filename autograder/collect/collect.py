@@ -18,7 +18,7 @@ from autograder.course.lists import same_name
 from autograder.course.other_lab import other_lab
 from autograder.course.policy_file import class_list, settings
 from autograder.errors import GradingError, UserError
-from autograder.files import folder_name, parse_time, write_atomically
+from autograder.files import folder_name, parse_time, timestamp_in, write_atomically
 from autograder.grading.submissions import is_notebook
 
 #: A zip stays in memory until its student is done.
@@ -363,7 +363,7 @@ def _may_replace(target: Path, content: bytes, time: str, student: str, notes: l
     try:
         if not target.exists() or target.read_bytes() == content:
             return True
-        old = parse_time(target.with_name("timestamp.txt").read_text(encoding="utf-8").strip())
+        old = parse_time(timestamp_in(target.parent))
         new = parse_time(time) if time else None
         if old and new and old > new:
             notes.append(f"{student}: the notebook collected before is newer and stays.")

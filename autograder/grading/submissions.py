@@ -14,7 +14,7 @@ from pathlib import Path
 from autograder.course.masters import source_of_import
 from autograder.course.other_lab import other_lab
 from autograder.errors import UserError
-from autograder.files import parse_time
+from autograder.files import parse_time, timestamp_in
 from autograder.grading.kit_imports import kit_files_named
 
 #: A notebook larger than this is not read.
@@ -113,28 +113,13 @@ def _find(expected: Path, student: str, alone: bool) -> Submission:
         more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
         names = ", ".join(others[:NAMED])
         notes.append(f"The folder held more notebooks, which were not graded: {names}{more}.")
-    submitted_at = _submitted_at(path)
+    submitted_at = timestamp_in(path.parent)
     if submitted_at and parse_time(submitted_at) is None:
         notes.append(
             "What stands in timestamp.txt is no time that can be read: nobody knows when this came in."
         )
         submitted_at = ""
     return Submission(student, path, submitted_at, tuple(notes))
-
-
-def _submitted_at(path: Path) -> str:
-    """The first line of timestamp.txt, as nbgrader writes it; without one nobody knows the time.
-
-    Formgrader compares this time with that of ``submitted/``: a file's own time would never agree with it.
-    """
-    stamp = path.with_name("timestamp.txt")
-    try:
-        if stamp.is_file() and not stamp.is_symlink():
-            with stamp.open(encoding="utf-8", errors="replace") as file:
-                return file.readline(100).strip()
-    except OSError:
-        pass
-    return ""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from nbgrader.converters.base import NbGraderException
 
 from autograder.course.masters import all_labs
 from autograder.errors import UserError
-from autograder.files import parse_time
+from autograder.files import parse_time, timestamp_in
 from autograder.run.store import ResultStore
 
 _NOTHING = "This submission could not be read, and there is nothing to show. {notes}"
@@ -96,12 +96,7 @@ def _waiting(converter: Any, first: str, lab: str) -> list[str]:
 
 def _time_in(folder: Path) -> Any:
     """The time in a folder's timestamp.txt; None when there is none that can be read."""
-    try:
-        return parse_time(
-            (folder / "timestamp.txt").read_text(encoding="utf-8", errors="replace")[:100].strip()
-        )
-    except OSError:
-        return None
+    return parse_time(timestamp_in(folder))
 
 
 def _places(converter: Any, lab: str) -> tuple[Path, Path]:
