@@ -3,35 +3,65 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from autograder.testing.catalogue import Answer, answers_of
 from autograder.testing.evidence import traces_match
-from autograder.testing.run import TestRun, cached_for_salt, run_question, student_with_answer
+from autograder.testing.run import TestRun, cached_for_salt, run_test, student_with_answer, tests_of
+
+
+class KnownAnswer:
+    """A misconception, and how it fares in the hidden tests of its question: each is run when it is first asked for.
+
+    In a live class each attempt has inputs of its own, and most misconceptions are told from an answer by the first test.
+    """
+
+    def __init__(self, lab: str, answer: Answer):
+        self.answer = answer
+        self._tests = tests_of(lab)[answer.question]
+        self._student = student_with_answer(lab, answer.question, answer.function)
+        self._runs: list[TestRun] = []
+
+    def runs(self) -> Iterator[TestRun]:
+        """Its runs, in the order of the file."""
+        for place, test in enumerate(self._tests):
+            if place == len(self._runs):
+                self._runs.append(run_test(test, self._student))
+            yield self._runs[place]
+
+    def fails_alike(self, runs: Sequence[TestRun]) -> bool:
+        """Whether it fails the same tests for the same reasons. No value is looked at."""
+        return len(runs) == len(self._tests) and all(map(_fails_alike, runs, self.runs()))
 
 
 @cached_for_salt
-def known_answers(lab: str, question: str) -> tuple[tuple[Answer, tuple[TestRun, ...]], ...]:
-    """How each misconception of a question fares. The inputs are the same for every student, so once is enough."""
-    answers = answers_of(lab)["misconception"].get(question, ())
-    return tuple(
-        (answer, tuple(run_question(lab, question, student_with_answer(lab, question, answer.function))))
-        for answer in answers
-    )
+def known_answers(lab: str, question: str) -> tuple[KnownAnswer, ...]:
+    """The misconceptions of a question. The inputs are the same for every student, so each runs a test once."""
+    return tuple(KnownAnswer(lab, answer) for answer in answers_of(lab)["misconception"].get(question, ()))
+
+
+def candidates(lab: str, question: str, runs: Sequence[TestRun]) -> list[KnownAnswer]:
+    """The misconceptions that fail the same tests for the same reasons.
+
+    A verdict on errors alone is no evidence: somewhere a test that failed must have returned a value.
+    """
+    if not any(_has_values(run) for run in runs if not run.result.passed):
+        return []
+    return [known for known in known_answers(lab, question) if known.fails_alike(runs)]
 
 
 def diagnose(lab: str, question: str, runs: Sequence[TestRun]) -> Answer | None:
-    """The misconception that fails the same tests, for the same reasons, with the same results, or None.
+    """The misconception that fails the same tests, for the same reasons, with the same results, or None."""
+    return with_same_values(candidates(lab, question, runs), runs)
 
-    A verdict on errors alone is no evidence: somewhere both must have returned the same value.
-    """
-    if all(run.result.passed for run in runs) or not any(
-        _has_values(run) for run in runs if not run.result.passed
-    ):
-        return None
-    for answer, known in known_answers(lab, question):
-        if len(known) == len(runs) and all(_same(a, b) for a, b in zip(runs, known, strict=True)):
-            return answer
+
+def with_same_values(known: Sequence[KnownAnswer], runs: Sequence[TestRun]) -> Answer | None:
+    """The one of these candidates that returned the same values in the tests that failed, or None."""
+    for one in known:
+        if all(
+            a.result.passed or traces_match(a.trace, b.trace) for a, b in zip(runs, one.runs(), strict=True)
+        ):
+            return one.answer
     return None
 
 
@@ -39,12 +69,10 @@ def _has_values(run: TestRun) -> bool:
     return any(entry.kind != "error" for entry in run.trace)
 
 
-def _same(student: TestRun, known: TestRun) -> bool:
-    if student.result.passed != known.result.passed:
-        return False
-    if student.result.passed:
-        return True
-    return _reason(student) == _reason(known) and traces_match(student.trace, known.trace)
+def _fails_alike(student: TestRun, known: TestRun) -> bool:
+    if student.result.passed or known.result.passed:
+        return student.result.passed == known.result.passed
+    return _reason(student) == _reason(known)
 
 
 def _reason(run: TestRun) -> str:

@@ -75,7 +75,8 @@ def prepare(assignment: Assignment) -> None:
             return
         set_salt(assignment.settings.salt)
         for question, _ in spec(assignment.lab).questions:
-            known_answers(assignment.lab, question)
+            for known in known_answers(assignment.lab, question):
+                list(known.runs())
 
 
 class ForkedWorker(Worker):

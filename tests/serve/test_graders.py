@@ -78,7 +78,7 @@ def test_what_a_misconception_returns_is_computed_anew_for_other_inputs_and_once
     two = known_answers(LAB, question)
 
     def returned(known: Any) -> list[Any]:
-        return [entry.value for _, runs in known for run in runs for entry in run.trace]
+        return [entry.value for one in known for run in one.runs() for entry in run.trace]
 
     assert not np.array_equal(str(returned(one)), str(returned(two)))
 

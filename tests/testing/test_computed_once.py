@@ -9,6 +9,7 @@ from autograder.course.policy_file import spec
 from autograder.grading import diagnosis
 from autograder.run import local_engine
 from autograder.testing import remembered, run
+from autograder.testing.catalogue import answers_of
 
 LAB = "07_self_attention"
 
@@ -74,10 +75,35 @@ def test_large_inputs_are_not_kept():
 def test_before_the_workers_are_copied_the_wrong_answers_are_judged_under_the_class_s_salt(monkeypatch):
     monkeypatch.setattr(local_engine, "sys", SimpleNamespace(modules={}))  # other tests import PyTorch
     local_engine.prepare(SimpleNamespace(lab=LAB, settings=SimpleNamespace(salt="the class's salt")))
-    judged = diagnosis.known_answers.cache_info()
+    ran = counted(monkeypatch)
     run.set_salt("the class's salt")
     for question, _ in spec(LAB).questions:
-        assert diagnosis.known_answers(LAB, question)
-    assert diagnosis.known_answers.cache_info().misses == judged.misses
+        assert [list(known.runs()) for known in diagnosis.known_answers(LAB, question)]
+    assert not ran
     run.set_salt("an attempt's salt")
     assert diagnosis.known_answers.cache_info().currsize == 0
+
+
+def test_a_wrong_answer_is_judged_only_until_it_is_told_from_the_student_s(monkeypatch):
+    question, *_ = run.tests_of(LAB)
+    wrong, *others = answers_of(LAB)["misconception"][question]
+    runs = run.run_question(LAB, question, run.student_with_answer(LAB, question, wrong.function))
+    ran = counted(monkeypatch)
+    found = diagnosis.diagnose(LAB, question, runs)
+    assert found is wrong
+    assert len(runs) < len(ran) < len(runs) * (1 + len(others))
+    ran.clear()
+    assert diagnosis.diagnose(LAB, question, runs) is wrong
+    assert not ran
+
+
+def counted(monkeypatch):
+    """The names of the tests that a misconception runs from now on."""
+    ran: list[str] = []
+
+    def counting(test, student):
+        ran.append(test.name)
+        return run.run_test(test, student)
+
+    monkeypatch.setattr(diagnosis, "run_test", counting)
+    return ran
