@@ -39,8 +39,8 @@ start("01_markov_bigram")
 # %% [markdown]
 # ## Part A · Three commands
 #
-# A small computer understands three commands. Half of all requests are for photos, three in ten for files, two in
-# ten for directories:
+# A small computer understands three commands. (They and the two reports of Part B come from Brandon Rohrer's
+# *Transformers from Scratch*, 2021.) Half of all requests are for photos, three in ten for files, two in ten for directories:
 #
 # | command | weight |
 # |---|---|
@@ -66,7 +66,7 @@ start("01_markov_bigram")
 # $$P_{ij} = \frac{N_{ij}}{\sum_k N_{ik}}$$
 #
 # One row needs care. Nothing ever follows *please*, so its row holds only zeros, and 0/0 is no number. This course
-# pins: **a row that was never seen stays zero.** The model then says nothing at all about it, which is honest.
+# decides: **a row that was never seen stays zero.** The model then says nothing at all about it, which is honest.
 # Lab 02 will do better.
 #
 # `normalise_rows(N)`: `N` is an array `(R, V)` of counts (whole numbers or not, none negative) → a new array
@@ -235,7 +235,7 @@ with until_written():
 # More memory, fewer fractions, more confidence. Then why not look back ten words? Because the table grows: with a
 # vocabulary of 50,000 words the first order has up to 50,000 rows, the second up to 2.5 billion. Only the pairs that
 # occur get one, but the longer the memory, the more rows share the same text, and each wants to be seen often enough to
-# be trusted. Hold on to that thought.
+# be trusted.
 
 # %% [markdown]
 # ### In your own words (a) · what the chain forgets (4 minutes, 2 points)
@@ -256,7 +256,8 @@ with until_written():
 # %% [markdown]
 # ## Part C · A machine that invents names
 #
-# The same idea works on letters, and there it gets lively: with only 26 of them most pairs are seen, and often. Our
+# The same idea works on letters, and there it gets lively: with only 26 of them most pairs are seen, and often. (Markov
+# counted vowels and consonants so in 1913, by hand, in 20,000 letters of *Eugene Onegin*; Shannon let such tables write in 1948.) Our
 # examples are the 29,910 different first names that were given to at least five girls or at least five boys in the
 # United States in 2017 (published by the Social Security Administration), the most frequent first.
 
@@ -271,8 +272,8 @@ print("the end of the list:", ", ".join(words[-6:]))
 #
 # `<S>` a v a `<E>`
 #
-# and the alphabet has 28 tokens. (The names are those of the lecture on names. From lab 07 on the two are called `<bos>` and `<eos>`, *beginning*
-# and *end of sequence*, as in most programs.) Every table of this lab keeps them in one order: `ALPHABET` is the list
+# and the alphabet has 28 tokens. (So a lecture calls them. From lab 04 on they are called `<bos>` and `<eos>`, *beginning*
+# and *end of sequence*, as in most programs.) Every 28×28 table of this lab keeps them in one order: `ALPHABET` is the list
 # `["<S>", "a", …, "z", "<E>"]`, and `INDEX` says where a token stands in it.
 
 # %% locked="alphabet"
@@ -319,8 +320,9 @@ with until_written():
     ax.tick_params(axis="x", labelsize=8.5)
 
 # %% [markdown]
-# Take a minute with this picture. The bright column on the left is *a*, which likes to follow a consonant. The bright
-# column on the right is `<E>`: *n* and *h* like to come last. And the row of *q* has a single bright cell: *u*.
+# Take a minute with this picture. Bright columns on the left are *a*, *e* and *i*: vowels like to follow consonants. In the column
+# on the right, `<E>`, *n* and *h* are bright: after them the name is over one time in three. (More names end in *a* all the
+# same, since *a* is far more frequent.) And the row of *q* has a single bright cell: *u*.
 # (The colours are stretched a little, so that small probabilities show.)
 
 # %% [markdown]
@@ -385,7 +387,7 @@ with until_written():
 # names.
 #
 # > **A note on the lecture.** The row of `<E>` is empty, because nothing follows the end. The formula gives it 0 nats, as if it were
-# > *certain*, while the table that knows nothing pays $\ln 28$ for that row. And in every row it allows an `<S>`, which never comes next. Only 27 rows are
+# > *certain*, while the table that knows nothing pays $\ln 28$ for that row. And in every row that table allows an `<S>`, which never comes next. Only 27 rows are
 # > ever used, and in each only 27 tokens can come next (26 letters or the end), so the fair comparison is with
 # > $27 \ln 27 = 88.99$.
 
@@ -432,7 +434,7 @@ with until_written():
 #
 # $$P(\textit{ava}) = P(\text{a} \mid \langle S\rangle) \cdot P(\text{v} \mid \text{a}) \cdot P(\text{a} \mid \text{v}) \cdot P(\langle E\rangle \mid \text{a})$$
 #
-# Some hundreds of factors below one make a number too small for a 64-bit number (lab 00), so we add logarithms instead. With a
+# Some hundreds of such factors make a number too small for a 64-bit number (lab 00), so we add logarithms instead. With a
 # minus sign, so that a surprise counts upwards; and divided by **the number of steps**, so that long lists and short
 # ones compare. That is the average **negative log-likelihood**, NLL, in nats a token:
 #
@@ -492,10 +494,13 @@ with until_written():
     cost = average_nll(P, words)
     print(f"the built-in names: {cost:.5f} nats a step (guessing among 27: {np.log(27):.3f})")
     print(f"as if each step were a fair choice among {np.exp(cost):.1f} tokens instead of 27")
+    share = N.sum(axis=1) / N.sum()  # of all steps, the share that starts in each row
+    print(f"the rows' entropies, averaged with these shares: {share @ row_entropies(P):.5f}")
 
 # %% [markdown]
-# That last number, $e^{\mathrm{NLL}}$, has a name: it is the **perplexity**, which many papers report instead of the NLL. Blind guessing
-# among 27 has a perplexity of 27, certainty has 1.
+# $e^{\mathrm{NLL}}$ has a name: it is the **perplexity**, which many papers report instead of the NLL. Blind guessing
+# among 27 has a perplexity of 27, certainty has 1. And the last line joins the two measures: on the names that it was
+# counted from, a table's NLL **is** the entropy of its rows, each weighed by its use.
 #
 # And with **two** letters of memory? Your `second_order` takes names as well, each written as a sentence of letters, with two dots before and one
 # after. (To be quick, here on the 10,000 most frequent names.)
@@ -519,7 +524,7 @@ with until_written():
     print("it invents:", ", ".join(invented))
 
 # %% [markdown]
-# Longer pieces of the names sound right, and the number falls. But both numbers are measured on the very names that were counted, and the longer memory has more rows to
+# Every three letters in a row now come from a real name, and the number falls. But both numbers are measured on the very names that were counted, and the longer memory has more rows to
 # learn them by heart. What it is worth on *new* names is lab 02's question.
 #
 # Back to one letter of memory. Among all 28×28 tables of probabilities none has a lower NLL on these very names than *the one from counting*: counting and dividing **is** maximum
@@ -551,7 +556,7 @@ with until_written():
 # rows look up the scores** of each current token, the **softmax** makes them probabilities, the **cross-entropy** is their price: your
 # functions of lab 00, in a row. To lower the price, change each score against its error: *what the model said, minus what was
 # right*. (Lab 05 shows why this is the direction downhill.) Each row takes the mean error over its own tokens, so that rare
-# letters learn as fast as frequent ones, and moves 4 times as far; lab 10 asks how far is good.
+# letters learn as fast as frequent ones, and steps 4 times that far; lab 10 asks how far is good.
 
 # %% tags=["skip-grading"]
 one_hot, lookup = mine("00", "one_hot"), mine("00", "lookup")
@@ -582,14 +587,16 @@ with until_written():
     axes[0].legend()
     axes[1].plot(counted[:27].ravel(), learned[:27].ravel(), ".", color=BLUE)
     axes[1].axline((0, 0), slope=1, color=ORANGE, linewidth=1)
-    axes[1].set(xlabel="probability, counted", ylabel="probability, learned", aspect="equal")
+    axes[1].set_xscale("symlog", linthresh=1e-3)  # logarithmic above 0.001, linear below: 0 has a place, too
+    axes[1].set_yscale("symlog", linthresh=1e-3)
+    axes[1].set(xlabel="probability, counted", ylabel="probability, learned", xticks=[0, 0.001, 0.01, 0.1, 1], aspect="equal")
     figure.suptitle("Two hundred steps downhill lead close to the table that counting gives", x=0.01, ha="left", weight="bold")
     plt.show()
     print(f"these 1,000 names: counted {average_nll(counted, few):.3f}, learned {average_nll(learned, few):.3f}")
     print(f"all names:         counted {average_nll(counted, words):.3f}, learned {average_nll(learned, words):.3f}")
 
 # %% [markdown]
-# Nearly the same table, by another road. (The learned one is a little worse on its own names: after 200 steps it still leaves a little for pairs that never came.
+# Nearly the same table, by another road. (The learned one is a little worse on its own names: after 200 steps it still leaves a little for pairs that never came, the dots above 0.
 # The gap shrinks with more steps, but a softmax of finite scores never says exactly 0; on *all* names that saves it from infinity.) Then why learn, if
 # counting does it at once? Because this road goes on where counting ends: what looks the scores up
 # may be replaced by anything that can be improved in small steps. The translator of lab 12 is trained like this, with the same price.
@@ -643,7 +650,7 @@ with until_written():
 with until_written():
     needs("normalise_rows", "bigram_counts", "average_nll")
     few_table = normalise_rows(bigram_counts(words[:200]))
-    print(f"a table from 200 names, on those 200:    {average_nll(few_table, words[:200]):.3f}")
+    print(f"a table from 200 names, on those 200:    {average_nll(few_table, words[:200]):.3f}  (your table on those 200: {average_nll(P, words[:200]):.3f})")
     print(f"the same table on all {len(words):,} names:    {average_nll(few_table, words)}")
 
 # %% [markdown]

@@ -148,7 +148,7 @@ for ax, counts in zip(axes, ([0, 0, 0], [2, 3, 5], [20, 30, 50])):
     draw_dirichlet(np.array(counts) + prior, outcomes, ax=ax)
     ax.set_title(f"after {sum(counts)} requests", loc="center", fontsize=10.5, weight="normal")
     ax.plot(*place([0.2, 0.3, 0.5]), "x", color=RED, markersize=8, markeredgewidth=2)
-figure.suptitle("Requests pull the belief from the middle to 2 : 3 : 5 (red cross)", x=0.01, ha="left", weight="bold")
+figure.suptitle("Requests pull the belief from the middle to 2 : 3 : 5 (cross)", x=0.01, ha="left", weight="bold")
 plt.show()
 
 # %% [markdown]
@@ -161,7 +161,7 @@ plt.show()
 # $$P_j^{\text{MAP}} = \frac{N_j + \alpha_j - 1}{\sum_k (N_k + \alpha_k - 1)}$$
 #
 # Mind the **minus one**. With $\alpha = 1$ (flat) the MAP is plain counting. With $\alpha = 2$ it is as if every
-# outcome had been seen once more: "add-one smoothing".
+# outcome had been seen once more: "add-one smoothing". Such imagined sightings are called **pseudo-counts**.
 #
 # *By hand.* Counts 2, 3, 5 and $\alpha = 2$: 3/13, 4/13, 6/13. Counts 0, 0, 0: 1/3 each.
 #
@@ -195,7 +195,8 @@ check("dirichlet_map", dirichlet_map)
 # $$P_j^{\text{mean}} = \frac{N_j + \alpha_j}{\sum_k (N_k + \alpha_k)}$$
 #
 # No minus one here. **MAP uses α − 1, the mean uses α.** The two are easily confused, since the MAP with α + 1 *is* the mean with α:
-# the same rule with a knob that reads differently. So always say which one you mean.
+# the same rule with a knob that reads differently. So always say which one you mean. (A highest point depends on what one measures along: over the
+# scores of a softmax, not the $P_j$, the same belief is highest where the mean is.)
 #
 # *By hand.* Counts 2, 3, 5 and $\alpha = 1$: 3/13, 4/13, 6/13. Yes, the same as the MAP with $\alpha = 2$.
 #
@@ -311,10 +312,10 @@ with until_written():
     figure, ax = plt.subplots(figsize=(7.6, 3.8))
     for size, colour in ((200, ORANGE), (1000, BLUE), (5000, GREEN), (23_504, INK)):
         best, costs = choose_alpha(trigram_counts(shuffled[:size]), dev, grid)
-        ax.plot(grid, costs, color=colour, label=f"{size:,} names: best α = {best:.2g}")
+        ax.plot(grid, costs, color=colour, label=f"{size:,} names: {costs.min():.3f} with α = {best:.2g}")
         ax.plot(best, costs.min(), "o", color=colour)
     ax.set(xscale="log", xlabel="α", ylabel="NLL of the dev names (nats a token)")
-    ax.set_title("Too little α is too sure, too much forgets; more names help most")
+    ax.set_title("Too little α is too sure, too much forgets; the more names, the less it matters")
     ax.legend()
 
 # %% [markdown]
@@ -409,8 +410,7 @@ def nll(P, N):
 
 
 # %% [markdown]
-# How many observations is a shorter memory worth? The dev set says it. (It is all the same question as in Part C; only the prior is
-# another.)
+# How many observations is a shorter memory worth? The dev set says it.
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -422,7 +422,7 @@ with until_written():
         print(f"{size:6,} names   {shown}   best: {min(costs, key=costs.get)}")
 
 # %% [markdown]
-# With 200 names or with all of them, **20** comes out best of the six. So a context's own counts weigh as much as the shorter model when it was
+# With 200 names or with all of them, **20** comes out best of the six (with all, it hardly matters). So a context's own counts weigh as much as the shorter model when it was
 # seen twenty times. With α chosen, we may look at the test names:
 
 # %% tags=["skip-grading"]
@@ -462,7 +462,7 @@ with until_written():
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 
 # %% [markdown]
-# Interpolated, 1,000 names teach nearly as much as 2,000 do a plain trigram with its best α. To take a shorter memory as the prior of a longer one is the idea of MacKay and Peto's
+# Interpolated, 1,000 names teach nearly as much as 2,000 do a plain trigram with its best α. (From all 23,504 both have 2.242 on the dev names: such a prior is for those who have little.) To take a shorter memory as the prior of a longer one is the idea of MacKay and Peto's
 # *hierarchical Dirichlet language model* (1995; they infer the prior and its strength from the training text itself); its relatives, from Jelinek and Mercer (1980) to Kneser and Ney (1995), carried speech recognition and
 # machine translation for two decades. Watch one context learn; its prior is the bigram of *u*, from all 23,504 names. (The first line is for comparison with
 # the lecture: what plain counting rules out among makemore's names.)
@@ -476,9 +476,11 @@ with until_written():
     print(f"makemore's names: {ruined:,} of {makemore['last_3203'].sum():,} unseen tokens have probability zero")
     q, u = TOKENS.index("q"), TOKENS.index("u")
     prior = dirichlet_mean(trigram_counts(shuffled[:23_504]).sum(axis=0)[u], 0.1)  # the bigram: what follows u, (27,)
-    seen = [trigram_counts(shuffled[:size])[q, u] for size in (0, 200, 1000, 23_504)]
+    sizes = (0, 200, 1000, 23_504)
+    seen = [trigram_counts(shuffled[:size])[q, u] for size in sizes]
     figure, ax = plt.subplots(figsize=(9, 2.4))
-    heatmap([interpolate(N, prior, 20) for N in seen], [f"“qu” seen {N.sum()} times" for N in seen], list(TOKENS), ax=ax,
+    rows = [f"{size:,} names: “qu” {N.sum()} times" for size, N in zip(sizes, seen)]
+    heatmap([interpolate(N, prior, 20) for N in seen], rows, list(TOKENS), ax=ax,
             aspect="auto", xlabel="next token", colorbar="probability",
             title="After “qu”: at first what follows any u, in the end its own letters")
 
@@ -517,7 +519,7 @@ with until_written():
     plt.show()
 
 # %% [markdown]
-# Two valleys, and equally deep. A prior on probabilities and one on scores are not the same curve, but they do the same job.
+# Two valleys, and here they are equally deep. A prior on probabilities and one on scores are not the same curve, but they do much the same job.
 
 # %% [markdown]
 # ### Optional · Break it to believe it ●○○ (5 minutes, no points)
@@ -566,7 +568,7 @@ print(f"a stretch of {len(lac)} letters to search, before the gene lacZ: {lac[:4
 # ### 6 · `pwm_scores` ●●● (20 minutes, 4 points)
 #
 # Slide a window of the sites' length $L$ along the sequence. For each window compare two explanations: *it is a site*
-# (each letter drawn from its column) or *it is just DNA* (each letter has probability 1/4). The logarithm of their
+# (each letter drawn from its column, whatever the others are) or *it is just DNA* (each letter has probability 1/4). The logarithm of their
 # ratio is the score:
 #
 # $$S(t) = \sum_{j=0}^{L-1} \ln \frac{P_j(x_{t+j})}{1/4}$$
@@ -612,8 +614,19 @@ with until_written():
 # %% [markdown]
 # The picture shows what the protein feels: *TGTGA*, a gap of six, *TCACA*. Read the second on the opposite strand of
 # the double helix, backwards with A↔T and C↔G, and it is the first (its **reverse complement**): the protein is two equal
-# halves.
-#
+# halves. (The list makes them a little more alike: some sites stand in it in both directions.)
+
+# %% tags=["skip-grading"]
+def opposite(site):
+    """The same place, read on the other strand: backwards, with A↔T and C↔G."""
+    return site[::-1].translate(str.maketrans("ACGT", "TGCA"))
+
+
+both_ways = sites + [opposite(site) for site in sites]
+print(f"{2 * len(sites) - len(set(both_ways))} of the {len(sites)} strings have their reverse complement in the list, too")
+print("the two sites before lacZ in it, in either direction:", sum(lac[start : start + 26] in both_ways for start in (10, 82)))
+
+# %% [markdown]
 # Now the search. Two sites are known before *lacZ*; we have taken both **out** of the list, so the model has never seen
 # them. The one centred 61.5 letters before the start of the gene's transcript is among the best known in biology. The
 # other, 11.5 after it, is weak: its letters are above all the *operator*, the place of another protein, the *lac* repressor. (Mind the three scales.)
@@ -663,11 +676,6 @@ with until_written():
 # \underbrace{\frac{P(\text{site})}{P(\text{DNA})}}_{\text{prior odds}}$$
 
 # %% tags=["skip-grading"]
-def opposite(site):
-    """The same place, read on the other strand: backwards, with A↔T and C↔G."""
-    return site[::-1].translate(str.maketrans("ACGT", "TGCA"))
-
-
 with until_written():
     needs("dirichlet_mean", "pwm_scores")
     places, genome = len({min(site, opposite(site)) for _, _, site in known_sites}), 4_641_652
@@ -683,7 +691,7 @@ with until_written():
 
 # %% [markdown]
 # The first window is a site with about seven chances in eight, in spite of the long odds (roughly: one strand, even DNA, only the known sites). The second is not convincing by its letters alone, although CRP does
-# bind there: it took an experiment. In random DNA as long as this genome some 8,000 windows would score as high, but hardly one as high as the first. (There are certainly more sites than
+# bind there: it took an experiment. In random DNA as long as this genome some 8,000 windows would score as high, and as high as the first 0.6 on average: about as likely none as any. (There are certainly more sites than
 # those known, which helps both a little.)
 
 # %% [markdown]
