@@ -58,6 +58,14 @@ def _fraction(value: Any) -> Any:
     return Fraction(value) if type(value) is float and np.isfinite(value) else value
 
 
+def _array_of_fractions(value: Any) -> Any:
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f" or not np.isfinite(value).all():
+        return value
+    exact = np.empty(value.shape, object)
+    exact.flat = [Fraction(number) for number in value.flat]
+    return exact
+
+
 def _tensor(value: Any) -> Any:
     return torch.tensor(value) if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" else value
 
@@ -101,6 +109,7 @@ STYLES: dict[str, Change] = {
     "single precision at the end": _result(_each(_single)),
     "NumPy's numbers": _result(_each(_numpy_number)),
     "fractions": _result(_each(_fraction)),
+    "arrays of fractions": _result(_each(_array_of_fractions)),
     "tensors for arrays": _result(_each(_tensor)),
     "lists for arrays": _result(_each(_list)),
     "tuples for lists": _result(_each(lambda value: value, tuple)),

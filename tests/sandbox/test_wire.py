@@ -7,6 +7,8 @@ import itertools
 import json
 import math
 import struct
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -223,6 +225,20 @@ def test_other_types_arrive_as_opaque_and_are_refused_unless_allowed(value):
         wire.decode(frame)
     arrived = wire.decode(frame, allow_opaque=True)
     assert isinstance(arrived[0] if isinstance(arrived, list) else arrived, Opaque)
+
+
+@pytest.mark.parametrize("number", [Fraction(1, 4), Decimal("0.25"), 0.25, np.float32(0.25)])
+def test_an_array_of_exact_numbers_arrives_as_floats(number):
+    for exact in (np.array([[number, 1]], dtype=object), np.array(number, dtype=object)):
+        arrived = wire.decode(wire.encode(exact))
+        assert arrived.dtype == np.float64 and arrived.shape == exact.shape
+        assert arrived.flat[0] == 0.25
+    assert wire.decode(wire.encode(np.empty((0, 3), dtype=object))).shape == (0, 3)
+
+
+def test_a_number_beyond_every_float_is_none_that_can_be_sent():
+    arrived = wire.decode(wire.encode(np.array([10**400], dtype=object)), allow_opaque=True)
+    assert isinstance(arrived, Opaque)
 
 
 def test_references_are_made_and_resolved_by_the_two_ends():

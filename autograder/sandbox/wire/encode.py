@@ -125,6 +125,8 @@ class Encoder:
 
     def encode_array(self, value: np.ndarray, depth: int) -> Any:
         value = value.view(np.ndarray)
+        if value.dtype.kind == "O":
+            value = _as_floats(value)
         dtype = value.dtype
         if dtype.kind not in "biufcSU":
             return self.encode_opaque(
@@ -226,6 +228,20 @@ def tensor_bytes(torch: Any, plain: Any, layout: str = "C") -> bytes:
     if plain.dtype is torch.bfloat16:
         plain = plain.contiguous().view(torch.int16)
     return bytes(plain.resolve_conj().resolve_neg().numpy().tobytes())
+
+
+#: What an array of objects may hold to be an array of numbers.
+_EXACT = (int, float, fractions.Fraction, decimal.Decimal, np.integer, np.floating)
+
+
+def _as_floats(value: np.ndarray) -> np.ndarray:
+    """An array of fractions, decimals or Python's own numbers in double precision; any other array of objects as it is."""
+    if not all(isinstance(item, _EXACT) for item in value.flat):
+        return value
+    try:
+        return value.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return value
 
 
 def _has_surrogates(text: str) -> bool:

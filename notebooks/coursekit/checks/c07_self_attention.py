@@ -514,7 +514,7 @@ def batches_and_masks(additive_attention: Any) -> None:
 def _triple(result: Any, *shapes: tuple[int, ...]) -> list[np.ndarray]:
     ensure(result is not None, "your function returns None: does it end with a return?")
     ensure(isinstance(result, (tuple, list)) and len(result) == 3, "return three things: d_q, d_k, d_v")
-    arrays = [np.asarray(part) for part in result]
+    arrays = [numbers(part) for part in result]
     for name, array, shape in zip(("d_q", "d_k", "d_v"), arrays, shapes, strict=True):
         ensure(array.shape == shape, f"{name} has shape {array.shape}, but {name[2:]} has shape {shape}")
     return arrays

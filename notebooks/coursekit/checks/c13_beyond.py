@@ -37,7 +37,8 @@ FORBIDDEN = {"TinyLM": _LAYERS, "mel_spectrogram": _SPECTROGRAMS}
 def _array(value: Any, what: str) -> np.ndarray:
     ensure(value is not None, "your function returns None: does it end with a return?")
     try:
-        return value.detach().numpy() if hasattr(value, "detach") else np.array(value)
+        array = value.detach().numpy() if hasattr(value, "detach") else np.array(value)
+        return array.astype(float) if array.dtype == object else array  # fractions are numbers, too
     except (TypeError, ValueError):
         raise Hint(f"{what} should be an array of numbers, but it is a {type(value).__name__}") from None
 
