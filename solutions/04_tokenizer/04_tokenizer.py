@@ -128,7 +128,8 @@ check("utf8_encode", utf8_encode)
 
 # %% [markdown]
 # > **A note on the lecture.** It calls *Unicode* a variable-length encoding. Unicode is the numbering: every
-# > character has one number. *UTF-8* is the encoding of variable length, one to four bytes for that number.
+# > character has one number. *UTF-8* is the encoding of variable length, one to four bytes for that number. (What looks like
+# > one character may be several: Hindi द्र is three, and é can also be e and an accent, U+0301: to a tokenizer another text.)
 
 # %% tags=["skip-grading"]
 sea = {"English": "the sea", "German": "das große Meer", "Greek": "θάλασσα", "Russian": "море",
@@ -144,7 +145,7 @@ with until_written():
 
 # %% [markdown]
 # Keep that picture in mind. A model that reads bytes spends three steps on a character of Hindi where English takes one.
-# (How many characters a sentence has is another matter: Part F measures both.) Merging will help, but most of all the languages
+# Merging will help, but most of all the languages
 # that it is trained on, and hardly those that share no letters with them.
 
 # %% [markdown]
@@ -178,8 +179,8 @@ show_pieces({"the text": [sentence], "the slide's chunks": regex.findall(SLIDE, 
 # 6. white space (so a tab or a line end right before a word is a chunk of its own).
 #
 # In the library `regex`, `\p{L}` is a letter of any script, `\p{N}` a number character, `\s` white space and `\S` anything
-# but; ` ?` is a blank or none, `[^…]` is *any character but these*, and `(?!\S)` holds where no other character than
-# white space follows. Rules 5 and 6 are `\s+(?!\S)` and `\s+`, and a bar `|` separates the rules.
+# but; ` ?` is a blank or none, `[^…]` is *any character but these*, and `(?!\S)` holds where the next character is
+# white space, or the text ends. Rules 5 and 6 are `\s+(?!\S)` and `\s+`, and a bar `|` separates the rules.
 #
 # `pre_tokenize(text)`: a string → the list of its chunks (strings), in order. Nothing is lost, so
 # `"".join(pre_tokenize(text)) == text`, always. The empty text has no chunks.
@@ -268,7 +269,7 @@ with until_written():
 #
 # > Count all pairs of neighbours. Merge the most frequent one everywhere. Repeat.
 #
-# Our first text is the lecture's rhyme. Here, as on the slides, every word ends with a `_` (the mark that says *the word
+# Our first text is the lecture's rhyme (from Simon Prince's *Understanding Deep Learning*, 2023). Here, as on the slides, every word ends with a `_` (the mark that says *the word
 # is over*), and pairs never reach from one word into the next.
 
 # %% locked="rhyme"
@@ -432,10 +433,10 @@ with until_written():
                 "From letters to words: see and sea are whole after five merges")
 
 # %% [markdown]
-# *sea* and *see* are whole after five merges, *sailor* only when nothing better is left to do. After 50 merges every
+# *sea* and *see* are whole after five merges. From the 18th merge on every pair occurs only once; *sailor* comes then. After 50 every
 # word is one token, and no pair remains.
 #
-# Two things are easily confused. The **learned vocabulary** grows by one with every merge. (All 256 bytes are in it from the start; the picture
+# The **learned vocabulary** grows by one with every merge. (All 256 bytes are in it from the start; the picture
 # begins with the 18 letters of the rhyme and the `_`.) The number of types **in use** in the text rises at first, since a new token joins while its parts still occur elsewhere, and then falls,
 # since the parts die out.
 
@@ -449,7 +450,7 @@ with until_written():
         types.append(len(uses))
         length.append(sum(uses.values()))
     fig, axes = plt.subplots(1, 2, figsize=(9.6, 3.3))
-    axes[0].plot(types[0] + np.arange(len(types)), color=ORANGE, label=f"{types[0]} letters + one a merge")
+    axes[0].plot(types[0] + np.arange(len(types)), color=ORANGE, label=f"{types[0]} signs + one a merge")
     axes[0].plot(types, color=BLUE, label="types in use")
     axes[0].set(xlabel="merges", ylabel="types")
     axes[0].set_title(f"In use: {types[0]} → {max(types)} → {types[-1]} types")
@@ -474,7 +475,7 @@ with until_written():
 # %% [markdown]
 # ## Part E · Reading with the merges
 #
-# New text arrives, *aab* or *seesaw* or a poem. How is it cut? **By doing to it what was done in training, in the same
+# New text arrives, *baab* or *seesaw* or a poem. How is it cut? **By doing to it what was done in training, in the same
 # order**: the merge that was learned first is applied first. Not the longest token that fits, and not the pair that
 # happens to be frequent in the new text.
 #
@@ -486,6 +487,7 @@ with until_written():
 #
 # *By hand,* with the toy merges, (97, 97) → 256, (256, 97) → 257 and (257, 98) → 258: *aaab* is `97 97 97 98`. The pair (97, 97) has the merge 256, (97, 98) has none →
 # `256 97 98` → 257 → `257 98` → `258`. And *baab* → `98 97 97 98` → `98 256 98`, which stays: (256, 98) has no merge.
+# *aaaa* becomes `256 256`: the longer *aaa* never gets its turn.
 #
 # `encode(text, merges)`: a string and a dictionary `{(left, right): new id}` in the order learned → a list of whole
 # numbers. The empty text gives an empty list. Whatever the text, `decode(encode(text, merges), merges) == text`.
@@ -518,9 +520,9 @@ with until_written():
 
 # %% [markdown]
 # No text in the world is unknown to this tokenizer. In the worst case it falls back on single bytes. That is what
-# the 256 bytes at the bottom are for. (SentencePiece, the tokenizer of Llama 2, merges characters instead and keeps the
+# the 256 bytes at the bottom are for. (Llama 2, with the library SentencePiece, merges characters instead and keeps the
 # bytes for emergencies. The recipe is the same. Gage invented it in 1994 to compress files; Sennrich, Haddow and Birch
-# brought it to translation in 2016.)
+# brought it to translation in 2016, and GPT-2 put the bytes below it in 2019.)
 #
 # A model needs a few more tokens that stand for no text: *a sentence begins*, `<bos>`; *it ends*, `<eos>`; *nothing stands here*,
 # `<pad>`. They get ids of their own, and are put in *after* encoding, so that no text can spell them. You meet them in the later labs.
@@ -586,7 +588,7 @@ with until_written():
     ax.legend(loc="upper right")
 
 # %% [markdown]
-# So do not recount: **correct**. A merge changes only the words that hold the pair. For each of them, take away its
+# (And later merges change fewer still: half of the 2,000 change six words at most.) So do not recount: **correct**. A merge changes only the words that hold the pair. For each of them, take away its
 # pairs from the counts, merge, and add its new pairs. To find those words at once, keep a second dictionary:
 # for every pair, the set of words that hold it.
 #
@@ -657,7 +659,7 @@ with until_written():
     ax.legend(loc="upper left")
 
 # %% [markdown]
-# Whether you took up the challenge or not: the 2,000 merges come with the lab, so that you can look at them. What has
+# Challenge or not, the 2,000 merges come with the lab. What has
 # the tokenizer found in the speeches?
 
 # %% tags=["skip-grading"]
@@ -679,10 +681,12 @@ with until_written():
         pieces = [decode([token], some) for token in encode(speech, some)]
         rows[f"{count:,} merges: {len(pieces)}"] = pieces
     show_pieces(rows, "The more merges, the fewer tokens")
+    for spelling in (" Congress", "Congress", " congress", " CONGRESS"):
+        print(f"{spelling!r:11} → {encode(spelling, merges)}")
 
 # %% [markdown]
 # Now you see with the model's eyes. `·Congress` is a single number; how many *s* does it hold? The model cannot see
-# that, it must have learned it by heart. And the years: `·1946` was in the speeches often enough to be one token,
+# that, it must have learned it by heart, nor that its other spellings, with no number in common, are the same word. And the years: `·1946` was in the speeches often enough to be one token,
 # `·1996` falls into three, `·2026` into five, the blank and every digit by itself. How should anybody calculate with such numbers? Much that looks
 # strange in language models, in spelling and in sums, begins at this point.
 #
@@ -704,8 +708,8 @@ with until_written():
                  f"the last 1,000 {rates[-1] - rates[-2]:.1f}")
 
 # %% [markdown]
-# And what about texts that are not speeches? Here is one sentence in several languages, a line of code and a
-# few digits, all with the same 2,000 merges.
+# And what about texts that are not speeches? Here is one sentence in several languages, two lines of code and
+# forty digits, all with the same 2,000 merges.
 
 # %% tags=["skip-grading"]
 samples = {"English": "The ship sails across the sea to the old harbour.",
@@ -753,7 +757,7 @@ with until_written():
 # ## Optional · Your tokenizer is GPT-2's and GPT-4's (10 minutes, no points)
 #
 # What you wrote is no toy. OpenAI has published the merges of GPT-2 (50,000) and the ranked tokens of GPT-4, from which its merges (100,000) follow; both come with this lab. Two things differ
-# from yours. GPT-4 cuts with another pattern (here with the `^` that the slide lost, too): English endings in capitals, too, numbers in groups of at most three digits, line ends
+# from yours. GPT-4 cuts with another pattern (here with the `^` that the slide lost, too): English endings in capitals, too, numbers in groups of at most three digits and without the blank before them, line ends
 # together with the signs before them, and before a word any one sign may take the place of the blank. And both *number* the single bytes in another order;
 # all merges keep their numbers.
 
@@ -792,7 +796,7 @@ with until_written():
     show_pieces({"GPT-4": pieces}, f"GPT-4 reads the rhyme in {len(pieces)} tokens")
 
 # %% [markdown]
-# And the slide's Python class. It shows one reason why GPT-2 was poor at Python: every blank of the indentation but the last is a token of its own. `<|endoftext|>` in it is no
+# And the slide's Python class (from Andrej Karpathy's *minbpe*, as are *aaabdaaabac* and the riddles below). It shows one reason why GPT-2 was poor at Python: every blank of the indentation but the last is a token of its own. `<|endoftext|>` in it is no
 # text. It is a **special token** that says *here a document ends*; its number, 50256 or 100257, stands behind all merges, and whoever encodes has to look for
 # it *before* cutting. (If somebody types these thirteen characters into a chat, they must stay text; read as the token they would tell the model that its text is over.)
 
