@@ -29,6 +29,8 @@ STALLED = 15.0
 MAX_WAIT = 30.0
 #: How many answers one person may wait for at a time; more are given at once.
 WAITS_OF_ONE = 12
+#: How many of a student's attempts are listed: the newest, and the one that counts.
+LISTED = 50
 #: A notebook's file holds this word, however it is written.
 _MARK = b'"cells"'
 
@@ -90,7 +92,7 @@ def _card(handler: Handler, attempt: Attempt) -> dict[str, Any]:
 
 
 class Attempts(Handler):
-    """``/labs/LAB/attempts``: all that a student handed in, as JSON."""
+    """``/labs/LAB/attempts``: what a student handed in, as JSON; of very many the newest, and how many are left out."""
 
     def get(self, lab: str) -> None:
         person = self.person()
@@ -99,8 +101,11 @@ class Attempts(Handler):
         cards = [
             rules.card_of(attempt, attempts[:number], self.service.queue)
             for number, attempt in enumerate(attempts)
+            if attempt is counted or number >= len(attempts) - LISTED
         ]
-        self.answer({"attempts": cards, "counting": counted.receipt if counted else None})
+        self.answer({
+            "attempts": cards, "left_out": len(attempts) - len(cards), "counting": counted.receipt if counted else None,
+        })  # fmt: skip
 
 
 class Receipt(Handler):

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -259,8 +260,13 @@ class Journal:
 
 
 def _attempt(row: dict[str, Any]) -> Attempt:
-    result = SubmissionResult.from_dict(json.loads(row["result"])) if row["result"] else None
-    return Attempt(**{**row, "result": result})
+    return Attempt(**{**row, "result": _verdict(row["result"]) if row["result"] else None})
+
+
+@lru_cache(maxsize=1000)
+def _verdict(stored: str) -> SubmissionResult:
+    """A verdict as it is stored. Whoever waits for one asks for their earlier ones each time."""
+    return SubmissionResult.from_dict(json.loads(stored))
 
 
 def digest_of_token(token: str) -> str:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from autograder.results import SubmissionResult
 from autograder.serve import hand_in
-from autograder.serve.hand_in import MAX_BYTES, WAITS_OF_ONE
+from autograder.serve.hand_in import LISTED, MAX_BYTES, WAITS_OF_ONE
 from autograder.serve.service import A_MINUTE, UPLOADS_OF_ONE, Options
 from tests.fixtures.live_class import NOTEBOOK, Answer, LiveClass, addresses
 
@@ -325,6 +326,20 @@ def test_pages_load_nothing_and_run_only_what_is_ours(live):
     )
     assert "http://" not in page.body.decode().replace(f"http://localhost:{live.port}", "")
     assert page.headers["cache-control"] == "no-store"
+
+
+def test_of_very_many_attempts_the_newest_are_listed_and_the_one_that_counts(live):
+    journal = live.service.journal
+    for number in range(LISTED + 5):
+        path = journal.incoming / str(number)
+        path.write_bytes(NOTEBOOK + b" " * number)
+        attempt, _ = journal.receive(LAB, "ada", path, lambda *_: None)
+        better = 3.0 if number == 2 else 1.0
+        journal.finish(attempt, SubmissionResult("ada", LAB, "graded", better, 20.0, 1.0))
+    listed = live.ask(f"/labs/{LAB}/attempts", who="ada").json
+    assert [card["number"] for card in listed["attempts"]] == [3, *range(6, LISTED + 6)]
+    assert listed["counting"] == listed["attempts"][0]["receipt"]
+    assert listed["left_out"] == 4
 
 
 def test_errors_are_sentences_without_anything_of_the_program(live, monkeypatch):

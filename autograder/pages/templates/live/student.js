@@ -69,6 +69,7 @@ for (const section of document.querySelectorAll(".lab")) {
     if (status !== 200) { said.textContent = value.message; return; }
     decided();
     list.replaceChildren(...value.attempts.reverse().map((card) => shown(card, value.counting)));
+    if (value.left_out) list.append(element("p", `${value.left_out} earlier attempts are not listed here.`));
     const waiting = value.attempts.find((card) => card.state === "waiting");
     if (waiting) {
       await ask(`receipts/${waiting.receipt}?wait=${Math.min(waiting.seconds + 1, 20)}`);
