@@ -66,7 +66,7 @@ words = torch.randn(1, 8, 64)  # one sentence of eight words, d_model = 64
 
 
 def plain_attention():
-    """A layer of attention with d_model = 64 and four heads; its biases begin at 0, as in PyTorch's own."""
+    """A layer of attention with d_model = 64 and four heads. Its biases begin at 0, its weights as nn.Linear draws them."""
     attention = MultiHeadAttention(64, 4)
     for name, parameter in attention.named_parameters():
         if name.endswith("bias"):
@@ -93,7 +93,8 @@ plt.show()
 
 # %% [markdown]
 # Why? What a head brings home is a *weighted mean* of the words. Means of means of means are all alike, as paints are that are
-# stirred together. (Dong, Cordonnier and Loukas 2021 prove it, under the title *Attention is not all you need*.) And the numbers get smaller on the way. Three things are needed:
+# stirred together. (Dong, Cordonnier and Loukas 2021 prove it, under the title *Attention is not all you need*.) And the numbers get smaller on the way: at first because a mean is smaller than its
+# parts, then because `nn.Linear`'s first weights shrink what they multiply. Three things are needed:
 #
 # 1. something that keeps the **size** of the numbers sane: *layer normalisation*;
 # 2. something that lets each word **think** for itself, instead of only mixing: the *feed-forward layer*;
@@ -236,6 +237,8 @@ with until_written():
 # $$W_1 = \begin{pmatrix} 1 & -1 \\ -1 & 1 \\ 1 & 1 \end{pmatrix} \quad b_1 = (-1, -1) \quad\Rightarrow\quad
 # x W_1 + b_1 = (1, -1) \;\;\xrightarrow{\mathrm{ReLU}}\;\; (1, 0)$$
 #
+# A word that heard *battery* alone, or *ran* alone, gets $(0, 0)$: only both together say something new. No weighted sum of the two could.
+#
 # The middle is usually four times as wide as the model: 2048 for $d_{model} = 512$. The layer is the same for every word, and no
 # word looks at another. Two thirds of an encoder block's parameters are in there.
 
@@ -269,8 +272,8 @@ class FeedForward(nn.Module):
 check("FeedForward", FeedForward)
 
 # %% [markdown]
-# What does the width buy? Here "words" have a single number, and the layer must learn a curve. Each hidden unit can put one bend
-# into a straight line.
+# What does the width buy? Here "words" have a single number, and the layer must learn a curve. Each hidden unit can put at most one
+# bend into a straight line.
 
 # %% tags=["skip-grading"]
 def learn_curve(width, place, curve, steps=1000):
@@ -338,15 +341,25 @@ check("residual", residual)
 # > **A note on the order.** The first transformer normalises *after* the sum, as the lecture's equation does, and so do we
 # > ("post-LN"). Most later models normalise the sublayer's *input* instead, $x + \mathrm{SubLayer}(\mathrm{LN}(x))$ ("pre-LN"). Then no norm stands on
 # > the way around, and very deep stacks are easier to train (Xiong and others 2020). Many also leave the mean and β out of the norm (*RMSNorm*) and put a gate into the
-# > feed-forward layer (*SwiGLU*). The lab keeps to the lecture's order.
+# > feed-forward layer (*SwiGLU*).
 #
-# Is it worth it? Sixteen layers of attention, with and without the skip, with and without a norm: four stacks. In each we look at the gradient that arrives at two matrices of every layer. Where no gradient arrives, nothing tells a matrix which way to go. $W^O$ says what a layer adds; $W^Q$ says whom its words listen to. Before you run it: in which of the four will something die, and what?
+# Is it worth it? Sixteen layers of attention, with and without skips, with and without norms, from two kinds of first weights: those of `nn.Linear`, and Xavier's (Glorot and Bengio 2010), which keep the size of what they
+# multiply. We look at the gradient that arrives at two matrices of every layer. Where none arrives, nothing tells a matrix which way to go. $W^O$ says what a
+# layer adds; $W^Q$ says whom its words listen to. Before you run it: what will die, and where?
 
 # %% tags=["skip-grading"]
-def gradients_arriving(add, norm, depth=16):
+def xavier(module):
+    """The module, all its matrices drawn anew so that, on average, they keep the size of what they multiply."""
+    for parameter in module.parameters():
+        if parameter.dim() == 2:
+            nn.init.xavier_uniform_(parameter)
+    return module
+
+
+def gradients_arriving(draw, norm, add, depth=16):
     """The gradient's size at W_O and at W_Q in each layer of a stack, and at its input, for some loss at the end."""
     torch.manual_seed(5)
-    layers = [(plain_attention(), LayerNorm(64) if norm else nn.Identity()) for _ in range(depth)]
+    layers = [(draw(plain_attention()), LayerNorm(64) if norm else nn.Identity()) for _ in range(depth)]
     x = start = words.clone().requires_grad_()
     for attention, after in layers:
         listen = lambda y: attention(y)[0]
@@ -358,33 +371,40 @@ def gradients_arriving(add, norm, depth=16):
 
 with until_written():
     needs("LayerNorm", "residual")
-    stacks = {(add, norm): gradients_arriving(add, norm) for add in (True, False) for norm in (True, False)}
-    fig, axes = plt.subplots(1, 2, figsize=(9.6, 3.4), sharey=True)
-    titles = ("No norm: without skips all gradients vanish", "With norms: without skips next to none at $W^Q$ from layer 3")
-    for ax, norm, title in zip(axes, (False, True), titles):
-        for add, colour, way in ((True, BLUE, "with skips"), (False, ORANGE, "without")):
+    as_drawn = lambda module: module
+    panels = {
+        (as_drawn, False): "nn.Linear, no norm: all vanish without skips",
+        (as_drawn, True): "nn.Linear, norms: $W^Q$'s vanish without skips",
+        (xavier, False): "Xavier, no norm: now they explode with skips",
+        (xavier, True): "Xavier, norms: $W^Q$'s fade even with skips",
+    }
+    fig, axes = plt.subplots(2, 2, figsize=(9.6, 5.8), sharex=True, sharey=True)
+    lines = []
+    for ax, ((draw, norm), title) in zip(axes.flat, panels.items()):
+        for add, colour, way in ((True, BLUE, "with skips"), (False, ORANGE, "without skips")):
+            sizes = gradients_arriving(draw, norm, add)
             for name, mark in (("W_O", "o-"), ("W_Q", "s--")):
-                size = [max(value, 1e-9) for value in stacks[add, norm][name]]
+                size = [max(value, 1e-9) for value in sizes[name]]
                 ax.semilogy(range(1, 17), size, mark, ms=4, color=colour, label=f"$W^{name[-1]}$, {way}")
-        ax.set(xlabel="layer", xticks=range(1, 17, 3))
+            stack = f"{'Xavier' if draw is xavier else 'nn.Linear'}, {'norms' if norm else 'no norm'}"
+            lines.append(f"{stack + ',':<19} {way + ':':<14} at the input {sizes['input']:.1e}, at W_O {sizes['W_O'][0]:.1e} to {sizes['W_O'][-1]:.1e}")
         ax.set_title(title, fontsize=10.5)
-    axes[0].set_ylabel("size of the gradient")
-    axes[0].set_yticks([10.0**k for k in (-9, -6, -3, 0, 3)], ["$10^{-9}$ or less", "$10^{-6}$", "$10^{-3}$", "1", "1000"])
-    axes[1].legend(fontsize=8, loc="center right", bbox_to_anchor=(1, 0.62), handlelength=4)
-    fig.suptitle("Without skips little or no gradient arrives where it is needed", x=0.02, ha="left", weight="bold")
+    axes[0, 0].set_yticks([10.0**k for k in (-9, -6, -3, 0, 3, 6)], ["$10^{-9}$ or less", "$10^{-6}$", "$10^{-3}$", "1", "1000", "$10^6$"])
+    for ax in axes[1]:
+        ax.set(xlabel="layer", xticks=range(1, 17, 3))
+    fig.supylabel("size of the gradient", fontsize=10.5)
+    fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=10, handlelength=4)
+    fig.suptitle("Without skips $W^Q$ soon gets next to nothing; without norms the first weights decide", x=0.02, ha="left", weight="bold")
     plt.show()
-    for (add, norm), sizes in stacks.items():
-        print(f"{'norms' if norm else 'no norm':<8} {'with' if add else 'without'} skips: at the input {sizes['input']:.2g},"
-              f" at W_O {sizes['W_O'][0]:.2g} (layer 1) to {sizes['W_O'][-1]:.2g} (layer 16)")
+    print("\n".join(lines))
 
 # %% [markdown]
-# Two different things go wrong without the skip. On the right you see the second alone, on the left both.
+# Two different things go wrong.
 #
-# * **Vanishing gradients** (left). Each layer makes the words smaller on the way there, and the gradient on the way back. What $W^O$ gets is the product of the two, so *every* layer pays for all the others: it gets tens of millions of times less than with
-#   skips. The sum puts a 1 beside each factor.
-# * **Rank collapse** (right, and left as well). A norm after each layer brings the numbers back to size, and with them the gradient: it reaches the input and every $W^O$ at full strength, *also without skips*. And yet the gradient at $W^Q$ (and $W^K$)
-#   is next to nothing from the third layer on: after two layers all words are alike, as in section 1, and then it makes no difference who listens to whom. The norm can't bring back what the words
-#   no longer have: their differences. With the skip they keep them, because each word is still in the sum.
+# * **Vanishing and exploding gradients** (no norm, left). `nn.Linear`'s weights make the words smaller in each layer, and the gradient on the way back. What $W^O$ gets is the product of the two, so *every* layer pays for all the others: without skips it gets tens of
+#   millions of times less. Xavier's weights cure that, but with skips all that they say piles up (and in the last layers the softmax gets stuck at 0 and 1). A norm after each layer keeps the size (right), *also without skips*.
+# * **Rank collapse** (no skips, everywhere). The gradient at $W^Q$ (and $W^K$) is next to nothing from the fourth layer on, with norms and whatever the weights: the words are alike by then, as in section 1, and it makes no difference who listens to whom. A norm can't bring back what the words
+#   no longer have: their differences. With the skip they lose them far more slowly, because each word is still in the sum. How slowly depends on how loudly the layers speak beside it: with Xavier's weights the gradient at $W^Q$ still fades (bottom right).
 #
 # ## 5 · The encoder block
 #
@@ -460,35 +480,45 @@ with until_written():
 
 # %% tags=["skip-grading"]
 def mean_likeness(make, depth=12):
-    """The mean cosine of two different words before and after each of ``depth`` layers."""
-    torch.manual_seed(1)
-    x, alike = words, []
-    for _ in range(depth + 1):
-        alike.append((likeness(x).sum() - 8).item() / 56)
-        x = make()(x)
-        x = x[0] if isinstance(x, tuple) else x
-    return alike
+    """The mean cosine of two different words before and after each of ``depth`` layers: the mean of five draws of the weights."""
+    alike = torch.zeros(5, depth + 1)
+    for draw in range(5):
+        torch.manual_seed(draw)
+        x = words
+        for layer in range(depth + 1):
+            alike[draw, layer] = (likeness(x).sum() - 8) / 56
+            x = make()(x)
+            x = x[0] if isinstance(x, tuple) else x
+    return alike.mean(dim=0)
 
 
 with until_written():
-    needs("EncoderBlock")
+    needs("LayerNorm", "residual", "EncoderBlock")
 
-    def pre_ln_block():
-        parts = EncoderBlock(64, 4, 256)
-        listen = lambda x: x + parts.attention(parts.norm1(x))[0]
-        return lambda x: listen(x) + parts.feed_forward(parts.norm2(listen(x)))
+    class PreLN(EncoderBlock):
+        def forward(self, x):
+            x = x + self.attention(self.norm1(x))[0]
+            return x + self.feed_forward(self.norm2(x))
 
-    fig, ax = plt.subplots(figsize=(7.2, 3.1))
+    def attention_alone():
+        attention, norm = plain_attention(), LayerNorm(64)
+        return lambda x: residual(x, lambda y: attention(y)[0], norm)
+
+    fig, ax = plt.subplots(figsize=(9.6, 3.4))
     ax.plot(mean_likeness(plain_attention), "s--", color=ORANGE, label="plain attention")
-    ax.plot(mean_likeness(lambda: EncoderBlock(64, 4, 256)), "o-", color=BLUE, label="your encoder blocks (post-LN)")
-    ax.plot(mean_likeness(pre_ln_block), "^-", color=GREEN, label="your parts in pre-LN order")
+    orders = ((EncoderBlock, "o", BLUE, "your encoder blocks (post-LN)"), (PreLN, "^", GREEN, "your parts in pre-LN order"))
+    for kind, mark, colour, name in orders:
+        ax.plot(mean_likeness(lambda: xavier(kind(64, 4, 256))), mark + ":", color=colour, label=f"{name}, Xavier's weights")
+        ax.plot(mean_likeness(lambda: kind(64, 4, 256)), mark + "-", color=colour, label=name)
     ax.set(xlabel="layers", ylabel="mean likeness of two words", ylim=(-0.1, 1.08))
-    ax.set_title("In a stack of blocks the words stay different far longer")
-    ax.legend(loc="lower right")
+    ax.set_title("In blocks words stay different longer: how long depends on the first weights")
+    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
     plt.show()
+    print(f"after twelve layers: your blocks {mean_likeness(lambda: EncoderBlock(64, 4, 256))[-1]:.2f},",
+          f"attention with Add & Norm alone (biases 0) {mean_likeness(attention_alone)[-1]:.2f}")
 
 # %% [markdown]
-# The blocks are random here, so each still stirs a little (and its ReLUs, and its biases, which plain attention has at 0 here, push all words the same way), and the words drift together slowly.
+# The blocks are random here, so each still stirs, the more the louder it speaks, and the words drift together. (About half of your blocks' drift is not attention's: their ReLUs and biases push all words the same way.)
 #
 # **A silent block.** If both sublayers say nothing (their last matrices and biases are zero), normalised words pass as they are, however many such blocks
 # there are. Some deep models start so on purpose: each block does no harm until it has learned something.
@@ -661,7 +691,8 @@ with until_written():
 # ### BEGIN SOLUTION
 # Attention moves information from word to word, but what arrives is a weighted mean of linear images of the words: within a head, nothing is computed from the
 # *combination* of what was heard. A conclusion such as "battery and ran, but not program" needs a nonlinearity on each word's own vector, and that is the ReLU of
-# the feed-forward layer. It also holds most of the parameters, and patterns of text (Geva and others 2021) and facts (Meng and others 2022) have been found there.
+# the feed-forward layer. (The norm bends, too, but it only shifts and rescales the whole vector; it can't switch one feature on and another off.) The layer also holds two thirds of an encoder block's parameters
+# (half of a decoder block's), and patterns of text (Geva and others 2021) and facts (Meng and others 2022) have been found there.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -682,12 +713,12 @@ with until_written():
 progress()
 
 # %% [markdown]
-# * You know what goes wrong in a stack of plain attention, and which of three remedies helps against what.
+# * You know what goes wrong in a stack of plain attention, and what skip and norm do against it.
 # * You have built both blocks of the transformer from your own parts, and they agree with PyTorch's.
 # * You can show with a gradient what a block can see and what it can't.
 #
 # ## What is still missing
 #
 # Stack a few blocks, put the tokens of lab 04 and the positions of lab 06 in front, a linear layer behind, and you have a transformer. Ask
-# it for a translation, and it answers with the greatest confidence: nonsense. Its millions of parameters are random. How does it
+# it for a translation, and it has no opinion: its millions of parameters are random, and to it nearly every word is as good as any other. How does it
 # learn? That is lab 10.
