@@ -20,8 +20,15 @@ from autograder.course.lab import LabSpec
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.report import build_report
 from autograder.pages.report.charts import histogram_chart
+from autograder.pages.report.page import question_headline
 from autograder.pages.report.similarity import Answers, alike_groups, answers, code_lines
-from autograder.pages.report.statistics import correlation, histogram, question_statistics, round_edges
+from autograder.pages.report.statistics import (
+    QuestionStatistics,
+    correlation,
+    histogram,
+    question_statistics,
+    round_edges,
+)
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.run.pipeline import ClassResult
 from autograder.run.plan import Plan
@@ -267,3 +274,22 @@ def test_a_class_of_which_nothing_could_be_read_has_no_mean(make_result: Make, t
     console = Console(record=True, width=200)
     show_summary(console, done, 1.0)
     assert "1 submissions, none could be read;" in console.export_text()
+
+
+@pytest.mark.parametrize(
+    ("shares", "headline"),
+    [
+        ((0.5, 0.9, 0.8), "a was the hardest: 50% of its points were earned"),
+        ((0.504, 0.9, 0.496), "a and c were the hardest: 50% of their points were earned"),
+        ((0.7, 0.7, 0.7), "All questions were equally hard: 70% of their points were earned"),
+        ((0.96, 1.0, 1.0), "No question was hard for this class"),
+        ((0.3,), ""),
+    ],
+)
+def test_the_hardest_question_is_named_with_those_that_were_as_hard(shares, headline):
+    rows = [
+        QuestionStatistics(name, 4.0, share, 0.0, 0.0, None)
+        for name, share in zip("abc", shares, strict=False)
+    ]
+    assert question_headline(rows) == headline
+    assert "too few" in rows[0].verdict

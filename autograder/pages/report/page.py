@@ -93,7 +93,7 @@ def render_report(
         scores=_score_summary(handed_in, spec),
         times=_time_summary(handed_in),
         questions=questions,
-        question_headline=_question_headline(questions),
+        question_headline=question_headline(questions),
         few=len(handed_in) < FEW,
         misconceptions=_misconceptions(results, demos, folder, out),
         statuses=_statuses(results),
@@ -163,13 +163,20 @@ def _time_summary(results: Sequence[SubmissionResult]) -> dict[str, Any] | None:
     }
 
 
-def _question_headline(questions: Sequence[QuestionStatistics]) -> str:
+def question_headline(questions: Sequence[QuestionStatistics]) -> str:
+    """Which question was hardest; all of them where several look alike in the table."""
     if len(questions) < 2:
         return ""
-    hardest = min(questions, key=lambda question: question.mean_share)
-    if hardest.mean_share > 0.95:
+    lowest = min(question.mean_share for question in questions)
+    if lowest > 0.95:
         return "No question was hard for this class"
-    return f"{hardest.name} was the hardest: {100 * hardest.mean_share:.0f}% of its points were earned"
+    share = f"{100 * lowest:.0f}%"
+    hardest = [question.name for question in questions if f"{100 * question.mean_share:.0f}%" == share]
+    if len(hardest) == len(questions):
+        return f"All questions were equally hard: {share} of their points were earned"
+    if len(hardest) > 1:
+        return f"{', '.join(hardest[:-1])} and {hardest[-1]} were the hardest: {share} of their points were earned"
+    return f"{hardest[0]} was the hardest: {share} of its points were earned"
 
 
 def _misconceptions(

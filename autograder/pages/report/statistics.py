@@ -29,7 +29,7 @@ class QuestionStatistics:
     def verdict(self) -> str:
         """What to do about the question, in words."""
         if self.discrimination is None:
-            return "everybody earned the same"
+            return "cannot be told: too few students, or no differences"
         if self.discrimination >= 0.4:
             return "separates well"
         if self.discrimination >= 0.2:
