@@ -83,8 +83,8 @@ plt.show()
 #    step has the same size everywhere.
 # 4. **No end**: a sentence longer than all before is no problem.
 #
-# > **A note on the lecture.** One lecture tries $P_{t+1} = P_t + \Delta c$, then $P_t \cdot c$, then powers. All three run away (or
-# > shrink to nothing): adding a number, multiplying by a positive one and raising to powers move in one direction only. What moves for ever and stays where
+# > **A note on the lecture.** One lecture tries $P_{t+1} = P_t + \Delta c$, then $P_t \cdot c$, then powers. All three run away or
+# > creep towards a limit: adding a number, multiplying by a positive one and raising to powers move in one direction only. What moves for ever and stays where
 # > it is? Something that *turns*.
 
 # %% [markdown]
@@ -274,8 +274,9 @@ with until_written():
 # ### Check the four wishes
 #
 # **Bounded**: every number lies between −1 and 1, and since $\sin^2 + \cos^2 = 1$ for each clock, every row has the same length,
-# $\sqrt{D/2}$, if $D$ is even. (The lone sine of an odd $D$ has no partner to add up to 1 with.) **No end**: you can compute a row for any *t*. **Unique**: one clock alone comes back to almost the same angle after 44 steps,
-# because that is very nearly seven full turns. Sixteen clocks at different speeds do not all come back together, not in 2,000 steps:
+# $\sqrt{D/2}$, if $D$ is even. **No end**: you can compute a row for any *t*. **Unique**: one clock alone comes back to almost the same angle after 44 steps,
+# because that is very nearly seven full turns. Sixteen clocks at different speeds do not all come back together, not in 2,000 steps (place 0 stands for
+# all: only the distance counts, see below):
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -398,7 +399,7 @@ with until_written():
 # %% [markdown]
 # The three curves lie on top of each other. Near places are alike, far ones less so on the whole (with ripples), in the same way everywhere. The curve is
 # symmetric, too: by itself this product cannot tell *before* from *after*. With a matrix in between, such as $M_3$, it can. So the
-# *table* meets all four wishes: "unique" for the 2,000 places that we tried. What a *model* makes of it that has seen short sentences only is another question (the
+# *table* meets all four wishes. It is unique for ever (π is irrational, so no hand comes back exactly), and well apart for the 2,000 places that we tried. What a *model* makes of it that has seen short sentences only is another question (the
 # last section).
 #
 # > **A note on the lecture.** One lecture explains the relative positions by the period: sin(x + 2π) = sin(x). Period is not what does it
@@ -413,7 +414,8 @@ with until_written():
 #
 # Only the last term knows the distance and nothing else; the two in the middle mix meaning with place. In 2021 the authors of RoFormer had a better
 # idea: do not add the position, **turn the word by it**. Cut the vector into pairs of numbers, take each pair for an arrow, and turn the arrow
-# by as many steps of its clock as the word's position says. Two arrows that are turned by the same angle keep the angle between them. So if both words
+# by as many steps of its clock as the word's position says. (In a model: the two vectors that are compared, lab 07's queries and
+# keys, not the word's own row.) Two arrows that are turned by the same angle keep the angle between them. So if both words
 # move on by three, nothing changes: the dot product depends on the *distance* of the words, with its sign (how far after or before). This is called **RoPE**, rotary position embedding, and most of today's
 # large language models use it (some with slower clocks, to reach farther: Llama 3 has base = 500,000).
 #
@@ -456,7 +458,7 @@ def rope(x, positions, base=10000.0):
 check("rope", rope)
 
 # %% [markdown]
-# First a picture of one pair of numbers. Two words, two arrows; both stand two places apart, early and late in the sentence:
+# First one pair of numbers. Two words, two arrows; the second stands two places after the first, once early, once later in the sentence:
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -475,8 +477,8 @@ with until_written():
     plt.show()
 
 # %% [markdown]
-# And now with sixteen numbers. Let two words stand at many pairs of places. How well do they fit, by the dot product? On the left positions are added, on
-# the right the same two vectors are turned:
+# And now with sixteen numbers. Let two words stand at many pairs of places. How well do they fit, by the dot product? On the left positions are added, in the
+# middle stands the last of the four terms alone, on the right the same two vectors are turned:
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -485,10 +487,11 @@ with until_written():
     places, P = np.arange(24), sinusoidal(24, 16)
     added = (q + P) @ (k + P).T  # (24, 24)
     turned = rope(np.tile(q, (24, 1)), places) @ rope(np.tile(k, (24, 1)), places).T
-    fig, axes = plt.subplots(1, 2, figsize=(9.4, 3.6))
-    titles = ("Added: many colours a diagonal", "Turned: one colour a diagonal")
-    for ax, scores, title in zip(axes, (added, turned), titles):
-        heatmap(scores, ax=ax, title=title, xlabel="place of word 2", ylabel="place of word 1", colorbar="dot product")
+    fig, axes = plt.subplots(1, 3, figsize=(12, 3.3))
+    titles = ("Added: many colours a diagonal", "p · p′ alone: one colour a diagonal", "Turned: one colour a diagonal")
+    for ax, scores, title in zip(axes, (added, P @ P.T, turned), titles):
+        heatmap(scores, ax=ax, xlabel="place of word 2", ylabel="place of word 1", colorbar="dot product")
+        ax.set_title(title, fontsize=10.5)
     plt.show()
 
 # %% tags=["skip-grading"]
@@ -593,6 +596,7 @@ with until_written():
     for ax, name in zip(axes.flat, order):
         inside, beyond = reach[name][: SHORT - BACK].mean(), reach[name][SHORT - BACK :].mean()
         ax.axvspan(0, SHORT - 1, color=GREEN, alpha=0.2, lw=0)
+        ax.plot(every_place[BACK:], 1 / (every_place[BACK:] + 1), ":", color=ORANGE)  # the same weight for all so far
         ax.plot(every_place[BACK:], reach[name], color=INK if "in" in name.split() or "hand" in name else BLUE, lw=1.5)
         ax.set_title(f"{name}: {inside:.2f} → {beyond:.2f}", fontsize=9.5)
     axes[0, 0].set(ylim=(0, 1.05), ylabel="weight three back"), axes[1, 0].set_ylabel("weight three back")
@@ -602,14 +606,16 @@ with until_written():
     plt.show()
 
 # %% [markdown]
-# The titles say the mean weight on the right word, inside the 20 places → beyond them. Blue was trained, black was filled in by hand.
+# The titles say the mean weight on the right word, inside the 20 places → beyond them. Blue was trained, black was filled in by hand, dotted is guessing.
 #
-# * One **number** or **fraction** cannot point at all (their score is a straight line in $s$, and that has no peak in the middle); **bits** can do it a little; a **learned table** perfectly, and beyond its last trained row it knows nothing. (We filled in its 20 rows as training would in the end.)
-# * **Sinusoids** are the surprise. A perfect solution exists, the matrix $M_{-3}$, and it reaches as far as you like. But the score has 289 numbers to learn, 20 places allow many other solutions, and learning took one of those (in this one run). *No end* in
+# * One **number** or **fraction** cannot point at all (their score is a straight line in $s$, and that has no peak in the middle); **bits** do it half; a **learned table** perfectly, and beyond its last trained row it knows nothing. (We filled in its 20 rows as training would in the end.)
+# * **Sinusoids** are the surprise. A perfect solution exists, the matrix $M_{-3}$, and it reaches as far as you like. But the score has 289 numbers to learn, 20 places allow many other solutions, and learning took one of those (3,000 steps instead of 600 reach 0.49). *No end* in
 #   the table does not mean no end in the model.
-# * **RoPE** has 16 numbers, and nothing else to learn but distances, so what it learned at one place holds at every place, for the distances that it has met. (Distances beyond 19 it has never seen. With D = 16 none of them happens to score as high as a 3. With
-#   D = 8 it fails from place 47 on: the first clock is back after 44 steps, so to this clock 47 words back look like three. Try it. Large models with RoPE get worse beyond the trained length, too.)
-# * **ALiBi** cannot point to the third word: it can only prefer near ones to far ones. That, however, it does at place 59 as at place 9. It was made for long texts, not for this task. (In the paper its slopes are fixed, one for each head; here the slope is learned.)
+# * **RoPE** has 16 numbers, and nothing else to learn but distances, so what it learned at one place holds at every place, for the distances that it has met. (Distances beyond 19 it has never seen. With D = 16 none up to 59 happens to score as high as a 3; 380 does. With
+#   D = 8 it fails from place 47 on: the first clock is back after 44 steps, so to this clock 47 words back look like three. Large models with RoPE get worse beyond the trained length, too.)
+# * **ALiBi** cannot point to the third word: it can only prefer near ones to far ones (or far to near). That, however, it does at place 59 as at place 9. It was made for long texts, not for this task. (In the paper its slopes are fixed, one for each head; here the slope is learned.)
+#
+# And without any positions? A model that looks backwards only can learn to count places by itself (Haviv and others, 2022).
 
 # %% [markdown]
 # ### Optional · Break it to believe it ●○○ (5 minutes, no points)
