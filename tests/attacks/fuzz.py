@@ -1,9 +1,9 @@
-"""Millions of twisted frames, notebooks and cells through the readers of strangers' bytes, outside pytest.
+"""Millions of twisted frames, notebooks, cells, zips and names through the readers of strangers' bytes, outside pytest.
 
-``python -m tests.attacks.fuzz --frames 3000000 --notebooks 300000 --cells 20000`` prints how many became a value and how many were
-refused, the slowest one, and how the process's memory grew; it ends with status 1 at the first input that does
-anything else, and leaves that input in ``build/fuzz``. ``--atheris frames`` lets atheris choose the inputs, by what
-code they reach, if it is installed.
+``python -m tests.attacks.fuzz --minutes 20 --only frames,zips`` prints how many became a value and how many were refused, the
+slowest one, and how the process's memory grew; it ends with status 1 where an input does anything else, and leaves
+that input in ``build/fuzz``. Minutes are of CPU time. ``--atheris frames`` lets atheris choose the inputs, by what code they
+reach, if it is installed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from autograder.testing.safe_errors import safe_message
 from . import fuzz_class
 
 LAB = lab_name("01")
-#: Seconds that no single input may take.
+#: Seconds of CPU time that no single input may take.
 TOO_SLOW = 5.0
 
 _NUMBERS = (
@@ -314,13 +314,13 @@ def memory() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
 
 
-def run(what: str, inputs: Iterator[bytes], read: Callable[[bytes], str], count: int) -> bool:
-    """Read ``count`` inputs and print what came of them; whether nothing else than promised did."""
+def run(what: str, inputs: Iterator[bytes], read: Callable[[bytes], str], seconds: float) -> bool:
+    """Read inputs for so many seconds of CPU time and print what came of them; whether nothing else than promised did."""
     outcomes: Counter[str] = Counter()
-    slowest, began, after_warm_up, most = 0.0, time.perf_counter(), 0.0, 0.0
-    for number in range(count):
-        data = next(inputs)
-        start = time.perf_counter()
+    slowest, after_warm_up, most, shares = 0.0, 0.0, 0.0, 1
+    began = ended = time.process_time()
+    for number, data in enumerate(inputs):
+        start = time.process_time()
         try:
             outcomes[read(data)] += 1
         except BaseException as error:
@@ -331,13 +331,15 @@ def run(what: str, inputs: Iterator[bytes], read: Callable[[bytes], str], count:
             if isinstance(error, KeyboardInterrupt):
                 raise
             return False
-        slowest = max(slowest, time.perf_counter() - start)
-        if (number + 1) % max(1, count // 20) == 0:
+        ended = time.process_time()
+        slowest = max(slowest, ended - start)
+        if ended - began > shares * seconds / 20:
             now = memory()
-            after_warm_up, most = after_warm_up or now, max(most, now)
-    seconds = time.perf_counter() - began
+            after_warm_up, most, shares = after_warm_up or now, max(most, now), shares + 1
+        if ended - began > seconds:
+            break
     said = ", ".join(f"{n:,} {outcome}" for outcome, n in outcomes.most_common())
-    print(f"{what}: {count:,} in {seconds:.0f} s: {said}; the slowest took {slowest:.3f} s; "
+    print(f"{what}: {outcomes.total():,} in {ended - began:.0f} s: {said}; the slowest took {slowest:.3f} s; "
           f"memory {after_warm_up:.0f} MB after a twentieth, {memory():.0f} MB at the end, {most:.0f} MB at most", flush=True)  # fmt: skip
     return slowest < TOO_SLOW
 
@@ -360,24 +362,29 @@ def with_atheris(what: str, arguments: list[str]) -> None:
 def main() -> None:
     """Read the command line and run."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--frames", type=int, default=200_000)
-    parser.add_argument("--notebooks", type=int, default=20_000)
-    parser.add_argument("--cells", type=int, default=2_000)
-    for what in fuzz_class.READERS:
-        parser.add_argument(f"--{what.replace(' ', '-')}", type=int, default=2_000)
+    parser.add_argument("--minutes", type=float, default=1.0, help="of CPU time for each kind of input")
+    parser.add_argument(
+        "--only", default="", help="the kinds of input, with commas between; all when none is named"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--atheris", choices=["frames", "notebooks"])
     options, rest = parser.parse_known_args()
     if options.atheris:
         with_atheris(options.atheris, rest)
         return
-    good = run("frames", twisted_frames(random.Random(options.seed)), read_frame, options.frames)
-    inputs = twisted_notebooks(random.Random(options.seed))
-    good = run("notebooks", inputs, notebook_reader(), options.notebooks) and good
-    good = run("cells", twisted_cells(random.Random(options.seed)), read_cell, options.cells) and good
-    for what, (twisted, read) in fuzz_class.READERS.items():
-        count = getattr(options, what.replace(" ", "_"))
-        good = run(what, twisted(random.Random(options.seed)), read, count) and good
+    kinds = {
+        "frames": (twisted_frames, read_frame),
+        "notebooks": (twisted_notebooks, notebook_reader()),
+        "cells": (twisted_cells, read_cell),
+        **fuzz_class.READERS,
+    }
+    chosen = options.only.split(",") if options.only else list(kinds)
+    if unknown := set(chosen) - set(kinds):
+        parser.error(f"no such input: {', '.join(sorted(unknown))}; there are {', '.join(kinds)}")
+    good = True
+    for what in chosen:
+        twisted, read = kinds[what]
+        good = run(what, twisted(random.Random(options.seed)), read, 60 * options.minutes) and good
     sys.exit(not good)
 
 
