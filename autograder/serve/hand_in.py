@@ -36,9 +36,22 @@ _MARK = b'"cells"'
 
 
 class SignIn(Handler):
-    """``/in/TOKEN``: an invitation's link."""
+    """``/in/TOKEN``: an invitation's link. Its page says whose it is: nobody comes in as a classmate without having read that."""
 
     def get(self, token: str) -> None:
+        name = self._invited(token)
+        if self.current_user is not None:
+            self.redirect(self.service.options.base)
+        else:
+            self.page("invitation.html.j2", name=name)
+
+    def post(self, token: str) -> None:
+        self._invited(token)
+        self.sign_in(token)
+        self.redirect(self.service.options.base)
+
+    def _invited(self, token: str) -> str:
+        """Whose invitation it is, unless somebody else is signed in here."""
         invited = self.service.journal.invited(digest_of_token(token))
         if invited is None:
             raise Failure(403, "This invitation is not valid (any more): ask your teacher for a new one")
@@ -47,8 +60,7 @@ class SignIn(Handler):
             raise Failure(
                 409, f"You are signed in as {known.name} here: sign out before you come in as {invited[0]}"
             )
-        self.sign_in(token)
-        self.redirect(self.service.options.base)
+        return invited[0]
 
 
 class SignOut(Handler):

@@ -42,6 +42,8 @@ def opened(browser: Any, served: Served, who: str, path: str = "") -> Page:
     page.on("pageerror", lambda error: pytest.fail(f"{who}: {error}"))
     page.on("request", lambda request: _ours(request.url, served.port))
     page.goto(f"http://localhost:{served.port}/in/{served.tokens[who]}")
+    page.get_by_role("button", name="Yes, come in").click()
+    page.get_by_text(f"Signed in as {who}").wait_for()
     if path:
         page.goto(f"http://localhost:{served.port}/{path}")
     return page

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -35,11 +36,21 @@ def handed_in(live: LiveClass, who: str = "ada", content: bytes = NOTEBOOK) -> d
     return answer.json
 
 
-def signed_in(live: LiveClass, who: str) -> tuple[str, str]:
-    """The cookies of a browser that opened the invitation, and the token in its page."""
-    entered = live.ask(f"/in/{live.tokens[who]}")
+def came_in(live: LiveClass, who: str) -> Answer:
+    """What a browser gets that opened the invitation and pressed its button."""
+    opened = live.ask(f"/in/{live.tokens[who]}", Accept="text/html")
+    assert opened.status == 200 and f"Are you <bdi>{who}</bdi>?" in opened.body.decode()
+    xsrf = opened.headers["set-cookie"].split(";")[0]
+    field = opened.body.decode().split('name="_xsrf" value="')[1].split('"')[0]
+    entered = live.ask(f"/in/{live.tokens[who]}", urlencode({"_xsrf": field}).encode(), Cookie=xsrf,
+                       Content_Type="application/x-www-form-urlencoded")  # fmt: skip
     assert entered.status == 302
-    session = entered.headers["set-cookie"].split(";")[0]
+    return entered
+
+
+def signed_in(live: LiveClass, who: str) -> tuple[str, str]:
+    """The cookies of a browser that came in by an invitation, and the token in its page."""
+    session = came_in(live, who).headers["set-cookie"].split(";")[0]
     page = live.ask("/", Cookie=session, Accept="text/html")
     assert page.status == 200
     xsrf = page.headers["set-cookie"].split(";")[0]
@@ -121,8 +132,16 @@ def test_a_session_cannot_be_made_up_and_ends_with_its_invitation(live):
 
 
 def test_the_session_cookie_is_out_of_reach_of_scripts_and_other_sites(live):
-    cookie = live.ask(f"/in/{live.tokens['ada']}").headers["set-cookie"].lower()
+    cookie = came_in(live, "ada").headers["set-cookie"].lower()
     assert "httponly" in cookie and "samesite=lax" in cookie and live.tokens["ada"].lower() not in cookie
+
+
+def test_opening_a_link_signs_nobody_in_and_a_page_of_another_site_cannot_press_its_button(live):
+    link = f"/in/{live.tokens['ada']}"
+    assert "autograder-session" not in live.ask(link).headers["set-cookie"]
+    pressed = live.ask(link, b"", Origin="https://elsewhere.example")
+    assert pressed.status == 403 and "set-cookie" not in pressed.headers
+    assert live.ask("/in/no-such-invitation", b"").status == 403
 
 
 def test_somebodys_link_does_not_take_the_place_of_who_is_signed_in(live):
