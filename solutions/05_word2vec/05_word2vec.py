@@ -18,7 +18,7 @@
 #
 # > we ____ reduce the deficit
 #
-# *must*, *should*, *will*, *can*: they all fit. Words that fit the same gaps mean similar things. “You shall know
+# *must*, *should*, *will*, *can*: they all fit. Words that fit the same gaps tend to be alike in meaning. “You shall know
 # a word by the company it keeps”, wrote the linguist J. R. Firth in 1957. A model that wants to be good at the riddle
 # does well to find this out.
 #
@@ -234,8 +234,8 @@ check("cbow_backward", cbow_backward)
 
 # %% [markdown]
 # How can you be *sure* of a gradient? Ask the loss itself: move one number of a table a tiny bit up and down, and see how
-# the loss changes. That is slow, but it knows nothing of your formula, so the two will hardly agree to nine decimals by accident. It tells you about the riddle
-# that you tried, and no other: a check in which no word stands twice lets `dW_in[context] += share` pass. So we take the riddle of *on*, which
+# the loss changes. That is slow, but it knows nothing of your formula, so the two will hardly agree to nine decimals by accident. Such a check tells you about the riddle
+# that you tried, and no other: one in which no word stands twice lets `dW_in[context] += share` pass. So we take the riddle of *on*, which
 # has *the* on either side.
 
 # %% tags=["skip-grading"]
@@ -295,7 +295,7 @@ with until_written():
 
 # %% [markdown]
 # By heart: with one sentence there is nothing else to learn. To find out that *must* is like *should*, it has to see
-# both of them in a thousand sentences. For that it must become faster.
+# both of them in many sentences. For that it must become faster.
 
 # %% [markdown]
 # ## Part D · An easier question
@@ -372,7 +372,7 @@ with until_written():
 # %% [markdown]
 # Which words shall be the noise? If we drew them as they occur, the same few would come again and again, *the* alone every fifteenth
 # time. If all were equally likely, most of the noise would be rare words, and those are hardly ever the answer: their rarity alone
-# would give them away. The inventors found a middle way: raise the counts to the power of ¾.
+# would give them away. The inventors found a middle way: raise the counts to the power of ¾. (They also skipped most of the *the*s when reading; we do not.)
 
 # %% tags=["skip-grading"]
 def shares(counts, power):
@@ -389,6 +389,8 @@ ax.set_xticks(range(8), shown)
 ax.set(yscale="log", xlabel="word", ylabel="share in %", title="The power ¾ takes from the frequent and gives to the rare")
 ax.legend()
 plt.show()
+hit = shares(corpus.counts, 1) @ (1 - (1 - shares(corpus.counts, 0.75)) ** K)
+print(f"riddles whose noise will hold the right answer by chance: {hit:.1%}")
 
 # %% [markdown]
 # One step of the training, for a batch of riddles. Follow it with your finger: look up the hints, take their mean, draw
@@ -440,10 +442,11 @@ with until_written():
     ax.set_title(f"From {history[0]:.2f} to {smooth[-1]:.2f}: it learns to tell real from random")
     ax.legend(ncols=3, fontsize=9)
     print(f"the very first steps overshoot, up to {max(history):.1f}, and leave the picture")
+    print(f"at the end of the first reading, when each riddle is new: {smooth[len(history) // epochs - 50]:.2f}")
 
 # %% [markdown]
-# The little stairs stand where the speeches begin anew: a text that was read before is easier. Zero is out of reach, since many words
-# fit a gap. Now and then the noise itself draws one that fits, even the right answer. (We let it stand: it is rare, and does little harm. The inventors' program skips such a draw.)
+# The little stairs stand where the speeches begin anew: a text that was read before is easier. So the last number flatters the model: on new speeches it
+# would be higher. Zero is out of reach, since many words fit a gap. The noise itself often draws one that fits, now and then even the right answer. (We let it stand; the inventors' program skips such a draw.)
 
 # %% [markdown]
 # ## Part F · Who is near to whom?
@@ -491,9 +494,9 @@ with until_written():
 # %% [markdown]
 # Nobody told it what a month is. But not every neighbour is a good one: which would you cross out?
 #
-# And now the map: all vectors have 64 numbers, the paper has two. The method t-SNE lays the words out so that neighbours stay neighbours.
+# And now the map: all vectors have 64 numbers, the paper has two. The method t-SNE lays the words out so that neighbours stay neighbours, as far as two dimensions allow.
 # (Only *near* has a meaning in such a picture. The axes have none, and how far two groups lie apart says nothing.) We picked ten kinds of
-# words and gave them colours. The grey dots are the 300 most frequent words, which nobody picked. Does the model put our kinds together?
+# words and gave them colours. The grey dots are the rest of the 300 most frequent words. Does the model put our kinds together?
 
 # %% tags=["skip-grading"]
 groups = {"months": "january february march april june july august september october november december",
@@ -524,8 +527,8 @@ with until_written():
 
 # %% [markdown] written="why_opposites" points=2
 # ### BEGIN SOLUTION
-# The model sees nothing of a word but the gaps that it fills. *More* and *less* fill the same gaps (*… than ever*, *… money
-# for …*), so the hints around them are the same, and their vectors are pulled in the same directions. Near means “can
+# *More* and *less* stand in the same places, so they are hints for the same answers (*than*, *ever*, *money*): every such riddle pulls their
+# rows of $W_{\text{in}}$ in the same directions (and, as answers to the same hints, their rows of $W_{\text{out}}$, too). Near means “can
 # stand in the same place”, which is likeness of use: same kind of word, same topic. It does not mean “says the
 # same”; that two words are opposites cannot be told from the distance.
 # ### END SOLUTION
@@ -628,6 +631,14 @@ def of_length_one(word):
     return row / np.linalg.norm(row)
 
 
+def likeness_of_ways(family):
+    """The mean cosine between the ways a → b of two pairs of a family: 1 if they are parallel."""
+    pairs = family.split()
+    ways = np.array([of_length_one(b) - of_length_one(a) for a, b in zip(pairs[::2], pairs[1::2])])
+    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+    return (ways @ ways.T)[~np.eye(len(ways), dtype=bool)].mean()
+
+
 def end_of_the_way(a, b, c):
     """The word nearest to b − a + c, whichever it is: the place is named “?” and its neighbour asked for."""
     place = of_length_one(b) - of_length_one(a) + of_length_one(c)
@@ -643,10 +654,12 @@ with until_written():
                         ("no rule", free), ("no way, only near to c", no_way)):
         right, is_b, is_c = (np.mean([f == riddle[i] for f, riddle in zip(found, asked)]) for i in (3, 1, 2))
         print(f"{name:>23s}: {right:.0%} right; b itself {is_b:.0%}, c itself {is_c:.0%}")
+    print("mean cosine of two ways: " + ", ".join(f"{name} {likeness_of_ways(row):.2f}" for name, row in families.items()))
 
 # %% [markdown]
 # The way helps: with the rule nearly three times as many are right as near *c* alone. But it is a short way: without the rule the nearest word is one of the question's own about four times in
-# five. Published results lean on that rule, too (Linzen 2016). And all our model has read are half a million words, as much as five novels. The vectors that Google gave away
+# five. Published results lean on that rule, too (Linzen 2016). Why are the plurals worst? The way from *nation* to *nations* is less like that from *day* to *days* than *he → his* is like *she → her*; and where ways
+# differ as much (*can → could*), the words are at least near neighbours. And all that our model has read is half a million words, as much as five novels. The vectors that Google gave away
 # in 2013, on which everybody tried *king − man + woman ≈ queen* (by the same rule), had read a hundred billion.
 
 # %% tags=["skip-grading"]
@@ -663,7 +676,7 @@ with until_written():
 
 # %% [markdown] written="one_vector" points=2
 # ### BEGIN SOLUTION
-# Its neighbours are *could, will, would, might*: only helper verbs. Every word has a single row, and the row goes where most of its
+# Its neighbours are *could, will, would, might*: only helper verbs. In the table that we keep, every word has a single row, and it goes where most of its
 # riddles pull it; in the speeches *may* is a verb nearly every time, so the few months hardly count. (If both were equally frequent,
 # the vector would lie in between, and its neighbours would be a mixture of verbs and months.) A model would have to give a word a different vector in every sentence,
 # depending on the words around it: after *in* a month, after *we* a verb. That is what attention will do in lab 07.
@@ -703,12 +716,26 @@ with until_written():
             print(f"{word:>9s}, {name:9s}  " + ", ".join(other for other, _ in nearest(word, table, words, 5)))
 
 # %% [markdown]
-# Two or three of the five neighbours are the same. Skip-gram also takes words that stand *beside* the word (*three … years*, *lasting peace*): what it has to guess is always a word of the neighbourhood. The loss of skip-gram is higher, for its question is harder: with one word known there are many
-# possible neighbours. Its inventors found it better for rare words, but slower. A likely reason for both: each pair gets a step of its own, where CBOW takes a mean. (We
-# drew five hints for each word; all of them would be up to six in every round.)
+# Two or three of the five neighbours are the same. Skip-gram takes more words that stand *beside* the word (*three … years*, *three … months*): words side by side share most of their window, so they have the same neighbours to guess. The loss of skip-gram is higher, for its question is harder: with one word known there are many
+# possible neighbours. Its inventors found it better for rare words, but slower.
 #
 # And a bridge to lab 01, where we *counted*: Levy and Goldberg (2014) showed that skip-gram with negative sampling, if the vectors are long enough, in effect takes apart a table made of counts (the logarithm of how much
-# more often two words meet than chance would have it, less the logarithm of $K$) into the product of two thin tables.
+# more often two words meet than chance would have it, less the logarithm of $K$) into the product of two thin tables. Do just that: count, take the logarithm (0 below chance),
+# and keep the 64 strongest directions of the table. No loss, no step downhill; the neighbours are of the same kind, if rougher:
+
+# %% tags=["skip-grading"]
+with until_written():
+    needs("context_windows", "nearest")
+    cells = riddles.targets[:, None].astype(int) * (V + 1) + riddles.contexts  # a number for each pair of words
+    met = np.bincount(cells.ravel(), minlength=V * (V + 1)).reshape(V, V + 1)[:, :V]  # how often the two meet
+    chance = np.outer(met.sum(axis=1), met.sum(axis=0)) / met.sum()
+    surplus = np.log(np.maximum(met, 1e-9) / np.maximum(chance, 1e-9)).clip(0)  # (V, V)
+    directions = np.random.default_rng(1).normal(size=(V, D))
+    for _ in range(4):
+        directions = np.linalg.qr(surplus @ directions)[0]  # each round turns them towards the strongest
+    counted = surplus @ directions + 1e-9  # no row may be zero
+    for word in "january three children peace must".split():
+        print(f"{word:>9s}, counted    " + ", ".join(other for other, _ in nearest(word, counted, words, 5)))
 
 # %% [markdown]
 # ## Optional · Whose words are these? (5 minutes, no points)
@@ -746,7 +773,7 @@ with until_written():
 # %% [markdown]
 # Nobody wrote a line about good and bad countries into the program. It is the view of the presidents since 1945 and the wars of their times; but the numbers do not tell you that it is a view. (Zero is no
 # neutral ground: words of foreign policy live near *threat* and *weapons* anyway.) Look at the neighbours of *women*, too. Some share sentences with them (*minorities*). Others, such as *disabled*, hardly ever or never: they
-# only fill similar gaps. Vectors that had read far more, all of it news, completed *man is to computer programmer as woman is to …* with *homemaker* (Bolukbasi and others, 2016). By the rule of your `analogy`
+# only stand in similar places. Vectors that had read far more, all of it news, completed *man is to computer programmer as woman is to …* with *homemaker* (Bolukbasi and others, 2016). By the rule of your `analogy`
 # *programmer* itself was not allowed as an answer (Nissim and others, 2020): a method can add to what it finds. Whoever sorts applications or ranks answers with such vectors passes the view on, and it looks like arithmetic.
 #
 # And be as careful with your own finding: the two lists are ours, half a million words are few, and another random start moves the bars. (*soviet*, *iraq* and *iran* were among the four lowest bars with each of three
