@@ -321,7 +321,7 @@ with until_written():
 
 # %% [markdown]
 # Take a minute with this picture. Bright columns on the left are *a*, *e* and *i*: vowels like to follow consonants. In the column
-# on the right, `<E>`, *n* and *h* are bright: after them the name is over one time in three. (More names end in *a* all the
+# on the right, `<E>`, *n* and *h* are bright: after them the name is over about one time in three. (More names end in *a* all the
 # same, since *a* is far more frequent.) And the row of *q* has a single bright cell: *u*.
 # (The colours are stretched a little, so that small probabilities show.)
 
