@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from autograder.course.policy_file import class_list, settings
 from autograder.gradebook.final_points import TeacherMarks
@@ -37,6 +39,10 @@ def remarks(
         strangers = [name for name in students if people.of_folder(name) is None]
         if strangers:
             sentences.append(f"Not on the class list: {some(strangers)}.")
+    sentences += [
+        f"These names look alike, but are not the same letters: {some([ascii(name) for name in names])}. Is it one student?"
+        for names in look_alikes(students)
+    ]
     extended = sorted({*policy.extensions, *policy.lab(lab).extensions})
     nobody = [
         name for name in extended if name not in students and (not people or people.of_folder(name) is None)
@@ -49,6 +55,15 @@ def remarks(
     if others:
         sentences.append(f"Another lab's notebook was handed in by {some(others)} (see their notes).")
     return tuple(sentences)
+
+
+def look_alikes(names: Iterable[str]) -> list[list[str]]:
+    """The names that are not the same and look the same: other forms of a letter, capitals, letters that nobody sees."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
+        groups[" ".join(unicodedata.normalize("NFKC", seen).casefold().split())].append(name)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def some(names: Sequence[str]) -> str:
