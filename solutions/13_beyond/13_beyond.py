@@ -23,7 +23,7 @@
 # * train an encoder to fill in blanks, as BERT does;
 # * turn it into a decoder that writes, as GPT does, with one mask, and check that it never looks ahead;
 # * pre-train a model on plain text, fine-tune it on 200 labels, and measure what the reading was worth;
-# * count what attention costs, and make it cheaper with sparse masks;
+# * count what attention costs, see that a sparse mask alone saves nothing, and compute only what it allows;
 # * cut images into tokens and sound into tokens, and feed them to the very same block;
 # * say which family serves which purpose, and why.
 #
@@ -154,7 +154,7 @@ with until_written():
 # $$L = -\frac{1}{T} \sum_{t=1}^{T} \log P(x_{t+1} \mid x_1, \dots, x_t)$$
 #
 # Look at the two models side by side. Both: embed the tokens, add positions, pass through blocks, end with a linear layer that has a score
-# for each token. **As models, they differ in the mask alone.**
+# for each token. **As models, our two differ in the mask alone.** (The real BERT has a few more parts, and a second task: does this sentence follow that one?)
 #
 # | | BERT: encoder | GPT: decoder |
 # |---|---|---|
@@ -307,11 +307,11 @@ with until_written(), torch.no_grad():
     scores = {"uniform (ln 27)": np.log(27), "bigram (lab 01)": average_nll(bigram, held_out), "tiny GPT": decoder_nll,
               "counts, four letters back (lab 11)": LetterModel(words=learned).average_nll(held_out)}
     fig, ax = plt.subplots(figsize=(7.2, 2.5))
-    bars = ax.barh(list(scores), list(scores.values()), color=[INK, ORANGE, BLUE, INK])
+    bars = ax.barh(list(scores), list(scores.values()), color=[INK, ORANGE, BLUE, GREEN])
     ax.bar_label(bars, fmt="%.3f", padding=4)
     ax.invert_yaxis()
     ax.set(xlabel="nats for each letter, on held-out names", xlim=(0, 3.8))
-    ax.set_title("Seeing all the letters so far beats seeing one")
+    ax.set_title("The tiny GPT beats the bigram; counts of four letters beat both")
     plt.show()
 
 # %% [markdown]
@@ -373,8 +373,8 @@ with until_written():
     plt.show()
 
 # %% [markdown]
-# Both sides help, and the encoder gets them in **one** pass. The decoder can use them as well, but it needs 26 passes for one blank of one letter; with a vocabulary of 30,000 words and three blanks it would need $30{,}000^3$.
-# One likely reason that it does so well here: it had more lessons. It gets a question at *every* position, the encoder at 15 % of them. That may speak for decoders in large models, too; and a large one can be told its task in words, or shown a few examples in its text,
+# Both sides help, and the encoder gets them in **one** pass. The decoder can use them as well, but it needs 26 passes for one blank of one letter; with a vocabulary of 30,000 words and three blanks it would need $30{,}000^3$, or lab 11's beam.
+# Why does it do so well here? One reason is that it had more lessons: a question at *every* position, the encoder at 15 % of them. (When we gave the encoder six times the steps, so about as many questions, it drew level: 40 %.) That may speak for decoders in large models, too; and a large one can be told its task in words, or shown a few examples in its text,
 # without any further training (GPT-3: Brown et al., 2020).
 #
 # So each has its trade: **the encoder understands in one look, the decoder writes.**
@@ -392,7 +392,7 @@ with until_written():
 # is a handy task, because its rule is somewhere in the letters.) But suppose that somebody had to label names by hand and stopped after 200.
 #
 # * **From scratch**: a fresh encoder, trained on the 200 labels.
-# * **Pre-trained, then fine-tuned**: *your* encoder from section 2, which has read in a list of nearly 28,000 names without any label (the held-out names are not among them). Its head for letters goes, a head for two classes comes, and all of it is trained on the same 200 labels.
+# * **Pre-trained, then fine-tuned**: *your* encoder from section 2, which has read 44,800 names without any label, drawn from a list of nearly 28,000 (the held-out names are not among them). Its head for letters goes, a head for two classes comes, and all of it is trained on the same 200 labels.
 #
 # Guess before you look: how many points is the reading worth with 200 labels, and with 1,000?
 
@@ -465,13 +465,13 @@ with until_written():
     ax.set(xscale="log", xlabel="labels to learn from", ylabel="held-out names right (from 0.5)", xticks=counts, xticklabels=counts, ylim=(0.5, 0.85))
     ax.minorticks_off()
     ax.set_title(f"200 labels: {np.mean(shares['from scratch'][1]):.0%} from scratch, {np.mean(shares['pre-trained'][1]):.0%} after reading without labels")
-    ax.legend()
+    ax.legend(loc="upper left")
     plt.show()
     gains = 100 * (np.mean(shares["pre-trained"], axis=1) - np.mean(shares["from scratch"], axis=1))
     print("the reading is worth", ", ".join(f"{gain:.1f} points with {count:,} labels" for count, gain in zip(counts, gains)))
 
 # %% [markdown]
-# Each point is another draw of labels (and, from scratch, of first weights); all that are pre-trained start from the one encoder that you have pre-trained. The reading seems to be worth less the more labels there are, but with 1,000 of them still something. (Nor does it only save steps: when we gave both twice as many, 3.7 points were left with 200 labels and 1.9 with 1,000.) Nothing was said about girls and boys while it read; but probably one must know, to guess letters, which endings go with which beginnings.
+# Each point is another draw of labels and of first weights (of a pre-trained one only the new head's). The reading seems to be worth less the more labels there are, but with 1,000 of them still something. (Nor does it only save steps: when we gave both twice as many, 3.7 points were left with 200 labels and 1.9 with 1,000.) Nothing was said about girls and boys while it read; but probably one must know, to guess letters, which endings go with which beginnings.
 # The authors of GPT made the same experiment in earnest (Radford et al., 2018, table 5, which the lecture shows): eight tasks, each learned with and without pre-training,
 # and by an LSTM that was pre-trained as well.
 
@@ -507,9 +507,9 @@ plt.show()
 # | `"global"` | as in `"local"`; **or** $i$ or $j$ is one of the first `n_global` positions |
 #
 # *Local* is a window of `width` neighbours on each side. *Dilated* has as many (fewer near the ends), spread out with gaps, so it reaches further at the same price. *Global*
-# adds a few positions that everybody hears and that hear everybody (Longformer, Beltagy et al., 2020): any message gets anywhere in two steps.
+# adds a few positions that everybody hears and that hear everybody (Longformer, Beltagy et al., 2020).
 #
-# By hand: `"local"` with $T = 4$ and width 1 has rows of 2, 3, 3, 2 neighbours: 10 of 16 pairs.
+# By hand: `"local"` with $T = 4$ and width 1 has rows of 2, 3, 3, 2 pairs: 10 of 16.
 
 # %% [markdown]
 # ### Question 3 · `sparse_mask` ●●○ (15 minutes, 4 points)
@@ -556,11 +556,27 @@ with until_written():
     plt.show()
 
 # %% [markdown]
-# The pairs can be counted without drawing: $T^2$, $\;T(T+1)/2$, and for a window $T(2w+1) - w(w+1)$, when $w < T$. For $T = 16$, $w = 2$: 256, 136 and 74.
+# The pairs can be counted without drawing: $T^2$, $\;T(T+1)/2$, and for a window of width $w < T$ it is $T(2w+1) - w(w+1)$. For $T = 16$, $w = 2$: 256, 136 and 74.
 # Dilation gives 16 + 2 · 14 + 2 · 12 = 68, and one global position adds 13 in its row and 13 in its column to the window: 100.
 #
+# What do the saved pairs cost? Position 2 needs to know what position 15 says. After how many layers can it, with each mask? Guess first.
+
+# %% tags=["skip-grading"]
+with until_written():
+    needs("sparse_mask")
+    for kind in ("full", "causal", "local", "dilated", "global"):
+        mask = sparse_mask(kind, 16).float()
+        heard, reached = torch.eye(16), []  # heard[i, j] > 0: position i can know something of position j
+        for _ in range(16):
+            heard = ((mask @ heard) > 0).float()
+            reached.append(heard[2, 15].item())
+        print(f"{kind:8} {'never' if not any(reached) else reached.index(1) + 1}")
+
+# %% [markdown]
+# Causal, never: 15 is in the future. Dilated, never either: from an even position one only gets to even ones. (So Longformer dilates a few heads only.)
+#
 # **A mask alone saves nothing**: it forbids pairs after their scores were computed. To save time, the forbidden ones must not be computed
-# at all. For a window that is easy: cut out the $2w+1$ neighbours of each position.
+# at all. For a window that is easy: cut out each position and its $2w$ neighbours.
 
 # %% tags=["skip-grading"]
 def full_attention(q, k, v, mask=None):
@@ -620,23 +636,23 @@ with until_written():
 # %% [markdown]
 # (Where the black curve climbs faster than $T^2$, its table of scores has probably outgrown the processor's fast memory.)
 #
-# How long are the texts that models read? The lecture has a table of *context lengths*. With full attention each would cost its square in pairs, in every head of every layer. (How the closed models compute theirs is not published.)
+# How long are the texts that models read? The lecture has a table of *context lengths*. If each token listens to all before it, each costs half its square in pairs (BERT all of it), in every head of every layer. (How the closed models compute theirs is not published.)
 
 # %% tags=["skip-grading"]
-contexts = {"BERT": 512, "Llama 2": 4_096, "GPT-4": 32_768, "GPT-4 Turbo": 128_000, "Llama 3.1": 131_072, "Claude 3.5 Sonnet": 200_000, "Gemini 1.5 Pro": 2_000_000}
+contexts = {"BERT": 512, "Llama 2": 4_096, "GPT-4": 32_768, "GPT-4 Turbo": 128_000, "Llama 3.1": 131_072, "Claude 3.5 Sonnet": 200_000, "Gemini 1.5 Pro": 2_097_152}
 fig, ax = plt.subplots(figsize=(8.2, 2.9))
 bars = ax.barh(list(contexts), list(contexts.values()), color=BLUE)
-millions = [T**2 / 1e6 for T in contexts.values()]
+millions = [(T * T if name == "BERT" else T * (T + 1) / 2) / 1e6 for name, T in contexts.items()]
 ax.bar_label(bars, [f"{T:,} tokens, {M:,.3g} million pairs" if M < 1e3 else f"{T:,} tokens, {M / 1e3:,.0f} billion pairs" for T, M in zip(contexts.values(), millions)],
              padding=4, fontsize=9)
 ax.invert_yaxis()
 ax.set(xscale="log", xlim=(200, 3e8), xlabel="context length in tokens")
 growth = contexts["Gemini 1.5 Pro"] / contexts["Llama 2"]
-ax.set_title(f"From Llama 2 to Gemini 1.5: {growth:.0f} times the tokens; with full attention, about {round(growth**2, -4):,.0f} times the pairs", fontsize=11)
+ax.set_title(f"From Llama 2 to Gemini 1.5: {growth:.0f} times the tokens, about {round(growth**2, -3):,.0f} times the pairs", fontsize=11)
 plt.show()
 
 # %% [markdown]
-# > **A note on the lecture.** It gives Llama 2 a context of 32K. Llama 2 was trained with 4K (4,096 tokens); 32K is what others stretched it to. GPT-4 came with 8K and with 32K.
+# > **A note on the lecture.** It gives Llama 2 a context of 32K. Llama 2 was trained with 4K (4,096 tokens); 32K is what it was stretched to afterwards. GPT-4 came with 8K and with 32K.
 #
 # ## 5 · An image is a sentence of patches
 #
@@ -777,7 +793,7 @@ with until_written():
     plt.show()
 
 # %% [markdown]
-# It reads, but look at the second number printed above: to compare with 1,400 known digits, pixel by pixel, does better. On small sets of images a vision transformer usually has no advantage. It won when its authors pre-trained it on
+# It reads, but to compare with 1,400 known digits, pixel by pixel, does better (the second number above). Three times the steps did not change that. On small sets of images a vision transformer usually has no advantage. It won when its authors pre-trained it on
 # millions of images, and that is section 3 again.
 #
 # ## 6 · Sound is a sentence of frames
@@ -926,10 +942,12 @@ with until_written():
 #
 # With a decoder that listens to such frames by cross-attention and writes letters, you have a speech recogniser: lab 12, with another kind of source sentence.
 #
-# **The cepstrum.** The lecture names one more step, the *mel-frequency cepstrum*: a cosine transform of the logarithms, across the bands of a frame. Its first numbers say how the bands rise and fall slowly (the mouth), its later ones the quick ripple
+# **Optional: the cepstrum.** The lecture names one more step, the *mel-frequency cepstrum*: a cosine transform of the logarithms, across the bands of a frame. Its first numbers say how the bands rise and fall slowly (the mouth), its later ones the quick ripple
 # (the voice). Speech recognisers kept about the first thirteen for decades: few numbers, hardly correlated, and the same vowel at a low and at a high pitch should look more alike. Does it?
 
 # %% tags=["skip-grading"]
+from itertools import combinations
+
 from scipy.fft import dct
 
 with until_written():
@@ -948,14 +966,24 @@ with until_written():
     fig.suptitle("Distance between vowels (1: the farthest pair)", x=0.02, ha="left", weight="bold")
     plt.show()
 
+    means = {(name, pitch): mel_spectrogram(vowel(formants, pitch), RATE, n_mels=32).mean(axis=0) for name, formants in FORMANTS.items() for pitch in range(90, 261, 10)}
+    described = {"32 bands": lambda x: x, "32 bands without the loudness": lambda x: x - x.mean(axis=-1, keepdims=True), "8 cepstral numbers": lambda x: dct(x, norm="ortho")[:, 1:9]}
+    for name, describe in described.items():
+        right = 0
+        for low, high in combinations(range(90, 261, 10), 2):
+            vectors = describe(np.stack([means[vowel_name, pitch] for vowel_name in FORMANTS for pitch in (low, high)]))
+            far = np.linalg.norm(vectors[:, None] - vectors[None], axis=-1) + np.diag(np.full(6, np.inf))
+            right += (far.argmin(axis=1) // 2 == np.arange(6) // 2).sum()
+        print(f"all pairs of pitches, {name}: {right} of 918 vowels right")
+
 # %% [markdown]
-# Number 0 of the cepstrum is only the loudness, and is left out. Between 100 and 220 Hz no vowel is nearest to itself at the other pitch with 32 bands; with eight cepstral numbers (twelve do as well) *i* and *u* are, *a* is not yet.
-# But this is a hard pair of voices. At 110 and 180 Hz both get all six right, at 90 and 250 Hz both none. We tried ten pairs of pitches: of 60 vowels the bands have 40 right, 49 without the loudness, the cepstrum 52. So most of the gain comes from leaving out the loudness. A transformer can learn such things from the bands by itself, so
+# Number 0 of the cepstrum is only the loudness, and is left out. Between 100 and 220 Hz no vowel is nearest to itself at the other pitch with 32 bands; with eight cepstral numbers *i* and *u* are, *a* is not yet.
+# Over all 153 pairs of pitches from 90 to 260 Hz most of the cepstrum's gain comes from leaving out the loudness. A transformer can learn such things from the bands by itself, so
 # many of today's recognisers (Whisper, for one) stop at step 5.
 #
 # ## 7 · What was gained: the papers' tables
 #
-# First, translation (Vaswani et al., 2017, table 2). Quality is BLEU, upwards is better; cost is the arithmetic of training, leftwards is cheaper, on a scale of powers of ten. (For the transformers the paper prints one cost for both languages.)
+# (Optional reading.) First, translation (Vaswani et al., 2017, table 2). Quality is BLEU, upwards is better; cost is the arithmetic of training, leftwards is cheaper, on a scale of powers of ten. (For the transformers the paper prints one cost for both languages.)
 
 # %% tags=["skip-grading"]
 german = {"GNMT + RL": (24.6, 2.3e19), "ConvS2S": (25.16, 9.6e18), "MoE": (26.03, 2.0e19), "GNMT + RL ensemble": (26.30, 1.8e20),
@@ -1023,7 +1051,7 @@ plt.show()
 
 # %% [markdown]
 # Read tables like these as a detective would. One column jumps by fifteen points while four fall: when one test behaves so differently, ask whether both numbers
-# were measured in the same way before you believe in a miracle. Here they were not: BERT's row comes from GLUE's hidden test set, RoFormer's from the open validation set. RoPE's real strength is elsewhere: it makes the scores depend on *distance* instead of place, and that in every layer.
+# were measured in the same way before you believe in a miracle. Here they were not: BERT's row comes from GLUE's hidden test set, RoFormer's from the open validation set. RoPE's real strength is elsewhere: it lets place enter the scores only as the *offset* between two words, and that in every layer.
 #
 # ## 8 · In your own words (5 minutes, 2 points)
 

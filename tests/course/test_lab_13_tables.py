@@ -59,4 +59,4 @@ def test_contexts_are_those_of_the_lecture_but_for_llama_2(tables):
     contexts = tables["contexts"]
     assert (contexts["Llama 2"], contexts["GPT-4"]) == (4096, 32 * 1024)
     assert (contexts["GPT-4 Turbo"], contexts["Llama 3.1"]) == (128_000, 128 * 1024)
-    assert contexts["Claude 3.5 Sonnet"] == 200_000
+    assert (contexts["Claude 3.5 Sonnet"], contexts["Gemini 1.5 Pro"]) == (200_000, 2 * 1024**2)

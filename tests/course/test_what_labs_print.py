@@ -42,6 +42,7 @@ CLAIMS = {
         "es (10.2), sie (3.6)",
         "sie (9.8), es (2.7)",
     ],
+    "13_beyond": ["local    7", "dilated  never", "32 bands: 736 of 918", "without the loudness: 803", "8 cepstral numbers: 811"],
 }  # fmt: skip
 
 
