@@ -53,6 +53,7 @@ MADE_OF_A_RESULT = (np.log, np.log2, np.log10, np.exp, np.negative, lambda x: -n
 
 
 # What the additional arguments of ``own`` make of its result, made of ``result``; ``result`` itself where that is not seen.
+# ``keepdims=True`` keeps an axis of length one, and ``dtype=bool`` makes a mask: the same values in another form.
 def made_of(result, own, right, args, kwargs):
     signature = inspect.signature(own)
     bound = signature.bind(*args, **kwargs).arguments
@@ -62,6 +63,10 @@ def made_of(result, own, right, args, kwargs):
     try:
         with np.errstate(all="ignore"):
             found, plain = own(*args, **kwargs), own(**{name: bound[name] for name in usual if name in bound})
+            same_size = np.size(plain) == np.size(found) and np.shape(plain) != np.shape(found)
+            if isinstance(found, np.ndarray) and (same_size or found.dtype != np.asarray(plain).dtype):
+                if np.array_equal(np.reshape(plain, found.shape), found, equal_nan=True):
+                    return np.reshape(result, found.shape).astype(found.dtype)
             for make in MADE_OF_A_RESULT:
                 made = make(plain)
                 if np.shape(made) == np.shape(found) and np.allclose(made, found, equal_nan=True):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from autograder.grading.time_guard import JudgedTooLong
 from autograder.sandbox.host.rpc import StudentGone
 from autograder.sandbox.host.student import Student
-from autograder.testing.expect import Failed, expect_equal
+from autograder.testing.expect import Failed, expect_close, expect_equal
 from autograder.testing.follow_through import follow_through
 from autograder.testing.run import hidden_test, run_test
 
@@ -203,3 +204,37 @@ def test_the_student_reads_which_answers_were_replaced_and_only_where_they_were(
 def test_what_an_argument_of_ones_own_makes_of_a_wrong_result_is_made_of_the_right_one(option, undone):
     helper = f"import numpy as np\ndef double(x, other=False):\n    y = 3 * x\n    return {option} if other else y\n"
     assert _verdict(_notebook(helper + f"def quadruple(x):\n    return round(2 * {undone})\n")).passed
+
+
+_HELPERS = """
+def total(x):
+    return x.sum(axis=-1)
+
+
+def large(x):
+    return (x > 2).astype(float)
+"""
+
+
+@hidden_test("answer")
+@follow_through(_HELPERS, "total", "large")
+def the_share_of_the_large(student):
+    """The large numbers' shares of their rows, added up."""
+    expect_close(student(np.array([[1.0, 3.0, 4.0], [4.0, 1.0, 3.0]])), 1.75, "the shares")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "def answer(x):\n    return ((x / total(x, keep=True)) * large(x)).sum()\n",
+        "def answer(x):\n    return x[large(x, kind=bool)].sum() / total(x)[0]\n",
+    ],
+    ids=["an axis of length one", "truth values for numbers"],
+)
+def test_a_wrong_helper_may_give_its_result_in_another_form(answer):
+    helpers = (
+        "def total(x, keep=False):\n    return x.max(axis=-1, keepdims=keep)\n"
+        "def large(x, kind=float):\n    return (x > 3).astype(kind)\n"
+    )
+    student = Student.local_namespace(_notebook(helpers + answer), "answer")
+    assert run_test(the_share_of_the_large.hidden_test, student).result.passed
