@@ -128,6 +128,11 @@ def judge(lab: str, question: str, function: Any) -> Verdict:
             calls = f"it calls your `{unwritten}`, which is not written yet: write that first"
             message = calls if is_stub(error) else _where_it_raised(error, function)
             marks.append(Mark(title, False, "" if message in {mark.hint for mark in marks} else message))
+        except SystemExit:
+            ended = (
+                "your function ends the program: it should return its result, without exit() or SystemExit"
+            )
+            marks.append(Mark(title, False, "" if ended in {mark.hint for mark in marks} else ended))
         except time_limit.TookTooLong:
             marks.append(Mark(title, False, _too_long(question, len(checks) - len(marks) - 1)))
             break
@@ -348,7 +353,10 @@ def numbers(value: Any) -> np.ndarray:
         with contextlib.suppress(TypeError, ValueError):
             array = array.astype(float)
     if array.dtype.kind not in "biufc":
-        raise Hint(f"the result should be numbers, but it is a {type(value).__name__}")
+        several = isinstance(value, (list, tuple, np.ndarray))
+        held = "text" if array.dtype.kind in "SU" else "other things"
+        found = f"it holds {held}" if several else f"it is a {type(value).__name__}"
+        raise Hint(f"the result should be numbers, but {found}")
     return array
 
 

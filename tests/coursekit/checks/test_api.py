@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from coursekit.checks import api
 from coursekit.notebook.verdict import last_verdicts
@@ -69,3 +70,13 @@ def test_an_answer_that_calls_an_unwritten_one_is_not_called_unwritten(cards):
     earlier, later = cards(UNWRITTEN + _master("transition_matrix"))
     assert "normalise_rows: not written yet" in earlier and "transition_matrix: not written" not in later
     assert "→ it calls your `normalise_rows`, which is not written yet: write that first" in later
+
+
+def test_an_answer_that_ends_the_program_is_told_so(cards):
+    earlier, _ = cards("def normalise_rows(N):\n    raise SystemExit\n" + _master("transition_matrix"))
+    assert earlier.count("→ your function ends the program") == 1
+
+
+def test_an_array_of_texts_is_not_called_an_array_instead_of_numbers():
+    with pytest.raises(api.Hint, match="but it holds text"):
+        api.numbers(np.array(["0.5"]))
