@@ -54,8 +54,8 @@ ids = [vocabulary.index(word) for word in ["find", "my", "files"]]
 ids
 
 # %% [markdown]
-# > **A note on the lecture.** It starts to count at one, so its *find my files* is `[2, 3, 1]`. Python starts
-# > at zero, and so does this course: `[1, 2, 0]`. The words are the same, each id is one less.
+# > **A note on the lecture.** Its *find my files*, which comes from Brandon Rohrer's *Transformers from Scratch* (2021), is `[2, 3, 1]`:
+# > it starts to count at one. Python starts at zero, and so does this course: `[1, 2, 0]`. The words are the same, each id is one less.
 
 # %%
 [number + 1 for number in ids]
@@ -79,6 +79,8 @@ ids
 (np.arange(3) == 1).astype(float)
 
 # %% [markdown]
+# (All the rows together are the identity matrix, so `np.eye(3)[1]` is the same row.)
+#
 # ### How a check talks to you
 #
 # Before you write your first function, see a check at work on somebody else's. This function knows the answer
@@ -101,7 +103,7 @@ check("one_hot", knows_one_answer)
 #
 # `one_hot(ids, V)` turns ids into one-hot rows.
 #
-# * `ids`: whole numbers from 0 to V − 1. A list or an array of **any shape**, or one single number.
+# * `ids`: whole numbers from 0 to V − 1. A list or an array of **any shape**, or one single number, Python's or NumPy's.
 # * `V`: how many words the vocabulary has.
 # * It returns an array with the shape of `ids` **and one more axis of length V at the end**: 1 at the place of
 #   the id, 0 everywhere else.
@@ -150,17 +152,12 @@ with until_written():
 #
 # * They try what the text promises, and nothing else. The text says "any shape", so they will try shapes that
 #   are not in the table. They like odd sizes, length one, and very large numbers.
-# * They look at what your function *returns*. How you wrote it and what it prints makes no difference (except that
-#   ready-made functions which the text rules out stay ruled out).
-# * What counts is the values. A list, a tuple, an array and a tensor of the same numbers are the same answer, and so
-#   are Python's numbers, NumPy's and fractions; single precision is as good as double, at the end or on the way.
-#   Where a later lab asks for an error such as `ValueError`, an error class of your own that derives from it will do.
-# * They call your function by its name: keep the order of its arguments, and the names of those with a default value.
 # * Your function must leave its inputs as they were, unless the text says otherwise. `x = x - 1` makes a new array;
 #   `x -= 1` changes the array of the person who called you, and the tests notice.
 # * Each test carries a share of the points, so an answer that is right in part keeps part of them.
 #
-# Afterwards you get a page that says in words what went wrong; often it can name the misunderstanding.
+# Afterwards you get a page that says in words what went wrong; often it can name the misunderstanding. What may differ from
+# the solution (lists for arrays, say) stands at the end of the lab.
 
 # %% [markdown]
 # ## Looking things up by multiplying
@@ -180,7 +177,7 @@ print("find · my   =", find @ my)
 # %% tags=["skip-grading"]
 with until_written():
     needs("one_hot")
-    rows = one_hot([0, 1, 2], 3)
+    rows = np.asarray(one_hot([0, 1, 2], 3), dtype=float)
     _, ax = plt.subplots(figsize=(4.2, 2.6))
     heatmap([[one @ other for other in rows] for one in rows], vocabulary, ax=ax,
             numbers=".0f", title="Different one-hot rows have the dot product 0", aspect="auto",
@@ -238,10 +235,10 @@ check("lookup", lookup)
 # %% tags=["skip-grading"]
 with until_written():
     needs("one_hot", "lookup")
-    H, E = one_hot([0, 3, 2], 4), np.array([[10.0, 11], [20, 21], [30, 31], [40, 41]])
+    H, E = np.asarray(one_hot([0, 3, 2], 4), dtype=float), np.array([[10.0, 11], [20, 21], [30, 31], [40, 41]])
     fig, axes = plt.subplots(1, 3, figsize=(7.5, 3.4), width_ratios=[4, 2, 2])
     panels = [(H, "weights H", "row of E", "position"), (E, "table E", "column of E", "row of E"),
-              (lookup(H, E), "looked up", "column of E", "position")]
+              (np.asarray(lookup(H, E), dtype=float), "looked up", "column of E", "position")]
     for ax, (values, title, xlabel, ylabel) in zip(axes, panels):
         heatmap(values, list("0123")[: len(values)], ax=ax, numbers=".0f", title=title,
                 xlabel=xlabel, ylabel=ylabel)
@@ -297,7 +294,7 @@ print(m + np.log(np.exp(x - m).sum()))
 #
 # `logsumexp(x, axis=-1)` is the logarithm of the sum of the exponentials along one axis.
 #
-# * `x`: a NumPy array of numbers, of any shape with at least one axis. `axis`: one axis of it, such as 0, 1 or −1.
+# * `x`: a NumPy array of numbers, whole ones or fractions, of any shape with at least one axis. `axis`: one axis of it, such as 0, 1 or −1.
 # * It returns an array of the same shape **without that axis**: `x` of shape (2, 3) gives (3,) for `axis=0` and
 #   (2,) for `axis=1`. A single row gives a single number; a Python float, a NumPy number and an array of shape `()`
 #   are all fine.
@@ -348,7 +345,7 @@ with until_written():
 #
 # `softmax(x, axis=-1)` turns scores into probabilities along one axis.
 #
-# * `x`: a NumPy array of numbers, of any shape with at least one axis; some scores may be −∞, but never all along the axis.
+# * `x`: a NumPy array of numbers as before, of any shape with at least one axis; some scores may be −∞, but never all along the axis.
 # * It returns an array **of the same shape**; along `axis` the values add up to 1. A score of −∞ gets probability 0.
 # * It is right for scores of any size.
 #
@@ -391,7 +388,7 @@ with until_written():
 #
 # The model gave a probability to each word; then the true next word is revealed. How good was the bet? Look at
 # the probability *p* of the true word and pay $-\ln p$: nothing if you were certain and right, more the less you
-# believed in it. This price is the **negative log-likelihood** of the word; its mean over many words is the
+# believed in it. Why a logarithm? Probabilities of words *multiply* to that of a text, so their logarithms add up. This price is the **negative log-likelihood** of the word; its mean over many words is the
 # **cross-entropy**. Whatever training lowers is called the **loss**; in this course it is mostly this one.
 
 # %% tags=["skip-grading"]
@@ -412,8 +409,8 @@ plt.show()
 #
 # $$-\ln \operatorname{softmax}(x)_{\text{true}} = \operatorname{logsumexp}(x) - x_{\text{true}}$$
 #
-# Use this form. In the other one, *p* is rounded to 0 when the word's score lies some 750 below the best, and
-# $-\ln 0$ is infinite.
+# Use this form. In the other one, *p* is rounded to 0 when the word's score lies some 750 below the best (in single precision,
+# in which most networks are trained, some 104), and $-\ln 0$ is infinite.
 
 # %%
 badly_wrong = np.array([1000.0, 0.0])  # the model is certain of word 0, and the truth is word 1
@@ -427,9 +424,9 @@ print("as a difference:        ", 1000.0 - badly_wrong[1])
 #
 # `cross_entropy(logits, ids)` is the **mean** price over all positions.
 #
-# * `logits`: a NumPy array (N, V), one row of finite scores for each position, of any size (1000 is no problem); N is at least 1.
+# * `logits`: a NumPy array (N, V), one row of finite scores (whole or not) for each position, of any size (1000 is no problem); N is at least 1.
 # * `ids`: (N,), a list or array: the true word at each position.
-# * It returns one number (a Python float or a NumPy number, as you like): the mean over the N positions of
+# * It returns one number: the mean over the N positions of
 #   logsumexp(row) − (score of the true word in that row).
 #
 # By hand: the scores `[2, 1, 0]` have a log-sum-exp of 2.408. If word 0 is true, the price is 2.408 − 2 = 0.408; if
@@ -453,9 +450,9 @@ check("cross_entropy", cross_entropy)
 # %% [markdown]
 # ## The five together
 #
-# That is the frame of every neural language model in this course: **ids → one-hot rows → look up scores → softmax**;
-# and the **price** is what it is trained on. Almost all the rest of the course is about the middle: where the scores
-# come from. Here they come from a small table that somebody filled in by hand: in the row *find* the highest score is
+# That is the frame of every neural language model in this course: **ids → one-hot rows → a look-up → … → scores → softmax**;
+# and the **price** is what it is trained on. Almost all the rest of the course is about the dots. Here there are none: the look-up gives the
+# scores at once, from a small table that somebody filled in by hand: in the row *find* the highest score is
 # at *my*, in the row *my* it is at *files*. Follow *find my files* from left to right; a frame marks the true next word.
 
 # %% tags=["skip-grading"]
@@ -463,9 +460,10 @@ by_hand = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 4.0], [2.0, 1.0, 0.0]])
 with until_written():
     needs("one_hot", "lookup", "softmax", "cross_entropy")
     H, truth = one_hot([1, 2], 3), [2, 0]  # after "find" comes "my", after "my" comes "files"
-    logits = lookup(H, by_hand)
+    H = np.asarray(H, dtype=float)
+    logits = np.asarray(lookup(H, by_hand), dtype=float)
     fig, axes = plt.subplots(1, 3, figsize=(9, 2.3), sharey=True)
-    panels = [(H, "one-hot rows", ".0f"), (logits, "→ scores", ".0f"), (softmax(logits), "→ probabilities", ".2f")]
+    panels = [(H, "one-hot rows", ".0f"), (logits, "→ scores", ".0f"), (np.asarray(softmax(logits), dtype=float), "→ probabilities", ".2f")]
     for ax, (values, title, numbers) in zip(axes, panels):
         heatmap(values, ["find", "my"], ax=ax, numbers=numbers, aspect="auto", title=title,
                 xlabel="place in the vocabulary" if ax is axes[0] else "next word")
@@ -491,7 +489,7 @@ with until_written():
 # The score of *find* must lie exactly half-way between those of *files* and *my*: b, w + b, 2w + b. So *find* can be neither the
 # best of the three nor the worst on its own, though its place in the list is an accident of the alphabet; ids are names, and
 # the model takes them for amounts. One-hot rows make no such claim: any two different words have the dot product 0 and the
-# same distance, so each word can get a weight (a score) of its own.
+# same distance, √2, so each word can get a weight (a score) of its own.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -504,7 +502,7 @@ weak_input = (np.array([[2.0, 1, 0], [0, 1, 2]]), -1)
 
 # %% [markdown]
 # Let `counterexample()` return a better one, a pair `(x, axis)`. Your own function says what is right. One input can expose all five; return `weak_input` first and see that it exposes nobody.
-# (Such a part comes in most labs. It is there for the fun of it and gives no points, but whoever can break a function has understood a good part of it.)
+# (Such a part comes in most labs, for the fun of it and without points; but whoever can break a function has understood a good part of it.)
 
 # %% question="counterexample" points=0
 def counterexample():
@@ -527,12 +525,24 @@ progress()
 #
 # * turn words into one-hot rows, and look up rows of a table by a matrix product;
 # * turn any scores into probabilities, safely, and say how wrong a prediction was;
-# * work through a lab: write, check, save, hand in. Before you hand in, press **Validate** above the notebook once: it
-#   saves, runs everything from a fresh start, and lists what is not done yet. (Where there is no such button: **Kernel →
-#   Restart Kernel and Run All Cells**, then save.) `hand_in()` packs the saved file and says in words what is in it.
-#   Where your course has a live class, `hand_in(link)` with the link of your invitation sends it: you get a receipt and
-#   then, as your course decides, what each question got and why. The screen in the lecture room shows how many have a question
-#   right, not who; your teachers see your notebooks, names and points.
+# * work through a lab: write, check, save, hand in.
+#
+# ## Before you hand in
+#
+# Press **Validate** above the notebook once: it saves, runs everything from a fresh start, and lists what is not done yet. (Where there
+# is no such button: **Kernel → Restart Kernel and Run All Cells**, then save.) `hand_in()` packs the saved file and says in words what is
+# in it. Where your course has a live class, `hand_in(link)` with the link of your invitation sends it: you get a receipt and
+# then, as your course decides, what each question got and why. The screen in the lecture room shows how many have a question
+# right, not who; your teachers see your notebooks, names and points.
+#
+# What may differ from the solution, in this lab and in all others:
+#
+# * The tests look at what your function *returns*. How you wrote it and what it prints makes no difference (except that
+#   ready-made functions which the text rules out stay ruled out).
+# * What counts is the values. A list, a tuple, an array and a tensor of the same numbers are the same answer, and so
+#   are Python's numbers, NumPy's and fractions; single precision is as good as double, at the end or on the way.
+#   Where a later lab asks for an error such as `ValueError`, an error class of your own that derives from it will do.
+# * The tests call your function by its name: keep the order of its arguments, and the names of those with a default value.
 #
 # ## What is still missing
 #

@@ -13,6 +13,55 @@ from autograder.testing.run import earned, run_question, student_with_answer
 
 #: Points that the author of a wrong answer thought fair, before any was graded: by lab, question and misconception.
 FAIR: dict[str, dict[str, dict[str, float]]] = {
+    "00_warm_up": {
+        "one_hot": {
+            "squeezed": 2.5,
+            "ids_changed_in_place": 3,
+            "single_id_as_a_sentence": 3,
+            "one_table_for_a_shape": 2,
+            "all_words_in_each_row": 1,
+            "only_pythons_numbers": 3.5,
+            "ids_of_eight_bits": 3,
+            "ids_from_one": 1,
+        },
+        "lookup": {
+            "zeros_and_ones_for_one_hot": 2,
+            "as_whole_as_the_table": 2,
+            "summed_over_the_second_axis": 1.5,
+            "negative_weights_left_out": 2,
+            "transposed_and_back": 2,
+            "weights_rescaled_where_any": 1,
+            "small_weights_for_zero": 2.5,
+        },
+        "logsumexp": {
+            "mean_taken_out": 2.5,
+            "impossible_counted_as_zero": 3.5,
+            "largest_absolute_taken_out": 3,
+            "made_for_two_axes": 3.5,
+            "impossible_replaced_in_place": 4,
+            "smallest_taken_out": 2,
+            "first_axis_by_default": 4,
+            "maximum_of_the_whole_table": 3.5,
+        },
+        "softmax": {
+            "as_whole_as_the_scores": 3,
+            "rounded_to_three_decimals": 3,
+            "softmax_for_two_axes": 3,
+            "maximum_only_above_700": 3,
+            "differences_cut_off": 3.5,
+            "softmax_with_one_maximum": 3,
+            "softmax_first_axis_by_default": 3,
+        },
+        "cross_entropy": {
+            "halved_with_each_position": 1.5,
+            "price_with_one_maximum": 3,
+            "prices_of_earlier_calls": 1.5,
+            "scores_cut_off": 3,
+            "small_number_added": 2.5,
+            "prices_as_whole_as_the_scores": 3,
+            "median_of_the_prices": 1.5,
+        },
+    },
     "01_markov_bigram": {
         "normalise_rows": {
             "sums_below_one_left_out": 2,

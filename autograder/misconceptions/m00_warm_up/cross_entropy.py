@@ -69,6 +69,75 @@ def divided_by_the_whole_table(logits, ids):
     return -_log_softmax(logits)[np.arange(len(ids)), ids].sum() / logits.size
 
 
+def _prices(logits, ids):
+    return -_log_softmax(logits)[np.arange(len(ids)), ids]
+
+
+@misconception("cross_entropy", title="halved with each position")
+def halved_with_each_position(logits, ids):
+    """You take the mean of the mean so far and the next price. That is right for two positions; with more, the last price counts half
+    and the first ones hardly. Add up all prices, and divide once by their number."""
+    prices = _prices(logits, ids)
+    mean = prices[0]
+    for price in prices[1:]:
+        mean = (mean + price) / 2
+    return mean
+
+
+@misconception("cross_entropy", title="the median of the prices")
+def median_of_the_prices(logits, ids):
+    """You return the middle one of the prices, the median. Then one very bad bet costs nothing. The mean is the sum of all prices
+    divided by their number."""
+    return np.median(_prices(logits, ids))
+
+
+_KEPT: list[float] = []
+
+
+@misconception("cross_entropy", title="prices of earlier calls stay in the list")
+def prices_of_earlier_calls(logits, ids):
+    """Your mean is also over the prices of earlier calls: a list as the default of an argument, or outside of the function, is made
+    once and grows. Make a new one in each call."""
+    _KEPT.extend(_prices(logits, ids).tolist())
+    return sum(_KEPT) / len(_KEPT)
+
+
+@misconception("cross_entropy", title="one maximum for the whole table", keeps="right for rows of one size")
+def price_with_one_maximum(logits, ids):
+    """You take out the largest score of the whole table. A row whose scores are far below it loses all its exponentials to 0, and
+    its price is no longer a number. Each row needs its own maximum."""
+    m = logits.max()
+    with np.errstate(all="ignore"):
+        return (m + np.log(np.exp(logits - m).sum(axis=-1)) - logits[np.arange(len(ids)), ids]).mean()
+
+
+@misconception("cross_entropy", title="scores cut off at 1000", keeps="right for scores up to 1000")
+def scores_cut_off(logits, ids):
+    """You cut the scores off at 1000. They may be of any size, and a larger mistake costs more. With the largest score taken out
+    nothing overflows, so nothing need be cut."""
+    return _prices(np.clip(logits, -1000, 1000), ids).mean()
+
+
+@misconception(
+    "cross_entropy", title="a small number added to the probability", keeps="right for likely words"
+)
+def small_number_added(logits, ids):
+    """You add a small number to the probability so that its logarithm is finite. Then no mistake costs more than its −ln, and all
+    prices are a little wrong. Subtract scores instead: logsumexp(row) − score."""
+    return -np.log(np.exp(-_prices(logits, ids)) + 1e-12).mean()
+
+
+@misconception(
+    "cross_entropy", title="prices as whole as the scores", keeps="right for scores that are fractions"
+)
+def prices_as_whole_as_the_scores(logits, ids):
+    """Where the scores are whole numbers your prices are cut to whole numbers: np.zeros_like makes an array that holds what its
+    argument holds. Fill an array of fractions."""
+    prices = np.zeros_like(logits[:, 0])
+    prices[...] = _prices(logits, ids)
+    return prices.mean()
+
+
 @alternative("cross_entropy")
 def cross_entropy_with_one_hot_rows(logits, ids):
     true = np.eye(logits.shape[1])[ids]

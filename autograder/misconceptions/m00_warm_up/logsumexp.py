@@ -38,7 +38,11 @@ def maximum_not_added_again(x, axis=-1):
     return np.log(np.sum(np.exp(x - x.max(axis=axis, keepdims=True)), axis=axis))
 
 
-@misconception("logsumexp", title="always along the last axis")
+@misconception(
+    "logsumexp",
+    title="always along the last axis",
+    keeps="right along the last axis, which is asked for nearly always",
+)
 def always_the_last_axis(x, axis=-1):
     """Your function always sums along the last axis. It should use the axis that it is given, both for the
     maximum and for the sum."""
@@ -62,13 +66,78 @@ def axis_kept(x, axis=-1):
     return m + np.log(np.exp(x - m).sum(axis=axis, keepdims=True))
 
 
-@misconception("logsumexp", title="writes into its input")
+@misconception("logsumexp", title="writes into its input", keeps="the values are right")
 def writes_into_its_input(x, axis=-1):
     """Your numbers are right, but afterwards the caller's array holds other values: an operation like -= writes
     into it. Make a new array instead."""
     m = x.max(axis=axis, keepdims=True)
     x -= m
     return np.squeeze(m + np.log(np.exp(x).sum(axis=axis, keepdims=True)), axis=axis)
+
+
+def _taken_out(x, axis, largest):
+    """log-sum-exp with something else than the largest score taken out of each line."""
+    m = largest(x, axis=axis, keepdims=True)
+    with np.errstate(all="ignore"):
+        return np.squeeze(m, axis=axis) + np.log(np.exp(x - m).sum(axis=axis))
+
+
+@misconception("logsumexp", title="the mean taken out", keeps="right for rows whose scores are of one size")
+def mean_taken_out(x, axis=-1):
+    """You take out the mean of each row. Then a score far above the mean still overflows, and one of −∞ makes the mean −∞. Only the
+    *largest* score leaves no exponent above 0."""
+    return _taken_out(x, axis, np.mean)
+
+
+@misconception(
+    "logsumexp", title="the smallest score taken out", keeps="right for rows whose scores are of one size"
+)
+def smallest_taken_out(x, axis=-1):
+    """You take out the smallest score of each row. Then all exponents are positive, and a large one overflows. Take out the
+    *largest*: then none is above 0."""
+    return _taken_out(x, axis, np.min)
+
+
+@misconception(
+    "logsumexp",
+    title="the largest absolute value taken out",
+    keeps="right where the largest score is positive",
+)
+def largest_absolute_taken_out(x, axis=-1):
+    """You take out the largest absolute value of each row. In a row of very negative scores that is far above all of them: every
+    exponential becomes 0, and the logarithm −∞. Take out the largest score itself, with its sign."""
+    return _taken_out(np.asarray(x), axis, lambda x, **named: np.abs(x).max(**named))
+
+
+@misconception("logsumexp", title="−∞ counted as 0", keeps="right for finite scores")
+def impossible_counted_as_zero(x, axis=-1):
+    """You replace a score of −∞ by 0. Then it adds e⁰ = 1, and an impossible word counts like another. e^−∞ is 0 by itself: leave it
+    as it is."""
+    x = np.where(np.isneginf(x), 0, x)
+    return _taken_out(x, axis, np.max)
+
+
+@misconception("logsumexp", title="−∞ replaced in the caller's array", keeps="the values are right")
+def impossible_replaced_in_place(x, axis=-1):
+    """Your numbers are right, but afterwards the caller's scores of −∞ are gone: x[…] = … writes into the array that you were given.
+    It is not needed either: e^−∞ is 0 by itself."""
+    x[np.isneginf(x)] = -1e9
+    return _taken_out(x, axis, np.max)
+
+
+@misconception("logsumexp", title="made for two axes", keeps="right for rows and tables")
+def made_for_two_axes(x, axis=-1):
+    """With three axes you sum over two of them at once: a loop over the first axis meets tables there, not rows. Let NumPy find
+    the axis, with axis=axis in max and sum."""
+    lines = [x] if x.ndim == 1 else x.T if axis in (0, -2) else x
+    values = [line.max() + np.log(np.exp(line - line.max()).sum()) for line in lines]
+    return values[0] if x.ndim == 1 else np.array(values)
+
+
+@misconception("logsumexp", title="the first axis by default", keeps="right where the axis is named")
+def first_axis_by_default(x, axis=0):
+    """Without a name of an axis your function sums along the first. The question's head says axis=-1: the last one."""
+    return _taken_out(x, axis, np.max)
 
 
 @alternative("logsumexp")

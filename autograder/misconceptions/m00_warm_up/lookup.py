@@ -25,7 +25,8 @@ def rows_without_weights(H, E):
 def weights_rescaled(H, E):
     """You divide the weights by their sum. Nothing says that they are shares of one: take them as they are, even
     negative ones."""
-    return (H / H.sum(axis=-1, keepdims=True)) @ E
+    with np.errstate(all="ignore"):
+        return (H / H.sum(axis=-1, keepdims=True)) @ E
 
 
 @misconception("lookup", title="rows in the order of the table")
@@ -40,6 +41,56 @@ def columns_instead_of_rows(H, E):
     """You combine the columns of the table; each row of weights has one weight for each *row* of the table.
     Look at the shapes: (T, V) times (V, D)."""
     return H @ E.T
+
+
+@misconception("lookup", title="weights rescaled where there are any")
+def weights_rescaled_where_any(H, E):
+    """You divide the weights by their sum wherever that is positive. But twice a row is twice a row: weights are no shares of one, and
+    need not add up to anything."""
+    total = H.sum(axis=-1, keepdims=True)
+    return np.where(total > 0, H / np.where(total > 0, total, 1), H) @ E
+
+
+@misconception(
+    "lookup", title="zeros and ones taken for one-hot", keeps="right for one-hot rows, and for fractions"
+)
+def zeros_and_ones_for_one_hot(H, E):
+    """Weights of 0 and 1 are not always one-hot: a row with two 1s adds up two rows of the table, and one of zeros gives zeros.
+    argmax takes a single row for each. The product alone does all of it right."""
+    return E[np.argmax(H, axis=-1)] if np.isin(H, (0, 1)).all() else H @ E
+
+
+@misconception("lookup", title="a result as whole as the table", keeps="right for tables of fractions")
+def as_whole_as_the_table(H, E):
+    """From a table of whole numbers your results come out as whole numbers, their fractions cut off: the array that you fill has
+    the type of E. Let it hold fractions (np.zeros alone does)."""
+    return (H @ E).astype(E.dtype)
+
+
+@misconception("lookup", title="summed over the second axis", keeps="right for tables of weights")
+def summed_over_the_second_axis(H, E):
+    """You sum over axis 1 whatever the shape of H is. The weights stand on its *last* axis: a single row has them on axis 0, a batch
+    on axis 2. Count from the end."""
+    return (H[..., None] * E).sum(axis=1)
+
+
+@misconception("lookup", title="negative weights left out", keeps="right for weights that are not negative")
+def negative_weights_left_out(H, E):
+    """You leave out rows whose weight is negative. *Any* weights are allowed: a negative one takes its row away from the sum."""
+    return np.where(H > 0, H, 0) @ E
+
+
+@misconception("lookup", title="transposed, multiplied, transposed back", keeps="right for one or two axes")
+def transposed_and_back(H, E):
+    """.T turns *all* axes round, and np.dot sums over the last axis but one of its second factor: with a batch these are no longer
+    the weights. H @ E needs no transposing."""
+    return np.dot(E.T, H.T).T
+
+
+@misconception("lookup", title="small weights taken for zero", keeps="right for all but small weights")
+def small_weights_for_zero(H, E):
+    """You take small weights for 0. They may meet large numbers in the table: use all weights as they are."""
+    return np.where(np.abs(H) < 0.001, 0, H) @ E
 
 
 @alternative("lookup")

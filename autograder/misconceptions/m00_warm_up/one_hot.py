@@ -46,6 +46,78 @@ def one_row_for_all(ids, V):
     return row
 
 
+@misconception(
+    "one_hot",
+    title="axes of length one disappear",
+    keeps="right but for sentences or vocabularies of one word",
+)
+def squeezed(ids, V):
+    """Axes of length one disappear from your result: a sentence of one word should give (1, V), and a vocabulary of one word
+    rows of length one. squeeze() takes out every such axis, also those that belong to the shape of ids."""
+    return (np.atleast_1d(ids)[..., None] == np.arange(V)).astype(float).squeeze()
+
+
+@misconception("one_hot", title="the ids are changed in place", keeps="the rows are right")
+def ids_changed_in_place(ids, V):
+    """Your rows are right, but the array of ids that you were given holds other numbers afterwards: np.asarray and reshape make no
+    copy of an array, so += writes into it. Write places = places + …, which makes a new one."""
+    ids = np.asarray(ids)
+    rows = np.zeros((*ids.shape, V))
+    places = ids.reshape(-1)
+    places += V * np.arange(ids.size)
+    rows.reshape(-1)[places] = 1
+    return rows
+
+
+@misconception("one_hot", title="a single id becomes a sentence", keeps="right but for single ids")
+def single_id_as_a_sentence(ids, V):
+    """A single id gives a table with one row in yours. It has no axis, so there is only the one of length V: a single row."""
+    return (np.array(ids, ndmin=1)[..., None] == np.arange(V)).astype(float)
+
+
+@misconception(
+    "one_hot", title="only Python's whole numbers are single ids", keeps="right but for NumPy's numbers"
+)
+def only_pythons_numbers(ids, V):
+    """A single id may also be one of NumPy's numbers, as when you take it out of an array; then isinstance(ids, int) does not hold.
+    Ask np.ndim(ids) == 0 instead."""
+    if isinstance(ids, int):
+        return np.array([1.0 if place == ids else 0.0 for place in range(V)])
+    flat = np.array(ids, dtype=int).reshape(len(ids), -1)
+    return np.eye(V)[flat].reshape(*np.shape(ids), V)
+
+
+_TABLES: dict[tuple[int, ...], np.ndarray] = {}
+
+
+@misconception("one_hot", title="1s of earlier calls stay in the table", keeps="right in the first call")
+def one_table_for_a_shape(ids, V):
+    """Your rows still hold the 1s of an earlier call with as many ids: the table is made once and kept. Make a new one in each
+    call."""
+    ids = np.asarray(ids, dtype=int)
+    table = _TABLES.setdefault((*ids.shape, V), np.zeros((*ids.shape, V)))
+    np.put_along_axis(table, ids[..., None], 1.0, axis=-1)
+    return table.copy()
+
+
+@misconception("one_hot", title="each row has the 1s of all words")
+def all_words_in_each_row(ids, V):
+    """Each of your rows has the 1s of all the words. Indexing with [..., ids] = 1 sets these places in every row; a row should have
+    one 1 only, that of its own word."""
+    ids = np.asarray(ids)
+    rows = np.zeros((*ids.shape, V))
+    rows[..., ids] = 1
+    return rows
+
+
+@misconception("one_hot", title="ids of eight bits", keeps="right for up to 256 words")
+def ids_of_eight_bits(ids, V):
+    """With more than 256 words your rows have several 1s: numbers of eight bits (uint8) begin again after 255. Leave the ids as
+    they are."""
+    places = np.arange(V) % 256
+    return (np.asarray(ids)[..., None] % 256 == places).astype(float)
+
+
 @alternative("one_hot")
 def one_hot_from_the_identity(ids, V):
     return np.eye(V, dtype=int)[ids]

@@ -68,4 +68,4 @@ def test_outside_a_notebook_a_card_is_said_once(options: list[str]) -> None:
     words = subprocess.run(
         [sys.executable, *options], input=lines, capture_output=True, text=True, check=True
     ).stdout
-    assert words.count("lookup: 3 of 3 public checks hold") == 1
+    assert words.count("lookup: 4 of 4 public checks hold") == 1
