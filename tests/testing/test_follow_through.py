@@ -238,3 +238,9 @@ def test_a_wrong_helper_may_give_its_result_in_another_form(answer):
     )
     student = Student.local_namespace(_notebook(helpers + answer), "answer")
     assert run_test(the_share_of_the_large.hidden_test, student).result.passed
+
+
+def test_a_wrong_helper_that_returns_something_beside_its_result_is_replaced_by_a_right_one_that_does():
+    helper = "def double(x, more=False):\n    return (3 * x, x) if more else 3 * x\n"
+    answer = "def quadruple(x):\n    y, same = double(x, more=True)\n    return y + 2 * same\n"
+    assert _verdict(_notebook(helper + answer)).passed
