@@ -18,7 +18,7 @@
 #
 # * turn one sentence into many lessons, without letting the model peek at the answers;
 # * measure how wrong a model is, in a number that ignores the padding and doesn't reward boasting;
-# * write Adam, the optimizer that, with its close relative AdamW, trained nearly every model you have heard of, and the learning rate of the first transformer;
+# * write Adam, the optimizer that, with its close relative AdamW, trained most of the language models you have heard of, and the learning rate of the first transformer;
 # * put it together, train a transformer and the recurrent network that it replaced, and see for yourself which one wins, and at what.
 #
 # *110 minutes: 75 for the six functions, 10 for the two answers in words, 25 to read and look.*
@@ -65,9 +65,9 @@ start("10_training")
 # `shift_targets(sentences, bos, eos, pad)` makes both rows for a whole batch of sentences. It returns the pair `(decoder_input, labels)`.
 #
 # * `sentences`: a list of B sentences (one at least); each is a list of word numbers, without `bos` and `eos`, and of any length (perhaps 0);
-# * `bos`, `eos`, `pad`: three numbers. A batch is a rectangle, so short rows are filled up with `pad`;
+# * `bos`, `eos`, `pad`: three numbers, which a sentence may hold as words, too. A batch is a rectangle, so short rows are filled up with `pad`;
 # * both results are tensors of integers (`torch.long`) of shape `(B, T)`, where `T` is the length of the longest sentence plus 1. Row $b$ of the
-#   first holds `bos` and then the sentence; row $b$ of the second holds the sentence and then `eos`; what is left of a row, at its end, holds `pad`.
+#   first holds `bos` and then sentence $b$; row $b$ of the second holds the sentence and then `eos`; what is left of a row, at its end, holds `pad`.
 #
 # **By hand.** The words *a, am, I, thanks, student* have the numbers 0 to 4. With `eos = 5`, `bos = 6` and `pad = 7`, the sentences *I am a student* and *thanks*, that is
 # `[[2, 1, 0, 4], [3]]`, give
@@ -124,7 +124,7 @@ with until_written():
 #
 # **By hand.** $V = 4$, ε = 0.2. Each word gets 0.2/4 = 0.05, and the right one 0.8 more: 0.85. The row is 0.85, 0.05, 0.05, 0.05 and sums to 1.
 #
-# > **A note on conventions.** Some programs spread ε only over the $V - 1$ wrong words, or leave out the padding as well. The difference is tiny; we
+# > **A note on conventions.** Some programs spread ε only over the $V - 1$ wrong words, or leave out the padding as well. With many words the difference is tiny; we
 # > use the form above, which is PyTorch's. The first transformer used ε = 0.1.
 
 # %% [markdown]
@@ -165,7 +165,7 @@ with until_written():
 # $$H(q, p) = -\sum_v q_v \log p_v$$
 #
 # For a one-hot $q$ only one term is left, $-\log p_\text{right}$: lab 00's old friend. A sentence's probability is the product over its words,
-# $P(y \mid x) = \prod_t P(y_t \mid y_{<t}, x)$; its logarithm is a sum, and the loss is the **mean over all words** of the batch.
+# $P(y \mid x) = \prod_t P(y_t \mid y_{<t}, x)$; its *negative* logarithm is a sum of surprises, and the loss is their **mean over all words** of the batch.
 #
 # **By hand.** Logits $0$ and $\log 3$, so $p = (\tfrac14, \tfrac34)$; the second word is right. Then $H = -\log\tfrac34 = 0.288$. With ε = 0.2 the target is
 # $(0.1, 0.9)$ and $H = -0.1 \log\tfrac14 - 0.9\log\tfrac34 = 0.139 + 0.259 = 0.398$.
@@ -378,7 +378,7 @@ with until_written():
         print(f"{label:<16}", "    ".join(ends))
 
 # %% [markdown]
-# With the right η plain gradient descent arrives as well as Adam. But it must be told: a smaller η crawls along the valley, a slightly larger one swings across it, or out of it. Adam ends near the bottom with each of three η, from 0.1 to 0.5, because it divides each weight's step by the usual size of that weight's own gradient: *this* valley becomes round. A slanted one stays narrow, for Adam looks at each weight by itself (with η = 0.5 it gets there, too).
+# With the right η plain gradient descent arrives as well as Adam. A smaller one crawls along the valley, a slightly larger one swings across it, or out of it. Adam ends near the bottom with each of three η, from 0.1 to 0.5, because it divides each weight's step by the usual size of that weight's own gradient: *this* valley becomes round. A slanted one stays narrow, for Adam looks at each weight by itself (with η = 0.5 it gets there, too).
 # (It overshoots and comes back: that is $m$, which keeps rolling.)
 #
 # Does it learn the lecture's sentence? The "model" here is nothing but a table of 5 × 6 logits, trained by your loss and your Adam:
@@ -426,7 +426,7 @@ with until_written():
 #
 # `noam_rate(step, d_model, warmup)` returns the learning rate, a number.
 #
-# * `step`: 1, 2, 3, … Some programs begin to count at 0: let step 0 have the rate of step 1;
+# * `step`: 1, 2, 3, … Some programs begin to count at 0: let step 0, and no other, have the rate of step 1;
 # * `d_model`, `warmup`: whole numbers above 0.
 
 # %% question="noam_rate"
@@ -458,11 +458,11 @@ with until_written():
 #
 # Everything is there. What is left is to do things in the right order. From now on PyTorch's optimizers do the bookkeeping of $m$ and $v$ (you know what is inside). One step is
 #
-# 1. put the model in **training mode** (`model.train()`: dropout is on);
+# 1. put the model in **training mode** (`model.train()`: dropout is on, in all modules inside it, too);
 # 2. set the learning rate: `group["lr"] = rate` for each `group` in `optimizer.param_groups`;
 # 3. **clear the old gradients** (`optimizer.zero_grad()`): PyTorch *adds* new gradients to what is already there;
 # 4. forward: the model's logits, and the loss;
-# 5. backward: `loss.backward()` puts a gradient at each parameter;
+# 5. backward: `loss.backward()` puts a gradient at each parameter that had a part in it;
 # 6. clip: if the gradient of all parameters together is longer than `clip`, shorten it to that length (`nn.utils.clip_grad_norm_` does it). One odd batch does less
 #    harm then;
 # 7. the optimizer takes its step.
@@ -475,7 +475,7 @@ with until_written():
 # `train_step(model, optimizer, loss_function, batch, rate, clip=1.0)` does the seven things and returns the loss (before the update) as a plain Python number: `loss.item()`.
 #
 # * `model(source, decoder_input)` returns logits;
-# * `optimizer`: any of PyTorch's, made for the model's parameters; `rate`: its learning rate for this step;
+# * `optimizer`: one of PyTorch's whose `step()` needs no argument (SGD, Adam, …), made for the model's parameters; `rate`: its learning rate for this step;
 # * `loss_function(logits, labels)` returns the loss;
 # * `batch`: the triple `(source, decoder_input, labels)`;
 # * `clip`: a number above 0.
@@ -502,7 +502,7 @@ check("train_step", train_step)
 # %% [markdown]
 # ## 7 · A race
 #
-# Before the transformer, translators were recurrent networks with attention: an encoder that reads word by word, a decoder that writes word by word, and lab 07's additive attention between
+# Before the transformer, most neural translators were recurrent networks with attention: an encoder that reads word by word, a decoder that writes word by word, and lab 07's additive attention between
 # them, the **align-and-translate** model. The lectures say why it was replaced. Don't take it on trust: look.
 #
 # The task is *reversing*: the source is a random sequence of 4 to 10 letters, the target is the same backwards. Both models get the same 300 batches of 64 sequences, the same optimizer, the same
@@ -560,6 +560,7 @@ with until_written():
         curves[name_of_model], seconds[name_of_model] = [(0, accuracy(model, unseen))], 0.0
         for step, batch in enumerate(track(batches, f"{name_of_model}: steps"), start=1):
             began = time.process_time()
+            # 512 is not their size: it sets how high the curve gets, 0.0044
             train_step(model, optimizer, loss_function, batch, noam_rate(step, d_model=512, warmup=100))
             seconds[name_of_model] += time.process_time() - began
             if step % 20 == 0:
@@ -599,20 +600,20 @@ with until_written():
     axes[0].set_title("Step for step: nearly a tie", fontsize=11)
     axes[0].legend(fontsize=9)
     axes[1].set(xlabel="length of the sequences", ylabel="processor time, ms a batch")
-    axes[1].set_title("In processor time: the transformer", fontsize=11)
+    axes[1].set_title("The transformer takes less time", fontsize=11)
     axes[2].axvspan(4, 10, color="#eef2f5", zorder=0)
     axes[2].set(xlabel="length (grey: seen in training)", ylabel="share of right words", ylim=(0, 1.03), xticks=range(4, 17, 2))
-    axes[2].set_title("On longer ones: the recurrent one", fontsize=11)
+    axes[2].set_title("The recurrent one reaches further", fontsize=11)
     plt.show()
 
 # %% [markdown]
 # * **Step for step** neither is clearly better at this small size (one run each). Both have attention, and attention is what the task needs.
-# * **In processor time** the transformer wins as soon as the sequences get longer. (In the race itself, with 4 to 10 letters, it is nearly a tie.) It needs a few large matrix products for all positions together, where the recurrent network needs many small ones, each waiting for the one before. On
-#   a graphics card, where thousands of cores share a large product, waiting costs far more. This is what made large models possible. (The advantage grows far more slowly than the length, at the end hardly or not at all: both pay for attention from each position to each, $T^2$.)
-# * **On longer sequences than it has seen** the transformer breaks down within a few positions: it has never met position 12, and its clock hands (lab 06) stand together in a way that is new to it. The recurrent network,
-#   which does the same thing at every position, gets worse slowly. The lectures don't mention this one. (Lab 06 shows which positions reach further; the surest remedy is to train on longer sequences.)
+# * **In processor time** the transformer wins as soon as the sequences get longer. (In the race itself it is nearly a tie: its batches are twice as large, and clipping and Adam cost both the same.) It needs a few large matrix products for all positions together, where the recurrent network needs many small ones, each waiting for the one before. On
+#   a graphics card, where thousands of cores share a large product, waiting costs far more (not measured here). This is what made large models possible. (The advantage grows far more slowly than the length, at the end hardly or not at all: both pay for attention from each position to each, $T^2$.)
+# * **On longer sequences than it has seen** the transformer breaks down within a few positions: it has never met position 11 (nor, in the encoder, position 10), and its clock hands (lab 06) stand together in a way that is new to it. The recurrent network,
+#   which does the same thing at every position, gets worse slowly. (Lab 06 shows which positions reach further; the surest remedy is to train on longer sequences.)
 #
-# A first test of any training loop: can it learn one single batch by heart? Every batch here was new, so nothing could be. With few data it can: then keep some sentences apart (a *validation set*), and stop when their loss rises while that of the training still falls.
+# A first test of any training loop: can it learn one single batch by heart? It must. (In the race no batch came twice. With few data something *is* learned by heart: keep some sentences apart, a *validation set*, and stop when their loss rises while that of the training still falls.)
 
 # %% [markdown]
 # **Break a step.** The same transformer, 150 of the same batches, and one thing wrong at a time. Guess first: which mistakes will you see in the column of the *right words in front*, as in training?
@@ -659,7 +660,7 @@ with until_written():
     print("\n".join(lines))
 
 # %% [markdown]
-# The worst mistake shows the best number, as long as the right words stand in front. Warm-up is not always needed: at the race's rate this small model is further after 150 steps without it (with it, 100 of them go by at a lower rate; one run each), but only with it does it survive five times that rate. In deep models it matters more.
+# The worst mistake shows the best number, as long as the right words stand in front. (Gradients from `torch.autograd.grad` leave nothing to clear: the third row is then like the first.) Warm-up is not always needed: at the race's rate this small model is further after 150 steps without it (with it, 100 of them go by at a lower rate; one run each), but only with it does it survive five times that rate. In deep models it matters more.
 #
 # ## 8 · The landscape
 #

@@ -266,6 +266,50 @@ FAIR: dict[str, dict[str, dict[str, float]]] = {
             "maps_of_two_runs": 1.75,
         },
     },
+    "10_training": {
+        "shift_targets": {
+            "targets_cut_from_one_row": 2,
+            "targets_sorted_by_length": 1.5,
+            "targets_with_an_input_of_floats": 2,
+            "targets_that_count_what_is_not_pad": 2.5,
+            "targets_as_wide_as_the_first": 2,
+        },
+        "label_smoothing": {
+            "smoothing_over_the_wrong_words": 1.5,
+            "smoothing_as_wide_as_the_largest_word": 2,
+            "smoothing_squeezed": 2,
+            "smoothing_from_a_table": 2,
+            "smoothing_in_place": 2,
+        },
+        "masked_cross_entropy": {
+            "loss_smoothing_the_padding": 2.5,
+            "loss_safe_by_one_maximum": 3,
+            "loss_for_two_leading_axes": 3,
+            "loss_smoothing_without_pads_word": 3,
+            "loss_in_place": 3,
+        },
+        "adam_step": {
+            "adam_with_eps_before_the_correction": 3.5,
+            "adam_correcting_for_the_usual_betas": 3,
+            "adam_with_the_defaults_of_pytorch": 3,
+            "adam_that_counts_by_itself": 2,
+            "adam_resting_without_a_gradient": 3,
+        },
+        "noam_rate": {
+            "noam_that_begins_with_nothing": 1.5,
+            "noam_from_a_table": 1,
+            "noam_one_step_ahead": 1,
+            "noam_with_the_size_in_one_part": 1,
+            "noam_rounded": 1.5,
+        },
+        "train_step": {
+            "train_that_clips_each_group": 3,
+            "train_that_clips_at_one": 3,
+            "train_that_stretches": 2.5,
+            "train_with_the_loss_turned_round": 2.5,
+            "train_with_the_outer_mode": 3,
+        },
+    },
     "12_translator": {
         "make_batch": {
             "batch_with_eos_at_the_source": 1,

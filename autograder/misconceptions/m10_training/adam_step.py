@@ -57,7 +57,7 @@ def adam_without_the_root(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0
     return parameter - rate * (m / (1 - beta1**t)) / (v / (1 - beta2**t) + eps), m, v
 
 
-@misconception("adam_step", title="eps inside the root")
+@misconception("adam_step", title="eps inside the root", keeps="right where eps is tiny beside the gradients")
 def adam_with_eps_inside(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
     """Your eps stands under the root, where it weighs much more for small gradients. It is added after the root."""
     _, m, v = _adam(parameter, gradient, m, v, t, rate, beta1, beta2, eps)
@@ -85,12 +85,60 @@ def adam_uphill(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1
     return 2 * parameter - down, m, v
 
 
-@misconception("adam_step", title="the tensors that were given are changed")
+@misconception("adam_step", title="the tensors that were given are changed", keeps="the results are right")
 def adam_in_place(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
     """Your values are right, but tensors that you were given are changed in place (mul_, add_, copy_, +=): for the caller they are no longer what they were. Make new ones."""
     m.mul_(beta1).add_(gradient, alpha=1 - beta1)
     v.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
     return parameter - rate * (m / (1 - beta1**t)) / ((v / (1 - beta2**t)).sqrt() + eps), m, v
+
+
+@misconception(
+    "adam_step",
+    title="eps is added before v is corrected",
+    keeps="right where eps is tiny beside the gradients",
+)
+def adam_with_eps_before_the_correction(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """Your eps is added to the root of v before v is corrected, so in the first steps it weighs more than it should (the shortcut that
+    puts both corrections into the rate does so). Correct v, take its root, then add eps."""
+    _, m, v = _adam(parameter, gradient, m, v, t, rate, beta1, beta2, eps)
+    rate_t = rate * (1 - beta2**t) ** 0.5 / (1 - beta1**t)
+    return parameter - rate_t * m / (v.sqrt() + eps), m, v
+
+
+@misconception("adam_step", title="corrections for 0.9 and 0.98 only", keeps="right for the usual betas")
+def adam_correcting_for_the_usual_betas(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """With other betas than the usual ones your steps have the wrong length: the corrections use 0.9 and 0.98, whatever beta1 and beta2
+    are."""
+    _, m, v = _adam(parameter, gradient, m, v, t, rate, beta1, beta2, eps)
+    return parameter - rate * (m / (1 - 0.9**t)) / ((v / (1 - 0.98**t)).sqrt() + eps), m, v
+
+
+@misconception("adam_step", title="PyTorch's defaults", keeps="right where the betas are given")
+def adam_with_the_defaults_of_pytorch(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.999, eps=1e-8):
+    """Your function has the defaults of PyTorch's Adam. Here they are those of the first transformer: beta2 = 0.98 and eps = 1e-9."""
+    return _adam(parameter, gradient, m, v, t, rate, beta1, beta2, eps)
+
+
+_COUNTED = [0]
+
+
+@misconception("adam_step", title="the steps are counted inside")
+def adam_that_counts_by_itself(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """Called twice with the same arguments, your function takes two different steps: something is kept from call to call, a count of the steps, say. The
+    argument t says which step it is. (A model has many weights, and each of them calls.)"""
+    _COUNTED[0] += 1
+    return _adam(parameter, gradient, m, v, t, rate, beta1, beta2, eps, power=_COUNTED[0])
+
+
+@misconception(
+    "adam_step", title="no step where the gradient is 0", keeps="right where no gradient is exactly 0"
+)
+def adam_resting_without_a_gradient(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """A weight whose gradient is 0 stays where it is in your function. But m remembers earlier gradients and goes on pushing; only where
+    it is 0 as well is there no step."""
+    after, m, v = _adam(parameter, gradient, m, v, t, rate, beta1, beta2, eps)
+    return torch.where(gradient == 0, parameter, after), m, v
 
 
 @alternative("adam_step")

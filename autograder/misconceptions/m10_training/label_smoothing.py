@@ -48,6 +48,49 @@ def smoothing_that_does_nothing(targets, V, epsilon):
     return nn.functional.one_hot(targets, V).float()
 
 
+@misconception(
+    "label_smoothing",
+    title="as wide as the largest word that occurs",
+    keeps="right where the vocabulary's last word occurs",
+)
+def smoothing_as_wide_as_the_largest_word(targets, V, epsilon):
+    """Your rows end with the largest word that occurs among the targets: one_hot without V, or a maximum, decides how wide they are. A
+    row has V places, whichever words occur."""
+    return (1 - epsilon) * nn.functional.one_hot(targets).float() + epsilon / V
+
+
+@misconception(
+    "label_smoothing",
+    title="an axis of length one disappears",
+    keeps="right for targets without an axis of length one",
+)
+def smoothing_squeezed(targets, V, epsilon):
+    """Your result loses an axis where the targets have one of length one, for squeeze() drops each of them. Targets (1, 5) make rows (1, 5, V)."""
+    return (1 - epsilon) * nn.functional.one_hot(targets, V).float().squeeze() + epsilon / V
+
+
+_TABLES: dict[int, torch.Tensor] = {}
+
+
+@misconception(
+    "label_smoothing", title="rows are kept from call to call", keeps="right for one ε with each V"
+)
+def smoothing_from_a_table(targets, V, epsilon):
+    """Asked again with the same V and another ε, you return the rows of the first ε: a table is kept from call to call, by V alone. Make
+    it in each call, or keep one for each pair of V and ε."""
+    if V not in _TABLES:
+        _TABLES[V] = torch.eye(V) * (1 - epsilon) + epsilon / V
+    return _TABLES[V][targets]
+
+
+@misconception("label_smoothing", title="the targets are changed", keeps="the rows are right")
+def smoothing_in_place(targets, V, epsilon):
+    """Your rows are right, but the targets that you were given are changed: a method whose name ends in _ (unsqueeze_, add_) works in
+    place. Use the one without _."""
+    rows = torch.full((*targets.shape, V), epsilon / V)
+    return rows.scatter_(-1, targets.unsqueeze_(-1), 1 - epsilon + epsilon / V)
+
+
 @alternative("label_smoothing")
 def smoothing_by_scatter_in_double_precision(targets, V, epsilon):
     rows = torch.full((*targets.shape, V), epsilon / V, dtype=torch.float64)

@@ -133,6 +133,74 @@ def loss_as_a_dead_number(logits, targets, pad, smoothing=0.0):
     return _real_loss(logits, targets, pad, smoothing).mean().detach()
 
 
+@misconception(
+    "masked_cross_entropy",
+    title="the smoothing part takes the padding in",
+    keeps="right without smoothing, and without padding",
+)
+def loss_smoothing_the_padding(logits, targets, pad, smoothing=0.0):
+    """Without smoothing your loss is right; with it the padding counts after all: the part with ε is averaged over all positions, so the
+    padding gets a gradient. Both parts run over the real positions only."""
+    surprise, real = _surprise(logits), targets != pad
+    return (1 - smoothing) * _right(surprise[real], targets[real]).mean() + smoothing * surprise.mean()
+
+
+@misconception(
+    "masked_cross_entropy",
+    title="the padding's word gets no share of ε",
+    keeps="right without smoothing, and where pad is no word",
+)
+def loss_smoothing_without_pads_word(logits, targets, pad, smoothing=0.0):
+    """Where pad has the number of a word, your smoothing leaves this word out. That is another convention; here ε is spread over all V words, and
+    only *positions* whose label is pad are left out."""
+    real = targets != pad
+    surprise = _surprise(logits[real])
+    words = [word for word in range(logits.shape[-1]) if word != pad]
+    return (
+        (1 - smoothing) * _right(surprise, targets[real]) + smoothing * surprise[:, words].mean(-1)
+    ).mean()
+
+
+@misconception(
+    "masked_cross_entropy",
+    title="one maximum for all rows",
+    keeps="right but for rows of very different size",
+)
+def loss_safe_by_one_maximum(logits, targets, pad, smoothing=0.0):
+    """Your loss is inf or nan where the rows of logits are of very different size: taking out the largest of *all* rows leaves a row far
+    below it with exponentials of 0. Take out each row's own largest, or use log_softmax."""
+    real = targets != pad
+    x = logits[real] - logits[real].max()
+    surprise = torch.exp(x).sum(-1, keepdim=True).log() - x
+    return ((1 - smoothing) * _right(surprise, targets[real]) + smoothing * surprise.mean(-1)).mean()
+
+
+@misconception(
+    "masked_cross_entropy",
+    title="two leading axes at most",
+    keeps="right for one leading axis or two",
+)
+def loss_for_two_leading_axes(logits, targets, pad, smoothing=0.0):
+    """With three leading axes and more your function fails: it makes one axis of the first two, and there may be several. Flatten
+    all but the last, reshape(-1, V), or select the real positions with a mask, which takes any number of axes."""
+    if targets.dim() > 1:
+        logits, targets = logits.flatten(0, 1), targets.flatten(0, 1)
+    real = targets != pad
+    surprise, words = _surprise(logits), torch.where(real, targets, 0)
+    right = surprise[torch.arange(len(words)), words]
+    return ((1 - smoothing) * right + smoothing * surprise.mean(-1))[real].mean()
+
+
+@misconception("masked_cross_entropy", title="the targets are changed", keeps="the loss is right")
+def loss_in_place(logits, targets, pad, smoothing=0.0):
+    """Your loss is right, but you write into the targets that you were given, so that for the caller the padding is gone. Write into a
+    copy (clone), or make a new tensor (torch.where)."""
+    real, surprise = targets != pad, _surprise(logits)
+    targets[~real] = 0
+    price = (1 - smoothing) * _right(surprise, targets) + smoothing * surprise.mean(-1)
+    return price[real].mean()
+
+
 @alternative("masked_cross_entropy")
 def loss_by_label_smoothing(logits, targets, pad, smoothing=0.0):
     """With question 2, whose rows are in single precision."""

@@ -55,6 +55,49 @@ def noam_with_the_wrong_exponent(step, d_model, warmup):
     return d_model**-0.5 * min(step**-0.5, step * warmup**-0.5)
 
 
+@misconception("noam_rate", title="the rate 0 in step 0", keeps="right from the first step on")
+def noam_that_begins_with_nothing(step, d_model, warmup):
+    """Your rate in step 0 is 0, so that nothing would be learned in it. Some programs count from there: step 0 has the rate of step 1."""
+    return 0.0 if step == 0 else d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+@misconception("noam_rate", title="one step too far")
+def noam_one_step_ahead(step, d_model, warmup):
+    """Your function gives each step the rate of the next one: 1 is added to step. Only step 0 is moved, to step 1."""
+    step = step + 1
+    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+@misconception("noam_rate", title="d_model only behind the top")
+def noam_with_the_size_in_one_part(step, d_model, warmup):
+    """During the climb your rate does not depend on d_model: its factor stands at the first of the two expressions only. It stands before the
+    whole minimum."""
+    step = max(step, 1)
+    return min(d_model**-0.5 * step**-0.5, step * warmup**-1.5)
+
+
+@misconception("noam_rate", title="the rate is rounded", keeps="right where the rate is not tiny")
+def noam_rounded(step, d_model, warmup):
+    """Your rate is rounded. In the first steps it is far smaller than a millionth, and rounding changes it, or makes 0 of it. Return it as it is."""
+    step = max(step, 1)
+    return round(d_model**-0.5 * min(step**-0.5, step * warmup**-1.5), 8)
+
+
+_KEPT: dict[int, float] = {}
+
+
+@misconception(
+    "noam_rate", title="rates are kept from call to call", keeps="right for one size and one warm-up"
+)
+def noam_from_a_table(step, d_model, warmup):
+    """Asked for a step a second time, with another d_model or warmup, you return the first answer: rates are kept by their step alone.
+    Compute each anew, or keep them by all three arguments."""
+    step = max(step, 1)
+    if step not in _KEPT:
+        _KEPT[step] = d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+    return _KEPT[step]
+
+
 @alternative("noam_rate")
 def noam_by_cases(step, d_model, warmup):
     step = step or 1

@@ -37,7 +37,9 @@ def targets_without_the_end(sentences, bos, eos, pad):
     )
 
 
-@misconception("shift_targets", title="the end stands behind the padding")
+@misconception(
+    "shift_targets", title="the end stands behind the padding", keeps="right for sentences of one length"
+)
 def targets_with_the_end_at_the_end(sentences, bos, eos, pad):
     """In short sentences your eos stands in the last column, behind the padding. It comes right behind the last word; the padding follows."""
     longest = max(map(len, sentences))
@@ -45,7 +47,11 @@ def targets_with_the_end_at_the_end(sentences, bos, eos, pad):
     return torch.tensor([[bos, *row] for row in padded]), torch.tensor([[*row, eos] for row in padded])
 
 
-@misconception("shift_targets", title="eos in the input as well")
+@misconception(
+    "shift_targets",
+    title="eos in the input as well",
+    keeps="the labels are right, and sentences of one length",
+)
 def targets_cut_from_one_row(sentences, bos, eos, pad):
     """You pad <bos> … <eos> and cut off the first and the last column. In sentences shorter than the longest, the input then still holds eos, as
     if there were something to say after the end. Put eos into the labels only."""
@@ -53,7 +59,7 @@ def targets_cut_from_one_row(sentences, bos, eos, pad):
     return whole[:, :-1], whole[:, 1:]
 
 
-@misconception("shift_targets", title="padding on the left")
+@misconception("shift_targets", title="padding on the left", keeps="right for sentences of one length")
 def targets_padded_on_the_left(sentences, bos, eos, pad):
     """Your padding stands in front of the sentences. Here it stands behind them, so that position 0 always holds bos."""
     longest = max(map(len, sentences))
@@ -64,7 +70,7 @@ def targets_padded_on_the_left(sentences, bos, eos, pad):
     )
 
 
-@misconception("shift_targets", title="the caller's sentences get longer")
+@misconception("shift_targets", title="the caller's sentences get longer", keeps="the results are right")
 def targets_that_append(sentences, bos, eos, pad):
     """Your results are right, but you append eos to the lists that you were given: the caller's sentences have changed, and a second call adds a second end. Make new
     lists instead."""
@@ -81,6 +87,55 @@ def targets_that_lose_a_word(sentences, bos, eos, pad):
         _filled([[bos, *s[:-1]] if s else [bos] for s in sentences], pad),
         _filled([s or [eos] for s in sentences], pad),
     )
+
+
+@misconception(
+    "shift_targets", title="the rows in another order", keeps="right where the longest sentence stands first"
+)
+def targets_sorted_by_length(sentences, bos, eos, pad):
+    """Your rows hold the right values, sorted by length: row b no longer belongs to sentence b, so each source would be taught the
+    translation of another. Keep the order of the sentences."""
+    rows = sorted(sentences, key=len, reverse=True)
+    return _filled([[bos, *s] for s in rows], pad), _filled([[*s, eos] for s in rows], pad)
+
+
+@misconception("shift_targets", title="the decoder input holds floats", keeps="the numbers are right")
+def targets_with_an_input_of_floats(sentences, bos, eos, pad):
+    """Your numbers are right, but the decoder input holds floats, and an embedding takes whole numbers only. Make it a tensor of torch.long: torch.zeros and
+    torch.ones are floats unless you say dtype=torch.long."""
+    inputs = _filled([[bos, *s] for s in sentences], pad)
+    return inputs.float(), _filled([[*s, eos] for s in sentences], pad)
+
+
+@misconception(
+    "shift_targets",
+    title="as wide as the first sentence",
+    keeps="right where the longest sentence stands first",
+)
+def targets_as_wide_as_the_first(sentences, bos, eos, pad):
+    """Your function fails as soon as a later sentence is longer than the first: T is the length of the longest one, wherever it stands,
+    plus 1."""
+    shape = len(sentences), len(sentences[0]) + 1
+    decoder_input, labels = torch.full(shape, pad), torch.full(shape, pad)
+    for b, sentence in enumerate(sentences):
+        decoder_input[b, : len(sentence) + 1] = torch.tensor([bos, *sentence])
+        labels[b, : len(sentence) + 1] = torch.tensor([*sentence, eos])
+    return decoder_input, labels
+
+
+@misconception(
+    "shift_targets",
+    title="the end is found by looking for the padding",
+    keeps="right where no word has the number of pad",
+)
+def targets_that_count_what_is_not_pad(sentences, bos, eos, pad):
+    """In a sentence that holds the number of pad as a word your eos overwrites a word: its place is found by counting what is not pad.
+    Count the words of the sentence instead: its len says how many there are."""
+    longest = max(map(len, sentences)) + 1
+    words = torch.tensor([[*s, *[pad] * (longest - len(s))] for s in sentences])
+    labels = words.clone()
+    labels[torch.arange(len(words)), (words != pad).sum(dim=1)] = eos
+    return torch.cat([torch.full((len(words), 1), bos), words[:, :-1]], dim=1), labels
 
 
 @alternative("shift_targets")

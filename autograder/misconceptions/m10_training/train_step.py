@@ -134,13 +134,68 @@ def train_that_clips_each_group(model, optimizer, loss_function, batch, rate, cl
     return _train(model, optimizer, loss_function, batch, rate, clip, clip_gradient=clip_groups)
 
 
+@misconception(
+    "train_step",
+    title="the argument clip is not used, but 1",
+    keeps="right for short gradients, and for clip = 1",
+)
+def train_that_clips_at_one(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """You shorten the gradient to the length 1, whatever the argument clip is. 1 is only its default."""
+
+    def clip_at_one(model, optimizer, clip):
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+
+    return _train(model, optimizer, loss_function, batch, rate, clip, clip_gradient=clip_at_one)
+
+
+@misconception(
+    "train_step", title="short gradients are stretched", keeps="right for gradients longer than clip"
+)
+def train_that_stretches(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """You give every gradient the length clip, so that short ones grow, and the steps never get smaller near the bottom. Only a gradient that is longer than clip
+    is shortened."""
+
+    def scale(model, optimizer, clip):
+        length = torch.sqrt(sum((p.grad**2).sum() for p in model.parameters()))
+        for parameter in model.parameters():
+            parameter.grad *= clip / (length + 1e-12)
+
+    return _train(model, optimizer, loss_function, batch, rate, clip, clip_gradient=scale)
+
+
+@misconception(
+    "train_step",
+    title="the loss with its arguments exchanged",
+    keeps="right for losses that are the same both ways",
+)
+def train_with_the_loss_turned_round(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """You call the loss with labels and logits exchanged. Most losses then stop with an error, or give another number: it is loss_function(logits, labels)."""
+
+    def turned(logits, labels):
+        return loss_function(labels, logits)
+
+    return _train(model, optimizer, turned, batch, rate, clip)
+
+
+@misconception(
+    "train_step",
+    title="only the outer module is in training mode",
+    keeps="the step is right; only the dropout inside is off",
+)
+def train_with_the_outer_mode(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """The model says that it trains, but the modules inside it are still in evaluation mode, and dropout is one of them. model.train() sets all of them; model.training =
+    True only the outermost."""
+    model.training = True
+    return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("mode",))
+
+
 @misconception("train_step", title="the weights do not move")
 def train_without_a_step(model, optimizer, loss_function, batch, rate, clip=1.0):
     """Your loss is right, but the weights stay as they were: the optimizer's step is missing, or the gradients are cleared between backward and the step."""
     return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("step",))
 
 
-@misconception("train_step", title="the loss is returned as a tensor")
+@misconception("train_step", title="the loss is returned as a tensor", keeps="the steps are right")
 def train_that_returns_a_tensor(model, optimizer, loss_function, batch, rate, clip=1.0):
     """You return the loss as a tensor. It drags its whole computation along: whoever collects the losses of a thousand steps runs out of memory. Return the plain number."""
     kept = []
@@ -153,7 +208,7 @@ def train_that_returns_a_tensor(model, optimizer, loss_function, batch, rate, cl
     return kept[0]
 
 
-@misconception("train_step", title="the loss after the update")
+@misconception("train_step", title="the loss after the update", keeps="the steps are right")
 def train_that_reports_the_next_loss(model, optimizer, loss_function, batch, rate, clip=1.0):
     """Your number is the loss after the update: the model is run a second time. That costs as much as the step itself. Return the loss that you have already."""
     _train(model, optimizer, loss_function, batch, rate, clip)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-from coursekit.checks.api import close, ensure, equal, public_check
+from coursekit.checks.api import close, ensure, equal, numbers, public_check
 from coursekit.checks.break_it import impostor
 
 FORBIDDEN = {
@@ -60,29 +61,53 @@ def five_lessons(shift_targets: Any) -> None:
     )
     equal(decoder_input, [[6, 2, 1, 0, 4]], "the decoder input should be bos and then the sentence")
     equal(labels, [[2, 1, 0, 4, 5]], "the labels should be the sentence and then eos")
-    ensure(labels.dtype == torch.long, f"the numbers should be integers (torch.long), not {labels.dtype}")
+    for part, name in ((decoder_input, "the decoder input"), (labels, "the labels")):
+        ensure(part.dtype == torch.long, f"{name} should hold integers (torch.long), not {part.dtype}")
 
 
 @public_check("shift_targets")
 def short_ones_are_filled_up(shift_targets: Any) -> None:
-    """A short sentence is padded behind its end, an empty one holds bos and eos only."""
-    sentences: list[list[int]] = [[2, 1, 0, 4], [3], []]
-    decoder_input, labels = _two(shift_targets(sentences, 6, 5, 7))
+    """A short sentence is padded behind its end, wherever the longest one stands; an empty one holds bos and eos only."""
+    decoder_input, labels = _two(shift_targets([[3], [2, 1, 0, 4], []], 6, 5, 7))
+    ensure(
+        decoder_input.shape == (3, 5),
+        f"three sentences, the longest of four words, should give the shape (3, 5), not {tuple(decoder_input.shape)}",
+    )
+    rows = [[6, 3, 7, 7, 7], [6, 2, 1, 0, 4], [6, 7, 7, 7, 7]]
+    ensure(
+        decoder_input.tolist() == rows or sorted(decoder_input.tolist()) != sorted(rows),
+        "the rows stand in another order than the sentences: row b belongs to sentence b",
+    )
+    ensure(
+        decoder_input.tolist() != [[6, 3, 5, 7, 7], [6, 2, 1, 0, 4], [6, 5, 7, 7, 7]],
+        "the decoder input of the short sentences holds eos: it belongs in the labels only, and pad stands here",
+    )
     equal(
         decoder_input,
-        [[6, 2, 1, 0, 4], [6, 3, 7, 7, 7], [6, 7, 7, 7, 7]],
+        rows,
         "the decoder input of the short sentences should be filled up with pad at the end",
     )
     equal(
         labels,
-        [[2, 1, 0, 4, 5], [3, 5, 7, 7, 7], [5, 7, 7, 7, 7]],
+        [[3, 5, 7, 7, 7], [2, 1, 0, 4, 5], [5, 7, 7, 7, 7]],
         "in the labels eos comes right behind the sentence, and the padding behind eos",
     )
+
+
+@public_check("shift_targets")
+def words_with_these_numbers(shift_targets: Any) -> None:
+    """A sentence may hold the numbers of bos, eos and pad as words."""
+    decoder_input, labels = _two(shift_targets([[1, 7], [5, 6]], 6, 5, 7))
     equal(
-        sentences,
-        [[2, 1, 0, 4], [3], []],
-        "the sentences that you were given have changed: make new lists, and append to those",
+        decoder_input,
+        [[6, 1, 7], [6, 5, 6]],
+        "the decoder input of [1, 7] and [5, 6] should be [6, 1, 7] and [6, 5, 6]",
     )
+    ensure(
+        labels.tolist() != [[1, 5, 7], [5, 6, 5]],
+        "in the labels of [1, 7] eos stands where its last word should: that word has the number of pad, so count the words of the list",
+    )
+    equal(labels, [[1, 7, 5], [5, 6, 5]], "the labels of [1, 7] and [5, 6] should be [1, 7, 5] and [5, 6, 5]")
 
 
 # --------------------------------------------------------------------------------------------- label_smoothing
@@ -91,7 +116,11 @@ def short_ones_are_filled_up(shift_targets: Any) -> None:
 @public_check("label_smoothing")
 def four_words(label_smoothing: Any) -> None:
     """V = 4 and ε = 0.2: .85 for the right word and .05 for the others."""
-    rows = _tensor(label_smoothing(torch.tensor([1, 3]), 4, 0.2))
+    rows = _tensor(label_smoothing(torch.tensor([1, 2]), 4, 0.2))
+    ensure(
+        rows.shape != (2, 3),
+        "each row ends with the largest word that occurs here, 2: it has a place for each of the V = 4 words, whichever occur",
+    )
     ensure(rows.shape == (2, 4), f"two targets and V = 4 make the shape (2, 4), not {tuple(rows.shape)}")
     ensure(
         not np.allclose(rows[0, 1].item(), 0.8),
@@ -102,19 +131,29 @@ def four_words(label_smoothing: Any) -> None:
     )
     close(
         rows,
-        [[0.05, 0.85, 0.05, 0.05], [0.05, 0.05, 0.05, 0.85]],
+        [[0.05, 0.85, 0.05, 0.05], [0.05, 0.05, 0.85, 0.05]],
         "the rows should be .85 on the right word and .05 elsewhere",
     )
 
 
 @public_check("label_smoothing")
 def any_shape(label_smoothing: Any) -> None:
-    """Targets of any shape; ε = 0 gives one-hot rows."""
-    rows = _tensor(label_smoothing(torch.tensor([[0, 2], [1, 1]]), 3, 0.0))
+    """Targets of any shape, also with an axis of length one; ε = 0 gives one-hot rows, whatever ε was in the call before."""
+    targets = torch.tensor([[0, 2, 1]])
+    before = _tensor(label_smoothing(targets, 4, 0.2))
+    rows = _tensor(label_smoothing(targets, 4, 0.0))
     ensure(
-        rows.shape == (2, 2, 3), f"targets (2, 2) and V = 3 make the shape (2, 2, 3), not {tuple(rows.shape)}"
+        rows.shape != (3, 4),
+        "targets (1, 3) and V = 4 make the shape (1, 3, 4), not (3, 4): an axis of length one stays",
     )
-    close(rows, np.eye(3)[[[0, 2], [1, 1]]], "with ε = 0 the rows should be one-hot")
+    ensure(
+        rows.shape == (1, 3, 4), f"targets (1, 3) and V = 4 make the shape (1, 3, 4), not {tuple(rows.shape)}"
+    )
+    ensure(
+        not np.allclose(numbers(rows), numbers(before)),
+        "called with ε = 0.2 and then with ε = 0 it gives the same rows: is a table kept from call to call?",
+    )
+    close(rows, np.eye(4)[[[0, 2, 1]]], "with ε = 0 the rows should be one-hot")
     ensure(rows.is_floating_point(), "the result should hold floats")
 
 
@@ -135,7 +174,7 @@ _QUARTERS = torch.tensor([[0.0, math.log(3)]])
 
 @public_check("masked_cross_entropy")
 def the_case_by_hand(masked_cross_entropy: Any) -> None:
-    """Logits 0 and log 3: 0.288, and 0.398 with ε = 0.2."""
+    """Logits 0 and log 3: 0.288, and 0.398 with ε = 0.2, whichever number pad is."""
     got = _one_number(masked_cross_entropy(_QUARTERS, torch.tensor([1]), -1))
     ensure(not math.isclose(got, -0.28768, rel_tol=1e-3), "the sign is wrong: the surprise is −log p")
     ensure(not math.isclose(got, -0.75, rel_tol=1e-3), "you use the probability; its logarithm is needed")
@@ -147,6 +186,17 @@ def the_case_by_hand(masked_cross_entropy: Any) -> None:
         "ε times the *mean* over the words of −log p, not times their sum",
     )
     close(got, 0.39754, f"with ε = 0.2 the loss should be 0.3975, but yours is {got:.4f}", rtol=1e-3)
+    got = _one_number(masked_cross_entropy(_QUARTERS, torch.tensor([1]), 0, 0.2))
+    ensure(
+        not math.isclose(got, 0.28768, rel_tol=1e-3),
+        "with pad = 0 word 0 gets no share of ε: what is left out are *positions* whose label is pad, not words",
+    )
+    close(
+        got,
+        0.39754,
+        f"with ε = 0.2 and pad = 0 the loss should be 0.3975, too, but yours is {got:.4f}",
+        rtol=1e-3,
+    )
 
 
 @public_check("masked_cross_entropy")
@@ -169,16 +219,23 @@ def knowing_nothing_costs_log_v(masked_cross_entropy: Any) -> None:
 @public_check("masked_cross_entropy")
 def the_padding_is_no_lesson(masked_cross_entropy: Any) -> None:
     """What the model says at the padding changes nothing and gets no gradient."""
-    labels = torch.tensor([[1, 2, 0, 0]])
     logits = torch.tensor([[[0.5, 1, -1], [2, 0, 1], [3, -3, 1], [0, 5, 1]]], requires_grad=True)
-    loss = masked_cross_entropy(logits, labels, 0)
-    quiet = _one_number(loss)
-    short = _one_number(masked_cross_entropy(logits[:, :2].detach(), labels[:, :2], 0))
-    close(
-        quiet,
-        short,
-        "the loss should be the same with and without the two padding positions behind the sentence",
-    )
+    losses = []
+    for smoothing in (0.0, 0.1):
+        long, short = (
+            masked_cross_entropy(
+                logits[:, :length], torch.tensor([[1, 2, 0, 0]])[:, :length].clone(), 0, smoothing
+            )
+            for length in (4, 2)
+        )
+        part = "the smoothing part takes the padding in: with ε = 0.1 the loss" if smoothing else "the loss"
+        close(
+            _one_number(long),
+            _one_number(short),
+            f"{part} should be the same with and without the two padding positions behind the sentence",
+        )
+        losses.append(long)
+    loss = sum(losses)
     ensure(loss.requires_grad, "no gradient flows through your loss: compute with tensors all the way")
     (gradient,) = torch.autograd.grad(loss, logits)
     ensure(
@@ -189,24 +246,41 @@ def the_padding_is_no_lesson(masked_cross_entropy: Any) -> None:
 
 @public_check("masked_cross_entropy")
 def large_logits(masked_cross_entropy: Any) -> None:
-    """Large logits do not overflow."""
+    """Large logits do not overflow, and rows of very different size work side by side."""
     got = _one_number(masked_cross_entropy(torch.tensor([[1000.0, 0.0]]), torch.tensor([1]), -1))
     ensure(math.isfinite(got), "logits of 1000 give inf or nan: use torch.log_softmax, not log of softmax")
     close(got, 1000.0, "logits 1000 and 0, the second word right: the loss should be 1000")
+    side_by_side = torch.tensor([[1000.0, 1000.0], [0.0, 0.0]])
+    got = _one_number(masked_cross_entropy(side_by_side, torch.tensor([1, 1]), -1))
+    ensure(
+        math.isfinite(got),
+        "a row of zeros beside a row of 1000s gives inf or nan: whatever is taken out of a row must be that row's own",
+    )
+    close(
+        got,
+        math.log(2),
+        f"the rows 1000, 1000 and 0, 0 should cost ln 2 each, but the loss is {got:.4g}",
+        rtol=1e-3,
+    )
 
 
 @public_check("masked_cross_entropy")
 def each_real_word_counts_alike(masked_cross_entropy: Any) -> None:
-    """In sentences of different length each real word counts alike."""
+    """In sentences of different length each real word counts alike, with two leading axes, one or three."""
     logits = torch.tensor([[[0.0, 0.0], [0.0, math.log(3)]], [[0.0, 0.0], [0.0, 0.0]]])
-    got = _one_number(masked_cross_entropy(logits, torch.tensor([[1, 1], [1, -1]]), -1))
-    ensure(
-        not math.isclose(got, 0.59178, rel_tol=1e-3),
-        "this is the mean of the sentences' means; a word of a short sentence should count like any other",
-    )
-    close(
-        got, 0.55799, f"prices 0.693, 0.288 and 0.693 should give 0.558, but the loss is {got:.4f}", rtol=1e-3
-    )
+    targets = torch.tensor([[1, 1], [1, -1]])
+    for shape in ((2, 2), (4,), (2, 1, 2)):
+        got = _one_number(masked_cross_entropy(logits.reshape(*shape, 2), targets.reshape(shape), -1))
+        ensure(
+            not math.isclose(got, 0.59178, rel_tol=1e-3),
+            "this is the mean of the sentences' means; a word of a short sentence should count like any other",
+        )
+        close(
+            got,
+            0.55799,
+            f"prices 0.693, 0.288 and 0.693 should give 0.558, but with targets of shape {shape} the loss is {got:.4f}",
+            rtol=1e-3,
+        )
 
 
 # --------------------------------------------------------------------------------------------------- adam_step
@@ -228,6 +302,11 @@ def _numbers(*values: float) -> list[torch.Tensor]:
 def the_first_step(adam_step: Any) -> None:
     """The first step by hand: m = 0.05, v = 0.005, θ = 0.9."""
     theta, m, v = _three(adam_step(*_numbers(1.0, 0.5, 0.0, 0.0), 1, 0.1))
+    again = _three(adam_step(*_numbers(1.0, 0.5, 0.0, 0.0), 1, 0.1))[0]
+    ensure(
+        np.allclose(numbers(theta), numbers(again), equal_nan=True),
+        "called twice with the same arguments it gives two different θ: take t as it is given, and count nothing yourself",
+    )
     close(
         m, [0.05], f"m should be 0.9 · 0 + 0.1 · 0.5 = 0.05, but it is {m.item():.4g}: return it uncorrected"
     )
@@ -249,7 +328,7 @@ def the_first_step(adam_step: Any) -> None:
 
 @public_check("adam_step")
 def the_second_step(adam_step: Any) -> None:
-    """The second step by hand: θ = 0.849."""
+    """The second step by hand: θ = 0.849; with a gradient of 0 it would go on to 0.833."""
     start = _numbers(0.9, -0.1, 0.05, 0.005)
     theta, m, v = _three(adam_step(*start, 2, 0.1))
     close(m, [0.035], "m should be 0.9 · 0.05 + 0.1 · (−0.1) = 0.035")
@@ -257,73 +336,136 @@ def the_second_step(adam_step: Any) -> None:
     close(
         theta, [0.848670], f"θ should be 0.84867, but it is {theta.item():.5f}: are β₁, β₂ raised to t = 2?"
     )
+    theta, _, _ = _three(adam_step(*_numbers(0.9, 0.0, 0.05, 0.005), 2, 0.1))
+    ensure(
+        theta.item() != 0.9,
+        "with a gradient of 0 in the second step θ stays where it is, but m is not 0: it goes on pushing",
+    )
+    close(
+        theta,
+        [0.832671],
+        f"with a gradient of 0 in the second step θ should go on to 0.83267, for m is not 0; it is {theta.item():.5f}",
+    )
 
 
 @public_check("adam_step")
 def every_weight_its_own_step(adam_step: Any) -> None:
-    """Tiny and huge gradients make first steps of the same length; a zero gradient makes none."""
+    """Tiny and huge gradients make first steps of the same length, whatever the betas; a zero gradient makes none."""
     gradient = torch.tensor([[1e-3, -50.0], [0.0, 2.0]], dtype=torch.float64)
     nothing = torch.zeros(2, 2, dtype=torch.float64)
-    theta, _, _ = _three(adam_step(nothing, gradient, nothing, nothing, 1, 0.5))
-    ensure(bool(torch.isfinite(theta).all()), "a gradient of 0 gives 0/0: add eps to the root")
-    inside = -0.5 * gradient / (gradient**2 + 1e-9).sqrt()
+    for betas in ((), (0.5, 0.4)):
+        theta, _, _ = _three(adam_step(nothing, gradient, nothing, nothing, 1, 0.5, *betas))
+        ensure(bool(torch.isfinite(theta).all()), "a gradient of 0 gives 0/0: add eps to the root")
+        ensure(
+            not betas or not math.isclose(theta[1, 1].item(), -0.5 * 5 / math.sqrt(30), rel_tol=1e-4),
+            "with beta1 = 0.5 and beta2 = 0.4 the corrections still use 0.9 and 0.98: take the arguments",
+        )
+        close(
+            theta,
+            [[-0.5, 0.5], [0.0, -0.5]],
+            f"each weight's first step should have the length of the rate{', with beta1 = 0.5 and beta2 = 0.4 too' if betas else ''}",
+            atol=3e-4,  # eps inside the root, which the next check tells, shortens the first by 0.00025
+        )
+
+
+@public_check("adam_step")
+def eps_stands_after_the_root(adam_step: Any) -> None:
+    """A large eps shows where it stands: with eps = 2 a gradient of 2 makes half a step."""
+    theta, _, _ = _three(adam_step(*_numbers(1.0, 2.0, 0.0, 0.0), 1, 0.5, 0.9, 0.98, 2.0))
+    got = theta.item()
     ensure(
-        not np.allclose(theta, inside, rtol=1e-7, atol=0),
+        not math.isclose(got, 1 - 0.5 * 2 / math.sqrt(6), rel_tol=1e-4),
         "eps stands inside the root: add it to the root, √v̂ + ε",
     )
-    close(
-        theta,
-        [[-0.5, 0.5], [0.0, -0.5]],
-        "each weight's first step should have the length of the rate",
-        atol=1e-5,
+    ensure(
+        not math.isclose(got, 1 - 0.5 * math.sqrt(0.02) / 0.1 * 0.2 / (math.sqrt(0.08) + 2), rel_tol=1e-4),
+        "eps is added before v is corrected: correct v first, then take its root, then add eps",
     )
+    close(theta, [0.75], f"θ should go from 1 to 1 − 0.5 · 2 / (2 + 2) = 0.75, but it is {got:.4g}")
 
 
 # --------------------------------------------------------------------------------------------------- noam_rate
 
 
+def _rate(noam_rate: Any, *arguments: int) -> float:
+    rate = numbers(noam_rate(*arguments))
+    ensure(rate.size == 1, f"the rate should be one number, but its shape is {rate.shape}")
+    return float(rate.item())
+
+
 @public_check("noam_rate")
 def the_first_transformer(noam_rate: Any) -> None:
     """d_model = 512 and 4,000 steps of warm-up: 0.0007 at the top, half of it halfway up."""
-    top = noam_rate(4000, 512, 4000)
-    ensure(top is not None, "your function returns None: does it end with a return?")
-    top = float(top)
-    close(top, 1 / math.sqrt(512 * 4000), "at step 4000 it should be 1/√(512 · 4000) = 0.000699")
-    close(
-        noam_rate(2000, 512, 4000),
-        top / 2,
-        "halfway up it should be half of the highest rate: a straight line",
+    top = _rate(noam_rate, 4000, 512, 4000)
+    ensure(
+        not math.isclose(top, 1 / math.sqrt(512 * 4001), rel_tol=1e-6),
+        "in step 4000 it gives the rate of step 4001: the step is counted from 1 already, so add nothing to it",
     )
     close(
-        noam_rate(16000, 512, 4000),
+        top,
+        1 / math.sqrt(512 * 4000),
+        f"at step 4000 it should be 1/√(512 · 4000) = 0.0006988, but it is {top:.4g}",
+        atol=0,
+    )
+    ensure(
+        not math.isclose(_rate(noam_rate, 1, 64, 100), 1 / 1000, rel_tol=1e-5),
+        "step 1 with d_model = 64 and warmup = 100 has the rate 0.001, without the factor 64^−0.5 = 1/8: it stands before the whole minimum",
+    )
+    half = "halfway up it should be half of the highest rate: a straight line"
+    close(_rate(noam_rate, 2000, 512, 4000), top / 2, half, rtol=1e-3, atol=0)
+    close(
+        _rate(noam_rate, 16000, 512, 4000),
         top / 2,
         "at four times the warm-up it should be half: it falls with the root",
+        rtol=1e-3,
+        atol=0,
     )
 
 
 @public_check("noam_rate")
 def the_first_step_counts_from_zero_or_one(noam_rate: Any) -> None:
-    """Step 1 has a tiny rate, and step 0 the same."""
-    close(noam_rate(1, 64, 100), 1 / 8 / 1000, "step 1 with d_model = 64, warmup = 100: 1/8 · 1/1000", atol=0)
-    close(noam_rate(0, 64, 100), 1 / 8 / 1000, "step 0 should have the rate of step 1", atol=0)
+    """Step 1 has a tiny rate, for each size its own, and step 0 the same."""
+    ensure(
+        _rate(noam_rate, 1, 64, 100) != _rate(noam_rate, 1, 16, 4),
+        "step 1 has one and the same rate with d_model = 64, warmup = 100 and then with 16 and 4: is something kept from call to call?",
+    )
+    for d_model, warmup, wanted in (
+        (64, 100, 1 / 8 / 1000),
+        (16, 4, 1 / 4 / 8),
+        (512, 4000, 1 / math.sqrt(512 * 4000) / 4000),
+    ):
+        got = _rate(noam_rate, 1, d_model, warmup)
+        ensure(
+            math.isclose(got, wanted, rel_tol=1e-5)
+            or got == 0
+            or got not in [round(wanted, digits) for digits in range(12)],
+            f"step 1 with d_model = {d_model} and warmup = {warmup} should be {wanted:.4g}, but it is rounded to {got:g}: return the rate as it is",
+        )
+        close(
+            got,
+            wanted,
+            f"step 1 with d_model = {d_model} and warmup = {warmup} should be {wanted:.4g}, but it is {got:.4g}",
+            atol=0,
+        )
+    got = _rate(noam_rate, 0, 64, 100)
+    close(got, 1 / 8 / 1000, f"step 0 should have the rate of step 1, 0.000125, but it is {got:.4g}", atol=0)
 
 
 # -------------------------------------------------------------------------------------------------- train_step
 
 
 class _Linear(nn.Module):
-    """One weight: says weight · source (decoder input is only looked at). Remembers the mode it was called in."""
+    """One weight: says weight · source. Remembers the modes in which it, and a module inside it, was called."""
 
     def __init__(self) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.tensor(2.0))
-        self.modes: list[bool] = []
-        self.seen: list[tuple[Any, ...]] = []
+        self.inside = nn.Identity()
+        self.modes: list[tuple[bool, bool]] = []
 
     def forward(self, source: torch.Tensor, decoder_input: torch.Tensor) -> torch.Tensor:
-        self.modes.append(self.training)
-        self.seen.append((source, decoder_input))
-        return self.weight * source
+        self.modes.append((self.training, self.inside.training))
+        return self.weight * self.inside(source)
 
 
 class _Shifted(_Linear):
@@ -340,18 +482,26 @@ class _Shifted(_Linear):
 def _step(train_step: Any, model: _Linear, clip: float = 100.0, lr: float = 77.0) -> Any:
     optimizer = torch.optim.SGD([{"params": [weight]} for weight in model.parameters()], lr=lr)
     batch = (torch.tensor([1.0, 3.0]), torch.tensor([5, 6]), torch.tensor([1.0, 1.0]))
-    return train_step(
-        model, optimizer, lambda logits, labels: ((logits - labels) ** 2).mean(), batch, 0.1, clip
-    )
+    return train_step(model, optimizer, _distance, batch, 0.1, clip)
+
+
+def _distance(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """A squared distance; what is added is 0 for the labels here, and tells when the two have changed places."""
+    return ((logits - labels) ** 2).mean() + (labels - 1).sum()
 
 
 @public_check("train_step")
 def one_update_by_hand(train_step: Any) -> None:
-    """A model with a single weight: loss 13, gradient 16, and the weight goes from 2 to 0.4."""
+    """A model with a single weight, and clip = 100: loss 13, gradient 16, and the weight goes from 2 to 0.4."""
     model = _Linear()
     loss = _step(train_step, model)
     ensure(loss is not None, "your function returns None: return loss.item()")
     ensure(not isinstance(loss, torch.Tensor), "the loss should be a plain number: loss.item()")
+    ensure(isinstance(loss, Real), f"the loss should be a plain number, but it is a {type(loss).__name__}")
+    ensure(
+        not math.isclose(loss, 19.0, rel_tol=1e-5),
+        "the two arguments of loss_function have changed places: it is loss_function(logits, labels)",
+    )
     close(loss, 13.0, f"the loss of the model as it was is 13, but you return {float(loss):.4g}")
     weight = float(model.weight.detach())
     ensure(weight != 2.0, "the weight has not changed: did the optimizer take its step, after backward()?")
@@ -359,7 +509,19 @@ def one_update_by_hand(train_step: Any) -> None:
         not math.isclose(weight, 2 - 77 * 16),
         "the learning rate is the optimizer's own: set group['lr'] = rate",
     )
-    close(weight, 0.4, f"the weight should go from 2 to 2 − 0.1 · 16 = 0.4, but it is {weight:.4g}")
+    ensure(
+        not math.isclose(weight, 1.9, rel_tol=1e-5),
+        "the gradient of 16 was cut to length 1, but here clip = 100: use the argument clip (1 is only its default)",
+    )
+    ensure(
+        not math.isclose(weight, 2 - 0.1 * 100, rel_tol=1e-4),
+        "the gradient of 16 was stretched to the length of clip = 100: shorten a longer one, and leave a shorter one as it is",
+    )
+    close(
+        weight,
+        0.4,
+        f"with clip = 100, which is longer than the gradient, the weight should go from 2 to 2 − 0.1 · 16 = 0.4, but it is {weight:.4g}",
+    )
 
 
 @public_check("train_step")
@@ -381,7 +543,7 @@ def every_group_has_the_rate(train_step: Any) -> None:
 
 @public_check("train_step")
 def old_gradients_are_cleared(train_step: Any) -> None:
-    """Gradients from before do not count, and the model is in training mode."""
+    """Gradients from before do not count, and the model is in training mode, with all modules inside it."""
     model = _Linear()
     model.weight.grad = torch.tensor(1000.0)
     model.eval()
@@ -390,7 +552,11 @@ def old_gradients_are_cleared(train_step: Any) -> None:
         math.isclose(float(model.weight.detach()), 0.4, rel_tol=1e-5),
         "a gradient that was there before was added to yours: clear the old gradients first",
     )
-    ensure(model.modes == [True], "the model should be called once, in training mode: model.train()")
+    ensure(
+        model.modes != [(True, False)],
+        "the model is in training mode, but a module inside it is not: model.train() puts all of them into it",
+    )
+    ensure(model.modes == [(True, True)], "the model should be called once, in training mode: model.train()")
 
 
 @public_check("train_step")
@@ -409,7 +575,7 @@ def a_long_gradient_is_clipped(train_step: Any) -> None:
     shift = float(model.shift.detach())
     ensure(
         not math.isclose(shift, -0.2, rel_tol=1e-4),
-        "each weight's gradient was cut by itself: shorten all of them together, as one long vector (clip_grad_norm_ of all "
+        "the gradient of each weight, or of each group, was cut by itself: shorten all of them together, as one long vector (clip_grad_norm_ of all "
         "the model's parameters), so that its direction stays",
     )
     close(
