@@ -465,7 +465,8 @@ class _Linear(nn.Module):
 
     def forward(self, source: torch.Tensor, decoder_input: torch.Tensor) -> torch.Tensor:
         self.modes.append((self.training, self.inside.training))
-        return self.weight * self.inside(source)
+        logits: torch.Tensor = self.weight * self.inside(source)
+        return logits
 
 
 class _Shifted(_Linear):
