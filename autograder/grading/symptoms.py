@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from autograder.testing.evidence import as_numbers, extent, values_match
+from autograder.testing.expect import NOT_THE_SAME_AGAIN
 from autograder.testing.run import TestRun, master_runs
 
 Array = npt.NDArray[Any]
@@ -42,7 +43,10 @@ def find_symptom(lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | 
     """What most of the failed tests show, the most telling first; None when there is nothing to say.
 
     Of each failed test only the first value that differs from the master's counts: what comes after it may follow from it.
+    An answer that does not return the same again has no such value that says why.
     """
+    if any(run.result.message == NOT_THE_SAME_AGAIN for run in runs):
+        return _KEPT
     shown = [
         symptom
         for run, right in zip(runs, master_runs(lab, question), strict=True)
@@ -673,6 +677,10 @@ def _of_places(a: Array, e: Array) -> Symptom | None:
 _PRECISION = Symptom(
     "precision",
     "The values agree to several digits only: something was rounded, or computed in single precision, or a small number was added.",
+)
+_KEPT = Symptom(
+    "something kept",
+    "Called again in the same way, it returns something else: does it keep something of an earlier call?",
 )
 _OTHER = Symptom("other values", "The result has the right shape and other values.")
 #: What says little: a more telling symptom of another test goes before it.

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from autograder.testing import as_array, expect, expect_close, follow_through, hidden_test
+from autograder.testing import as_array, expect, expect_close, expect_same_again, follow_through, hidden_test
 
 EQUIVALENT_MUTANTS = {
     "cross_entropy: return np.mean(logsumexp(logits, axis=+1) - true_scores)": "axis 1 of (N, V) is the last one"
@@ -419,11 +419,7 @@ def test_a_single_position_costs_its_own_price(student, rng):
     """A single position costs its own price, and the same whenever you ask again."""
     logits = rng.normal(size=(2, 9))
     first, second, again = (student(logits[row : row + 1], [word]) for row, word in ((0, 8), (1, 3), (0, 8)))
-    prices = [as_array(price, "the price at a single position") for price in (first, again)]
-    expect(
-        np.array_equal(*prices, equal_nan=True),
-        "asked for the same price again, it returns another one: something of an earlier call is kept",
-    )
+    expect_same_again(first, again)
     expect_close(first, _prices(logits[:1], [8])[0], "the price at a single position")
     expect_close(second, _prices(logits[1:], [3])[0], "the price at a single position")
 

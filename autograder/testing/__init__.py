@@ -28,6 +28,7 @@ from autograder.testing.expect import (
     expect_close,
     expect_equal,
     expect_raises,
+    expect_same_again,
     expect_shape,
     expect_unchanged,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "expect_close",
     "expect_equal",
     "expect_raises",
+    "expect_same_again",
     "expect_shape",
     "expect_unchanged",
     "follow_through",

@@ -143,6 +143,17 @@ def expect_unchanged(student: Student | Handle, advice: str = "work on a new arr
         raise Failed(f"your answer changes {student.mutated[0]}: {advice}")
 
 
+#: What a test says of an answer that does not give the same again.
+NOT_THE_SAME_AGAIN = "called again in the same way, your function returns something else: does it keep something of an earlier call?"
+
+
+def expect_same_again(first: Any, again: Any) -> None:
+    """Fail unless the numbers that the same call returned twice, with another call between, are the same."""
+    one, other = as_array(first), as_array(again)
+    if not np.array_equal(one, other, equal_nan=one.dtype.kind in "fc" and other.dtype.kind in "fc"):
+        raise Failed(NOT_THE_SAME_AGAIN)
+
+
 def expect_raises(kind: type[BaseException], call: Callable[[], Any], sentence: str) -> None:
     """Fail with ``sentence`` unless the student's code in ``call`` raises ``kind``, or an error that derives from it."""
     try:

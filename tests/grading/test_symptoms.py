@@ -123,3 +123,17 @@ def test_large_values_are_not_written_out(actual, expected, name):
     assert name is None or symptom.name == name
     assert tracemalloc.get_traced_memory()[1] < 64 << 20
     tracemalloc.stop()
+
+
+def test_an_answer_that_keeps_prices_of_earlier_calls_is_told_so():
+    kept = []
+
+    def cross_entropy(logits, ids):
+        kept.append(len(kept))
+        return float(kept[-1])
+
+    lab, question = "00_warm_up", "cross_entropy"
+    symptom = find_symptom(
+        lab, question, run_question(lab, question, student_with_answer(lab, question, cross_entropy))
+    )
+    assert symptom is not None and symptom.name == "something kept"
