@@ -32,17 +32,25 @@ DOWN, PLEASE = WORDS.index("down"), WORDS.index("please")
 
 
 # What a later question may lean on when the student's own is wrong: see ``follow_through``.
-_with_right_features = follow_through(
-    """
+_RIGHT = """
 import numpy as np
+
+
+def mask_votes(votes, mask):
+    return np.dot(np.asarray(mask, dtype=float), np.asarray(votes))
+
+
+def mask_lookup(query, masks):
+    return np.dot(query, masks)
 
 
 def pair_features(x, W):
     product = np.dot(x, W)
     return np.where(product > 0, product, 0)
-""",
-    "pair_features",
-)
+"""
+_with_right_sums = follow_through(_RIGHT, "mask_votes")
+_with_right_products = follow_through(_RIGHT, "mask_votes", "mask_lookup")
+_with_right_features = follow_through(_RIGHT, "pair_features")
 
 
 def expect_close(actual, expected, what):
@@ -84,35 +92,57 @@ def _ids(sentence):
     return [WORDS.index(word) for word in sentence]
 
 
+def _renamed(rng, V, sentences):
+    """The same sentences with other ids."""
+    ids = rng.permutation(V).tolist()
+    return [[ids[word] for word in sentence] for sentence in sentences]
+
+
 # ------------------------------------------------------------------------------------------ count_features
 
 
-@hidden_test("count_features", weight=1.5)
+@hidden_test("count_features", weight=1.25)
 def test_shares_of_the_next_word_for_every_pair(student, rng):
     """Each pair of an earlier and the current word holds the shares of its next words."""
-    sentences = [rng.permutation(6)[: rng.integers(3, 7)].tolist() for _ in range(25)]
-    expect_close(student(sentences, 6), _shares(sentences, 6), "the table of shares")
+    sentences = [
+        [0, 1, 2, 5],
+        [0, 1, 3, 6],
+        [2, 0, 1, 5],
+        [3, 4, 0, 7],
+        [1, 4, 6],
+        [0, 1, 6],
+        [2, 3, 4, 1, 7],
+    ]
+    sentences = _renamed(rng, 8, sentences)
+    expect_close(student(sentences, 8), _shares(sentences, 8), "the table of shares")
 
 
-@hidden_test("count_features", weight=2.5)
-def test_repeated_words_count_at_each_position(student, rng):
-    """A word that stands at several earlier positions counts at each of them; the input stays as it was."""
-    sentences = [rng.integers(0, 4, size=size).tolist() for size in (9, 5, 7, 3, 8)]
+@hidden_test("count_features", weight=1.5)
+def test_words_that_come_again_count_at_each_position(student, rng):
+    """Words come again: each earlier position counts, and one at the end of a sentence has no next word; the input stays as it was."""
+    sentences = _renamed(rng, 5, [[0, 0, 1, 2, 3], [1, 0, 1, 4], [2, 1, 2, 0, 1]])
     expect_close(student(sentences, 5), _shares(sentences, 5), "the table of shares with repeated words")
     expect(not student.mutated, UNCHANGED)
 
 
+@hidden_test("count_features", weight=0.75)
+def test_long_sentences_and_many_of_them(student, rng):
+    """A long sentence counts from its first word on, and pairs are counted however often they occur."""
+    sentences = [[*range(14)], *([[0, 1, 13]] * 290), *([[0, 1, 14]] * 10)]
+    sentences = _renamed(rng, 15, sentences)
+    expect_close(student(sentences, 15), _shares(sentences, 15), "the table of shares")
+
+
 @hidden_test("count_features")
 def test_pairs_that_never_occurred_stay_zero(student):
-    """Pairs that never occurred stay zero, and very short sentences hold no pairs."""
-    expect_close(
-        student([[2, 3], [1], [0, 1]], 4), np.zeros((4, 4, 4)), "the table of sentences without pairs"
-    )
-    sentences = [[0, 2, 4, 2]]
+    """Pairs that never occurred in these sentences stay zero, whatever was counted before; V words have a place, also those not said."""
+    sentences = [[0, 2, 4, 1]]
     expect_close(student(sentences, 6), _shares(sentences, 6), "the table of a single sentence")
+    none = student([[2, 3], [1], [0, 1]], 6)
+    expect_close(none, np.zeros((6, 6, 6)), "the table of sentences without pairs")
 
 
-@hidden_test("count_features")
+@hidden_test("count_features", weight=0.5)
 def test_only_battery_and_program_decide_after_ran(student):
     """In the lecture's sentences every earlier word is undecided after “ran”, but for “battery” and “program”.
 
@@ -131,26 +161,28 @@ def test_only_battery_and_program_decide_after_ran(student):
 # ---------------------------------------------------------------------------------------------- skip_votes
 
 
-@hidden_test("skip_votes", weight=2)
+@hidden_test("skip_votes")
 def test_each_earlier_word_votes_with_its_pair(student, rng):
-    """Each earlier word has a row: what its pair with the current word says."""
+    """Each earlier word has a row: what its pair with the current word says; the input stays as it was."""
     features = rng.random(size=(7, 7, 14))[:, :, ::2]
-    history = rng.permutation(7)[:5]
+    history = np.sort(rng.permutation(7)[:5])[[3, 0, 4, 1, 2]]
     expected = [features[word, history[4]] for word in history[:4]]
-    expect_close(student(history.tolist(), features), expected, "the votes")
-    expect_close(student(history, features), expected, "the votes for a history in an array")
-    expect(not student.mutated, UNCHANGED)
+    for form, what in ((history.tolist(), "the votes"), (history, "the votes for a history in an array")):
+        expect_close(student(form, features), expected, what)
+        expect(not student.mutated, UNCHANGED)
 
 
-@hidden_test("skip_votes")
-def test_a_word_that_stands_twice_votes_twice(student, rng):
-    """A word that stands twice votes twice, also when it is the current word."""
+@hidden_test("skip_votes", weight=0.75)
+def test_every_earlier_position_votes(student, rng):
+    """Every earlier position votes: words that stand twice, the current word further up, pairs that never occurred, the first of many."""
+    first, second, unseen, current = rng.permutation(4).tolist()
     features = rng.random(size=(4, 4, 4))
-    history = [2, 1, 1, 3, 2]
-    expect_close(student(history, features), [features[word, 2] for word in (2, 1, 1, 3)], "the votes")
+    features[unseen, current] = 0
+    history = [second, first, unseen, current, second, second, first, current, unseen, first, second, current]
+    expect_close(student(history, features), [features[word, current] for word in history[:-1]], "the votes")
 
 
-@hidden_test("skip_votes")
+@hidden_test("skip_votes", weight=0.25)
 def test_four_to_five_and_five_to_four(student):
     """The lecture's votes: “program log … ran” gives down 4 and please 5, “battery log … ran” 5 and 4."""
     features = _shares([_ids(sentence) for sentence in SENTENCES], 13)
@@ -177,47 +209,56 @@ def test_short_histories_have_few_voters(student, rng):
 # ---------------------------------------------------------------------------------------------- mask_votes
 
 
-@hidden_test("mask_votes", weight=2)
+@hidden_test("mask_votes", weight=0.75)
 def test_those_who_may_vote_are_added_up(student, rng):
-    """The rows of those who may vote are added up, whether the mask holds truth values or 0 and 1."""
-    votes = rng.normal(size=(7, 5))
+    """The rows of those who may vote are added up, whether the mask holds truth values or 0 and 1; the input stays as it was."""
+    votes = rng.integers(-8, 9, size=(7, 5)) / 4
     mask = np.array([0, 1, 1, 0, 1, 0, 0])
     expected = votes[1] + votes[2] + votes[4]
-    expect_close(student(votes, mask.astype(bool)), expected, "the total with a mask of truth values")
-    expect_close(student(votes, mask.tolist()), expected, "the total with a mask of 0 and 1")
-    expect_close(
-        student(votes, mask.astype(bool).tolist()), expected, "the total with a list of truth values"
-    )
-    expect(not student.mutated, UNCHANGED)
+    forms = {
+        "truth values": mask.astype(bool),
+        "0 and 1": mask.tolist(),
+        "truth values in a list": mask.astype(bool).tolist(),
+    }
+    for words, form in forms.items():
+        expect_close(student(votes, form), expected, f"the total with a mask of {words}")
+        expect(not student.mutated, UNCHANGED)
 
 
-@hidden_test("mask_votes", weight=2)
+@hidden_test("mask_votes")
 def test_weights_in_between_give_parts_of_votes(student, rng):
     """Weights between 0 and 1 give parts of votes."""
-    votes, mask = rng.random(size=(6, 8))[:, ::2], rng.random(size=6)
+    votes, mask = rng.random(size=(6, 8))[:, ::2], rng.uniform(0.1, 0.9, size=6)
     expect_close(student(votes, mask), _product(mask, votes), "the weighted total")
     square = rng.random(size=(6, 6))
     expect_close(student(square, mask), _product(mask, square), "the weighted total of a square table")
 
 
-@hidden_test("mask_votes")
-def test_all_nobody_and_a_single_voter(student, rng):
-    """Everybody gives the plain sum, nobody gives zeros, and a single voter has its own say."""
-    votes = rng.random(size=(4, 3))
+@hidden_test("mask_votes", weight=0.5)
+def test_votes_of_whole_numbers_have_parts(student, rng):
+    """Votes of whole numbers are weighted like others."""
+    votes, mask = rng.integers(1, 9, size=(4, 3)), [0.5, 0.25, 0, 0.75]
+    expect_close(student(votes, mask), _product(mask, votes), "the weighted total of whole votes")
+
+
+@hidden_test("mask_votes", weight=0.25)
+def test_all_nobody_and_no_voter(student, rng):
+    """Everybody gives the plain sum, and nobody gives zeros: all silent, or no voter at all."""
+    votes = rng.integers(1, 9, size=(4, 3)) / 4
     expect_close(
         student(votes, [1, 1, 1, 1]), votes[0] + votes[1] + votes[2] + votes[3], "the total of everybody"
     )
     expect_close(student(votes, [False] * 4), np.zeros(3), "the total when nobody may vote")
-    expect_close(student(votes[2:3], [0.5]), votes[2] / 2, "half the vote of a single voter")
+    expect_close(student(votes[:0], []), np.zeros(3), "the total without voters")
 
 
-@hidden_test("mask_votes")
+@hidden_test("mask_votes", weight=0.5)
 def test_masked_it_is_nought_to_one(student):
     """The lecture's masked votes: 0 to 1 after “program”, 1 to 0 after “battery”."""
     features = _shares([_ids(sentence) for sentence in SENTENCES], 13)
     for sentence, expected in zip(SENTENCES, ([0, 1], [1, 0]), strict=True):
         votes = features[_ids(sentence[:9]), WORDS.index("ran")]
-        mask = [word in ("battery", "program") for word in sentence[:9]]
+        mask = [int(word in ("battery", "program")) for word in sentence[:9]]
         expect_close(student(votes[:, [DOWN, PLEASE]], mask), expected, "the total after masking")
 
 
@@ -225,9 +266,11 @@ def test_masked_it_is_nought_to_one(student):
 
 
 @hidden_test("mask_lookup")
+@_with_right_sums
 def test_a_one_hot_query_fetches_the_mask_of_its_word(student, rng):
     """A one-hot query fetches the row of its word; for “ran” that is the mask of the lecture."""
-    masks = rng.random(size=(5, 5))
+    masks = np.array([[0, 1, 1, 0, 1], [1, 0, 0, 0, 0], [0, 0, 1, 0, 1], [0, 1, 0, 1, 1], [1, 1, 0, 0, 0]])
+    masks = masks[:, rng.permutation(5)].astype(float)
     expect_close(student(np.eye(5)[3], masks), masks[3], "the mask for a single query")
     masks = np.zeros((13, 13))
     masks[WORDS.index("ran"), _ids(["battery", "program", "ran"])] = 1
@@ -237,44 +280,70 @@ def test_a_one_hot_query_fetches_the_mask_of_its_word(student, rng):
 
 
 @hidden_test("mask_lookup")
+@_with_right_sums
 def test_several_queries_fetch_several_masks(student, rng):
     """Several queries fetch as many masks, in their order and as often as they ask."""
-    masks = rng.random(size=(6, 8))[:, ::2]
+    masks = np.array([[0, 1, 1, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 1], [1, 1, 0, 0], [1, 1, 0, 1]])
+    masks = np.repeat(masks[:, rng.permutation(4)].astype(float), 2, axis=1)[:, ::2]
     words = [5, 0, 5]
+    expect_close(student(np.eye(6)[5], masks), masks[5], "the mask for a single query")
     expect_close(student(np.eye(6)[words], masks), [masks[word] for word in words], "the masks")
     expect_close(student(np.eye(6)[words[:1]], masks), [masks[5]], "the mask for a list of one query")
 
 
-@hidden_test("mask_lookup", weight=2)
-def test_a_mixed_query_gets_a_mixed_mask(student, rng):
-    """A query that mixes words gets their masks in the same mixture."""
-    query, masks = rng.normal(size=(2, 5)), rng.random(size=(5, 3))
+@hidden_test("mask_lookup")
+@_with_right_sums
+def test_a_table_of_whole_numbers_is_mixed_as_it_is(student, rng):
+    """A query that mixes words gets the same mixture of their rows, also of whole numbers, above 1 and below 0."""
+    masks = np.array([[0, 3, -1], [2, 0, 1], [1, -2, 4], [5, 1, 0]])[:, rng.permutation(3)]
+    for query in ([0.5, 0.25, 0, 0.125], [0.5, 1.5, 0, 1]):
+        expect_close(student(np.array(query), masks), _product(query, masks), "the mask for a mixed query")
+
+
+@hidden_test("mask_lookup")
+@_with_right_sums
+def test_mixed_queries_get_mixed_masks(student, rng):
+    """Several mixed queries get their mixtures of any table; the input stays as it was."""
+    query, masks = rng.uniform(0.5, 1.5, size=(2, 5)), rng.uniform(0.5, 3, size=(5, 3)) * [1, -1, 1]
     expect_close(student(query, masks), _product(query, masks), "the masks for mixed queries")
     expect(not student.mutated, UNCHANGED)
-    square = rng.random(size=(5, 5))
-    expect_close(student(query[1], square), _product(query[1], square), "the mask for a mixed query")
 
 
 # ------------------------------------------------------------------------------------------- pair_features
 
 
-@hidden_test("pair_features", weight=2)
+@hidden_test("pair_features", weight=1.25)
+@_with_right_products
+def test_where_nothing_is_negative_the_features_are_the_product(student, rng):
+    """Where nothing is negative the features are the product, of a single row and of several."""
+    x = np.array([[1.0, 1, 1, 1], [1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 0, 1], [1, 0, 1, 1]])
+    W = rng.integers(1, 4, size=(4, 12))[:, ::2] / 2
+    expect_close(student(x, W), _product(x, W), "the features")
+    expect_close(student(x[0], W), _product(x[0], W), "the features of a single row")
+
+
+@hidden_test("pair_features", weight=0.75)
+@_with_right_products
 def test_negative_values_become_zero_and_others_stay(student, rng):
-    """Negative values of the product become 0, all others stay as they are."""
-    x, W = rng.normal(size=(5, 4)), 3 * rng.normal(size=(4, 14))[:, ::2]
+    """Negative values of the product become 0, all others stay as they are, whatever x holds; the input stays as it was."""
+    x, W = rng.normal(size=(7, 4)), 8 * rng.normal(size=(4, 14))[:, ::2]
     expect_close(student(x, W), _relu(_product(x, W)), "the features")
     expect(not student.mutated, UNCHANGED)
 
 
-@hidden_test("pair_features")
-def test_a_single_row_and_a_batch_have_features(student, rng):
-    """A single row and a batch of sentences have features too."""
-    x, W = rng.normal(size=(2, 3, 5)), rng.normal(size=(5, 4))
+@hidden_test("pair_features", weight=0.5)
+@_with_right_products
+def test_a_batch_has_features(student, rng):
+    """Sentences in a batch have features, with their axes in front."""
+    x, W = rng.integers(-1, 2, size=(2, 3, 5)).astype(float), rng.choice([-1, -0.5, 0.5, 1], size=(5, 6))
+    x[..., -1], W[-1] = 1, [-1, -0.5, 0.5, 1, -1, -0.5]
+    x[0, 0], x[1, 2], W[:, 0] = [1, 0, 1, 0, 1], [0, 1, 0, 1, 1], [-1, 0.5, -1, 1, -1]
+    expect_close(student(x[0], W), _relu(_product(x[0], W)), "the features of one of its tables")
     expect_close(student(x, W), _relu(_product(x, W)), "the features of a batch")
-    expect_close(student(x[0, 1], W), _relu(_product(x[0, 1], W)), "the features of a single row")
 
 
-@hidden_test("pair_features")
+@hidden_test("pair_features", weight=0.5)
+@_with_right_products
 def test_battery_and_ran_is_one_and_nought(student):
     """The lecture's case: [1, 0, 1, 1] gives [1, −1], and the ReLU makes it [1, 0]; the other sentence [0, 1]."""
     W = np.array([[1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [-1.0, -1.0]])
@@ -290,34 +359,45 @@ def test_battery_and_ran_is_one_and_nought(student):
 # -------------------------------------------------------------------------------------------- feed_forward
 
 
-@hidden_test("feed_forward", weight=2)
+@hidden_test("feed_forward")
+@_with_right_products
+@_with_right_features
+def test_a_single_history_gets_its_votes(student, rng):
+    """A single row x gets its votes: “battery … ran” for down, “program … ran” for please, and anything else for neither."""
+    W1 = np.array([[1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [-1.0, -1.0]])
+    x = np.array([[1.0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 1, 1]])
+    for row, expected in zip(x, ([1, 0], [0, 1], [0, 0]), strict=True):
+        expect_close(student(row, W1, np.eye(2)), expected, "the votes for down and please")
+    W1, W2 = np.array([[1.0, -1.0, 1.0], [1.0, 1.0, -3.0]]), rng.uniform(0.5, 2, size=(3, 4))
+    expect_close(student(np.array([2.0, 1.0]), W1, W2), 3 * W2[0], "the votes of a single feature")
+
+
+@hidden_test("feed_forward", weight=1.25)
+@_with_right_products
 @_with_right_features
 def test_there_is_one_relu_between_the_two_matrices(student, rng):
-    """There is one ReLU, between the two matrices."""
+    """There is one ReLU, between the two matrices: votes may be negative, features of any size count; the input stays as it was."""
     x, W1, W2 = rng.normal(size=(7, 4)), rng.normal(size=(4, 12))[:, ::2], rng.normal(size=(6, 3))
     expect_close(student(x, W1, W2), _product(_relu(_product(x, W1)), W2), "the votes")
     expect(not student.mutated, UNCHANGED)
 
 
-@hidden_test("feed_forward", weight=2)
+@hidden_test("feed_forward", weight=0.75)
+@_with_right_products
 @_with_right_features
-def test_votes_come_for_single_rows_and_batches(student, rng):
-    """Votes come for a single row and for a batch; square matrices are not mixed up."""
-    W1, W2 = rng.normal(size=(5, 5)), rng.normal(size=(5, 5))
-    x = rng.normal(size=(2, 3, 5))
-    expected = _product(_relu(_product(x, W1)), W2)
-    expect_close(student(x, W1, W2), expected, "the votes for a batch")
-    expect_close(student(x[1, 0], W1, W2), expected[1, 0], "the votes for a single row")
+def test_votes_come_for_batches(student, rng):
+    """Votes come for a batch, with its axes in front."""
+    x, W1, W2 = rng.normal(size=(2, 3, 5)), rng.normal(size=(5, 6)), rng.normal(size=(6, 4))
+    expect_close(student(x, W1, W2), _product(_relu(_product(x, W1)), W2), "the votes for a batch")
 
 
 @hidden_test("feed_forward")
+@_with_right_products
 @_with_right_features
-def test_the_lectures_sentences_get_their_next_word(student):
-    """“battery … ran” votes for down, “program … ran” for please, and anything else for neither."""
-    W1 = np.array([[1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [-1.0, -1.0]])
-    x = np.array([[1.0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 1, 1]])
-    expect_close(student(x, W1, np.eye(2)), [[1, 0], [0, 1], [0, 0]], "the votes for down and please")
-    against = np.array([[2.0, -1.0], [-1.0, 2.0]])
-    expect_close(
-        student(x, W1, against), [[2, -1], [-1, 2], [0, 0]], "the votes when a feature votes against a word"
-    )
+def test_square_matrices_and_whole_numbers(student, rng):
+    """With as many next words as entries in x, and with whole numbers in W2, the votes are the product, too."""
+    x, W1 = rng.uniform(1.1, 1.9, size=5), rng.uniform(0.6, 1.4, size=(5, 5)) * [1, -1, 1, -1, -1]
+    square, whole = rng.uniform(0.5, 2, size=(5, 5)), rng.integers(1, 9, size=(5, 3))
+    features = _relu(_product(x, W1))
+    expect_close(student(x, W1, square), _product(features, square), "the votes with square matrices")
+    expect_close(student(x, W1, whole), _product(features, whole), "the votes with a W2 of whole numbers")

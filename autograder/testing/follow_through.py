@@ -48,8 +48,10 @@ def called_as(own, right):
     return call
 
 
-# What an additional argument of the student's may make of a result, as ``log=True`` does.
-MADE_OF_A_RESULT = (np.log, np.log2, np.log10, np.exp, np.negative, lambda x: -np.log(x), np.transpose)
+# What an additional argument of the student's may make of a result, as ``log=True`` or ``floor=0`` does.
+MADE_OF_A_RESULT = (
+    np.log, np.log2, np.log10, np.exp, np.negative, lambda x: -np.log(x), np.transpose, lambda x: np.where(x > 0, x, 0)
+)
 
 
 # What the additional arguments of ``own`` make of its result, made of ``result``; ``result`` itself where that is not seen.

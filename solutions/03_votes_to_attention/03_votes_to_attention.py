@@ -38,7 +38,8 @@ one_hot, softmax = mine("00", "one_hot"), mine("00", "softmax")
 # %% [markdown]
 # ## Two sentences, one difference
 #
-# Our computer now hears just two commands, each as often as the other:
+# Our computer now hears just two commands, each as often as the other. (They, and the story up to the ReLU that makes an *and*, come
+# from Brandon Rohrer's *Transformers from Scratch*, 2021.)
 #
 # > *check the **program** log and find out whether it ran **please***
 # >
@@ -83,8 +84,8 @@ print(f"50,000 words: {50_000.0**8:.1e} rows")
 # ## Every earlier word gets a vote
 #
 # Here is a cheap way to look far. Consider the current word together with **one** earlier word at a time, and skip all
-# that lies between: (*check*, *ran*), (*the*, *ran*), (*program*, *ran*), (*log*, *ran*), … Each pair has
-# seen the current word follow the earlier one before, and it remembers what came next.
+# that lies between: (*check*, *ran*), (*the*, *ran*), (*program*, *ran*), (*log*, *ran*), … Where a
+# pair was met before, some word came next, and the pair remembers which.
 #
 # So there is a table with three axes. `features[a, c, n]` answers: *of all the times that word a stood anywhere before the current word c, and c had a next word, in which share was that next word n?* It is a second-order table, but one **with skips**.
 #
@@ -97,7 +98,7 @@ print(f"50,000 words: {50_000.0**8:.1e} rows")
 # `count_features(sentences, V)` builds the table.
 #
 # * `sentences`: a list of sentences, each a list of ids from 0 to V − 1. Sentences do not touch each other.
-# * `V`: how many words the vocabulary has.
+# * `V`: how many words the vocabulary has, said here or not.
 # * It returns an array `(V, V, V)`. First count: for every position that has a next word, **every earlier
 #   position of the same sentence** adds 1 at `[earlier word, current word, next word]`. Then divide each `[a, c]`
 #   by its sum, so that it holds shares. A pair that never occurred stays zero.
@@ -135,7 +136,7 @@ check("count_features", count_features)
 # %% tags=["skip-grading"]
 with until_written():
     needs("count_features")
-    features = count_features(as_ids, 13)  # (13, 13, 13)
+    features = np.asarray(count_features(as_ids, 13), dtype=float)  # (13, 13, 13)
     _, ax = plt.subplots(figsize=(7, 4.6))
     heatmap(features[:, number["ran"]], vocabulary, vocabulary, ax=ax, vmin=0, vmax=1, aspect="auto",
             title="Before “ran”, only battery and program know what follows",
@@ -158,7 +159,7 @@ with until_written():
 # * `features`: `(V, V, V)`, as in question 1: `[earlier, current, next]`.
 # * It returns an array `(T − 1, V)`: row *i* is what the pair (`history[i]`, current word) says about every next word.
 #   Voters stand in the order of the sentence; a word that occurs twice votes twice. With T = 1 there are no
-#   voters, and the shape is `(0, V)` (what type the numbers would have does not matter).
+#   voters, and the shape is `(0, V)`.
 #
 # By hand: for the history `[0, 0, 1]` and the table from the second line above, both rows are `[0, 0, ⅔, ⅓]`.
 
@@ -184,7 +185,7 @@ with until_written():
     fig, axes = plt.subplots(1, 2, figsize=(7.6, 4.2))
     for ax, ids in zip(axes, as_ids):
         history = ids[:10]  # up to and including "ran"
-        votes = skip_votes(history, features)
+        votes = np.asarray(skip_votes(history, features))  # (9, 13)
         voters = [vocabulary[i] for i in history[:-1]]
         heatmap(votes[:, candidates], voters, ax=ax, numbers=".1f", aspect="auto", vmin=0, vmax=1,
                 xlabel="votes for", ylabel="voter")
@@ -203,8 +204,8 @@ with until_written():
 # %% [markdown]
 # ## A thin majority
 #
-# Five to four is a poor victory for something that is perfectly certain. The winner is 25% ahead; make the sentence
-# longer by words that say nothing, and the lead melts. Real votes are also noisy, because they are counted from
+# Five to four is a poor victory for something that is perfectly certain. The lead is one vote of nine; make the
+# sentence longer by words that say nothing, and it is one of thirty. Real votes are also noisy, because they are counted from
 # limited text. Let us shake every single vote by random noise of the same size and see how often the wrong word wins:
 
 # %% tags=["skip-grading"]
@@ -228,7 +229,7 @@ plt.show()
 #
 # A **mask** is a list of numbers, one for each voter: 1 = may vote, 0 = must be silent. Multiply each voter's row by its
 # entry of the mask, and add up. Nothing forces the entries to be exactly 0 or 1: with ½ in the mask, a voter has half
-# a vote. (Keep this in mind for the end of the lab.)
+# a vote.
 #
 # > **A note on the lecture.** Here a mask *multiplies*, and 0 silences. Later, masks are applied to scores *before*
 # > a softmax, and there 0 would not silence anybody, because $e^0 = 1$. Those masks put −∞ *in place of* the score. The
@@ -239,10 +240,10 @@ plt.show()
 #
 # `mask_votes(votes, mask)` counts the votes of those who may vote.
 #
-# * `votes`: an array `(N, V)`, one row a voter.
+# * `votes`: an array `(N, V)`, one row a voter; whole numbers or not.
 # * `mask`: N entries, a list or array: `True`/`False`, 1/0, or any number in between (the weight of that vote).
 # * It returns an array `(V,)`: the sum of the rows, each multiplied by its entry of the mask. If nobody may vote,
-#   that is all zeros.
+#   or nobody is there (N = 0), that is all zeros.
 #
 # By hand: the votes `[[½, ½], [0, 1], [½, ½]]` give `[1, 2]` with the mask `[1, 1, 1]`, `[0, 1]` with `[0, 1, 0]`, and
 # `[¼, 1¼]` with `[½, 1, 0]`.
@@ -263,18 +264,18 @@ with until_written():
     needs("count_features", "skip_votes", "mask_votes")
     fig, axes = plt.subplots(1, 2, figsize=(7.6, 2.8), sharey=True)
     for ax, ids in zip(axes, as_ids):
-        votes = skip_votes(ids[:10], features)
+        votes = np.asarray(skip_votes(ids[:10], features))
         knows = [vocabulary[i] in ("battery", "program") for i in ids[:9]]  # a mask made by hand
         series = [(-0.2, np.ones(9), "all vote", BLUE), (0.2, knows, "masked", ORANGE)]
         for shift, mask, label, colour in series:
-            total = mask_votes(votes, mask)[candidates]
+            total = np.asarray(mask_votes(votes, mask))[candidates]
             bars = ax.bar(np.arange(2) + shift, total, 0.38, color=colour, label=label)
             ax.bar_label(bars, fmt="%g")
         ax.set_xticks([0, 1], ["down", "please"])
         ax.set_xlabel("next word")
         ax.set_title(f"check the {vocabulary[ids[2]]} log …", fontsize=10.5, weight="normal")
     axes[0].set_ylabel("votes"), axes[1].set_ylim(0, 6.8), axes[1].legend(loc="upper right")
-    fig.suptitle("Silence the undecided, and 4 : 5 becomes 0 : 1", x=0.01, ha="left", weight="bold")
+    fig.suptitle("Silence the undecided, and the one that knows decides alone", x=0.01, ha="left", weight="bold")
     plt.show()
 
 # %% [markdown]
@@ -291,17 +292,17 @@ with until_written():
 # %% [markdown]
 # ### 4 · `mask_lookup` ●○○ (4 minutes, 2 points)
 #
-# `mask_lookup(query, masks)` fetches the mask that belongs to the query. You wrote it in lab 00, where it was called `lookup`. It comes back on
-# purpose: the table holds masks now, and the product that asks it is the first half of attention.
+# `mask_lookup(query, masks)` fetches the mask that belongs to the query. You wrote it in lab 00 as `lookup`. It comes back on
+# purpose: the product that asks the table is the first half of attention.
 #
 # * `query`: an array `(V,)`, usually one-hot: the current word. Or `(T, V)`: one query in each row.
-# * `masks`: an array `(V, M)`: row *c* is the mask of word *c*, with M entries.
+# * `masks`: an array `(V, M)`: row *c* is the mask of word *c*, with M entries: any numbers, whole or not.
 # * It returns the matrix product, an array `(M,)`, or `(T, M)` for T queries. A query that is half one word and half
 #   another gets half of one mask and half of the other.
 
 # %% question="mask_lookup"
 def mask_lookup(query, masks):
-    """Fetch the masks that queries ask for.  query: (..., V), masks: (V, M) → (..., M)."""
+    """Fetch the masks that queries ask for.  query: (V,) or (T, V), masks: (V, M) → (M,) or (T, M)."""
     ### BEGIN SOLUTION
     return query @ masks
     ### END SOLUTION
@@ -313,7 +314,7 @@ check("mask_lookup", mask_lookup)
 # %% [markdown]
 # The mask that comes out has one entry for each *word of the vocabulary*, and we need one for each *voter*. One more
 # product does it: the earlier words as one-hot rows, the **keys**. Each key finds its own entry of the mask.
-# (The mask lets *ran* itself through as well. Among the *earlier* words it never stands here; the features below need it.)
+# (The mask lets *ran* itself through as well: no *ran* stands before *ran* here, but the features below need it.)
 
 # %% tags=["skip-grading"]
 masks = np.zeros((13, 13))
@@ -326,7 +327,7 @@ with until_written():
         history = ids[:10]
         query, keys = one_hot(history[-1], 13), one_hot(history[:-1], 13)  # (13,), (9, 13)
         mask = mask_lookup(query, masks) @ keys.T  # (9,): one entry a voter
-        total = mask_votes(skip_votes(history, features), mask)
+        total = np.asarray(mask_votes(np.asarray(skip_votes(history, features)), mask))
         print(vocabulary[history[2]], "log: mask", mask.astype(int), " votes", total[candidates])
 
 # %% tags=["skip-grading"]
@@ -340,7 +341,8 @@ with until_written():
 
 # %% [markdown]
 # Read the code once more: a query, keys, a product that says who matters to whom, and a weighted sum of votes. Nothing
-# in it needs an `if`. It could all be written as matrix products (to look a row up is one, by lab 00), and computers are built for those.
+# in it needs an `if`. It could all be written as matrix products (to look a row up is one, by lab 00; for a pair it
+# takes a one-hot row with V² entries), and computers are built for those.
 
 # %% [markdown]
 # ## From single words to pairs
@@ -399,7 +401,7 @@ np.array([1.0, 0.0, 1.0, 1.0]) @ W_pairs
 #
 # $$\operatorname{pair\_features}(x, W) = \operatorname{ReLU}(x\,W)$$
 #
-# * `x`: an array `(D,)`, or with more axes in front `(…, D)`. Its last entry is the bias, already in place: do not add another.
+# * `x`: an array `(D,)`, or with more axes in front `(…, D)`. Its last entry is the bias, already in place: take it as it is.
 # * `W`: an array `(D, F)`, one column for each feature.
 # * It returns an array `(F,)` or `(…, F)`: the matrix product, with every negative value replaced by 0. Values above 1 stay
 #   as they are.
@@ -443,7 +445,7 @@ with until_written():
 #
 # $$\operatorname{feed\_forward}(x, W_1, W_2) = \operatorname{ReLU}(x\,W_1)\,W_2$$
 #
-# * `x`: `(…, D)`, with the bias as its last entry; `W1`: `(D, F)`; `W2`: `(F, V)`.
+# * `x`: `(…, D)`, with the bias as its last entry; `W1`: `(D, F)`; `W2`: `(F, V)`; whole numbers or not.
 # * It returns `(…, V)`: the votes. They may be negative: there is **one** ReLU, in the middle.
 #
 # By hand: `x = [1, 0, 1, 1]` with `W_pairs` becomes `[1, 0]`, and with the rows `[2, −3]` and `[5, 7]` in `W2` the votes are `[2, −3]`.
@@ -464,7 +466,8 @@ def feed_forward(x, W1, W2):
 check("feed_forward", feed_forward)
 
 # %% [markdown]
-# Now everything in a row, from the words so far to the vote. No table of all pairs is needed any more:
+# Now everything in a row, from the words so far to the vote. No table of all pairs is needed any more, for the mask weighs the words
+# themselves, a list of who was seen, and not their votes:
 
 # %% tags=["skip-grading"]
 W_votes = np.array([[1.0, 0.0], [0.0, 1.0]])  # a row for each pair, columns: down, please
@@ -498,9 +501,9 @@ with until_written():
     history = as_ids[0][:10]  # the program sentence
     query, keys = one_hot(history[-1], 13), one_hot(history[:-1], 13)
     scores = mask_lookup(query, masks) @ keys.T  # (9,)
-    votes = skip_votes(history, features)
+    votes = np.asarray(skip_votes(history, features))
     dials = np.linspace(0, 8, 81)
-    totals = np.array([mask_votes(votes, softmax(dial * scores))[candidates] for dial in dials])
+    totals = np.array([mask_votes(votes, softmax(dial * scores)) for dial in dials])[:, candidates]
     plt.plot(dials, totals[:, 1], color=BLUE, label="please")
     plt.plot(dials, totals[:, 0], color=ORANGE, label="down")
     plt.annotate("5/9", (0, 5 / 9), (6, 8), textcoords="offset points")
@@ -516,7 +519,7 @@ with until_written():
 # ### The mask is learned
 #
 # Let us see that. Throw our mask away: all scores are 0, all voters have the same weight. At each position of both sentences that has an earlier word and a next one,
-# count the weighted votes and look at the share $p$ of the word that really comes next. The price is lab 00's $-\ln p$. Which scores lower it? A voter who gave the true word more than
+# count the weighted votes and look at the share $p$ of the word that really comes next (every pair has been met, so the weighted votes sum to one). The price is lab 00's $-\ln p$. Which scores lower it? A voter who gave the true word more than
 # the average $p$ should be heard more, one who gave it less should be heard less. Written down, one step downhill adds to the score of voter $i$, who has the weight $w_i$ and gave
 # the true word the vote $v_i$,
 #
@@ -526,7 +529,8 @@ with until_written():
 def listen(history, features, scores):
     """What a learning step needs: query (V,), keys (voters, V), weights (voters,), votes (voters, V)."""
     query, keys = one_hot(history[-1], len(scores)), one_hot(history[:-1], len(scores))
-    return query, keys, softmax(mask_lookup(query, scores) @ keys.T), skip_votes(history, features)
+    votes = np.asarray(skip_votes(history, features))
+    return query, keys, softmax(mask_lookup(query, scores) @ keys.T), votes
 
 
 def learn_masks(sentences, features, passes, rate=1.0):
@@ -564,7 +568,7 @@ with until_written():
     print("largest score in the rows of all other words:", np.abs(others).max().round(2))
 
 # %% [markdown]
-# Nobody told it which words matter. It found the two that we wrote down by hand (*ran* is never an *earlier* word here, so it stays at 0; that the numbers are
+# Nobody told it which words matter. It found the two that we wrote down by hand (no *ran*, *down* or *please* stands before *ran* here, so these three stay at 0; that the numbers are
 # not our ones and zeros does no harm, for to a softmax only the lead counts, and theirs is the larger one). The rows of all other words have not moved: there all voters say the same, and nothing is to
 # be gained by hearing some of them more.
 #
@@ -584,7 +588,7 @@ with until_written():
     order, ran = np.random.default_rng(0).permutation(len(commands)), more_words.index("ran")
     for read in (8, 16):
         known, new = [ids_of[i] for i in order[:read]], [ids_of[i] for i in order[read:]]
-        counted, right = count_features(known, len(more_words)), []
+        counted, right = np.asarray(count_features(known, len(more_words)), dtype=float), []
         tables = learn_masks(known, counted, 20)
         for table in (tables[0], tables[-1]):  # all have the same weight; learned
             heard = [listen(ids[: ids.index(ran) + 1], counted, table)[2:] for ids in new]
@@ -596,12 +600,12 @@ with until_written():
 
 # %% [markdown]
 # Counted from so little text, the votes of *log* or *see* are no longer half and half: they lean to whatever happened to stand in the same sentences, and when all vote, many of the new
-# sentences go wrong. Here sixteen sentences are enough to learn whom to hear. These eight are not, by bad luck: in them *see* occurs only together with *program* and *tell me* only with *battery*, and nothing in them says that this is chance. (It is rare: of 60 random choices of eight sentences 57 led to 100%. That “all vote” falls from eight to sixteen is chance, too; on average it rises.)
+# sentences go wrong. Here sixteen sentences are enough to learn whom to hear. These eight are not, by bad luck: in them *see* occurs only with *program*, *tell me* only with *battery*, and *find out* and *say* not at all: nothing in them says that this is chance. (Of 60 random choices of eight, 57 led to 100%. That “all vote” falls from eight to sixteen is chance, too.)
 #
 # ### The formula
 #
 # Write *Q* for the queries (here: the rows that the one-hot words have fetched from the table of scores), *K* for the keys, *V* for what
-# the voters have to say (their *values*), and you have read your first formula of a transformer:
+# the voters have to say (their *values*), and you have read the formula that gave *Attention Is All You Need* its name (but for one factor, see the note below):
 #
 # $$\operatorname{Attention}(Q, K, V) = \operatorname{softmax}(Q\,K^{\mathsf T})\,V$$
 #
@@ -644,7 +648,7 @@ with until_written():
 with until_written():
     needs("count_features", "skip_votes", "mask_votes", "mask_lookup")
     shuffled = np.random.default_rng(2).permutation(history[:-1]).tolist()
-    votes = skip_votes([*shuffled, history[-1]], features)
+    votes = np.asarray(skip_votes([*shuffled, history[-1]], features))
     print(*[vocabulary[i] for i in shuffled], "ran →", votes.sum(axis=0)[candidates])
 
 # %% [markdown]

@@ -244,3 +244,9 @@ def test_a_wrong_helper_that_returns_something_beside_its_result_is_replaced_by_
     helper = "def double(x, more=False):\n    return (3 * x, x) if more else 3 * x\n"
     answer = "def quadruple(x):\n    y, same = double(x, more=True)\n    return y + 2 * same\n"
     assert _verdict(_notebook(helper + answer)).passed
+
+
+def test_a_wrong_helper_that_also_cuts_off_below_zero_is_replaced_by_a_right_one_that_does():
+    helper = "def double(x, floor=None):\n    y = 3 * x\n    return y if floor is None else max(y, floor)\n"
+    answer = "def quadruple(x):\n    return 2 * double(x, floor=0) + double(-x, floor=0)\n"
+    assert _verdict(_notebook(helper + answer)).passed

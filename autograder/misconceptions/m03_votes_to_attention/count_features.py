@@ -93,6 +93,79 @@ def nan_for_unseen_pairs(sentences, V):
         return counts / counts.sum(axis=2, keepdims=True)
 
 
+def _counts(sentences, V, first=lambda t: 0):
+    counts = np.zeros((V, V, V))
+    for s in sentences:
+        for t in range(1, len(s) - 1):
+            for i in range(first(t), t):
+                counts[s[i], s[t], s[t + 1]] += 1
+    return counts
+
+
+@misconception("count_features", title="divided over the earlier words")
+def divided_over_the_earlier_words(sentences, V):
+    """You divide by the sum over the first axis, the earlier words. Each pair holds shares of its *next* words: divide by the sum over
+    the last axis."""
+    counts = _counts(sentences, V)
+    total = counts.sum(axis=0)
+    return counts / np.where(total > 0, total, 1)
+
+
+@misconception(
+    "count_features",
+    title="pairs at a sentence's end in the denominator",
+    keeps="right unless the last word of a sentence goes on elsewhere",
+)
+def pairs_without_a_next_word(sentences, V):
+    """Some of your pairs hold shares that sum to less than one: you divide by how often a pair occurs, and count it at the end of a
+    sentence, too, where no next word comes. Divide by the sum of what you have counted."""
+    pairs = np.zeros((V, V, 1))
+    for s in sentences:
+        for t in range(1, len(s)):
+            for i in range(t):
+                pairs[s[i], s[t]] += 1
+    return _counts(sentences, V) / np.maximum(pairs, 1)
+
+
+@misconception(
+    "count_features", title="only the last eight words count", keeps="right for all but long sentences"
+)
+def only_the_last_eight(sentences, V):
+    """You look back eight words and no further. Every earlier word of the sentence makes a pair, however far away it stands."""
+    return _shares(_counts(sentences, V, first=lambda t: max(0, t - 8)))
+
+
+_KEPT: dict[int, np.ndarray] = {}  # the table of the last call, by its size
+
+
+@misconception(
+    "count_features", title="counts of earlier calls stay in the table", keeps="right for the first call"
+)
+def counts_of_earlier_calls(sentences, V):
+    """Your table still holds what was counted in an earlier call: it is made outside of the function, or kept by a cache. Make it
+    inside, anew for each call."""
+    counts = _counts(sentences, V) + _KEPT.get(V, 0)
+    _KEPT.clear()
+    _KEPT[V] = counts
+    return _shares(counts)
+
+
+@misconception(
+    "count_features", title="as many words as occur", keeps="right where the word with the largest id occurs"
+)
+def as_many_words_as_occur(sentences, V):
+    """Your table ends at the largest id in the sentences. The vocabulary has V words, also those that are not said here."""
+    V = max(word for s in sentences for word in s) + 1
+    return _shares(_counts(sentences, V))
+
+
+@misconception("count_features", title="counts of eight bits", keeps="right up to 255")
+def counts_of_eight_bits(sentences, V):
+    """Your counts begin again at 0 after 255: an array of dtype uint8 holds no larger numbers. Without a dtype NumPy takes one that is
+    large enough."""
+    return _shares(_counts(sentences, V).astype(np.uint8))
+
+
 @alternative("count_features")
 def features_with_add_at(sentences, V):
     counts = np.zeros((V, V, V), dtype=np.float32)

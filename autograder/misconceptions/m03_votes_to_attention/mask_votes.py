@@ -54,6 +54,45 @@ def masks_the_words(votes, mask):
     return votes @ np.asarray(mask, dtype=float)
 
 
+@misconception("mask_votes", title="the largest weight counts in full")
+def divided_by_the_largest_weight(votes, mask):
+    """You divide the weights by the largest of them. If half a vote is all that anybody has, it stays half a vote: take the mask
+    as it is."""
+    mask = np.asarray(mask, dtype=float)
+    return (mask / mask.max() if mask.any() else mask) @ votes
+
+
+@misconception("mask_votes", title="totals rounded", keeps="right to the second decimal")
+def totals_rounded(votes, mask):
+    """You round the totals. Small differences may decide who wins: leave them as they are."""
+    return np.round(np.asarray(mask, dtype=float) @ votes, 2)
+
+
+@misconception(
+    "mask_votes", title="weights cut to whole numbers", keeps="right unless the votes are whole numbers"
+)
+def weights_cut_to_whole_numbers(votes, mask):
+    """Where the votes are whole numbers, your mask becomes whole numbers as well, and half a vote becomes none. Give the mask a
+    type with fractions."""
+    return np.asarray(mask).astype(votes.dtype) @ votes
+
+
+@misconception("mask_votes", title="a bare 0 without voters", keeps="right wherever there is a voter")
+def bare_zero_without_voters(votes, mask):
+    """Without voters you return a single 0, for the sum has nothing to begin with. The result has a zero for each next word: begin with
+    zeros of the right shape."""
+    return sum((weight * row for weight, row in zip(mask, votes, strict=True)), 0)
+
+
+@misconception("mask_votes", title="the votes overwritten", keeps="the total is right")
+def votes_overwritten(votes, mask):
+    """You multiply the rows in place, so that the caller's votes are others afterwards (and votes of whole numbers end in an error).
+    Multiply into a new array."""
+    for i in range(len(mask)):
+        votes[i] *= mask[i]
+    return votes.sum(axis=0)
+
+
 @alternative("mask_votes")
 def masked_total_by_a_loop(votes, mask):
     total = [0.0] * votes.shape[1]

@@ -56,6 +56,45 @@ def neighbouring_pairs(history, features):
     return features[history[:-1], history[1:]]
 
 
+@misconception(
+    "skip_votes",
+    title="the current word is no voter further up",
+    keeps="right where the current word stands nowhere else",
+)
+def current_word_silent(history, features):
+    """Where the current word also stands further up, you leave it out. Only the last position is no voter: at every earlier one a
+    word votes, also with itself."""
+    history = np.asarray(history)
+    return features[history[history != history[-1]], history[-1]]
+
+
+@misconception("skip_votes", title="eight voters at most", keeps="right for histories of up to nine words")
+def eight_voters_at_most(history, features):
+    """You hear the last eight voters and nobody further back. Every earlier word has a row, however long the history is."""
+    history = np.asarray(history)[-9:]
+    return features[history[:-1], history[-1]]
+
+
+@misconception(
+    "skip_votes", title="no row for a pair that never occurred", keeps="right where every pair has occurred"
+)
+def unseen_pairs_without_a_row(history, features):
+    """You drop the rows of zeros. Who has nothing to say still stands in the list: a mask has an entry for each voter, and all those
+    behind would meet the wrong one."""
+    history = np.asarray(history)
+    rows = features[history[:-1], history[-1]]
+    return rows[rows.sum(axis=1) > 0]
+
+
+@misconception("skip_votes", title="the history cut short for the caller too", keeps="the votes are right")
+def history_cut_short(history, features):
+    """You take the current word out of the history itself, so that the caller's list is one word shorter. Read it with history[-1], or
+    work on a copy."""
+    words = history.tolist() if isinstance(history, np.ndarray) else history
+    current = words.pop()
+    return features[np.array(words, dtype=int), current]
+
+
 @alternative("skip_votes")
 def votes_by_a_loop(history, features):
     *earlier, current = [int(word) for word in history]

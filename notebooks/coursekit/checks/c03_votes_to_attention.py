@@ -15,37 +15,55 @@ FORBIDDEN = {
 }
 
 _TABLE = np.zeros((4, 4, 4))
-_TABLE[0, 1], _TABLE[0, 0], _TABLE[1, 0] = [0, 0, 2 / 3, 1 / 3], [0, 1, 0, 0], [1, 0, 0, 0]
+_TABLE[0, 1], _TABLE[0, 0], _TABLE[1, 0] = [0, 0, 2 / 3, 1 / 3], [0, 1, 0, 0], [0, 0, 0, 1]
 
 
 def _shape(value: Any, expected: Any, hint: Any) -> Any:
     """The value as an array of the expected shape, or the hint with both shapes."""
-    ensure(value is not None, "your function returns None: does it end with a return?")
-    shape = np.shape(value)
-    ensure(shape == expected, f"the result has shape {shape}, but {expected} is expected: {hint}")
-    return numbers(value)
+    array = numbers(value)
+    ensure(array.shape == expected, f"the result has shape {array.shape}, but {expected} is expected: {hint}")
+    return array
+
+
+def _is(value: Any, other: Any) -> bool:
+    """Whether a result is what a known slip makes of the input: shape and numbers."""
+    return np.shape(value) == np.shape(other) and np.allclose(value, other)
 
 
 @public_check("count_features")
 def a_pair_with_two_outcomes_is_undecided(count_features: Any) -> None:
     """The sentences 0 1 2 and 0 1 3 make the pair (0, 1) undecided between 2 and 3."""
-    table = _shape(
-        count_features([[0, 1, 2], [0, 1, 3]], 4), (4, 4, 4), "the axes are earlier, current, next"
-    )
+    axes = "the axes are earlier, current, next"
+    table = np.array(_shape(count_features([[0, 1, 2], [0, 1, 3]], 4), (4, 4, 4), axes))
     ensure(
         not np.isnan(table).any(), "pairs that never occurred are nan (0 divided by 0): they should stay 0"
     )
+    none = _shape(count_features([[2, 3]], 4), (4, 4, 4), axes)
     ensure(
-        np.allclose(table[2], 0),
+        none[0, 1, :2].any() or not none[0, 1].any(),
+        "called again with the sentence 2 3 alone, it still counts (0, 1): is the table made outside of the function? Then the "
+        "counts of earlier calls stay in it",
+    )
+    ensure(
+        not np.allclose(table[3, 3], 0.25),
+        "the pair (3, 3) never occurred and has a quarter for each word: it should stay zero, so add nothing to the counts",
+    )
+    ensure(
+        not table[2, 1, 3] or not table[2, 0, 1] or table[3].any(),
         "the second sentence should know nothing of the first: start each one afresh",
     )
     ensure(
-        not np.allclose(table[0, 1], [0, 0, 1, 1]),
-        "these are counts: divide each pair by the sum over its next words",
+        not table[2, 1, 2] or not table[2, 0, 1],
+        "2 counts as earlier than 0 and 1, but it stands behind them: earlier is only what stands before the current word",
+    )
+    found = {tuple(cell) for cell in np.argwhere(table).tolist()}
+    ensure(
+        found == {(0, 1, 2), (0, 1, 3)} or {tuple(sorted(cell)) for cell in found} != {(0, 1, 2), (0, 1, 3)},
+        "your axes stand in another order: the earlier word comes first, then the current one, then the next",
     )
     ensure(
-        not np.allclose(table[1, 0], [0, 0, 0.5, 0.5]),
-        "the first two axes are swapped: the earlier word comes first, then the current one",
+        not np.allclose(table[0, 1], [0, 0, 1, 1]),
+        "the pair (0, 1) has 1 for the word 2 and 1 for 3, and they sum to 2: divide each pair by the sum over its next words",
     )
     close(table[0, 1], [0, 0, 0.5, 0.5], "after the pair (0, 1) came 2 once and 3 once: half and half")
     ensure(
@@ -58,14 +76,22 @@ def a_pair_with_two_outcomes_is_undecided(count_features: Any) -> None:
 @public_check("count_features")
 def words_in_between_are_skipped(count_features: Any) -> None:
     """Earlier words count at any distance, not only next to the current one."""
-    table = _shape(count_features([[0, 1, 2, 3]], 4), (4, 4, 4), "the axes are earlier, current, next")
+    table = _shape(
+        count_features([list(range(12))], 16),
+        (16, 16, 16),
+        "V is 16, though only the words 0 to 11 are said here",
+    )
     ensure(table[0, 2, 3] > 0, "word 0 stands before word 2, with word 1 between: this pair counts as well")
+    ensure(
+        table[0, 10, 11] > 0,
+        "in the sentence 0 1 … 11 word 0 is earlier than word 10: no distance is too far",
+    )
     close(
         table[[0, 0, 1], [1, 2, 2], [2, 3, 3]],
         [1, 1, 1],
         "the pairs (0, 1), (0, 2) and (1, 2) are sure of the next word",
     )
-    close(table.sum(), 3.0, "three pairs occurred, each sure of its next word; all other cells should be 0")
+    close(table.sum(), 55.0, "55 pairs occurred, each sure of its next word; all other cells should be 0")
 
 
 @public_check("count_features")
@@ -80,16 +106,31 @@ def a_word_that_stands_twice_counts_twice(count_features: Any) -> None:
     )
     close(table[0, 1], [0, 0, 2 / 3, 1 / 3], "two of the three pairs (0, 1) are followed by 2, one by 3")
     close(table[0, 0], [0, 1, 0, 0], "the pair (0, 0) is followed by 1")
+    close(table.sum(), 2.0, "only the pairs (0, 1) and (0, 0) occurred; every other cell should be 0")
+
+
+@public_check("count_features")
+def a_pair_counts_where_a_word_follows(count_features: Any) -> None:
+    """A pair counts wherever a word follows it, and only there, as often as it occurs."""
+    axes = "the axes are earlier, current, next"
+    row = _shape(count_features([[0, 1, 2], [3, 0, 1]], 4), (4, 4, 4), axes)[0, 1]
     ensure(
-        np.allclose(table[2], 0),
-        "the second sentence should know nothing of the first: start each one afresh",
+        not np.allclose(row, [0, 0, 0.5, 0]),
+        "in 3 0 1 no word follows the pair (0, 1): there is nothing to count, and nothing to divide by",
     )
+    close(row, [0, 0, 1, 0], "in 0 1 2 and 3 0 1 the pair (0, 1) is followed once, by 2")
+    row = _shape(count_features([[0, 1, 2]] * 300 + [[0, 1, 3]] * 100, 4), (4, 4, 4), axes)[0, 1]
+    ensure(
+        not np.allclose(row, [0, 0, 44 / 144, 100 / 144]),
+        "300 was counted as 44: whole numbers of eight bits begin again at 0 after 255; without a dtype NumPy takes larger ones",
+    )
+    close(row, [0, 0, 0.75, 0.25], "a pair that 2 follows 300 times and 3 follows 100 times has ¾ and ¼")
 
 
 @public_check("skip_votes")
 def each_earlier_word_has_a_row(skip_votes: Any) -> None:
     """Two earlier words have a row each, even if they are the same word."""
-    votes = skip_votes([0, 0, 1], _TABLE)
+    votes = numbers(skip_votes([0, 0, 1], _TABLE))
     ensure(
         np.shape(votes) != (4,), "the votes are added up already: return one row a voter, the sum comes later"
     )
@@ -103,15 +144,29 @@ def each_earlier_word_has_a_row(skip_votes: Any) -> None:
 
 
 @public_check("skip_votes")
-def voters_stand_in_the_order_of_the_sentence(skip_votes: Any) -> None:
-    """Voters stand in the order of the sentence."""
-    table = np.arange(27.0).reshape(3, 3, 3)
-    votes = _shape(skip_votes(np.array([2, 0, 1]), table), (2, 3), "one row for each earlier word")
+def every_earlier_word_votes(skip_votes: Any) -> None:
+    """Every earlier word votes, however far back, in the order of the sentence."""
+    table = np.arange(64.0).reshape(4, 4, 4)
+    table[3, 1] = 0  # a pair that never occurred
+    row = {0: [4, 5, 6, 7], 1: [20, 21, 22, 23], 2: [36, 37, 38, 39], 3: [0, 0, 0, 0]}
+    voters = [2, 0, 1, 3, 2, 0, 3, 2, 0, 3]
+    votes = numbers(skip_votes(np.array([*voters, 1]), table))
+    right = np.array([row[word] for word in voters])
     ensure(
-        not np.allclose(votes, [[3, 4, 5], [21, 22, 23]]),
-        "the rows are in the wrong order: word 2 stands first",
+        not _is(votes, right[np.array(voters) != 1]),
+        "the history is 2 0 1 … 1: the current word also stands further up, and there it is a voter like the others",
     )
-    close(votes, [[21, 22, 23], [3, 4, 5]], "the rows should be those of the pairs (2, 1) and (0, 1)")
+    ensure(
+        not _is(votes, right[np.array(voters) != 3]),
+        "the pair (3, 1) never occurred, but 3 is a voter: it has a row of zeros, so that a mask has an entry for each",
+    )
+    ensure(
+        len(np.atleast_1d(votes)) in (0, 10) or not _is(votes, right[-len(votes) :]),
+        f"only the last {len(np.atleast_1d(votes))} of ten voters have a row: every earlier word votes, however far back",
+    )
+    votes = _shape(votes, (10, 4), "ten earlier words, ten rows")
+    ensure(not _is(votes, right[::-1]), "the rows are in the wrong order: row 0 is that of the first word")
+    close(votes, right, "row i should be that of the pair of history[i] and the current word")
 
 
 @public_check("skip_votes")
@@ -126,13 +181,13 @@ def the_first_word_has_no_voters(skip_votes: Any) -> None:
         ) from None
     if not isinstance(votes, (list, tuple)) or votes:  # an empty list cannot show its columns
         _shape(votes, (0, 4), "no earlier words, no rows, but still V columns")
-    close(skip_votes([1, 0], _TABLE), [[1, 0, 0, 0]], "with one earlier word there is one row")
+    close(skip_votes([1, 0], _TABLE), [[0, 0, 0, 1]], "with one earlier word there is one row")
 
 
 def _masked(mask_votes: Any, votes: Any, mask: Any) -> Any:
     """The total, or a hint in words when the shapes do not fit together."""
     try:
-        return mask_votes(votes, mask)
+        return numbers(mask_votes(votes, mask))
     except ValueError:
         raise Hint(
             "the shapes do not fit: the mask has one entry for each voter, and voters are rows"
@@ -157,22 +212,40 @@ def only_those_who_may_vote_count(mask_votes: Any) -> None:
 
 @public_check("mask_votes")
 def half_a_vote_is_possible(mask_votes: Any) -> None:
-    """A weight of one half means half a vote."""
+    """A weight of one half means half a vote, whatever the other weights are."""
     votes = np.array([[0.5, 0.5], [0.0, 1.0], [0.5, 0.5]])
     total = _shape(_masked(mask_votes, votes, [0.5, 1, 0]), (2,), "one total for each next word")
     ensure(not np.allclose(total, [0.5, 1.5]), "the first voter counted in full: multiply its row by 0.5")
     close(total, [0.25, 1.25], "half of [½, ½] plus [0, 1] is [¼, 1¼]")
+    total = _shape(_masked(mask_votes, votes, [0.5, 0.125, 0]), (2,), "one total for each next word")
+    ensure(
+        not np.allclose(total, [0.5, 0.75]),
+        "½ is the largest weight here, and it counted in full: weights are taken as they are, not compared with the largest",
+    )
+    ensure(
+        not any(np.allclose(total, np.round([0.25, 0.375], places)) for places in range(3)),
+        "the totals were rounded: [0.25, 0.375] stays as it is",
+    )
+    close(total, [0.25, 0.375], "half of [½, ½] plus an eighth of [0, 1] is [0.25, 0.375]")
+    total = _shape(
+        _masked(mask_votes, np.array([[2, 0], [1, 3]]), [0.5, 1]), (2,), "one total for each next word"
+    )
+    ensure(
+        not np.allclose(total, [1, 3]),
+        "with votes of whole numbers the weight ½ became 0: the mask is not cut to whole numbers",
+    )
+    close(total, [2, 3], "half of [2, 0] plus [1, 3] is [2, 3]")
 
 
 @public_check("mask_votes")
 def nobody_voting_gives_zeros(mask_votes: Any) -> None:
-    """If nobody may vote, all totals are zero; the input stays as it was."""
+    """If nobody may vote, or nobody is there, all totals are zero."""
     votes = np.array([[0.5, 0.5], [0.0, 1.0]])
     close(mask_votes(votes, [False, False]), [0, 0], "with everybody silent the totals should be zero")
-    ensure(
-        np.array_equal(votes, [[0.5, 0.5], [0.0, 1.0]]),
-        "the array votes has changed: multiply into a new array",
+    total = _shape(
+        mask_votes(votes[:0], []), (2,), "no voter is there, and there is still a total for each next word"
     )
+    close(total, [0, 0], "without voters the totals should be zero")
 
 
 @public_check("mask_lookup")
@@ -196,15 +269,32 @@ def several_queries_fetch_several_masks(mask_lookup: Any) -> None:
 
 
 @public_check("mask_lookup")
-def the_query_is_taken_as_it_is(mask_lookup: Any) -> None:
-    """A query whose entries do not add up to one is taken as it is."""
-    masks = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
+def query_and_table_are_taken_as_they_are(mask_lookup: Any) -> None:
+    """Query and table are taken as they are: any numbers, that add up to anything."""
+    masks = np.array([[0, 3, -1], [2, 0, 1]])
     mask = _shape(mask_lookup(np.array([0.5, 0.25]), masks), (3,), "one mask for one query")
     ensure(
-        not np.allclose(mask, [1 / 3, 2 / 3, 1]),
+        not np.allclose(mask, [2 / 3, 2, -1 / 3]),
         "the query was divided by its sum first: multiply it with the table as it is",
     )
-    close(mask, [0.25, 0.5, 0.75], "half of row 0 and a quarter of row 1 should give 0.25, 0.5 and 0.75")
+    ensure(
+        not np.allclose(mask, 0),
+        "½ and ¼ became 0: a query is not cut to whole numbers, though the table holds whole numbers here",
+    )
+    ensure(
+        not np.allclose(mask, [0.5, 1, -0.25]), "the result is cut off at 1: leave it as the product gives it"
+    )
+    ensure(
+        not np.allclose(mask, [0.25, 0.5, 0.25]),
+        "every entry of the table above 0 counted as 1, and every other one as 0: a table may hold any numbers",
+    )
+    close(mask, [0.5, 1.5, -0.25], "½ · [0, 3, −1] + ¼ · [2, 0, 1] is [0.5, 1.5, −0.25]")
+    mask = mask_lookup(np.array([2.0, 1.0]), masks)
+    ensure(
+        not _is(mask, [2 / 3, 2, -1 / 3]),
+        "the query [2, 1] was divided by its sum first: multiply it with the table as it is",
+    )
+    close(mask, [2, 6, -1], "2 · [0, 3, −1] + [2, 0, 1] is [2, 6, −1]")
 
 
 @public_check("pair_features")
@@ -212,11 +302,16 @@ def battery_and_ran_light_one_feature(pair_features: Any) -> None:
     """battery and ran, [1, 0, 1, 1], make the features [1, 0]."""
     W = np.array([[1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [-1.0, -1.0]])
     value = _shape(pair_features(np.array([1.0, 0.0, 1.0, 1.0]), W), (2,), "one value for each column of W")
-    ensure(not np.allclose(value, [1, -1]), "the product is right; now replace negative values by 0")
+    ensure(not np.allclose(value, [1, -1]), "the −1 of the product is still there: it should become 0")
     ensure(not np.allclose(value, [2, 0]), "the last entry of x, the bias, takes part in the product")
+    ensure(not np.allclose(value, [1, 1]), "the −1 of the product became 1: negative values become 0")
     ensure(
-        not np.allclose(value, [1, 1]),
-        "the −1 became 1: negative values become 0, they do not lose their sign",
+        not np.allclose(value, [2, 1]),
+        "[2, 1] comes out when negative numbers are removed before they are added up: first the product, then the ReLU",
+    )
+    ensure(
+        not (np.isclose(value[0], 1) and -1 < value[1] < -1e-5),
+        f"the −1 of the product became −{-value[1]:.3g}: negative values become 0, and no part of them is left",
     )
     close(value, [1, 0], "the product is [1, −1], and after the ReLU it is [1, 0]")
     close(pair_features(np.array([0.0, 1.0, 1.0, 1.0]), W), [0, 1], "for program and ran it should be [0, 1]")
@@ -224,19 +319,38 @@ def battery_and_ran_light_one_feature(pair_features: Any) -> None:
 
 @public_check("pair_features")
 def large_values_stay(pair_features: Any) -> None:
-    """Values above 1 stay as they are, and many rows work at once."""
-    x = np.array([[3.0, 0.5], [-1.0, 2.0], [0.0, 0.0]])
+    """Positive values stay as they are, large ones and small ones, in any number of rows."""
+    x = np.array([[3.0, 2.25], [-1.0, 2.0], [0.0, 0.25]])
     W = np.array([[1.0, -1.0, 0.0], [2.0, 0.0, 1.0]])
     value = _shape(pair_features(x, W), (3, 3), "one row of features for each row of x")
+    right = np.array([[7.5, 0, 2.25], [3, 1, 2], [0.5, 0, 0.25]])
     ensure(
-        not np.allclose(value, x @ W > 0),
+        not np.allclose(value, right > 0),
         "your features are only 0 and 1: a positive value stays as large as it is",
     )
-    ensure(value.max() > 1.5, "values are cut off at 1: only the negative ones are replaced")
+    ensure(
+        _is(value, right) or not np.allclose(value, np.minimum(right, value.max())),
+        f"values are cut off at {value.max():.3g}: only the negative ones are replaced",
+    )
+    ensure(
+        not any(np.allclose(value, np.round(right, places)) for places in (0, 1)),
+        "the features are rounded: 2.25 and 0.25 stay as they are",
+    )
+    ensure(
+        not np.allclose(value, [[5, 0, 1], [1, 1, 1], [2, 0, 1]]),
+        "the last entry of x was replaced by 1: it is already in place, and taken as it is",
+    )
+    close(value, right, "compare with x @ W: only its negative values should have changed")
+    try:
+        value = pair_features(x[:, None], W)
+    except ValueError:
+        raise Hint(
+            "x of shape (3, 1, 2) ends in an error: any number of axes may stand in front of the last"
+        ) from None
     close(
-        value,
-        [[4, 0, 0.5], [3, 1, 2], [0, 0, 0]],
-        "compare with x @ W: only its negative values should have changed",
+        _shape(value, (3, 1, 3), "the axes in front stay as they are"),
+        right[:, None],
+        "of x with three axes, each row should have its features",
     )
 
 
@@ -254,15 +368,35 @@ def the_two_histories_get_their_votes(feed_forward: Any) -> None:
 
 @public_check("feed_forward")
 def votes_may_be_negative(feed_forward: Any) -> None:
-    """There is one ReLU, in the middle: votes may be negative."""
-    W1, W2 = np.array([[1.0, -1.0], [0.5, 0.5]]), np.array([[2.0, -1.0, 0.0], [1.0, -3.0, 1.0]])
+    """There is one ReLU, in the middle: votes may be negative, and features are any numbers above 0."""
+    W1, W2 = np.array([[1.0, -1.0], [0.5, 0.5]]), np.array([[2, -1, 0], [1, -3, 1]])
     votes = _shape(feed_forward(np.array([2.0, 1.0]), W1, W2), (3,), "one vote for each column of W2")
     ensure(votes[1] != 0, "negative votes were cut off: there is no ReLU after the second matrix")
     ensure(not np.allclose(votes, [3.5, 2.0, -1.5]), "the ReLU between the two matrices is missing")
     ensure(not np.allclose(votes, [3.5, 2.0, 0]), "the ReLU comes after both matrices: it belongs between")
+    ensure(
+        not np.allclose(votes, [4, -2, 0]),
+        "the feature 2.5 became 2: features are not cut to whole numbers, though W2 holds whole numbers here",
+    )
     close(
         votes, [5, -2.5, 0], "x W1 is [2.5, −1.5], the ReLU makes it [2.5, 0], and W2 turns that into votes"
     )
+    votes = numbers(feed_forward(np.array([0.0, 1.0]), W1, W2))
+    ensure(not np.allclose(votes, 0), "a feature of 0.5 was lost: only negative values become 0")
+    close(votes, [1.5, -2, 0.5], "x W1 is [0.5, 0.5], which stays, and W2 turns it into [1.5, −2, 0.5]")
+
+
+@public_check("feed_forward")
+def axes_in_front_stay(feed_forward: Any) -> None:
+    """Axes in front of x stay, also with as many next words as entries in x."""
+    W1, W2 = np.array([[1.0, -1.0], [0.5, 0.5]]), np.array([[2.0, -1.0], [1.0, 3.0]])
+    x, right = np.array([[[1.0, 2.0]], [[0.0, 1.0]]]), np.array([[[4.0, -2.0]], [[1.5, 1.0]]])
+    votes = _shape(feed_forward(x, W1, W2), (2, 1, 2), "the axes in front stay as they are")
+    ensure(
+        not np.allclose(votes, right + x),
+        "x itself was added to the votes: the layer returns what comes out of the second matrix, and nothing more",
+    )
+    close(votes, right, "x W1 is [2, 0] and [0.5, 0.5], so the votes are [4, −2] and [1.5, 1]")
 
 
 # ------------------------------------------------------------------------------------- Break it to believe it
@@ -283,7 +417,8 @@ def the_current_word_is_silent(right: Any, history: Any, features: Any) -> Any:
 
     One survives: in your history the current word stands nowhere else.
     """
-    return right(history, features)[np.asarray(history[:-1]) != history[-1]]
+    heard = [word for word in history[:-1] if word != history[-1]]
+    return right([*heard, history[-1]], features)
 
 
 @impostor("skip_votes")
