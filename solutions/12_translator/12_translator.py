@@ -291,7 +291,7 @@ with until_written():
 # `beam_search(step, k, length_penalty, bos, eos, max_length)` returns the hypotheses as a list of `(tokens, score)`, best first; the tokens come without
 # `bos` and with `eos`, if it came. A beam with $k = 1$ is greedy.
 #
-# **Cache what does not change.** The English sentence stays the same while the German one grows, and so does the memory. So the encoder runs
+# **Cache what does not change.** While the German sentence grows, the English one stays the same, and with it the memory. So the encoder runs
 # **once for a sentence**, not once for each word. Only the decoder runs again.
 
 # %% [markdown]
@@ -343,7 +343,7 @@ with until_written():
 # ### What else need not be computed twice?
 #
 # For each new word `decode` computes *all* the German positions again, and gets for the old ones exactly what it got before: the causal mask keeps the new word from them. Look at what the new
-# position needs: its own query, and the **keys and values** of all positions. The old keys and values don't change. So keep them: this is the **KV cache**, and no chat model made of such decoders runs without one.
+# position needs: its own query, and the **keys and values** of all positions. The old keys and values don't change. So keep them: this is the **KV cache**, and hardly any chat model runs without one.
 #
 # | | computed for word number $t$ | by hand, $t = 3$ |
 # |---|---|---|
@@ -470,7 +470,7 @@ with until_written():
 
 # %% [markdown]
 # Guessing among all German words would cost about $\ln 1053 = 7.0$ for each. The fall from there is quick. But has the model learned to translate, or only what German looks like? Give it the English of *another* sentence: a loss
-# that stays as it was owes nothing to the English.
+# that stays as it was owes nothing to the English. (The curve ends higher, chiefly because training adds lab 10's label smoothing.)
 #
 # If you did not wait, here is also the same model after the whole training. Its weights come with the course and go into **your** `Transformer`:
 
@@ -529,7 +529,7 @@ with until_written():
 # whom? The decoder's last cross-attention tells, as the mean of its heads:
 
 # %% tags=["skip-grading"]
-from coursekit.translator.attention_map import alignment
+from coursekit.translator.attention_map import alignment, self_attention_from
 
 with until_written():
     needs("make_batch", "Transformer", "translate")
@@ -541,9 +541,10 @@ with until_written():
             numbers=".2f", vmin=0, vmax=1, xlabel="listens to", ylabel="while saying",
             title="“gegessen”, at the end, looks at “ate”")
     plt.show()
+    print(f"in the encoder's layer 2 “an” looks at “apple” with {self_attention_from(model, source, 2)[1, 3]:.2f}")
 
 # %% [markdown]
-# *habe* looks at the verb, and also at *I*, with which it must agree (*ich habe*, *du hast*). *einen* looks at *an*, and little at *apple*, although its ending depends on the gender of *Apfel*: where a word looks need not be what decides it (section 8). Nobody told it which word belongs to which. It found out because that is how one gets the next word right.
+# *habe* looks at the verb, and also at *I*, with which it must agree (*ich habe*, *du hast*). *einen* looks at *an*, and little at *apple*, although its ending depends on the gender of *Apfel*; but *an*, in the memory, has heard *apple*. (For *zebra* it had to guess a gender: *die*, for *das Zebra*.) Nobody told it which word belongs to which. It found out because that is how one gets the next word right.
 # (The decoder writes small letters at the start; `german_words.decode` makes a capital of the first.)
 #
 # ## 8 · New combinations, and *it*
@@ -570,13 +571,13 @@ with until_written():
 # would have walked the same way; at its first mistake, it would have left it. So one pass tells.)
 #
 # And now the sentence that this course has carried along since lab 07. *The animal did not cross the street because it was too tired*, or *too wide*. English leaves open who *it* is.
-# German can't: **es** is the animal (*das Tier*), **sie** the street (*die Straße*). To choose, the model has to know that streets are not tired.
+# German can't: **es** is the animal (*das Tier*), **sie** the street (*die Straße*). To choose, the model must have learned something like *streets are not tired*.
 #
 # What does it look at, and what does it decide by? The attention maps answer the first question. For the second we ask the gradient, as in lab 09: when the decoder is about to say
 # *es* or *sie*, a small change of which English word's vector (as it enters the encoder) **sways** the choice most? (The largest is drawn as 1.)
 
 # %% tags=["skip-grading"]
-from coursekit.translator.attention_map import self_attention_from, sway
+from coursekit.translator.attention_map import sway
 
 with until_written():
     needs("make_batch", "Transformer", "translate")
@@ -594,19 +595,19 @@ with until_written():
                 ax=ax, numbers=".2f", vmin=0, vmax=1, aspect="auto")
         ax.axhline(len(looks) - 0.5, color="white", lw=4)
         noun = max(("animal", "street"), key=lambda noun: sways[words.index(noun)])
-        ax.set_title(f"… {' '.join(german[place - 1:-1])}: of the two nouns, “{german[place]}” (not “{other}”) hangs on “{noun}”", fontsize=11)
+        ax.set_title(f"… {' '.join(german[place - 1:-1])}: of the two nouns, “{german[place]}” (not “{other}”) is swayed more by “{noun}”", fontsize=11)
         print(f"{sentence}\n    {german_words.decode(said)}")
+    axes[1].set_xlabel("“looks”: each number is the layer's strongest head, so rows do not sum to 1")
     plt.show()
 
 # %% [markdown]
-# One adjective at the very end has changed, besides its own translation, one small word. Read the rows (of the course's weights; each number is that layer's strongest head). In layer 1, *it* looks at
-# the adjective. In layer 2 it looks at *animal* in one sentence, and at *street* in the other. And of the two nouns the choice of the pronoun hangs on the same one (and most of all on *it*
-# itself). The adjective, which alone differs, sways it little: exchanged, it turns the answer; nudged a little, it hardly counts. So a gradient does not name the cause either. Nobody ever marked the noun that *it* stands for: the German pronoun was all that the model had to learn from.
+# One adjective at the very end has changed, besides its own translation, one small word. Read the rows (of the course's weights). In layer 1, *it* looks at
+# the adjective. In layer 2 it looks at *animal* in one sentence, and at *street* in the other. And of the two nouns the same one sways the choice of the pronoun more (*it* itself does most). The adjective, which alone differs, sways it little: exchanged, it turns the answer; nudged a little, it hardly counts. So a gradient does not name the cause either. Nobody ever marked the noun that *it* stands for: the German pronoun was all that the model had to learn from.
 #
 # ### Looking is not deciding: take a head away
 #
 # A map says what a head has read, and the gradient what would matter if it changed a little. Neither says that the model could not do without. To know what is *needed*, take it away (an *ablation*): set the columns of $W^O$ that belong to one head to 0, so that what it found goes nowhere, and ask 240 sentences of the
-# test again. (Stricter: replace what the head says by its mean over many sentences, so that the blocks behind it get inputs of the usual size.) Each comes with a twin that differs in one adjective, and so in German in one pronoun, too (a head counts as missed if more than a tenth of the pronouns that were right go wrong). Whoever knows the two nouns, but not which of them is meant, gets half of them right.
+# test again. Each comes with a twin that differs in one adjective, and so in German in one pronoun, too (a head counts as missed if more than a tenth of the pronouns that were right go wrong). Whoever knows the two nouns, but not which of them is meant, gets half of them right.
 
 # %% tags=["skip-grading"]
 def twins_of(text):
@@ -667,17 +668,24 @@ with until_written():
     for adjective in ("tired", "wide"):
         sentence = f"The animal did not cross the street because it was too {adjective}."
         words, source = parallel.tokenize(sentence), english_words.encode(sentence)
-        weights = self_attention_from(model, source, words.index("it"), head=1)[0]
-        print(f"encoder layer 1, head 2, “it … {adjective}”:", ", ".join(f"{words[n]} {weights[n]:.2f}" for n in weights.argsort(descending=True)[:4]))
+        for layer, head in ((0, 1), (1, 0)):
+            weights = self_attention_from(model, source, words.index("it"), head=head)[layer]
+            print(f"encoder layer {layer + 1}, head {head + 1}, “it … {adjective}”:", ", ".join(f"{words[n]} {weights[n]:.2f}" for n in weights.argsort(descending=True)[:4]))
+    print("encoder layer 1, head 2, on other adjectives:", end=" ")
+    for adjective in ("weak", "lazy", "hungry", "sick", "wet", "hot", "high", "narrow"):
+        words = f"the animal did not cross the street because it was too {adjective} .".split()
+        weights = self_attention_from(model, english_words.encode(" ".join(words)), words.index("it"), head=1)[0]
+        print(f"{adjective} {weights[words.index(adjective)]:.2f}", end="  ")
+    print()
 
 # %% [markdown]
 # (Of the course's weights.) Of 24 heads, 22 can go one at a time, and not a pronoun changes. Two can't.
 #
-# * **Encoder layer 1, head 2** looks at *wide* with nearly all its attention, and at *tired* hardly at all (printed above). In this pair it seems to raise its hand when the adjective suits the object rather than the subject. Without it half of the pronouns
-#   are right, which fits a model that still knows the two nouns, but not which is meant.
-# * **Encoder layer 2, head 1** is needed for the noun. Without it the pronoun is hardly better than guessed.
+# * **Encoder layer 1, head 2** looks at *wide* with nearly all its attention, and at *tired* hardly at all (printed above): it seems to raise its hand for what one says of things, not of living beings. (The nouns have no part in that score: in layer 1 no word has heard
+#   another yet.) Without it half of the pronouns are right, which fits a model that still knows the two nouns, but not which is meant.
+# * **Encoder layer 2, head 1** is needed, too, probably for the noun: that is where it looks. Without it the pronoun is hardly better than guessed.
 #
-# It seems that the first finds out **what is said of it**, the second **whom that suits**: two steps, one in each layer, as lab 09 promised of a stack. Now we know a cause, and not only a trace of one. (And in layer 1 the *strongest* look was another head's, at *tired*. It can go.)
+# It seems that the first finds out **what is said**, and so which of the two is meant, and the second **fetches that noun**, with its gender: two steps, one in each layer, as lab 09 promised of a stack. (And in layer 1 the *strongest* look was another head's, at *tired*. It can go.)
 #
 # **Not missed is not useless.** The four heads of the decoder's second layer that listen to the English can each go alone, but not all four: any three of them are enough; they share this work. The other 18 can go all at once,
 # and every pronoun is still right: for this one task, six heads of 24 suffice.
@@ -739,9 +747,21 @@ with until_written():
             print(f"  {when:<15}", ", ".join(f"{german_words.words[n]} ({logit:.1f})" for logit, n in zip(best.values, best.indices)))
         it = parallel.tokenize(english_words.decode(source)).index("it")
         print(f"  of its look at the English, block 2 gives “it” {alignment(model, source, said)[place, it]:.2f}")
+    source, decoder_input, labels = make_batch(twins)
+    place, rows = pronoun_places(labels), torch.arange(len(twins))
+    for when, y in zip(("before block 1", "after block 1", "after block 2"), after_each_block(model.decoder, lambda: model(source, decoder_input))):
+        likeliest = (y[rows, place] @ model.target_embedding.weight[rivals].T).argmax(dim=1)
+        print(f"{when:<15} the likeliest of er, sie, es is right in {(rivals[likeliest] == labels[rows, place]).float().mean():.0%} of {len(twins)} sentences")
 
 # %% [markdown]
-# Before the first block there is only the word that was just said (*weil*). After the first, *weil* is still ahead, and pronouns come up behind it, in both sentences the same two. The second listens to the English *it*, whose vector by then tells which noun is meant.
+# Before the first block there is only the word that was just said (*weil*). After the first, *weil* is still ahead, and pronouns come up behind it, in both sentences the same two, and no better than guessed. The second listens to the English *it*, whose vector by then tells which noun is meant.
+#
+# | what do we ask? | of | here |
+# |---|---|---|
+# | what is looked at? | the map | the adjective, then a noun |
+# | what would sway it? | the gradient | that noun, more than the other |
+# | what is needed? | ablation | two heads |
+# | where can it be read? | probe, logit lens | after the second block |
 #
 # # Act two: real sentences
 #
@@ -956,7 +976,7 @@ with until_written():
         print(f"{english}\n    it says:   {said}\n    reference: {german}")
 
 # %% [markdown]
-# The model makes up words where pieces go together that never met (nobody checks that a word exists), confuses words that begin alike (*discount*, *discover*), and loses the thread in long sentences. A hundred times the parameters and ten thousand times
+# The model makes up words where pieces go together that never met (nobody checks that a word exists), seems to confuse words that begin alike (*entdeckt* is *discovers*: from *discount*?), and loses the thread in long sentences. A hundred times the parameters and ten thousand times
 # the text mend much of that; the machine stays the same.
 #
 # ### Optional · Switch it off ●●○ (15 minutes, no points)
