@@ -141,6 +141,7 @@ with until_written():
     fig, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.2), width_ratios=(3, 2))
     watched([[BOS, 1], [BOS, 1, 1]])  # for the picture: the branch that greedy never looked at
     draw_search(watched, words, [tokens], ax=left, title="Greedy takes the larger branch first …")
+    left.text(0.5, 0, "orange: greedy's way; blue: a branch that it never looked at", transform=left.transAxes, ha="center", va="top", fontsize=9)
     order = sorted(everything, key=everything.get)
     right.barh(order, [everything[s] for s in order], color=[ORANGE if s == "yes yes" else BLUE for s in order])
     right.set_xlabel("probability of the whole sentence (orange: greedy's)")
@@ -227,12 +228,17 @@ with until_written():
     print(f"\nafter “ma” {(tail < 0.02).sum()} symbols have less than .02 each, together {tail[tail < 0.02].sum():.2f}")
     rng = np.random.default_rng(8)
     made = [sample_name(model, lambda z: temperature_probs(z, 1), rng) for _ in range(300)]
-    odd = [any(np.exp(model.after(name[:n])[TOKENS.index(letter)]) < 0.02 for n, letter in enumerate(name)) for name in made]
-    print(f"of 300 names rolled at T = 1, {np.mean(odd):.0%} have at least one letter that had less than .02")
+    listed = rng.permutation(names())[:300]
+    odd = {name: any(np.exp(model.after(name[:n])[TOKENS.index(letter)]) < 0.02 for n, letter in enumerate(name)) for name in [*made, *listed]}
+    for whose, some in (("300 names rolled at T = 1", made), ("300 names of the list", listed)):
+        print(f"of {whose}, {np.mean([odd[name] for name in some]):.0%} have at least one letter that had less than .02")
+    every = set(names())
+    known = [np.mean([name in every for name in made if odd[name] == has]) for has in (True, False)]
+    print(f"of the rolled ones that have such a letter {known[0]:.0%} stand in the list, of the others {known[1]:.0%}")
 
 # %% [markdown]
-# Cold dice play safe: six of the eight names at $T = 0.4$ begin with *a*, and still colder ones repeat themselves. Hot dice babble. And even at $T = 1$ something is wrong. Many letters have a small probability each. Not all of them fit badly, but the bad ones are among them, and **their small probabilities add up** (the last two lines). And a name is rolled
-# letter by letter: one bad letter is enough. A low temperature makes them rarer, but the good letters less varied, too. Scissors would cut off the long tail
+# Cold dice play safe: six of the eight names at $T = 0.4$ begin with *a* (at $T = 1$ one in seven), and still colder ones repeat themselves. Hot dice babble. And at $T = 1$? Many letters have a small probability each, and **these add up**. That alone is no fault: real names have such letters, too. But the model
+# has seen each of them rarely, and knows badly *which* one fits: rolled names that have one are real half as often (the last line). A low temperature makes them rarer, but the good letters less varied, too. Scissors would cut off the long tail
 # and leave the rest as it is.
 #
 # ## 4 · Top-k: only the best k may play
@@ -386,9 +392,9 @@ with until_written():
 # the left, top-k with $k = 1$ is greedy: one name, three hundred times. In between lies the choice that everybody must make who puts a
 # language model to work.
 #
-# Did you expect the scissors to win? Here a lower temperature does better at nearly every diversity, and only at the right edge are the three level, or the scissors a little ahead. Our measure favours what is
+# Did you expect the scissors to win? Up to about nine different names in ten a lower temperature does better here; beyond that the scissors are a little ahead. Our measure favours what is
 # frequent in the list, a name is short, and the tail of 27 symbols is short. In long texts, where 50,000 words form the tail and one bad word spoils all that follows, top-p came out best
-# (Holtzman et al. 2020).
+# (Holtzman et al. 2020). (Libraries divide by $T$ first and cut afterwards. Some cut by *min-p*, at a share of the best word's probability, or lower what was said before, a *repetition penalty*.)
 #
 # ## 6 · Beam search: keep several sentences in play
 #
@@ -405,7 +411,7 @@ with until_written():
 # | −1.61 | −0.69 | −2.30 | |
 # | −1.61 | −2.30 | −3.91 | |
 #
-# Four sums, and **only the two best stay**. Both grew from the first word here; that may happen. We use these numbers in a tree
+# Four sums, and **only the two best stay**. Both grew from the same first word here; that may happen. (A third-best continuation can't be among the two best of all: two of its own beginning are ahead.) We use these numbers in a tree
 # with eight words:
 
 # %% locked="lecture_tree"
@@ -535,14 +541,15 @@ with until_written():
     ax.set(xlabel="width k of the beam", ylabel="log-probability of the best", xticks=widths, ylim=(-11, -5.5))
     ax.set_xticklabels(widths)
     last = spell(best[-1][0])
-    first = next(k for k, (tokens, _) in zip(widths, best) if spell(tokens) == last)
-    ax.set_title(f"A wider beam finds more probable names; from k = {first} on it stays with {last}")
+    at = [str(k) for k, (tokens, _) in zip(widths, best) if spell(tokens) == last]
+    ax.set_title(f"A wider beam finds more probable names: {last}, at k = {', '.join(at)}")
     plt.show()
+    print(f"log-probability of the empty name {model.after('')[NAME_EOS]:.2f}, of greedy's {best[0][1]:.2f};", f"mean length of the {len(names()):,} names {np.mean([len(name) for name in names()]):.1f}")
 
 # %% [markdown]
 # ## 7 · Long sentences pay more
 #
-# Did you notice? The better the search, the *shorter* the name: *alexandra*, *kayla*, *anna*. Every further word multiplies the
+# Did you notice? The better the search, the *shorter* the name: *alexandra*, then five letters, then four, where the list has 6.2 on the average. Even the *empty* name beats *alexandra*. Every further letter (or word) multiplies the
 # probability by a number of at most 1, nearly always below, so a short sentence has an advantage that it has not earned. For a translator this can be grave: Stahlberg and Byrne (2019) searched
 # without any limit, and for more than half of their sentences the most probable translation of all was the *empty* one.
 #
