@@ -451,7 +451,7 @@ check("cross_entropy", cross_entropy)
 # ## The five together
 #
 # That is the frame of every neural language model in this course: **ids → one-hot rows → a look-up → … → scores → softmax**;
-# and the **price** is what it is trained on. Almost all the rest of the course is about the dots. Here there are none: the look-up gives the
+# and the **price** is what it is trained on. Almost all the rest of the course is about the dots. Here there are none, as the look-up gives the
 # scores at once, from a small table that somebody filled in by hand: in the row *find* the highest score is
 # at *my*, in the row *my* it is at *files*. Follow *find my files* from left to right; a frame marks the true next word.
 
@@ -460,19 +460,19 @@ by_hand = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 4.0], [2.0, 1.0, 0.0]])
 with until_written():
     needs("one_hot", "lookup", "softmax", "cross_entropy")
     H, truth = one_hot([1, 2], 3), [2, 0]  # after "find" comes "my", after "my" comes "files"
-    H = np.asarray(H, dtype=float)
+    H = np.asarray(H, dtype=float)  # yours may be a list
     logits = np.asarray(lookup(H, by_hand), dtype=float)
     fig, axes = plt.subplots(1, 3, figsize=(9, 2.3), sharey=True)
-    panels = [(H, "one-hot rows", ".0f"), (logits, "→ scores", ".0f"), (np.asarray(softmax(logits), dtype=float), "→ probabilities", ".2f")]
+    panels = [(H, "one-hot rows", ".0f"), (logits, "→ scores", ".0f"), (softmax(logits), "→ probabilities", ".2f")]
     for ax, (values, title, numbers) in zip(axes, panels):
         heatmap(values, ["find", "my"], ax=ax, numbers=numbers, aspect="auto", title=title,
                 xlabel="place in the vocabulary" if ax is axes[0] else "next word")
         ax.set_xticks(range(3), vocabulary)
     for row, word in enumerate(truth):
         axes[2].add_patch(plt.Rectangle((word - 0.46, row - 0.46), 0.92, 0.92, fill=False, edgecolor=RED, linewidth=3))
-        axes[2].text(2.6, row, f"pays {cross_entropy(logits[[row]], [word]):.2f}", va="center", color=RED)
+        axes[2].text(2.6, row, f"pays {float(cross_entropy(logits[[row]], [word])):.2f}", va="center", color=RED)
     axes[0].set_ylabel("current word")
-    fig.suptitle(f"This table pays {cross_entropy(logits, truth):.2f} a word; a blind guess pays {np.log(3):.2f}",
+    fig.suptitle(f"This table pays {float(cross_entropy(logits, truth)):.2f} a word; a blind guess pays {np.log(3):.2f}",
                  x=0.01, ha="left", weight="bold")
     plt.show()
 
