@@ -58,7 +58,7 @@ from coursekit.provided.p07_self_attention import causal_mask, padding_mask, sca
 #
 # $$d_k = d_v = \frac{d_{model}}{h} = \frac{512}{8} = 64$$
 #
-# Are eight heads eight times the work, then? For the scores they are not: eight heads of size 64 compute as many products as one of
+# Are eight heads eight times the work, then? For the scores they are not (nor for matrices and values): eight heads of size 64 compute as many products as one of
 # size 512. But there are eight times as many scores to go through the softmax and to keep:
 
 # %%
@@ -117,7 +117,7 @@ check("split_heads", split_heads)
 
 # %% tags=["skip-grading"]
 import matplotlib.pyplot as plt
-from coursekit.figures import BLUE, GREEN, ORANGE, heatmap
+from coursekit.figures import BLUE, GREEN, INK, ORANGE, heatmap
 from coursekit.notebook.progress import track
 from coursekit.notebook.until_written import needs, until_written
 from matplotlib.colors import ListedColormap
@@ -162,7 +162,7 @@ check("merge_heads", merge_heads)
 # in **cross-attention**, for instance the English sentence while the German one is being written. Queries come from the listener,
 # keys *and* values from the memory.
 #
-# The last matrix, $W^O$, mixes what the heads brought home. Without it head 3's findings would stay in the columns of head 3 until the next layer. Cut it into $h$ bands of $d_v$ rows, and
+# (Formulas count the heads from 1, code and figures from 0.) The last matrix, $W^O$, mixes what the heads brought home. Without it head 3's findings would stay in the columns of head 3 until the next layer. Cut it into $h$ bands of $d_v$ rows, and
 # $[\text{head}_1, \dots, \text{head}_h]\,W^O = \sum_i \text{head}_i W^O_i$: every head adds its own piece to the output.
 #
 # And a trick: we don't keep $h$ small matrices but put them side by side in one big one, $W^Q = [W_1^Q, \dots, W_h^Q]$. One product
@@ -353,7 +353,7 @@ with until_written():
 # %% [markdown]
 # Mind the `~`: PyTorch's module wants True where one may *not* attend, the opposite of ours (and of PyTorch's own
 # `scaled_dot_product_attention`). Whoever mixes the two up gets a model in which each word hears only its future. The last word has none and gets *nan*,
-# which spreads to the loss and to every weight; with `need_weights=False` there is no *nan*, and nobody notices.
+# which spreads to the loss and to every weight; with `need_weights=False` today's PyTorch makes zeros of it, there is no *nan*, and nobody notices.
 #
 # ## 5 · What do the heads listen to?
 #
@@ -413,38 +413,38 @@ check("attention_maps", attention_maps)
 # **three messages**: that of the word before, that of the word before that, and that of the first word.
 #
 # We give every model the same number of parameters, and only change $h$. A guess in advance: a head brings home *one* blend of messages, in which
-# all of them share the same columns. From one blend of three independent messages you can't recover all three: of the total variance, one third is
+# all of them share the same columns. Whatever the blend, it is *one* direction in the space of three independent messages: of the total variance, one third is
 # explained, and 2/3 remains as error. Two heads: 1/3. Three heads: 0.
 #
 # A word's vector has 24 numbers: eight for the message, eight for the position, and eight to spare.
 
 # %% tags=["skip-grading"]
-def make_batch(n):
-    """Words (n, 8, 24), and the three messages that each of the last five reports (n, 5, 24)."""
-    message = torch.randn(n, 8, 8)
-    x = torch.cat([message, 2 * torch.eye(8).expand(n, 8, 8), torch.zeros(n, 8, 8)], dim=-1)
-    first = message[:, :1].expand(n, 5, 8)
+def make_batch(n, width=24, size=8):
+    """Words (n, 8, width), and the three messages that each of the last five reports (n, 5, 3 size)."""
+    message = torch.randn(n, 8, size)
+    x = torch.cat([message, 2 * torch.eye(8).expand(n, 8, 8), torch.zeros(n, 8, width - 8 - size)], dim=-1)
+    first = message[:, :1].expand(n, 5, size)
     return x, torch.cat([message[:, 2:-1], message[:, 1:-2], first], dim=-1)
 
 
 class Reporter(nn.Module):
     """A layer of attention, and a linear layer that reads the report from it."""
 
-    def __init__(self, h):
+    def __init__(self, h, width=24, size=8):
         super().__init__()
-        self.listen, self.report = MultiHeadAttention(24, h), nn.Linear(24, 24)
+        self.listen, self.report = MultiHeadAttention(width, h), nn.Linear(width, 3 * size)
 
     def forward(self, x):
         return self.report(self.listen(x)[0])[:, 3:]
 
 # %% tags=["skip-grading"]
-def learn(h, steps=400):
-    """Train a reporter with h heads; returns it and its error after each step."""
+def learn(h, width=24, size=8, steps=400):
+    """Train a reporter with h heads, words of ``width`` numbers and messages of ``size``; returns it and its error after each step."""
     torch.manual_seed(0)
-    model, errors = Reporter(h), []
+    model, errors = Reporter(h, width, size), []
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)  # lab 10 opens this box
-    for _ in track(range(steps), f"training with h = {h}"):
-        x, wanted = make_batch(64)
+    for _ in track(range(steps), f"training with h = {h}, width {width}"):
+        x, wanted = make_batch(64, width, size)
         loss = nn.functional.mse_loss(model(x), wanted)
         optimizer.zero_grad()
         loss.backward()
@@ -456,6 +456,7 @@ def learn(h, steps=400):
 with until_written():
     needs("MultiHeadAttention")
     runs = {h: learn(h) for h in (1, 2, 3)}
+    wide = learn(1, width=48)
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -465,15 +466,16 @@ with until_written():
         ax.plot(errors, color=colour, label=f"h = {h}")
         ax.axhline(1 - h / 3, color=colour, lw=1, ls=":", label="the guess" if h == 3 else None)
         print(f"h = {h}: error {sum(errors[-50:]) / 50:.3f}, the guess was {1 - h / 3:.3f}")
+    ax.plot(wide[1], color=INK, lw=1, label="h = 1, twice as wide")
+    print(f"h = 1, twice as wide: error {sum(wide[1][-50:]) / 50:.3f}")
     ax.set(xlabel="training step", ylabel="share of the variance left", ylim=(-0.03, 1.1))
     ax.set_title("Each further head explains another third of the variance")
     ax.legend(ncols=2)
     plt.show()
 
 # %% [markdown]
-# The errors stop where the argument said. A larger head would not help: it would carry the same one blend, only in more
-# columns. (The guess supposes that a head chooses its words by their *place*. A head may also look at *what* is said: try shorter messages
-# and more steps, and see whether it gets below its line.)
+# The errors stop where the argument said. (With another seed three heads may need more steps.) A head twice as wide hardly helps: it carries the same one blend in more columns, for the weights are the same for all columns.
+# (The guess supposes that a head chooses its words by their *place*. It may also look at *what* is said: with messages of two numbers one head comes to 0.49, two to 0.18. Try `learn(1, size=2)`.)
 #
 # And what does each head of the third model do? You have a tool for that now:
 
@@ -506,7 +508,7 @@ with until_written():
 # %% [markdown] written="why_several" points=2
 # ### BEGIN SOLUTION
 # The softmax hands out one unit of attention for each query and head. One head, however large, brings back a single weighted mean of the values:
-# if it listens to three words, it hears their mixture and can't separate them again. Eight heads have eight sets of weights, so each can
+# if it listens to three words, it hears their mixture and can't separate them again (unless the words already wrote to different columns). Eight heads have eight sets of weights, so each can
 # listen to another word, and the results stay apart until W_O mixes them. In exchange, a head of size 512 compares queries and keys by 512
 # features instead of 64, so its one question can be much finer (its score matrix may have a higher rank).
 # ### END SOLUTION
@@ -565,5 +567,5 @@ progress()
 # ## What is still missing
 #
 # In section 3 *it* found both nouns with one head and *tired* with another, but to combine these findings it needs a second layer on top of the first, and
-# then a third. If you just stack attention layers, they soon stop learning: signals fade, and all words become alike. What holds a
+# then a third. If you just stack attention layers, all words become alike, and soon it makes no difference who listens to whom. What holds a
 # deep stack together? Three small inventions, in lab 09.
