@@ -374,7 +374,7 @@ with until_written():
 
 # %% [markdown]
 # Both sides help, and the encoder gets them in **one** pass. The decoder can use them as well, but it needs 26 passes for one blank of one letter; with a vocabulary of 30,000 words and three blanks it would need $30{,}000^3$, or lab 11's beam.
-# Why does it do so well here? One reason is that it had more lessons: a question at *every* position, the encoder at 15 % of them. (When we gave the encoder six times the steps, so about as many questions, it drew level: 40 %.) That may speak for decoders in large models, too; and a large one can be told its task in words, or shown a few examples in its text,
+# Why does it do so well here? One reason is that it had more lessons: a question at *every* position, the encoder at 15 % of them. (When we gave the encoder six times the steps, so about as many questions, it drew level: 40 %. To ask for 40 % of the letters at once did not help: 33 %.) That may speak for decoders in large models, too; and a large one can be told its task in words, or shown a few examples in its text,
 # without any further training (GPT-3: Brown et al., 2020).
 #
 # So each has its trade: **the encoder understands in one look, the decoder writes.**
@@ -636,7 +636,7 @@ with until_written():
 # %% [markdown]
 # (Where the black curve climbs faster than $T^2$, its table of scores has probably outgrown the processor's fast memory.)
 #
-# How long are the texts that models read? The lecture has a table of *context lengths*. If each token listens to all before it, each costs half its square in pairs (BERT all of it), in every head of every layer. (How the closed models compute theirs is not published.)
+# How long are the texts that models read? The lecture has a table of *context lengths*, as their makers announced them. If each token listens to all before it, each costs half its square in pairs (BERT all of it), in every head of every layer. (How the closed models compute theirs is not published.)
 
 # %% tags=["skip-grading"]
 contexts = {"BERT": 512, "Llama 2": 4_096, "GPT-4": 32_768, "GPT-4 Turbo": 128_000, "Llama 3.1": 131_072, "Claude 3.5 Sonnet": 200_000, "Gemini 1.5 Pro": 2_097_152}
