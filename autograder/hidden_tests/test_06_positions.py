@@ -9,10 +9,9 @@ import math
 
 import numpy as np
 
-from autograder.testing import as_array, expect, follow_through, hidden_test
+from autograder.testing import as_array, expect, expect_unchanged, follow_through, hidden_test
 from autograder.testing import expect_close as _expect_close
 
-UNCHANGED = "your function changes its input: make a new array instead of writing into the old one"
 EQUIVALENT_MUTANTS: dict[str, str] = {}
 
 
@@ -99,38 +98,82 @@ def _in(derived, answer):
 # --------------------------------------------------------------------------------------------- binary_code
 
 
-@hidden_test("binary_code", weight=2)
-def test_the_lectures_four_and_eight_bit_codes(student):
-    """The lectures' tables: 0 to 15 in four bits, and 1 to 16 in eight."""
-    for p, bits in ((range(16), 4), (range(1, 17), 8)):
-        codes = student(list(p), bits)
-        expect_close(codes, [[int(d) for d in format(n, f"0{bits}b")] for n in p], f"the {bits}-bit codes")
+@hidden_test("binary_code", weight=5)
+def test_zero_and_one_in_any_number_of_bits(student):
+    """0 and 1 in a single bit, and with leading zeros in many."""
+    expect_close(student([1, 0, 0], 1), [[1], [0], [0]], "the one-bit codes")
+    for p, bits in ((1, 6), ([0, 1, 1], 3), ([1], 20)):
+        expect_close(student(p, bits), _bits(p, bits), "the codes of zeros and ones")
 
 
-@hidden_test("binary_code", weight=2)
-def test_any_shape_of_positions_gets_one_more_axis(student, rng):
-    """Positions of any shape, and a single one, get one more axis at the end."""
-    p = rng.integers(0, 2**11, size=(3, 2, 10))[:, :, ::2]
-    expect_close(student(p, 11), _bits(p, 11), "the codes of a table of positions")
-    expect(not student.mutated, UNCHANGED)
-    expect_close(student(37, 7), _bits(37, 7), "the code of a single position")
-    expect_close(student([[6]], 3), [[[1, 1, 0]]], "the code of a one-by-one table")
+@hidden_test("binary_code", weight=5)
+def test_any_shape_of_positions_gets_one_more_axis(student):
+    """Tables of zeros and ones, of any shape, get one more axis at the end."""
+    for p in ([[0, 1], [0, 1]], [[1, 0, 1], [0, 1, 1]], [[[1, 0, 0]], [[1, 1, 0]]], [[1]]):
+        expect_close(student(p, 4), _bits(p, 4), "the codes of a table of positions")
 
 
 @hidden_test("binary_code")
-def test_narrow_and_wide_codes(student):
-    """A single bit and twenty bits work."""
-    expect_close(student([1, 0, 0], 1), [[1], [0], [0]], "the one-bit codes")
-    expect_close(student([2**20 - 1, 2**19, 5], 20), _bits([2**20 - 1, 2**19, 5], 20), "the twenty-bit codes")
+def test_the_lectures_four_and_eight_bit_codes(student):
+    """The lectures' tables: 0 to 15 in four bits, and 1 to 16 in eight; and a single position."""
+    for p, bits in ((range(16), 4), (range(1, 17), 8)):
+        codes = student(list(p), bits)
+        expect_close(codes, [[int(d) for d in format(n, f"0{bits}b")] for n in p], f"the {bits}-bit codes")
+    expect_close(student(37, 7), _bits(37, 7), "the code of a single position")
+
+
+@hidden_test("binary_code", weight=5)
+def test_large_positions(student, rng):
+    """Positions from 256 on, in eleven and in twenty bits."""
+    p = rng.integers(2**8 + 1, 2**11, size=20).tolist()
+    expect_close(student(p, 11), _bits(p, 11), "the eleven-bit codes")
+    p = [2**20 - 1, 2**19, 70_005]
+    expect_close(student(p, 20), _bits(p, 20), "the twenty-bit codes")
+
+
+@hidden_test("binary_code", weight=4)
+def test_an_array_of_positions_stays_as_it_is(student, rng):
+    """An array of positions gives the same codes as a list, and stays as it is."""
+    p = rng.integers(2, 2**6, size=20)[::2]
+    expect_close(student(p, 6), _bits(p, 6), "the codes of an array")
+    expect_unchanged(student)
 
 
 # ---------------------------------------------------------------------------------------------- sinusoidal
 
+# Each (T, D) below belongs to one test and one base, but in the last test: it alone sees tables that are kept from call to call.
 
-@hidden_test("sinusoidal", weight=2)
-def test_the_two_tables_of_the_lectures(student):
-    """The lectures' tables: “I am a robot” with four columns and base 100, and five columns, positions 0 to 4."""
+
+@hidden_test("sinusoidal", weight=5)
+def test_a_single_position_and_a_single_column(student):
+    """A single position is 0, 1, 0, 1 …, and a single column is a sine; each is a table with two axes."""
+    expect_close(student(1, 8), [[0, 1, 0, 1, 0, 1, 0, 1]], "the first position")
+    expect_close(student(5, 1), _positions(5, 1), "the positions with one column")
+    expect_close(student(1, 1), [[0]], "the first position with one column")
+
+
+@hidden_test("sinusoidal", weight=10)
+def test_with_base_one_all_clocks_turn_alike(student):
+    """Sines and cosines stand in turn, for positions from 0 on: with base 1, where every clock turns by one radian a step."""
+    for T, D in ((40, 4), (7, 6), (26, 12)):
+        expect_close(student(T, D, 1), _positions(T, D, 1), "the positions with base 1")
+
+
+@hidden_test("sinusoidal", weight=3)
+def test_sines_and_cosines_of_slower_and_slower_clocks(student):
+    """Each pair stands on a slower clock, near and far: “I am a robot” with four columns and base 100, and the usual base."""
     robot = [[0, 1, 0, 1], [0.84, 0.54, 0.10, 1.0], [0.91, -0.42, 0.20, 0.98], [0.14, -0.99, 0.30, 0.96]]
+    P = as_array(student(4, 4, 100), "the table of positions")
+    expect(P.shape == (4, 4), "the lecture's table should have one row for each position")
+    expect(np.abs(P - robot).max() <= 0.00501, "the table differs from the one in the lecture")
+    expect_close(P, _positions(4, 4, 100), "the table of positions")
+    expect_close(student(301, 10), _positions(301, 10), "the positions with the usual base")
+    expect_close(student(40, 2, 3), _positions(40, 2, 3), "the positions of a single clock")
+
+
+@hidden_test("sinusoidal", weight=6)
+def test_an_odd_number_of_columns_works(student):
+    """An odd number of columns ends with a sine: the lecture's five columns, and others."""
     five = [
         [0.000, 0.841, 0.909, 0.141, -0.757],
         [1.000, 0.540, -0.416, -0.990, -0.654],
@@ -138,78 +181,64 @@ def test_the_two_tables_of_the_lectures(student):
         [1.000, 1.000, 0.999, 0.997, 0.995],
         [0.000, 0.001, 0.001, 0.002, 0.003],
     ]
-    for (T, D, base), printed, half in (
-        ((4, 4, 100), robot, 0.00501),
-        ((5, 5, 10000.0), np.transpose(five), 0.000501),
-    ):
-        P = as_array(student(T, D, base), "the table of positions")
-        expect(P.shape == (T, D), "the lecture's table should have one row for each position")
-        expect(np.abs(P - printed).max() <= half, "the table differs from the one in the lecture")
-        expect_close(P, _positions(T, D, base), "the table of positions")
-
-
-@hidden_test("sinusoidal", weight=2)
-def test_sines_and_cosines_of_slower_and_slower_clocks(student):
-    """Sines and cosines stand in turn, each pair on a slower clock, with the base that is given."""
-    expect_close(student(9, 6), _positions(9, 6), "the positions with the usual base")
-    expect_close(student(7, 12, base=50.0), _positions(7, 12, 50.0), "the positions with another base")
-
-
-@hidden_test("sinusoidal", weight=1.5)
-def test_a_single_clock_turns_by_one_radian_a_step(student):
-    """A single clock turns by one radian a step, whatever the base."""
-    expect_close(
-        student(40, 2, 3), [[math.sin(t), math.cos(t)] for t in range(40)], "the positions of a single clock"
-    )
-
-
-@hidden_test("sinusoidal", weight=2)
-def test_an_odd_number_of_columns_works(student):
-    """An odd number of columns ends with a sine, and a single column is a sine."""
+    P = as_array(student(5, 5, 10000.0), "the table of positions")
+    expect(P.shape == (5, 5), "the lecture's table should have one row for each position")
+    expect(np.abs(P - np.transpose(five)).max() <= 0.000501, "the table differs from the one in the lecture")
+    expect_close(P, _positions(5, 5), "the table of positions")
     expect_close(student(11, 7), _positions(11, 7), "the positions with seven columns")
     expect_close(student(6, 3, base=20.0), _positions(6, 3, 20.0), "the positions with three columns")
-    expect_close(student(5, 1), _positions(5, 1), "the positions with one column")
 
 
-@hidden_test("sinusoidal")
-def test_every_position_has_the_same_length(student):
-    """A single position is 0, 1, 0, 1 …; far places are bounded, and equal steps have equal length."""
-    expect_close(student(1, 8), [[0, 1, 0, 1, 0, 1, 0, 1]], "the first position")
-    P = as_array(student(301, 10), "the positions")
-    expect(P.shape == (301, 10), "the positions should have shape (301, 10)")
-    expect_close(
-        _in((P.astype(float) ** 2).sum(axis=1), P), np.full(301, 5.0), "the squared lengths of the positions"
-    )
-    expect_close(P[300], _position(300, 10), "a position far away")
-
-
-@hidden_test("sinusoidal", weight=0.5)
-def test_two_sentences_of_the_same_nine_words_become_different(student, rng):
-    """The lecture's two sentences hold the same nine words; with positions added they hold different vectors."""
-    first = ["I", "do", "not", "like", "apples", "and", "you", "like", "oranges"]
-    second = ["you", "like", "apples", "and", "I", "do", "not", "like", "oranges"]
-    expect(
-        sorted(first) == sorted(second) and len(first) == 9,
-        "the lecture's sentences have the same nine words",
-    )
-    P = as_array(student(9, 4), "the positions")
-    expect_close(P, _positions(9, 4), "the positions of nine words")
-    vector = {word: rng.normal(size=4) for word in sorted(set(first))}
-    one, other = (
-        {tuple((vector[word] + row).round(6)) for word, row in zip(s, P, strict=True)}
-        for s in (first, second)
-    )
-    expect(one != other, "with positions added the two sentences still hold the same vectors")
+@hidden_test("sinusoidal", weight=6)
+def test_the_same_size_with_another_base(student):
+    """Tables of the same size, one after the other, each with a base of its own; then with the usual one."""
+    for base in (50.0, 400.0, 50.0):
+        expect_close(student(9, 6, base=base), _positions(9, 6, base), "the positions with another base")
+    expect_close(student(9, 6), _positions(9, 6), "the positions with the usual base")
 
 
 # -------------------------------------------------------------------------------------------- shift_matrix
 
 
-@hidden_test("shift_matrix", weight=2)
+def _expect_turns(student, c, D):
+    """That each block turns by its angle, in whichever direction."""
+    M = as_array(student(c, D), "the shift matrix")
+    expect(M.shape == (D, D), "the shift matrix should have D rows and D columns")
+    own_block = np.kron(np.eye(D // 2), np.ones((2, 2))) > 0
+    expect(np.abs(M[~own_block]).max(initial=0) < 1e-5, "the shift matrix mixes clocks")
+    expect_close(_in(np.diag(M), M), np.diag(_shift(c, D)), "the diagonal of the shift matrix")
+    expect_close(_in(M.astype(float) @ M.T, M), np.eye(D), "M times its transpose")
+
+
+@hidden_test("shift_matrix", weight=6.5)
 @_with_right_positions
-def test_it_carries_every_position_to_a_later_one(student):
-    """M times the position t is the position t + c, for every t, and M does not depend on t."""
-    for c, D, base in ((3, 8, 10000.0), (11, 6, 100.0)):
+def test_one_clock_turns_by_an_angle(student):
+    """A single clock: M is orthogonal, with the cosine of the angle on its diagonal; a shift by nothing is the identity."""
+    for c in (0, 1, 2, 6):
+        _expect_turns(student, c, 2)
+
+
+@hidden_test("shift_matrix", weight=6.5)
+@_with_right_positions
+def test_every_clock_has_a_block_of_its_own(student):
+    """Several clocks: M is orthogonal, clocks do not mix, and each has the cosine of its own angle on the diagonal."""
+    for c, D in ((3, 8), (5, 4), (6, 12), (0, 10)):
+        _expect_turns(student, c, D)
+
+
+@hidden_test("shift_matrix", weight=11)
+@_with_right_positions
+def test_it_moves_by_parts_of_a_step(student):
+    """Fractional shifts work, with the base that is given."""
+    for c, D, base in ((2.5, 4, 16), (0.75, 6, 100.0)):
+        expect_close(student(c, D, base=base), _shift(c, D, base), "the matrix that moves by a fraction")
+
+
+@hidden_test("shift_matrix", weight=9)
+@_with_right_positions
+def test_it_carries_every_position_a_long_way_on(student):
+    """M times the position t is the position t + c, for every t, by more than a turn, with the base that is given."""
+    for c, D, base in ((11, 6, 100.0), (40, 4, 30.0)):
         M = as_array(student(c, D, base), "the shift matrix")
         expect(M.shape == (D, D), "the shift matrix should have D rows and D columns")
         for t in (0, 1, 4, 29):
@@ -218,104 +247,98 @@ def test_it_carries_every_position_to_a_later_one(student):
         expect_close(M, _shift(c, D, base), "the shift matrix")
 
 
-@hidden_test("shift_matrix")
+@hidden_test("shift_matrix", weight=9)
 @_with_right_positions
-def test_it_moves_back_and_by_parts_of_a_step(student):
-    """Negative and fractional shifts work, and a shift by nothing is the identity."""
-    expect_close(student(-4, 6), _shift(-4, 6), "the matrix that moves back")
-    expect_close(student(2.5, 4, base=16), _shift(2.5, 4, 16), "the matrix that moves by two and a half")
-    expect_close(student(0, 10), np.eye(10), "the matrix that moves by nothing")
+def test_it_moves_a_long_way_back(student):
+    """Negative shifts move back, by more than a turn of the first clock, with the usual base."""
+    for c, D in ((-9, 6), (-45, 10)):
+        expect_close(student(c, D), _shift(c, D), "the matrix that moves back")
 
 
-@hidden_test("shift_matrix")
+@hidden_test("shift_matrix", weight=8)
 @_with_right_positions
-def test_it_is_orthogonal_and_shifts_add_up(student):
-    """It is orthogonal, and a shift by a then by b is the shift by a + b."""
-    a, b = as_array(student(2, 12), "the shift matrix"), as_array(student(5, 12), "the shift matrix")
-    expect(a.shape == b.shape == (12, 12), "the shift matrix should have D rows and D columns")
-    expect_close(_in(a.astype(float) @ a.T, a), np.eye(12), "M times its transpose")
-    expect_close(_in(b.astype(float) @ a, a), _shift(7, 12), "the shift by two and then by five")
-
-
-@hidden_test("shift_matrix", weight=1.5)
-@_with_right_positions
-def test_a_single_clock_turns_by_the_shift_itself(student):
-    """A single clock turns by the shift itself."""
-    expect_close(
-        student(1, 2),
-        [[math.cos(1), math.sin(1)], [-math.sin(1), math.cos(1)]],
-        "the matrix of a single clock",
-    )
-    expect_close(student(-2.5, 2, 7), _shift(-2.5, 2, 7), "the matrix of a single clock that turns back")
+def test_a_single_clock_turns_back_by_parts_of_a_step(student):
+    """A single clock turns back by parts of a step."""
+    for c, base in ((-2.5, 7), (-0.4, 10000.0)):
+        expect_close(student(c, 2, base), _shift(c, 2, base), "the matrix of a single clock that turns back")
 
 
 # ---------------------------------------------------------------------------------------------------- rope
 
 
-@hidden_test("rope", weight=2)
-@_with_right_shifts
-def test_neighbouring_pairs_turn_by_their_position(student, rng):
-    """Each neighbouring pair turns by its position times the speed of its clock."""
-    x, positions = rng.normal(size=(5, 16))[:, ::2], [3, 0, 17, 4, 4]
-    expected = [_rotated(row, m) for row, m in zip(x, positions, strict=True)]
-    expect_close(student(x, positions), expected, "the turned vectors")
-    expect(not student.mutated, UNCHANGED)
+def _expect_angles(student, vectors, positions):
+    """That copies of one vector at several positions stand at the right angles to one another, in whichever direction they turned.
+
+    ``vectors``: (..., D), each of them is put at all the positions.
+    """
+    x = np.repeat(vectors[..., None, :], len(positions), axis=-2)
+    turned = as_array(student(x, positions), "the turned vectors")
+    expect(turned.shape == x.shape, "the result should have the shape of x")
+    right = np.array(
+        [[_rotated(v, m) for m in positions] for v in vectors.reshape(-1, vectors.shape[-1])]
+    ).reshape(x.shape)
+    squares = (vectors.astype(float) ** 2).sum(axis=-1)[..., None, None]
+
+    def alike(rows):
+        rows = rows.astype(float)
+        return rows @ np.swapaxes(rows, -1, -2) / squares
+
+    expect_close(
+        _in(alike(turned), turned), alike(right), "the dot products of a vector at several positions"
+    )
+    if 0 in positions:
+        start = list(positions).index(0)
+        expect_close(turned[..., start, :], x[..., start, :], "the vectors at position 0")
 
 
-@hidden_test("rope", weight=1.5)
+@hidden_test("rope", weight=12)
 @_with_right_shifts
 def test_a_single_pair_turns_by_its_position(student, rng):
-    """A single pair turns by its position itself, backwards at negative and between at fractional positions."""
-    x, positions = rng.normal(size=(4, 2)), np.array([1.0, 5.0, -2.0, 0.25])
-    expected = [_rotated(row, m) for row, m in zip(x, positions, strict=True)]
-    expect_close(student(x, positions), expected, "the turned pairs")
+    """A single pair turns by its position, backwards at negative and between at fractional positions, and keeps its length."""
+    for positions in (np.array([1.0, 5.0, -2.0, 0.25, 0.0]), [58, 2.5]):
+        _expect_angles(student, rng.normal(size=2), positions)
 
 
-@hidden_test("rope")
+@hidden_test("rope", weight=22)
+@_with_right_shifts
+def test_neighbouring_pairs_turn_by_their_position(student, rng):
+    """Each neighbouring pair turns by its position times the speed of its clock, anticlockwise, with the base that is given."""
+    x, positions = rng.normal(size=(5, 16))[:, ::2], [3, 0, 17, 4, -4.5]
+    expected = [_rotated(row, m, 30) for row, m in zip(x, positions, strict=True)]
+    expect_close(student(x, positions, 30), expected, "the turned vectors")
+
+
+@hidden_test("rope", weight=15)
 @_with_right_shifts
 def test_a_batch_with_heads_turns_along_its_positions(student, rng):
-    """A batch with several heads is turned along the axis of the positions."""
+    """A batch with several heads is turned along the axis of the positions, with the base that is given."""
     x, positions = rng.normal(size=(2, 3, 5, 4)), np.array([9, 1, 0, 30, 2])
     expected = np.array(
         [[[_rotated(x[b, h, t], positions[t], 500) for t in range(5)] for h in range(3)] for b in range(2)]
     )
     expect_close(student(x, positions, base=500.0), expected, "the turned vectors of a batch")
-    expect_close(
-        student(x[:1, 0, :1], [7], 500.0), [[_rotated(x[0, 0, 0], 7, 500)]], "a single turned vector"
-    )
 
 
-@hidden_test("rope", weight=2)
+@hidden_test("rope", weight=22)
 @_with_right_shifts
-def test_the_dot_product_depends_on_the_distance_only(student, rng):
-    """The dot product of two turned vectors depends on the distance of their positions only, not on the places."""
-    q, k = rng.normal(size=(1, 6)), rng.normal(size=(1, 6))
-    expected = float(np.dot(_rotated(q[0], 4, 20), k[0]))
-    for start in (0, 3, 58):
-        a, b = (
-            as_array(student(q, [start + 4], 20), "the turned vector"),
-            as_array(student(k, [start], 20), "the turned vector"),
-        )
-        expect(a.shape == b.shape == (1, 6), "the turned vector should have the shape of x")
-        expect_close(
-            _in(np.dot(a[0].astype(float), b[0].astype(float)), a),
-            expected,
-            "the dot product at distance four",
-        )
+def test_in_a_batch_the_distance_counts(student, rng):
+    """In a batch, with heads and without, the dot product of a vector with itself elsewhere depends on the distance."""
+    for shape in ((3, 4), (2, 3, 6)):
+        _expect_angles(student, rng.normal(size=shape), [0, 5, 2, 41])
 
 
-@hidden_test("rope")
+@hidden_test("rope", weight=20)
 @_with_right_shifts
-def test_position_zero_leaves_a_vector_and_lengths_stay(student, rng):
-    """At position 0 nothing turns, lengths never change, and the base can be chosen."""
-    x = rng.normal(size=(4, 10))
-    expect_close(student(x, [0, 0, 0, 0]), x, "the vectors at position 0")
-    turned = as_array(student(x, [20, 21, 22, 23], base=30.0), "the turned vectors")
-    expect_close(
-        turned,
-        [_rotated(row, 20 + t, 30.0) for t, row in enumerate(x)],
-        "the turned vectors with another base",
-    )
-    expect_close(
-        _in((turned.astype(float) ** 2).sum(axis=1), turned), (x**2).sum(axis=1), "the squared lengths"
-    )
+def test_whole_numbers_are_turned_too(student, rng):
+    """Vectors of whole numbers become vectors of real ones."""
+    _expect_angles(student, rng.integers(2, 9, size=(3, 2)), [0, 1, 2, 3, 4])
+
+
+@hidden_test("rope", weight=9)
+@_with_right_shifts
+def test_the_vectors_stay_as_they_are(student, rng):
+    """The vectors that are given stay as they are."""
+    _expect_angles(student, rng.normal(size=2), [0, 1, 2, 3])
+    if student.mutated:  # the values are right: this alone tells the answer from others
+        student.observe("x was changed", [1])
+    expect_unchanged(student)

@@ -111,7 +111,7 @@ plt.show()
 # * `p`: whole numbers from 0 to $2^{\text{bits}} - 1$. A list or an array of any shape, or one single number.
 # * `bits`: how many bits to write, at least 1.
 # * It returns an array with the shape of `p` and one more axis of length `bits` at the end, filled with the numbers 0
-#   and 1. The **highest bit comes first**, as on paper.
+#   and 1. The **highest bit comes first**, as on paper. `p` itself stays as it is.
 #
 # By hand: `binary_code(5, 4)` is `[0, 1, 0, 1]`, and `binary_code([1, 16], 8)` has the rows `[0, 0, 0, 0, 0, 0, 0, 1]` and
 # `[0, 0, 0, 1, 0, 0, 0, 0]`.
@@ -432,11 +432,11 @@ with until_written():
 #
 # `rope(x, positions, base=10000.0)` turns each vector by its position.
 #
-# * `x`: an array `(…, T, D)` of vectors, with any axes (or none) before the last two; D is even.
+# * `x`: an array `(…, T, D)` of vectors, of whole or real numbers, with any axes (or none) before the last two; D is even.
 # * `positions`: T numbers, a list or an array: the position of each of the T vectors. They need not be 0, 1, 2, …; negative ones
 #   and fractions are allowed too.
-# * It returns an array of the shape of `x`. In the vector at position *m*, the **neighbouring** entries $x_{2i}$ and $x_{2i+1}$ form pair *i* and are
-#   turned by $\varphi = m\,\omega_i$, with the same $\omega_i = 1/\text{base}^{\,2i/D}$ as before.
+# * It returns a new array of real numbers, of the shape of `x`, which stays as it is. In the vector at position *m*, the **neighbouring** entries
+#   $x_{2i}$ and $x_{2i+1}$ form pair *i* and are turned by $\varphi = m\,\omega_i$, with the same $\omega_i = 1/\text{base}^{\,2i/D}$ as before.
 #
 # (Some libraries pair entry *i* with entry *i* + D/2 instead. It is the same idea with the columns in another order. Here neighbours are pairs, as in
 # the paper.)

@@ -233,6 +233,33 @@ FAIR: dict[str, dict[str, dict[str, float]]] = {
             "characters_instead_of_bytes": 2,
         },
     },
+    "06_positions": {
+        "binary_code": {
+            "halved_in_place": 3,
+            "numbers_of_eight_bits": 2.5,
+            "axes_of_p_turned_round": 3,
+            "values_of_the_bits": 2,
+        },
+        "sinusoidal": {
+            "odd_rounded_up": 4.5,
+            "own_frequency_for_each_column": 3,
+            "table_kept_by_its_size": 4,
+            "positions_squeezed": 5,
+            "half_the_exponent": 3.5,
+        },
+        "shift_matrix": {
+            "cut_to_whole_steps": 3,
+            "shift_base_ignored": 3,
+            "always_forwards": 3.5,
+            "one_turn_for_all_clocks": 3,
+        },
+        "rope": {
+            "rope_in_place": 3.5,
+            "turned_clockwise": 3,
+            "as_whole_as_x": 4,
+            "rope_for_two_axes": 3,
+        },
+    },
     "07_self_attention": {
         "kernel_smooth": {
             "sigma_not_squared": 2,

@@ -47,6 +47,43 @@ def highest_bit_only(p, bits):
     return code * (np.asarray(p)[..., None] > 0)
 
 
+@misconception("binary_code", title="the bits' values instead of 1")
+def values_of_the_bits(p, bits):
+    """Where a bit is 1 you write its value (4, 2, 1) instead: 5 gives 0, 4, 0, 1. Each place holds 0 or 1; the value follows from the place."""
+    return np.asarray(p)[..., None] & 2 ** np.arange(bits)[::-1]
+
+
+@misconception("binary_code", title="numbers kept in eight bits", keeps="right for numbers up to 255")
+def numbers_of_eight_bits(p, bits):
+    """Your codes are right up to 255. Larger numbers begin again at 0, for you keep p in an array of eight bits (uint8), which holds no more."""
+    p = np.asarray(p).astype(np.uint8).astype(int)
+    return p[..., None] // 2 ** np.arange(bits)[::-1] % 2
+
+
+@misconception(
+    "binary_code",
+    title="the axes of p turned round",
+    keeps="each code is right, and all are in place for a list",
+)
+def axes_of_p_turned_round(p, bits):
+    """Each of your codes is right, but where p is a table, rows and columns have changed places: .T turns *all* axes round. Move only
+    the axis of the bits: np.stack(…, axis=-1)."""
+    p = np.asarray(p)
+    return np.array([p // 2**k % 2 for k in reversed(range(bits))]).T
+
+
+@misconception("binary_code", title="p is changed", keeps="the codes are right")
+def halved_in_place(p, bits):
+    """Your codes are right, but an array p is all zeros afterwards: np.asarray makes no copy of an array, and //= writes into it. Halve a
+    copy, or write p = p // 2."""
+    p = np.asarray(p)
+    code = np.zeros((*p.shape, bits), dtype=int)
+    for k in range(bits):
+        code[..., bits - 1 - k] = p % 2
+        p //= 2
+    return code
+
+
 @alternative("binary_code")
 def code_by_shifting(p, bits):
     p = np.asarray(p, dtype=np.int64)

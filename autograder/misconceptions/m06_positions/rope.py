@@ -28,7 +28,7 @@ def halves_paired(x, positions, base=10000.0):
     return np.concatenate([a * cos - b * sin, a * sin + b * cos], axis=-1)
 
 
-@misconception("rope", title="turned the other way")
+@misconception("rope", title="turned the other way", keeps="right in all but the direction")
 def turned_clockwise(x, positions, base=10000.0):
     """Your arrows turn clockwise. Dot products still know the distance, but the sign of it is swapped: turn anticlockwise, with the minus in front
     of the first sine."""
@@ -64,7 +64,7 @@ def rope_half_the_exponent(x, positions, base=10000.0):
     return _turned(x, np.asarray(positions, dtype=float)[:, None] * base ** (-np.arange(D // 2) / D))
 
 
-@misconception("rope", title="the base is always 10,000")
+@misconception("rope", title="the base is always 10,000", keeps="right with the usual base")
 def rope_base_ignored(x, positions, base=10000.0):
     """Your clocks always use the base 10,000. Use the base that your function is given."""
     return _turned(x, _rope_angles(x, positions, 1e4))
@@ -81,9 +81,36 @@ def overwritten_while_turning(x, positions, base=10000.0):
     return y
 
 
+@misconception("rope", title="x is changed", keeps="right for real numbers, but for the change")
+def rope_in_place(x, positions, base=10000.0):
+    """You write the turned vectors into x itself: the caller's vectors are lost, and where x holds whole numbers all fractions, too. Write into a
+    new array of real numbers."""
+    x[...] = _turned(x, _rope_angles(x, positions, base))
+    return x
+
+
+@misconception("rope", title="cut to whole numbers", keeps="right for an x of real numbers")
+def as_whole_as_x(x, positions, base=10000.0):
+    """Where x holds whole numbers your result is cut to whole numbers: an array made like x (empty_like, zeros_like) has its dtype. Make one of
+    real numbers: np.empty(x.shape)."""
+    y = np.empty_like(x)
+    y[...] = _turned(x, _rope_angles(x, positions, base))
+    return y
+
+
+@misconception("rope", title="made for two axes", keeps="right for an x with two axes")
+def rope_for_two_axes(x, positions, base=10000.0):
+    """For x of shape (T, D) your result is right, but in a batch the entries stand in other places: the new axis of the pairs is axis 2 there,
+    and no longer the last one. Use axis=-1, which counts from the end."""
+    angles = _rope_angles(x, positions, base)
+    cos, sin = np.cos(angles), np.sin(angles)
+    a, b = x[..., 0::2], x[..., 1::2]
+    return np.stack([a * cos - b * sin, a * sin + b * cos], axis=2).reshape(x.shape)
+
+
 @alternative("rope")
 def rope_by_complex_numbers(x, positions, base=10000.0):
-    z = np.ascontiguousarray(x).view(complex)
+    z = np.ascontiguousarray(x, dtype=float).view(complex)
     turned = z * np.exp(1j * np.outer(positions, _speeds(x.shape[-1], base)))
     return turned.view(float)
 

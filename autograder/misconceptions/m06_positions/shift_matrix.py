@@ -57,10 +57,45 @@ def halves_instead_of_pairs(c, D, base=10000.0):
     return np.block([[cos, sin], [-sin, cos]])
 
 
-@misconception("shift_matrix", title="the base is always 10,000")
+@misconception("shift_matrix", title="the base is always 10,000", keeps="right with the usual base")
 def shift_base_ignored(c, D, base=10000.0):
     """Your matrix always belongs to the base 10,000. Use the base that your function is given."""
     return _blocks(c * _speeds(D, 1e4), _turn)
+
+
+@misconception("shift_matrix", title="c is cut to whole steps", keeps="right for whole steps")
+def cut_to_whole_steps(c, D, base=10000.0):
+    """You cut c to a whole number, so 2.5 moves by 2 only. Any number will do: the angle is c · ω, whole or not, and no matrix needs
+    to be multiplied c times."""
+    return _blocks(int(c) * _speeds(D, base), _turn)
+
+
+@misconception("shift_matrix", title="a negative c moves on", keeps="right for a positive c")
+def always_forwards(c, D, base=10000.0):
+    """Your matrix for −c is the one for c: the sign is lost, in abs(c) or a square. A negative c moves back, so its sines change sign."""
+    return _blocks(abs(c) * _speeds(D, base), _turn)
+
+
+@misconception(
+    "shift_matrix",
+    title="full turns of the first clock taken off all",
+    keeps="right up to a full turn of the first clock",
+)
+def one_turn_for_all_clocks(c, D, base=10000.0):
+    """Beyond c = 2π your slow clocks stand wrong: you take full turns off c itself. After 2π steps the first clock is back, but the others are not;
+    sine and cosine need no such help."""
+    return _blocks(np.fmod(c, 2 * np.pi) * _speeds(D, base), _turn)
+
+
+@misconception(
+    "shift_matrix",
+    title="full turns of the first clock taken off all",
+    keeps="right up to a full turn of the first clock",
+)
+def remainder_of_a_turn_for_all_clocks(c, D, base=10000.0):
+    """Your slow clocks stand wrong as soon as c is negative or beyond 2π: you take the remainder of c by 2π. After 2π steps the first clock
+    is back, but the others are not; sine and cosine need no such help."""
+    return _blocks(c % (2 * np.pi) * _speeds(D, base), _turn)
 
 
 @alternative("shift_matrix")

@@ -108,6 +108,28 @@ def last_clock_at_base(T, D, base=10000.0):
     return np.where(column % 2, np.cos(angles), np.sin(angles))
 
 
+_TABLES: dict[tuple[int, int], np.ndarray] = {}
+
+
+@misconception(
+    "sinusoidal", title="a table is kept from call to call", keeps="right for the first base of each T and D"
+)
+def table_kept_by_its_size(T, D, base=10000.0):
+    """Asked again with the same T and D and another base, you return the table of the first base: it is kept from call to call, by T and
+    D alone. Compute it anew, or keep it by all three arguments."""
+    if (T, D) not in _TABLES:
+        _TABLES[T, D] = _even(T, D, base)
+    return _TABLES[T, D].copy()
+
+
+@misconception(
+    "sinusoidal", title="an axis of length one disappears", keeps="right for several rows and columns"
+)
+def positions_squeezed(T, D, base=10000.0):
+    """With T = 1 or D = 1 your result has lost an axis: squeeze() drops each axis of length one. It stays a table (T, D)."""
+    return _even(T, D, base).squeeze()
+
+
 def _even(T, D, base):
     column = np.arange(D)
     angles = _angles(T, 2 * (column // 2) / D, base)

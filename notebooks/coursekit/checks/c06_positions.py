@@ -32,6 +32,10 @@ def five_is_0101(binary_code: Any) -> None:
     ensure(
         not np.array_equal(code, [1, 0, 1, 0]), "the bits are in reverse order: the highest one comes first"
     )
+    ensure(
+        not np.array_equal(code, [0, 4, 0, 1]),
+        "the result is 0, 4, 0, 1: write 1 for each bit that 5 = 4 + 1 has, not the bit's value",
+    )
     close(code, [0, 1, 0, 1], "5 = 4 + 1, so it should be 0101")
     close(binary_code(8, 4), [1, 0, 0, 0], "8 should be 1000")
 
@@ -49,7 +53,24 @@ def leading_zeros_fill_the_width(binary_code: Any) -> None:
 def any_shape_of_positions_works(binary_code: Any) -> None:
     """An array of any shape gets one more axis."""
     codes = _shape(binary_code(np.array([[0, 3], [2, 1]]), 2), (2, 2, 2), "the shape of p, then the bits")
-    close(codes, [[[0, 0], [1, 1]], [[1, 0], [0, 1]]], "0, 3, 2 and 1 are 00, 11, 10 and 01")
+    right = np.array([[[0, 0], [1, 1]], [[1, 0], [0, 1]]])
+    ensure(
+        not np.array_equal(codes, right.swapaxes(0, 1)),
+        "each code is right, but row 0 of p has become column 0: the axes of p keep their order, and only the bits come behind them "
+        "(.T turns all axes round)",
+    )
+    close(codes, right, "0, 3, 2 and 1 are 00, 11, 10 and 01")
+
+
+@public_check("binary_code")
+def numbers_above_255(binary_code: Any) -> None:
+    """1000 in ten bits is 1111101000."""
+    code = _shape(binary_code([1000], 10), (1, 10), "one row for each number, one column for each bit")
+    ensure(
+        not np.array_equal(code, [[0, 0, 1, 1, 1, 0, 1, 0, 0, 0]]),
+        "the code is that of 232 = 1000 − 3 · 256: the numbers are kept in eight bits (uint8), which hold none above 255",
+    )
+    close(code, [[1, 1, 1, 1, 1, 0, 1, 0, 0, 0]], "1000 should be 1111101000")
 
 
 @public_check("sinusoidal")
@@ -121,6 +142,31 @@ def a_longer_sentence_begins_like_a_shorter_one(sinusoidal: Any) -> None:
     )
 
 
+@public_check("sinusoidal")
+def one_position_one_column(sinusoidal: Any) -> None:
+    """A single position is a table with one row, and D = 1 one with a single column."""
+    row = _shape(sinusoidal(1, 4), (1, 4), "one row, though T = 1; both axes stay")
+    close(row, [[0, 1, 0, 1]], "position 0 should be 0, 1, 0, 1")
+    column = _shape(sinusoidal(2, 1), (2, 1), "one column, though D = 1; both axes stay")
+    close(column, [[0], [_SIN1]], "a single column should be the sine of the first clock")
+
+
+@public_check("sinusoidal")
+def another_base_another_table(sinusoidal: Any) -> None:
+    """The same T and D with another base give another table."""
+    for base, speed in ((100, 0.1), (16, 0.25)):
+        P = _shape(sinusoidal(2, 4, base=base), (2, 4), "T rows, D columns")
+        ensure(
+            speed == 0.1 or not np.allclose(P[1, 2:], [np.sin(0.1), np.cos(0.1)]),
+            "asked with base 16 after base 100, it gives the table of base 100 again: is a table kept from call to call?",
+        )
+        close(
+            P[1, 2:],
+            [np.sin(speed), np.cos(speed)],
+            f"with base {base} the second clock should turn by {base}^(−2/4) = {speed} a step",
+        )
+
+
 @public_check("shift_matrix")
 def a_quarter_turn_of_a_single_clock(shift_matrix: Any) -> None:
     """A quarter turn moves a hand from 12 to 3, and from 3 to 6 o'clock."""
@@ -130,13 +176,21 @@ def a_quarter_turn_of_a_single_clock(shift_matrix: Any) -> None:
         not np.allclose(moved, [-1, 0], atol=1e-6),
         "the hand turned backwards, from 12 to 9 o'clock: look at the signs of the two sines",
     )
-    close(moved, [1, 0], "(sin, cos) = (0, 1) should move to (1, 0)")
+    ensure(
+        not np.allclose(moved, [_SIN1, _COS1]),
+        "c = π/2 = 1.57 moved the hand by 1: c need not be whole, so cut nothing off",
+    )
+    close(
+        moved,
+        [1, 0],
+        f"(sin, cos) = (0, 1) should move to (1, 0), but it moves to ({moved[0]:.2f}, {moved[1]:.2f})",
+    )
     close(M @ np.array([1.0, 0.0]), [0, -1], "(sin, cos) = (1, 0) should move to (0, −1)")
 
 
 @public_check("shift_matrix")
 def it_moves_every_position(shift_matrix: Any) -> None:
-    """It moves position t to t + 3, with two clocks of different speed."""
+    """It moves position t to t + 3 and t + 20, with two clocks of different speed."""
     M = _shape(shift_matrix(3, 4, base=100), (4, 4), "D rows and D columns")
 
     def row(t: int) -> Any:
@@ -147,18 +201,33 @@ def it_moves_every_position(shift_matrix: Any) -> None:
         not np.allclose(M[:2, :2], M[2:, 2:]),
         "both clocks turn by the same angle: the second one is slower (ω = 1/10 here)",
     )
+    usual = numbers(shift_matrix(3, 4))
+    ensure(
+        not all(np.allclose(part[2, 2:], [np.cos(0.03), np.sin(0.03)]) for part in (M, usual)),
+        "with base 100 the second clock moves on by 3/100, just as with base 10,000: use the base that is given",
+    )
     for t in (0, 5):
         close((M @ row(t))[:2], row(t + 3)[:2], "the first clock should move on by the angle 3")
         close((M @ row(t))[2:], row(t + 3)[2:], "the second clock should move on by the angle 3/10")
+    far = _shape(shift_matrix(20, 4, base=100), (4, 4), "D rows and D columns")
+    ensure(
+        not np.allclose((far @ row(0))[2:], [np.sin(2 - 0.6 * np.pi), np.cos(2 - 0.6 * np.pi)]),
+        "c = 20 moves the second clock by (20 − 6π)/10 instead of 20/10: full turns of the first clock are no full turns of the others",
+    )
+    close(far @ row(5), row(25), "c = 20 should move position 5 to position 25")
 
 
 @public_check("shift_matrix")
 def back_and_forth_is_the_identity(shift_matrix: Any) -> None:
     """Moving on by 2 and back by 2 changes nothing, and neither does moving by 0."""
-    there, back = shift_matrix(2, 6), shift_matrix(-2, 6)
+    there, back = (_shape(shift_matrix(c, 6), (6, 6), "D rows and D columns") for c in (2, -2))
     close(shift_matrix(0, 6), np.eye(6), "moving by 0 should be the identity matrix")
+    ensure(
+        not np.allclose(there, back),
+        "M for −2 is the same as M for 2: a negative c should move back",
+    )
     close(
-        np.asarray(there) @ np.asarray(back),
+        there @ back,
         np.eye(6),
         "M for 2 times M for −2 should be the identity matrix",
     )
@@ -198,12 +267,33 @@ def neighbours_are_pairs(rope: Any) -> None:
         not np.allclose(turned, [[_COS1, _SIN1, _COS1, _SIN1]]),
         "both pairs turned by the same angle: the second one is slower (ω = 1/10 here)",
     )
-    close(turned, [[_COS1, _SIN1, np.cos(0.1), np.sin(0.1)]], "the pairs should be turned by 1 and by 1/10")
+    usual = numbers(rope(np.array([[1.0, 0.0, 1.0, 0.0]]), [1]))
+    ensure(
+        not all(np.allclose(part[0, 2:], [np.cos(0.01), np.sin(0.01)]) for part in (turned, usual)),
+        "with base 100 the second pair turns by 1/100, just as with base 10,000: use the base that is given",
+    )
+    close(
+        turned,
+        [[_COS1, _SIN1, np.cos(0.1), np.sin(0.1)]],
+        "the pairs should be turned by 1 and by 100^(−2/4) = 1/10",
+    )
+
+
+@public_check("rope")
+def whole_numbers_turn_too(rope: Any) -> None:
+    """Vectors of whole numbers become vectors of real ones."""
+    turned = _shape(rope(np.array([[3, 1]]), [1]), (1, 2), "the shape of x")
+    ensure(
+        not np.array_equal(turned, [[0, 3]]),
+        "(3, 1) turned by 1 is (0.78, 3.06), but you return (0, 3): an array made like x takes whole numbers only where x holds such, "
+        "so make one of real numbers",
+    )
+    close(turned, [[3 * _COS1 - _SIN1, 3 * _SIN1 + _COS1]], "(3, 1) turned by 1 should be (0.78, 3.06)")
 
 
 @public_check("rope")
 def only_the_distance_counts(rope: Any) -> None:
-    """Two words at places 5 and 2 fit as well as at 105 and 102; a batch works too."""
+    """Two words at places 5 and 2 fit as well as at 105 and 102."""
     q, k = np.array([[0.5, -1.0, 2.0, 0.3]]), np.array([[1.0, 0.7, -0.4, 1.5]])
     near = (np.asarray(rope(q, [5])) * np.asarray(rope(k, [2]))).sum()
     far = (np.asarray(rope(q, [105])) * np.asarray(rope(k, [102]))).sum()
@@ -216,10 +306,26 @@ def only_the_distance_counts(rope: Any) -> None:
         abs(near - (q * k).sum()) > 1e-3,
         "nothing was turned: use the positions that are given, not the order of the rows",
     )
-    batch = np.ones((2, 3, 4))
-    turned = _shape(rope(batch, [0, 1, 7]), (2, 3, 4), "the shape of x")
-    close(turned[:, 0], batch[:, 0], "at position 0 nothing should turn")
-    close((turned**2).sum(axis=-1), np.full((2, 3), 4.0), "turning should not change the length of a vector")
+
+
+@public_check("rope")
+def a_batch_works_too(rope: Any) -> None:
+    """In a batch, with heads or without, each (T, D) part is turned as it would be alone."""
+    batch, places = np.linspace(-2, 3, 48).reshape(2, 2, 3, 4) ** 2, [0, 1, 7]
+    for x in (batch[0], batch):
+        turned = _shape(rope(x, places), x.shape, "the shape of x")
+        alone = np.reshape([numbers(rope(part, places)) for part in x.reshape(-1, 3, 4)], x.shape)
+        ensure(
+            np.allclose(turned, alone, atol=1e-5),
+            f"an x of shape {x.shape} is turned differently from its parts of shape (3, 4) alone: is an axis counted from the front, which "
+            "is another one in a batch?",
+        )
+        close(turned[..., 0, :], x[..., 0, :], "at position 0 nothing should turn")
+        close(
+            (turned**2).sum(axis=-1),
+            (x**2).sum(axis=-1),
+            "turning should not change the length of a vector",
+        )
 
 
 # ------------------------------------------------------------------------------------- Break it to believe it
