@@ -84,7 +84,9 @@ def test_the_input_of_sentences_of_one_length(student, rng):
 @hidden_test("shift_targets", weight=3)
 def test_both_hold_integers(student, rng):
     """The lecture's five lessons: both tensors hold integers, for a single sentence and several."""
-    for sentences in ([[2, 1, 0, 4]], rng.integers(10, 90, size=(3, 4)).tolist(), [[], []]):
+    several = rng.integers(10, 90, size=(3, 4)).tolist()
+    empty: list[list[int]] = [[], []]
+    for sentences in ([[2, 1, 0, 4]], several, empty):
         _expect_shifted(student, sentences, 6, 5, 7, dtype=torch.long)
 
 

@@ -735,7 +735,7 @@ with until_written():
         directions = np.linalg.qr(surplus @ directions)[0]  # each round turns them towards the strongest
     counted = surplus @ directions + 1e-9  # no row may be zero
     for word in "january three children peace must".split():
-        print(f"{word:>9s}, counted    " + ", ".join(other for other, _ in nearest(word, counted, words, 5)))
+        print(f"{word:>9s}, counted    " + ", ".join(other for other, _ in nearest(word, counted, corpus.words, 5)))
 
 # %% [markdown]
 # ## Optional · Whose words are these? (5 minutes, no points)
