@@ -10,8 +10,8 @@ every test of the later question would fail, however good the later answer is::
 The first run uses the student's earlier answers, so an answer that fits its own helpers loses nothing. The second one
 replaces them by the right ones. Where the answer raises an error with these, because it passes an argument that only
 the student's helper has, or relies on the type that it returns (a ``Counter``, say), a third run gives the right ones
-the signature and the result type of the student's; and where the additional argument makes logarithms of the result, say, it makes
-them of the right one. A run that passes ends it.
+the signature and the result type of the student's; and where the additional argument makes logarithms of the result, say, or
+shares a distribution among some words only, it does so with the right one. A run that passes ends it.
 
 The right versions run beside the student's code, which can find them there. So only those are sent that are named, with
 what they call: never the answer to the question itself or to a later one.
@@ -72,6 +72,10 @@ def made_of(result, own, right, args, kwargs):
             if isinstance(found, np.ndarray) and (same_size or found.dtype != np.asarray(plain).dtype):
                 if np.array_equal(np.reshape(plain, found.shape), found, equal_nan=True):
                     return np.reshape(result, found.shape).astype(found.dtype)
+            if np.shape(found) == np.shape(plain) == np.shape(result):  # some shares are left out, the others make one
+                kept = np.where(np.asarray(found) != 0, 1.0, 0.0)
+                if not kept.all() and np.allclose(found, plain * kept / np.sum(plain * kept)):
+                    return result * kept / np.sum(result * kept)
             for make in MADE_OF_A_RESULT:
                 made = make(plain)
                 if np.shape(made) == np.shape(found) and np.allclose(made, found, equal_nan=True):

@@ -97,7 +97,7 @@ print(np.exp(small_step([[BOS, 2], [BOS, 1]])))  # after "yes", and after "ok", 
 #
 # `greedy(step, bos, eos, max_length)` returns the pair `(tokens, log_probability)`.
 #
-# * `step`: the model; `bos`, `eos`: two word numbers;
+# * `step`: the model; `bos`, `eos`: two word numbers; other models have others than ours;
 # * `max_length`: stop after this many words (`<eos>` counts) even if `<eos>` has not come (1 or more);
 # * `tokens`: the list of the chosen word numbers, **without** `bos`, and **with** `eos` at its end if it came;
 # * `log_probability`: the sum of the log-probabilities of all the chosen words, `eos` included.
@@ -195,7 +195,7 @@ with until_written():
 #
 # `temperature_probs(logits, T)` returns an array of shape `(V,)`: probabilities that sum to 1.
 #
-# * `logits`: array `(V,)`. Any numbers, also large ones, and $-\infty$ for a word that is impossible (its probability is 0);
+# * `logits`: array `(V,)`. Any numbers, also large ones, and $-\infty$ for a word that is impossible (its probability is 0). The array stays as it is;
 # * `T`: a number above 0, perhaps a very small one.
 
 # %% question="temperature_probs"
@@ -323,7 +323,7 @@ plt.show()
 # * of equally probable words the one with the lower number goes first.
 #
 # `np.cumsum` gives the running sums. The tests stay away from sums that equal `p` exactly, where rounding would decide, with one
-# exception: `p = 1`. Rounding may end the running sum at 0.9999999999999999, so that it never reaches 1. All possible words stay then, too.
+# exception: `p = 1`. Rounding may end the running sum at 0.9999999999999999, so that it never reaches 1, or at 1 before the rarest words. All possible words stay then, too.
 
 # %% question="top_p"
 def top_p(logits, p, T=1.0):
@@ -450,15 +450,15 @@ def lecture_step(prefixes):
 #    word. A hypothesis that has ended (its last token is `eos`) is not extended: it is one candidate, just as it is.
 # 3. **Prune.** Of all the candidates keep the `k` with the highest *score*. Candidates of probability 0 ($\log = -\infty$) are never kept,
 #    even if fewer than `k` remain. So a hypothesis after which every word is impossible drops out; if no hypothesis is left at all, the
-#    search is over and returns an empty list.
+#    search is over and returns an empty list. With equal scores the candidate that came first goes first: the earlier hypothesis, then the lower word number.
 # 4. Repeat 2 and 3 until every hypothesis of the beam has ended, or `max_length` tokens have been chosen; those that have not
 #    ended by then are returned as they are.
 #
 # **By hand**, for the small model with $k = 2$ and α = 0: after one word the beam holds `[2]` (.5) and `[1]` (.4), after two `[1, 1]` (.28) and `[2, 2]` (.20), after
 # three both have ended.
 #
-# Hints: Of each row only the `k` largest entries can ever be kept. With equal scores the candidate that came first stays first (earlier
-# hypothesis, then lower word number); `sorted` keeps that order, with `reverse=True` as well. Carry the plain log-probability along, and
+# Hints: Of each row only the `k` largest entries can ever be kept. `sorted` keeps the order of
+# equals, with `reverse=True` as well. Carry the plain log-probability along, and
 # compute the score from it.
 
 # %% question="beam_search"

@@ -387,6 +387,39 @@ FAIR: dict[str, dict[str, dict[str, float]]] = {
             "train_with_the_outer_mode": 3,
         },
     },
+    "11_decoding": {
+        "greedy": {
+            "greedy_does_not_pay_for_eos": 2,
+            "greedy_takes_the_last_of_equals": 2.5,
+            "greedy_with_the_notebooks_eos": 2,
+            "greedy_by_a_product": 2.5,
+        },
+        "temperature_probs": {
+            "temperature_upside_down": 0.5,
+            "temperature_that_overflows": 1,
+            "temperature_as_a_power": 1,
+            "temperature_in_place": 1.5,
+            "temperature_not_below_a_hundredth": 1.5,
+        },
+        "top_k": {
+            "top_k_by_a_threshold": 3,
+            "top_k_keeps_the_last_of_equals": 3,
+            "top_k_place_by_place": 3,
+            "top_k_with_a_low_number": 3.5,
+        },
+        "top_p": {
+            "top_p_stays_below_but_keeps_one": 2.5,
+            "top_p_temperature_last": 2.5,
+            "top_p_up_to_the_first_sum": 3,
+            "top_p_without_the_rarest": 3.5,
+        },
+        "beam_search": {
+            "beam_with_penalty_at_the_end": 5,
+            "beam_with_k_live_ones": 4,
+            "beam_that_asks_about_all": 6,
+            "beam_with_finished_ones_first": 6.5,
+        },
+    },
     "12_translator": {
         "make_batch": {
             "batch_with_eos_at_the_source": 1,

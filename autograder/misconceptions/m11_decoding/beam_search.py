@@ -104,6 +104,87 @@ def beam_that_puts_finished_ones_aside(step, k, length_penalty, bos, eos, max_le
     return _search(step, k, length_penalty, bos, eos, max_length, finished_stay=False)
 
 
+@misconception(
+    "beam_search",
+    title="finished sentences take no place in the beam",
+    keeps="another beam search that is used in practice",
+)
+def beam_with_k_live_ones(step, k, length_penalty, bos, eos, max_length):
+    """Your finished hypotheses take no place in the beam: k others go on at every step. That is done in practice too, but here a finished hypothesis is one
+    of the k, so that fewer are extended and the search can stop."""
+
+    def score(hypothesis):
+        return hypothesis[1] / len(hypothesis[0]) ** length_penalty
+
+    beam: list = [([], 0.0)]
+    finished: list = []
+    for _ in range(max_length):
+        if not beam:
+            break
+        rows = step([[bos, *tokens] for tokens, _ in beam])
+        grown = [
+            ([*tokens, word], log_p + float(p))
+            for (tokens, log_p), row in zip(beam, rows, strict=True)
+            for word, p in enumerate(row)
+            if p > -np.inf
+        ]
+        finished += [one for one in grown if one[0][-1] == eos]
+        beam = sorted([one for one in grown if one[0][-1] != eos], key=score, reverse=True)[:k]
+    return [(one[0], score(one)) for one in sorted(finished + beam, key=score, reverse=True)[:k]]
+
+
+@misconception(
+    "beam_search",
+    title="the model is asked about finished sentences",
+    keeps="the hypotheses and their scores are right; step is asked for rows that nobody uses",
+)
+def beam_that_asks_about_all(step, k, length_penalty, bos, eos, max_length):
+    """Your hypotheses are right, but step is called with those that have ended, too: prefixes of different lengths in one call, which a model cannot treat
+    as one batch. Give it those that have not ended."""
+
+    def score(hypothesis):
+        return hypothesis[1] / len(hypothesis[0]) ** length_penalty
+
+    beam: list = [([], 0.0)]
+    for _ in range(max_length):
+        if all(tokens[-1:] == [eos] for tokens, _ in beam):
+            break
+        candidates = []
+        for (tokens, log_p), row in zip(beam, step([[bos, *tokens] for tokens, _ in beam]), strict=True):
+            if tokens[-1:] == [eos]:
+                candidates.append((tokens, log_p))
+            else:
+                candidates += [
+                    ([*tokens, word], log_p + float(p)) for word, p in enumerate(row) if p > -np.inf
+                ]
+        beam = sorted(candidates, key=score, reverse=True)[:k]
+    return [(one[0], score(one)) for one in beam]
+
+
+@misconception(
+    "beam_search",
+    title="finished sentences go first among equals",
+    keeps="only equal scores are ordered otherwise",
+)
+def beam_with_finished_ones_first(step, k, length_penalty, bos, eos, max_length):
+    """Where scores are equal, your finished hypotheses go before the others: they are listed first among the candidates. Go through the beam in its order, and add
+    each hypothesis' candidates in its turn."""
+
+    def score(hypothesis):
+        return hypothesis[1] / len(hypothesis[0]) ** length_penalty
+
+    beam: list = [([], 0.0)]
+    for _ in range(max_length):
+        live = [one for one in beam if one[0][-1:] != [eos]]
+        if not live:
+            break
+        candidates = [one for one in beam if one[0][-1:] == [eos]]
+        for (tokens, log_p), row in zip(live, step([[bos, *tokens] for tokens, _ in live]), strict=True):
+            candidates += [([*tokens, word], log_p + float(p)) for word, p in enumerate(row) if p > -np.inf]
+        beam = sorted(candidates, key=score, reverse=True)[:k]
+    return [(one[0], score(one)) for one in beam]
+
+
 @misconception("beam_search", title="the search ends with the first finished sentence")
 def beam_that_stops_too_early(step, k, length_penalty, bos, eos, max_length):
     """Your search stops as soon as one hypothesis has ended. The others may still overtake it (with a length penalty they often do): go on until all of

@@ -63,7 +63,9 @@ def greedy_scores_the_last_word(step, bos, eos, max_length):
     return _greedy(step, bos, eos, max_length, add=lambda total, word, log_p: log_p)
 
 
-@misconception("greedy", title="the end is not counted in the sum")
+@misconception(
+    "greedy", title="the end is not counted in the sum", keeps="the tokens are right; one summand is missing"
+)
 def greedy_does_not_pay_for_eos(step, bos, eos, max_length):
     """Your sum leaves out the last word when it is eos. Ending is a choice as well, and the model gave it a probability."""
     return _greedy(
@@ -83,6 +85,27 @@ def greedy_takes_the_last_of_equals(step, bos, eos, max_length):
     return _greedy(step, bos, eos, max_length, pick=lambda row: len(row) - 1 - int(np.argmax(row[::-1])))
 
 
+@misconception(
+    "greedy", title="the notebook's EOS instead of the argument", keeps="right wherever the end has number 0"
+)
+def greedy_with_the_notebooks_eos(step, bos, eos, max_length):
+    """Your function stops at the word with number 0, the notebook's EOS, whatever the argument `eos` is. Other models have other numbers: compare with
+    the argument."""
+    return _greedy(step, bos, 0, max_length)
+
+
+@misconception(
+    "greedy", title="the logarithm of a product", keeps="only the number of a long sentence is wrong"
+)
+def greedy_by_a_product(step, bos, eos, max_length):
+    """For a long sentence your log-probability is −∞: the product of its probabilities is too small for a computer, and the logarithm comes too late.
+    Add the log-probabilities of the words."""
+    tokens, product = _greedy(
+        step, bos, eos, max_length, start=1.0, add=lambda total, word, log_p: total * math.exp(log_p)
+    )
+    return tokens, math.log(product) if product else -math.inf
+
+
 def _greedy(
     step,
     bos,
@@ -90,10 +113,11 @@ def _greedy(
     max_length,
     pick=lambda row: int(np.argmax(row)),
     add=lambda total, word, log_p: total + log_p,
+    start=0.0,
 ):
     """The right answer; a wrong one picks another word, or adds up something else."""
     tokens: list[int] = []
-    total = 0.0
+    total = start
     while len(tokens) < max_length and tokens[-1:] != [eos]:
         row = step([[bos, *tokens]])[0]
         tokens.append(pick(row))

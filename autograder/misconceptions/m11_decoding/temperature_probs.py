@@ -59,6 +59,28 @@ def temperature_in_place(logits, T):
     return _softmax(logits / T)
 
 
+@misconception(
+    "temperature_probs", title="powers of probabilities that underflow", keeps="right but for extreme numbers"
+)
+def temperature_as_a_power(logits, T):
+    """Your probabilities are raised to the power 1/T. By the formula that is right, but for a small T all the powers become 0 (and the result nan), and a
+    probability that was 0 for the computer stays 0 at any temperature. Divide the logits by T first, then take the softmax."""
+    with np.errstate(invalid="ignore"):
+        powers = _softmax(logits) ** (1 / T)
+        return powers / powers.sum()
+
+
+@misconception(
+    "temperature_probs",
+    title="a very small T is made larger",
+    keeps="only a very small T is treated otherwise",
+)
+def temperature_not_below_a_hundredth(logits, T):
+    """Below some line your T is made larger, so that logits which differ by very little come out nearly equal. Any T above 0 may be divided by; the
+    softmax that is given is safe."""
+    return _softmax(logits / max(T, 0.01))
+
+
 @alternative("temperature_probs")
 def temperature_by_powers(logits, T):
     ratio = np.exp((np.asarray(logits, dtype=float) - max(logits)) / T)

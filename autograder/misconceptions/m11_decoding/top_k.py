@@ -112,6 +112,27 @@ def top_k_keeps_the_last_of_equals(logits, k, T=1.0):
     return result
 
 
+@misconception(
+    "top_k", title="an error where k is larger than V", keeps="only a k that is larger than V is missing"
+)
+def top_k_place_by_place(logits, k, T=1.0):
+    """With k larger than V your function looks for a place that the list does not have. Every word stays then; a slice `[:k]` forgives it."""
+    order = np.argsort(-logits, kind="stable")
+    masked = np.full(len(logits), -np.inf)
+    for place in range(k):
+        masked[order[place]] = logits[order[place]] / T
+    return _softmax(masked)
+
+
+@misconception("top_k", title="a low number instead of −∞", keeps="right but for very low logits")
+def top_k_with_a_low_number(logits, k, T=1.0):
+    """The words that should be out get a very low logit. Where the others' logits are as low, they come in again: −∞ is what always gives the
+    probability 0."""
+    masked = np.array(logits, dtype=float)
+    masked[np.argsort(-logits, kind="stable")[k:]] = -1e9
+    return _softmax(masked / T)
+
+
 @alternative("top_k")
 def top_k_with_minus_infinity(logits, k, T=1.0):
     order = sorted(range(len(logits)), key=lambda i: (-logits[i], i))

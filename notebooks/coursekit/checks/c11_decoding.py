@@ -22,13 +22,18 @@ _ENDLESS = [0.0, 0.4, 0.6]
 
 
 class _Model:
-    """The small tree (or the endless model) as a ``step`` that looks at what it is asked."""
+    """The small tree (or the endless model) as a ``step`` that looks at what it is asked.
+
+    Only a strict one refuses sentences that have ended: a search that asks about them too fails one check, not all.
+    """
 
     def __init__(
         self,
         after: dict[tuple[int, ...], list[float]] | None = None,
         otherwise: tuple[float, ...] = (1.0, 0.0, 0.0),
+        strict: bool = False,
     ) -> None:
+        self.strict = strict
         self.after = _AFTER if after is None else after
         self.otherwise = otherwise
         self.calls = 0
@@ -41,12 +46,12 @@ class _Model:
             "step was given a prefix that does not begin with bos: each prefix is [bos, *tokens]",
         )
         ensure(
-            len({len(prefix) for prefix in prefixes}) <= 1,
-            "step was given prefixes of different lengths in one call: has a finished one been extended?",
+            not self.strict or all(_EOS not in prefix for prefix in prefixes),
+            "step was asked what comes after eos: call it with the hypotheses that have not ended, and only with these",
         )
         ensure(
-            all(_EOS not in prefix for prefix in prefixes),
-            "step was asked what comes after eos: a sentence that has ended is not extended",
+            not self.strict or len({len(prefix) for prefix in prefixes}) <= 1,
+            "step was given prefixes of different lengths in one call",
         )
         rows = [self.after.get(tuple(prefix[1:]), self.otherwise) for prefix in prefixes]
         with np.errstate(divide="ignore"):
@@ -105,6 +110,38 @@ def the_end_at_once(greedy: Any) -> None:
     ensure(tokens[:1] == [1], "of two equally probable words the one with the lower number is taken")
 
 
+@public_check("greedy")
+def other_models(greedy: Any) -> None:
+    """Other numbers for bos and eos, and a sentence of a hundred words."""
+    after = {(): [0.1, 0.2, 0.7], (2,): [0.9, 0.05, 0.05]}
+
+    def other_step(prefixes: Any) -> np.ndarray:
+        logprobs: np.ndarray = np.log(
+            [after.get(tuple(map(int, one))[1:], [0.9, 0.05, 0.05]) for one in prefixes]
+        )
+        return logprobs
+
+    tokens, _ = _hypothesis(greedy(other_step, 5, 2, 8), "the result")
+    ensure(
+        tokens != [2, 0],
+        "here the argument eos is 2, so [2] is the whole sentence, but yours is [2, 0]: stop at `eos`, not at the "
+        "notebook's EOS",
+    )
+    equal(tokens, [2], f"with eos = 2 the tokens should be [2] here, but they are {tokens}")
+    row = np.full(10001, 1e-4)
+    row[[0, 7]] = 1e-5, 2e-4
+    tokens, number = _hypothesis(greedy(lambda prefixes: np.log([row]), 20000, 0, 100), "the result")
+    equal(
+        tokens, 100 * [7], "of 10 001 words number 7 is the best every time here, for max_length = 100 words"
+    )
+    ensure(
+        number != -math.inf,
+        "a sentence of 100 words has a log-probability of −852, but yours is −∞: the product of so many small "
+        "probabilities is too small for a computer, so add their logarithms",
+    )
+    close(number, 100 * math.log(2e-4), "the log-probability is the sum over all the chosen words")
+
+
 # ------------------------------------------------------------------------------------------- temperature_probs
 
 
@@ -145,6 +182,35 @@ def freezing(temperature_probs: Any) -> None:
         "large logits, or a small T, make nan: use the safe softmax",
     )
     close(probabilities, [0, 1, 0], "at T = 0.001 the largest logit should get probability 1")
+
+
+@public_check("temperature_probs")
+def close_and_far(temperature_probs: Any) -> None:
+    """Nearly equal logits at T = 0.001, and far ones at T = 400."""
+    tiny = 2.0**-10
+    near = np.asarray(temperature_probs(np.array([2.0, 2.0 + tiny, 2.0 + tiny, 2.0]), tiny), dtype=float)
+    ensure(
+        np.isfinite(near).all(),
+        "four nearly equal logits at T = 0.001 make nan: has something become 0 (powers of probabilities, say), and is "
+        "0 divided by 0? Divide the logits by T, then take the safe softmax",
+    )
+    ensure(
+        not np.allclose(near, [0.2378, 0.2622, 0.2622, 0.2378], atol=3e-4),
+        "four nearly equal logits at T = 0.001 get what they should get at T = 0.01: use T as it is, however small",
+    )
+    close(
+        near,
+        [0.1345, 0.3655, 0.3655, 0.1345],
+        "logits that differ by T should get .134 and .366: divide them by T, then take the softmax",
+        atol=1e-3,
+    )
+    far = temperature_probs(np.array([0.0, -800.0]), 400.0)
+    close(
+        far,
+        [0.8808, 0.1192],
+        "logits 0 and −800 at T = 400 should get .881 and .119: divide the logits by T before the softmax",
+        atol=1e-3,
+    )
 
 
 # ------------------------------------------------------------------------------------------------------- top_k
@@ -191,6 +257,13 @@ def places_and_ties(top_k: Any) -> None:
     )
     close(tied, [0.2689, 0.7311, 0, 0], "of equal logits the one with the lower number stays", atol=1e-4)
     close(top_k(_four(), 99), [0.4, 0.3, 0.2, 0.1], "with k larger than V every word stays", atol=1e-6)
+    low = np.asarray(top_k(np.array([-3e12, -2e12, -4e12, -2e12]), 2), dtype=float)
+    ensure(
+        not (low[[0, 2]] > 0).any(),
+        "of the logits −3e12, −2e12, −4e12, −2e12 the first and the third should be out, but a share is left to them: a "
+        "logit of −∞ gives the probability 0, a very low number need not",
+    )
+    close(low, [0, 0.5, 0, 0.5], "of −3e12, −2e12, −4e12, −2e12 the two best should have ½ each", atol=1e-6)
 
 
 @public_check("top_k")
@@ -230,7 +303,7 @@ def the_nucleus(top_p: Any) -> None:
 
 @public_check("top_p")
 def at_least_one_at_most_all(top_p: Any) -> None:
-    """A tiny p keeps the best word, p = 1 keeps all, and the temperature comes first."""
+    """A tiny p keeps the best word, and the temperature comes first."""
     tiny = top_p(_four()[::-1], 0.01)
     ensure(
         not np.allclose(tiny, [1, 0, 0, 0]),
@@ -238,13 +311,39 @@ def at_least_one_at_most_all(top_p: Any) -> None:
         "each back in its place",
     )
     close(tiny, [0, 0, 0, 1], "for p = .01 the best word alone should stay", atol=1e-6)
-    close(top_p(_four(), 1.0), [0.4, 0.3, 0.2, 0.1], "for p = 1 all the words should stay", atol=1e-6)
+    equal_words = top_p(np.log([0.2, 0.4, 0.4]), 0.01)
+    close(
+        equal_words,
+        [0, 1, 0],
+        "of two equally probable words the one with the lower number goes first",
+        atol=1e-6,
+    )
     close(
         top_p(_four(), 0.6, 0.25),
         [1, 0, 0, 0],
         "at T = ¼ the first word alone has .72, so it alone should stay: temperature first, then the cut",
         atol=1e-6,
     )
+
+
+@public_check("top_p")
+def one_keeps_all(top_p: Any) -> None:
+    """p = 1 keeps all that are possible, however the running sum is rounded."""
+    close(top_p(_four(), 1.0), [0.4, 0.3, 0.2, 0.1], "for p = 1 all the words should stay", atol=1e-6)
+    ten = np.asarray(top_p(np.zeros(10), 1.0), dtype=float)
+    ensure(
+        np.shape(ten) == (10,) and (ten > 0).sum() == 10,
+        f"of ten equally probable words all should stay for p = 1, but {int((ten > 0).sum())} of them did: the running "
+        "sum ends at 0.9999999999999999",
+    )
+    close(ten, np.full(10, 0.1), "ten equally probable words should have .1 each for p = 1", atol=1e-6)
+    rare = np.asarray(top_p(np.array([-45.0, 1.0, -np.inf, 0.0]), 1.0), dtype=float)
+    ensure(
+        rare[0] > 0,
+        "for p = 1 the word with logit −45 should stay, too: it is rare, but possible, and the running sum is rounded "
+        "to 1 before it",
+    )
+    close(rare, [0, 0.7311, 0, 0.2689], "for p = 1 the probabilities should be the softmax", atol=1e-4)
 
 
 @public_check("top_p")
@@ -324,10 +423,6 @@ def nine_beams_try_everything(beam_search: Any) -> None:
         all(a[1] >= b[1] - 1e-12 for a, b in itertools.pairwise(beam)),
         "the best hypothesis should come first",
     )
-    ensure(
-        model.calls <= 3,
-        f"step was called {model.calls} times; one call for each position, with all the live prefixes, makes 3",
-    )
 
 
 @public_check("beam_search")
@@ -344,6 +439,35 @@ def who_has_ended_keeps_its_place(beam_search: Any) -> None:
         beam,
         [([0], math.log(0.4)), ([1, 1, 1, 0], math.log(0.105))],
         "k = 2 should give [0] (which has ended at once) and [1, 1, 1, 0] here",
+    )
+
+
+@public_check("beam_search")
+def of_equals_the_first(beam_search: Any) -> None:
+    """Of equal scores the candidate that came first stays first."""
+    after = {(): [0.25, 0.5, 0.25], (1,): [0.5, 0.5, 0.0]}
+    tokens = [tokens for tokens, _ in _beam(beam_search(_Model(after), 2, 0.0, _BOS, _EOS, 5))]
+    ensure(
+        tokens != [[0], [1, 0]],
+        "[0] stayed, where [1, 0] and [1, 1] should: all three have .25, but [1] was the better hypothesis before, so "
+        "what grew from it comes first. Go through the beam in its order, whether a hypothesis has ended or not",
+    )
+    equal(
+        tokens,
+        [[1, 0], [1, 1, 0]],
+        "k = 2 should give [1, 0] and [1, 1, 0] here: of equal scores the earlier hypothesis comes first, then the lower "
+        "word number",
+    )
+
+
+@public_check("beam_search")
+def one_call_in_each_round(beam_search: Any) -> None:
+    """step is called once in each round, about the hypotheses that have not ended."""
+    model = _Model(strict=True)
+    beam_search(model, 9, 0.0, _BOS, _EOS, 10)
+    ensure(
+        model.calls <= 3,
+        f"step was called {model.calls} times; one call for each position, with all the live prefixes, makes 3",
     )
 
 
@@ -425,16 +549,16 @@ def the_score_decides_at_every_step(beam_search: Any) -> None:
 def keeps_ties(right: Any, logits: Any, k: Any, T: Any = 1.0) -> Any:
     """It keeps every word whose logit is not below the k-th largest, so more than k where some are equal.
 
-    One survives: no other logit equals the k-th largest of yours.
+    One survives: a word has to be out whose logit equals the k-th largest (at a T where theirs is more than 0).
     """
-    return right(logits, int((logits >= np.sort(logits)[-k]).sum()), T)
+    return right(logits, int((logits >= np.sort(logits)[-min(k, len(logits))]).sum()), T)
 
 
 @impostor("top_k")
 def forgets_the_temperature(right: Any, logits: Any, k: Any, T: Any = 1.0) -> Any:
     """It ignores the temperature.
 
-    One survives: your temperature is 1.
+    One survives: it takes a temperature other than 1, and words that stay with different logits.
     """
     return right(logits, k)
 
@@ -443,7 +567,7 @@ def forgets_the_temperature(right: Any, logits: Any, k: Any, T: Any = 1.0) -> An
 def prefers_the_higher_number(right: Any, logits: Any, k: Any, T: Any = 1.0) -> Any:
     """Of equal logits it lets the higher number go first.
 
-    One survives: which of two equal words stays, if only one may? Your input does not ask.
+    One survives: of equal words some have to stay and some not (at a T where theirs is more than 0).
     """
     return np.asarray(right(logits[::-1], k, T))[::-1]
 
@@ -452,7 +576,7 @@ def prefers_the_higher_number(right: Any, logits: Any, k: Any, T: Any = 1.0) -> 
 def overflows(right: Any, logits: Any, k: Any, T: Any = 1.0) -> Any:
     """Its exponential overflows, and it answers nan.
 
-    One survives: none of your logits is large after the division by T.
+    One survives: it takes a positive logit that is above about 700 after the division by T.
     """
     kept = np.asarray(right(logits, k, T))
     return np.full(kept.shape, np.nan) if np.max(logits / T) > 709 else kept
