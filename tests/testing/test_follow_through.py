@@ -250,3 +250,21 @@ def test_a_wrong_helper_that_also_cuts_off_below_zero_is_replaced_by_a_right_one
     helper = "def double(x, floor=None):\n    y = 3 * x\n    return y if floor is None else max(y, floor)\n"
     answer = "def quadruple(x):\n    return 2 * double(x, floor=0) + double(-x, floor=0)\n"
     assert _verdict(_notebook(helper + answer)).passed
+
+
+@hidden_test("answer")
+@follow_through("def shares(x):\n    return x / x.sum()\n", "shares")
+def the_shares_of_the_first_two(student):
+    """The shares of the first two among themselves."""
+    expect_close(student(np.array([3.0, 1.0, 4.0])), [0.75, 0.25, 0], "the shares")
+
+
+def test_a_wrong_helper_that_shares_among_some_only_is_replaced_by_a_right_one_that_does():
+    helper = (
+        "def shares(x, among=None):\n"
+        "    x = x**2 if among is None else x**2 * among\n"
+        "    return x / x.sum()\n"
+    )
+    answer = "import numpy as np\ndef answer(x):\n    return shares(x, among=np.array([1, 1, 0]))\n"
+    student = Student.local_namespace(_notebook(helper + answer), "answer")
+    assert run_test(the_shares_of_the_first_two.hidden_test, student).result.passed

@@ -558,7 +558,7 @@ def keeps_ties(right: Any, logits: Any, k: Any, T: Any = 1.0) -> Any:
 def forgets_the_temperature(right: Any, logits: Any, k: Any, T: Any = 1.0) -> Any:
     """It ignores the temperature.
 
-    One survives: it takes a temperature other than 1, and words that stay with different logits.
+    One survives: it takes a temperature other than 1 that changes the shares of the words that stay.
     """
     return right(logits, k)
 
