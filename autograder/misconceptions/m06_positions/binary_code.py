@@ -60,6 +60,13 @@ def numbers_of_eight_bits(p, bits):
     return p[..., None] // 2 ** np.arange(bits)[::-1] % 2
 
 
+@misconception("binary_code", title="numbers kept in sixteen bits", keeps="right for numbers up to 32,767")
+def numbers_of_sixteen_bits(p, bits):
+    """Your codes are right up to 32,767. You keep p in an array of sixteen bits (int16), which holds no larger number."""
+    p = np.asarray(p).astype(np.int16).astype(int)
+    return p[..., None] // 2 ** np.arange(bits)[::-1] % 2
+
+
 @misconception(
     "binary_code",
     title="the axes of p turned round",

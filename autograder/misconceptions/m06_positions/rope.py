@@ -108,6 +108,36 @@ def rope_for_two_axes(x, positions, base=10000.0):
     return np.stack([a * cos - b * sin, a * sin + b * cos], axis=2).reshape(x.shape)
 
 
+@misconception("rope", title="positions cut to whole numbers", keeps="right at whole positions")
+def at_whole_positions(x, positions, base=10000.0):
+    """You cut the positions to whole numbers, so a word at 2.5 is turned as at 2. A position need not be whole: the angle is position times
+    speed, as it is."""
+    return _turned(x, _rope_angles(x, np.asarray(positions).astype(int), base))
+
+
+@misconception("rope", title="the sign of the positions is lost", keeps="right at positions from 0 on")
+def at_positions_without_sign(x, positions, base=10000.0):
+    """A word at −2 is turned as at 2: the sign of the position is lost. A negative position turns backwards."""
+    return _turned(x, _rope_angles(x, np.abs(positions), base))
+
+
+@misconception("rope", title="counted from the first position", keeps="right where the first position is 0")
+def from_the_first_position(x, positions, base=10000.0):
+    """You take the first position off all of them, so the first word is never turned. Between the words of *one* call nothing changes by that, but
+    two calls no longer fit together: turn by the positions as they are given."""
+    return _turned(x, _rope_angles(x, np.asarray(positions) - positions[0], base))
+
+
+@misconception("rope", title="the turned pairs put back in halves", keeps="right for a single pair")
+def put_back_in_halves(x, positions, base=10000.0):
+    """You turn the right pairs, but put all new first entries before all second ones. Each pair goes back to where it was: np.stack with
+    axis=-1 and then reshape, or assign to [..., 0::2] and [..., 1::2]."""
+    angles = _rope_angles(x, positions, base)
+    cos, sin = np.cos(angles), np.sin(angles)
+    a, b = x[..., 0::2], x[..., 1::2]
+    return np.concatenate([a * cos - b * sin, a * sin + b * cos], axis=-1)
+
+
 @alternative("rope")
 def rope_by_complex_numbers(x, positions, base=10000.0):
     z = np.ascontiguousarray(x, dtype=float).view(complex)

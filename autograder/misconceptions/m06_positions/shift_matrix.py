@@ -98,6 +98,22 @@ def remainder_of_a_turn_for_all_clocks(c, D, base=10000.0):
     return _blocks(c % (2 * np.pi) * _speeds(D, base), _turn)
 
 
+_MATRICES: dict[tuple[float, int], np.ndarray] = {}
+
+
+@misconception(
+    "shift_matrix",
+    title="a matrix is kept from call to call",
+    keeps="right for the first base of each c and D",
+)
+def matrix_kept_by_its_shift(c, D, base=10000.0):
+    """Asked again with the same c and D and another base, you return the matrix of the first base: it is kept from call to call, by c
+    and D alone. Compute it anew, or keep it by all three arguments."""
+    if (c, D) not in _MATRICES:
+        _MATRICES[c, D] = _blocks(c * _speeds(D, base), _turn)
+    return _MATRICES[c, D].copy()
+
+
 @alternative("shift_matrix")
 def shift_by_complex_numbers(c, D, base=10000.0):
     M = np.zeros((D, D), dtype=np.float32)

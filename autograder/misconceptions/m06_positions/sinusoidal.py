@@ -108,6 +108,26 @@ def last_clock_at_base(T, D, base=10000.0):
     return np.where(column % 2, np.cos(angles), np.sin(angles))
 
 
+@misconception(
+    "sinusoidal",
+    title="the last of an odd number of columns stays empty",
+    keeps="right for an even number of columns, which is the rule",
+)
+def last_column_empty(T, D, base=10000.0):
+    """With an odd number of columns your last one is all zeros: you fill whole pairs only. It is the sine of one more clock, whose cosine has
+    no room."""
+    P = np.zeros((T, D))
+    P[:, : D - D % 2] = _even(T, D, base)[:, : D - D % 2]
+    return P
+
+
+@misconception("sinusoidal", title="rounded to two decimals")
+def rounded_to_two_decimals(T, D, base=10000.0):
+    """Your values are right, but rounded to two decimals, as they are printed. Return them as they are: the slow clocks move by less than that
+    in a step, so neighbours would look the same."""
+    return _even(T, D, base).round(2)
+
+
 _TABLES: dict[tuple[int, int], np.ndarray] = {}
 
 

@@ -63,14 +63,24 @@ def any_shape_of_positions_works(binary_code: Any) -> None:
 
 
 @public_check("binary_code")
-def numbers_above_255(binary_code: Any) -> None:
-    """1000 in ten bits is 1111101000."""
-    code = _shape(binary_code([1000], 10), (1, 10), "one row for each number, one column for each bit")
-    ensure(
-        not np.array_equal(code, [[0, 0, 1, 1, 1, 0, 1, 0, 0, 0]]),
-        "the code is that of 232 = 1000 − 3 · 256: the numbers are kept in eight bits (uint8), which hold none above 255",
+def large_numbers(binary_code: Any) -> None:
+    """In twenty bits 1000 is 00000000001111101000, and 100,000 is 00011000011010100000."""
+    codes = _shape(
+        binary_code([1000, 100_000], 20), (2, 20), "one row for each number, one column for each bit"
     )
-    close(code, [[1, 1, 1, 1, 1, 0, 1, 0, 0, 0]], "1000 should be 1111101000")
+    right = np.array(
+        [[int(bit) for bit in code] for code in ("00000000001111101000", "00011000011010100000")]
+    )
+    ensure(
+        not np.array_equal(codes[0], [0] * 12 + [1, 1, 1, 0, 1, 0, 0, 0]),
+        "for 1000 the code is that of 232 = 1000 − 3 · 256: the numbers are kept in eight bits (uint8), which hold none above 255",
+    )
+    close(codes[0], right[0], "1000 should be 00000000001111101000")
+    close(
+        codes[1],
+        right[1],
+        "1000 is right, but 100,000 should be 00011000011010100000: does your array's dtype hold numbers so large?",
+    )
 
 
 @public_check("sinusoidal")
@@ -84,6 +94,10 @@ def am_in_i_am_a_robot(sinusoidal: Any) -> None:
     ensure(
         not np.allclose(P[1], [_SIN1, np.sin(0.1), _COS1, np.cos(0.1)]),
         "all sines come first and all cosines last: they should stand in turn, sine, cosine, sine, cosine",
+    )
+    ensure(
+        not np.allclose(P[1], [0.84, 0.54, 0.1, 1], rtol=0, atol=1e-9),
+        "the row of place 1 is right, but rounded to two decimals: return the numbers with all their digits",
     )
     close(P[0], [0, 1, 0, 1], "at place 0 every hand points to 12: sine 0, cosine 1, in turn")
 
@@ -119,6 +133,7 @@ def an_odd_number_of_columns_ends_with_a_sine(sinusoidal: Any) -> None:
         [[0, 1], [_SIN1, _COS1], [0.9092974268, -0.4161468365]],
         "columns 0 and 1 should be the sine and cosine of 1 a step",
     )
+    ensure(P[:, 4].any(), "the last column is all zeros: with D = 5 it is the sine of the third clock")
     ensure(
         abs(P[2, 2] - np.sin(2 / 10000 ** (2 / 6))) > 1e-6,
         "D in the exponent should be 5 and not 6, although there are three clocks",
@@ -209,6 +224,10 @@ def it_moves_every_position(shift_matrix: Any) -> None:
     for t in (0, 5):
         close((M @ row(t))[:2], row(t + 3)[:2], "the first clock should move on by the angle 3")
         close((M @ row(t))[2:], row(t + 3)[2:], "the second clock should move on by the angle 3/10")
+    ensure(
+        not np.allclose(usual, M),
+        "with base 10,000 the matrix is the same as with base 100 just before: is something kept from call to call?",
+    )
     far = _shape(shift_matrix(20, 4, base=100), (4, 4), "D rows and D columns")
     ensure(
         not np.allclose((far @ row(0))[2:], [np.sin(2 - 0.6 * np.pi), np.cos(2 - 0.6 * np.pi)]),
@@ -235,7 +254,7 @@ def back_and_forth_is_the_identity(shift_matrix: Any) -> None:
 
 @public_check("rope")
 def a_quarter_turn_of_an_arrow(rope: Any) -> None:
-    """The arrow (1, 0) turned by a quarter is (0, 1)."""
+    """The arrow (1, 0) turned by a quarter is (0, 1), and turned back by a quarter (0, −1)."""
     x = np.array([[1.0, 0.0], [0.0, 1.0]])
     turned = _shape(rope(x, [np.pi / 2, np.pi / 2]), (2, 2), "the shape of x")
     ensure(
@@ -250,7 +269,21 @@ def a_quarter_turn_of_an_arrow(rope: Any) -> None:
         not np.allclose(turned[0], [0, -1], atol=1e-6),
         "the arrow turned clockwise: look at the signs of the sines",
     )
+    ensure(
+        not np.allclose(turned, [[_COS1, _SIN1], [-_SIN1, _COS1]]),
+        "both arrows stand at π/2 = 1.57, but are turned by 1: positions need not be whole, so cut nothing off",
+    )
+    ensure(
+        not np.allclose(turned, x),
+        "both arrows stand at π/2, but neither is turned: use the positions as they are given, each for itself",
+    )
     close(turned, [[0, 1], [-1, 0]], "(1, 0) should become (0, 1), and (0, 1) should become (−1, 0)")
+    back = _shape(rope(x, [-np.pi / 2, -np.pi / 2]), (2, 2), "the shape of x")
+    ensure(
+        not np.allclose(back, turned),
+        "at −π/2 the arrows turn as at π/2: a negative position turns them back",
+    )
+    close(back, [[0, -1], [1, 0]], "(1, 0) should become (0, −1) at −π/2, and (0, 1) should become (1, 0)")
     close(x, [[1, 0], [0, 1]], "the result is right, but x itself has changed: write into a new array")
 
 
@@ -266,6 +299,10 @@ def neighbours_are_pairs(rope: Any) -> None:
     ensure(
         not np.allclose(turned, [[_COS1, _SIN1, _COS1, _SIN1]]),
         "both pairs turned by the same angle: the second one is slower (ω = 1/10 here)",
+    )
+    ensure(
+        not np.allclose(turned, [[_COS1, np.cos(0.1), _SIN1, np.sin(0.1)]]),
+        "the numbers are right, but both new first entries stand before both second ones: put each pair back side by side",
     )
     usual = numbers(rope(np.array([[1.0, 0.0, 1.0, 0.0]]), [1]))
     ensure(
