@@ -25,7 +25,12 @@ from autograder.testing import (
 EQUIVALENT_MUTANTS = {
     "greedy: while len(tokens) != max_length and tokens[-1:] != [eos]:": "the length grows by one and stops there",
     "greedy: log_probabilities = step([[bos, *tokens]])[ -1]  # (V,)": "there is only one row",
-    "top_p: kept = order[before <= p]": "differs only when a sum equals p exactly, which the text leaves open",
+    "top_p: kept = order if p >= 1 else order[before <= p]  # near 1 the sums are rounded, and would lose the rarest words": (
+        "differs only when a sum equals p exactly, which the text leaves open"
+    ),
+    "top_p: kept = order if p == 1 else order[before < p]  # near 1 the sums are rounded, and would lose the rarest words": (
+        "p is at most 1"
+    ),
     "beam_search: if row[word] != -np.inf:": "nothing is below −∞",
     "beam_search: continue": "once all have ended, the loop has nothing left to do",
 }

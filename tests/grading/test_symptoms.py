@@ -137,3 +137,13 @@ def test_an_answer_that_keeps_prices_of_earlier_calls_is_told_so():
         lab, question, run_question(lab, question, student_with_answer(lab, question, cross_entropy))
     )
     assert symptom is not None and symptom.name == "something kept"
+
+
+def test_what_an_answer_asks_a_given_function_is_not_taken_for_its_result():
+    def greedy(step, bos, eos, max_length):
+        step([[bos], [bos]])
+        return [bos, eos], 0.5
+
+    answer = student_with_answer("11_decoding", "greedy", greedy)
+    symptom = find_symptom("11_decoding", "greedy", run_question("11_decoding", "greedy", answer))
+    assert symptom is None or "axis" not in symptom.sentence
