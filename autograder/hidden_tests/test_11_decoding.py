@@ -434,7 +434,7 @@ def test_who_is_out_is_out_however_low_the_logits(student):
     expect_close(student(logits, 2), [0, 0.5, 0, 0.5], "the probabilities of very low logits")
 
 
-@hidden_test("top_p", weight=0.4)
+@hidden_test("top_p", weight=0.3)
 @_with_right_temperature
 def test_the_nucleus_by_hand(student):
     """The case of the text: .4, .3, .2, .1 with p = .6 and p = .8."""
@@ -443,7 +443,7 @@ def test_the_nucleus_by_hand(student):
     expect_close(student(logits, 0.8), [4 / 9, 3 / 9, 2 / 9, 0], "the probabilities for p = .8")
 
 
-@hidden_test("top_p", weight=0.7)
+@hidden_test("top_p", weight=0.6)
 @_with_right_temperature
 def test_top_p_of_other_logits(student, rng):
     """Other logits in any order, several p; each word keeps its place and arguments are left alone."""
@@ -473,7 +473,7 @@ def test_top_p_when_it_is_cold(student):
         expect_unchanged(student)
 
 
-@hidden_test("top_p", weight=0.2)
+@hidden_test("top_p", weight=0.5)
 @_with_right_temperature
 def test_top_p_with_ties(student):
     """Of equally probable words those with the lower numbers are in."""
@@ -481,7 +481,7 @@ def test_top_p_with_ties(student):
     expect_close(student(logits, 0.01), [0, 1, 0, 0, 0], "the probabilities when some are equal")
 
 
-@hidden_test("top_p", weight=0.3)
+@hidden_test("top_p", weight=0.2)
 @_with_right_temperature
 def test_top_p_at_the_edges(student, rng):
     """A tiny p keeps the best word; large logits, impossible words, one sure word."""

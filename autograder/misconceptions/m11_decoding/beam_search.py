@@ -27,12 +27,15 @@ def _search(
     count_eos=True,
     start=0.0,
     add=lambda total, log_p: total + log_p,
+    more=0,
+    order=lambda row: np.argsort(-row, kind="stable"),
 ):
     """Beam search with a parameter for each mistake."""
 
     def score(hypothesis, power=alpha):
         tokens, log_p = hypothesis
         length = len(tokens) if count_eos or tokens[-1:] != [eos] else max(1, len(tokens) - 1)
+        length += more
         return log_p / length**power
 
     rank = rank or score
@@ -49,7 +52,7 @@ def _search(
                     candidates.append((tokens, log_p))
                 continue
             row = next(rows)
-            for word in np.argsort(-row, kind="stable")[: per_hypothesis or k]:
+            for word in order(row)[: per_hypothesis or k]:
                 if keep_impossible or row[word] > -np.inf:
                     candidates.append(([*tokens, int(word)], add(log_p, float(row[word]))))
         beam = sorted(candidates, key=rank, reverse=reverse)[:k]
@@ -242,6 +245,24 @@ def beam_with_a_linear_penalty(step, k, length_penalty, bos, eos, max_length):
 def beam_that_does_not_count_eos(step, k, length_penalty, bos, eos, max_length):
     """Your n leaves out eos. It is a token like the others here: its log-probability is in the sum, so it counts in the length."""
     return _search(step, k, length_penalty, bos, eos, max_length, count_eos=False)
+
+
+@misconception("beam_search", title="the beginning counts as a token", keeps="right without a length penalty")
+def beam_that_counts_bos(step, k, length_penalty, bos, eos, max_length):
+    """Your n is too large by one: it counts bos. That is the empty page, which nobody chose."""
+    return _search(step, k, length_penalty, bos, eos, max_length, more=1)
+
+
+@misconception(
+    "beam_search", title="of equal words the last goes first", keeps="only equal scores are ordered otherwise"
+)
+def beam_that_takes_the_last_of_equals(step, k, length_penalty, bos, eos, max_length):
+    """Of words with equal scores yours takes the higher number first, which is what reading a sorted list backwards does. Ties go to the earlier hypothesis, then
+    to the lower word number."""
+    return _search(
+        *(step, k, length_penalty, bos, eos, max_length),
+        order=lambda row: np.argsort(row, kind="stable")[::-1],
+    )
 
 
 @misconception(

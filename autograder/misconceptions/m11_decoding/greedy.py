@@ -49,6 +49,14 @@ def greedy_counts_bos(step, bos, eos, max_length):
     return prefix[1:], total
 
 
+@misconception(
+    "greedy", title="one word too many", keeps="right wherever the sentence ends before max_length"
+)
+def greedy_with_one_word_too_many(step, bos, eos, max_length):
+    """A model that does not end is stopped one word too late: there are at most max_length words."""
+    return _greedy(step, bos, eos, max_length + 1)
+
+
 @misconception("greedy", title="the probability instead of its logarithm")
 def greedy_returns_the_probability(step, bos, eos, max_length):
     """Your number is the probability of the sentence. Its logarithm is asked for: the plain sum of what step gives."""

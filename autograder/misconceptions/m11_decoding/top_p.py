@@ -135,6 +135,13 @@ def top_p_without_the_rarest(logits, p, T=1.0):
     return _nucleus(logits, T, lambda ps: int(np.searchsorted(np.cumsum(ps), p)) + 1)
 
 
+@misconception("top_p", title="of equal words the last ones are in", keeps="only ties are decided otherwise")
+def top_p_takes_the_last_of_equals(logits, p, T=1.0):
+    """Of equally probable words yours takes those with the higher numbers first, which is what reading a sorted list backwards does. Sort the negative
+    probabilities with kind="stable" instead."""
+    return _nucleus(logits[::-1], T, _enough(p))[::-1]
+
+
 @alternative("top_p")
 def top_p_word_by_word(logits, p, T=1.0):
     probabilities = _softmax(np.asarray(logits, dtype=float) / T).tolist()
