@@ -205,7 +205,7 @@ with until_written():
 # ## A thin majority
 #
 # Five to four is a poor victory for something that is perfectly certain. The lead is one vote of nine; make the
-# sentence longer by words that say nothing, and it is one of thirty. Real votes are also noisy, because they are counted from
+# sentence longer by words that say nothing, and it is one of thirty-three. Real votes are also noisy, because they are counted from
 # limited text. Let us shake every single vote by random noise of the same size and see how often the wrong word wins:
 
 # %% tags=["skip-grading"]
@@ -519,7 +519,7 @@ with until_written():
 # ### The mask is learned
 #
 # Let us see that. Throw our mask away: all scores are 0, all voters have the same weight. At each position of both sentences that has an earlier word and a next one,
-# count the weighted votes and look at the share $p$ of the word that really comes next (every pair has been met, so the weighted votes sum to one). The price is lab 00's $-\ln p$. Which scores lower it? A voter who gave the true word more than
+# count the weighted votes and look at the share $p$ of the word that really comes next (every pair has been met, so the weighted votes sum to one). The price is lab 00's $-\ln p$ (lower than in new sentences, for the votes were counted in these). Which scores lower it? A voter who gave the true word more than
 # the average $p$ should be heard more, one who gave it less should be heard less. Written down, one step downhill adds to the score of voter $i$, who has the weight $w_i$ and gave
 # the true word the vote $v_i$,
 #
@@ -568,8 +568,8 @@ with until_written():
     print("largest score in the rows of all other words:", np.abs(others).max().round(2))
 
 # %% [markdown]
-# Nobody told it which words matter. It found the two that we wrote down by hand (no *ran*, *down* or *please* stands before *ran* here, so these three stay at 0; that the numbers are
-# not our ones and zeros does no harm, for to a softmax only the lead counts, and theirs is the larger one). The rows of all other words have not moved: there all voters say the same, and nothing is to
+# Nobody told it which words matter. It found the two that we wrote down by hand (no *ran*, *down* or *please* stands before *ran* here, so these three stay at 0). That the numbers are
+# not our ones and zeros does no harm: to a softmax only the lead counts, and theirs is the larger one. The rows of all other words have not moved: there all voters say the same, and nothing is to
 # be gained by hearing some of them more.
 #
 # Does such a table serve sentences that it has never read? Two sentences cannot tell. Let us make 128, count and learn on 8 or on 16 of them, and predict the word after
@@ -605,7 +605,7 @@ with until_written():
 # ### The formula
 #
 # Write *Q* for the queries (here: the rows that the one-hot words have fetched from the table of scores), *K* for the keys, *V* for what
-# the voters have to say (their *values*), and you have read the formula that gave *Attention Is All You Need* its name (but for one factor, see the note below):
+# the voters have to say (their *values*), and you have read the formula at the heart of *Attention Is All You Need* (but for one factor and the origin of *Q*, *K* and *V*, see below):
 #
 # $$\operatorname{Attention}(Q, K, V) = \operatorname{softmax}(Q\,K^{\mathsf T})\,V$$
 #

@@ -437,8 +437,8 @@ with until_written():
 # word is one token, and no pair remains.
 #
 # The **learned vocabulary** grows by one with every merge. (All 256 bytes are in it from the start; the picture
-# begins with the 18 letters of the rhyme and the `_`.) The number of types **in use** in the text rises at first, since a new token joins while its parts still occur elsewhere, and then falls,
-# since the parts die out.
+# begins with the 18 letters of the rhyme and the `_`.) The number of types **in use** in the text rises at first, since a new token joins while its parts still occur elsewhere, wavers, and falls in
+# the end, since the parts die out.
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -525,7 +525,7 @@ with until_written():
 # brought it to translation in 2016, and GPT-2 put the bytes below it in 2019.)
 #
 # A model needs a few more tokens that stand for no text: *a sentence begins*, `<bos>`; *it ends*, `<eos>`; *nothing stands here*,
-# `<pad>`. They get ids of their own, and are put in *after* encoding, so that no text can spell them. You meet them in the later labs.
+# `<pad>`. They get ids of their own, and are put in beside the encoded text, so that no text can spell them. You meet them in the later labs.
 
 # %% [markdown]
 # ### In your own words (a) · without bytes (5 minutes, 2 points)
@@ -687,10 +687,10 @@ with until_written():
 # %% [markdown]
 # Now you see with the model's eyes. `·Congress` is a single number; how many *s* does it hold? The model cannot see
 # that, it must have learned it by heart, nor that its other spellings, with no number in common, are the same word. And the years: `·1946` was in the speeches often enough to be one token,
-# `·1996` falls into three, `·2026` into five, the blank and every digit by itself. How should anybody calculate with such numbers? Much that looks
+# `·1996` falls into three, `·2026` into four. How should anybody calculate with such numbers? Much that looks
 # strange in language models, in spelling and in sums, begins at this point.
 #
-# How much does a larger vocabulary buy? We encode the million characters with the first 0, 100, … merges.
+# How much does a larger vocabulary buy? We encode the million characters with the first 0, 50, 100, … 2,000 merges.
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -796,9 +796,9 @@ with until_written():
     show_pieces({"GPT-4": pieces}, f"GPT-4 reads the rhyme in {len(pieces)} tokens")
 
 # %% [markdown]
-# And the slide's Python class (from Andrej Karpathy's *minbpe*, as are *aaabdaaabac* and the riddles below). It shows one reason why GPT-2 was poor at Python: every blank of the indentation but the last is a token of its own. `<|endoftext|>` in it is no
-# text. It is a **special token** that says *here a document ends*; its number, 50256 or 100257, stands behind all merges, and whoever encodes has to look for
-# it *before* cutting. (If somebody types these thirteen characters into a chat, they must stay text; read as the token they would tell the model that its text is over.)
+# And the slide's Python class (from Andrej Karpathy's *minbpe*, as are the riddles below and, taken there from Wikipedia, *aaabdaaabac*). It shows one reason why GPT-2 was poor at Python: every blank of the indentation but the last is a token of its own. `<|endoftext|>` in it is read
+# here as a **special token** that says *here a document ends*; its number, 50256 or 100257, stands behind all merges. Where a text holds the mark itself, whoever encodes has to look for
+# it *before* cutting, and must be able to trust the text. (If somebody types these thirteen characters into a chat, they must stay text; read as the token they would tell the model that its text is over.)
 
 # %% tags=["skip-grading"]
 python_class = '''class Tokenizer:
@@ -836,8 +836,8 @@ with until_written():
         show_pieces({repr(text): read_like(model, text)[0] for text in texts}, f"{name} reads")
 
 # %% [markdown]
-# *sea* wants its blank **in front**: `·sea` is one token. After a trailing blank the model has a lone `·` behind it, which in its texts hardly ever stands before a
-# word. So it is thrown off before it has begun. And the name is a *single token* of GPT-2: the text from which the merges were learned must have been full of it. The text
+# *sea* wants its blank **in front**: `·sea` is one token. After a trailing blank the model has a lone `·` behind it. By the rules of cutting that never stands before a bare `sea`, only before words that bring a blank of
+# their own. So it is thrown off before it has begun. And the name is a *single token* of GPT-2: the text from which the merges were learned must have been full of it. The text
 # from which the *model* was learned very probably was not (Rumbelow and Watkins 2023), so hardly anything ever corrected that token's row in the table of vectors (lab 05):
 # the model had a word that it had never learned. GPT-4's merges know no such token.
 

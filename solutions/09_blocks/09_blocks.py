@@ -93,8 +93,8 @@ plt.show()
 
 # %% [markdown]
 # Why? What a head brings home is a *weighted mean* of the words. Means of means of means are all alike, as paints are that are
-# stirred together. (Dong, Cordonnier and Loukas 2021 prove it, under the title *Attention is not all you need*.) And the numbers get smaller on the way: at first because a mean is smaller than its
-# parts, then because `nn.Linear`'s first weights shrink what they multiply. Three things are needed:
+# stirred together. (Dong, Cordonnier and Loukas 2021 prove it, under the title *Attention is not all you need*.) And the numbers get smaller on the way: in every layer because `nn.Linear`'s first weights shrink what they multiply (the two here
+# to about a third), and in the first also because a mean of unlike parts is smaller than they are. Three things are needed:
 #
 # 1. something that keeps the **size** of the numbers sane: *layer normalisation*;
 # 2. something that lets each word **think** for itself, instead of only mixing: the *feed-forward layer*;
@@ -237,7 +237,8 @@ with until_written():
 # $$W_1 = \begin{pmatrix} 1 & -1 \\ -1 & 1 \\ 1 & 1 \end{pmatrix} \quad b_1 = (-1, -1) \quad\Rightarrow\quad
 # x W_1 + b_1 = (1, -1) \;\;\xrightarrow{\mathrm{ReLU}}\;\; (1, 0)$$
 #
-# A word that heard *battery* alone, or *ran* alone, gets $(0, 0)$: only both together say something new. No weighted sum of the two could.
+# A word that heard neither, or *battery* alone, or *ran* alone, gets $(0, 0)$: only both together say something new. No weighted sum could, not even with a
+# constant: where both give 1 and one gives 0, it gives −1 for neither.
 #
 # The middle is usually four times as wide as the model: 2048 for $d_{model} = 512$. The layer is the same for every word, and no
 # word looks at another. Two thirds of an encoder block's parameters are in there.
@@ -314,7 +315,7 @@ with until_written():
 # In pictures of the transformer this is the box *Add & Norm*, and the arrow that leads around the sublayer: the **skip connection** (He and others 2015). It does two things:
 #
 # * **Nothing gets lost.** If the sublayer says nothing, the word passes, only normalised. A sublayer needs to say only what should *change*, and each word stays itself.
-# * **Gradients get through.** On the way back the sum hands the whole gradient to both sides: into the sublayer *and* around it. Only the norm behind the sum rescales it.
+# * **Gradients get through.** On the way back the sum hands the whole gradient to both sides: into the sublayer *and* around it. Only the norm behind the sum changes it.
 #
 # **By hand.** $x = (1, 2)$ and a sublayer that says $(10, 20)$: the sum is $(11, 22)$. The norm makes $(-1, 1)$ of it.
 
@@ -343,8 +344,8 @@ check("residual", residual)
 # > the way around, and very deep stacks are easier to train (Xiong and others 2020). Many also leave the mean and β out of the norm (*RMSNorm*) and put a gate into the
 # > feed-forward layer (*SwiGLU*).
 #
-# Is it worth it? Sixteen layers of attention, with and without skips, with and without norms, from two kinds of first weights: those of `nn.Linear`, and Xavier's (Glorot and Bengio 2010), which keep the size of what they
-# multiply. We look at the gradient that arrives at two matrices of every layer. Where none arrives, nothing tells a matrix which way to go. $W^O$ says what a
+# Is it worth it? Sixteen layers of attention, with and without skips, with and without norms, from two kinds of first weights: those of `nn.Linear`, and Xavier's (Glorot and Bengio 2010), with which square matrices keep the size of what
+# they multiply, and others nearly. We look at the gradient that arrives at two matrices of every layer. Where none arrives, nothing tells a matrix which way to go. $W^O$ says what a
 # layer adds; $W^Q$ says whom its words listen to. Before you run it: what will die, and where?
 
 # %% tags=["skip-grading"]
@@ -402,8 +403,8 @@ with until_written():
 # Two different things go wrong.
 #
 # * **Vanishing and exploding gradients** (no norm, left). `nn.Linear`'s weights make the words smaller in each layer, and the gradient on the way back. What $W^O$ gets is the product of the two, so *every* layer pays for all the others: without skips it gets tens of
-#   millions of times less. Xavier's weights cure that, but with skips all that they say piles up (and in the last layers the softmax gets stuck at 0 and 1). A norm after each layer keeps the size (right), *also without skips*.
-# * **Rank collapse** (no skips, everywhere). The gradient at $W^Q$ (and $W^K$) is next to nothing from the fourth layer on, with norms and whatever the weights: the words are alike by then, as in section 1, and it makes no difference who listens to whom. A norm can't bring back what the words
+#   millions of times less. Xavier's weights cure that, but with skips all that they say piles up (and in the last layers the softmax gets stuck at 0 and 1: hence the hole before the end). A norm after each layer keeps the size (right), *also without skips*.
+# * **Rank collapse** (no skips, everywhere). The gradient at $W^Q$ (and $W^K$) is next to nothing from the fourth layer on, with norms and whatever the weights: the words are alike by then, as in section 1, and it makes no difference who listens to whom. (The level near $10^{-6}$ is rounding in single precision.) A norm can't bring back what the words
 #   no longer have: their differences. With the skip they lose them far more slowly, because each word is still in the sum. How slowly depends on how loudly the layers speak beside it: with Xavier's weights the gradient at $W^Q$ still fades (bottom right).
 #
 # ## 5 · The encoder block
@@ -416,8 +417,8 @@ with until_written():
 # First listen (MSA: multi-head self-attention), then think, each with *Add & Norm*. What comes out has the shape of what went in, so the next block can take
 # it from there. The two norms are two modules: each has its own γ and β.
 #
-# One more thing: **dropout**. In training mode `nn.Dropout(p)` sets each number to 0 with probability $p$, and divides the others
-# by $1 - p$, so that no word can rely on a single entry of a vector. Here it acts on **what each sublayer says, before the sum**, and
+# One more thing: **dropout**. In training mode `nn.Dropout(p)` sets each number to 0 with probability $p$, so that no word can rely on a single entry of a vector, and divides the others
+# by $1 - p$, so that their mean stays. Here it acts on **what each sublayer says, before the sum**, and
 # nowhere else (PyTorch's layers also drop inside the sublayers). In evaluation mode it does nothing.
 
 # %% [markdown]
@@ -702,7 +703,7 @@ with until_written():
 # %% [markdown] written="why_residual" points=2
 # ### BEGIN SOLUTION
 # What f says has about the same size in every block, because its input is normalised; nothing makes the sum small again, so x grows from block to block (about with the root of their number, if the blocks say unrelated things), and
-# each new block changes it less. That is why such models have one more norm at the end. On the way back the derivative of x + f(LN(x)) is 1 + something: one term of the product is 1 · 1 · 1 …, so the first block gets the whole gradient, however many there are.
+# each new block changes it less. That is why such models have one more norm at the end. On the way back the derivative of x + f(LN(x)) is 1 + something: one term of the product is 1 · 1 · 1 …, so the first block gets one whole copy of the gradient, however many there are.
 # In our order x has the same size after every block, but each norm stands on the way around, too, and rescales the gradient once a sublayer, so that the straight way is no longer undamped.
 # ### END SOLUTION
 

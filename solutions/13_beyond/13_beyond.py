@@ -141,7 +141,7 @@ with until_written():
 # %% [markdown]
 # ## 2 · GPT's way: what comes next?
 #
-# BERT fills in, but it can't *write*: writing means that nothing stands after the blank yet. GPT (Radford et al., 2018) plays lab 01's game:
+# BERT fills in, but it can't *write*: writing means that nothing stands after the blank yet. GPT (Radford et al., 2018) plays lab 01's game with a longer memory:
 # guess the next token from those before. As in lab 10, a text is cut twice, one token apart: the model reads all tokens but the last, and should say all but the first.
 # So a text of $T + 1$ tokens holds $T$ questions:
 #
@@ -338,7 +338,7 @@ with until_written():
     print("tiny GPT:", ", ".join(write(decoder, dice) for _ in range(8)))
 
 # %% [markdown]
-# Now a contest in BERT's field: **one letter of a held-out name is hidden. Which?** The encoder sees both sides; the decoder, asked for its next letter, only what stands before. That is not quite fair: its hands are tied. A decoder
+# Now a contest in BERT's field: **one letter of a held-out name is hidden. Which?** The encoder sees both sides; the decoder, asked for its next letter, only what stands before. That is not quite fair: its hands are tied (it may even answer that the name ends). A decoder
 # has an opinion on the rest of the name, too, if one asks it differently: put each of the 26 letters in, and let it say how probable **the whole name** is then.
 
 # %% tags=["skip-grading"]
@@ -377,7 +377,7 @@ with until_written():
 # Why does it do so well here? One reason is that it had more lessons: a question at *every* position, the encoder at 15 % of them. (When we gave the encoder six times the steps, so about as many questions, it drew level: 40 %. To ask for 40 % of the letters at once did not help: 33 %.) That may speak for decoders in large models, too; and a large one can be told its task in words, or shown a few examples in its text,
 # without any further training (GPT-3: Brown et al., 2020).
 #
-# So each has its trade: **the encoder understands in one look, the decoder writes.**
+# So each has its trade: **the encoder fills in at one look, where the decoder needs 26; the decoder writes.**
 #
 # | family | mask | other work it does well |
 # |---|---|---|
@@ -473,7 +473,7 @@ with until_written():
 # %% [markdown]
 # Each point is another draw of labels and of first weights (of a pre-trained one only the new head's). The reading seems to be worth less the more labels there are, but with 1,000 of them still something. (Nor does it only save steps: when we gave both twice as many, 3.7 points were left with 200 labels and 1.9 with 1,000.) Nothing was said about girls and boys while it read; but probably one must know, to guess letters, which endings go with which beginnings.
 # The authors of GPT made the same experiment in earnest (Radford et al., 2018, table 5, which the lecture shows): eight tasks, each learned with and without pre-training,
-# and by an LSTM that was pre-trained as well.
+# and by an LSTM (one layer, 2048 units) that was pre-trained as well. The two that were pre-trained went on guessing words while they learned the task.
 
 # %% tags=["skip-grading"]
 ablation = {  # CoLA, SST-2, MRPC, STS-B, QQP, MNLI, QNLI, RTE
@@ -573,9 +573,9 @@ with until_written():
         print(f"{kind:8} {'never' if not any(reached) else reached.index(1) + 1}")
 
 # %% [markdown]
-# Causal, never: 15 is in the future. Dilated, never either: from an even position one only gets to even ones. (So Longformer dilates a few heads only.)
+# Causal, never: 15 is in the future. Dilated, never either: from an even position one only gets to even ones. (Longformer dilates a few heads only: the others keep the near words.)
 #
-# **A mask alone saves nothing**: it forbids pairs after their scores were computed. To save time, the forbidden ones must not be computed
+# **A mask alone saves nothing**: in code like ours it forbids pairs after their scores were computed. To save time, the forbidden ones must not be computed
 # at all. For a window that is easy: cut out each position and its $2w$ neighbours.
 
 # %% tags=["skip-grading"]
@@ -793,8 +793,8 @@ with until_written():
     plt.show()
 
 # %% [markdown]
-# It reads, but to compare with 1,400 known digits, pixel by pixel, does better (the second number above). Three times the steps did not change that. On small sets of images a vision transformer usually has no advantage. It won when its authors pre-trained it on
-# millions of images, and that is section 3 again.
+# It reads, but to compare with 1,400 known digits, pixel by pixel, does better (the second number above). Three times the steps did not change that. On small sets of images a vision transformer usually has no advantage. Its authors' own lost to
+# convolutions when it was pre-trained on 1.3 million images, and won with 300 million: section 3 again.
 #
 # ## 6 · Sound is a sentence of frames
 #
@@ -852,7 +852,7 @@ def mel_spectrogram(signal, rate, frame=256, hop=128, n_mels=20):
 check("mel_spectrogram", mel_spectrogram)
 
 # %% [markdown]
-# To look at: a tone that climbs, and three vowels. A vowel is a buzz (the vocal cords, here 120 times a second) that the mouth colours: it makes two
+# To look at: five tones, each an octave above the last, and three vowels. A vowel is a buzz (the vocal cords, here 120 times a second) that the mouth colours: it makes two
 # or three regions louder, the *formants*, and by them we tell *a*, *i* and *u* apart.
 
 # %% tags=["skip-grading"]

@@ -241,7 +241,11 @@ def the_axis_disappears(logsumexp: Any) -> None:
     )
     close(unnamed, across, "without a name of an axis the rows should give ln 6 and ln 15, as with axis=-1")
     both = np.stack([table, table + 1])
-    for axis, expected in ((0, table + np.log(1 + np.exp(1))), (1, [down, down + 1]), (2, [across, across + 1])):
+    for axis, expected in (
+        (0, table + np.log(1 + np.exp(1))),
+        (1, [down, down + 1]),
+        (2, [across, across + 1]),
+    ):
         shape = np.shape(expected)
         found = _shape(logsumexp(both, axis=axis), shape, f"of three axes only axis {axis} disappears")
         close(found, expected, f"of three axes with axis={axis} only that one should be summed")
