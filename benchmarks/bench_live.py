@@ -1,7 +1,8 @@
 """A class hands in to the live class within one minute: how long until receipt and verdict, at what cost, and is anything lost.
 
 ``--kills 50`` ends the service or one of its workers with kill -9 at so many random moments meanwhile; who gets no answer sends
-again, as a student would. Prints a table and writes ``build/bench/live.json``; exit status 1 when anything is lost or twice.
+again, as a student would. ``--attempts 25 --seconds 3600`` is an hour of 5,000, and says whether memory stays flat. Prints a table and
+writes ``build/bench/live.json``; exit status 1 when anything is lost or twice.
 """
 
 from __future__ import annotations
@@ -139,26 +140,32 @@ def ask(port: int, path: str, token: str, body: bytes | None = None) -> tuple[in
         connection.close()
 
 
-def student(server: Server, lab: str, who: HandedIn, token: str, notebook: bytes, after: float) -> None:
-    """A student's minute: wait, hand in, look until there is a verdict."""
-    time.sleep(after)
-    began = time.perf_counter()
-    while not who.receipt:
-        who.tries += 1
-        status, card = ask(server.port, f"/labs/{lab}/hand-in", token, notebook)
-        if status in (200, 201):
-            who.receipt, who.received = card["receipt"], time.perf_counter() - began
-        else:
-            time.sleep(0.5)
-    while not who.verdict:
-        status, card = ask(server.port, f"/receipts/{who.receipt}?wait=20", token)
-        if status == 200 and card["state"] == "graded":
-            who.verdict = time.perf_counter() - began
-        elif status != 200:
-            time.sleep(0.5)
+def student(
+    server: Server, lab: str, own: list[HandedIn], token: str, notebook: bytes, moments: list[float]
+) -> None:
+    """A student's time: at each moment hand in, then look until there is a verdict."""
+    start = time.perf_counter()
+    for number, (who, moment) in enumerate(zip(own, moments, strict=True)):
+        time.sleep(max(0.0, moment - (time.perf_counter() - start)))
+        began = time.perf_counter()
+        while not who.receipt:
+            who.tries += 1
+            status, card = ask(server.port, f"/labs/{lab}/hand-in", token, notebook + b" " * number)
+            if status in (200, 201):
+                who.receipt, who.received = card["receipt"], time.perf_counter() - began
+            else:
+                time.sleep(0.5)
+        while not who.verdict:
+            status, card = ask(server.port, f"/receipts/{who.receipt}?wait=20", token)
+            if status == 200 and card["state"] == "graded":
+                who.verdict = time.perf_counter() - began
+            elif status != 200:
+                time.sleep(0.5)
 
 
-def run(lab: str, students: int, seconds: float, kills: int, jobs: int, seed: int) -> dict[str, Any]:
+def run(
+    lab: str, students: int, attempts_each: int, seconds: float, kills: int, jobs: int, seed: int
+) -> dict[str, Any]:
     """One class; what came of it."""
     with tempfile.TemporaryDirectory(prefix="bench-live-") as name:
         folder = Path(name)
@@ -173,20 +180,28 @@ def run(lab: str, students: int, seconds: float, kills: int, jobs: int, seed: in
         server = Server(lab, folder / "out", jobs)
         server.wait_warm()
         rng, before = random.Random(seed), server.cpu_seconds()
-        quiet, peak = server.memory(), 0
-        seen = [HandedIn(who) for who in notebooks]
+        memory = [server.memory()]
+        by_student = {who: [HandedIn(who) for _ in range(attempts_each)] for who in notebooks}
+        seen = [one for own in by_student.values() for one in own]
         threads = [
             threading.Thread(
                 target=student,
-                args=(server, lab, who, tokens[who.student], notebooks[who.student], rng.uniform(0, seconds)),
+                args=(
+                    server,
+                    lab,
+                    own,
+                    tokens[who],
+                    notebooks[who],
+                    sorted(rng.uniform(0, seconds) for _ in own),
+                ),
                 daemon=True,
             )
-            for who in seen
+            for who, own in by_student.items()
         ]
         moments = sorted(rng.uniform(0, seconds) for _ in range(kills))
         began = time.perf_counter()
         with Progress(console=console, transient=True) as progress:
-            bar = progress.add_task(f"{students} hand in", total=students)
+            bar = progress.add_task(f"{students} hand in", total=len(seen))
             for thread in threads:
                 thread.start()
             while any(thread.is_alive() for thread in threads):
@@ -195,7 +210,7 @@ def run(lab: str, students: int, seconds: float, kills: int, jobs: int, seed: in
                     moments.pop(0)
                     server.kill_something(rng)
                 if not kills:
-                    peak = max(peak, server.memory())
+                    memory.append(server.memory())
                 progress.update(bar, completed=sum(who.verdict > 0 for who in seen))
         wall, cpu = time.perf_counter() - began, server.cpu_seconds() - before
         server.process.send_signal(signal.SIGINT)
@@ -205,15 +220,22 @@ def run(lab: str, students: int, seconds: float, kills: int, jobs: int, seed: in
         journal.close()
         laid_out = {path.parent.parent.name for path in (folder / "out" / "submitted").glob("*/*/*.ipynb")}
     return {
-        "lab": lab, "students": len(seen), "seconds": seconds, "jobs": jobs, "kills": kills - len(moments),
+        "lab": lab, "students": len(by_student), "handed_in": len(seen), "seconds": seconds, "jobs": jobs, "kills": kills - len(moments),
         "receipt": _quantiles([who.received for who in seen]), "verdict": _quantiles([who.verdict for who in seen]),
-        "wall": wall, "cpu": None if kills else cpu, "memory_quiet": quiet, "memory_peak": peak or None,
+        "wall": wall, "cpu": None if kills else cpu, "attempts_each": attempts_each,
+        "memory": [round(max(part) / 2**20) for part in _tenths(memory)],
         "lost": sorted({who.receipt for who in seen} - {a.receipt for a in attempts if a.result is not None}),
         "twice": len(attempts) - len({(a.student, a.digest) for a in attempts}),
         "faults": sum(bool(a.result and a.result.fault) for a in attempts),
         "not_laid_out": sorted({who.student for who in seen} - laid_out),
         "sent_again": sum(who.tries - 1 for who in seen), "load": os.getloadavg()[0],
     }  # fmt: skip
+
+
+def _tenths(values: list[int]) -> list[list[int]]:
+    """The values in ten parts, as they came."""
+    size = max(1, -(-len(values) // 10))
+    return [values[start : start + size] for start in range(0, len(values), size)]
 
 
 def _quantiles(values: list[float]) -> dict[str, float]:
@@ -228,13 +250,22 @@ def main() -> int:
     )
     parser.add_argument("--lab", default="07")
     parser.add_argument("--students", type=int, default=200)
+    parser.add_argument("--attempts", type=int, default=1, help="that each student hands in")
     parser.add_argument("--seconds", type=float, default=60.0, help="in which they all hand in")
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    found = run(lab_name(asked.lab), asked.students, asked.seconds, asked.kills, asked.jobs, asked.seed)
-    table = Table(title=f"{found['students']} hand in {found['lab']} within {asked.seconds:.0f} s")
+    found = run(
+        lab_name(asked.lab),
+        asked.students,
+        asked.attempts,
+        asked.seconds,
+        asked.kills,
+        asked.jobs,
+        asked.seed,
+    )
+    table = Table(title=f"{found['handed_in']} notebooks of {found['lab']} within {asked.seconds:.0f} s")
     for heading in ("", "p50", "p95", "most"):
         table.add_column(heading)
     for what in ("receipt", "verdict"):
@@ -242,8 +273,8 @@ def main() -> int:
     console.print(table)
     if found["cpu"] is not None:
         console.print(
-            f"{found['cpu']:.1f} CPU-seconds, {found['cpu'] / found['students']:.3f} for each; "
-            f"memory {found['memory_quiet'] / 2**20:.0f} MB before, {found['memory_peak'] / 2**20:.0f} MB at most; load {found['load']:.1f}"
+            f"{found['cpu']:.1f} CPU-seconds, {found['cpu'] / found['handed_in']:.3f} for each; load {found['load']:.1f}; "
+            f"most memory in each tenth of the time, in MB: {', '.join(map(str, found['memory']))}"
         )
     console.print(
         f"{found['kills']} kills, {found['sent_again']} sent again; lost {len(found['lost'])}, twice {found['twice']}, "
