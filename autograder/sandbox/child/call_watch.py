@@ -18,6 +18,9 @@ from typing import Any
 #: Methods of a forbidden class that do its work.
 _WORKING_METHODS = ("__init__", "forward", "step", "__call__")
 
+#: Files whose functions only hand a call on.
+_WRAPPERS = ("torch/nn/modules/module.py", "torch/optim/optimizer.py", "torch/_prims_common/wrappers.py")
+
 
 class CallWatch:
     """Watches this thread between ``start`` and ``stop``."""
@@ -139,11 +142,9 @@ class CallWatch:
 
 
 def _caller(frame: FrameType) -> FrameType | None:
-    """Who called: a module's ``forward`` is called by what PyTorch puts around it."""
+    """Who called: some functions, and every module's ``forward``, are called by what PyTorch puts around them."""
     caller = frame.f_back
-    while caller is not None and caller.f_code.co_filename.endswith(
-        ("torch/nn/modules/module.py", "torch/optim/optimizer.py")
-    ):
+    while caller is not None and caller.f_code.co_filename.endswith(_WRAPPERS):
         caller = caller.f_back
     return caller
 
