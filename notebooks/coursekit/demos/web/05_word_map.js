@@ -5,10 +5,10 @@ import { colour, layer, path, put, scale, wide, words } from "./kit.js";
 
 export const meta = {
   "name": "05_word_map",
-  "title": "Words find their places by riddles",
+  "title": "Words find their places by guessing",
   "look": "Press play and look at the marks, not at single words: nobody told the model what a month or a number is.",
   "questions": [
-    ["Which group finds itself first, and why that one?", "Play and watch: words that stand in the same few places, like months beside dates, need the fewest riddles."],
+    ["Which group finds itself first, and why that one?", "Play and watch: words that stand in the same few places, like months beside dates, need the fewest examples."],
     ["“March” and “may” are months and something else. Where do they lie, and why there?", "Between the two: one vector must serve both meanings, and lies where their neighbours pull it on average."],
     ["Opposites such as “more” and “less” become neighbours. What does “near” mean here, then?", "Can stand in the same places. It does not mean: says the same."]
   ],
@@ -19,7 +19,7 @@ const LAST = 24;
 
 export const scenes = [
   { name: "before reading", set: { step: 0 } },
-  { name: "first riddles", set: { step: 10 } },
+  { name: "first examples", set: { step: 10 } },
   { name: "half way", set: { step: 17 } },
   { name: "read five times", set: { step: LAST } },
   { name: "helpers", set: { step: LAST, word: "must" } },
@@ -39,9 +39,9 @@ export const prepare = (data) => ({ ...data, words: Object.entries(data.groups).
 export function say({ step, word }, data) {
   const [inside, outside] = data.alike[step], near = data.near[word][step], read = commas(data.read[step]);
   return {
-    title: !data.read[step] ? "Before reading: every word lies anywhere" : inside - outside < 0.12 ? `${read} riddles: the words have begun to move`
-      : `${read} riddles: cosine ${fixed(inside)} within a group, ${fixed(outside)} across`,
-    note: `loss ${fixed(data.loss[step])} nats a riddle (knowing nothing: 6 ln 2 = 4.16)`,
+    title: !data.read[step] ? "Before reading: every word lies anywhere" : inside - outside < 0.12 ? `${read} examples: the words have begun to move`
+      : `${read} examples: cosine ${fixed(inside)} within a group, ${fixed(outside)} across`,
+    note: `loss ${fixed(data.loss[step])} nats an example (knowing nothing: 6 ln 2 = 4.16)`,
     alt: `A map of ${data.words.length} words in four groups. Mean cosine within a group ${fixed(inside)}, between groups ${fixed(outside)}. Nearest to ${word}: ${near.map(([n]) => n).join(", ")}.`,
   };
 }
@@ -109,7 +109,7 @@ function drawLoss(g, { step }, ctx, box) {
   put(layer(g, "line"), "path", [{ key: "line", d: path(loss.map((v, i) => [x(i), y(v)])), fill: "none", stroke: colour("red"), "stroke-width": 4, "stroke-linejoin": "round" }], ctx);
   put(layer(g, "dot"), "circle", [{
     key: "dot", cx: x(step), cy: y(loss[step]), r: 12, fill: colour("red"), stroke: colour("paper"), "stroke-width": 3, class: "grab", drag: pick,
-    slide: { label: "reading", value: step, min: 0, max: LAST, step: 1, text: `${commas(ctx.data.read[step])} riddles`, set: (s) => ctx.set({ step: s }, 300) },
+    slide: { label: "reading", value: step, min: 0, max: LAST, step: 1, text: `${commas(ctx.data.read[step])} examples`, set: (s) => ctx.set({ step: s }, 300) },
   }], ctx);
-  put(layer(g, "words"), "text", [words("loss", box.x + box.w, box.y + 10, "loss", { size: 19, at: "end", bold: true }), words("x", box.x + box.w / 2, box.y + box.h + 24, "riddles read: drag the dot", { size: ctx.tall ? 17 : 18, at: "middle", ink: "soft" })], ctx);
+  put(layer(g, "words"), "text", [words("loss", box.x + box.w, box.y + 10, "loss", { size: 19, at: "end", bold: true }), words("x", box.x + box.w / 2, box.y + box.h + 24, "examples read: drag the dot", { size: ctx.tall ? 17 : 18, at: "middle", ink: "soft" })], ctx);
 }

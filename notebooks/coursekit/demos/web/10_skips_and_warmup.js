@@ -9,12 +9,13 @@ export const meta = {
   "look": "Four trainings of the same model. Click a curve, drag its dot through time, and look at the gradients that reach its layers.",
   "questions": [
     ["Without skips, layers 3 and 4 get next to no gradient. Why does it not matter there who listens to whom?", "By then all positions carry nearly the same vector: whoever is heard says the same, so the attention weights change nothing."],
-    ["When does it do harm to leave out the warm-up, and when not?", "At lab 10's rate it does none here; at three times that rate the first large steps spoil what they should train."],
+    ["When does it do harm to leave out the warm-up, and when not?", "At the usual rate it does none here; at three times that rate the first large steps spoil what they should train."],
     ["A run of 400 steps with one seed: what would you repeat before you believe it?", "Everything, with other seeds: one curve may be luck. Only what returns with most seeds is a finding."]
   ],
   "poster": 1
 };
 
+const TICKS = [[1e-12, "10⁻¹²"], [1e-6, "10⁻⁶"], [1, "1"]];
 const STEPS = 400, EVERY = 10, WARM_UP = 100;
 
 export const scenes = [
@@ -29,7 +30,7 @@ export const scenes = [
 export const controls = [
   { kind: "choice", name: "skips", label: "skips", options: [[1, "with"], [0, "without"]], start: 1 },
   { kind: "choice", name: "warm", label: "warm-up", options: [[1, "with"], [0, "without"]], start: 1 },
-  { kind: "choice", name: "factor", label: "learning rate", options: [[1, "lab 10's"], [3, "× 3"]], start: 1 },
+  { kind: "choice", name: "factor", label: "learning rate", options: [[1, "× 1"], [3, "× 3"]], start: 1 },
   { kind: "steps", name: "time", label: "step", last: STEPS / EVERY - 1, start: 39, wait: 300, write: (i) => String((i + 1) * EVERY) },
 ];
 
@@ -98,14 +99,15 @@ function drawCurves(g, state, ctx, box) {
 
 function drawGradients(g, state, ctx, box) {
   const { data, tall } = ctx, steep = runOf(data, state).gradient[state.time], n = steep.length, row = box.h / n, ink = LOOKS.find(([s, w]) => s === state.skips && w === state.warm)[2];
-  const long = (v) => Math.max(3, ((Math.log10(Math.max(v, 1e-14)) + 14) / 14) * box.w);
+  const at = (v) => box.x + ((Math.log10(Math.max(v, 1e-14)) + 14) / 14) * box.w;  // a place on a scale of powers of ten, which has no zero to draw a bar from
   const y = (i) => box.y + row * (n - 1 - i);
   put(layer(g, "tracks"), "rect", range(n, (i) => ({ key: i, x: box.x, y: y(i) + 4, width: box.w, height: row - 14, rx: 5, fill: colour("faint") })), ctx);
-  put(layer(g, "bars"), "rect", steep.map((v, i) => ({ key: i, x: box.x, y: y(i) + 4, width: long(v), height: row - 14, rx: 5, fill: colour(ink) })), ctx);
+  put(layer(g, "ticks"), "line", TICKS.map(([v]) => ({ key: v, x1: at(v), x2: at(v), y1: box.y, y2: box.y + box.h - 6, stroke: colour("paper"), "stroke-width": 2.5 })), ctx);
+  put(layer(g, "dots"), "circle", steep.map((v, i) => ({ key: i, cx: at(v), cy: y(i) + row / 2 - 3, r: Math.min(row / 2 - 9, 13), fill: colour(ink) })), ctx);
   put(layer(g, "words"), "text", [
     words("title", box.x - (tall ? 66 : 76), box.y - (tall ? 12 : 20), "gradient at W_Q, encoder", { size: tall ? 19 : 21, bold: true }),
     ...steep.map((v, i) => words(`l${i}`, box.x - 12, y(i) + row / 2 + 2, tall ? `layer ${i + 1}` : `layer ${i + 1}`, { size: tall ? 17 : 20, at: "end" })),
     ...steep.map((v, i) => words(`v${i}`, box.x + box.w + 10, y(i) + row / 2 + 2, power(v), { size: tall ? 18 : 21, bold: true })),
-    ...(tall ? [] : [words("how", box.x - 76, box.y + box.h + 22, "in powers of ten", { size: 18, ink: "soft" })]),
+    ...TICKS.map(([v, name]) => words(name, at(v), box.y + box.h + 16, name, { size: tall ? 17 : 18, at: "middle", ink: "soft" })),
   ], ctx);
 }

@@ -1,4 +1,4 @@
-// Lab 11: beam search as a tree that grows, with the lecture's two examples.
+// Lab 11: beam search as a tree that grows, with two examples.
 
 import { fixed, sum } from "./numbers.js";
 import { colour, layer, put, words } from "./kit.js";
@@ -20,13 +20,13 @@ const GROWN = 4;
 export const scenes = [
   { name: "greedy takes the bait", set: { k: 1 } },
   { name: "two beams", set: { k: 2 } },
-  { name: "the lecture's sums", set: { example: "sums", k: 2, unit: "logs" } },
+  { name: "logarithms add up", set: { example: "sums", k: 2, unit: "logs" } },
   { name: "one beam there", set: { example: "sums", k: 1, unit: "logs" } },
   { name: "three beams: everything", set: { k: 3 } },
 ];
 
 export const controls = [
-  { kind: "choice", name: "example", label: "example", options: [["trap", "greedy trap"], ["sums", "lecture's sums"]], start: "trap" },
+  { kind: "choice", name: "example", label: "example", options: [["trap", "greedy trap"], ["sums", "The cat"]], start: "trap" },
   { kind: "slider", name: "k", label: "beams k", low: 1, high: 3, start: 1 },
   { kind: "choice", name: "unit", label: "numbers", options: [["p", "shares"], ["logs", "logs"]], start: "p" },
   { kind: "steps", name: "step", label: "grown", last: GROWN, start: GROWN, wait: 1300 },

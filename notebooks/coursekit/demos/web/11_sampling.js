@@ -21,7 +21,7 @@ export const scenes = [
   { name: "hot", set: { T: 3 } },
   { name: "the best three", set: { k: 3 } },
   { name: "a nucleus of 0.6", set: { top: 0.6 } },
-  { name: "the lecture's .5 .3 .2", set: { after: "three", k: 3 } },
+  { name: "three words: .5 .3 .2", set: { after: "three", k: 3 } },
 ];
 
 /** How a k is written: 28, one for each letter and the end, leaves all. */
@@ -62,9 +62,9 @@ export function say(state, data) {
   const { p, words: names } = starting(state.after, data), q = chosen(p, state.T, state.k, state.top), left = q.filter((x) => x > 0).length;
   const what = state.after === "three" ? "“A”, “B” or “C”" : `a letter after “${state.after}”`;
   const title = left === 1 ? `Only “${names[0]}” is left: greedy, every time the same`
-    : left < p.length ? `${left} of ${p.length} are left: as open as ${fixed(equal(q), 1)} equally likely ones`
-      : Math.abs(state.T - 1) < 1e-9 ? `The model draws ${what}: as open as ${fixed(equal(q), 1)} equally likely ones`
-        : `T = ${short(state.T)} is ${state.T < 1 ? "sharper" : "flatter"}: as open as ${fixed(equal(q), 1)} equally likely ones, not ${fixed(equal(p), 1)}`;
+    : left < p.length ? `${left} of ${p.length} are left: as hard to guess as ${fixed(equal(q), 1)} equally likely ones`
+      : Math.abs(state.T - 1) < 1e-9 ? `The model draws ${what}: as hard to guess as ${fixed(equal(q), 1)} equally likely ones`
+        : `T = ${short(state.T)} is ${state.T < 1 ? "sharper" : "flatter"}: as hard to guess as ${fixed(equal(q), 1)} equally likely ones, not ${fixed(equal(p), 1)}`;
   return {
     title,
     note: `logits / ${short(state.T)}  →  softmax  →  ${state.k < p.length ? `the best ${state.k}` : `all ${p.length}`}  →  the nucleus of ${short(state.top)}  →  sum to one`,
