@@ -11,7 +11,9 @@ The first run uses the student's earlier answers, so an answer that fits its own
 replaces them by the right ones. Where the answer raises an error with these, because it passes an argument that only
 the student's helper has, or relies on the type that it returns (a ``Counter``, say), a third run gives the right ones
 the signature and the result type of the student's; and where the additional argument makes logarithms of the result, say, or
-shares a distribution among some words only, it does so with the right one. A run that passes ends it.
+shares a distribution among some words only, it does so with the right one; a function that is handed on acts where it did
+(``drop`` in ``residual(x, sublayer, norm, drop)``). A run that passes ends it. Where an additional argument does something
+that is not understood, no misconception is named: the run without it says nothing about the answer.
 
 The right versions run beside the student's code, which can find them there. So only those are sent that are named, with
 what they call: never the answer to the question itself or to a later one.
@@ -26,23 +28,38 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from autograder.sandbox.host.rpc import StudentError, StudentGone
 from autograder.testing.expect import Failed
 
 # Runs in the sandbox. A method finds the names in the globals of its class's module, as a function does.
 _REPLACE = """
+import contextlib
 import inspect
+import sys
 
 import numpy as np
 
+# Whether an additional argument of the student's did something that its right version could not do.
+unexplained = False
+
+
+# PyTorch draws after this block what it would have drawn without it.
+def draws_kept():
+    torch = sys.modules.get("torch")
+    return torch.random.fork_rng(devices=[]) if torch else contextlib.nullcontext()
+
 
 # ``right``, to be called with the signature of ``own``: arguments are passed by position, surplus ones are dropped.
-def called_as(own, right):
+def called_as(own, right, unexplained_if_more=False):
     signature, names = inspect.signature(own), list(inspect.signature(right).parameters)
 
     def call(*args, **kwargs):
+        global unexplained
         bound = signature.bind(*args, **kwargs).arguments
         name_of = dict(zip(signature.parameters, names))
+        unexplained |= unexplained_if_more and not set(bound) <= set(name_of)
         return right(**{name_of[name]: value for name, value in bound.items() if name in name_of})
 
     return call
@@ -63,7 +80,7 @@ def made_of(result, own, right, args, kwargs):
     if not set(bound) - set(usual):
         return result
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), draws_kept():
             found, plain = own(*args, **kwargs), own(**{name: bound[name] for name in usual if name in bound})
             if type(found) is tuple:  # the result, with something beside it
                 is_it = [np.shape(part) == np.shape(plain) and np.allclose(part, plain, equal_nan=True) for part in found]
@@ -85,16 +102,56 @@ def made_of(result, own, right, args, kwargs):
     return result
 
 
+def same_tensors(one, other):
+    torch = sys.modules.get("torch")
+    tensors = torch and isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor)
+    return bool(tensors and one.shape == other.shape and torch.allclose(one, other, equal_nan=True))
+
+
+# The arguments of a call, an additional function put behind or before one of the usual ones if ``own`` makes the same of
+# that: so ``drop`` in ``residual(x, sublayer, norm, drop)`` acts on what the sublayer says.
+def with_functions_joined(own, right, args, kwargs):
+    global unexplained
+    signature = inspect.signature(own)
+    bound = dict(signature.bind(*args, **kwargs).arguments)
+    names = [*signature.parameters][: len(inspect.signature(right).parameters)]
+    usual = {name: bound[name] for name in names if name in bound}
+    more = {name: value for name, value in bound.items() if name not in names}
+    if not more or not any(map(callable, usual.values())):
+        return args, kwargs
+    try:
+        with draws_kept():
+            found = own(*args, **kwargs)
+        choices = [usual]
+        for extra in filter(callable, more.values()):
+            for name, value in usual.items():
+                if callable(value):
+                    choices.append(usual | {name: lambda *y, f=value, g=extra: g(f(*y))})
+                    choices.append(usual | {name: lambda *y, f=value, g=extra: f(g(*y))})
+        idle = {name: lambda y: y for name in more if signature.parameters[name].default is inspect.Parameter.empty}
+        for choice in choices:
+            with contextlib.suppress(Exception), draws_kept():
+                if same_tensors(own(**choice, **idle), found):
+                    return (), choice | idle
+        unexplained = True
+    except Exception:
+        pass
+    return args, kwargs
+
+
 # ``right`` with the signature of ``own``, and with its result type where that is a subclass of right's.
 def adapted_to(own, right):
     if isinstance(right, type):
         methods = [name for name in ("__init__", "forward") if name in vars(own) and name in vars(right)]
-        return type(right.__name__, (right,), {name: called_as(vars(own)[name], vars(right)[name]) for name in methods})
+        calls = {name: called_as(vars(own)[name], vars(right)[name], unexplained_if_more=True) for name in methods}
+        return type(right.__name__, (right,), calls)
     call = called_as(own, right)
 
     def adapted(*args, **kwargs):
+        args, kwargs = with_functions_joined(own, right, args, kwargs)
         result = made_of(call(*args, **kwargs), own, right, args, kwargs)
-        kind = type(own(*args, **kwargs))
+        with draws_kept():
+            kind = type(own(*args, **kwargs))
         if kind is type(result) or not issubclass(kind, type(result)):
             return result
         return kind(*result) if hasattr(kind, "_fields") else kind(result)
@@ -153,6 +210,10 @@ def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]
             student.start_trace()  # a diagnosis sees the answer itself, not what a wrong helper made of it
             try:
                 test(student, **arguments)
+            except Failed:
+                if adapt and scene["unexplained"]:
+                    student.observe("an argument of your own", np.ones(1))
+                raise
             finally:
                 with contextlib.suppress(StudentGone):  # the test's own exception is the one to raise
                     scene.run("restore()")

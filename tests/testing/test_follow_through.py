@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 from autograder.grading.time_guard import JudgedTooLong
 from autograder.sandbox.host.rpc import StudentGone
@@ -268,3 +269,77 @@ def test_a_wrong_helper_that_shares_among_some_only_is_replaced_by_a_right_one_t
     answer = "import numpy as np\ndef answer(x):\n    return shares(x, among=np.array([1, 1, 0]))\n"
     student = Student.local_namespace(_notebook(helper + answer), "answer")
     assert run_test(the_shares_of_the_first_two.hidden_test, student).result.passed
+
+
+_ADD_AND_NORM = "def residual(x, sublayer, norm):\n    return norm(x + sublayer(x))\n"
+
+
+@hidden_test("answer")
+@follow_through(_ADD_AND_NORM, "residual")
+def half_of_it_comes_through(student):
+    """The sum of x and half of what the sublayer says, less one."""
+    expect_close(student(torch.tensor([2.0, 4.0])), [2.0, 5.0], "the sum")
+
+
+def _sum_with(helper: str, answer: str):
+    student = Student.local_namespace(_notebook(helper + answer), "answer")
+    return run_test(half_of_it_comes_through.hidden_test, student)
+
+
+_LESS_ONE = "def answer(x):\n    return residual(x, lambda y: y, lambda y: y - 1, {})\n"
+_HALVES = "lambda y: y / 2"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    said = sublayer(norm(x))\n    return x + (said if drop is None else drop(said))\n",
+        "    said = sublayer(norm(x))\n    return x + said * (1 if drop is None else drop(1.0))\n",
+    ],
+    ids=["handed what is said", "handed another thing"],
+)
+def test_a_function_that_a_wrong_helper_is_handed_acts_where_it_did(body):
+    helper = "def residual(x, sublayer, norm, drop=None):\n" + body
+    assert _sum_with(helper, _LESS_ONE.format(_HALVES)).result.passed
+
+
+def test_a_random_function_that_is_handed_on_draws_what_it_would_draw_anyway():
+    helper = "import torch\ndef residual(x, sublayer, norm, drop):\n    return x + drop(sublayer(norm(x)))\n"
+    answer = _LESS_ONE.format("lambda y: y * torch.rand(2)")
+    torch.manual_seed(5)
+    expected = torch.tensor([2.0, 4.0]) * (1 + torch.rand(2)) - 1
+
+    @hidden_test("answer")
+    @follow_through(_ADD_AND_NORM, "residual")
+    def with_the_same_draws(student):
+        """The sum with the first draws."""
+        torch.manual_seed(5)
+        expect_close(student(torch.tensor([2.0, 4.0])), expected, "the sum")
+
+    student = Student.local_namespace(_notebook(helper + answer), "answer")
+    assert run_test(with_the_same_draws.hidden_test, student).result.passed
+
+
+@pytest.mark.parametrize(
+    "helper",
+    [
+        "def residual(x, sublayer, norm, share):\n    return x + share(sublayer(norm(x))) ** share(2) + 1\n",
+        "def residual(x, sublayer, norm, kept):\n    return x + (3 * kept(x) - sublayer(x)) * norm(x)\n",
+    ],
+)
+def test_an_argument_of_ones_own_that_is_not_understood_is_evidence_so_that_no_misconception_is_named(helper):
+    run = _sum_with(helper, _LESS_ONE.format(_HALVES))
+    assert not run.result.passed
+    assert [entry.kind for entry in run.trace][-1] == "observation"
+
+
+def test_an_argument_that_only_ones_own_class_has_is_evidence_where_the_answer_fails_without_it():
+    namespace = _notebook(
+        "class Doubler:\n"
+        "    def __init__(self, size, factor=1.0):\n        self.factor = factor\n"
+        "    def forward(self, x):\n        return 3 * self.factor * x\n"
+        "def quadruple(x):\n    return Doubler(4, factor=2).forward(x)\n"
+    )
+    run = run_test(quadruples_by_a_class.hidden_test, Student.local_namespace(namespace, "quadruple"))
+    assert not run.result.passed
+    assert [entry.kind for entry in run.trace][-1] == "observation"
