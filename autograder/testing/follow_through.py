@@ -11,9 +11,10 @@ The first run uses the student's earlier answers, so an answer that fits its own
 replaces them by the right ones. Where the answer raises an error with these, because it passes an argument that only
 the student's helper has, or relies on the type that it returns (a ``Counter``, say), a third run gives the right ones
 the signature and the result type of the student's; and where the additional argument makes logarithms of the result, say, or
-shares a distribution among some words only, it does so with the right one; a function that is handed on acts where it did
-(``drop`` in ``residual(x, sublayer, norm, drop)``). A run that passes ends it. Where an additional argument does something
-that is not understood, no misconception is named: the run without it says nothing about the answer.
+shares a distribution among some words only, or returns a part less 1 at one place (the error p − 1), it does so with the right
+one; a function that is handed on acts where it did (``drop`` in ``residual(x, sublayer, norm, drop)``). A run that passes ends
+it. Where an additional argument does something that is not understood, no misconception is named: the run without it says
+nothing about the answer.
 
 The right versions run beside the student's code, which can find them there. So only those are sent that are named, with
 what they call: never the answer to the question itself or to a later one.
@@ -71,6 +72,21 @@ MADE_OF_A_RESULT = (
 )
 
 
+# The parts of ``found``, made of ``result`` where the same was made of the parts of ``plain``: a part as it is, or with ones added
+# or taken off at some places, as in p − 1 at the right word. Whole numbers tell what was done; anything else may come of a wrong value.
+def made_of_parts(found, plain, result):
+    global unexplained
+    made = []
+    for part in found:
+        marks = [np.subtract(part, one) if np.shape(part) == np.shape(one) else np.nan for one in plain]
+        whole = [np.abs(mark - np.round(mark)).max() < 1e-6 and np.abs(mark).max() < 1.5 for mark in marks]
+        kin = [i for i in range(len(plain)) if whole[i]]
+        which = min(kin, key=lambda i: np.abs(marks[i]).sum(), default=None)
+        unexplained |= which is None
+        made.append(part if which is None else result[which] + np.round(marks[which]))
+    return tuple(made)
+
+
 # What the additional arguments of ``own`` make of its result, made of ``result``; ``result`` itself where that is not seen.
 # ``keepdims=True`` keeps an axis of length one, and ``dtype=bool`` makes a mask: the same values in another form.
 def made_of(result, own, right, args, kwargs):
@@ -82,6 +98,8 @@ def made_of(result, own, right, args, kwargs):
     try:
         with np.errstate(all="ignore"), draws_kept():
             found, plain = own(*args, **kwargs), own(**{name: bound[name] for name in usual if name in bound})
+            if type(found) is type(plain) is type(result) is tuple:
+                return made_of_parts(found, plain, result)
             if type(found) is tuple:  # the result, with something beside it
                 is_it = [np.shape(part) == np.shape(plain) and np.allclose(part, plain, equal_nan=True) for part in found]
                 return tuple(result if it else part for part, it in zip(found, is_it)) if any(is_it) else result

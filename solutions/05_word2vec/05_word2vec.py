@@ -158,7 +158,7 @@ def softmax(scores):
 #
 # * `context`: a list of $C \ge 1$ word ids; a word that stands there twice counts twice;
 # * `W_in`, `W_out`: arrays `(V, D)`;
-# * returns two arrays, `h` of shape `(D,)` and `p` of shape `(V,)`.
+# * returns two arrays, `h` of shape `(D,)` and `p` of shape `(V,)`. (Scores can be large, a thousand and more; the `softmax` above is safe.)
 
 # %% question="cbow_forward"
 def cbow_forward(context, W_in, W_out):
@@ -212,7 +212,8 @@ with until_written():
 # ### 3 · `cbow_backward` ●●● (20 minutes, 5 points)
 #
 # `cbow_backward(context, target, W_in, W_out)`: the same arguments, and the id of the right answer → two arrays
-# `dW_in`, `dW_out`, both `(V, D)`: the gradients of $L = -\ln p_{\text{target}}$. The tables themselves stay as they are.
+# `dW_in`, `dW_out`, both `(V, D)`: the gradients of $L = -\ln p_{\text{target}}$. The tables themselves stay as they are. (The target's word
+# may stand in the context, too: as a hint it gets its share like any other.)
 #
 # This is by hand: no automatic differentiation. And mind the repeated words: with NumPy, `dW_in[context] += share` writes a repeated row only *once*.
 # `np.add.at(dW_in, context, share)` adds every time, and so does a plain loop.

@@ -233,6 +233,45 @@ FAIR: dict[str, dict[str, dict[str, float]]] = {
             "characters_instead_of_bytes": 2,
         },
     },
+    "05_word2vec": {
+        "context_windows": {
+            "drops_equal_words_and_keeps_the_riddle": 1.5,
+            "nothing_on_the_left_at_first": 1.5,
+            "lone_word_kept": 2.5,
+            "first_equal_word_removed": 2,
+        },
+        "cbow_forward": {
+            "each_hint_once": 2,
+            "softmax_that_overflows": 2,
+            "hints_added_in_the_table": 2,
+            "forward_rounded": 2,
+            "sum_of_hints": 2,
+        },
+        "cbow_backward": {
+            "repeated_hint_once": 3.5,
+            "mean_forgotten": 3.5,
+            "shared_among_different_words": 4,
+            "no_share_for_the_target": 3.5,
+        },
+        "negative_sampling_loss": {
+            "small_number_in_the_logarithm": 3.5,
+            "gradients_averaged_over_the_batch": 3.5,
+            "five_noise_words_at_most": 4,
+            "sigmoid_that_overflows": 4,
+        },
+        "nearest": {
+            "first_of_the_ranking_dropped": 1.5,
+            "length_of_the_whole_table": 0.5,
+            "itself_at_the_end": 1.5,
+            "table_brought_to_length_one": 1.5,
+        },
+        "analogy": {
+            "lengths_kept": 1,
+            "b_is_an_answer": 1,
+            "sum_not_normalised": 1.5,
+            "too_few_to_leave_out_from": 1.5,
+        },
+    },
     "06_positions": {
         "binary_code": {
             "halved_in_place": 3,

@@ -343,3 +343,33 @@ def test_an_argument_that_only_ones_own_class_has_is_evidence_where_the_answer_f
     run = run_test(quadruples_by_a_class.hidden_test, Student.local_namespace(namespace, "quadruple"))
     assert not run.result.passed
     assert [entry.kind for entry in run.trace][-1] == "observation"
+
+
+@hidden_test("answer")
+@follow_through("def parts(x):\n    return x.mean(), x / x.sum()\n", "parts")
+def the_error_times_the_mean(student):
+    """The shares less one at a place, times the mean."""
+    expect_close(
+        student(np.array([3.0, 1.0, 4.0]), 2), np.array([3.0, 1.0, -4.0]) / 3, "the error times the mean"
+    )
+
+
+@pytest.mark.parametrize(
+    ("returned", "passes"),
+    [("x.sum(), p, e", True), ("e, x.sum()", True), ("x.sum(), p, p * e", False)],
+    ids=["beside the result", "in place of a part", "computed from a wrong part"],
+)
+def test_a_wrong_helper_that_returns_a_part_less_one_is_replaced_by_a_right_one_that_does(returned, passes):
+    helper = (
+        "def parts(x, place=None):\n"
+        "    p = x**2 / (x**2).sum()\n"
+        "    if place is None:\n"
+        "        return x.sum(), p\n"
+        "    e = p.copy()\n"
+        "    e[place] -= 1\n"
+        f"    return {returned}\n"
+    )
+    found = {"x.sum(), p, e": "m, _, e", "e, x.sum()": "e, m", "x.sum(), p, p * e": "m, _, e"}[returned]
+    answer = f"def answer(x, place):\n    {found} = parts(x, place=place)\n    return m * e\n"
+    student = Student.local_namespace(_notebook(helper + answer), "answer")
+    assert run_test(the_error_times_the_mean.hidden_test, student).result.passed == passes

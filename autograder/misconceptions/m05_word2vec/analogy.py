@@ -28,7 +28,9 @@ def question_words_allowed(a, b, c, vectors, words, k=3):
     return _answers(a, b, c, vectors, words, k, lambda x, y, z: y - x + z, left_out=False)
 
 
-@misconception("analogy", title="vectors of different lengths are added")
+@misconception(
+    "analogy", title="vectors of different lengths are added", keeps="right where all lengths are equal"
+)
 def lengths_kept(a, b, c, vectors, words, k=3):
     """You add the vectors as they are, so a frequent word, whose vector is long, drowns the other two. Bring all rows to length 1
     first."""
@@ -44,7 +46,7 @@ def nothing_subtracted(a, b, c, vectors, words, k=3):
     return _answers(a, b, c, vectors, words, k, lambda x, y, z: x + y + z)
 
 
-@misconception("analogy", title="the sum is not divided by its length")
+@misconception("analogy", title="the sum is not divided by its length", keeps="the right words")
 def sum_not_normalised(a, b, c, vectors, words, k=3):
     """Your words come in the right order, but the numbers are no cosines, some are above 1: the sum of three vectors is longer than 1.
     Divide by its length."""
@@ -59,11 +61,61 @@ def neighbours_of_c(a, b, c, vectors, words, k=3):
     return _answers(a, b, c, vectors, words, k, lambda x, y, z: z)
 
 
-@misconception("analogy", title="rounded cosines of the answers")
+@misconception("analogy", title="rounded cosines of the answers", keeps="right to three decimals")
 def answers_rounded(a, b, c, vectors, words, k=3):
     """Your answers are right, and their cosines are rounded. Rounding is for printing: return the numbers as they are."""
     found = _answers(a, b, c, vectors, words, k, lambda x, y, z: y - x + z)
     return [(word, round(cosine, 3)) for word, cosine in found]
+
+
+@misconception("analogy", title="b counts as an answer", keeps="right where b does not come first")
+def b_is_an_answer(a, b, c, vectors, words, k=3):
+    """You leave out a and c, but b stands among your answers. It is a word of the question, too: leave all three out."""
+    words, unit = list(words), _unit(np.asarray(vectors))
+    v = unit[words.index(b)] - unit[words.index(a)] + unit[words.index(c)]
+    return _ranking(unit @ (v / np.linalg.norm(v)), words, {a, c}, k)
+
+
+@misconception("analogy", title="too few are left", keeps="right where one of the three lies far off")
+def too_few_to_leave_out_from(a, b, c, vectors, words, k=3):
+    """You take the k + 2 best words, and then leave out those of the question. If all three are among them, one answer is missing. Leave them
+    out first, then take k."""
+    found = _answers(a, b, c, vectors, words, k + 2, lambda x, y, z: y - x + z, left_out=False)
+    return [pair for pair in found if pair[0] not in (a, b, c)][:k]
+
+
+@misconception("analogy", title="too few are left", keeps="right where the three lie far off")
+def left_out_of_the_k_best(a, b, c, vectors, words, k=3):
+    """You take the k best words, and then leave out those of the question, so answers are missing wherever these are among the best. Leave them
+    out first, then take k."""
+    found = _answers(a, b, c, vectors, words, k, lambda x, y, z: y - x + z, left_out=False)
+    return [pair for pair in found if pair[0] not in (a, b, c)]
+
+
+@misconception("analogy", title="the vectors are changed", keeps="right, and spoils the table")
+def answers_in_place(a, b, c, vectors, words, k=3):
+    """Your function brings the vectors that it was given to length 1 in place, so their lengths are lost for whoever calls it. Compute with a
+    new array."""
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return _answers(a, b, c, vectors, words, k, lambda x, y, z: y - x + z)
+
+
+@misconception("analogy", title="only c is left out", keeps="right where the others do not come first")
+def only_c_left_out(a, b, c, vectors, words, k=3):
+    """You leave out c, but a and b may stand among your answers. They are words of the question, too: leave all three out."""
+    words, unit = list(words), _unit(np.asarray(vectors))
+    v = unit[words.index(b)] - unit[words.index(a)] + unit[words.index(c)]
+    return _ranking(unit @ (v / np.linalg.norm(v)), words, {c}, k)
+
+
+@misconception("analogy", title="only v is divided by its length", keeps="right where all lengths are equal")
+def rows_of_any_length_compared(a, b, c, vectors, words, k=3):
+    """Your v is right, but you compare it with the vectors as they are, so the dot products of long ones are large. Compare it with the rows
+    of length 1."""
+    words, table = list(words), np.asarray(vectors)
+    unit = _unit(table)
+    v = unit[words.index(b)] - unit[words.index(a)] + unit[words.index(c)]
+    return _ranking(table @ (v / np.linalg.norm(v)), words, {a, b, c}, k)
 
 
 @alternative("analogy")

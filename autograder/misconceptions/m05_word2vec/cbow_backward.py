@@ -23,7 +23,11 @@ def _scattered(context, share, shape):
     return gradient
 
 
-@misconception("cbow_backward", title="the mean is forgotten on the way back")
+@misconception(
+    "cbow_backward",
+    title="the mean is forgotten on the way back",
+    keeps="right for a single hint, and for W_out",
+)
 def mean_forgotten(context, target, W_in, W_out):
     """Every hint gets the whole gradient of h. But h is a mean: if a hint moves by one, h moves by one C-th only, so each hint
     gets the share 1/C."""
@@ -31,7 +35,9 @@ def mean_forgotten(context, target, W_in, W_out):
     return _scattered(context, dh, W_in.shape), np.outer(error, h)
 
 
-@misconception("cbow_backward", title="a repeated hint gets one share")
+@misconception(
+    "cbow_backward", title="a repeated hint gets one share", keeps="right where no word stands twice"
+)
 def repeated_hint_once(context, target, W_in, W_out):
     """A word that stands in the context twice gets one share instead of two. dW_in[context] += share writes a row that is named
     twice only once; np.add.at adds each time."""
@@ -85,6 +91,46 @@ def tables_changed_in_place(context, target, W_in, W_out):
     dW_in = _scattered(context, error @ W_out / len(context), W_in.shape)
     W_in -= 0.1 * dW_in
     return dW_in, dW_out
+
+
+@misconception(
+    "cbow_backward", title="shared among the different words", keeps="right where no word stands twice"
+)
+def shared_among_different_words(context, target, W_in, W_out):
+    """Where a word repeats, your shares are too large: you divide by the number of different words. The mean was taken over all C words of
+    the context, so a share is 1/C of ∂L/∂h, and a word that stands there twice gets two."""
+    h, error, dh = _backward(context, target, W_in, W_out)
+    return _scattered(context, dh / len(set(context)), W_in.shape), np.outer(error, h)
+
+
+@misconception(
+    "cbow_backward", title="a target among the hints gets no share", keeps="right where the target is no hint"
+)
+def no_share_for_the_target(context, target, W_in, W_out):
+    """Where the target's word stands among its own hints, too, it gets no share of yours. As a hint it had its part in h, so it gets a share
+    like the others."""
+    h, error, dh = _backward(context, target, W_in, W_out)
+    dW_in = _scattered(context, dh / len(context), W_in.shape)
+    dW_in[target] = 0
+    return dW_in, np.outer(error, h)
+
+
+@misconception("cbow_backward", title="large scores overflow", keeps="right but for large scores")
+def backward_that_overflows(context, target, W_in, W_out):
+    """Large scores make your gradients nan: np.exp overflows from about 710 on. Take the probabilities from your cbow_forward, or subtract the
+    largest score first."""
+    h = W_in[context].mean(axis=0)
+    with np.errstate(all="ignore"):
+        error = np.exp(W_out @ h)
+        error = error / error.sum()
+    error[target] -= 1
+    return _scattered(context, error @ W_out / len(context), W_in.shape), np.outer(error, h)
+
+
+@misconception("cbow_backward", title="rounded gradients", keeps="right to three decimals")
+def gradients_rounded(context, target, W_in, W_out):
+    """Your gradients are right, and rounded. Rounding is for printing: a small step downhill needs all decimals. Return them as they are."""
+    return tuple(gradient.round(3) for gradient in reference.cbow_backward(context, target, W_in, W_out))
 
 
 @alternative("cbow_backward")

@@ -10,7 +10,9 @@ from autograder.misconceptions.m05_word2vec.common import _softmax
 from autograder.testing import alternative, misconception
 
 
-@misconception("cbow_forward", title="the sum of the hints instead of their mean")
+@misconception(
+    "cbow_forward", title="the sum of the hints instead of their mean", keeps="right for a single hint"
+)
 def sum_of_hints(context, W_in, W_out):
     """Your h is the sum of the hints' rows. Then a long context shouts and a short one whispers. Take the mean: divide by the
     number of words in the context."""
@@ -18,7 +20,7 @@ def sum_of_hints(context, W_in, W_out):
     return h, _softmax(W_out @ h)
 
 
-@misconception("cbow_forward", title="repeated hints count once")
+@misconception("cbow_forward", title="repeated hints count once", keeps="right where no word stands twice")
 def each_hint_once(context, W_in, W_out):
     """A word that stands in the context twice has one vote in your mean. Nothing in the bag gets lost: it counts as often as it
     stands there."""
@@ -58,6 +60,37 @@ def h_of_length_one(context, W_in, W_out):
     h = W_in[context].mean(axis=0)
     h = h / np.linalg.norm(h)
     return h, _softmax(W_out @ h)
+
+
+@misconception("cbow_forward", title="large scores overflow", keeps="right but for large scores")
+def softmax_that_overflows(context, W_in, W_out):
+    """Large scores make your probabilities nan: np.exp overflows from about 710 on. Subtract the largest score first, as the softmax that is
+    given does."""
+    h = W_in[context].mean(axis=0)
+    with np.errstate(all="ignore"):
+        weights = np.exp(W_out @ h)
+        return h, weights / weights.sum()
+
+
+@misconception(
+    "cbow_forward", title="the hints are added up inside the table", keeps="right, and spoils the table"
+)
+def hints_added_in_the_table(context, W_in, W_out):
+    """Your function changes W_in: h = W_in[i] is a view of the row, so h += … writes the sum into the table. Begin with zeros, or with a
+    copy."""
+    h = W_in[context[0]]
+    for word in context[1:]:
+        h += W_in[word]
+    h = h / len(context)
+    return h, _softmax(W_out @ h)
+
+
+@misconception("cbow_forward", title="rounded results", keeps="right to three decimals")
+def forward_rounded(context, W_in, W_out):
+    """Your h and p are right, and rounded. Rounding is for printing: the gradients are computed with these numbers. Return them as they
+    are."""
+    h = W_in[context].mean(axis=0)
+    return h.round(3), _softmax(W_out @ h).round(3)
 
 
 @alternative("cbow_forward")

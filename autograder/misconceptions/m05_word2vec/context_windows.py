@@ -75,6 +75,81 @@ def pairs_turned_around(ids, m):
     return [(target, context) for context, target in reference.context_windows(ids, m)]
 
 
+@misconception(
+    "context_windows",
+    title="every word equal to the target is dropped",
+    keeps="right where no word stands twice",
+)
+def drops_equal_words_and_keeps_the_riddle(ids, m):
+    """When the target's word stands in the window a second time, you leave that out as well, so that riddles of equal words have no hint at all.
+    It is an honest hint: only the target's own position is the gap."""
+    if len(ids) < 2:
+        return []
+    return [
+        ([i for i in ids[max(0, t - m) : t + m + 1] if i != target], target) for t, target in enumerate(ids)
+    ]
+
+
+@misconception("context_windows", title="the beginning has no hints on the left", keeps="right with m = 1")
+def nothing_on_the_left_at_first(ids, m):
+    """The first m words of a sentence get no hints on their left in your contexts. There are fewer than m there, but they are hints:
+    begin at max(0, place − m)."""
+    if len(ids) < 2:
+        return []
+    return [
+        ([*(ids[t - m : t] if t >= m else []), *ids[t + 1 : t + 1 + m]], target)
+        for t, target in enumerate(ids)
+    ]
+
+
+@misconception("context_windows", title="the beginning has no hints on the left", keeps="right with m = 1")
+def slice_from_behind(ids, m):
+    """The first words of a sentence lose hints on their left in your contexts: where place − m is below 0, the slice counts from the end of
+    the sentence. Begin at max(0, place − m)."""
+    return _windows(ids, m, lambda place: [*ids[place - m : place], *ids[place + 1 : place + 1 + m]])
+
+
+@misconception("context_windows", title="a riddle without a hint", keeps="right from two words on")
+def lone_word_kept(ids, m):
+    """A sentence of one word gives a riddle with an empty context in your list. Without a hint there is nothing to guess from: such a
+    sentence gives no riddle."""
+    return [([*ids[max(0, t - m) : t], *ids[t + 1 : t + 1 + m]], target) for t, target in enumerate(ids)]
+
+
+@misconception(
+    "context_windows",
+    title="an equal word is taken out in the target's place",
+    keeps="right where no word stands twice",
+)
+def first_equal_word_removed(ids, m):
+    """Where the target's word stands to its left, too, your hints are in another order: list.remove takes out the first equal word, not the
+    target. Leave out the target's place."""
+    riddles = []
+    for place, target in enumerate(ids):
+        context = list(ids[max(0, place - m) : place + m + 1])
+        context.remove(target)
+        if context:
+            riddles.append((context, target))
+    return riddles
+
+
+@misconception(
+    "context_windows", title="each word of the context once", keeps="right where no word stands twice"
+)
+def each_word_of_the_context_once(ids, m):
+    """A word that stands in the window twice is one hint only in your contexts. Keep both: a context is a list of the positions around the
+    target, not a set."""
+    riddles = reference.context_windows(ids, m)
+    return [(list(dict.fromkeys(context)), target) for context, target in riddles]
+
+
+@misconception("context_windows", title="one word too few on the right")
+def one_too_few_on_the_right(ids, m):
+    """On the right your windows end one word too early: a slice leaves out its end, so up to m words after the target are
+    ids[place + 1 : place + 1 + m]."""
+    return _windows(ids, m, lambda place: [*ids[max(0, place - m) : place], *ids[place + 1 : place + m]])
+
+
 @alternative("context_windows")
 def by_offsets_in_tuples(ids, m):
     offsets = [*range(-m, 0), *range(1, m + 1)]

@@ -60,13 +60,54 @@ def one_length_only(word, vectors, words, k=5):
     return _ranking(_unit(vectors) @ vectors[list(words).index(word)], words, {word}, k)
 
 
-@misconception("nearest", title="rounded cosines")
+@misconception("nearest", title="rounded cosines", keeps="right to three decimals")
 def rounded(word, vectors, words, k=5):
     """Your words are right, and your cosines are rounded. Rounding is for printing: whoever calls the function may still want to compute with
     the numbers. Return them as they are."""
     unit = _unit(vectors)
     found = _ranking(unit @ unit[list(words).index(word)], words, {word}, k)
     return [(other, round(cosine, 3)) for other, cosine in found]
+
+
+@misconception(
+    "nearest",
+    title="the first of the ranking is dropped",
+    keeps="right where no other word has the same direction",
+)
+def first_of_the_ranking_dropped(word, vectors, words, k=5):
+    """You leave out whatever comes first in the ranking. That need not be the word itself: another word may point in exactly the same
+    direction. Leave out the word."""
+    unit = _unit(np.asarray(vectors))
+    return _ranking(unit @ unit[list(words).index(word)], words, set(), k + 1)[1:]
+
+
+@misconception(
+    "nearest", title="divided by the length of the whole table", keeps="the order where all lengths are equal"
+)
+def length_of_the_whole_table(word, vectors, words, k=5):
+    """You divide by the length of the whole table, one number for all rows, so long vectors still come first. Divide each row by its own
+    length: axis=1."""
+    vectors = np.asarray(vectors)
+    row = vectors[list(words).index(word)]
+    return _ranking(vectors @ (row / np.linalg.norm(row)) / np.linalg.norm(vectors), words, {word}, k)
+
+
+@misconception("nearest", title="the word itself comes last", keeps="right where there are enough others")
+def itself_at_the_end(word, vectors, words, k=5):
+    """If there are fewer than k other words, the word itself stands at the end of your list, with a cosine that you made up. Leave it out
+    altogether."""
+    unit, row = _unit(np.asarray(vectors)), list(words).index(word)
+    cosines = unit @ unit[row]
+    cosines[row] = -2
+    return _ranking(cosines, words, set(), k)
+
+
+@misconception("nearest", title="the vectors are changed", keeps="right, and spoils the table")
+def table_brought_to_length_one(word, vectors, words, k=5):
+    """Your function brings the vectors that it was given to length 1 in place, so their lengths are lost for whoever calls it. Compute with a
+    new array."""
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return _ranking(vectors @ vectors[list(words).index(word)], words, {word}, k)
 
 
 @alternative("nearest")

@@ -102,6 +102,59 @@ def overflow(h, rows):
     return (loss, *_from_errors(h, rows, np.where(np.isfinite(loss)[:, None], g, np.nan)))
 
 
+@misconception(
+    "negative_sampling_loss", title="a small number inside the logarithm", keeps="right but for large scores"
+)
+def small_number_in_the_logarithm(h, rows):
+    """Your losses of large scores are cut off at 23: ln(σ + 1e-10) is never below −23. Use np.logaddexp(0, −s) for −ln σ(s): it is right for
+    all scores, and needs no small number."""
+    scores = _scores(h, rows)
+    with np.errstate(all="ignore"):
+        sigmoid = 1 / (1 + np.exp(-scores))
+    loss = -np.log(sigmoid[:, 0] + 1e-10) - np.log(1 - sigmoid[:, 1:] + 1e-10).sum(axis=1)
+    return (loss, *_from_errors(h, rows, _errors(scores)))
+
+
+@misconception(
+    "negative_sampling_loss", title="gradients averaged over the batch", keeps="losses, and a riddle alone"
+)
+def gradients_averaged_over_the_batch(h, rows):
+    """Your gradients are divided by the number of riddles, so that they shrink when more riddles stand beside them. Each riddle
+    has its own loss, and these are the gradients of that loss."""
+    scores = _scores(h, rows)
+    return (_loss(scores), *_from_errors(h, rows, _errors(scores) / len(h)))
+
+
+@misconception("negative_sampling_loss", title="five noise words at most", keeps="right up to K = 5")
+def five_noise_words_at_most(h, rows):
+    """You count on five noise words at most, as in the training, and with more your function stops. Take their number from the shape of
+    rows."""
+    right = np.array([1, 0, 0, 0, 0, 0])[: rows.shape[1]]
+    scores = _scores(h, rows)
+    loss = np.logaddexp(0, (1 - 2 * right) * scores).sum(axis=1)
+    return (loss, *_from_errors(h, rows, _sigmoid(scores) - right))
+
+
+@misconception("negative_sampling_loss", title="five noise words at most", keeps="right up to K = 5")
+def noise_after_the_fifth_left_out(h, rows):
+    """You count on five noise words at most, as in the training, and leave out the others. Take their number from the shape of rows."""
+    scores = _scores(h, rows)
+    g = _errors(scores)
+    g[:, 6:] = 0
+    return (_loss(scores[:, :6]), *_from_errors(h, rows, g))
+
+
+@misconception("negative_sampling_loss", title="the sigmoid overflows", keeps="losses, and small scores")
+def sigmoid_that_overflows(h, rows):
+    """Your losses are right, and gradients of large scores are nan: in e^s / (1 + e^s) both parts overflow. Use np.exp(-np.logaddexp(0, -s))
+    for σ(s)."""
+    scores = _scores(h, rows)
+    with np.errstate(all="ignore"):
+        g = np.exp(scores) / (1 + np.exp(scores))
+    g[:, 0] -= 1
+    return (_loss(scores), *_from_errors(h, rows, g))
+
+
 @alternative("negative_sampling_loss")
 def riddle_by_riddle(h, rows):
     losses, dhs, drows = [], [], []

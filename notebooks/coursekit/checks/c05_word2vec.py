@@ -54,7 +54,7 @@ def the_lectures_have(context_windows: Any) -> None:
     ensure("have" in contexts, "every word of the sentence should be a target once")
     got = contexts["have"]
     ensure("have" not in got, "the target stands in its own context: leave its position out")
-    ensure(len(got) != 3, f"three words on each side make six; you have {got}")
+    ensure(len(got) == 6, f"three words on each side make six; you have {got}")
     equal(
         got,
         ["The", "competent", "services", "not", "included", "them"],
@@ -72,21 +72,60 @@ def the_window_is_cut_at_the_ends(context_windows: Any) -> None:
         "a window reaches around to the other end: negative indices count from the end, cut at 0",
     )
     equal(got, [([8], 7), ([7, 9], 8), ([8], 9)], f"[7, 8, 9] with m = 1 gave {got}")
+    got = _riddles(context_windows([7, 8, 9, 6, 5], 2))
+    ensure(
+        got[:2] != [([8, 9], 7), ([9, 6], 8)],
+        "[7, 8, 9, 6, 5] with m = 2: the target 8 lost the word on its left: a start place − m below 0 counts from the end, or the left "
+        "side was left out: begin at max(0, place − m)",
+    )
+    right = [([8, 9], 7), ([7, 9, 6], 8), ([7, 8, 6, 5], 9), ([8, 9, 5], 6), ([9, 6], 5)]
+    equal(got, right, f"[7, 8, 9, 6, 5] with m = 2 gave {got}")
 
 
 @public_check("context_windows")
 def a_repeated_word_stays(context_windows: Any) -> None:
-    """Only the target's own position is left out, and a lone word makes no riddle."""
-    got = _riddles(context_windows([4, 4, 5], 2))
+    """Only the target's own position is left out; equal words stay where they are."""
+    got = _riddles(context_windows([4, 4, 5], 1))
     ensure(
-        got[:1] != [([5], 4)],
-        "the word 4 stands in the sentence twice: leave out the target's position, not every equal word",
+        got[:1] != [([], 4)] and got[:2] != [([5], 4), ([4], 5)],
+        "[4, 4, 5] with m = 1: the word 4 stands in the sentence twice: leave out the target's position, not every equal word",
     )
-    equal(got, [([4, 5], 4), ([4, 5], 4), ([4, 4], 5)], f"[4, 4, 5] with m = 2 gave {got}")
-    equal(_riddles(context_windows([3], 2)), [], "a sentence of one word has no context: no riddle, []")
+    equal(got, [([4], 4), ([4, 5], 4), ([4], 5)], f"[4, 4, 5] with m = 1 gave {got}")
+    got = _riddles(context_windows([4, 9, 4, 5], 2))
+    ensure(
+        got[2:3] != [([9, 4, 5], 4)],
+        "[4, 9, 4, 5] with m = 2: the second 4 has the right hints in another order: remove(4) takes out the first 4 that it meets; leave "
+        "out the target's place instead",
+    )
+    ensure(
+        got[1:2] != [([4, 5], 9)],
+        "[4, 9, 4, 5] with m = 2: the target 9 has the word 4 on both sides, and both are hints: a context is no set",
+    )
+    right = [([9, 4], 4), ([4, 4, 5], 9), ([4, 9, 5], 4), ([9, 4], 5)]
+    equal(got, right, f"[4, 9, 4, 5] with m = 2 gave {got}")
+
+
+@public_check("context_windows")
+def a_lone_word_makes_no_riddle(context_windows: Any) -> None:
+    """A sentence of one word makes no riddle, and neither does the empty one."""
+    for sentence in ([3], []):
+        equal(
+            _riddles(context_windows(sentence, 2)),
+            [],
+            f"{sentence} has no word with a context: no riddle, []",
+        )
 
 
 # ------------------------------------------------------------------------------------------------ cbow_forward
+
+
+def _not_rounded(subject: str, found: Any, exact: Any) -> None:
+    """Refuse ``exact`` with a few decimals."""
+    for decimals in range(5):
+        ensure(
+            found.shape != exact.shape or not np.allclose(found, exact.round(decimals), rtol=0, atol=1e-7),
+            f"{subject} rounded to {decimals} decimals: return the numbers as they are",
+        )
 
 
 @public_check("cbow_forward")
@@ -102,6 +141,7 @@ def the_worked_case_forward(cbow_forward: Any) -> None:
     close(h, [0.5, 0.5], f"the mean of the rows 0 and 1 of W_in is (0.5, 0.5), but your h is {h}")
     ensure(p.shape == (3,), f"p should have one probability for each of the 3 words; its shape is {p.shape}")
     ensure(not np.allclose(p, [1, 1, 2]), "those are the scores: softmax turns them into probabilities")
+    _not_rounded("your probabilities are", p, np.array([1, 1, np.e]) / (2 + np.e))
     close(
         p,
         [0.21194, 0.21194, 0.57612],
@@ -118,8 +158,24 @@ def repeated_hints_count_twice(cbow_forward: Any) -> None:
         not np.allclose(h, [0.5, 0.5]),
         "word 0 stands in the context twice, so it has two of three votes in the mean",
     )
-    close(h, [2 / 3, 1 / 3], f"the mean of the rows 0, 0, 1 is (2/3, 1/3), but your h is {h}")
+    _not_rounded("your h is", h, np.array([2 / 3, 1 / 3]))
+    close(h, [2 / 3, 1 / 3], f"the mean of the rows 0, 0, 1 is (2/3, 1/3), but your h is {h}", atol=1e-5)
     close(p.sum(), 1.0, "the probabilities should add up to one")
+
+
+@public_check("cbow_forward")
+def scores_of_a_thousand(cbow_forward: Any) -> None:
+    """Large scores, too, give probabilities."""
+    with np.errstate(all="ignore"):
+        _, p = _parts(cbow_forward([0, 1], W_IN.copy(), 1000 * W_OUT), 2, "h, p")
+    ensure(
+        np.isfinite(p).all(),
+        "with scores of 1000, 1000 and 2000 a probability is not a number: exp(1000) overflows; the softmax that is given subtracts the "
+        "largest score first",
+    )
+    close(
+        p, [0, 0, 1], f"the scores 1000, 1000 and 2000 should give the probabilities 0, 0, 1; yours are {p}"
+    )
 
 
 # ----------------------------------------------------------------------------------------------- cbow_backward
@@ -133,6 +189,8 @@ def the_worked_case_backward(cbow_backward: Any) -> None:
         dW_in.shape == (3, 2) and dW_out.shape == (3, 2),
         "both gradients have the shape of their table, (V, D)",
     )
+    said = np.array([1, 1, np.e]) / (2 + np.e)
+    _not_rounded("your gradients are", dW_out, np.outer(said - [1, 0, 0], [0.5, 0.5]))
     right_out = np.array([[-0.39403, -0.39403], [0.10597, 0.10597], [0.28806, 0.28806]])
     ensure(
         not np.allclose(dW_out, -right_out, atol=1e-4),
@@ -153,6 +211,10 @@ def the_worked_case_backward(cbow_backward: Any) -> None:
         not np.allclose(dW_in.sum(axis=0), [-0.42388 * 1.5, 1.57612 * 1.5], atol=1e-4),
         "word 2 is not in the context, so its row of dW_in is zero",
     )
+    ensure(
+        not np.allclose(dW_in, right_in * [[0], [1], [0]], atol=1e-4),
+        "word 0, the target, stands in the context, too, and got nothing there: as a hint it gets its share like the others",
+    )
     close(
         dW_in,
         right_in,
@@ -167,13 +229,39 @@ def repeated_hints_get_two_shares(cbow_backward: Any) -> None:
     dW_in, _ = _parts(cbow_backward([0, 0, 1], 2, W_IN.copy(), W_OUT.copy()), 2, "dW_in, dW_out")
     ensure(
         not np.allclose(dW_in[0], dW_in[1]),
-        "words 0 and 1 got the same, but word 0 stands in the context twice: dW_in[context] += … writes a repeated row only once",
+        "words 0 and 1 got the same, but word 0 stands in the context twice: it gets two shares (dW_in[context] += … writes a repeated "
+        "row only once, and a set holds each word once)",
     )
     close(
         dW_in[0],
         2 * dW_in[1],
         "word 0 stands in the context twice, so its row should be twice that of word 1",
     )
+    scores = W_OUT @ [2 / 3, 1 / 3]
+    dh = (np.exp(scores) / np.exp(scores).sum() - [0, 0, 1]) @ W_OUT
+    ensure(
+        not np.allclose(dW_in[1], dh / 2),
+        "the context 0, 0, 1 has three words, so a share is a third of ∂L/∂h; yours is a half, as if the two different words were all",
+    )
+    close(
+        dW_in[1],
+        dh / 3,
+        "the context 0, 0, 1 has three words, so word 1 should get a third of ∂L/∂h",
+        atol=1e-4,
+    )
+
+
+@public_check("cbow_backward")
+def a_target_among_its_own_hints(cbow_backward: Any) -> None:
+    """A target that is among its own hints gets its share, too."""
+    dW_in, _ = _parts(cbow_backward([0, 1, 2], 1, W_IN.copy(), W_OUT.copy()), 2, "dW_in, dW_out")
+    scores = W_OUT @ [2 / 3, 2 / 3]
+    dh = (np.exp(scores) / np.exp(scores).sum() - [0, 1, 0]) @ W_OUT
+    ensure(
+        not np.allclose(dW_in, [dh / 3, 0 * dh, dh / 3], atol=1e-4),
+        "word 1, the target, stands in the context, too, and got nothing there: as a hint it gets its share like the others",
+    )
+    close(dW_in, [dh / 3] * 3, "each of the hints 0, 1 and 2 should get a third of ∂L/∂h", atol=1e-4)
 
 
 @public_check("cbow_backward")
@@ -198,6 +286,23 @@ def the_loss_falls_along_the_gradient(cbow_backward: Any) -> None:
                 abs(slope - component) < 1e-6,
                 f"at {name}[{place[0]}, {place[1]}] the loss has the slope {slope:.4f}, but your gradient says {component:.4f}",
             )
+
+
+@public_check("cbow_backward")
+def large_scores_have_gradients(cbow_backward: Any) -> None:
+    """Large scores, too, give finite gradients."""
+    with np.errstate(all="ignore"):
+        found = _parts(cbow_backward([0, 1], 0, W_IN.copy(), 1000 * W_OUT), 2, "dW_in, dW_out")
+    ensure(
+        all(np.isfinite(part).all() for part in found),
+        "with scores of 1000, 1000 and 2000 a gradient is not a number: exp(1000) overflows; the softmax that is given subtracts the largest "
+        "score first",
+    )
+    close(
+        found[1],
+        [[-0.5, -0.5], [0, 0], [0.5, 0.5]],
+        "with the scores 1000, 1000 and 2000 e should be (−1, 0, 1)",
+    )
 
 
 @public_check("cbow_backward")
@@ -292,8 +397,39 @@ def noise_words_add_up(negative_sampling_loss: Any) -> None:
 
 
 @public_check("negative_sampling_loss")
+def as_many_noise_words_as_there_are(negative_sampling_loss: Any) -> None:
+    """Any number of noise words will do: one, or nine."""
+    for K in (1, 9):
+        h, rows = np.array([[1.0, 0.0]]), np.array([[[2.0, 0.0], *[[-1.0, 3.0]] * K]])
+        try:
+            loss, dh, drows = _parts(negative_sampling_loss(h, rows), 3, "loss, dh, drows")
+        except (ValueError, IndexError) as error:
+            ensure(
+                False,
+                f"with K = {K} noise words (the shape of rows says how many there are) your function raised {type(error).__name__}: {error}",
+            )
+        ensure(
+            drows.shape == (1, 1 + K, 2),
+            f"with K = {K} noise words drows should have shape {(1, 1 + K, 2)}, not {drows.shape}",
+        )
+        right = 0.126928 + K * 0.313262
+        close(
+            loss,
+            [right],
+            f"with K = {K} noise words the loss should be {right:.3f}, but is {loss[0]:.3f}",
+            atol=1e-4,
+        )
+        close(
+            dh[0, 1],
+            K * 0.806824,
+            f"with K = {K} noise words each should push dh with its full error",
+            atol=1e-4,
+        )
+
+
+@public_check("negative_sampling_loss")
 def large_scores_are_no_problem(negative_sampling_loss: Any) -> None:
-    """Scores of ±1,000 give finite numbers."""
+    """Scores of ±1,000 that are wrong cost 1,000 nats each, and every number is finite."""
     h, rows = np.array([[1.0, 0.0]]), np.array([[[-1000.0, 0.0], [1000.0, 0.0]]])
     with np.errstate(all="ignore"):
         loss, dh, drows = _parts(negative_sampling_loss(h, rows), 3, "loss, dh, drows")
@@ -301,7 +437,16 @@ def large_scores_are_no_problem(negative_sampling_loss: Any) -> None:
         np.isfinite(loss).all(),
         "a score of −1000 makes the loss inf or nan: use np.logaddexp(0, −s) for −ln σ(s)",
     )
-    close(loss, [2000.0], "two scores that are wrong by 1,000 each cost 2,000 nats")
+    ensure(
+        not 20 < loss[0] < 990,
+        f"two scores that are wrong by 1,000 each cost 2,000 nats, but your loss stays at {loss[0]:.0f}: a small number inside the logarithm, "
+        "or a limit for the scores, cuts it off; np.logaddexp(0, −s) needs neither",
+    )
+    close(
+        loss,
+        [2000.0],
+        f"two scores that are wrong by 1,000 each cost 2,000 nats, but your loss is {loss[0]:.0f}",
+    )
     ensure(np.isfinite(dh).all() and np.isfinite(drows).all(), "a gradient is inf or nan for a large score")
 
 
@@ -339,6 +484,10 @@ def direction_counts_not_length(nearest: Any) -> None:
     ensure(len(words) == 2, f"with k=2 there should be two words, not {len(words)}")
     equal(words, ["b", "c"], f"the neighbours of a should be b, then c; you have {words}")
     ensure(not np.isclose(cosines[0], 10), "that is the dot product: divide by the lengths of both vectors")
+    ensure(
+        not np.isclose(cosines[0], 10 / np.linalg.norm(VECTORS)),
+        "all rows are divided by one and the same number, the length of the whole table: each row has its own length (axis=1)",
+    )
     close(
         cosines, [0.99504, 0.0], f"the cosines should be .9950 and 0, but are {cosines.round(4)}", atol=1e-4
     )
@@ -361,6 +510,10 @@ def cosines_in_full(nearest: Any) -> None:
 def all_if_there_are_fewer(nearest: Any) -> None:
     """If there are fewer than k other words, all are returned, the nearest first."""
     words, cosines = _ranking(nearest("c", VECTORS, WORDS, k=10))
+    ensure(
+        "c" not in words,
+        "with k = 10 and three other words, the word itself stands in the list: leave it out",
+    )
     equal(sorted(words), ["a", "b", "d"], f"there are three other words; you have {words}")
     ensure((np.diff(cosines) <= 1e-12).all(), "the list should go from the largest cosine to the smallest")
     ensure(
@@ -373,6 +526,28 @@ def all_if_there_are_fewer(nearest: Any) -> None:
         f"the cosines to c should be .0995, 0 and 0, but are {cosines.round(4)}",
         atol=1e-4,
     )
+
+
+@public_check("nearest")
+def five_words_without_k(nearest: Any) -> None:
+    """Without k there are five words, and the words may stand in a tuple."""
+    vectors = np.array([[np.cos(angle), np.sin(angle)] for angle in (0.4, 0, 0.1, 0.9, 1.5, 2.2, 3)])
+    found, _ = _ranking(nearest("b", vectors, tuple("abcdefg")))
+    equal(found, list("cadef"), f"the five neighbours of b should be c, a, d, e, f; you have {found}")
+
+
+@public_check("nearest")
+def a_twin_is_the_nearest(nearest: Any) -> None:
+    """The word itself is left out, and not another one that points in the same direction."""
+    vectors, words = np.array([[0.0, 1.0], [1.0, 0.0], [4.0, 0.0], [1.0, 1.0]]), ["a", "b", "c", "d"]
+    for word, twin in (("b", "c"), ("c", "b")):
+        found, _ = _ranking(nearest(word, vectors, words, k=2))
+        ensure(
+            found[:1] != [word],
+            f"b and c point in the same direction, and asked for {word} your list begins with {word} itself: leave out the word, not the "
+            "first of the ranking",
+        )
+        equal(found, [twin, "d"], f"the neighbours of {word} should be {twin}, then d; you have {found}")
 
 
 # ----------------------------------------------------------------------------------------------------- analogy
@@ -395,10 +570,43 @@ def the_fourth_corner(analogy: Any) -> None:
     ensure(answers[:1] != ["all"], "your answer lies between all three words: a is subtracted, v = b − a + c")
     ensure(answers[:1] != ["shall"], "your answer is the neighbour of c: add the way from a to b first")
     equal(answers[:1], ["would"], f"can is to could as will is to would, but you found {answers}")
-    equal(len(answers), 2, f"with k=2 there should be two answers, not {len(answers)}")
     ensure(
-        (np.abs(cosines) <= 1 + 1e-9).all(), "a cosine is never above 1: divide by the length of v as well"
+        len(answers) >= 2,
+        f"with k=2 there should be two answers, not {len(answers)}: leave out the words of the question before you take the k best",
     )
+    equal(len(answers), 2, f"with k=2 there should be two answers, not {len(answers)}")
+    unit = np.stack([row / np.sqrt(row @ row) for row in vectors])
+    way = unit[1] - unit[0] + unit[2]
+    ensure(
+        not np.isclose(cosines[0], unit[3] @ way),
+        f"your number is {cosines[0]:.2f}, and a cosine is never above 1: divide by the length of v as well",
+    )
+    ensure(
+        (np.abs(cosines) <= 1 + 1e-5).all(),
+        f"your numbers are {cosines.round(2)}, and a cosine is never above 1: it takes rows of length 1, and v divided by its length",
+    )
+
+
+@public_check("analogy")
+def the_question_is_no_answer(analogy: Any) -> None:
+    """All three words of the question are left out, and as many answers come as are asked for."""
+    vectors = np.array([[1, 0.2], [1, 0.1], [1, 0], [1, 1], [1, 2], [0, 1]])
+    words = ["a", "b", "c", "d", "e", "f"]
+    for k in (2, 3):
+        answers, _ = _ranking(analogy("a", "b", "c", vectors, words, k=k))
+        for word in "abc":
+            ensure(
+                word not in answers,
+                f"{word} stands among the answers, but is a word of the question: leave out all three",
+            )
+        ensure(
+            len(answers) == k,
+            f"k = {k} answers are asked for, and you have {len(answers)}: a, b and c come first here, so leave them out before you take the "
+            "k best",
+        )
+        equal(answers, words[3 : 3 + k], f"the answers should be {words[3 : 3 + k]}, but are {answers}")
+    answers, _ = _ranking(analogy("a", "b", "c", vectors, tuple(words)))
+    equal(len(answers), 3, f"without k there should be three answers; you have {len(answers)}")
 
 
 @public_check("analogy")
@@ -429,7 +637,7 @@ def all_words_have_length_one_first(analogy: Any) -> None:
 def writes_a_repeated_row_once(right: Any, context: Any, target: Any, W_in: Any, W_out: Any) -> Any:
     """It says dW_in[context] += share, which writes a repeated row only once.
 
-    One survives: it wants a word that stands in the context twice.
+    One survives: it takes a context in which a word repeats, and a dW_in that is not zero.
     """
     dW_in, dW_out = right(context, target, W_in, W_out)
     times = np.bincount(context, minlength=len(W_in)).clip(1)[:, None]
@@ -440,7 +648,7 @@ def writes_a_repeated_row_once(right: Any, context: Any, target: Any, W_in: Any,
 def each_hint_once(right: Any, context: Any, target: Any, W_in: Any, W_out: Any) -> Any:
     """It takes each word of the context once, however often it stands there.
 
-    One survives: it wants a word that stands in the context twice.
+    One survives: it takes a context in which one word stands more often than another, and gradients that are not zero.
     """
     return right(list(dict.fromkeys(context)), target, W_in, W_out)
 
@@ -449,7 +657,7 @@ def each_hint_once(right: Any, context: Any, target: Any, W_in: Any, W_out: Any)
 def half_a_share_for_everybody(right: Any, context: Any, target: Any, W_in: Any, W_out: Any) -> Any:
     """It gives every hint half of the gradient, however many hints there are.
 
-    One survives: your context has two words.
+    One survives: it takes a number of hints other than two, and a dW_in that is not zero.
     """
     dW_in, dW_out = right(context, target, W_in, W_out)
     return np.asarray(dW_in) * len(context) / 2, dW_out
@@ -459,7 +667,7 @@ def half_a_share_for_everybody(right: Any, context: Any, target: Any, W_in: Any,
 def reads_two_hints(right: Any, context: Any, target: Any, W_in: Any, W_out: Any) -> Any:
     """It reads the first two hints only.
 
-    One survives: your context has no more than two words.
+    One survives: it takes three hints or more, the later ones not like the first two, and gradients that are not zero.
     """
     return right(context[:2], target, W_in, W_out)
 
@@ -468,7 +676,7 @@ def reads_two_hints(right: Any, context: Any, target: Any, W_in: Any, W_out: Any
 def overflows(right: Any, context: Any, target: Any, W_in: Any, W_out: Any) -> Any:
     """Its exponential overflows where scores are large, and it answers nan.
 
-    One survives: none of your scores is large. How large must one be for exp to overflow?
+    One survives: it takes a score so large that exp overflows. How large is that?
     """
     dW_in, dW_out = right(context, target, W_in, W_out)
     large = (W_out @ W_in[context].mean(axis=0)).max() > 709
