@@ -118,6 +118,13 @@ def rows_of_any_length_compared(a, b, c, vectors, words, k=3):
     return _ranking(table @ (v / np.linalg.norm(v)), words, {a, b, c}, k)
 
 
+@misconception("analogy", title="the three nearest are dropped")
+def three_of_the_ranking_dropped(a, b, c, vectors, words, k=3):
+    """You drop the first three of the ranking, whichever they are. Those need not be the words of the question: leave out a, b and c by
+    name."""
+    return _answers(a, b, c, vectors, words, k + 3, lambda x, y, z: y - x + z, left_out=False)[3:]
+
+
 @alternative("analogy")
 def with_nearest_on_a_longer_table(a, b, c, vectors, words, k=3):
     table = _unit(np.asarray(vectors, dtype=float))

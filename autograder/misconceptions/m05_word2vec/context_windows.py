@@ -150,6 +150,26 @@ def one_too_few_on_the_right(ids, m):
     return _windows(ids, m, lambda place: [*ids[max(0, place - m) : place], *ids[place + 1 : place + m]])
 
 
+@misconception(
+    "context_windows",
+    title="an equal word's place is taken for the target's",
+    keeps="right where no word stands twice",
+)
+def place_of_the_first_equal_word(ids, m):
+    """A word that comes again gets the context of its first place each time: ids.index finds the first equal word only. Go through the positions,
+    with enumerate."""
+    places = [list(ids).index(target) for target in ids]
+    riddles = [([*ids[max(0, p - m) : p], *ids[p + 1 : p + 1 + m]], ids[p]) for p in places]
+    return riddles if len(ids) > 1 else []
+
+
+@misconception("context_windows", title="the hints are in another order")
+def right_side_first(ids, m):
+    """Your contexts hold the right words, and begin with those behind the target. Keep the order of the sentence: the words before the target
+    first."""
+    return _windows(ids, m, lambda place: [*ids[place + 1 : place + 1 + m], *ids[max(0, place - m) : place]])
+
+
 @alternative("context_windows")
 def by_offsets_in_tuples(ids, m):
     offsets = [*range(-m, 0), *range(1, m + 1)]

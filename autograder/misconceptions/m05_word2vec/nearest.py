@@ -110,6 +110,26 @@ def table_brought_to_length_one(word, vectors, words, k=5):
     return _ranking(vectors @ vectors[list(words).index(word)], words, {word}, k)
 
 
+@misconception("nearest", title="one word too few")
+def left_out_of_the_k_nearest(word, vectors, words, k=5):
+    """You take the k nearest words, and then leave out the word itself, which is always among them, so one is missing. Leave it out first, then
+    take k."""
+    unit = _unit(np.asarray(vectors))
+    found = _ranking(unit @ unit[list(words).index(word)], words, set(), k)
+    return [pair for pair in found if pair[0] != word]
+
+
+@misconception(
+    "nearest", title="twins are left out, too", keeps="right where no other word has the same direction"
+)
+def twins_left_out(word, vectors, words, k=5):
+    """You leave out every word with cosine 1. Another word may point in the same direction, and is then the nearest: leave out the word itself
+    alone."""
+    unit = _unit(np.asarray(vectors))
+    found = _ranking(unit @ unit[list(words).index(word)], words, {word}, len(words))
+    return [pair for pair in found if pair[1] < 1 - 1e-9][:k]
+
+
 @alternative("nearest")
 def by_sorting_pairs_in_plain_python(word, vectors, words, k=5):
     def cosine(a, b):
