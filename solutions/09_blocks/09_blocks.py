@@ -118,7 +118,8 @@ plt.show()
 #
 # * **Which axis?** Each word is normalised *by itself*, over its own $d$ entries, the last axis. Not over the words of the
 #   sentence, and not over the batch.
-# * **Which variance?** The one that divides by $d$. (`torch.var` divides by $d - 1$ unless you say `unbiased=False`.)
+# * **Which variance?** The one that divides by $d$. (`torch.var` divides by $d - 1$ unless you say `unbiased=False`.) And subtract the
+#   mean *before* you square: the mean of the squares minus the square of the mean is the same on paper, but if the mean is large, single precision loses it.
 # * **Where is ε?** Inside the root. It saves a vector whose entries are all equal from 0/0.
 #
 # > **A note on the lectures.** One writes $\mathrm{LN}(x_i) = \gamma\,(x_i-\mu_i)/\sigma_i + \beta$ without the ε; in programs it is always
@@ -324,7 +325,7 @@ with until_written():
 #
 # `residual(x, sublayer, norm)` returns the `norm` of the sum of `x` and `sublayer(x)`.
 #
-# * `x`: a tensor, which stays as it is.
+# * `x`: a tensor, which stays as it is, even if the sublayer hands `x` itself back (as `nn.Identity()` does).
 # * `sublayer`, `norm`: functions (or modules, which are called just like functions) from a tensor to a tensor of the same shape. Call each
 #   of them once: some sublayers are random (you will meet dropout), and a second call would say something else.
 

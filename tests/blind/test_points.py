@@ -382,6 +382,39 @@ FAIR: dict[str, dict[str, dict[str, float]]] = {
             "maps_of_two_runs": 1.75,
         },
     },
+    "09_blocks": {
+        "LayerNorm": {
+            "NormWithEpsOutside": 3,
+            "NormByMoments": 3,
+            "NormWithAFixedEps": 3,
+            "NormWithDetachedStatistics": 2.5,
+        },
+        "FeedForward": {
+            "ThoughtWithTwoBends": 1.5,
+            "ThoughtWithoutSecondBias": 2,
+            "ThoughtForThreeAxes": 2,
+            "ThoughtWithDropout": 2,
+        },
+        "residual": {
+            "residual_into_what_was_said": 2,
+            "residual_with_the_norm_inside": 1,
+            "residual_that_asks_twice": 2,
+            "residual_detached": 1.5,
+            "residual_before": 1,
+        },
+        "EncoderBlock": {
+            "EncoderWithOneNorm": 3.5,
+            "EncoderWithDropoutOnce": 4,
+            "EncoderWithAnotherEps": 4.5,
+            "EncoderWithMaskAsMemory": 3.5,
+        },
+        "DecoderBlock": {
+            "DecoderThatAsksWithItsInput": 3.5,
+            "DecoderThatKeepsTheFirstMemory": 3,
+            "DecoderWithNormsExchanged": 4,
+            "DecoderThatDetachesTheMemory": 3.5,
+        },
+    },
     "10_training": {
         "shift_targets": {
             "targets_cut_from_one_row": 2,

@@ -77,7 +77,7 @@ class DecoderWithoutMemoryMask(_Decoder):
         return super().cross_attend(x, memory, None)
 
 
-@misconception("DecoderBlock", title="the decoder's masks exchanged")
+@misconception("DecoderBlock", title="the decoder's masks exchanged", keeps="right wherever there is no mask")
 class DecoderWithMasksExchanged(_Decoder):
     """Your masks are exchanged: self_mask belongs to the self-attention, memory_mask to the cross-attention."""
 
@@ -85,7 +85,7 @@ class DecoderWithMasksExchanged(_Decoder):
         return super().forward(x, memory, memory_mask, self_mask)
 
 
-@misconception("DecoderBlock", title="the decoder's masks inverted")
+@misconception("DecoderBlock", title="the decoder's masks inverted", keeps="right wherever there is no mask")
 class DecoderWithMasksInverted(_Decoder):
     """Your block silences what may be heard. True means “may attend” throughout, the opposite of PyTorch's layers."""
 
@@ -145,7 +145,11 @@ class DecoderWithoutThirdSum(_Decoder):
         return self.norm3(self.apply_feed_forward(x))
 
 
-@misconception("DecoderBlock", title="queries from the block's input")
+@misconception(
+    "DecoderBlock",
+    title="queries from the block's input",
+    keeps="one argument of one call is wrong; masks, norms and sums are right",
+)
 class DecoderThatAsksWithItsInput(_Decoder):
     """Your cross-attention asks with the block's input x. The queries come from what the self-attention has just said, after norm1."""
 
@@ -174,7 +178,9 @@ class DecoderThatDoesNotThink(_Decoder):
         return _around(x, lambda y: self.cross_attend(y, memory, memory_mask), self.norm2)
 
 
-@misconception("DecoderBlock", title="the decoder's norms out of order")
+@misconception(
+    "DecoderBlock", title="the decoder's norms out of order", keeps="right but for which norm comes where"
+)
 class DecoderWithNormsExchanged(_Decoder):
     """Your second and third norm are exchanged: norm2 belongs to the cross-attention, norm3 to the feed-forward layer."""
 
@@ -182,6 +188,48 @@ class DecoderWithNormsExchanged(_Decoder):
         x = _around(x, lambda y: self.self_attend(y, self_mask), self.norm1)
         x = _around(x, lambda y: self.cross_attend(y, memory, memory_mask), self.norm3)
         return _around(x, self.apply_feed_forward, self.norm2)
+
+
+@misconception(
+    "DecoderBlock", title="another eps in the decoder", keeps="right for words that are not very quiet"
+)
+class DecoderWithAnotherEps(_Decoder):
+    """Your norms are made with an eps of your own: LayerNorm(d_model) with its usual one is asked for, or very quiet words come out otherwise."""
+
+    def __init__(self, d_model, heads, d_ff, dropout=0.0):
+        super().__init__(d_model, heads, d_ff, dropout)
+        self.norm1, self.norm2, self.norm3 = (_Norm(d_model, eps=1e-6) for _ in range(3))
+
+
+@misconception(
+    "DecoderBlock", title="the memory of the first call", keeps="right as long as the memory stays the same"
+)
+class DecoderThatKeepsTheFirstMemory(_Decoder):
+    """Your block keeps the memory of its first call and listens to it ever after. “The same memory” means the same for all blocks of one
+    call; the next sentence brings its own."""
+
+    kept = None
+
+    def cross_attend(self, x, memory, mask):
+        if self.kept is None:
+            self.kept = memory
+        return super().cross_attend(x, self.kept, mask)
+
+
+@misconception(
+    "DecoderBlock",
+    title="the mask of an earlier call in the decoder",
+    keeps="right wherever the masks stay the same",
+)
+class DecoderThatKeepsItsMask(_Decoder):
+    """Your block keeps the self mask of its first call with one, and uses it ever after: each call has its own, or none."""
+
+    kept = None
+
+    def self_attend(self, x, mask):
+        if self.kept is None:
+            self.kept = mask
+        return super().self_attend(x, self.kept)
 
 
 @misconception("DecoderBlock", title="the memory is normalised")

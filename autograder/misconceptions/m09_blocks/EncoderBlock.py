@@ -89,7 +89,9 @@ class EncoderInReverse(_Encoder):
         return _around(x, lambda y: self.attend(y, mask), self.norm2)
 
 
-@misconception("EncoderBlock", title="one norm used twice")
+@misconception(
+    "EncoderBlock", title="one norm used twice", keeps="right but for the numbers that norm2 learns"
+)
 class EncoderWithOneNorm(_Encoder):
     """You use norm1 for both sums, and norm2 is never used. Each sum has its own."""
 
@@ -98,13 +100,42 @@ class EncoderWithOneNorm(_Encoder):
         return _around(x, self.apply_feed_forward, self.norm1)
 
 
-@misconception("EncoderBlock", title="the encoder's norms exchanged")
+@misconception(
+    "EncoderBlock", title="the encoder's norms exchanged", keeps="right but for which norm comes where"
+)
 class EncoderWithNormsExchanged(_Encoder):
     """Your norms are exchanged: norm1 belongs to the attention, norm2 to the feed-forward layer."""
 
     def forward(self, x, mask=None):
         x = _around(x, lambda y: self.attend(y, mask), self.norm2)
         return _around(x, self.apply_feed_forward, self.norm1)
+
+
+@misconception(
+    "EncoderBlock", title="another eps in the encoder", keeps="right for words that are not very quiet"
+)
+class EncoderWithAnotherEps(_Encoder):
+    """Your norms are made with an eps of your own: LayerNorm(d_model) with its usual one is asked for, or very quiet words come out otherwise."""
+
+    def __init__(self, d_model, heads, d_ff, dropout=0.0):
+        super().__init__(d_model, heads, d_ff, dropout)
+        self.norm1, self.norm2 = _Norm(d_model, eps=1e-6), _Norm(d_model, eps=1e-6)
+
+
+@misconception(
+    "EncoderBlock",
+    title="the mask of an earlier call in the encoder",
+    keeps="right wherever the mask stays the same",
+)
+class EncoderThatKeepsItsMask(_Encoder):
+    """Your block keeps the mask of its first call with one, and uses it ever after: each call has its own, or none."""
+
+    kept = None
+
+    def attend(self, x, mask):
+        if self.kept is None:
+            self.kept = mask
+        return super().attend(x, self.kept)
 
 
 @misconception("EncoderBlock", title="no norm at the end of the block")

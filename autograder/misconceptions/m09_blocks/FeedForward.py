@@ -21,7 +21,7 @@ class ThoughtWithoutBend(_FeedForward):
         return hidden
 
 
-@misconception("FeedForward", title="a ReLU behind both layers")
+@misconception("FeedForward", title="a ReLU behind both layers", keeps="right wherever no vote is negative")
 class ThoughtWithTwoBends(_FeedForward):
     """Your result is never negative: there is a second ReLU behind linear2. A vote may be negative; the only ReLU is in the middle."""
 
@@ -97,7 +97,36 @@ class ThoughtWithoutBias(_FeedForward):
         )
 
 
-@misconception("FeedForward", title="dropout inside the feed-forward layer")
+@misconception(
+    "FeedForward",
+    title="no bias behind the ReLU",
+    keeps="one of four parameters is missing, the rest is right",
+)
+class ThoughtWithoutSecondBias(_FeedForward):
+    """Your linear2 has no bias. Make both layers with nn.Linear as it is: the votes have a constant of their own."""
+
+    def __init__(self, d_model, d_ff):
+        super().__init__(d_model, d_ff)
+        self.linear2 = nn.Linear(d_ff, d_model, bias=False)
+
+
+@misconception(
+    "FeedForward", title="three axes only", keeps="right for batches of sentences, which all later parts send"
+)
+class ThoughtForThreeAxes(_FeedForward):
+    """Your layer works for (B, T, d_model) only, and raises an error for a word alone. nn.Linear takes any leading axes or none: x.shape need not
+    be unpacked."""
+
+    def forward(self, x):
+        B, T, d = x.shape
+        return super().forward(x.reshape(B * T, d)).reshape(B, T, d)
+
+
+@misconception(
+    "FeedForward",
+    title="dropout inside the feed-forward layer",
+    keeps="right in evaluation mode; in training it is random",
+)
 class ThoughtWithDropout(_FeedForward):
     """Your result differs from call to call: there is a dropout inside. In this lab dropout acts on what the sublayer says, in the
     block."""

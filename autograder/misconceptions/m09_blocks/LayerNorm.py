@@ -197,9 +197,14 @@ class NormInPlace(_Norm):
         return self.finish(x / spread)
 
 
-@alternative("LayerNorm")
+@misconception(
+    "LayerNorm",
+    title="mean of the squares minus square of the mean",
+    keeps="right but for single precision and a large mean",
+)
 class NormByMoments(nn.Module):
-    """Mean of the square minus square of the mean, and the reciprocal root; eps in a buffer."""
+    """Your variance is the mean of the squares minus the square of the mean. With a large mean these two are huge and nearly equal, and
+    single precision loses their difference: subtract the mean first, then square."""
 
     def __init__(self, d_model, eps=1e-5):
         super().__init__()
@@ -212,6 +217,22 @@ class NormByMoments(nn.Module):
         return torch.addcmul(
             self.bias, (x - first) * torch.rsqrt(second - first**2 + self.small), self.weight
         )
+
+
+@alternative("LayerNorm")
+class NormByReciprocals(nn.Module):
+    """The mean of the squared differences, and the reciprocal root; eps in a buffer."""
+
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.bias = nn.Parameter(torch.empty(d_model).fill_(0.0))
+        self.weight = nn.Parameter(torch.full((d_model,), 1.0))
+        self.register_buffer("small", torch.tensor(float(eps), dtype=torch.double))
+
+    def forward(self, x):
+        first = x.mean(-1, True)
+        second = (x - first).square().mean(-1, True)
+        return torch.addcmul(self.bias, (x - first) * torch.rsqrt(second + self.small), self.weight)
 
 
 @alternative("LayerNorm")

@@ -51,6 +51,19 @@ def residual_in_place(x, sublayer, norm):
 
 
 @misconception(
+    "residual",
+    title="added to what the sublayer handed back",
+    keeps="the value is right; x changes only where the sublayer hands x itself back",
+)
+def residual_into_what_was_said(x, sublayer, norm):
+    """You add x to the very tensor that the sublayer handed back (+=). Where that is x itself, as nn.Identity and dropout in evaluation mode hand
+    it back, x changes: write said + x, which makes a new one."""
+    said = sublayer(x)
+    said += x
+    return norm(said)
+
+
+@misconception(
     "residual", title="the sublayer called twice", keeps="the values are right; the work is done twice"
 )
 def residual_that_asks_twice(x, sublayer, norm):
@@ -94,7 +107,7 @@ def residual_as_a_chain(x, sublayer, norm):
 
 
 @alternative("residual")
-def residual_into_what_was_said(x, sublayer, norm):
-    said = sublayer(x)
+def residual_into_a_copy(x, sublayer, norm):
+    said = sublayer(x).clone()
     said += x
     return norm(said)

@@ -36,10 +36,7 @@ def _module(made: Any) -> nn.Module:
 
 def _tensor(value: Any, what: str = "the result") -> torch.Tensor:
     ensure(value is not None, "forward returns None: does it end with a return?")
-    ensure(
-        not isinstance(value, (tuple, list)),
-        f"{what} should be one tensor, not several things: attention returns a pair, take its first part",
-    )
+    ensure(not isinstance(value, (tuple, list)), f"{what} should be one tensor, not several things")
     ensure(isinstance(value, torch.Tensor), f"{what} should be a tensor, but it is a {type(value).__name__}")
     double: torch.Tensor = value.double()
     return double
@@ -90,7 +87,7 @@ def _reached(result: Any, inputs: dict[str, torch.Tensor]) -> None:
 
 @public_check("LayerNorm")
 def the_case_by_hand(LayerNorm: Any) -> None:
-    """(1, 3, 5, 7) becomes (−1.342, −0.447, 0.447, 1.342)."""
+    """(1, 3, 5, 7) becomes (−1.342, −0.447, 0.447, 1.342), and so does (10001, 10003, 10005, 10007)."""
     norm = _module(LayerNorm(4))
     row = _tensor(norm(torch.tensor([[1.0, 3, 5, 7], [0, 0, 0, 8]]))).detach()
     ensure(
@@ -118,6 +115,13 @@ def the_case_by_hand(LayerNorm: Any) -> None:
         [[-1.34164, -0.44721, 0.44721, 1.34164], [-0.57735, -0.57735, -0.57735, 1.73205]],
         "the first row should be −1.342, −0.447, 0.447, 1.342, each word normalised by itself",
         atol=1e-4,
+    )
+    close(
+        _tensor(norm(torch.tensor([10001.0, 10003, 10005, 10007]))),
+        [-1.34164, -0.44721, 0.44721, 1.34164],
+        "10000 added to each entry should change nothing, also in single precision: for the variance, subtract the mean "
+        "first, then square",
+        atol=1e-2,
     )
 
 
@@ -187,6 +191,12 @@ def battery_and_ran(FeedForward: Any) -> None:
         layer,
         {"linear1.weight": (2, 3), "linear1.bias": (2,), "linear2.weight": (3, 2), "linear2.bias": (3,)},
     )
+    wide = _module(FeedForward(3, 200))  # so wide that a dropout drops something in one of two calls
+    first, second = (_tensor(wide(torch.ones(3))).detach() for _ in range(2))
+    ensure(
+        first.shape != second.shape or np.allclose(first, second),
+        "two calls give two results: there is a dropout inside; in this lab it acts in the block",
+    )
     with torch.no_grad():
         layer.linear1.weight.copy_(torch.tensor([[1.0, -1, 1], [-1, 1, 1]]))  # type: ignore
         layer.linear1.bias.copy_(torch.tensor([-1.0, -1]))  # type: ignore
@@ -213,10 +223,6 @@ def battery_and_ran(FeedForward: Any) -> None:
     ensure(
         not np.allclose(votes, [2.2547, -5.3173, -0.1106], atol=1e-3),
         "there is a GELU in the middle; here it is a ReLU, max(0, ·)",
-    )
-    ensure(
-        np.allclose(votes, _tensor(layer(torch.tensor([1.0, 0, 1]))).detach()),
-        "two calls give two results: there is a dropout inside; in this lab it acts in the block",
     )
     close(votes, [4, -5, 1], f"the votes should be 4, −5, 1, but they are {said}")
     louder = _tensor(layer(torch.tensor([2.0, 0, 2])))
@@ -277,6 +283,13 @@ def add_and_norm(residual: Any) -> None:
     for result, hint in wrong.items():
         ensure(not np.allclose(normed.detach(), [result]), hint)
     close(normed, [[121, 484]], "with a norm that squares, the result should be (121, 484): norm of the sum")
+    try:
+        residual(x, lambda y: y, lambda y: y)
+    except Hint:  # it changes x
+        raise Hint(
+            "a sublayer may hand x itself back, as nn.Identity does; then your function changes x: make a new tensor of the "
+            "sum, said + x, not said += x"
+        ) from None
 
 
 @public_check("residual")
@@ -344,6 +357,15 @@ def _parts(attentions: tuple[str, ...], norms: int) -> dict[str, tuple[int, ...]
     return expected | {f"norm{n}.{kind}": (6,) for n in range(1, norms + 1) for kind in ("weight", "bias")}
 
 
+def _said(value: Any) -> torch.Tensor:
+    """The one tensor that a block returns."""
+    ensure(
+        not isinstance(value, (tuple, list)),
+        "the result should be one tensor, not several things: attention returns a pair, take its first part",
+    )
+    return _tensor(value)
+
+
 def _encoder(EncoderBlock: Any, dropout: float = 0.0) -> Any:
     block = _module(EncoderBlock(6, 2, 10, dropout))
     _has(block, "attention", "feed_forward", "norm1", "norm2")
@@ -357,7 +379,7 @@ def _words(*shape: int) -> torch.Tensor:
 
 def _only_norms(block: Any, result: Any, x: torch.Tensor, count: int, when: str) -> None:
     """A hint unless the words went through norm1, norm2, … in this order, and through nothing else."""
-    y = _tensor(result).detach()
+    y = _said(result).detach()
     shape = tuple(x.shape)
     ensure(y.shape == x.shape, f"the result should have the shape of x, {shape}, not {tuple(y.shape)}")
     ensure(
@@ -376,6 +398,27 @@ def _only_norms(block: Any, result: Any, x: torch.Tensor, count: int, when: str)
                 ensure(list(order) == names, hint)
                 return
     raise Hint(f"{when} only the norms should be left, but something else is: what is added to what?")
+
+
+def _usual_eps(block: nn.Module, count: int) -> None:
+    """A hint when a norm of the block is right for loud words, but not for words so quiet that its eps shows."""
+    numbers, x = dict(block.named_parameters()), _words(2, 6)
+    for number in range(1, count + 1):
+        norm = getattr(block, f"norm{number}")
+        weight, bias = (numbers[f"norm{number}.{kind}"].detach() for kind in ("weight", "bias"))
+        loud, quiet = (
+            torch.allclose(
+                _tensor(norm(size * x)).detach(),
+                nn.functional.layer_norm(size * x, (6,), weight, bias),
+                rtol=1e-3,
+                atol=1e-3,
+            )
+            for size in (100.0, 0.003)
+        )
+        ensure(
+            quiet or not loud,
+            f"norm{number} treats very quiet words otherwise than LayerNorm(d_model) does: leave its eps as usual",
+        )
 
 
 def _inputs_of(part: nn.Module, run: Callable[[], Any]) -> list[torch.Tensor]:
@@ -423,6 +466,7 @@ def the_parts_of_the_encoder(EncoderBlock: Any) -> None:
             layer.bias.zero_()
     x = _words(2, 3, 6)
     _only_norms(block, block(x), x, 2, "with silent sublayers")
+    _usual_eps(block, 2)
 
 
 @public_check("EncoderBlock")
@@ -449,7 +493,7 @@ def the_same_as_pytorchs_encoder_layer(EncoderBlock: Any) -> None:
     _copy_attention(block.attention, theirs.self_attn)
     _copy_rest(block, theirs, 2)
     x = _words(2, 3, 6)
-    got = _tensor(block(x))
+    got = _said(block(x))
     theirs.norm_first = True
     ensure(
         not torch.allclose(got, theirs(x)),
@@ -461,9 +505,10 @@ def the_same_as_pytorchs_encoder_layer(EncoderBlock: Any) -> None:
         theirs(x).detach(),
         "without a mask it differs from nn.TransformerEncoderLayer with the same weights",
     )
+    plain = got.detach()
     mask = torch.tensor([[[True, True, False]], [[True, True, True]]])  # the first sentence has one padding
     try:
-        got = _tensor(block(x, mask)).detach()
+        got = _said(block(x, mask)).detach()
     except RuntimeError as error:
         if "Bool" not in str(error):
             raise
@@ -471,7 +516,11 @@ def the_same_as_pytorchs_encoder_layer(EncoderBlock: Any) -> None:
             "the mask goes to the attention in second place, where the memory belongs: attention(y, mask=mask)"
         ) from None
     ensure(
-        not torch.allclose(got, _tensor(block(x)).detach()),
+        torch.allclose(plain, _said(block(x)).detach()),
+        "after a call with a mask, a call without one says something else than before: keep nothing of an earlier call",
+    )
+    ensure(
+        not torch.allclose(got, plain),
         "the mask changes nothing: pass it on by its name, attention(y, mask=mask); in second place stands the memory",
     )
     ensure(
@@ -496,12 +545,12 @@ def every_part_of_the_encoder_learns(EncoderBlock: Any) -> None:
 def dropout_in_training(EncoderBlock: Any) -> None:
     """In training mode dropout silences the sublayers, in evaluation mode it does nothing."""
     block, x = _encoder(EncoderBlock, dropout=1.0), _words(2, 3, 6)
-    quiet = _tensor(block(x)).detach()
+    quiet = _said(block(x)).detach()
     ensure(
         not torch.allclose(quiet, block.norm2(block.norm1(x)).detach()),
         "dropout acts in evaluation mode as well: use an nn.Dropout that is a part of the block",
     )
-    loud = _tensor(block.train()(x)).detach()
+    loud = _said(block.train()(x)).detach()
     ensure(
         not torch.allclose(loud, quiet),
         "in training mode nothing is dropped: the nn.Dropout should act on what each sublayer says",
@@ -536,8 +585,9 @@ def the_parts_of_the_decoder(DecoderBlock: Any) -> None:
             part.weight.zero_()
             part.bias.zero_()
     _only_norms(silent, silent(x, memory), x, 3, "with silent sublayers")
+    _usual_eps(silent, 3)
     block = _decoder(DecoderBlock, dropout=1.0)
-    quiet, loud = (_tensor(block.train(mode)(x, memory)).detach() for mode in (False, True))
+    quiet, loud = (_said(block.train(mode)(x, memory)).detach() for mode in (False, True))
     ensure(
         loud.shape != x.shape or not torch.allclose(loud, quiet),
         "in training mode nothing is dropped: the nn.Dropout should act on what each sublayer says",
@@ -556,9 +606,14 @@ def who_asks_and_who_answers(DecoderBlock: Any) -> None:
     """The decoder asks, the memory answers, and each of the three results is added to what went in."""
     block = _decoder(DecoderBlock)
     x, memory = _words(2, 3, 6), _words(2, 3, 6).flip(1) + 1
-    got = _tensor(block(x, memory)).detach()
+    got = _said(block(x, memory)).detach()
+    other, fresh = (_said(one(x, memory.flip(-1))).detach() for one in (block, _decoder(DecoderBlock)))
     ensure(
-        not torch.allclose(got, _tensor(block(x, memory.flip(-1))).detach()),
+        not torch.allclose(got, other) or torch.allclose(got, fresh),
+        "a second call listens to the memory of the first: keep nothing of an earlier call, each has its own memory",
+    )
+    ensure(
+        not torch.allclose(got, other),
         "the memory changes nothing: pass it to the cross-attention, cross_attention(y, memory, …)",
     )
     asked, *answered = _inputs_of(block.cross_attention, lambda: block(x, memory))[:2] or [x + 1]
@@ -593,7 +648,7 @@ def each_mask_in_its_place(DecoderBlock: Any) -> None:
     theirs = _their_decoder(block)
     x, memory = _words(2, 3, 6), _words(2, 3, 6).flip(1) + 1  # of the same length, on purpose
     mask = torch.ones(3, 3, dtype=torch.bool).tril()
-    plain = _tensor(block(x, memory)).detach()
+    plain = _said(block(x, memory)).detach()
     ensure(
         not torch.allclose(plain, theirs(x, memory, tgt_mask=~mask)),
         "your block makes a causal mask when none is given: whoever calls it decides, so use self_mask as it is",
@@ -607,8 +662,12 @@ def each_mask_in_its_place(DecoderBlock: Any) -> None:
         ("self_mask", {"tgt_mask": ~mask}, {"memory_mask": ~mask}),
         ("memory_mask", {"memory_mask": ~mask}, {"tgt_mask": ~mask}),
     ):
-        got = _tensor(block(x, memory, **{name: mask})).detach()
+        got = _said(block(x, memory, **{name: mask})).detach()
         wrong = "self_mask belongs to the self-attention, memory_mask to the cross-attention"
+        ensure(
+            torch.allclose(plain, _said(block(x, memory)).detach()),
+            "after a call with a mask, a call without one says something else than before: keep nothing of an earlier call",
+        )
         ensure(not torch.allclose(got, plain), f"{name} changes nothing: pass it on, mask={name}")
         ensure(not torch.allclose(got, theirs(x, memory, **other)), f"the masks are exchanged: {wrong}")
         close(
@@ -625,7 +684,7 @@ def the_same_as_pytorchs_decoder_layer(DecoderBlock: Any) -> None:
     theirs = _their_decoder(block)
     x, memory = _words(2, 3, 6), _words(2, 5, 6) + 1
     close(
-        _tensor(block(x, memory)),
+        _said(block(x, memory)),
         theirs(x, memory).detach(),
         "without masks it differs from nn.TransformerDecoderLayer: queries from the decoder, keys and values "
         "from the memory",
@@ -633,7 +692,7 @@ def the_same_as_pytorchs_decoder_layer(DecoderBlock: Any) -> None:
     causal = torch.ones(3, 3, dtype=torch.bool).tril()
     padding = torch.tensor([[[True, True, True, True, False]], [[True, True, False, False, False]]])
     close(
-        _tensor(block(x, memory, causal, padding)),
+        _said(block(x, memory, causal, padding)),
         theirs(x, memory, tgt_mask=~causal, memory_key_padding_mask=~padding[:, 0]).detach(),
         "with masks it differs from nn.TransformerDecoderLayer: self_mask for the self-attention, memory_mask "
         "for the cross-attention",
@@ -654,9 +713,9 @@ def no_look_ahead(DecoderBlock: Any) -> None:
     block = _decoder(DecoderBlock)
     x, memory = _words(1, 4, 6), _words(1, 2, 6)
     causal = torch.ones(4, 4, dtype=torch.bool).tril()
-    before = _tensor(block(x, memory, causal)).detach()
+    before = _said(block(x, memory, causal)).detach()
     x[0, 3] += 5
-    after = _tensor(block(x, memory, causal)).detach()
+    after = _said(block(x, memory, causal)).detach()
     ensure(not torch.allclose(before[0, 3], after[0, 3]), "a word's own change should change its output")
     close(after[0, :3], before[0, :3], "changing the last word changes earlier outputs: is self_mask used?")
 
