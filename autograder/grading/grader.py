@@ -14,9 +14,9 @@ from autograder.course.policy_file import settings, spec
 from autograder.grading import cache_keys
 from autograder.grading.diagnosis import candidates, with_same_values
 from autograder.grading.forbidden_calls import TooLongToRead, forbidden_used, names_forbidden
-from autograder.grading.repair import Repaired, Template, kept_name, repair
+from autograder.grading.repair import Repaired, Template, kept_name, made_by_demonstrations, repair
 from autograder.grading.submissions import Notebook, Submission, Unreadable
-from autograder.grading.symptoms import Symptom, find_symptom
+from autograder.grading.symptoms import KEPT, Symptom, find_symptom
 from autograder.grading.task import Task
 from autograder.grading.time_guard import READING_SECONDS, JudgeClock, JudgedTooLong, ends_after, judging
 from autograder.grading.zygotes import Zygotes
@@ -25,6 +25,7 @@ from autograder.sandbox.host.rpc import StudentError, StudentGone
 from autograder.sandbox.host.session import Session
 from autograder.sandbox.host.student import Student
 from autograder.testing.catalogue import Answer
+from autograder.testing.evidence import traces_match
 from autograder.testing.run import HiddenTest, TestRun, earned, master_runs, run_test, tests_of
 from autograder.testing.safe_errors import safe_error
 
@@ -174,11 +175,19 @@ class Grader:
             ends += [end] if end else []
         if ends:
             notes.append(f"While “{name}” was tested, {ends[0]}.")
+        if missing := _missing_names(runs, name, repaired, self.template):
+            notes.append(
+                f"“{name}” may use {missing} of a cell that does not run when work is graded, and so stopped: an answer makes all that "
+                "it uses in cells of its own."
+            )
         score = earned(points, [(run.test.weight, run.result.passed) for run in runs])
         if forbidden and settings().forbidden == "zero":
             score = 0.0
         diagnosis = _diagnosis(clock, self.lab, name, runs)
-        symptom = None if diagnosis else _symptom(clock, self.lab, name, runs)
+        symptom = None
+        if diagnosis is None:
+            kept = not ends and _answers_differ(session, clock, function, runs)
+            symptom = KEPT if kept else _symptom(clock, self.lab, name, runs)
         shown_error = shown_error_of(runs, labelled_sources(repaired))
         return QuestionResult(
             name,
@@ -256,6 +265,29 @@ def _symptom(clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRun]
             return find_symptom(lab, question, runs)
     except JudgedTooLong:
         return None
+
+
+def _missing_names(runs: Sequence[TestRun], question: str, repaired: Repaired, template: Template) -> str:
+    """The names in an answer that only a demonstration makes, where a test ended in a NameError; "" where none did."""
+    if not any(run.error is not None and run.error.type_name == "NameError" for run in runs):
+        return ""
+    answer = "\n".join(cell.run for cell in repaired.cells if cell.grade_id == question)
+    return ", ".join(f"`{name}`" for name in made_by_demonstrations(answer, template))
+
+
+def _answers_differ(session: Session, clock: JudgeClock, function: str, runs: Sequence[TestRun]) -> bool:
+    """Whether the first test that failed by its values sees others when it runs once more, on the same inputs."""
+    failed = next((run for run in runs if not run.result.passed and run.error is None and run.trace), None)
+    if failed is None or not traces_match(
+        failed.trace, failed.trace
+    ):  # what cannot be compared equals nothing
+        return False
+    again, end = run_in(session, clock, function, failed.test)
+    try:
+        with clock.judging():
+            return not end and bool(again.trace) and not traces_match(again.trace, failed.trace)
+    except JudgedTooLong:
+        return False
 
 
 def _cause(runs: Sequence[TestRun], symptom: Symptom | None, shown_error: str) -> str | None:

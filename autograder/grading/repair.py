@@ -2,13 +2,14 @@
 
 Locked cells come from the master. Cells that are missing, doubled, moved or of another type are put right
 and noted. Cells that the master tags ``skip-grading`` are not run; of one that a student changed only the
-imports and definitions are. Unknown metadata never matters.
+imports and definitions are, and of the others those that the student's code uses. Unknown metadata never matters.
 """
 
 from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -178,7 +179,82 @@ def repair(raw: bytes, template: Template) -> Repaired:
     _insert_missing(result, template, seen)
     _put_tests_after_answers(result, template)
     _drop_overlong_code(result)
+    _run_what_answers_use(result, template)
     return result
+
+
+def _run_what_answers_use(result: Repaired, template: Template) -> None:
+    """Run those imports and definitions of cells that are not run which the student's code names: ``import math``, say."""
+    shown = [cell for cell in result.cells if not cell.run and _demonstration(cell.node.source, template)]
+    given = {
+        source.strip() for source in (*(cell.source for cell in template.cells), *template.test_code.values())
+    }
+    own = [cell.run for cell in result.cells if cell.run and cell.run.strip() not in given]
+    wanted = frozenset[str]().union(*map(_names_in, own))
+    for _ in shown:  # what is used by what is used, too
+        for cell in shown:
+            parts = _demonstration(cell.node.source, template).lent
+            cell.run = "\n\n".join(source for names, source in parts if names & wanted)
+        more = wanted.union(*(_names_in(cell.run) for cell in shown))
+        if more == wanted:
+            break
+        wanted = more
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """What a cell that is not run would make."""
+
+    #: Its imports and definitions at the top level, each with the names that it binds.
+    lent: tuple[tuple[frozenset[str], str], ...] = ()
+    #: All other names that it binds at the top level.
+    made: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.lent or self.made)
+
+
+def _demonstration(source: str, template: Template) -> Demonstration:
+    return demonstration(source) if source.strip() in _skipped_sources(template) else Demonstration()
+
+
+@cache
+def demonstration(source: str) -> Demonstration:
+    """What the cell ``source`` of a master would make."""
+    lent, made = [], set()
+    for node in ast.parse(source).body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alias in node.names:
+                one = (
+                    ast.Import([alias])
+                    if isinstance(node, ast.Import)
+                    else ast.ImportFrom(node.module, [alias], node.level)
+                )
+                lent.append((frozenset({alias.asname or alias.name.split(".")[0]}), ast.unparse(one)))
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            lent.append((frozenset({node.name}), ast.unparse(node)))
+        else:
+            made |= {
+                part.id
+                for part in ast.walk(node)
+                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+            }
+    return Demonstration(tuple(lent), frozenset(made))
+
+
+def made_by_demonstrations(answer: str, template: Template) -> list[str]:
+    """The names in an answer that only cells which are not run would make."""
+    made = frozenset[str]().union(*(demonstration(source).made for source in template.skipped.values()))
+    return sorted(_names_in(answer) & made)
+
+
+def _names_in(code: str) -> frozenset[str]:
+    """The words of a cell's code, docstrings and comments left out: more than its names, and found in linear time."""
+    return frozenset(_WORD.findall(_NO_CODE.sub("", code)))
+
+
+_NO_CODE = re.compile(r'''"""[^"]*"""|#[^\n]*''')
+_WORD = re.compile(r"[^\W\d]\w*")
 
 
 def _drop_overlong_code(result: Repaired) -> None:

@@ -46,7 +46,7 @@ def find_symptom(lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | 
     An answer that does not return the same again has no such value that says why.
     """
     if any(run.result.message == NOT_THE_SAME_AGAIN for run in runs):
-        return _KEPT
+        return KEPT
     shown = [
         symptom
         for run, right in zip(runs, master_runs(lab, question), strict=True)
@@ -680,9 +680,9 @@ _PRECISION = Symptom(
     "precision",
     "The values agree to several digits only: something was rounded, or computed in single precision, or a small number was added.",
 )
-_KEPT = Symptom(
+KEPT = Symptom(
     "something kept",
-    "Called again in the same way, it returns something else: does it keep something of an earlier call?",
+    "Asked the same again, it returns something else: does it keep something of an earlier call, or draw from a generator of its own?",
 )
 _OTHER = Symptom("other values", "The result has the right shape and other values.")
 #: What says little: a more telling symptom of another test goes before it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 
 import nbformat
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from autograder.audit.simulate import answered
 from autograder.course.masters import solved
-from autograder.grading.repair import Template, definitions_of, kept_name, repair
+from autograder.grading.repair import Template, definitions_of, kept_name, made_by_demonstrations, repair
 from autograder.grading.submissions import Unreadable
 
 LAB = "01_markov_bigram"
@@ -94,6 +95,34 @@ def test_a_tag_that_a_student_adds_keeps_nothing_from_running(notebook, template
     cell = notebook.cells[position(notebook, "normalise_rows")]
     cell.metadata["tags"] = ["skip-grading"]
     assert any("def normalise_rows" in source for source in repair(raw(notebook), template).executed_source())
+
+
+def in_lab_10(answer: str):
+    """What runs of lab 10 when ``noam_rate`` is answered so; its figures' cells import ``math``, and make ``valley``."""
+    template = Template.of("10_training")
+    notebook = nbformat.v4.new_notebook(cells=[copy.deepcopy(cell) for cell in template.cells])
+    notebook.cells[position(notebook, "noam_rate")].source = answer
+    return repair(raw(notebook), template), template
+
+
+def test_what_a_figures_cell_imports_is_there_for_an_answer_that_uses_it():
+    repaired, _ = in_lab_10("def noam_rate(step, d_model, warmup):\n    return math.sqrt(step)")
+    assert "import math" in repaired.executed_source()
+    assert not any("descend" in source for source in repaired.executed_source())
+
+
+def test_of_what_a_figures_cell_defines_only_that_runs_which_is_used_directly_or_not():
+    repaired, _ = in_lab_10("def noam_rate(step, d_model, warmup):\n    return descend")
+    ran = "\n".join(repaired.executed_source())
+    assert "def descend(" in ran
+    assert "begin = " not in ran
+    unused, _ = in_lab_10("def noam_rate(step, d_model, warmup):\n    # math and descend\n    return step")
+    assert not any("def descend(" in source for source in unused.executed_source())
+
+
+def test_names_that_only_a_figures_cell_would_make_are_known():
+    _, template = in_lab_10("pass")
+    assert made_by_demonstrations("def f():\n    return valley + theirs", template) == ["valley"]
 
 
 def test_a_helper_in_a_changed_figure_cell_is_still_defined(notebook, template):

@@ -34,6 +34,40 @@ def rare_is_impossible(P, words):
     return float(np.mean(costs)) if max(costs) < -np.log(1e-3) else np.inf
 
 
+@misconception(
+    "average_nll", title="a tiny probability is taken for 0", keeps="right unless a step is as rare as 1e-8"
+)
+def tiny_is_impossible(P, words):
+    """Your result is infinite though every step is possible: np.isclose takes a tiny probability for 0. Only P = 0 is impossible."""
+    costs = [cost for word in words for cost in _costs(P, word)]
+    return float(np.mean(costs)) if max(costs) < -np.log(1e-8) else np.inf
+
+
+@misconception(
+    "average_nll",
+    title="a name's product comes before its logarithm",
+    keeps="right for names of usual length",
+)
+def product_of_a_name(P, words):
+    """On a long name your result is infinite though every step is possible: the product of its probabilities becomes 0 in a computer.
+    Add the logarithms of the steps instead."""
+    with np.errstate(all="ignore"):
+        costs = [-np.log(np.prod(np.exp(-np.array(_costs(P, word))))) for word in words]
+    return float(sum(costs) / sum(len(word) + 1 for word in words))
+
+
+@misconception(
+    "average_nll",
+    title="a step that comes again in a name counts once",
+    keeps="right unless a name repeats a step",
+)
+def distinct_steps_of_a_name(P, words):
+    """A step that comes twice in one name counts once, as in a set. It was taken twice, so it costs twice."""
+    steps = [pair for word in words for pair in dict.fromkeys(itertools.pairwise(["<S>", *word, "<E>"]))]
+    with np.errstate(all="ignore"):
+        return float(np.mean([-np.log(P[INDEX[a], INDEX[b]]) for a, b in steps]))
+
+
 @misconception("average_nll", title="divided by the number of tokens")
 def divided_by_tokens(P, words):
     """You divide by the number of tokens, n + 2 for a name of n letters. The steps lie between them: there are n + 1."""

@@ -59,8 +59,8 @@ def overlaps_missed(words):
     through the name letter by letter."""
     N = np.zeros((28, 28))
     for word in words:
-        N[0, INDEX[word[0]]] += 1
-        N[INDEX[word[-1]], 27] += 1
+        N[0, INDEX[word[0]] if word else 27] += 1
+        N[INDEX[word[-1]] if word else 0, 27] += bool(word)
         for pair in {word[k : k + 2] for k in range(len(word) - 1)}:
             N[INDEX[pair[0]], INDEX[pair[1]]] += word.count(pair)
     return N
@@ -71,6 +71,27 @@ def counts_of_eight_bits(words):
     """Your counts begin again at 0 after 255: an array of dtype uint8 holds no larger numbers. Without a dtype NumPy takes one that is
     large enough."""
     return reference.bigram_counts(words).astype(np.uint8)
+
+
+@misconception("bigram_counts", title="counts of sixteen bits", keeps="right up to 2,048")
+def counts_of_sixteen_bits(words):
+    """Your counts stop at 2,048: in an array of dtype float16 one more is rounded away. Without a dtype NumPy takes one that is large
+    enough."""
+    return np.minimum(reference.bigram_counts(words), 2048)
+
+
+@misconception(
+    "bigram_counts", title="names of one letter are left out", keeps="right for names of two letters and more"
+)
+def one_letter_names_left_out(words):
+    """A name of one letter has two pairs, (<S>, o) and (o, <E>), and you leave it out. A name of n letters has n + 1 pairs."""
+    return reference.bigram_counts([word for word in words if len(word) > 1])
+
+
+@misconception("bigram_counts", title="the empty name is left out", keeps="right for names that have letters")
+def empty_name_left_out(words):
+    """A name without letters has one pair, (<S>, <E>), and you leave it out. A name of n letters has n + 1 pairs."""
+    return reference.bigram_counts([word for word in words if word])
 
 
 _TABLE = np.zeros((28, 28))

@@ -75,6 +75,29 @@ def tiny_number_below(N):
     return N / (N.sum(axis=1, keepdims=True) + 1e-6)
 
 
+@misconception(
+    "normalise_rows",
+    title="a row is taken for empty by its first count",
+    keeps="right where no row begins with 0",
+)
+def empty_by_the_first_count(N):
+    """A row that begins with 0 became all zeros, though it holds counts. A row is empty when its sum is 0."""
+    total = np.where(N[:, :1] == 0, np.inf, N.sum(axis=1, keepdims=True))
+    return N / total
+
+
+@misconception(
+    "normalise_rows", title="only the first empty row is treated apart", keeps="right with one empty row"
+)
+def first_empty_row_only(N):
+    """The first row without counts stays zero, and the next one is nan. Treat every empty row alike: a mask finds them all."""
+    total = N.sum(axis=1, keepdims=True).astype(float)
+    empty = np.flatnonzero(total == 0)
+    total[empty[:1]] = 1
+    with np.errstate(all="ignore"):
+        return N / total
+
+
 @misconception("normalise_rows", title="the counts are changed in place", keeps="the values are right")
 def counts_changed_in_place(N):
     """Your table is right, but the counts that you were given are gone: where they are fractions already, np.asarray makes no copy, and

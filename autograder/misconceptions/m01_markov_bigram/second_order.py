@@ -97,6 +97,33 @@ def second_order_once_a_sentence(sentences, weights):
     )
 
 
+@misconception(
+    "second_order",
+    title="a sentence listed twice counts once in the second order",
+    keeps="right unless a sentence is listed twice",
+)
+def second_order_weights_in_a_dictionary(sentences, weights):
+    """A sentence that stands in the list twice keeps only its last weight. A dictionary with the sentences as keys forgets the first
+    one: walk through sentences and weights side by side."""
+    last = dict(zip(sentences, weights, strict=True))
+    return _context_table(sentences, _triples(list(last), list(last.values())))
+
+
+@misconception("second_order", title="divided by how often the pair occurs")
+def second_order_divided_by_occurrences(sentences, weights):
+    """Some of your rows sum to less than one: those of pairs that also end a sentence. Divide by how often a word *follows* the pair,
+    which is the row's own sum."""
+    contexts, vocabulary, P = _context_table(sentences, _triples(sentences, weights))
+    follows: Counter[tuple] = Counter()
+    occurs: Counter[tuple] = Counter()
+    for context, _, weight in _triples(sentences, weights):
+        follows[context] += weight
+    for sentence, weight in zip(sentences, weights, strict=True):
+        for pair in itertools.pairwise(sentence.split()):
+            occurs[pair] += weight
+    return contexts, vocabulary, P * np.array([[follows[c] / occurs[c]] for c in contexts]).reshape(-1, 1)
+
+
 @misconception("second_order", title="contexts reach into the next sentence")
 def second_order_across_sentences(sentences, weights):
     """Some of your contexts join the end of one sentence to the beginning of the next. Nobody said those words

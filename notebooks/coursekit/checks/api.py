@@ -38,6 +38,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks import time_limit, untouched
+from coursekit.checks.asked_again import Asked
 from coursekit.checks.forbidden_calls import used_in
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
@@ -113,10 +114,11 @@ def judge(lab: str, question: str, function: Any) -> Verdict:
     if not checks:
         raise ValueError(f"lab {lab} has no question “{question}”")
     marks: list[Mark] = []
+    asked = None if isinstance(function, type) else Asked(function)
     for public in checks:
         title = " ".join((inspect.getdoc(public) or public.__name__).split())
         try:
-            time_limit.within(time_limit.SECONDS, run_check, public, function)
+            time_limit.within(time_limit.SECONDS, run_check, public, asked.function if asked else function)
             marks.append(Mark(title, True))
         except Hint as hint:
             explained = any(mark.hint for mark in marks)
@@ -136,8 +138,34 @@ def judge(lab: str, question: str, function: Any) -> Verdict:
         except time_limit.TookTooLong:
             marks.append(Mark(title, False, _too_long(question, len(checks) - len(marks) - 1)))
             break
+    if asked:
+        _add_differing_answers(marks, asked)
     marks += _forbidden_marks(lab, question, function)
     return Verdict(question, tuple(marks))
+
+
+#: What a card says of an answer that does not return the same again.
+ANSWERS_DIFFER = (
+    "asked the same again, it gives another result: does it keep something of an earlier call (in a list or an array that is made "
+    "outside of the function, or as the default of an argument), or draw from a generator of its own?"
+)
+
+
+def _add_differing_answers(marks: list[Mark], asked: Asked) -> None:
+    """One red line for an answer that does not return the same again; what a check said of its values may be false then."""
+    try:
+        if not time_limit.within(time_limit.SECONDS, asked.answers_differ):
+            return
+    except (SystemExit, time_limit.TookTooLong):
+        return
+    red = next((place for place, mark in enumerate(marks) if not mark.passed), None)
+    if red is None:
+        marks.append(Mark("The same call gives the same result again.", False, ANSWERS_DIFFER))
+    else:
+        marks[red:] = [
+            replace(mark, hint=ANSWERS_DIFFER if i == 0 else "") if not mark.passed else mark
+            for i, mark in enumerate(marks[red:])
+        ]
 
 
 def run_check(public: Callable[[Any], None], answer: Any) -> None:

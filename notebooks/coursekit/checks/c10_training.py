@@ -302,11 +302,6 @@ def _numbers(*values: float) -> list[torch.Tensor]:
 def the_first_step(adam_step: Any) -> None:
     """The first step by hand: m = 0.05, v = 0.005, θ = 0.9."""
     theta, m, v = _three(adam_step(*_numbers(1.0, 0.5, 0.0, 0.0), 1, 0.1))
-    again = _three(adam_step(*_numbers(1.0, 0.5, 0.0, 0.0), 1, 0.1))[0]
-    ensure(
-        np.allclose(numbers(theta), numbers(again), equal_nan=True),
-        "called twice with the same arguments it gives two different θ: take t as it is given, and count nothing yourself",
-    )
     close(
         m, [0.05], f"m should be 0.9 · 0 + 0.1 · 0.5 = 0.05, but it is {m.item():.4g}: return it uncorrected"
     )

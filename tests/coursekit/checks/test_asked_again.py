@@ -1,0 +1,81 @@
+"""An answer that keeps something of earlier calls is told so on the card, and no honest one is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from coursekit.checks.api import ANSWERS_DIFFER, judge
+from coursekit.checks.asked_again import Asked
+
+from autograder.course.masters import solution
+
+LAB = "01_markov_bigram"
+
+
+def hints(question: str, answer: Any) -> list[str]:
+    return [mark.hint for mark in judge(LAB, question, answer).marks if not mark.passed]
+
+
+def test_counts_in_a_default_argument_are_named_as_such_whatever_they_spoil() -> None:
+    right = solution(LAB)["transition_matrix"]
+
+    def transition_matrix(sentences: Any, weights: Any, said: list[Any] = [], heavy: list[Any] = []) -> Any:  # noqa: B006
+        said += sentences
+        heavy += weights
+        vocabulary, P = right(said, heavy)
+        own = sorted({word for sentence in sentences for word in sentence.split()})
+        places = [vocabulary.index(word) for word in own]
+        return own, P[np.ix_(places, places)]
+
+    assert hints("transition_matrix", transition_matrix)[0] == ANSWERS_DIFFER
+
+
+def test_a_table_outside_of_the_function_that_all_checks_let_pass_turns_the_card_red() -> None:
+    right, calls = solution(LAB)["normalise_rows"], []
+
+    def normalise_rows(N: Any) -> Any:
+        calls.append(1)
+        return right(N) + 1e-3 * (len(calls) > 4)
+
+    assert hints("normalise_rows", normalise_rows) == [ANSWERS_DIFFER]
+
+
+def test_a_generator_of_its_own_is_seen() -> None:
+    right = solution(LAB)["sample_name"]
+    assert hints("sample_name", lambda P, rng: right(P, np.random.default_rng()))[0] == ANSWERS_DIFFER
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda x: x + 1,
+        lambda x: {"a": x, "b": [x, float("nan")]},
+        cache(lambda x: np.full(3, np.nan)),
+        lambda x: (object(), iter([x])),
+    ],
+)
+def test_who_answers_alike_is_not_blamed(answer: Callable[..., Any]) -> None:
+    asked = Asked(answer)
+    for x in range(3):
+        asked.function(x)
+    assert not asked.answers_differ()
+
+
+def test_what_draws_from_the_generator_that_it_is_given_answers_alike() -> None:
+    asked = Asked(lambda rng, n: rng.normal(size=n))
+    asked.function(np.random.default_rng(1), 3)
+    assert not asked.answers_differ()
+
+
+def test_large_and_slow_calls_and_those_with_functions_are_not_made_again() -> None:
+    seen = []
+    asked = Asked(lambda x: seen.append(1))
+    asked.function(np.zeros(20_000))
+    asked.function(lambda: None)
+    assert len(seen) == 2
+    assert not asked.answers_differ()
+    assert len(seen) == 2
