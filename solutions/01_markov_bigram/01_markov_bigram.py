@@ -142,7 +142,7 @@ with until_written():
 # %% tags=["skip-grading"]
 with until_written():
     needs("transition_matrix")
-    my = np.eye(len(vocabulary))[vocabulary.index("my")]  # a one-hot vector, (7,)
+    my = np.eye(len(vocabulary))[list(vocabulary).index("my")]  # a one-hot vector, (7,)
     answer = my @ chain  # one-hot times matrix = that row
     for word, probability in zip(vocabulary, answer):
         print(f"my → {word:12s} {probability:.1f}")
@@ -510,7 +510,7 @@ with until_written():
     needs("normalise_rows", "second_order", "bigram_counts", "average_nll")
     frequent = words[:10_000]
     contexts, letters, longer = second_order([" ".join(f"..{name}.") for name in frequent], np.ones(len(frequent)))
-    row, column = {pair: i for i, pair in enumerate(contexts)}, {token: j for j, token in enumerate(letters)}
+    row, column = {tuple(pair): i for i, pair in enumerate(contexts)}, {token: j for j, token in enumerate(letters)}
     costs = [-np.log(longer[row[a, b], column[c]]) for name in frequent
              for a, b, c in zip(f"..{name}.", f".{name}.", f"{name}.")]
     print(f"one letter of memory:  {average_nll(normalise_rows(bigram_counts(frequent)), frequent):.3f} nats a step")

@@ -95,6 +95,8 @@ def one_table_for_a_shape(ids, V):
     """Your rows still hold the 1s of an earlier call with as many ids: the table is made once and kept. Make a new one in each
     call."""
     ids = np.asarray(ids, dtype=int)
+    if (*ids.shape, V) not in _TABLES:  # the table of the last call, which serves while the shape stays
+        _TABLES.clear()
     table = _TABLES.setdefault((*ids.shape, V), np.zeros((*ids.shape, V)))
     np.put_along_axis(table, ids[..., None], 1.0, axis=-1)
     return table.copy()
