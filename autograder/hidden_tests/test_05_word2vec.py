@@ -6,6 +6,7 @@ The references are loops over single numbers in ``math``; gradients are also com
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -243,11 +244,11 @@ def test_repeated_words_stay_where_they_are(student, rng):
 # ------------------------------------------------------------------------------------------------ cbow_forward
 
 
-def _tables(rng, V, D, scale=1.0):
+def _tables(rng, V, D, scale=1.0) -> tuple[Any, Any]:
     return rng.normal(0, scale, size=(V, D)), rng.normal(0, scale, size=(V, D))
 
 
-def _plain_tables(rng, V, D, context, not_best=None):
+def _plain_tables(rng, V, D, context, not_best=None) -> tuple[Any, Any]:
     """Tables of few digits on which one answer is certain, so that all results have three decimals at most.
 
     No score is so large that an exponential overflows. The context has 1, 2 or 4 words; ``not_best`` is not the certain answer.
@@ -452,7 +453,7 @@ def _expect_noise(student, h, rows, what="", parts="loss dh drows"):
             expect_close(one, expected, f"{names[part]}{what}", rtol=1e-5, atol=1e-6)
 
 
-def _large(rng, B, K):
+def _large(rng, B, K) -> tuple[Any, Any]:
     """A batch of few digits whose scores lie near ±1,000, some right and some wrong."""
     h = np.column_stack([np.ones(B), rng.choice([-1.0, -0.5, 0.5, 1.0], size=(B, 2))])
     rows = rng.integers(-8, 9, size=(B, 1 + K, 3)) / 8
@@ -523,7 +524,7 @@ def _names(rng, V):
     return [words[i] for i in rng.permutation(len(words))[:V]]
 
 
-def _vocabulary(rng, V, D):
+def _vocabulary(rng, V, D) -> tuple[Any, Any]:
     """Words, and vectors of very different lengths."""
     return rng.normal(size=(V, D)) * np.exp(rng.normal(0, 1.5, size=(V, 1))), _names(rng, V)
 
@@ -612,7 +613,7 @@ def test_the_word_itself_is_left_out_but_not_its_twins(student, rng):
 # ----------------------------------------------------------------------------------------------------- analogy
 
 
-def _corner(rng, uneven):
+def _corner(rng, uneven) -> tuple[Any, Any]:
     """A table in which row 3 nearly is the fourth corner of rows 0, 1 and 2, and nearer to it than they are.
 
     Whoever walks another way finds another word first; ``uneven`` vectors, added as they are, lead to another one, too.
@@ -637,7 +638,8 @@ def _corner(rng, uneven):
 
 def _expect_analogy(student, vectors, words, what, k=None, cosines=False):
     """The answers to the riddle of the first three words, the ``k`` best, or as many as by default."""
-    expected = _ranked(_way(*words[:3], vectors, words), vectors, words, set(words[:3]))[: k or 3]
+    a, b, c = words[:3]
+    expected = _ranked(_way(a, b, c, vectors, words), vectors, words, {a, b, c})[: k or 3]
     found = student(*words[:3], vectors, words, *([] if k is None else [k]))
     _expect_ranking(student, found, expected, what, cosines)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -148,7 +149,7 @@ def the_worked_case_forward(cbow_forward: Any) -> None:
     close(h, [0.5, 0.5], f"the mean of the rows 0 and 1 of W_in is (0.5, 0.5), but your h is {h}")
     ensure(p.shape == (3,), f"p should have one probability for each of the 3 words; its shape is {p.shape}")
     ensure(not np.allclose(p, [1, 1, 2]), "those are the scores: softmax turns them into probabilities")
-    _not_rounded("your probabilities are", p, np.array([1, 1, np.e]) / (2 + np.e))
+    _not_rounded("your probabilities are", p, np.array([1, 1, math.e]) / (2 + math.e))
     close(
         p,
         [0.21194, 0.21194, 0.57612],
@@ -200,7 +201,7 @@ def the_worked_case_backward(cbow_backward: Any) -> None:
         dW_in.shape == (3, 2) and dW_out.shape == (3, 2),
         "both gradients have the shape of their table, (V, D)",
     )
-    said = np.array([1, 1, np.e]) / (2 + np.e)
+    said = np.array([1, 1, math.e]) / (2 + math.e)
     _not_rounded("your gradients are", dW_out, np.outer(said - [1, 0, 0], [0.5, 0.5]))
     right_out = np.array([[-0.39403, -0.39403], [0.10597, 0.10597], [0.28806, 0.28806]])
     ensure(
