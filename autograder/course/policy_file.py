@@ -221,11 +221,16 @@ def _names(dotted: str) -> list[str]:
     return names
 
 
+def salt_file() -> Path:
+    """Where a lasting salt lies, if there is one: ``COURSE_SALT_FILE``, else ``.course-salt`` in the course's folder, which git ignores."""
+    return Path(os.environ.get("COURSE_SALT_FILE") or course_root() / ".course-salt")
+
+
 def _lasting_salt() -> str:
-    """``COURSE_SALT``, or a random one in ``COURSE_SALT_FILE``, else ``.course-salt``, which git ignores; only its owner may read it."""
+    """``COURSE_SALT``, or a random one in ``salt_file()``; only its owner may read it."""
     if os.environ.get("COURSE_SALT"):
         return os.environ["COURSE_SALT"]
-    path = Path(os.environ.get("COURSE_SALT_FILE") or course_root() / ".course-salt")
+    path = salt_file()
     try:
         if not path.exists():
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -21,6 +21,7 @@ from autograder.files import sole_writer
 from autograder.grading.submissions import Submission, collect, read_class
 from autograder.grading.zygotes import Zygotes, cores
 from autograder.results import SubmissionResult, accepted_levels
+from autograder.run.out_of_sight import keep_out_of_sight
 from autograder.run.store import STORE, ResultStore
 from autograder.sandbox.limits import Limits
 
@@ -73,6 +74,7 @@ def run(
     again when it is their turn, and graded as they are then.
     """
     use_root(course_root())
+    keep_out_of_sight(submitted, out)
     class_ = [s for s in collect(submitted, lab) if students is None or s.student in students]
     _make_writable(out)
     levels = accepted_levels(isolation or settings().isolation)

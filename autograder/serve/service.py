@@ -27,6 +27,7 @@ from autograder.errors import GradingError
 from autograder.files import folder_name, write_atomically
 from autograder.grading.task import Assignment
 from autograder.results import SubmissionResult, accepted_levels
+from autograder.run.out_of_sight import keep_out_of_sight
 from autograder.run.preflight import check_lab
 from autograder.serve import rules
 from autograder.serve.fair_queue import FairQueue
@@ -83,6 +84,7 @@ class Service:
     def __init__(self, options: Options):
         self.options = options
         use_root(course_root())
+        keep_out_of_sight(options.out)
         rules.check_policy(options.labs)
         for lab in options.labs:
             check_lab(lab)

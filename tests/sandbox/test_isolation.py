@@ -264,6 +264,18 @@ def test_system_calls_that_attack_the_kernel_are_refused(say):
     ) == "refused"  # fmt: skip
 
 
+def test_nobody_can_be_made_to_wait_for_a_file_that_is_shared(say):
+    """A lease on the kit's files, taken by a user who owns them, would make every other process that opens one wait."""
+    assert say(
+        "import coursekit, fcntl\n"
+        "file = open(coursekit.__file__)\n"
+        "for lease in (fcntl.F_RDLCK, fcntl.F_WRLCK, fcntl.F_UNLCK):\n"
+        "    try:\n        fcntl.fcntl(file, fcntl.F_SETLEASE, lease)\n        print('taken')\n"
+        "    except PermissionError:\n        pass\n"
+        "print(fcntl.fcntl(file, fcntl.F_GETFD))"
+    ) == "1"  # fmt: skip
+
+
 def test_few_descriptors_are_open(say):
     kinds = say(
         "import os\n"

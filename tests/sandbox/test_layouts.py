@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.errors import UserError
+from autograder.run.out_of_sight import keep_out_of_sight
 from autograder.sandbox.host.session import Zygote
 from autograder.sandbox.jail import namespaces, rootfs, visible
 
@@ -74,6 +76,29 @@ def test_no_layout_shows_the_course(layout, tmp_path, monkeypatch):
         assert _shown(plan, prefix / "lib/python3/site-packages/numpy.py") and _shown(
             plan, prefix / "bin/python3"
         )
+
+
+def test_what_is_hidden_with_the_folder_around_it_is_not_mounted_again(tmp_path, monkeypatch):
+    course, prefix = _made(tmp_path, "env/lib/course", "env")
+    _use(monkeypatch, course, prefix)
+    assert [target for target, source in _plan(tmp_path / "kit") if source is None] == [str(course)]
+
+
+def test_a_class_in_a_visible_folder_is_refused_in_a_sentence_that_names_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(visible, "SYSTEM_FOLDERS", (str(tmp_path / "usr"),))
+    keep_out_of_sight(tmp_path / "srv/class")
+    with pytest.raises(UserError, match=r"usr/src/app/out lies in .*usr, which every submission may read"):
+        keep_out_of_sight(tmp_path / "srv/class", tmp_path / "usr/src/app/out")
+    monkeypatch.setattr(visible, "hidden_folders", lambda: [str(tmp_path / "usr/src/app")])
+    keep_out_of_sight(tmp_path / "usr/src/app/out")
+
+
+@pytest.mark.parametrize("variable", ["COURSE_FILE", "COURSE_SALT_FILE"])
+def test_a_salt_or_a_policy_in_a_visible_folder_is_refused_too(variable, tmp_path, monkeypatch):
+    monkeypatch.setattr(visible, "SYSTEM_FOLDERS", (str(tmp_path / "usr"),))
+    monkeypatch.setenv(variable, str(tmp_path / "usr/share/course/secret"))
+    with pytest.raises(UserError, match="secret lies in"):
+        keep_out_of_sight()
 
 
 def test_an_environment_behind_a_link_is_shown_under_both_names(tmp_path, monkeypatch):

@@ -142,6 +142,24 @@ def test_files_of_the_same_user_keep_their_modes_and_times(inside, folder, tmp_p
     assert (after.st_mode, after.st_mtime) == (before.st_mode, before.st_mtime)
 
 
+@needs_signals
+def test_files_of_the_same_user_keep_their_flags_and_nobody_waits_for_them(inside):
+    _, status, said, error, _ = inside(
+        """
+        import fcntl
+        file = open("data/names.txt")
+        for ask in (lambda: fcntl.ioctl(file, 0x40086602, bytes(8)), lambda: fcntl.ioctl(file, 0x40087602, bytes(8)),
+                    lambda: fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)):
+            try:
+                ask()
+            except PermissionError:
+                print("refused")
+        """,
+        *ORDINARY_USER,
+    )
+    assert (status, error, said.split()) == ("ok", "", ["refused"] * 3)
+
+
 def test_another_user_reads_no_folder_that_is_closed_to_others(inside, folder):
     (folder / "solutions").chmod(0o700)
     path = folder / "solutions" / "00.py"

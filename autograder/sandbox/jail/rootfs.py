@@ -70,6 +70,8 @@ def _mount_plan(config: dict[str, Any]) -> list[tuple[str, str | None]]:
     visible = [*SYSTEM_FOLDERS, *SYSTEM_FILES, *config["python"]]
     plan: dict[str, str | None] = {path: path for path in visible if os.path.lexists(path)}
     for path in config["hidden"]:
+        if any(path.startswith(f"{outer}/") for outer in config["hidden"]):
+            continue  # hidden with what it lies in
         if any(path == other or path.startswith(f"{other}/") for other in plan):
             plan[path] = None
     plan[f"{COURSE}/coursekit"] = config["kit"]

@@ -14,6 +14,7 @@ import ctypes
 import errno
 import platform
 import struct
+from collections.abc import Sequence
 from enum import Enum
 
 from .namespaces import check, libc
@@ -44,6 +45,12 @@ _NOT_IMPLEMENTED = {
     **{"clone3": (435, 435), "memfd_create": (319, 279), "memfd_secret": (447, 447)},
     **{"io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427)},
 }
+_FCNTL = (72, 25)
+#: F_SETLEASE: who owns the kit's files could have every other process wait for them.
+_SET_LEASE = 1024
+_IOCTL = (16, 29)
+#: FS_IOC_SETFLAGS, SETVERSION (for 64 and 32 bits), FSSETXATTR and ENABLE_VERITY: an owner may, without a way to write.
+_SET_ATTRIBUTES = (0x40086602, 0x40087602, 0x40046602, 0x40047602, 0x401C5820, 0x40806685)
 _CLONE = (56, 220)
 _SOCKET = (41, 198)
 _SOCKETPAIR = (53, 199)
@@ -100,6 +107,17 @@ def _refuse_when(number: int, error: int) -> list[bytes]:
     return [_instruction(_EQUAL, number, 0, 1), _instruction(_RETURN, _ERRNO | error)]
 
 
+def _refuse_argument(number: int, place: int, values: Sequence[int]) -> list[bytes]:
+    """Refuse the call with one of ``values`` as its argument at ``place``; other values are allowed."""
+    code = [
+        _instruction(_EQUAL, number, 0, 2 * len(values) + 2),
+        _instruction(_LOAD, _ARGUMENT_AT + 8 * place),
+    ]
+    for value in values:
+        code += _refuse_when(value, errno.EPERM)
+    return [*code, _instruction(_RETURN, _ALLOW)]
+
+
 def _alone(setting: Setting, column: int) -> list[bytes]:
     """What is refused besides where there are no namespaces."""
     if setting is Setting.NAMESPACES:
@@ -126,6 +144,7 @@ def _alone(setting: Setting, column: int) -> list[bytes]:
         code += _refuse_when(numbers[column], 0) if numbers[column] >= 0 else []
     for numbers in _ON_ANY_PROCESS.values():
         code += _refuse_when(numbers[column], errno.EPERM)
+    code += _refuse_argument(_IOCTL[column], 1, _SET_ATTRIBUTES)
     for numbers in _ON_A_PROCESS.values():
         code += [
             _instruction(_EQUAL, numbers[column], 0, 4),
@@ -152,6 +171,7 @@ def program(machine: str = "", setting: Setting = Setting.NAMESPACES) -> bytes:
         code += _refuse_when(numbers[column], errno.EPERM) if numbers[column] >= 0 else []
     for numbers in _NOT_IMPLEMENTED.values():
         code += _refuse_when(numbers[column], errno.ENOSYS)
+    code += _refuse_argument(_FCNTL[column], 1, (_SET_LEASE,))
     code += _alone(setting, column)
     code += [
         _instruction(_EQUAL, _SETSOCKOPT[column], 0, 5),

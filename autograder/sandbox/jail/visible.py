@@ -63,6 +63,17 @@ def python_folders() -> list[str]:
     return sorted(path for path in needed if os.path.lexists(path))
 
 
+def shown_through(path: Path) -> str | None:
+    """The visible folder in which ``path`` lies, so that submissions could read it; None when it lies in none, or is hidden."""
+    real = path.resolve()
+    if any(real.is_relative_to(hidden) for hidden in hidden_folders()):
+        return None
+    for folder in (*SYSTEM_FOLDERS, *python_folders()):
+        if real.is_relative_to(Path(folder).resolve()):
+            return folder
+    return None
+
+
 def hidden_folders() -> list[str]:
     """The harness's folders, which stay hidden even when a visible folder contains them."""
     package = Path(__file__).resolve().parents[2]
