@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from rich.console import Console
 
 from autograder.course.policy_file import class_list
+from autograder.course.safe_cells import safe_cell
 from autograder.errors import UserError
 from autograder.files import folder_name
 from autograder.grading.zygotes import cores
@@ -149,7 +150,7 @@ def _append(path: Path, rows: Sequence[tuple[str, ...]]) -> None:
     try:
         if not path.exists():
             writer.writerow(("student", "name", "email", "role", "link"))
-        writer.writerows(rows)
+        writer.writerows([safe_cell(cell) for cell in row] for row in rows)  # names are students' own words
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
             file.write(text.getvalue())

@@ -49,6 +49,18 @@ class ClassList:
         """The person whom a folder's name, a login, an address or an ID number means."""
         return self._by_key.get(folded(word))
 
+    def of_login(self, login: str) -> Person | None:
+        """The person whose user name this is, or whose ``student`` where the list has no user names.
+
+        Only case may differ, as it may on a hub: a login is chosen by whoever bears it, so nothing else that resembles
+        somebody's data may make it theirs.
+        """
+        names = {person.username: person for person in self.people if person.username} or {
+            person.student: person for person in self.people
+        }
+        wanted = login.lower()
+        return next((person for name, person in names.items() if name.lower() == wanted), None)
+
     def of_canvas(self, user_id: str) -> Person | None:
         """The person with this number of Canvas's."""
         return next((person for person in self.people if user_id and person.canvas_id == user_id), None)

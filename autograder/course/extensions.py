@@ -8,6 +8,7 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
+from autograder.course.safe_cells import safe_cell
 from autograder.errors import UserError
 
 _HEADER = ("lab", "student", "days")
@@ -19,7 +20,10 @@ def granted(file: Path, lab: str, student: str) -> float | None:
         changed = file.stat().st_mtime_ns
     except OSError:
         return None
-    return _read(file, changed).get((lab, student))
+    decided = _read(file, changed)
+    # The name as it is, which a person may have written, and as ``add`` writes it.
+    lines = [decided[lab, name] for name in (student, safe_cell(student)) if (lab, name) in decided]
+    return max(lines)[1] if lines else None
 
 
 def add(file: Path, lab: str, student: str, days: float) -> None:
@@ -28,7 +32,7 @@ def add(file: Path, lab: str, student: str, days: float) -> None:
     writer = csv.writer(text)
     if not file.exists():
         writer.writerow(_HEADER)
-    writer.writerow((lab, student, f"{days:g}"))
+    writer.writerow((lab, safe_cell(student), f"{days:g}"))
     try:
         with file.open("a", encoding="utf-8", newline="") as opened:
             opened.write(text.getvalue())
@@ -40,17 +44,18 @@ def add(file: Path, lab: str, student: str, days: float) -> None:
 
 
 @lru_cache(maxsize=8)
-def _read(file: Path, changed: int) -> dict[tuple[str, str], float]:
-    """All that was decided. ``changed`` tells one state of the file from the next."""
+def _read(file: Path, changed: int) -> dict[tuple[str, str], tuple[int, float]]:
+    """The last row about each lab and student, and the days that it gives. ``changed`` tells one state of the file from the next."""
     with file.open(encoding="utf-8", newline="") as opened:
         rows = list(csv.reader(opened))
-    decided: dict[tuple[str, str], float] = {}
+    decided: dict[tuple[str, str], tuple[int, float]] = {}
     for number, row in enumerate(rows[1:], start=2):
         try:
             lab, student, days = row
-            decided[lab, student] = float(days)
+            given = float(days)
         except ValueError:
             raise UserError(f"Row {number} of {file} is no “lab,student,days”.") from None
-        if not 0 <= decided[lab, student] <= 366:
+        if not 0 <= given <= 366:
             raise UserError(f"Row {number} of {file}: an extension is a number of days, at most 366.")
+        decided[lab, student] = number, given
     return decided

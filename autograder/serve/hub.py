@@ -50,9 +50,10 @@ class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
         if not model or model.get("kind", "user") != "user":
             return None
         name = str(model["name"])
-        student = self.service.student_of(name)
-        if student is None:
-            raise Failure(403, "Your name on this hub cannot be the name of a folder: tell your teacher")
+        try:
+            student = self.service.student_of(name)
+        except UserError as error:
+            raise Failure(403, str(error)) from None
         return Person(student, bool(model.get("admin")) or name in settings().team)
 
     def check_xsrf_cookie(self) -> None:

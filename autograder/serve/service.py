@@ -23,7 +23,7 @@ from tornado.iostream import IOStream
 from autograder.course.masters import course_root, use_root
 from autograder.course.policy_file import class_list, limits_of, settings
 from autograder.course.visible_files import write_kit
-from autograder.errors import GradingError
+from autograder.errors import GradingError, UserError
 from autograder.files import folder_name, write_atomically
 from autograder.grading.task import Assignment
 from autograder.results import SubmissionResult, accepted_levels
@@ -145,12 +145,23 @@ class Service:
         sent.append(now)
         return True
 
-    def student_of(self, name: str) -> str | None:
-        """The student's folder for a login, by the class list if there is one; None for one that cannot have a folder."""
+    def student_of(self, login: str) -> str:
+        """The student's folder for a login of a hub, by the class list if there is one; who is not on it keeps their own name.
+
+        ``UserError`` for a login that cannot have a folder, and for one that later steps would take for somebody on the list.
+        """
         people = class_list()
-        person = people.find(name) if people else None
-        student = person.student if person is not None else name
-        return student if folder_name(student) == student else None
+        person = people.of_login(login)
+        if person is None and (other := people.of_folder(login)) is not None:
+            log.warning("the login %r is nobody's user name, and resembles %s: refused", login, other.student)
+            raise UserError(
+                "Your name on this hub is not the user name that the class list has for anybody, but resembles somebody there: "
+                "tell your teacher"
+            )
+        student = person.student if person is not None else login
+        if folder_name(student) != student:
+            raise UserError("Your name on this hub cannot be the name of a folder: tell your teacher")
+        return student
 
     async def receive(self, lab: str, student: str, file: Path) -> tuple[Attempt, bool]:
         """Take a notebook that has come in, and have it wait for its verdict. Raises ``rules.Refused``."""

@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.course.lab import LabSpec
+from autograder.course.safe_cells import safe_cell
 from autograder.errors import GradingError, UserError
 from autograder.exports import FORMATS, export
 from autograder.exports.canvas import REMARK
 from autograder.exports.json_rows import result_from_json
-from autograder.exports.tables import safe_cell, write_table
+from autograder.exports.tables import write_table
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.results import QuestionResult, SubmissionResult, TestResult
 

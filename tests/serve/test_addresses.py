@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from autograder.errors import UserError
 from autograder.results import SubmissionResult
 from autograder.serve import hand_in
 from autograder.serve.hand_in import LISTED, MAX_BYTES, WAITS_OF_ONE
@@ -382,7 +383,8 @@ def test_what_a_student_writes_cannot_command_the_teams_screen(live):
 
 
 def test_a_name_that_no_folder_can_have_is_nobodys(live):
-    assert live.service.student_of("../../etc") is None
+    with pytest.raises(UserError, match="cannot be the name of a folder"):
+        live.service.student_of("../../etc")
     assert live.service.student_of("ada") == "ada"
 
 

