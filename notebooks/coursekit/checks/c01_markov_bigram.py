@@ -288,6 +288,13 @@ def what_comes_again_adds_up(second_order: Any) -> None:
         [0.5, 0.5],
         "“so it is” is listed twice with weight 1, so after (so, it) it weighs as much as “so it was” with 2",
     )
+    contexts, words, P = _vocabulary_and_table(second_order(["go on"], [1]), "contexts, vocabulary, P", 3)
+    ensure(len(contexts) == 0, "“go on” has no three words, so no context: the list should be empty")
+    shape = np.shape(P)
+    ensure(
+        shape == (0, 2) or isinstance(P, (list, tuple)),
+        f"where no sentence has three words P should have the shape (0, V), here (0, 2); yours is {shape}",
+    )
     contexts, words, P = second_order(["to be to be to go"], [2])
     row = numbers(P)[_pairs(contexts).index(("be", "to"))]
     close(
@@ -541,7 +548,13 @@ def long_lists_and_rare_steps(average_nll: Any) -> None:
         cost,
         f"a step with P = 1e-12 is rare and not impossible: “a” should cost (27.63 + 0.69)/2 = {cost:.2f} a step, not {nll:.3g}",
     )
-    P[0, 1], P[0, 2] = 0.25, 0.75
+    P[0, 1], P[0, 2], P[0, 27] = 0.25, 0.5, 0.25
+    nll = _number(average_nll(P, ["", "a"]))
+    close(
+        nll,
+        5 * np.log(2) / 3,
+        f"a name without letters is one step, from <S> to <E>: 5 ln 2 / 3 = 1.155, not {nll:.3g}",
+    )
     with np.errstate(all="ignore"):
         nll = _number(average_nll(P, ["a" * 1500]))
     ensure(
