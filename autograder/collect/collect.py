@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ from autograder.collect.entries import Entry, Refused, entries, first_of, inner_
 from autograder.collect.git_times import commit_time
 from autograder.collect.names import KINDS, TYPED, Owned, kind_and_why, owned, without_wrapper
 from autograder.collect.times import Times, read_times
+from autograder.collect.whose import certain
 from autograder.course.class_list import ClassList
 from autograder.course.lists import same_name
 from autograder.course.other_lab import other_lab
@@ -92,6 +92,8 @@ def collect(
     notes += read.notes if read is not None else ()
     job = _Job(submitted, lab, notes, kind, class_list(), read, source)
     notes += job.people.notes
+    mine, doubtful, about = certain(mine, job.people)
+    notes += about
     by_student = _by_student(mine, job)
     when = {student: _time_of(student, files, job) for student, files in by_student.items()}
     done = [
@@ -103,7 +105,7 @@ def collect(
         reason = f" {notes[0]}" if notes else ""
         raise GradingError(f"{source} holds no notebook of {lab} that can be collected.{reason}")
     without = tuple(student for student in done if not (_folder(student, job) / "timestamp.txt").exists())
-    _say_what_lists_show(job, by_student, without, done)
+    _say_what_lists_show(job, by_student, without, done, {one.number for one in doubtful})
     return Collected(tuple(done), tuple(notes), kind, without, why)
 
 
@@ -122,13 +124,6 @@ def _by_student(files: Sequence[Owned], job: _Job) -> dict[str, list[Owned]]:
     by_student: dict[str, list[Owned]] = defaultdict(list)
     for one in files:
         by_student[one.student].append(one)
-        if (
-            job.kind == "canvas"
-            and re.match(r"\d+_", one.file)
-            and not one.file.startswith(f"{job.lab[:2]}_")
-        ):
-            read_as = f"{one.number} was taken for Canvas's number of the student"
-            job.notes.append(f"{one.entry.path} has a name that can be read in two ways: {read_as}.")
     person_of = {folder: _person(some[0], job) for folder, some in by_student.items()}
     result: dict[str, list[Owned]] = {}
     for folder, some in by_student.items():
@@ -168,14 +163,18 @@ def _person(one: Owned, job: _Job) -> str:
 
 
 def _say_what_lists_show(
-    job: _Job, by_student: dict[str, list[Owned]], without: Sequence[str], done: Sequence[str]
+    job: _Job,
+    by_student: dict[str, list[Owned]],
+    without: Sequence[str],
+    done: Sequence[str],
+    refused: set[str],
 ) -> None:
-    """Sentences about those who are missing, strangers, and those whose time nobody knows."""
+    """Sentences about those who are missing, strangers, and those whose time nobody knows. ``refused``: numbers in doubtful names."""
     if job.people:
         strangers = [student for student in by_student if job.people.of_folder(student) is None]
         if strangers:
             job.notes.append(f"Not on the class list: {some(strangers)}.")
-        absent = [person.student for person in job.people.absent(done)]
+        absent = [person.student for person in job.people.absent(done) if person.canvas_id not in refused]
         if absent:
             job.notes.append(f"{len(absent)} of the class list are not in this download: {some(absent)}.")
     if job.by_file:

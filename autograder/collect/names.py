@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 from autograder.collect.entries import Entry
-from autograder.collect.entries import entries as list_entries
 
 KINDS = ("canvas", "moodle", "classroom", "plain")
 
-#: lastnamefirst_[LATE_]userid_attachmentid_filename-1.ipynb, as Canvas's lib/content_zipper.rb @05e9653c writes it. The name
-#: may hold underscores but never a number between two of them; an anonymous submission has ``anon_`` and five characters.
+#: lastnamefirst_[LATE_]userid_attachmentid_filename-1.ipynb, as Canvas's lib/content_zipper.rb @05e9653c writes it; an
+#: anonymous submission has ``anon_`` and five characters. The name is the student's own choice: Canvas leaves underscores in
+#: it, and a number behind the last one, so a name may be made to look like a classmate's name and number.
 _CANVAS = re.compile(
     r"^(?:(?P<early>LATE_)?(?P<anonymous>anon_(?P<inner>LATE_)?[A-Za-z0-9]{5})"
-    r"|(?P<name>.+?)_(?P<late>LATE_)?(?P<user>\d+))"
-    r"_(?P<upload>\d+)_(?P<file>.+)$"
+    r"|(?P<name>.+?)_(?P<late>LATE_)?(?P<user>[0-9]+))"
+    r"_(?P<upload>[0-9]+)_(?P<file>.+)$"
 )
+#: Each place where user and attachment may stand in such a name.
+_NUMBERS = re.compile(r"(?<=.)(?=_(?P<late>LATE_)?(?P<user>[0-9]+)_(?P<upload>[0-9]+)_(?P<file>.+)$)")
+#: Canvas counts the attachments of a whole school: one or two digits begin a file's name, such as a lab's.
+_LOWEST_UPLOAD = 100
+#: A person's name and a file's have 255 characters at most; what is longer was made by nobody's Canvas.
+_LONGEST = 1000
 #: Full Name_id_assignsubmission_file_/file.ipynb, or the same in one name when folders are off; a typed text in its place.
 _MOODLE = re.compile(
     r"^(?P<name>.+?)_(?P<user>\d+)_assignsubmission_(?P<what>file|onlinetext)(?:_(?P<file>.*))?$"
@@ -45,6 +51,8 @@ class Owned:
     upload: int = 0
     name: str = ""
     number: str = ""
+    #: Whose it is if its name, which the student has a part in, is read otherwise: ``whose`` decides.
+    others: tuple[Owned, ...] = ()
 
 
 def without_wrapper(entries: Sequence[Entry], lab: str) -> list[Entry]:
@@ -103,22 +111,15 @@ def owned(entries: Sequence[Entry], kind: str) -> tuple[list[Owned], list[Entry]
     return mine, nobodys
 
 
-def canvas_names(source: Path, lab: str) -> list[tuple[str, str, str]]:
-    """Canvas's name and number of the student, and the path, of each file in a bulk download; anonymous ones are left out."""
-    mine, _ = owned(without_wrapper(list_entries(source, []), lab), "canvas")
-    return [(one.name, one.number, one.entry.path) for one in mine if one.number and one.file not in TYPED]
-
-
 def _owner(entry: Entry, kind: str, prefix: str) -> Owned | None:
     top, last = entry.parts[0], entry.parts[-1]
-    if kind == "canvas" and (match := _CANVAS.match(top)):
-        file, attempt = _attempt(match["file"] if len(entry.parts) == 1 else last)
-        late = bool(match["late"] or match["early"] or match["inner"])
-        upload = int(match["upload"])
+    if kind == "canvas" and len(top) <= _LONGEST and (match := _CANVAS.match(top)):
         if match["anonymous"]:
+            file, attempt = _attempt(match["file"] if len(entry.parts) == 1 else last)
+            late, upload = bool(match["early"] or match["inner"]), int(match["upload"])
             return Owned(entry, match["anonymous"].replace("LATE_", ""), file, late, attempt, upload)
-        student = f"{match['name']}_{match['user']}"
-        return Owned(entry, student, file, late, attempt, upload, match["name"], match["user"])
+        first, *others = _readings(entry, top)
+        return replace(first, others=tuple(others))
     if kind == "moodle" and (match := _MOODLE.match(top)) and top.count(_MARK) == 1:
         file = last if len(entry.parts) > 1 else (match["file"] or last)
         student = f"{match['name']}_{match['user']}"
@@ -129,6 +130,20 @@ def _owner(entry: Entry, kind: str, prefix: str) -> Owned | None:
         name = PurePosixPath(top).stem if top.endswith(".zip") else top
         return Owned(entry, name.removeprefix(prefix), last)
     return Owned(entry, PurePosixPath(last).stem.removesuffix(".ipynb"), last)
+
+
+def _readings(entry: Entry, top: str) -> list[Owned]:
+    """Each owner that a name of Canvas's may mean, the one with the shortest name first."""
+    found: dict[int, Owned] = {}
+    for match in _NUMBERS.finditer(top):
+        if match.start("user") in found or (found and int(match["upload"]) < _LOWEST_UPLOAD):
+            continue
+        name, number = top[: match.start()], match["user"]
+        file, attempt = _attempt(match["file"] if len(entry.parts) == 1 else entry.parts[-1])
+        found[match.start("user")] = Owned(
+            entry, f"{name}_{number}", file, bool(match["late"]), attempt, int(match["upload"]), name, number
+        )
+    return list(found.values())
 
 
 def _marked(name: str) -> bool:

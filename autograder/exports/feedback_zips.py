@@ -66,7 +66,13 @@ def write_canvas(grades: Grades, out: Path) -> Exported:
         )
     lost = [row.student for row in grades.rows if row.student not in names]
     zip_path = _write(grades, names, out / f"canvas-feedback-{grades.spec.name}.zip")
-    notes = (f"Not in the download, and so not in {zip_path.name}: {', '.join(lost[:5])}.",) if lost else ()
+    notes = (
+        (
+            f"Not in the download, or not under a name that can be theirs only, and so not in {zip_path.name}: {', '.join(lost[:5])}.",
+        )
+        if lost
+        else ()
+    )
     return Exported((zip_path,), notes)
 
 

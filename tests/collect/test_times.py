@@ -205,11 +205,12 @@ def test_names_with_underscores_and_anonymous_ones_are_read(tmp_path: Path, out:
         "anon_aB3x9_902_my_2_3_notebook.ipynb": "somebody",
         f"LATE_anon_Zz9q1_903_{LAB}.ipynb": "late",
         "typed_4714_904_text.html": "my answer",
-        "prince_1_4715_905_mine.ipynb": "one whose name ends with a number",
+        "prince_1_4715_905_mine.ipynb": "one whose name ends with a number, or is the prince with number 1",
+        f"curiemarie_4716_906_12_{LAB}.ipynb": "one whose file begins with a number",
     }
     done = collect(zip_of(tmp_path / "c.zip", files), out, LAB, kind="canvas")
-    assert done.students == ("anon_Zz9q1", "anon_aB3x9", "prince_1", "van_der_bergjan_4711")
-    assert any("can be read in two ways: 1 was taken" in note for note in done.notes)
+    assert done.students == ("anon_Zz9q1", "anon_aB3x9", "curiemarie_4716", "van_der_bergjan_4711")
+    assert any("prince_1_4715_905_mine.ipynb is not collected" in note for note in done.notes)
     assert any("typed_4714 handed in a typed text but no notebook" in note for note in done.notes)
     assert (out / "typed_4714" / LAB).is_dir(), "a row of the class, status missing"
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.collect.names import canvas_names
+from autograder.collect.whose import canvas_names
+from autograder.course.class_list import ClassList
 from autograder.course.lab import LabSpec
 from autograder.errors import UserError
 from autograder.exports import export
@@ -78,19 +79,22 @@ def test_canvas_reads_user_and_last_attachment_of_its_own_download(
             "anon_ab12c_99_x.ipynb",
         ),
         spec.name,
+        ClassList(),
     )
     results = [make_result("hara_ada_7001"), make_result("diazbo_7002"), make_result("by mail")]
     made = export("canvas-feedback", results, spec, tmp_path, download=names)
     read = {tuple(canvass_reader(name)): page for name, page in pages(made.paths[0]).items()}
     assert read.keys() == {("7001", "95"), ("7002", "93")}
     assert "diazbo_7002" in read["7002", "93"] and "hara_ada_7001" in read["7001", "95"]
-    assert made.notes == (f"Not in the download, and so not in canvas-feedback-{spec.name}.zip: by mail.",)
+    assert made.notes == (
+        f"Not in the download, or not under a name that can be theirs only, and so not in canvas-feedback-{spec.name}.zip: by mail.",
+    )
 
 
 def test_another_assignments_download_writes_nothing(
     tmp_path: Path, spec: LabSpec, make_result: Make
 ) -> None:
-    names = canvas_names(download(tmp_path / "d.zip", "hara_ada_7001_91_x.ipynb"), spec.name)
+    names = canvas_names(download(tmp_path / "d.zip", "hara_ada_7001_91_x.ipynb"), spec.name, ClassList())
     for given, match in (((), "its own download"), (names, "another assignment's")):
         with pytest.raises(UserError, match=match):
             export("canvas-feedback", [make_result("diazbo_7002")], spec, tmp_path, download=given)
