@@ -93,18 +93,18 @@ sentence = ("The competent services have not included them in the agenda on the 
             "answered in a previous part-session").split()
 with until_written():
     needs("context_windows")
-    for context, target in context_windows(sentence, 3)[3:6]:
-        print(f"{target:>9s} ← {', '.join(context)}")
+    for the_context, the_target in context_windows(sentence, 3)[3:6]:
+        print(f"{the_target:>9s} ← {', '.join(the_context)}")
 
 # %% tags=["skip-grading"]
 with until_written():
     needs("context_windows")
-    roles, riddles = np.zeros((6, 12)), context_windows(list(range(12)), 3)[3:9]
-    for row, (context, target) in enumerate(riddles):
-        roles[row, list(context)], roles[row, target] = 1, 2
+    roles, six_riddles = np.zeros((6, 12)), context_windows(list(range(12)), 3)[3:9]
+    for line, (the_context, the_target) in enumerate(six_riddles):
+        roles[line, list(the_context)], roles[line, the_target] = 1, 2
     fig, ax = plt.subplots(figsize=(8.6, 3.2))
     colors = ListedColormap(["#f2f4f6", "#9ccbe8", ORANGE])
-    names = [f"target {sentence[target]}" for _, target in riddles]
+    names = [f"target {sentence[target]}" for _, target in six_riddles]
     heatmap(roles, names, sentence[:12], ax=ax, cmap=colors, vmin=0, vmax=2, aspect="auto", xlabel="word of the sentence", ylabel="riddle")
     ax.set_title("A window of three words on each side (blue) slides along with its target (orange)", fontsize=11)
 
@@ -182,9 +182,9 @@ toy = np.random.default_rng(1)
 toy_in, toy_out = toy.normal(0, 0.3, (2, len(vocabulary), 8))
 with until_written():
     needs("context_windows", "cbow_forward")
-    context, target = context_windows(ids, 3)[3]
-    _, p = cbow_forward(context, toy_in, toy_out)
-    print(f"probability of “{vocabulary[target]}”: {p[target]:.3f}; guessing: {1 / len(p):.3f}")
+    the_context, the_target = context_windows(ids, 3)[3]
+    _, p = cbow_forward(the_context, toy_in, toy_out)
+    print(f"probability of “{vocabulary[the_target]}”: {p[the_target]:.3f}; guessing: {1 / len(p):.3f}")
 
 # %% [markdown]
 # ## Part C · Learning, by hand
@@ -240,7 +240,7 @@ check("cbow_backward", cbow_backward)
 # has *the* on either side.
 
 # %% tags=["skip-grading"]
-def slope(table, place, loss, step=1e-5):
+def slope_by_trying(table, place, loss, step=1e-5):
     """How the loss changes with one number of a table: (L(x + step) − L(x − step)) / (2 step)."""
     values = []
     for sign in (1, -1):
@@ -252,11 +252,11 @@ def slope(table, place, loss, step=1e-5):
 
 with until_written():
     needs("context_windows", "cbow_forward", "cbow_backward")
-    context, target = context_windows(ids, 3)[10]
-    print(f"{vocabulary[target]} ← {', '.join(vocabulary[i] for i in context)}")
-    loss = lambda: -np.log(cbow_forward(context, toy_in, toy_out)[1][target])
-    by_formula = cbow_backward(context, target, toy_in, toy_out)
-    by_trying = [np.array([slope(table, place, loss) for place in np.ndindex(table.shape)])
+    the_context, the_target = context_windows(ids, 3)[10]
+    print(f"{vocabulary[the_target]} ← {', '.join(vocabulary[i] for i in the_context)}")
+    loss_of_riddle = lambda: -np.log(cbow_forward(the_context, toy_in, toy_out)[1][the_target])
+    by_formula = cbow_backward(the_context, the_target, toy_in, toy_out)
+    by_trying = [np.array([slope_by_trying(table, place, loss_of_riddle) for place in np.ndindex(table.shape)])
                  for table in (toy_in, toy_out)]
     furthest = max(np.abs(f.ravel() - t).max() for f, t in zip(by_formula, by_trying))
     print(f"{2 * toy_in.size} numbers compared; the largest difference is {furthest:.0e}")
@@ -280,16 +280,16 @@ with until_written():
 # %% tags=["skip-grading"]
 with until_written():
     needs("context_windows", "cbow_forward", "cbow_backward")
-    losses, tables = [], [toy_in.copy(), toy_out.copy()]
+    loss_by_round, tables = [], [toy_in.copy(), toy_out.copy()]
     for _ in range(60):
-        total = 0
-        for context, target in context_windows(ids, 3):
-            total -= np.log(cbow_forward(context, *tables)[1][target])
-            for table, gradient in zip(tables, cbow_backward(context, target, *tables)):
-                table -= 0.5 * gradient
-        losses.append(total / len(ids))
+        summed_loss = 0
+        for the_context, the_target in context_windows(ids, 3):
+            summed_loss -= np.log(cbow_forward(the_context, *tables)[1][the_target])
+            for table, its_gradient in zip(tables, cbow_backward(the_context, the_target, *tables)):
+                table -= 0.5 * its_gradient
+        loss_by_round.append(summed_loss / len(ids))
     fig, ax = plt.subplots(figsize=(6.8, 2.9))
-    ax.plot(losses)
+    ax.plot(loss_by_round)
     ax.axhline(np.log(len(vocabulary)), color=ORANGE, label=f"guessing among {len(vocabulary)} words")
     ax.set(xlabel="times through the sentence", ylabel="loss (nats)", title="It learns the sentence by heart")
     ax.legend()
@@ -324,8 +324,8 @@ with until_written():
 # %% [markdown]
 # ### 4 · `negative_sampling_loss` ●●● (20 minutes, 5 points)
 #
-# Half a million riddles are waiting, so this function takes a whole **batch** of $B$ of them at once. Write it without
-# a loop over the batch, or the training in Part E takes many minutes.
+# Half a million riddles are waiting, so this function takes a whole **batch** of $B$ of them at once. Try to do without
+# a loop over the batch: it would be right, too, but makes the training in Part E several times slower.
 #
 # `negative_sampling_loss(h, rows)`
 #
@@ -367,8 +367,8 @@ print(f"{V:,} words, {corpus.counts.sum():,} in all, {len(corpus.sentences):,} s
 print(" ".join(corpus.words[i] for i in corpus.sentences[1000]))
 with until_written():
     needs("context_windows")
-    riddles = pack(corpus.sentences, context_windows, m, blank=V)
-    print(f"{len(riddles):,} riddles; the tables hold 2 · {V:,} · {D} = {2 * V * D:,} numbers")
+    speech_riddles = pack(corpus.sentences, context_windows, m, blank=V)
+    print(f"{len(speech_riddles):,} riddles; the tables hold 2 · {V:,} · {D} = {2 * V * D:,} numbers")
 
 # %% [markdown]
 # Which words shall be the noise? If we drew them as they occur, the same few would come again and again, *the* alone every fifteenth
@@ -376,22 +376,22 @@ with until_written():
 # would give them away. The inventors found a middle way: raise the counts to the power of ¾. (They also skipped most of the *the*s when reading; we do not.)
 
 # %% tags=["skip-grading"]
-def shares(counts, power):
+def shares_by_power(counts, power):
     return counts**power / (counts**power).sum()
 
 
-noise = np.cumsum(shares(corpus.counts, 0.75))
+noise_up_to = np.cumsum(shares_by_power(corpus.counts, 0.75))
 shown = ["the", "we", "must", "congress", "peace", "farmers", "missiles", "poland"]
 places = [corpus.words.index(word) for word in shown]
 fig, ax = plt.subplots(figsize=(7.2, 3))
 for offset, power, color, name in ((-0.2, 1, BLUE, "as they occur"), (0.2, 0.75, ORANGE, "to the power ¾")):
-    ax.bar(np.arange(8) + offset, shares(corpus.counts, power)[places] * 100, 0.4, color=color, label=name)
+    ax.bar(np.arange(8) + offset, shares_by_power(corpus.counts, power)[places] * 100, 0.4, color=color, label=name)
 ax.set_xticks(range(8), shown)
 ax.set(yscale="log", xlabel="word", ylabel="share in %", title="The power ¾ takes from the frequent and gives to the rare")
 ax.legend()
 plt.show()
-hit = shares(corpus.counts, 1) @ (1 - (1 - shares(corpus.counts, 0.75)) ** K)
-print(f"riddles whose noise will hold the right answer by chance: {hit:.1%}")
+hit_by_chance = shares_by_power(corpus.counts, 1) @ (1 - (1 - shares_by_power(corpus.counts, 0.75)) ** K)
+print(f"riddles whose noise will hold the right answer by chance: {hit_by_chance:.1%}")
 
 # %% [markdown]
 # One step of the training, for a batch of riddles. Follow it with your finger: look up the hints, take their mean, draw
@@ -402,10 +402,10 @@ print(f"riddles whose noise will hold the right answer by chance: {hit:.1%}")
 # %% tags=["skip-grading"]
 def train_step(batch, W_in, W_out, pace_in, pace_out, rate, rng):
     """Learn from the riddles of a batch, in place.  Returns their mean loss."""
-    context, size = riddles.contexts[batch], riddles.sizes[batch][:, None]  # (B, 2m), (B, 1)
+    context, size = speech_riddles.contexts[batch], speech_riddles.sizes[batch][:, None]  # (B, 2m), (B, 1)
     h = W_in[context].sum(axis=1) / size  # (B, D)
-    drawn = np.searchsorted(noise, rng.random((len(batch), K)))  # (B, K)
-    words = np.column_stack([riddles.targets[batch], drawn])  # (B, 1+K)
+    drawn = np.searchsorted(noise_up_to, rng.random((len(batch), K)))  # (B, K)
+    words = np.column_stack([speech_riddles.targets[batch], drawn])  # (B, 1+K)
     loss, dh, drows = negative_sampling_loss(h, W_out[words])
     adagrad_step(W_out, pace_out, words.ravel(), drows.reshape(-1, D), rate)
     adagrad_step(W_in, pace_in, context.ravel(), np.repeat(dh / size, 2 * m, axis=0), rate)
@@ -424,12 +424,12 @@ with until_written():
     needs("context_windows", "negative_sampling_loss")
     began, epochs = time.perf_counter(), 5
     batches = [batch for _ in range(epochs)
-               for batch in np.array_split(rng.permutation(len(riddles)), len(riddles) // 1024)]
+               for batch in np.array_split(rng.permutation(len(speech_riddles)), len(speech_riddles) // 1024)]
     rates = np.linspace(0.5, 0, len(batches))  # large steps at first, small ones in the end
     history = [train_step(batch, W_in, W_out, *paces, rate, rng)
                for batch, rate in zip(track(batches, "reading five times"), rates)]
     vectors, words = W_in[:V], corpus.words
-    print(f"{epochs * len(riddles):,} riddles in {time.perf_counter() - began:.0f} s")
+    print(f"{epochs * len(speech_riddles):,} riddles in {time.perf_counter() - began:.0f} s")
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -489,8 +489,8 @@ check("nearest", nearest)
 with until_written():
     needs("context_windows", "negative_sampling_loss", "nearest")
     for word in "january three million children peace nuclear iraq farm poor she must more".split():
-        found = nearest(word, vectors, words, 6)
-        print(f"{word:>9s}  " + ", ".join(f"{other} {cosine:.2f}" for other, cosine in found))
+        found_words = nearest(word, vectors, words, 6)
+        print(f"{word:>9s}  " + ", ".join(f"{other} {cosine:.2f}" for other, cosine in found_words))
 
 # %% [markdown]
 # Nobody told it what a month is. But not every neighbour is a good one: which would you cross out?
@@ -577,9 +577,9 @@ asked = ["can could will", "is was are", "good better strong", "nation nations c
 with until_written():
     needs("context_windows", "negative_sampling_loss", "analogy")
     for question in asked:
-        found = analogy(*question.split(), vectors, words)
+        found_words = analogy(*question.split(), vectors, words)
         print("{:>8s} is to {:9s} as {:>8s} is to  ".format(*question.split())
-              + ", ".join(word for word, _ in found))
+              + ", ".join(word for word, _ in found_words))
 
 # %% [markdown]
 # Some answers are brilliant, some are nearly right, and some are nonsense. The first answers of the upper five rows were the same with
@@ -595,39 +595,39 @@ families = {"he : his": "i my we our he his she her they their you your",
                                 "worker workers year years day days city cities school schools"}
 
 
-def riddles_of(row):
+def riddles_of_family(row):
     """All riddles (a, b, c, d) of a family: a is to b as c is to d."""
     pairs = list(zip(row.split()[::2], row.split()[1::2]))
     return [(a, b, c, d) for a, b in pairs for c, d in pairs if a != c]
 
 
-def hits(asked, k):
+def riddles_hit(asked, k):
     """How many riddles have their answer among the first k."""
     return sum(d in dict(analogy(a, b, c, vectors, words, k)) for a, b, c, d in asked)
 
 # %% tags=["skip-grading"]
 with until_written():
     needs("context_windows", "negative_sampling_loss", "analogy")
-    family_riddles = {name: riddles_of(row) for name, row in families.items()}
+    family_riddles = {name: riddles_of_family(row) for name, row in families.items()}
     sizes = np.array([len(asked) for asked in family_riddles.values()])
-    first, five = (np.array([hits(asked, k) for asked in family_riddles.values()]) for k in (1, 5))
+    very_first, first_five = (np.array([riddles_hit(asked, k) for asked in family_riddles.values()]) for k in (1, 5))
     names = [f"{name} ({size})" for name, size in zip(families, sizes)]
     fig, ax = plt.subplots(figsize=(7.4, 3.3))
-    ax.barh(names, five / sizes, color="#9ccbe8", label="among the first five")
-    ax.barh(names, first / sizes, color=BLUE, height=0.45, label="the very first")
+    ax.barh(names, first_five / sizes, color="#9ccbe8", label="among the first five")
+    ax.barh(names, very_first / sizes, color=BLUE, height=0.45, label="the very first")
     ax.set(xlabel=f"share of right answers, out of {V:,} words", ylabel="family (riddles)", xlim=(0, 1))
-    ax.set_title(f"The right word is among the first five in {five.sum() / sizes.sum():.0%} of {sizes.sum()} riddles")
+    ax.set_title(f"The right word is among the first five in {first_five.sum() / sizes.sum():.0%} of {sizes.sum()} riddles")
     ax.legend(loc="lower right")
     ax.invert_yaxis()
     plt.show()
-    print(f"the very first: {first.sum() / sizes.sum():.0%}; by blind guessing {1 / V:.2%}, among the first five {5 / V:.2%}")
+    print(f"the very first: {very_first.sum() / sizes.sum():.0%}; by blind guessing {1 / V:.2%}, among the first five {5 / V:.2%}")
 
 # %% [markdown]
 # Far better than chance. But how much of it is the *way*, and how much the rule that the three words of the question do not count? Leave
 # the rule out. And as a yardstick leave the way out: simply take the word nearest to *c*, by the rule.
 
 # %% tags=["skip-grading"]
-def of_length_one(word):
+def row_of_length_one(word):
     row = vectors[words.index(word)]
     return row / np.linalg.norm(row)
 
@@ -635,26 +635,26 @@ def of_length_one(word):
 def likeness_of_ways(family):
     """The mean cosine between the ways a → b of two pairs of a family: 1 if they are parallel."""
     pairs = family.split()
-    ways = np.array([of_length_one(b) - of_length_one(a) for a, b in zip(pairs[::2], pairs[1::2])])
+    ways = np.array([row_of_length_one(b) - row_of_length_one(a) for a, b in zip(pairs[::2], pairs[1::2])])
     ways /= np.linalg.norm(ways, axis=1, keepdims=True)
     return (ways @ ways.T)[~np.eye(len(ways), dtype=bool)].mean()
 
 
 def end_of_the_way(a, b, c):
     """The word nearest to b − a + c, whichever it is: the place is named “?” and its neighbour asked for."""
-    place = of_length_one(b) - of_length_one(a) + of_length_one(c)
+    place = row_of_length_one(b) - row_of_length_one(a) + row_of_length_one(c)
     return nearest("?", np.vstack([vectors, place]), (*words, "?"), 1)[0][0]
 
 
 with until_written():
     needs("context_windows", "negative_sampling_loss", "nearest", "analogy")
     asked = sum(family_riddles.values(), [])
-    free = [end_of_the_way(a, b, c) for a, b, c, _ in asked]
+    without_rule = [end_of_the_way(a, b, c) for a, b, c, _ in asked]
     no_way = [next(w for w, _ in nearest(c, vectors, words, 3) if w not in (a, b)) for a, b, c, _ in asked]
-    for name, found in (("by the rule", [analogy(a, b, c, vectors, words, 1)[0][0] for a, b, c, _ in asked]),
-                        ("no rule", free), ("no way, only near to c", no_way)):
-        right, is_b, is_c = (np.mean([f == riddle[i] for f, riddle in zip(found, asked)]) for i in (3, 1, 2))
-        print(f"{name:>23s}: {right:.0%} right; b itself {is_b:.0%}, c itself {is_c:.0%}")
+    for name, found_words in (("by the rule", [analogy(a, b, c, vectors, words, 1)[0][0] for a, b, c, _ in asked]),
+                              ("no rule", without_rule), ("no way, only near to c", no_way)):
+        is_d, is_b, is_c = (np.mean([f == riddle[i] for f, riddle in zip(found_words, asked)]) for i in (3, 1, 2))
+        print(f"{name:>23s}: {is_d:.0%} right; b itself {is_b:.0%}, c itself {is_c:.0%}")
     print("mean cosine of two ways: " + ", ".join(f"{name} {likeness_of_ways(row):.2f}" for name, row in families.items()))
 
 # %% [markdown]
@@ -693,9 +693,9 @@ with until_written():
 # %% tags=["skip-grading"]
 def skip_gram_step(batch, W_in, W_out, pace_in, pace_out, rate, rng):
     """One step of skip-gram, in place: from the word to one of its hints.  Returns the mean loss."""
-    word, place = riddles.targets[batch], (rng.random(len(batch)) * riddles.sizes[batch]).astype(int)
-    drawn = np.searchsorted(noise, rng.random((len(batch), K)))  # (B, K)
-    answers = np.column_stack([riddles.contexts[batch, place], drawn])  # (B, 1+K)
+    word, place = speech_riddles.targets[batch], (rng.random(len(batch)) * speech_riddles.sizes[batch]).astype(int)
+    drawn = np.searchsorted(noise_up_to, rng.random((len(batch), K)))  # (B, K)
+    answers = np.column_stack([speech_riddles.contexts[batch, place], drawn])  # (B, 1+K)
     loss, dh, drows = negative_sampling_loss(W_in[word], W_out[answers])
     adagrad_step(W_out, pace_out, answers.ravel(), drows.reshape(-1, D), rate)
     adagrad_step(W_in, pace_in, word, dh, rate)
@@ -708,7 +708,7 @@ with until_written():
     twin_in, twin_out = rng.uniform(-0.5 / D, 0.5 / D, (V, D)).astype(np.float32), np.zeros((V, D), dtype=np.float32)
     paces = np.full(V, 0.1, np.float32), np.full(V, 0.1, np.float32)
     batches = [batch for _ in range(5)
-               for batch in np.array_split(rng.permutation(len(riddles)), len(riddles) // 1024)]
+               for batch in np.array_split(rng.permutation(len(speech_riddles)), len(speech_riddles) // 1024)]
     twin_history = [skip_gram_step(batch, twin_in, twin_out, *paces, rate, rng)
                     for batch, rate in zip(track(batches, "skip-gram"), np.linspace(0.5, 0, len(batches)))]
     print(f"loss: skip-gram {np.mean(twin_history[-50:]):.2f}, CBOW {smooth[-1]:.2f}")
@@ -727,10 +727,10 @@ with until_written():
 # %% tags=["skip-grading"]
 with until_written():
     needs("context_windows", "nearest")
-    cells = riddles.targets[:, None].astype(int) * (V + 1) + riddles.contexts  # a number for each pair of words
-    met = np.bincount(cells.ravel(), minlength=V * (V + 1)).reshape(V, V + 1)[:, :V]  # how often the two meet
-    chance = np.outer(met.sum(axis=1), met.sum(axis=0)) / met.sum()
-    surplus = np.log(np.maximum(met, 1e-9) / np.maximum(chance, 1e-9)).clip(0)  # (V, V)
+    pair_numbers = speech_riddles.targets[:, None].astype(int) * (V + 1) + speech_riddles.contexts  # a number for each pair of words
+    met = np.bincount(pair_numbers.ravel(), minlength=V * (V + 1)).reshape(V, V + 1)[:, :V]  # how often the two meet
+    by_chance = np.outer(met.sum(axis=1), met.sum(axis=0)) / met.sum()
+    surplus = np.log(np.maximum(met, 1e-9) / np.maximum(by_chance, 1e-9)).clip(0)  # (V, V)
     directions = np.random.default_rng(1).normal(size=(V, D))
     for _ in range(4):
         directions = np.linalg.qr(surplus @ directions)[0]  # each round turns them towards the strongest
@@ -751,24 +751,24 @@ countries = ("soviet russia china japan germany europe britain france poland mex
              "iraq iran afghanistan israel america").split()
 with until_written():
     needs("context_windows", "negative_sampling_loss", "nearest")
-    side = {}
+    leaning = {}
     for name in countries:
-        cosine = dict(nearest(name, vectors, words, V))  # to every other word
-        near = [[cosine[word] for word in group if word in cosine] for group in (friendly, hostile)]
-        side[name] = np.mean(near[0]) - np.mean(near[1])
-    order = sorted(side, key=side.get)
+        cosine_to = dict(nearest(name, vectors, words, V))  # to every other word
+        to_groups = [[cosine_to[word] for word in group if word in cosine_to] for group in (friendly, hostile)]
+        leaning[name] = np.mean(to_groups[0]) - np.mean(to_groups[1])
+    by_leaning = sorted(leaning, key=leaning.get)
     fig, ax = plt.subplots(figsize=(7.2, 4.2))
-    ax.barh(order, [side[name] for name in order], color=[ORANGE] * 3 + [BLUE] * (len(order) - 3))
-    ax.axvline(np.mean(list(side.values())), color=INK, lw=1, ls=":", label="mean of these names")
+    ax.barh(by_leaning, [leaning[name] for name in by_leaning], color=[ORANGE] * 3 + [BLUE] * (len(by_leaning) - 3))
+    ax.axvline(np.mean(list(leaning.values())), color=INK, lw=1, ls=":", label="mean of these names")
     ax.set(xlabel="mean cosine with friendly words, minus that with hostile words", ylabel="country or region")
-    ax.set_title(f"The vectors take sides: {order[0]}, {order[1]} and {order[2]} lean furthest to the hostile side", fontsize=11)
+    ax.set_title(f"The vectors take sides: {by_leaning[0]}, {by_leaning[1]} and {by_leaning[2]} lean furthest to the hostile side", fontsize=11)
     ax.legend()
     plt.show()
     spoken = [{words[i] for i in sentence} for sentence in corpus.sentences]
     for word in ("women", "men"):
-        found = [other for other, _ in nearest(word, vectors, words, 7)]
-        together = [sum({word, other} <= sentence for sentence in spoken) for other in found]
-        print(f"{word:>5s}  " + ", ".join(f"{other} ({count})" for other, count in zip(found, together)))
+        found_words = [other for other, _ in nearest(word, vectors, words, 7)]
+        together = [sum({word, other} <= sentence for sentence in spoken) for other in found_words]
+        print(f"{word:>5s}  " + ", ".join(f"{other} ({count})" for other, count in zip(found_words, together)))
     print("in brackets: the sentences that hold both")
 
 # %% [markdown]

@@ -125,6 +125,20 @@ def three_of_the_ranking_dropped(a, b, c, vectors, words, k=3):
     return _answers(a, b, c, vectors, words, k + 3, lambda x, y, z: y - x + z, left_out=False)[3:]
 
 
+@misconception(
+    "analogy", title="the words of the question come last", keeps="right where there are enough others"
+)
+def question_words_at_the_end(a, b, c, vectors, words, k=3):
+    """If there are fewer than k other words, those of the question stand at the end of your list, with numbers that you made up. Leave them out
+    altogether."""
+    words, unit = list(words), _unit(np.asarray(vectors))
+    places = [words.index(word) for word in (a, b, c)]
+    v = unit[places[1]] - unit[places[0]] + unit[places[2]]
+    cosines = unit @ (v / np.linalg.norm(v))
+    cosines[places] = -np.inf
+    return _ranking(cosines, words, set(), k)
+
+
 @alternative("analogy")
 def with_nearest_on_a_longer_table(a, b, c, vectors, words, k=3):
     table = _unit(np.asarray(vectors, dtype=float))

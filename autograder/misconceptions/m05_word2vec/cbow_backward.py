@@ -133,6 +133,18 @@ def gradients_rounded(context, target, W_in, W_out):
     return tuple(gradient.round(3) for gradient in reference.cbow_backward(context, target, W_in, W_out))
 
 
+@misconception(
+    "cbow_backward", title="the 1 is taken off too late for the hints", keeps="the gradient of W_out"
+)
+def hints_from_p(context, target, W_in, W_out):
+    """Your dW_out is right, but ∂L/∂h is computed from p, before the 1 is taken off at the target. Take it off first: both tables get their
+    gradients from the error e."""
+    h, p = reference.cbow_forward(context, W_in, W_out)
+    dW_in = _scattered(context, p @ W_out / len(context), W_in.shape)
+    p[target] -= 1
+    return dW_in, np.outer(p, h)
+
+
 @alternative("cbow_backward")
 def by_loops(context, target, W_in, W_out):
     V, D = W_in.shape

@@ -36,7 +36,7 @@ def tables_exchanged(context, W_in, W_out):
     return h, _softmax(W_in @ h)
 
 
-@misconception("cbow_forward", title="the scores are no probabilities yet")
+@misconception("cbow_forward", title="the scores are no probabilities yet", keeps="the mean of the hints")
 def scores_without_softmax(context, W_in, W_out):
     """Your second result holds the scores; some are negative, and they do not add up to one. Softmax turns them into
     probabilities."""
@@ -44,7 +44,7 @@ def scores_without_softmax(context, W_in, W_out):
     return h, W_out @ h
 
 
-@misconception("cbow_forward", title="softmax without the exponential")
+@misconception("cbow_forward", title="softmax without the exponential", keeps="the mean of the hints")
 def shares_of_scores(context, W_in, W_out):
     """You divide the scores by their sum. Scores may be negative, and then so are your probabilities. Softmax takes the
     exponential of each score first."""
@@ -91,6 +91,21 @@ def forward_rounded(context, W_in, W_out):
     are."""
     h = W_in[context].mean(axis=0)
     return h.round(3), _softmax(W_out @ h).round(3)
+
+
+@misconception("cbow_forward", title="always divided by two", keeps="right for two hints")
+def divided_by_two(context, W_in, W_out):
+    """You divide the sum of the hints by two, however many there are. Two is the number of the case by hand: divide by the length of the
+    context."""
+    h = W_in[context].sum(axis=0) / 2
+    return h, _softmax(W_out @ h)
+
+
+@misconception("cbow_forward", title="the scores come from W_in", keeps="the mean of the hints")
+def scores_from_w_in(context, W_in, W_out):
+    """Your h is right, but your scores are W_in · h. The rows of W_in are the words as hints; the words as answers have their rows in W_out."""
+    h = W_in[context].mean(axis=0)
+    return h, _softmax(W_in @ h)
 
 
 @alternative("cbow_forward")

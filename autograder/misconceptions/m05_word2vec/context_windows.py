@@ -32,7 +32,9 @@ def target_in_context(ids, m):
     return riddles if len(ids) > 1 else []
 
 
-@misconception("context_windows", title="the window reaches around the end")
+@misconception(
+    "context_windows", title="the window reaches around the end", keeps="right behind the first m words"
+)
 def wraps_around(ids, m):
     """At the beginning of a sentence your window takes words from its end (or gets lost): a negative index counts from
     the back. Cut the window at 0, max(0, place − m)."""
@@ -43,7 +45,11 @@ def wraps_around(ids, m):
     )
 
 
-@misconception("context_windows", title="every word equal to the target is dropped")
+@misconception(
+    "context_windows",
+    title="every word equal to the target is dropped",
+    keeps="right where no word stands twice",
+)
 def drops_equal_words(ids, m):
     """When the target's word stands in the window a second time, you leave that out as well. It is an honest hint: only the
     target's own position is the gap."""
@@ -168,6 +174,26 @@ def right_side_first(ids, m):
     """Your contexts hold the right words, and begin with those behind the target. Keep the order of the sentence: the words before the target
     first."""
     return _windows(ids, m, lambda place: [*ids[place + 1 : place + 1 + m], *ids[max(0, place - m) : place]])
+
+
+@misconception("context_windows", title="one word too few on the right")
+def one_too_few_and_empty_contexts(ids, m):
+    """On the right your windows end one word too early, with m = 1 they are empty there: a slice leaves out its end, so up to m words after the
+    target are ids[place + 1 : place + 1 + m]."""
+    if len(ids) < 2:
+        return []
+    return [([*ids[max(0, t - m) : t], *ids[t + 1 : t + m]], target) for t, target in enumerate(ids)]
+
+
+@misconception("context_windows", title="the word with id 0 is lost", keeps="right for all other words")
+def false_words_lost(ids, m):
+    """The word with the id 0 never is a hint in your contexts: 0 counts as false, so “if word” leaves it out. It is an id like any other. Ask “is
+    not None”, or go by the places."""
+    if len(ids) < 2:
+        return []
+    padded = [None] * m + list(ids) + [None] * m
+    windows = (padded[t : t + m] + padded[t + m + 1 : t + 2 * m + 1] for t in range(len(ids)))
+    return [([word for word in window if word], target) for window, target in zip(windows, ids, strict=True)]
 
 
 @alternative("context_windows")

@@ -110,7 +110,9 @@ def table_brought_to_length_one(word, vectors, words, k=5):
     return _ranking(vectors @ vectors[list(words).index(word)], words, {word}, k)
 
 
-@misconception("nearest", title="one word too few")
+@misconception(
+    "nearest", title="one word too few", keeps="the right words in the right order, but for the last"
+)
 def left_out_of_the_k_nearest(word, vectors, words, k=5):
     """You take the k nearest words, and then leave out the word itself, which is always among them, so one is missing. Leave it out first, then
     take k."""
@@ -128,6 +130,26 @@ def twins_left_out(word, vectors, words, k=5):
     unit = _unit(np.asarray(vectors))
     found = _ranking(unit @ unit[list(words).index(word)], words, {word}, len(words))
     return [pair for pair in found if pair[1] < 1 - 1e-9][:k]
+
+
+@misconception("nearest", title="the nearest comes last", keeps="the right words and cosines")
+def nearest_last(word, vectors, words, k=5):
+    """You have the right words, and the nearest stands at the end. np.argsort goes from small to large: turn the list round."""
+    unit = _unit(np.asarray(vectors))
+    return _ranking(unit @ unit[list(words).index(word)], words, {word}, k)[::-1]
+
+
+@misconception(
+    "nearest", title="the word itself as the opposite of itself", keeps="right where no other cosine is −1"
+)
+def own_cosine_of_minus_one(word, vectors, words, k=5):
+    """You give the word itself the cosine −1, so that it comes last. Another word may point in the opposite direction and have it, too, and is lost
+    then. Leave the word out altogether."""
+    unit, row = _unit(np.asarray(vectors)), list(words).index(word)
+    cosines = unit @ unit[row]
+    cosines[row] = -1
+    order = np.argsort(-cosines.round(9), kind="stable")[: min(k, len(words) - 1)]
+    return [(words[i], float(cosines[i])) for i in order]
 
 
 @alternative("nearest")

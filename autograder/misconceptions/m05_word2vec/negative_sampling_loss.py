@@ -99,7 +99,7 @@ def overflow(h, rows):
         loss = -np.log(sigmoid[:, 0]) - np.log(1 - sigmoid[:, 1:]).sum(axis=1)
     g = sigmoid.copy()
     g[:, 0] -= 1
-    return (loss, *_from_errors(h, rows, np.where(np.isfinite(loss)[:, None], g, np.nan)))
+    return (loss, *_from_errors(h, rows, g))
 
 
 @misconception(
@@ -153,6 +153,25 @@ def sigmoid_that_overflows(h, rows):
         g = np.exp(scores) / (1 + np.exp(scores))
     g[:, 0] -= 1
     return (_loss(scores), *_from_errors(h, rows, g))
+
+
+@misconception("negative_sampling_loss", title="the noise counts as real in the loss", keeps="the gradients")
+def loss_of_the_noise_as_real(h, rows):
+    """Your gradients are right, but your loss rewards the noise words for high scores, as if they were real. For noise the score enters with a
+    minus sign, −ln σ(−s) = np.logaddexp(0, s)."""
+    scores = _scores(h, rows)
+    return (np.logaddexp(0, -scores).sum(axis=1), *_from_errors(h, rows, _errors(scores)))
+
+
+@misconception("negative_sampling_loss", title="the rows are changed", keeps="right, and spoils the rows")
+def noise_turned_round_in_place(h, rows):
+    """Your function turns the rows of the noise round in the array that it was given, so they are lost for whoever calls it. Compute with a new
+    array."""
+    rows[:, 1:] *= -1
+    scores = _scores(h, rows)
+    dh, drows = _from_errors(h, rows, _sigmoid(scores) - 1)
+    drows[:, 1:] *= -1
+    return np.logaddexp(0, -scores).sum(axis=1), dh, drows
 
 
 @alternative("negative_sampling_loss")

@@ -55,6 +55,10 @@ def the_lectures_have(context_windows: Any) -> None:
     ensure("have" in contexts, "every word of the sentence should be a target once")
     got = contexts["have"]
     ensure("have" not in got, "the target stands in its own context: leave its position out")
+    ensure(
+        got != ["The", "competent", "services", "not", "included"],
+        "the context of have lacks its last word, them: a slice leaves out its end, so the words on the right are ids[place + 1 : place + 1 + m]",
+    )
     ensure(len(got) == 6, f"three words on each side make six; you have {got}")
     hints = ["The", "competent", "services", "not", "included", "them"]
     ensure(
@@ -84,6 +88,23 @@ def the_window_is_cut_at_the_ends(context_windows: Any) -> None:
     equal(got, right, f"[7, 8, 9, 6, 5] with m = 2 gave {got}")
     got = _riddles(context_windows([7, 8, 9, 6, 5, 4], 5))
     equal(got[:1], [([8, 9, 6, 5, 4], 7)], f"[7, 8, 9, 6, 5, 4] with m = 5 gave for the target 7 {got[:1]}")
+
+
+@public_check("context_windows")
+def the_id_0_is_a_word(context_windows: Any) -> None:
+    """The id 0 is a word like any other."""
+    got = _riddles(context_windows([5, 0, 6, 8], 1))
+    right = [([0], 5), ([5, 6], 0), ([0, 8], 6), ([6], 8)]
+    ensure(
+        [(list(filter(None, context)), target) for context, target in right if any(context)]
+        != [riddle for riddle in got if riddle[0]],
+        "[5, 0, 6, 8] with m = 1: the hint 0 is lost: 0 is an id like any other, but counts as false, so ask “is not None” or go by the places",
+    )
+    ensure(
+        [target for _, target in got] != [5, 6, 8],
+        "[5, 0, 6, 8] with m = 1: the target 0 has no riddle: 0 is an id like any other, but counts as false, so go by the places",
+    )
+    equal(got, right, f"[5, 0, 6, 8] with m = 1 gave {got}")
 
 
 @public_check("context_windows")
@@ -150,6 +171,10 @@ def the_worked_case_forward(cbow_forward: Any) -> None:
     ensure(p.shape == (3,), f"p should have one probability for each of the 3 words; its shape is {p.shape}")
     ensure(not np.allclose(p, [1, 1, 2]), "those are the scores: softmax turns them into probabilities")
     _not_rounded("your probabilities are", p, np.array([1, 1, math.e]) / (2 + math.e))
+    ensure(
+        not np.allclose(p, np.exp([0.5, 0.5, 1]) / np.exp([0.5, 0.5, 1]).sum()),
+        "your scores are W_in · h: the words as answers have their rows in W_out",
+    )
     close(
         p,
         [0.21194, 0.21194, 0.57612],
@@ -226,6 +251,10 @@ def the_worked_case_backward(cbow_backward: Any) -> None:
     ensure(
         not np.allclose(dW_in, right_in * [[0], [1], [0]], atol=1e-4),
         "word 0, the target, stands in the context, too, and got nothing there: as a hint it gets its share like the others",
+    )
+    ensure(
+        not np.allclose(dW_in, [said @ W_OUT / 2] * 2 + [[0, 0]], atol=1e-4),
+        "your ∂L/∂h is the sum of pᵢ · W_out[i], without the −1 of the target: take the 1 off first, then use e for both tables",
     )
     close(
         dW_in,
@@ -495,6 +524,7 @@ def direction_counts_not_length(nearest: Any) -> None:
         "d comes first, though it points the other way: rank by the cosine, the largest first (not by the straight distance)",
     )
     ensure(len(words) == 2, f"with k=2 there should be two words, not {len(words)}")
+    ensure(words != ["c", "b"], "your list is turned round: b is the nearest of a, so it comes first, then c")
     equal(words, ["b", "c"], f"the neighbours of a should be b, then c; you have {words}")
     ensure(not np.isclose(cosines[0], 10), "that is the dot product: divide by the lengths of both vectors")
     ensure(
@@ -528,6 +558,16 @@ def all_if_there_are_fewer(nearest: Any) -> None:
         "with k = 10 and three other words, the word itself stands in the list: leave it out",
     )
     equal(sorted(words), ["a", "b", "d"], f"there are three other words; you have {words}")
+    for word, others in (("a", ["b", "c", "d"]), ("d", ["c", "b", "a"])):
+        found, _ = _ranking(nearest(word, VECTORS, WORDS, k=10))
+        ensure(
+            word not in found,
+            f"asked for the ten nearest of {word}, whose opposite has the cosine −1, your list holds {word} itself: leave it out by its place, not by "
+            "a small cosine",
+        )
+        equal(
+            found, others, f"the others, from the nearest of {word} on, should be {others}; you have {found}"
+        )
     ensure((np.diff(cosines) <= 1e-12).all(), "the list should go from the largest cosine to the smallest")
     ensure(
         not np.isclose(cosines[0], 0.199, atol=1e-3),
@@ -625,6 +665,14 @@ def the_question_is_no_answer(analogy: Any) -> None:
         equal(answers, words[3 : 3 + k], f"the answers should be {words[3 : 3 + k]}, but are {answers}")
     answers, _ = _ranking(analogy("a", "b", "c", vectors, tuple(words)))
     equal(len(answers), 3, f"without k there should be three answers; you have {len(answers)}")
+    answers, _ = _ranking(
+        analogy("a", "b", "c", np.array([[1.0, 0], [0, 2], [-1, 0], [-3, 1]]), list("abcd"))
+    )
+    ensure(
+        not set("abc") & set(answers),
+        f"of four words only d is left, but your list is {answers}: leave out the words of the question, whatever number they got",
+    )
+    equal(answers, ["d"], f"by hand the answer is d; you have {answers}")
 
 
 @public_check("analogy")
