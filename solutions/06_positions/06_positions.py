@@ -109,7 +109,7 @@ plt.show()
 # `binary_code(p, bits)` writes positions in binary, one number for each bit.
 #
 # * `p`: whole numbers from 0 to $2^{\text{bits}} - 1$. A list or an array of any shape, or one single number.
-# * `bits`: how many bits to write, at least 1.
+# * `bits`: how many bits to write, from 1 to 62.
 # * It returns an array with the shape of `p` and one more axis of length `bits` at the end, filled with the numbers 0
 #   and 1. The **highest bit comes first**, as on paper. `p` itself stays as it is.
 #

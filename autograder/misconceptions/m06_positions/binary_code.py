@@ -67,6 +67,40 @@ def numbers_of_sixteen_bits(p, bits):
     return p[..., None] // 2 ** np.arange(bits)[::-1] % 2
 
 
+@misconception("binary_code", title="numbers kept in 32 bits", keeps="right for numbers below 2**31")
+def numbers_of_thirty_two_bits(p, bits):
+    """Your codes are right up to 2**31 − 1. You keep p in an array of 32 bits (int32), which holds no larger number."""
+    p = np.asarray(p).astype(np.int64).astype(np.int32).astype(np.int64)
+    return p[..., None] // 2 ** np.arange(bits)[::-1] % 2
+
+
+@misconception("binary_code", title="one place too far right")
+def one_place_too_far(p, bits):
+    """Your codes stand one place too far right, and the last bit is lost: the values of the bits go from 2**(bits − 1) down to 1 = 2**0. Yours
+    go from 2**bits down to 2."""
+    return np.asarray(p)[..., None] // 2 ** np.arange(bits, 0, -1) % 2
+
+
+@misconception(
+    "binary_code", title="the bits before the last axis of p", keeps="right for a number and for a list"
+)
+def bits_after_the_first_axis(p, bits):
+    """For a list your codes are right, but where p is a table the bits stand before its last axis: a loop over p goes over its rows, not
+    over its numbers. Put the bits behind all axes: np.stack(…, axis=-1)."""
+    p = np.asarray(p)
+    if p.ndim == 0:
+        return np.array([p // 2**k % 2 for k in reversed(range(bits))])
+    return np.array([[row // 2**k % 2 for k in reversed(range(bits))] for row in p])
+
+
+@misconception(
+    "binary_code", title="an axis of length one disappears", keeps="right where no axis has length one"
+)
+def codes_squeezed(p, bits):
+    """Each code is right, but where an axis has length one (a list of one number, a single bit) it is lost: squeeze() drops all of them."""
+    return (np.asarray(p)[..., None] // 2 ** np.arange(bits)[::-1] % 2).squeeze()
+
+
 @misconception(
     "binary_code",
     title="the axes of p turned round",

@@ -128,6 +128,23 @@ def from_the_first_position(x, positions, base=10000.0):
     return _turned(x, _rope_angles(x, np.asarray(positions) - positions[0], base))
 
 
+@misconception("rope", title="positions looked up in a table", keeps="right at whole positions from 0 on")
+def looked_up_in_a_table(x, positions, base=10000.0):
+    """You look the positions up in a table with a row for 0, 1, 2, …, so a fraction ends in an error, and a negative position gets a row from the end. Compute
+    the angles from the positions themselves."""
+    angles = _rope_angles(x, np.arange(int(max(positions)) + 1), base)[positions]
+    return _turned(x, angles)
+
+
+@misconception("rope", title="x itself where nothing turns", keeps="right where anything turns")
+def x_itself_where_nothing_turns(x, positions, base=10000.0):
+    """Where all positions are 0 you return x itself. The result is a new array of real numbers, also where nothing turns: who changes the
+    one would change the other."""
+    if not np.any(positions):
+        return x
+    return _turned(x, _rope_angles(x, positions, base))
+
+
 @misconception("rope", title="the turned pairs put back in halves", keeps="right for a single pair")
 def put_back_in_halves(x, positions, base=10000.0):
     """You turn the right pairs, but put all new first entries before all second ones. Each pair goes back to where it was: np.stack with

@@ -48,6 +48,13 @@ def shift_half_the_exponent(c, D, base=10000.0):
     return _blocks(c * base ** (-np.arange(D // 2) / D), _turn)
 
 
+@misconception("shift_matrix", title="the exponent doubled")
+def shift_exponent_of_the_column(c, D, base=10000.0):
+    """Your clocks slow down too much from block to block: the exponent is 2i/D with i = 0, 1, 2, … for the blocks. You put the number of the
+    column, which is 2i already, for i."""
+    return _blocks(c * base ** (-2 * np.arange(0, D, 2) / D), _turn)
+
+
 @misconception("shift_matrix", title="sines and cosines in halves")
 def halves_instead_of_pairs(c, D, base=10000.0):
     """Your matrix fits positions with all sines first and all cosines last. Here the sine and the cosine of a clock stand side by side, so each
@@ -112,6 +119,20 @@ def matrix_kept_by_its_shift(c, D, base=10000.0):
     if (c, D) not in _MATRICES:
         _MATRICES[c, D] = _blocks(c * _speeds(D, base), _turn)
     return _MATRICES[c, D].copy()
+
+
+_ROOM: dict[int, np.ndarray] = {}
+
+
+@misconception(
+    "shift_matrix", title="one array for all calls", keeps="each matrix is right until the next call"
+)
+def matrix_overwritten(c, D, base=10000.0):
+    """Each matrix is right at first, but the next call writes into the same array, so all that you have returned for this D change with it. Make a
+    new array inside of the function."""
+    M = _ROOM.setdefault(D, np.zeros((D, D)))
+    M[...] = _blocks(c * _speeds(D, base), _turn)
+    return M
 
 
 @alternative("shift_matrix")

@@ -29,6 +29,14 @@ def own_frequency_for_each_column(T, D, base=10000.0):
     return np.where(np.arange(D) % 2, np.cos(angles), np.sin(angles))
 
 
+@misconception("sinusoidal", title="every column its own frequency")
+def own_frequency_doubled(T, D, base=10000.0):
+    """You put the number of the column for i in 2i/D, so the two columns of a clock turn at different speeds. i is the number of the pair,
+    the same for its sine and its cosine."""
+    angles = _angles(T, 2 * np.arange(D) / D, base)
+    return np.where(np.arange(D) % 2, np.cos(angles), np.sin(angles))
+
+
 @misconception("sinusoidal", title="half the exponent")
 def half_the_exponent(T, D, base=10000.0):
     """Your clocks slow down too little from one pair to the next: the exponent is 2i/D, where i is the number of the pair. You use
@@ -119,6 +127,36 @@ def last_column_empty(T, D, base=10000.0):
     P = np.zeros((T, D))
     P[:, : D - D % 2] = _even(T, D, base)[:, : D - D % 2]
     return P
+
+
+@misconception(
+    "sinusoidal",
+    title="the last of an odd number of columns a cosine",
+    keeps="right for an even number of columns, which is the rule",
+)
+def last_column_a_cosine(T, D, base=10000.0):
+    """With an odd number of columns your last one is the cosine of its clock. It is the sine, as in every even column; the cosine has no
+    room."""
+    P = _even(T, D, base)
+    if D % 2:
+        P[:, -1] = np.cos(np.arange(T) / base ** ((D - 1) / D))
+    return P
+
+
+@misconception("sinusoidal", title="a base above 1 only", keeps="right for a base above 1, which is the rule")
+def base_above_one(T, D, base=10000.0):
+    """Your function refuses a base of 1 or less. Any positive base will do: with 1 all clocks turn alike, and below 1 they turn faster and
+    faster."""
+    if base <= 1:
+        raise ValueError("base must be larger than 1")
+    return _even(T, D, base)
+
+
+@misconception("sinusoidal", title="a table that ends", keeps="right up to the end of its table")
+def first_rows_of_a_table(T, D, base=10000.0):
+    """You make a table of a fixed number of rows and return the first T of them, as some programs do. A longer sentence gets too few rows: make as
+    many as are asked for."""
+    return _even(5000, D, base)[:T]
 
 
 @misconception("sinusoidal", title="rounded to two decimals")

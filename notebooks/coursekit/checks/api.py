@@ -151,19 +151,33 @@ ANSWERS_DIFFER = (
 )
 
 
+#: What a card says of an answer that writes into what it has returned before.
+RESULTS_OVERWRITTEN = (
+    "what your function has returned changes when it is called again: it writes into the same array or list at each call. Make a new one "
+    "inside of the function"
+)
+
+
 def _add_differing_answers(marks: list[Mark], asked: Asked) -> None:
-    """One red line for an answer that does not return the same again; what a check said of its values may be false then."""
+    """One red line for an answer that does not return the same again, or changes what it has returned before.
+
+    What a check said of its values may be false then.
+    """
     try:
-        if not time_limit.within(time_limit.SECONDS, asked.answers_differ):
+        if time_limit.within(time_limit.SECONDS, asked.answers_differ):
+            title, why = "The same call gives the same result again.", ANSWERS_DIFFER
+        elif asked.overwrites:
+            title, why = "A result stays as it is when the function is called again.", RESULTS_OVERWRITTEN
+        else:
             return
     except (SystemExit, time_limit.TookTooLong):
         return
     red = next((place for place, mark in enumerate(marks) if not mark.passed), None)
     if red is None:
-        marks.append(Mark("The same call gives the same result again.", False, ANSWERS_DIFFER))
+        marks.append(Mark(title, False, why))
     else:
         marks[red:] = [
-            replace(mark, hint=ANSWERS_DIFFER if i == 0 else "") if not mark.passed else mark
+            replace(mark, hint=why if i == 0 else "") if not mark.passed else mark
             for i, mark in enumerate(marks[red:])
         ]
 

@@ -1,7 +1,8 @@
 """Sees whether an answer gives the same result when it is asked the same again.
 
 One that keeps something of earlier calls does not: a list as the default of an argument, a table outside of the function. Nor
-does one that draws from a generator of its own. What other checks then find wrong says nothing of the cause.
+does one that draws from a generator of its own. What other checks then find wrong says nothing of the cause. And it sees whether a call writes into what an
+earlier one has returned, as one array for all calls does.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ import numpy as np
 #: How many calls are made again, of those the last; how long they may take; how much such a call is given.
 CALLS, SECONDS, MAX_ITEMS = 8, 0.2, 10_000
 
+#: How many results are watched, of those the last.
+RETURNED = 3
+
 
 class Asked:
     """A function, and what it was asked while it was checked."""
@@ -25,6 +29,9 @@ class Asked:
     def __init__(self, function: Callable[..., Any]):
         self._function = function
         self._calls: list[tuple[Any, Any, Any]] = []
+        self._returned: list[Any] = []
+        #: Whether a call has changed what an earlier one had returned, and not by changing its own arguments.
+        self.overwrites = False
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -35,11 +42,15 @@ class Asked:
             if not _is_small((given, named)):
                 return self._function(*given, **named)
             before = copy.deepcopy((given, named))
+            earlier = copy.deepcopy(self._returned)
             began = time.perf_counter()
             result = self._function(*given, **named)
+            if not _same(self._returned, earlier) and _same([*before], [given, named]):
+                self.overwrites = True
             if time.perf_counter() - began < SECONDS / CALLS and _is_small(result):
                 self._calls.append((*before, copy.deepcopy(result)))
-                del self._calls[:-CALLS]
+                self._returned.append(result)
+                del self._calls[:-CALLS], self._returned[:-RETURNED]
             return result
 
         return called

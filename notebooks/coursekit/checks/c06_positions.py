@@ -36,6 +36,10 @@ def five_is_0101(binary_code: Any) -> None:
         not np.array_equal(code, [0, 4, 0, 1]),
         "the result is 0, 4, 0, 1: write 1 for each bit that 5 = 4 + 1 has, not the bit's value",
     )
+    ensure(
+        not np.array_equal(code, [0, 0, 1, 0]),
+        "the result is 0010, one place too far right: the last bit is the one with the value 1 = 2 ** 0, and the first has the value 2 ** (bits - 1)",
+    )
     close(code, [0, 1, 0, 1], "5 = 4 + 1, so it should be 0101")
     close(binary_code(8, 4), [1, 0, 0, 0], "8 should be 1000")
 
@@ -52,19 +56,29 @@ def leading_zeros_fill_the_width(binary_code: Any) -> None:
 @public_check("binary_code")
 def any_shape_of_positions_works(binary_code: Any) -> None:
     """An array of any shape gets one more axis."""
-    codes = _shape(binary_code(np.array([[0, 3], [2, 1]]), 2), (2, 2, 2), "the shape of p, then the bits")
-    right = np.array([[[0, 0], [1, 1]], [[1, 0], [0, 1]]])
+    p = np.array([[0, 3, 5], [2, 1, 4]])
+    codes = binary_code(p, 4)
     ensure(
-        not np.array_equal(codes, right.swapaxes(0, 1)),
-        "each code is right, but row 0 of p has become column 0: the axes of p keep their order, and only the bits come behind them "
-        "(.T turns all axes round)",
+        np.shape(codes) != (3, 2, 4),
+        "row 0 of p has become column 0: the axes of p keep their order, and only the bits come behind them (.T turns all axes round)",
     )
-    close(codes, right, "0, 3, 2 and 1 are 00, 11, 10 and 01")
+    ensure(
+        np.shape(codes) not in ((2, 4, 3), (4, 2, 3)),
+        "for a table p the bits stand before its last axis: they are the last axis, behind all axes of p, however many there are",
+    )
+    right = np.array([[[int(bit) for bit in f"{number:04b}"] for number in row] for row in p])
+    close(
+        _shape(codes, (2, 3, 4), "the shape of p, then the bits"), right, "0, 3 and 5 are 0000, 0011 and 0101"
+    )
+    alone = _shape(binary_code([5], 4), (1, 4), "a list of one number keeps its axis")
+    close(alone, [[0, 1, 0, 1]], "the code of [5] should be [[0, 1, 0, 1]]")
+    bit = _shape(binary_code([0, 1], 1), (2, 1), "with a single bit its axis stays, too")
+    close(bit, [[0], [1]], "with one bit, 0 is 0 and 1 is 1")
 
 
 @public_check("binary_code")
 def large_numbers(binary_code: Any) -> None:
-    """In twenty bits 1000 is 00000000001111101000, and 100,000 is 00011000011010100000."""
+    """In twenty bits 1000 is 00000000001111101000, and 100,000 is 00011000011010100000; numbers of 41 bits work, too."""
     codes = _shape(
         binary_code([1000, 100_000], 20), (2, 20), "one row for each number, one column for each bit"
     )
@@ -80,6 +94,12 @@ def large_numbers(binary_code: Any) -> None:
         codes[1],
         right[1],
         "1000 is right, but 100,000 should be 00011000011010100000: does your array's dtype hold numbers so large?",
+    )
+    far = _shape(binary_code([2**40 + 5], 41), (1, 41), "one row for each number, one column for each bit")
+    close(
+        far[0],
+        [1, *[0] * 37, 1, 0, 1],
+        "1000 and 100,000 are right, but 2**40 + 5 in 41 bits is not: does your array's dtype hold numbers so large (int32 ends at 2**31)?",
     )
 
 
@@ -106,17 +126,26 @@ def am_in_i_am_a_robot(sinusoidal: Any) -> None:
         abs(P[1, 1] - _COS1) < 1e-6,
         "the cosine beside it should be cos 1 = 0.54: both columns of a clock have the same frequency",
     )
-    ensure(
-        abs(P[1, 2] - np.sin(0.01)) > 1e-6,
-        "the second clock turns by 1/100, but 100^(−2/4) is 1/10: is base used as it is given, and is i in 2i/D the "
-        "number of the pair?",
-    )
+    if abs(P[1, 2] - np.sin(0.01)) < 1e-6:
+        _why_by_a_hundredth(sinusoidal)
     close(
         P[1],
         [_SIN1, _COS1, 0.0998334166, 0.9950041653],
         "the second clock should turn by 100^(−2/4) = 1/10 a step",
     )
     close(P[3, 2], 0.2955202067, "at place 3 the second clock should show sin 0.3")
+
+
+def _why_by_a_hundredth(sinusoidal: Any) -> None:
+    """Three slips make the second of two clocks with base 100 turn by 1/100; with three clocks and base 64 they differ."""
+    speed = np.arcsin(_shape(sinusoidal(2, 6, base=64), (2, 6), "T rows, D columns")[1, 2])
+    why = {
+        10000 ** (-1 / 3): "use the base that is given, not always 10,000",
+        1 / 16: "in the exponent 2i/D, i is the number of the pair (0, 1, 2, …), and not that of the column",
+        1 / 8: "the last clock does not reach 1/base itself, for its exponent 2i/D stays below 1",
+    }
+    hint = next((text for known, text in why.items() if abs(speed - known) < 1e-6), "the exponent is 2i/D")
+    ensure(False, f"the second clock turns by 1/100, but 100^(−2/4) is 1/10: {hint}")
 
 
 @public_check("sinusoidal")
@@ -138,6 +167,10 @@ def an_odd_number_of_columns_ends_with_a_sine(sinusoidal: Any) -> None:
         abs(P[2, 2] - np.sin(2 / 10000 ** (2 / 6))) > 1e-6,
         "D in the exponent should be 5 and not 6, although there are three clocks",
     )
+    ensure(
+        abs(P[2, 4] - np.cos(2 / 10000 ** (4 / 5))) > 1e-6,
+        "the last column is the cosine of the third clock: with an odd D it is a sine, whose cosine has no room",
+    )
     close(
         P[2, 2:],
         [0.0502165921, 0.9987383514, 0.0012619143],
@@ -147,13 +180,20 @@ def an_odd_number_of_columns_ends_with_a_sine(sinusoidal: Any) -> None:
 
 @public_check("sinusoidal")
 def a_longer_sentence_begins_like_a_shorter_one(sinusoidal: Any) -> None:
-    """A position looks the same in a short and in a long sentence."""
+    """A position looks the same in a short and in a long sentence, and a sentence may be very long."""
     short, long = _shape(sinusoidal(3, 6), (3, 6), "T rows"), _shape(sinusoidal(8, 6), (8, 6), "T rows")
     close(long[:3], short, "the first three rows should not depend on the length of the sentence")
     close(
         (long**2).sum(axis=1),
         np.full(8, 3.0),
         "each clock should add sin² + cos² = 1, so every row has length √3",
+    )
+    book = _shape(sinusoidal(12_001, 2), (12_001, 2), "T rows, though they are many: no table ends before")
+    close(
+        book[-1],
+        [np.sin(12_000), np.cos(12_000)],
+        "position 12,000 should be sin 12,000 and cos 12,000",
+        atol=2e-3,
     )
 
 
@@ -168,7 +208,7 @@ def one_position_one_column(sinusoidal: Any) -> None:
 
 @public_check("sinusoidal")
 def another_base_another_table(sinusoidal: Any) -> None:
-    """The same T and D with another base give another table."""
+    """The same T and D with another base give another table; any positive base will do."""
     for base, speed in ((100, 0.1), (16, 0.25)):
         P = _shape(sinusoidal(2, 4, base=base), (2, 4), "T rows, D columns")
         ensure(
@@ -180,6 +220,10 @@ def another_base_another_table(sinusoidal: Any) -> None:
             [np.sin(speed), np.cos(speed)],
             f"with base {base} the second clock should turn by {base}^(−2/4) = {speed} a step",
         )
+    P = _shape(sinusoidal(2, 4, base=0.25), (2, 4), "T rows, D columns")
+    close(
+        P[1, 2:], [np.sin(2), np.cos(2)], "with base 1/4 the second clock should turn by 4^(2/4) = 2 a step"
+    )
 
 
 @public_check("shift_matrix")
@@ -221,6 +265,10 @@ def it_moves_every_position(shift_matrix: Any) -> None:
         not all(np.allclose(part[2, 2:], [np.cos(0.03), np.sin(0.03)]) for part in (M, usual)),
         "with base 100 the second clock moves on by 3/100, just as with base 10,000: use the base that is given",
     )
+    ensure(
+        not np.allclose(M[2, 2:], [np.cos(0.03), np.sin(0.03)]),
+        "the second clock moves on by 3/100 instead of 3/10: the exponent 2i/D of block number i = 1 is 2/4",
+    )
     for t in (0, 5):
         close((M @ row(t))[:2], row(t + 3)[:2], "the first clock should move on by the angle 3")
         close((M @ row(t))[2:], row(t + 3)[2:], "the second clock should move on by the angle 3/10")
@@ -238,7 +286,7 @@ def it_moves_every_position(shift_matrix: Any) -> None:
 
 @public_check("shift_matrix")
 def back_and_forth_is_the_identity(shift_matrix: Any) -> None:
-    """Moving on by 2 and back by 2 changes nothing, and neither does moving by 0."""
+    """Moving on by 2 and back by 2 changes nothing, and neither does moving by 0; any positive base will do."""
     there, back = (_shape(shift_matrix(c, 6), (6, 6), "D rows and D columns") for c in (2, -2))
     close(shift_matrix(0, 6), np.eye(6), "moving by 0 should be the identity matrix")
     ensure(
@@ -250,16 +298,36 @@ def back_and_forth_is_the_identity(shift_matrix: Any) -> None:
         np.eye(6),
         "M for 2 times M for −2 should be the identity matrix",
     )
+    quick = _shape(shift_matrix(1, 4, base=0.25), (4, 4), "D rows and D columns")
+    close(
+        quick[2, 2:],
+        [np.cos(2), np.sin(2)],
+        "with base 1/4 the second clock moves on by 4^(2/4) = 2 radians a step: the angle is c · ω, also where ω is more than π/2",
+    )
 
 
 @public_check("rope")
 def a_quarter_turn_of_an_arrow(rope: Any) -> None:
     """The arrow (1, 0) turned by a quarter is (0, 1), and turned back by a quarter (0, −1)."""
     x = np.array([[1.0, 0.0], [0.0, 1.0]])
-    turned = _shape(rope(x, [np.pi / 2, np.pi / 2]), (2, 2), "the shape of x")
+    try:
+        turned = rope(x, [np.pi / 2, np.pi / 2])
+    except IndexError:
+        rope(x, [0, 1])  # where that raises the same, the fractions are not the cause
+        turned = None
+        ensure(
+            False,
+            "it works at positions 0 and 1, but not at π/2: positions are numbers, with fractions or below 0, and so no index. "
+            "Compute the angles from them",
+        )
+    turned = _shape(turned, (2, 2), "the shape of x")
     ensure(
         not np.allclose(turned, [[1.0, 0.0], [-_SIN1, _COS1]]),
         "row 0 was turned by 0 and row 1 by 1: use the positions that are given, not the order of the rows",
+    )
+    ensure(
+        not np.allclose(turned, [[0, 0], [-1, -1]], atol=1e-6),
+        "the first entries are right; the second ones are computed from the *new* first ones: both new entries come from the two old ones",
     )
     ensure(
         np.allclose((turned**2).sum(axis=1), 1),
@@ -318,7 +386,7 @@ def neighbours_are_pairs(rope: Any) -> None:
 
 @public_check("rope")
 def whole_numbers_turn_too(rope: Any) -> None:
-    """Vectors of whole numbers become vectors of real ones."""
+    """Vectors of whole numbers become vectors of real ones; and the result is a new array."""
     turned = _shape(rope(np.array([[3, 1]]), [1]), (1, 2), "the shape of x")
     ensure(
         not np.array_equal(turned, [[0, 3]]),
@@ -326,6 +394,12 @@ def whole_numbers_turn_too(rope: Any) -> None:
         "so make one of real numbers",
     )
     close(turned, [[3 * _COS1 - _SIN1, 3 * _SIN1 + _COS1]], "(3, 1) turned by 1 should be (0.78, 3.06)")
+    x = np.array([[3.0, 1.0]])
+    still = rope(x, [0])
+    ensure(
+        not (isinstance(still, np.ndarray) and np.shares_memory(still, x)),
+        "at position 0 nothing turns, but you return x itself: return a new array there, too",
+    )
 
 
 @public_check("rope")

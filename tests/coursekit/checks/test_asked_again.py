@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from coursekit.checks.api import ANSWERS_DIFFER, judge
+from coursekit.checks.api import ANSWERS_DIFFER, RESULTS_OVERWRITTEN, judge
 from coursekit.checks.asked_again import Asked
 
 from autograder.course.masters import solution
@@ -49,6 +49,43 @@ def test_a_generator_of_its_own_is_seen() -> None:
     assert hints("sample_name", lambda P, rng: right(P, np.random.default_rng()))[0] == ANSWERS_DIFFER
 
 
+def test_one_array_for_all_calls_is_named_as_such() -> None:
+    right, room = solution(LAB)["normalise_rows"], {}
+
+    def normalise_rows(N: Any) -> Any:
+        P = right(N)
+        room.setdefault(P.shape, P)[...] = P
+        return room[P.shape]
+
+    asked = Asked(normalise_rows)
+    first = asked.function(np.eye(3))
+    asked.function(np.ones((3, 3)))
+    assert asked.overwrites
+    assert first[0, 1] > 0
+
+
+def test_the_hint_stands_at_the_first_red_check_or_in_a_line_of_its_own() -> None:
+    right, room = solution("06_positions")["shift_matrix"], {}
+
+    def shift_matrix(c: Any, D: Any, base: Any = 10000.0) -> Any:
+        M = room.setdefault(D, np.zeros((D, D)))
+        M[...] = right(c, D, base)
+        return M
+
+    marks = judge("06_positions", "shift_matrix", shift_matrix).marks
+    assert next(mark.hint for mark in marks if not mark.passed) == RESULTS_OVERWRITTEN
+
+
+def test_who_is_given_an_earlier_result_and_changes_it_is_not_blamed_for_the_array() -> None:
+    def halved(x: Any) -> Any:
+        x /= 2
+        return x
+
+    asked = Asked(halved)
+    asked.function(asked.function(np.ones(3)))
+    assert not asked.overwrites
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -63,6 +100,7 @@ def test_who_answers_alike_is_not_blamed(answer: Callable[..., Any]) -> None:
     for x in range(3):
         asked.function(x)
     assert not asked.answers_differ()
+    assert not asked.overwrites
 
 
 def test_what_draws_from_the_generator_that_it_is_given_answers_alike() -> None:
