@@ -114,7 +114,7 @@ def test_any_shape_of_positions_gets_one_more_axis(student):
     expect(len({tuple(code.tolist()) for code in alone.values()}) == 6, "two numbers have the same code")
     expect(all(np.ptp(alone[p].astype(float)) > 0 for p in alone if p), "a code is one number repeated")
     for table in ([4], [[0, 2, 4], [6, 8, 10]], [[2, 8], [4, 6]], [[[10, 0, 2]], [[6, 4, 8]]], [[6]]):
-        codes = np.array([alone[p] for p in np.ravel(table)]).reshape(*np.shape(table), 5)
+        codes = np.array([alone[int(p)] for p in np.ravel(table)]).reshape(*np.shape(table), 5)
         expect_close(student(table, 5), codes, "the codes of a table of positions")
     expect(as_array(student([1, 0, 0], 1)).shape == (3, 1), "with a single bit its axis should stay")
 
