@@ -50,7 +50,8 @@ def test_a_generator_of_its_own_is_seen() -> None:
 
 
 def test_one_array_for_all_calls_is_named_as_such() -> None:
-    right, room = solution(LAB)["normalise_rows"], {}
+    right = solution(LAB)["normalise_rows"]
+    room: dict[Any, Any] = {}
 
     def normalise_rows(N: Any) -> Any:
         P = right(N)
@@ -65,7 +66,8 @@ def test_one_array_for_all_calls_is_named_as_such() -> None:
 
 
 def test_the_hint_stands_at_the_first_red_check_or_in_a_line_of_its_own() -> None:
-    right, room = solution("06_positions")["shift_matrix"], {}
+    right = solution("06_positions")["shift_matrix"]
+    room: dict[Any, Any] = {}
 
     def shift_matrix(c: Any, D: Any, base: Any = 10000.0) -> Any:
         M = room.setdefault(D, np.zeros((D, D)))
