@@ -132,7 +132,7 @@ with until_written():
 #
 # `label_smoothing(targets, V, epsilon)` returns a tensor of floats with one row of V probabilities for every target.
 #
-# * `targets`: integers from 0 to V − 1, of any shape (…); the result has shape `(…, V)`;
+# * `targets`: integers (`torch.long`) from 0 to V − 1, of any shape (…), a single one of shape `()` too; the result has shape `(…, V)`;
 # * `epsilon`: from 0 (then the rows are one-hot) up to, but not including, 1.
 
 # %% question="label_smoothing"
@@ -185,7 +185,7 @@ with until_written():
 #
 # `masked_cross_entropy(logits, targets, pad, smoothing=0.0)` returns the loss, a tensor with a single number (shape `()`), through which gradients flow.
 #
-# * `logits`: floats `(…, V)`, large ones too; `targets`: integers `(…)`, with the same leading axes (one, or several);
+# * `logits`: floats `(…, V)`, large ones too; `targets`: integers (`torch.long`) `(…)`, with the same leading axes (one, or several);
 # * `pad`: the number that marks padding. It may be a word number, or a number that is no word at all (7 with V = 6, or −1). At least one target is not padding;
 # * `smoothing`: the ε of question 2;
 # * the result is the mean of $H(q, p)$ over the positions whose target is not `pad`.
@@ -300,7 +300,7 @@ with until_written():
 #
 # `adam_step(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9)` returns the triple `(parameter, m, v)` after step number `t`.
 #
-# * `parameter`, `gradient`, `m`, `v`: tensors of one shape (any); `t`: 1, 2, 3, …; `rate`: η;
+# * `parameter`, `gradient`, `m`, `v`: tensors of one shape (any, also `()`); `t`: 1, 2, 3, …; `rate`: η;
 # * the results are **new** tensors; the four that you were given stay as they are (no gradient needs to flow through this);
 # * $\epsilon$ is added *after* the root.
 #
@@ -462,7 +462,7 @@ with until_written():
 # 2. set the learning rate: `group["lr"] = rate` for each `group` in `optimizer.param_groups`;
 # 3. **clear the old gradients** (`optimizer.zero_grad()`): PyTorch *adds* new gradients to what is already there;
 # 4. forward: the model's logits, and the loss;
-# 5. backward: `loss.backward()` puts a gradient at each parameter that had a part in it;
+# 5. backward: `loss.backward()` puts a gradient at each parameter that had a part in it (any other keeps `None`);
 # 6. clip: if the gradient of all parameters together is longer than `clip`, shorten it to that length (`nn.utils.clip_grad_norm_` does it). One odd batch does less
 #    harm then;
 # 7. the optimizer takes its step.

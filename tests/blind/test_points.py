@@ -468,6 +468,9 @@ FAIR: dict[str, dict[str, dict[str, float]]] = {
             "targets_with_an_input_of_floats": 2,
             "targets_that_count_what_is_not_pad": 2.5,
             "targets_as_wide_as_the_first": 2,
+            "targets_by_index": 2,
+            "targets_with_floats_of_an_empty_sentence": 2.5,
+            "targets_as_wide_as_the_largest": 1.5,
         },
         "label_smoothing": {
             "smoothing_over_the_wrong_words": 1.5,
@@ -475,6 +478,9 @@ FAIR: dict[str, dict[str, dict[str, float]]] = {
             "smoothing_squeezed": 2,
             "smoothing_from_a_table": 2,
             "smoothing_in_place": 2,
+            "smoothing_for_two_axes": 2,
+            "smoothing_for_one_axis_at_least": 2.5,
+            "smoothing_rounded": 2,
         },
         "masked_cross_entropy": {
             "loss_smoothing_the_padding": 2.5,
@@ -482,6 +488,9 @@ FAIR: dict[str, dict[str, dict[str, float]]] = {
             "loss_for_two_leading_axes": 3,
             "loss_smoothing_without_pads_word": 3,
             "loss_in_place": 3,
+            "loss_with_half_a_gradient": 2.5,
+            "loss_without_word_zero": 2,
+            "loss_for_pads_up_to_the_vocabulary": 2.5,
         },
         "adam_step": {
             "adam_with_eps_before_the_correction": 3.5,
@@ -489,6 +498,10 @@ FAIR: dict[str, dict[str, dict[str, float]]] = {
             "adam_with_the_defaults_of_pytorch": 3,
             "adam_that_counts_by_itself": 2,
             "adam_resting_without_a_gradient": 3,
+            "adam_with_another_eps": 3.5,
+            "adam_whose_v_never_falls": 2,
+            "adam_entry_by_entry": 3.5,
+            "adam_correcting_only_at_first": 2.5,
         },
         "noam_rate": {
             "noam_that_begins_with_nothing": 1.5,
@@ -496,6 +509,8 @@ FAIR: dict[str, dict[str, dict[str, float]]] = {
             "noam_one_step_ahead": 1,
             "noam_with_the_size_in_one_part": 1,
             "noam_rounded": 1.5,
+            "noam_from_a_table_of_sizes": 1,
+            "noam_in_stairs": 1,
         },
         "train_step": {
             "train_that_clips_each_group": 3,
@@ -503,6 +518,10 @@ FAIR: dict[str, dict[str, dict[str, float]]] = {
             "train_that_stretches": 2.5,
             "train_with_the_loss_turned_round": 2.5,
             "train_with_the_outer_mode": 3,
+            "train_with_the_labels_as_input": 2,
+            "train_with_a_new_optimizer": 1.5,
+            "train_that_clears_afterwards": 3,
+            "train_that_needs_every_gradient": 3,
         },
     },
     "11_decoding": {

@@ -120,6 +120,40 @@ def adam_with_the_defaults_of_pytorch(parameter, gradient, m, v, t, rate, beta1=
     return _adam(parameter, gradient, m, v, t, rate, beta1, beta2, eps)
 
 
+@misconception(
+    "adam_step", title="another eps", keeps="right where the gradients are not tiny, or eps is given"
+)
+def adam_with_another_eps(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-8):
+    """Called without eps, your function takes another one, 1e-8 as PyTorch does, say. Here it is that of the first transformer: eps = 1e-9."""
+    return _adam(parameter, gradient, m, v, t, rate, beta1, beta2, eps)
+
+
+@misconception("adam_step", title="v never falls", keeps="right while the gradients grow")
+def adam_whose_v_never_falls(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """Your v never falls: you keep the larger of the old and the new one. That is a variant (AMSGrad); here v is the running mean, and falls where gradients get smaller."""
+    m = beta1 * m + (1 - beta1) * gradient
+    v = torch.maximum(v, beta2 * v + (1 - beta2) * gradient**2)
+    return parameter - rate * m / (1 - beta1**t) / ((v / (1 - beta2**t)).sqrt() + eps), m, v
+
+
+@misconception("adam_step", title="not for a single number", keeps="right for tensors with axes")
+def adam_entry_by_entry(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """Your function fails for a single number, a tensor of shape (): you go through the entries one by one. Tensors are added and multiplied as a whole, whatever their
+    shape."""
+    steps = [
+        _adam(parameter[i], gradient[i], m[i], v[i], t, rate, beta1, beta2, eps)
+        for i in range(len(parameter))
+    ]
+    return tuple(torch.stack(parts) for parts in zip(*steps, strict=True))
+
+
+@misconception("adam_step", title="corrected only at first", keeps="right in the first steps")
+def adam_correcting_only_at_first(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """Your late steps are too short or too long: from some step on you leave out the corrections. They fade away by themselves, and slowly: in step 40 that of v is still 0.55."""
+    early = t <= 10
+    return _adam(parameter, gradient, m, v, t, rate, beta1, beta2, eps, corrected=(early, early))
+
+
 _COUNTED = [0]
 
 

@@ -83,6 +83,43 @@ def smoothing_from_a_table(targets, V, epsilon):
     return _TABLES[V][targets]
 
 
+def _row(right, V, epsilon):
+    row = torch.full((V,), epsilon / V)
+    row[right] += 1 - epsilon
+    return row
+
+
+@misconception("label_smoothing", title="two axes at most", keeps="right for targets of one axis or two")
+def smoothing_for_two_axes(targets, V, epsilon):
+    """Your function fails for targets of three axes: it goes through the first two by itself. There may be any number: one_hot, or a table with a row for each
+    word, takes them all."""
+    if targets.dim() < 2:
+        return nn.functional.one_hot(targets, V) * (1 - epsilon) + epsilon / V
+    rows = torch.full((*targets.shape, V), epsilon / V)
+    for b in range(len(targets)):
+        for t in range(targets.shape[1]):
+            rows[b, t, targets[b, t]] += 1 - epsilon
+    return rows
+
+
+@misconception("label_smoothing", title="no single target", keeps="right for targets with axes")
+def smoothing_for_one_axis_at_least(targets, V, epsilon):
+    """Your function fails for a single target, a tensor without any axis: you go through the targets one by one. Of any shape means this one, too, and makes
+    one row of V."""
+    return torch.stack(
+        [
+            _row(t, V, epsilon) if targets.dim() == 1 else smoothing_for_one_axis_at_least(t, V, epsilon)
+            for t in targets
+        ]
+    )
+
+
+@misconception("label_smoothing", title="the share is rounded", keeps="right where ε/V has two digits")
+def smoothing_rounded(targets, V, epsilon):
+    """Your share ε/V is rounded, so that the rows do not sum to 1. Take it as it is."""
+    return nn.functional.one_hot(targets, V) * (1 - epsilon) + round(epsilon / V, 2)
+
+
 @misconception("label_smoothing", title="the targets are changed", keeps="the rows are right")
 def smoothing_in_place(targets, V, epsilon):
     """Your rows are right, but the targets that you were given are changed: a method whose name ends in _ (unsqueeze_, add_) works in

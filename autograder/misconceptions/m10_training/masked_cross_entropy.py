@@ -191,6 +191,43 @@ def loss_for_two_leading_axes(logits, targets, pad, smoothing=0.0):
     return ((1 - smoothing) * right + smoothing * surprise.mean(-1))[real].mean()
 
 
+@misconception(
+    "masked_cross_entropy",
+    title="no gradient through the smoothing part",
+    keeps="the values are right; the gradient is not",
+)
+def loss_with_half_a_gradient(logits, targets, pad, smoothing=0.0):
+    """The value of your loss is right, but no gradient flows through its smoothing part: that went through .item(), .detach() or NumPy on the way, so
+    nothing is smoothed in training. Compute both parts with tensors."""
+    real = targets != pad
+    surprise = _surprise(logits[real])
+    right = _right(surprise, targets[real]).mean()
+    return (1 - smoothing) * right + smoothing * surprise.mean().item()
+
+
+@misconception(
+    "masked_cross_entropy",
+    title="word 0 taken for padding",
+    keeps="right where word 0 is not among the labels",
+)
+def loss_without_word_zero(logits, targets, pad, smoothing=0.0):
+    """Your loss leaves out the positions whose label is word 0, too, whatever pad is: 0 is a word like any other. What counts is targets != pad."""
+    return _real_loss(logits, torch.where(targets == 0, pad, targets), pad, smoothing).mean()
+
+
+@misconception(
+    "masked_cross_entropy",
+    title="a padding beyond the vocabulary",
+    keeps="right where pad is a word or below 0",
+)
+def loss_for_pads_up_to_the_vocabulary(logits, targets, pad, smoothing=0.0):
+    """Your function fails where pad is no word, but a number behind the last one, 7 with V = 6: you look up −log p at the padding as well. Select the real
+    positions first."""
+    surprise = _surprise(logits)
+    right = _right(surprise, targets.clamp(min=0))
+    return ((1 - smoothing) * right + smoothing * surprise.mean(-1))[targets != pad].mean()
+
+
 @misconception("masked_cross_entropy", title="the targets are changed", keeps="the loss is right")
 def loss_in_place(logits, targets, pad, smoothing=0.0):
     """Your loss is right, but you write into the targets that you were given, so that for the caller the padding is gone. Write into a

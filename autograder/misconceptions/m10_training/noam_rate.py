@@ -98,6 +98,31 @@ def noam_from_a_table(step, d_model, warmup):
     return _KEPT[step]
 
 
+_KEPT_BY_SIZE: dict[tuple[int, int], float] = {}
+
+
+@misconception(
+    "noam_rate", title="rates are kept, whatever the warm-up", keeps="right for one warm-up with each size"
+)
+def noam_from_a_table_of_sizes(step, d_model, warmup):
+    """Asked for a step a second time, with another warmup, you return the first answer: rates are kept by step and d_model only. Compute each
+    anew, or keep them by all three arguments."""
+    step = max(step, 1)
+    if (step, d_model) not in _KEPT_BY_SIZE:
+        _KEPT_BY_SIZE[step, d_model] = d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+    return _KEPT_BY_SIZE[step, d_model]
+
+
+@misconception(
+    "noam_rate", title="a staircase behind the top", keeps="right in the warm-up, and at multiples of it"
+)
+def noam_in_stairs(step, d_model, warmup):
+    """Behind the top your rate falls in stairs: // leaves only whole numbers. It falls smoothly, with 1/√step."""
+    step = max(step, 1)
+    top = (d_model * warmup) ** -0.5
+    return top * step / warmup if step < warmup else top * (step // warmup) ** -0.5
+
+
 @alternative("noam_rate")
 def noam_by_cases(step, d_model, warmup):
     step = step or 1

@@ -123,6 +123,48 @@ def targets_as_wide_as_the_first(sentences, bos, eos, pad):
     return decoder_input, labels
 
 
+@misconception("shift_targets", title="equal sentences", keeps="right where no sentence comes twice")
+def targets_by_index(sentences, bos, eos, pad):
+    """Where a sentence comes twice, its second row stays empty: you look up the row with sentences.index(…), which always finds the first. Count
+    the rows, for b, sentence in enumerate(sentences)."""
+    shape = len(sentences), max(map(len, sentences)) + 1
+    decoder_input, labels = torch.full(shape, pad), torch.full(shape, pad)
+    for sentence in sentences:
+        b = sentences.index(sentence)
+        decoder_input[b, : len(sentence) + 1] = torch.tensor([bos, *sentence])
+        labels[b, : len(sentence) + 1] = torch.tensor([*sentence, eos])
+    return decoder_input, labels
+
+
+@misconception(
+    "shift_targets", title="floats from an empty sentence", keeps="right where no sentence is empty"
+)
+def targets_with_floats_of_an_empty_sentence(sentences, bos, eos, pad):
+    """As soon as one sentence is empty, your numbers are floats, and an embedding takes whole numbers only: torch.tensor([]) holds floats, and makes floats of
+    what it is joined with. Say dtype=torch.long."""
+    longest = max(map(len, sentences))
+    begin, end, inputs, labels = torch.tensor([bos]), torch.tensor([eos]), [], []
+    for sentence in sentences:
+        words, gap = torch.tensor(sentence), torch.full((longest - len(sentence),), pad)
+        inputs.append(torch.cat([begin, words, gap]))
+        labels.append(torch.cat([words, end, gap]))
+    return torch.stack(inputs), torch.stack(labels)
+
+
+@misconception(
+    "shift_targets",
+    title="max of the sentences for the longest",
+    keeps="right where the longest sentence has the largest first word, too",
+)
+def targets_as_wide_as_the_largest(sentences, bos, eos, pad):
+    """Your function fails where the longest sentence does not begin with the largest word: max(sentences) compares lists word by word, as a
+    dictionary does. The longest is max(sentences, key=len), and its length max(map(len, sentences))."""
+    T = len(max(sentences)) + 1
+    rows_in = [[bos, *s, *[pad] * (T - len(s) - 1)] for s in sentences]
+    rows_out = [[*s, eos, *[pad] * (T - len(s) - 1)] for s in sentences]
+    return torch.tensor(rows_in), torch.tensor(rows_out)
+
+
 @misconception(
     "shift_targets",
     title="the end is found by looking for the padding",

@@ -156,8 +156,9 @@ def train_that_stretches(model, optimizer, loss_function, batch, rate, clip=1.0)
     is shortened."""
 
     def scale(model, optimizer, clip):
-        length = torch.sqrt(sum((p.grad**2).sum() for p in model.parameters()))
-        for parameter in model.parameters():
+        with_part = [parameter for parameter in model.parameters() if parameter.grad is not None]
+        length = torch.sqrt(sum((parameter.grad**2).sum() for parameter in with_part))
+        for parameter in with_part:
             parameter.grad *= clip / (length + 1e-12)
 
     return _train(model, optimizer, loss_function, batch, rate, clip, clip_gradient=scale)
@@ -187,6 +188,54 @@ def train_with_the_outer_mode(model, optimizer, loss_function, batch, rate, clip
     True only the outermost."""
     model.training = True
     return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("mode",))
+
+
+@misconception(
+    "train_step",
+    title="the labels as decoder input",
+    keeps="right for models that do not look at their decoder input",
+)
+def train_with_the_labels_as_input(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """You give the model the labels as its decoder input, so that it sees the very words that it should say: it learns to copy, and cannot
+    write by itself. The batch holds both: model(source, decoder_input)."""
+    source, _, labels = batch
+    return _train(model, optimizer, loss_function, (source, labels, labels), rate, clip)
+
+
+@misconception(
+    "train_step",
+    title="a new optimizer in each step",
+    keeps="right for a first step without further settings",
+)
+def train_with_a_new_optimizer(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """Your steps are not those of the optimizer that you are given: what it remembers (momentum, Adam's means) and its settings are lost, since a
+    new one is made in each step, or the weights are moved by hand. Set its rate, and call its step()."""
+    fresh = type(optimizer)(model.parameters(), lr=rate)
+    return _train(model, fresh, loss_function, batch, rate, clip)
+
+
+@misconception(
+    "train_step", title="cleared only after the step", keeps="right where no gradient was there before"
+)
+def train_that_clears_afterwards(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """Your first step takes in gradients that were there before: you clear them after the optimizer's step. Clear them before backward()."""
+    loss = _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("clear",))
+    optimizer.zero_grad()
+    return loss
+
+
+@misconception(
+    "train_step", title="a weight without a gradient", keeps="right where each weight has a part in the loss"
+)
+def train_that_needs_every_gradient(model, optimizer, loss_function, batch, rate, clip=1.0):
+    """Your function fails where a weight had no part in the loss: its grad is None. Leave such weights out when you clip by hand; clip_grad_norm_ does."""
+
+    def clip_by_hand(model, optimizer, clip):
+        length = torch.sqrt(sum((p.grad**2).sum() for p in model.parameters()))
+        for parameter in model.parameters():
+            parameter.grad *= min(1.0, clip / float(length))
+
+    return _train(model, optimizer, loss_function, batch, rate, clip, clip_gradient=clip_by_hand)
 
 
 @misconception("train_step", title="the weights do not move")
@@ -220,10 +269,10 @@ def train_that_reports_the_next_loss(model, optimizer, loss_function, batch, rat
 def train_with_gradients_by_hand(model, optimizer, loss_function, batch, rate, clip=1.0):
     parameters = list(model.parameters())
     loss = loss_function(model.train()(batch[0], batch[1]), batch[2])
-    gradients = torch.autograd.grad(loss, parameters)
-    length = torch.sqrt(sum(torch.sum(g * g) for g in gradients))
+    gradients = torch.autograd.grad(loss, parameters, allow_unused=True)
+    length = torch.sqrt(sum(torch.sum(g * g) for g in gradients if g is not None))
     for parameter, gradient in zip(parameters, gradients, strict=True):
-        parameter.grad = gradient * torch.clamp(clip / length, max=1)
+        parameter.grad = None if gradient is None else gradient * torch.clamp(clip / length, max=1)
     for group in optimizer.param_groups:
         group.update(lr=rate)
     optimizer.step()

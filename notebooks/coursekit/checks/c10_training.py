@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from coursekit.checks.api import close, ensure, equal, numbers, public_check
+from coursekit.checks.api import Hint, close, ensure, equal, is_stub, numbers, public_check
 from coursekit.checks.break_it import impostor
 
 FORBIDDEN = {
@@ -29,6 +29,19 @@ def _tensor(value: Any, what: str = "the result") -> torch.Tensor:
     ensure(isinstance(value, torch.Tensor), f"{what} should be a tensor, but it is a {type(value).__name__}")
     tensor: torch.Tensor = value
     return tensor
+
+
+def _error(function: Any, *arguments: Any) -> Exception | None:
+    """What a call raises, if anything; not a hint, nor the error of an answer that is not written yet."""
+    try:
+        function(*arguments)
+    except Hint:
+        raise
+    except Exception as error:
+        if is_stub(error):
+            raise
+        return error
+    return None
 
 
 # ----------------------------------------------------------------------------------------------- shift_targets
@@ -68,6 +81,19 @@ def five_lessons(shift_targets: Any) -> None:
 @public_check("shift_targets")
 def short_ones_are_filled_up(shift_targets: Any) -> None:
     """A short sentence is padded behind its end, wherever the longest one stands; an empty one holds bos and eos only."""
+    first, last, between = (
+        _error(shift_targets, batch, 6, 5, 7)
+        for batch in ([[2, 1, 0, 4], [3]], [[1], [2, 1, 0, 4]], [[1], [2, 1, 0, 4], [0]])
+    )
+    ensure(
+        first is None or bool(last or between),
+        "it fails for [2, 1, 0, 4] and [3]: is T the length of max(sentences)? Of lists max takes the one with the larger first word, here [3]; "
+        "the longest is max(sentences, key=len)",
+    )
+    ensure(
+        between is None or bool(first and last),
+        "it fails for [1], [2, 1, 0, 4] and [0], where the longest sentence stands between shorter ones: T comes from the longest, wherever it stands",
+    )
     decoder_input, labels = _two(shift_targets([[3], [2, 1, 0, 4], []], 6, 5, 7))
     ensure(
         decoder_input.shape == (3, 5),
@@ -92,6 +118,27 @@ def short_ones_are_filled_up(shift_targets: Any) -> None:
         [[3, 5, 7, 7, 7], [2, 1, 0, 4, 5], [5, 7, 7, 7, 7]],
         "in the labels eos comes right behind the sentence, and the padding behind eos",
     )
+    for part, name in ((decoder_input, "the decoder input"), (labels, "the labels")):
+        ensure(
+            part.dtype == torch.long,
+            f"with an empty sentence among others {name} should hold integers (torch.long), too, not {part.dtype}: torch.tensor([]) holds floats, "
+            "unless you say dtype=torch.long",
+        )
+
+
+@public_check("shift_targets")
+def equal_sentences_have_equal_rows(shift_targets: Any) -> None:
+    """Two equal sentences have equal rows."""
+    for part in _two(shift_targets([[3], [2, 1, 0, 4], [3]], 6, 5, 7)):
+        ensure(
+            part.shape == (3, 5),
+            f"three sentences, the longest of four words, should give the shape (3, 5), not {tuple(part.shape)}",
+        )
+        ensure(
+            torch.equal(part[0], part[2]),
+            f"of the sentences [3], [2, 1, 0, 4] and [3] the first and the last should have equal rows, but these are {part[0].tolist()} and "
+            f"{part[2].tolist()}: is a row looked up with sentences.index(…)? That always finds the first; enumerate counts them",
+        )
 
 
 @public_check("shift_targets")
@@ -138,7 +185,7 @@ def four_words(label_smoothing: Any) -> None:
 
 @public_check("label_smoothing")
 def any_shape(label_smoothing: Any) -> None:
-    """Targets of any shape, also with an axis of length one; ε = 0 gives one-hot rows, whatever ε was in the call before."""
+    """Targets of two axes, also with one of length one; ε = 0 gives one-hot rows, whatever ε was in the call before."""
     targets = torch.tensor([[0, 2, 1]])
     before = _tensor(label_smoothing(targets, 4, 0.2))
     rows = _tensor(label_smoothing(targets, 4, 0.0))
@@ -155,6 +202,43 @@ def any_shape(label_smoothing: Any) -> None:
     )
     close(rows, np.eye(4)[[[0, 2, 1]]], "with ε = 0 the rows should be one-hot")
     ensure(rows.is_floating_point(), "the result should hold floats")
+
+
+@public_check("label_smoothing")
+def each_row_sums_to_one(label_smoothing: Any) -> None:
+    """Targets of no axis, one or three, V = 7 and ε = 0.6: each row sums to 1."""
+    share, flat = 0.6 / 7, torch.tensor([0, 6, 2, 3])
+    wanted = np.eye(7)[[0, 6, 2, 3]] * 0.4 + share
+    for targets, shape in ((flat, (4,)), (flat.reshape(2, 1, 2), (2, 1, 2)), (flat[1], ())):
+        error = _error(label_smoothing, targets, 7, 0.6)
+        ensure(
+            shape == (4,) or error is None,
+            f"it works for targets of one axis, but for the shape {shape} it stops with {type(error).__name__}: there may be any number of axes, "
+            "none, too",
+        )
+        rows = _tensor(label_smoothing(targets, 7, 0.6))
+        ensure(
+            rows.shape == (*shape, 7),
+            f"targets of shape {shape} and V = 7 make the shape {(*shape, 7)}, not {tuple(rows.shape)}",
+        )
+        sums = numbers(rows).sum(axis=-1).ravel()
+        lowest = float(numbers(rows).min())
+        ensure(
+            not any(math.isclose(lowest, round(share, digits), rel_tol=1e-6) for digits in (2, 3, 4)),
+            f"with V = 7 and ε = 0.6 each word should have a share of 0.6/7 = 0.085714, but it is rounded to {lowest:.4g}: take it as it is",
+        )
+        close(
+            sums,
+            np.ones(sums.size),
+            f"with V = 7 and ε = 0.6 each row should sum to 1, but one sums to {sums[np.abs(sums - 1).argmax()]:.4g}",
+            rtol=1e-5,
+        )
+        close(
+            rows,
+            wanted[1] if shape == () else wanted.reshape(*shape, 7),
+            f"for targets of shape {shape}, V = 7 and ε = 0.6 the right words should have 0.4 + 0.6/7 = 0.4857, and the others 0.0857",
+            rtol=1e-5,
+        )
 
 
 # ---------------------------------------------------------------------------------------- masked_cross_entropy
@@ -242,14 +326,32 @@ def the_padding_is_no_lesson(masked_cross_entropy: Any) -> None:
         float(gradient[0, 2:].abs().max()) == 0, "the logits at the padding get a gradient: it should be 0"
     )
     ensure(float(gradient[0, :2].abs().max()) > 0, "the logits at the real words get no gradient")
+    p = torch.softmax(logits.detach()[0, :2], dim=-1).numpy()
+    right, even = np.eye(3)[[1, 2]], np.full((2, 3), 1 / 3)
+    found = numbers(gradient)[0, :2]
+    ensure(
+        not np.allclose(found, 1.9 * (p - right) / 2, atol=1e-5),
+        "no gradient flows through the smoothing part of your loss: compute both parts with tensors all the way, without .item(), .detach() or NumPy",
+    )
+    close(
+        found,
+        (p - right + p - 0.9 * right - 0.1 * even) / 2,
+        "the gradient of the logits is not right: at each real position it is (p − q) divided by the number of real positions, here 2; "
+        "does each part go through tensors only, without .item() or .detach()?",
+        atol=1e-5,
+    )
 
 
 @public_check("masked_cross_entropy")
 def large_logits(masked_cross_entropy: Any) -> None:
     """Large logits do not overflow, and rows of very different size work side by side."""
-    got = _one_number(masked_cross_entropy(torch.tensor([[1000.0, 0.0]]), torch.tensor([1]), -1))
-    ensure(math.isfinite(got), "logits of 1000 give inf or nan: use torch.log_softmax, not log of softmax")
-    close(got, 1000.0, "logits 1000 and 0, the second word right: the loss should be 1000")
+    got = _one_number(masked_cross_entropy(torch.tensor([[3000.0, 0.0]]), torch.tensor([1]), -1))
+    ensure(math.isfinite(got), "logits of 3000 give inf or nan: use torch.log_softmax, not log of softmax")
+    close(
+        got,
+        3000.0,
+        f"logits 3000 and 0, the second word right: the loss should be 3000, but it is {got:.4g}",
+    )
     side_by_side = torch.tensor([[1000.0, 1000.0], [0.0, 0.0]])
     got = _one_number(masked_cross_entropy(side_by_side, torch.tensor([1, 1]), -1))
     ensure(
@@ -268,12 +370,16 @@ def large_logits(masked_cross_entropy: Any) -> None:
 def each_real_word_counts_alike(masked_cross_entropy: Any) -> None:
     """In sentences of different length each real word counts alike, with two leading axes, one or three."""
     logits = torch.tensor([[[0.0, 0.0], [0.0, math.log(3)]], [[0.0, 0.0], [0.0, 0.0]]])
-    targets = torch.tensor([[1, 1], [1, -1]])
+    targets = torch.tensor([[0, 1], [1, -1]])
     for shape in ((2, 2), (4,), (2, 1, 2)):
         got = _one_number(masked_cross_entropy(logits.reshape(*shape, 2), targets.reshape(shape), -1))
         ensure(
             not math.isclose(got, 0.59178, rel_tol=1e-3),
             "this is the mean of the sentences' means; a word of a short sentence should count like any other",
+        )
+        ensure(
+            not math.isclose(got, (math.log(2) + math.log(4 / 3)) / 2, rel_tol=1e-3),
+            "word 0 is left out, as if it were padding: here pad = −1, and 0 is a word like any other",
         )
         close(
             got,
@@ -331,7 +437,13 @@ def the_second_step(adam_step: Any) -> None:
     close(
         theta, [0.848670], f"θ should be 0.84867, but it is {theta.item():.5f}: are β₁, β₂ raised to t = 2?"
     )
-    theta, _, _ = _three(adam_step(*_numbers(0.9, 0.0, 0.05, 0.005), 2, 0.1))
+    theta, m, v = _three(adam_step(*_numbers(0.9, 0.0, 0.05, 0.005), 2, 0.1))
+    close(m, [0.045], "with a gradient of 0 in the second step m should be 0.9 · 0.05 = 0.045")
+    close(
+        v,
+        [0.0049],
+        f"with a gradient of 0 in the second step v should fall to 0.98 · 0.005 = 0.0049, but it is {v.item():.4g}",
+    )
     ensure(
         theta.item() != 0.9,
         "with a gradient of 0 in the second step θ stays where it is, but m is not 0: it goes on pushing",
@@ -345,7 +457,7 @@ def the_second_step(adam_step: Any) -> None:
 
 @public_check("adam_step")
 def every_weight_its_own_step(adam_step: Any) -> None:
-    """Tiny and huge gradients make first steps of the same length, whatever the betas; a zero gradient makes none."""
+    """Small and huge gradients make first steps of the same length, whatever the betas; a zero gradient makes none."""
     gradient = torch.tensor([[1e-3, -50.0], [0.0, 2.0]], dtype=torch.float64)
     nothing = torch.zeros(2, 2, dtype=torch.float64)
     for betas in ((), (0.5, 0.4)):
@@ -365,7 +477,7 @@ def every_weight_its_own_step(adam_step: Any) -> None:
 
 @public_check("adam_step")
 def eps_stands_after_the_root(adam_step: Any) -> None:
-    """A large eps shows where it stands: with eps = 2 a gradient of 2 makes half a step."""
+    """A large eps shows where it stands: with eps = 2 a gradient of 2 makes half a step. So does one of 1e-9 without eps."""
     theta, _, _ = _three(adam_step(*_numbers(1.0, 2.0, 0.0, 0.0), 1, 0.5, 0.9, 0.98, 2.0))
     got = theta.item()
     ensure(
@@ -377,6 +489,33 @@ def eps_stands_after_the_root(adam_step: Any) -> None:
         "eps is added before v is corrected: correct v first, then take its root, then add eps",
     )
     close(theta, [0.75], f"θ should go from 1 to 1 − 0.5 · 2 / (2 + 2) = 0.75, but it is {got:.4g}")
+    theta, _, _ = _three(adam_step(*_numbers(0.0, 1e-9, 0.0, 0.0), 1, 0.5))
+    got = theta.item()
+    close(
+        theta,
+        [-0.25],
+        f"called without eps it should take 1e-9: a gradient as small as that makes half a step, from 0 to −0.25, but θ is {got:.4g}",
+    )
+
+
+@public_check("adam_step")
+def a_late_step_of_a_single_number(adam_step: Any) -> None:
+    """Tensors of any shape, a single number, too, and in step 30."""
+    start = [one.reshape(()) for one in _numbers(0.9, -0.1, 0.05, 0.005)]
+    error = _error(adam_step, *start, 30, 0.1)
+    ensure(
+        error is None,
+        f"with single numbers, of shape (), it stops with {type(error).__name__}: compute with whole tensors, then any shape works",
+    )
+    theta, _, _ = _three(adam_step(*start, 30, 0.1))
+    ensure(theta.shape == (), f"tensors of shape () make a θ of shape (), not {tuple(theta.shape)}")
+    wanted = 0.9 - 0.1 * 0.035 / (1 - 0.9**30) / math.sqrt(0.0051 / (1 - 0.98**30))
+    close(
+        theta,
+        wanted,
+        f"the second step's numbers with t = 30 should give θ = {wanted:.5f}, but it is {theta.item():.5f}: the corrections fade away, but in step 30 "
+        "1 − β₂ᵗ is still 0.45",
+    )
 
 
 # --------------------------------------------------------------------------------------------------- noam_rate
@@ -415,6 +554,13 @@ def the_first_transformer(noam_rate: Any) -> None:
         rtol=1e-3,
         atol=0,
     )
+    close(
+        _rate(noam_rate, 6000, 512, 4000),
+        top * math.sqrt(2 / 3),
+        "behind the top it should fall smoothly, with 1/√step: at step 6000 it is √(4000/6000) = 0.816 of the highest rate",
+        rtol=1e-3,
+        atol=0,
+    )
 
 
 @public_check("noam_rate")
@@ -423,6 +569,10 @@ def the_first_step_counts_from_zero_or_one(noam_rate: Any) -> None:
     ensure(
         _rate(noam_rate, 1, 64, 100) != _rate(noam_rate, 1, 16, 4),
         "step 1 has one and the same rate with d_model = 64, warmup = 100 and then with 16 and 4: is something kept from call to call?",
+    )
+    ensure(
+        _rate(noam_rate, 1, 64, 100) != _rate(noam_rate, 1, 64, 25),
+        "step 1 with d_model = 64 has one and the same rate with warmup = 100 and then with 25: is something kept from call to call?",
     )
     for d_model, warmup, wanted in (
         (64, 100, 1 / 8 / 1000),
@@ -450,35 +600,42 @@ def the_first_step_counts_from_zero_or_one(noam_rate: Any) -> None:
 
 
 class _Linear(nn.Module):
-    """One weight: says weight · source. Remembers the modes in which it, and a module inside it, was called."""
+    """One weight: says weight · source. Remembers what its decoder was given, and the modes in which it, and a module inside it, was called."""
 
     def __init__(self) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.tensor(2.0))
         self.inside = nn.Identity()
         self.modes: list[tuple[bool, bool]] = []
+        self.decoder_inputs: list[Any] = []
 
     def forward(self, source: torch.Tensor, decoder_input: torch.Tensor) -> torch.Tensor:
         self.modes.append((self.training, self.inside.training))
+        self.decoder_inputs.append(
+            decoder_input.tolist() if isinstance(decoder_input, torch.Tensor) else decoder_input
+        )
         logits: torch.Tensor = self.weight * self.inside(source)
         return logits
 
 
 class _Shifted(_Linear):
-    """The same with a second weight, which is added."""
+    """The same with a second weight, which is added, and a third that has no part in anything."""
 
     def __init__(self) -> None:
         super().__init__()
         self.shift = nn.Parameter(torch.tensor(0.0))
+        self.idle = nn.Parameter(torch.tensor(5.0))
 
     def forward(self, source: torch.Tensor, decoder_input: torch.Tensor) -> torch.Tensor:
         return super().forward(source, decoder_input) + self.shift
 
 
+_BATCH = (torch.tensor([1.0, 3.0]), torch.tensor([5, 6]), torch.tensor([1.0, 1.0]))
+
+
 def _step(train_step: Any, model: _Linear, clip: float = 100.0, lr: float = 77.0) -> Any:
     optimizer = torch.optim.SGD([{"params": [weight]} for weight in model.parameters()], lr=lr)
-    batch = (torch.tensor([1.0, 3.0]), torch.tensor([5, 6]), torch.tensor([1.0, 1.0]))
-    return train_step(model, optimizer, _distance, batch, 0.1, clip)
+    return train_step(model, optimizer, _distance, tuple(part.clone() for part in _BATCH), 0.1, clip)
 
 
 def _distance(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
@@ -491,6 +648,17 @@ def one_update_by_hand(train_step: Any) -> None:
     """A model with a single weight, and clip = 100: loss 13, gradient 16, and the weight goes from 2 to 0.4."""
     model = _Linear()
     loss = _step(train_step, model)
+    given = model.decoder_inputs[0] if model.decoder_inputs else [5, 6]
+    ensure(
+        given != [1, 1],
+        "the model is given the labels as its decoder input: it sees the very words that it should say, and learns to copy; "
+        "call model(source, decoder_input)",
+    )
+    ensure(
+        given != [1, 3],
+        "the model is given the source as its decoder input: call model(source, decoder_input)",
+    )
+    ensure(given == [5, 6], f"the model should be given the decoder input [5, 6] as it is, not {given}")
     ensure(loss is not None, "your function returns None: return loss.item()")
     ensure(not isinstance(loss, torch.Tensor), "the loss should be a plain number: loss.item()")
     ensure(isinstance(loss, Real), f"the loss should be a plain number, but it is a {type(loss).__name__}")
@@ -522,9 +690,15 @@ def one_update_by_hand(train_step: Any) -> None:
 
 @public_check("train_step")
 def every_group_has_the_rate(train_step: Any) -> None:
-    """An optimizer with two groups of parameters: both weights move at the rate that is given."""
+    """An optimizer with several groups of parameters: all weights that had a part move at the rate that is given."""
     model = _Shifted()
-    _step(train_step, model)
+    try:
+        _step(train_step, model)
+    except (TypeError, AttributeError) as error:
+        raise Hint(
+            f"with a weight that had no part in the loss it stops with {type(error).__name__}: its grad is None, so leave it out where you compute "
+            "with gradients yourself"
+        ) from None
     weight, shift = float(model.weight.detach()), float(model.shift.detach())
     ensure(
         not (math.isclose(weight, 0.4, rel_tol=1e-5) and math.isclose(shift, -77 * 6)),
@@ -553,6 +727,26 @@ def old_gradients_are_cleared(train_step: Any) -> None:
         "the model is in training mode, but a module inside it is not: model.train() puts all of them into it",
     )
     ensure(model.modes == [(True, True)], "the model should be called once, in training mode: model.train()")
+
+
+@public_check("train_step")
+def the_optimizer_takes_each_step(train_step: Any) -> None:
+    """Two steps of an optimizer with momentum, which remembers the first in the second."""
+    model = _Linear()
+    optimizer = torch.optim.SGD(model.parameters(), lr=77.0, momentum=0.5)
+    weights = []
+    for _ in range(2):
+        train_step(model, optimizer, _distance, tuple(part.clone() for part in _BATCH), 0.1, 100.0)
+        weights.append(float(model.weight.detach()))
+    ensure(
+        not np.allclose(weights, [0.4, 0.4], rtol=1e-4),
+        "in the second step the momentum of the first is forgotten: let the optimizer that you are given take each step, and make no new one",
+    )
+    close(
+        weights,
+        [0.4, -0.4],
+        f"with momentum 0.5 two steps should take the weight from 2 to 0.4 and to −0.4, but yours go to {weights[0]:.4g} and {weights[1]:.4g}",
+    )
 
 
 @public_check("train_step")
