@@ -142,14 +142,14 @@ def test_each_vector_gets_mean_0_and_variance_1(student, rng):
         expect_unchanged(module, "work on a new tensor")
 
 
-def _expect_direction(result, x):
+def _expect_direction(result, x, **tolerance):
     """Each vector points where the centred one points, and has about its length: any variance will do."""
     expected = _normalised(x)
     result = as_array(result)
     expect(result.shape == expected.shape, "the result should have the shape of the input")
     lengths = (result * expected).sum(axis=-1, keepdims=True) / (expected**2).sum(axis=-1, keepdims=True)
     expect((lengths > 0.5).all() and (lengths < 1.5).all(), "the vectors have a wrong size")
-    expect_close(result, lengths * expected, "the direction of the normalised vectors")
+    expect_close(result, lengths * expected, "the direction of the normalised vectors", **tolerance)
 
 
 @hidden_test("LayerNorm", weight=2)
@@ -169,15 +169,16 @@ def test_weight_and_bias_are_learned_and_used(student, rng):
 def test_eps_stands_inside_the_root(student, rng):
     """The argument eps, its usual value 1e-5 on nearly equal entries, and a vector whose entries are all equal."""
     module = _norm(student, 5)
-    x = 0.003 * _tensor(rng, 4, 5) + 1
-    x[1] = 7.0
-    result = as_array(_one(module(x)))
-    exact = result.dtype.itemsize >= 8
-    atol = 1e-9 if exact else 1e-3
-    expect_close(result.astype(float), _normalised(x), "the result for equal entries", rtol=1e-6, atol=atol)
+    for x in (0.003 * _tensor(rng, 5) + 1, 0.003 * _tensor(rng, 5) - 1, torch.full((5,), 7.0).double()):
+        result = as_array(_one(module(x)))  # a word alone: over which axes the mean runs has tests of its own
+        exact = result.dtype.itemsize >= 8
+        atol = 1e-9 if exact else 1e-3
+        expect_close(
+            result.astype(float), _normalised(x), "the result for equal entries", rtol=1e-6, atol=atol
+        )
     for eps in (0.5, 3.0, 1e-12):
         module = _norm(student, 5, eps)
-        x = _tensor(rng, 3, 5)
+        x = _tensor(rng, 5)
         expect_close(_one(module(x)), _normalised(x, eps=eps), "the result with another eps")
 
 
@@ -185,9 +186,8 @@ def test_eps_stands_inside_the_root(student, rng):
 def test_a_shift_by_1000_changes_nothing(student, rng):
     """All entries larger by 1000, a transposed view, and very large numbers."""
     module = _norm(student, 6)
-    x = torch.tensor(250.0 * rng.integers(-9, 9, size=(2, 6, 5))).transpose(
-        1, 2
-    )  # exact also after the shift
+    numbers = 250.0 * rng.integers(-9, 9, size=(6, 5, 2))  # exact also after the shift
+    x = torch.tensor(numbers).permute(2, 1, 0)
     result = as_array(_one(module(x)))
     _expect_direction(result, x)
     expect_close(_one(module(x + 1000)), result, "the result after a shift by 1000", atol=1e-6)
@@ -197,8 +197,9 @@ def test_a_shift_by_1000_changes_nothing(student, rng):
 @hidden_test("LayerNorm", weight=4)
 def test_the_variance_survives_single_precision(student):
     """Vectors whose mean is thousands of times as large as their deviation, in single precision."""
-    x = torch.tensor([1001.0, 2002.0, 9003.0])[:, None] + torch.tensor([0.0, 0.5, 0.25, 1.0, 0.75, 0.125])
-    expect_close(_one(student(6)(x)), _normalised(x), "the result for a large mean", rtol=1e-2, atol=1e-2)
+    for mean in (1001.0, 2002.0, 9003.0):
+        x = mean + torch.tensor([0.0, 0.5, 0.25, 1.0, 0.75, 0.125])
+        _expect_direction(_one(student(6)(x)), x, rtol=1e-2, atol=1e-2)
 
 
 @hidden_test("LayerNorm", weight=5)
@@ -212,7 +213,15 @@ def test_the_gradients_of_the_norm(student, rng):
     parts = [part.clone().requires_grad_() for part in (x, weight, bias)]
     (nn.functional.layer_norm(parts[0], (7,), parts[1], parts[2]) * cotangent).sum().backward()
     expected = dict(zip(("x", "weight", "bias"), (part.grad for part in parts), strict=True))
-    _expect_gradients({"x": found.inputs[0], **found.parameters}, expected, found.output)
+    actual = {"x": found.inputs[0], **found.parameters}
+    for name in ("x", "weight"):  # any variance will do, here too: by d or by d − 1
+        if actual.get(name) is None:
+            continue
+        gradient, right = as_array(actual[name]), expected[name].numpy()
+        if gradient.shape == right.shape:
+            factor = np.nan_to_num(np.vdot(gradient, right) / np.vdot(right, right), nan=1.0)
+            expected[name] = torch.as_tensor(right * np.clip(factor, 0.8, 1.25))
+    _expect_gradients(actual, expected, found.output)
 
 
 # -------------------------------------------------------------------------------------------------- FeedForward
@@ -243,11 +252,15 @@ def _thought(x, weights, prefix=""):
 
 
 def _thinking(student, rng, d_model, d_ff, **chosen):
-    """The student's layer and its weights: no vote is negative, and linear2's bias is zero, but where ``chosen`` says otherwise."""
+    """The student's layer and its weights: no vote is negative, and linear2's bias is zero, but where ``chosen`` says otherwise.
+
+    For words without negative entries no hidden number is negative either: what the ReLU does has tests of its own.
+    """
     module = student(d_model, d_ff)
     expect(isinstance(module, Handle), "FeedForward should be a class that derives from nn.Module")
     weights = _draw(rng, _ff_shapes(d_model, d_ff))
-    weights["linear2.weight"] = weights["linear2.weight"].abs()
+    weights = {name: value.abs() for name, value in weights.items()}
+    weights["linear1.bias"] += 9  # so far from 0 that a GELU, too, lets it pass
     weights["linear2.bias"] = torch.zeros(d_model, dtype=torch.double)
     weights |= chosen
     module.call("double")
@@ -292,8 +305,9 @@ def test_the_features_of_lab_03(student):
 def test_votes_may_be_negative(student, rng):
     """Two layers with a ReLU between them, and none behind: votes of either sign."""
     for shape, d_ff in (((2, 5, 3), 7), ((3, 1, 4), 16)):
-        signed = _tensor(rng, shape[-1], d_ff)
-        module, weights = _thinking(student, rng, shape[-1], d_ff, **{"linear2.weight": signed})
+        signed = _draw(rng, _ff_shapes(shape[-1], d_ff)) | {"linear2.weight": _tensor(rng, shape[-1], d_ff)}
+        signed |= {"linear2.bias": torch.zeros(shape[-1], dtype=torch.double)}
+        module, weights = _thinking(student, rng, shape[-1], d_ff, **signed)
         x = 2 * _tensor(rng, *shape)
         expect_close(_one(module(x)), _thought(x, weights), "the result")
 
@@ -305,7 +319,7 @@ def test_each_layer_has_its_bias(student, rng):
     _build(student, (5, 7), shapes)
     bias = _tensor(rng, 5).abs()
     module, weights = _thinking(student, rng, 5, 7, **{"linear2.bias": bias})
-    x, cotangent = _tensor(rng, 2, 3, 5), _tensor(rng, 2, 3, 5)
+    x, cotangent = _tensor(rng, 2, 3, 5).abs(), _tensor(rng, 2, 3, 5)
     expect_close(_one(module(x)), _thought(x, weights), "the result with another bias")
     found = module.gradients([x], cotangent=cotangent)
     expected = {"linear2.bias": cotangent.sum(dim=(0, 1))}
@@ -317,7 +331,7 @@ def test_any_leading_axes_or_none(student, rng):
     """A word alone, words without a batch, and more axes than usual; the argument is left alone."""
     for shape, d_ff in (((9,), 5), ((4, 6), 2), ((2, 3, 2, 5), 4)):
         module, weights = _thinking(student, rng, shape[-1], d_ff)
-        x = 2 * _tensor(rng, *shape)
+        x = 2 * _tensor(rng, *shape).abs()
         expect_close(_one(module(x)), _thought(x, weights), "the result")
         expect_unchanged(module, "work on a new tensor")
 
@@ -326,7 +340,7 @@ def test_any_leading_axes_or_none(student, rng):
 def test_nothing_is_dropped_inside(student, rng):
     """In training mode, in which a new module is, the layer does the same: there is no dropout inside."""
     module, weights = _thinking(student, rng, 8, 200)
-    x = _tensor(rng, 2, 5, 8)
+    x = _tensor(rng, 2, 5, 8).abs()
     module.train()
     _expect_no_chance(student, module, x)
     expect_close(_one(module(x)), _thought(x, weights), "the result in training mode")
@@ -336,7 +350,7 @@ def test_nothing_is_dropped_inside(student, rng):
 def test_a_transposed_view_is_thought_about(student, rng):
     """A transposed view, and numbers larger by 1000."""
     module, weights = _thinking(student, rng, 5, 20)
-    x = _tensor(rng, 2, 5, 3).transpose(1, 2)
+    x = _tensor(rng, 5, 3, 2).abs().permute(2, 1, 0)
     expect_close(_one(module(x)), _thought(x, weights), "the result for a transposed view")
     expect_close(_one(module(x + 1000)), _thought(x + 1000, weights), "the result for large numbers")
 
@@ -345,7 +359,8 @@ def test_a_transposed_view_is_thought_about(student, rng):
 def test_gradients_flow_where_the_relu_is_open(student, rng):
     """Gradients reach the input and what is learned, and only where the ReLU lets them through."""
     open_once = torch.cat([torch.tensor([9.0], dtype=torch.double), _tensor(rng, 5)])  # so that no vote is 0
-    module, weights = _thinking(student, rng, 4, 6, **{"linear1.bias": open_once})
+    signed = {"linear1.weight": _draw(rng, _ff_shapes(4, 6))["linear1.weight"], "linear1.bias": open_once}
+    module, weights = _thinking(student, rng, 4, 6, **signed)
     x, cotangent = _tensor(rng, 2, 3, 4), _tensor(rng, 2, 3, 4)
     found = module.gradients([x], cotangent=cotangent)
     hidden = x @ weights["linear1.weight"].T + weights["linear1.bias"]
@@ -439,7 +454,7 @@ def test_gradients_go_through_and_around(student, rng):
     x, cotangent = _tensor(rng, 2, 3, 5), _tensor(rng, 2, 3, 5)
     scene.run(
         "x.requires_grad_()\n"
-        "y = residual(x, linear, norm)\n"
+        "y = residual(1 * x, lambda y: linear(1 * y), norm)\n"  # also where x += … is written: that has a test of its own
         "(y * cotangent).sum().backward()\n"
         "gradients = [x.grad, linear.weight.grad]\n"
         "weights = [linear.weight.detach(), linear.bias.detach()]",
@@ -456,7 +471,7 @@ def test_gradients_go_through_and_around(student, rng):
     _expect_gradients(found, {"x": x.grad, "the sublayer": weight.grad}, scene["y"])
     scene.run(
         "x = x.detach().requires_grad_()\n"
-        "(residual(x, lambda y: 0 * linear(y), lambda y: y) * cotangent).sum().backward()\n"
+        "(residual(1 * x, lambda y: 0 * linear(1 * y), lambda y: y) * cotangent).sum().backward()\n"
         "around = x.grad"
     )
     expect_close(scene.get("around"), cotangent, "the gradient around a silent sublayer")
@@ -747,10 +762,10 @@ def test_the_block_agrees_with_pytorchs(student, rng):
 @_with_right_parts
 def test_the_encoder_obeys_its_mask(student, rng):
     """Masks for all sentences, for each sentence and for padding, in second place and by name."""
-    for B, heads in ((2, 3), (3, 3), (4, 2)):
+    for B, heads in ((5, 3), (2, 3), (3, 3), (4, 2)):  # five words: once as many as sentences
         module, theirs, _ = _encoder_twins(student, rng, 6, heads, 7, change=_only_listening)
         x = _tensor(rng, B, 5, 6)
-        padding = torch.arange(5) < torch.tensor([5, 2, 3, 1][:B])[:, None, None]
+        padding = torch.arange(5) < torch.tensor([5, 2, 3, 1, 4][:B])[:, None, None]
         for number, mask in enumerate(
             (_causal(5), _random_mask(rng, 5, 5), _random_mask(rng, B, 5, 5), padding)
         ):
@@ -950,7 +965,10 @@ def test_both_masks_together(student, rng):
 def test_each_of_the_decoders_norms_in_its_place(student, rng):
     """With silent sublayers only the three norms act, in their order; with two of them silent only the third; each norm learns."""
     module, theirs, weights = _decoder_twins(student, rng, 6, 2, 5, change=_as_drawn)
-    weights["cross_attention.W_Q.weight"].zero_()  # what the source is asked with has tests of its own
+    for layer in ("cross_attention.W_Q", "self_attention.W_V"):
+        weights[
+            f"{layer}.weight"
+        ].zero_()  # what the source is asked with, and masks, have tests of their own
     x, memory = 3 * _tensor(rng, 2, 4, 6) + 1, _tensor(rng, 2, 3, 6)
     layers = ("self_attention.W_O", "cross_attention.W_O", "feed_forward.linear2")
     for speaking in (None, 1, 2, 3):

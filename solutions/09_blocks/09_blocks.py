@@ -428,7 +428,7 @@ with until_written():
 # A class with
 #
 # * `EncoderBlock(d_model, heads, d_ff, dropout=0.0)`: makes the parts **`attention`** (a `MultiHeadAttention`), **`feed_forward`** (your
-#   `FeedForward`), **`norm1`** and **`norm2`** (your `LayerNorm` with its usual `eps`), and an `nn.Dropout` (one, under any name); nothing else that is learned.
+#   `FeedForward`), **`norm1`** and **`norm2`** (your `LayerNorm` with its usual `eps`), and an `nn.Dropout` (under any name); nothing else that is learned.
 #   The names matter: the learned numbers are then called `attention.W_Q.weight`, `feed_forward.linear1.bias`, `norm1.weight` and so on, and later labs load them by these names.
 # * `forward(x, mask=None)`: `x` is `(B, T, d_model)`; `mask` is `None`, or booleans of shape `(T, T)`, `(B, T, T)` or `(B, 1, T)`, as your attention takes
 #   them. First the attention with `norm1`, then the feed-forward layer with `norm2`, each through `residual`, with dropout on what the sublayer says. Returns **one** tensor
@@ -463,7 +463,8 @@ check("EncoderBlock", EncoderBlock)
 
 # %% [markdown]
 # **Shapes walking through.** A hook (lab 08) at each part of your block notes what comes out. Two sentences of seven words walk
-# through a block of the first transformer's size. (Each box is as high as a word's vector is long; the eight tiles are the heads' maps.)
+# through a block of the first transformer's size. (Each box is as high as a word's vector is long; the eight tiles are the heads' maps. A part whose numbers are used, but which
+# is not called itself, stays empty.)
 
 # %% tags=["skip-grading"]
 from coursekit.figures.block_shapes import draw_walk, stations

@@ -96,7 +96,33 @@ class DecoderWithMasksInverted(_Decoder):
         return super().cross_attend(x, memory, None if mask is None else ~mask)
 
 
-@misconception("DecoderBlock", title="a causal mask of its own")
+@misconception(
+    "DecoderBlock",
+    title="one sentence's self mask for all",
+    keeps="right wherever all sentences have one self mask",
+)
+class DecoderWithOneSelfMaskForAll(_Decoder):
+    """Of a self_mask with a table for each sentence your block takes the first for all. Hand every mask on to the attention as it is."""
+
+    def self_attend(self, x, mask):
+        return super().self_attend(x, mask[0] if mask is not None and mask.ndim == 3 else mask)
+
+
+@misconception(
+    "DecoderBlock",
+    title="the self mask in the place of the memory",
+    keeps="right wherever there is no self mask",
+)
+class DecoderWithMaskAsMemory(_Decoder):
+    """Your self_mask goes to the self-attention in second place, where the memory belongs: name it, self_attention(y, mask=self_mask)."""
+
+    def self_attend(self, x, mask):
+        return self.drop(self.self_attention(x, mask)[0])
+
+
+@misconception(
+    "DecoderBlock", title="a causal mask of its own", keeps="right wherever a causal self mask is given"
+)
 class DecoderWithItsOwnMask(_Decoder):
     """Your block makes a causal mask of its own when none is given, and ignores the one that is given. Whoever calls the block decides: use self_mask as it is,
     also when it is None."""
@@ -106,7 +132,9 @@ class DecoderWithItsOwnMask(_Decoder):
         return super().self_attend(x, torch.ones(T, T, dtype=torch.bool).tril())
 
 
-@misconception("DecoderBlock", title="a causal mask where none is given")
+@misconception(
+    "DecoderBlock", title="a causal mask where none is given", keeps="right wherever a self mask is given"
+)
 class DecoderThatMakesUpAMask(_Decoder):
     """When no self_mask is given, your block makes a causal one. Whoever calls the block decides: None means that every word may hear every other."""
 
@@ -273,6 +301,18 @@ class DecoderWithoutDropoutInTheMiddle(_Decoder):
 
     def cross_attend(self, x, memory, mask):
         return self.cross_attention(x, memory, mask)[0]
+
+
+@misconception(
+    "DecoderBlock",
+    title="dropout twice on what the source says",
+    keeps="the block is right; only the rate of one of its dropouts is not",
+)
+class DecoderWithDropoutTwice(_Decoder):
+    """Dropout acts twice on what your cross-attention says, so more is dropped than was asked for. It acts once on what each sublayer says."""
+
+    def cross_attend(self, x, memory, mask):
+        return self.drop(super().cross_attend(x, memory, mask))
 
 
 @misconception(

@@ -165,6 +165,31 @@ class EncoderWithMaskAsMemory(_Encoder):
         return self.drop(self.attention(x, mask)[0])
 
 
+@misconception(
+    "EncoderBlock",
+    title="a mask for all sentences taken for padding",
+    keeps="right without a mask, and with one for each sentence",
+)
+class EncoderThatTakesMasksForPadding(_Encoder):
+    """Your block takes a mask with two axes for padding, (B, T). It is one table for all sentences, (T, T), such as the causal mask: hand every mask on to
+    the attention as it is."""
+
+    def attend(self, x, mask):
+        return super().attend(x, mask.unsqueeze(1) if mask is not None and mask.ndim == 2 else mask)
+
+
+@misconception("EncoderBlock", title="what goes into a sublayer stands twice in the sum")
+class EncoderThatAddsTwice(_Encoder):
+    """Your functions return x + attention(x), and residual adds x once more: what goes into a sublayer stands twice in the sum. Hand residual only
+    what the sublayer says."""
+
+    def attend(self, x, mask):
+        return x + super().attend(x, mask)
+
+    def apply_feed_forward(self, x):
+        return x + super().apply_feed_forward(x)
+
+
 @misconception("EncoderBlock", title="the encoder's mask inverted", keeps="right wherever there is no mask")
 class EncoderWithMaskInverted(_Encoder):
     """Your block silences what may be heard. True means “may attend” throughout, the opposite of PyTorch's layers: pass the mask on as it
@@ -272,6 +297,18 @@ class EncoderWithAFixedDropout(_Encoder):
 
     def __init__(self, d_model, heads, d_ff, dropout=0.0):
         super().__init__(d_model, heads, d_ff, 0.1)
+
+
+@misconception(
+    "EncoderBlock",
+    title="dropout twice on what the attention says",
+    keeps="the block is right; only the rate of one of its dropouts is not",
+)
+class EncoderWithDropoutTwice(_Encoder):
+    """Dropout acts twice on what your attention says, so more is dropped than was asked for. It acts once on what each sublayer says."""
+
+    def attend(self, x, mask):
+        return self.drop(super().attend(x, mask))
 
 
 @misconception(

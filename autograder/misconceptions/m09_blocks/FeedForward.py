@@ -124,6 +124,19 @@ class ThoughtForThreeAxes(_FeedForward):
 
 @misconception(
     "FeedForward",
+    title="a batch made and left",
+    keeps="right for a word alone and for batches of sentences",
+)
+class ThoughtWithABatchOfOne(_FeedForward):
+    """For a sentence without a batch, (T, d_model), your result has an axis more than it. nn.Linear takes any leading axes or none: x needs no
+    other."""
+
+    def forward(self, x):
+        return super().forward(x[None] if x.ndim == 2 else x)
+
+
+@misconception(
+    "FeedForward",
     title="dropout inside the feed-forward layer",
     keeps="right in evaluation mode; in training it is random",
 )

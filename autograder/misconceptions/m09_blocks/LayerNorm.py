@@ -45,7 +45,34 @@ class NormOfTheWholeTensor(_Norm):
         return x.var(unbiased=False)
 
 
-@misconception("LayerNorm", title="unbiased variance")
+@misconception("LayerNorm", title="the second axis for the last")
+class NormOverTheSecondAxis(_Norm):
+    """Your mean and variance run over axis 1, which is the last one only where there are two. In a batch of sentences it counts the words: name the
+    last axis, dim=-1."""
+
+    def mean(self, x):
+        return x.mean(dim=min(1, x.ndim - 1), keepdim=True)
+
+    def variance(self, x):
+        return x.var(dim=min(1, x.ndim - 1), keepdim=True, unbiased=False)
+
+
+@misconception(
+    "LayerNorm", title="a view of a transposed tensor", keeps="right wherever the numbers lie in order"
+)
+class NormByAView(_Norm):
+    """Your norm raises an error for a transposed tensor: view needs numbers that lie in order. Take reshape, or leave the axes as they are
+    and name the last one, dim=-1."""
+
+    def forward(self, x):
+        return super().forward(x.view(-1, x.shape[-1])).view(x.shape)
+
+
+@misconception(
+    "LayerNorm",
+    title="unbiased variance",
+    keeps="right but for a factor that is near 1 where vectors are long",
+)
 class NormWithUnbiasedVariance(_Norm):
     """Your vectors come out a little too small: your variance divides by d − 1. Here it divides by d (unbiased=False)."""
 
@@ -78,6 +105,14 @@ class NormWithAFixedEps(_Norm):
 
     def root(self, variance):
         return (variance + 1e-5).sqrt()
+
+
+@misconception("LayerNorm", title="eps as a bound", keeps="right but for vectors with nearly equal entries")
+class NormWithEpsAsABound(_Norm):
+    """Your eps acts only where the variance is smaller than it. It is added to every variance, inside the root."""
+
+    def root(self, variance):
+        return variance.clamp(min=self.eps).sqrt()
 
 
 @misconception("LayerNorm", title="divided by the variance")

@@ -43,7 +43,11 @@ def residual_twice_normed(x, sublayer, norm):
     return norm(x + sublayer(norm(x)))
 
 
-@misconception("residual", title="x is changed in place")
+@misconception(
+    "residual",
+    title="x is changed in place",
+    keeps="the value is right; the argument is changed",
+)
 def residual_in_place(x, sublayer, norm):
     """Your function changes x itself (x += …). Whoever passed it still needs it: write x + …"""
     x += sublayer(x)
@@ -72,6 +76,16 @@ def residual_that_asks_twice(x, sublayer, norm):
     if sublayer(x).shape == x.shape:
         return norm(x + sublayer(x))
     return norm(x)
+
+
+@misconception(
+    "residual", title="the norm called twice", keeps="the values are right; the work is done twice"
+)
+def residual_that_norms_twice(x, sublayer, norm):
+    """You call the norm twice, and throw one result away. Call it once, on the sum, and keep what comes out."""
+    total = x + sublayer(x)
+    assert norm(total).shape == x.shape
+    return norm(total)
 
 
 @misconception("residual", title="the mean for the sum")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,21 @@ def the_case_by_hand(LayerNorm: Any) -> None:
         "first, then square",
         atol=1e-2,
     )
+    sentences = torch.tensor([[[1.0, 0], [3, 0], [5, 0], [7, 8]], [[2, 9], [2, 4], [0, 1], [1, 7]]])
+    sentences = sentences.transpose(1, 2)  # two sentences of two words, of four numbers each
+    alone = [[_tensor(norm(word)).detach().numpy() for word in sentence] for sentence in sentences]
+    together = _tensor(norm(sentences)).detach()
+    ensure(
+        together.shape == (2, 2, 4),
+        f"the result should have the shape of the input, (2, 2, 4), not {tuple(together.shape)}",
+    )
+    close(
+        together,
+        alone,
+        "in a batch of sentences, (2, 2, 4), a word should become what it becomes alone: however many axes there are, the "
+        "mean and the variance run over the last one, dim=-1",
+        atol=1e-4,
+    )
 
 
 @public_check("LayerNorm")
@@ -176,7 +192,15 @@ def equal_entries(LayerNorm: Any) -> None:
     close(x, [[1, 3, 5, 7]], "x itself has changed: make a new tensor, x - …, not x -= …")
     row = _tensor(LayerNorm(2, eps=3.0)(torch.tensor([-1.0, 1.0])))
     ensure(not np.allclose(row.detach(), [-0.25, 0.25]), "add eps to the variance, inside the root")
-    close(row, [-0.5, 0.5], "(−1, 1) with eps = 3 should give ∓1/√(1 + 3) = ∓0.5: is the argument eps used?")
+    ensure(
+        not np.allclose(row.detach(), [-1, 1], atol=1e-3),
+        "(−1, 1) with eps = 3 should give ∓1/√(1 + 3) = ∓0.5: is the argument eps used?",
+    )
+    close(
+        row,
+        [-0.5, 0.5],
+        "(−1, 1) with eps = 3 should give ∓1/√(1 + 3) = ∓0.5: the argument eps is added to the variance, inside the root",
+    )
 
 
 # ------------------------------------------------------------------------------------------------- FeedForward
@@ -258,6 +282,12 @@ def each_word_by_itself(FeedForward: Any) -> None:
         "a word alone should give what it gives in a batch",
         atol=1e-5,
     )
+    alone = _tensor(layer(x[1]))
+    ensure(
+        alone.shape == (3, 4),
+        f"for a sentence without a batch, (3, 4), the result should have that shape, not {tuple(alone.shape)}",
+    )
+    close(alone, y[1].detach(), "a sentence alone should give what it gives in a batch", atol=1e-5)
 
 
 # ---------------------------------------------------------------------------------------------------- residual
@@ -295,17 +325,22 @@ def add_and_norm(residual: Any) -> None:
 @public_check("residual")
 def a_silent_sublayer(residual: Any) -> None:
     """A sublayer that says nothing lets x pass; both functions are called once, the sublayer on x."""
-    x, seen = torch.tensor([[3.0, -1.0, 4.0]]), []
+    x, seen, normed = torch.tensor([[3.0, -1.0, 4.0]]), [], []
 
     def silent(y: torch.Tensor) -> torch.Tensor:
         seen.append(y.clone())
         return torch.zeros_like(y)
 
-    passed = _tensor(residual(x, silent, lambda y: y))
+    def norm(y: torch.Tensor) -> torch.Tensor:
+        normed.append(y.clone())
+        return y
+
+    passed = _tensor(residual(x, silent, norm))
     ensure(not np.allclose(passed, [[6, -2, 8]]), "x stands twice in your sum")
     ensure(not np.allclose(passed, [[1.5, -0.5, 2]]), "you take the mean of the two: it should be their sum")
     close(passed, [[3, -1, 4]], "a silent sublayer should let x pass")
     ensure(len(seen) == 1, f"the sublayer was called {len(seen)} times; once is enough")
+    ensure(len(normed) == 1, f"the norm was called {len(normed)} times; once is enough, on the sum")
     close(seen[0], [[3, -1, 4]], "the sublayer should be given x itself")
     x.requires_grad_()
     _reached(residual(x, lambda y: 0 * y.detach(), lambda y: y), {"x, on the way around the sublayer": x})
@@ -361,7 +396,7 @@ def _said(value: Any) -> torch.Tensor:
     """The one tensor that a block returns."""
     ensure(
         not isinstance(value, (tuple, list)),
-        "the result should be one tensor, not several things: attention returns a pair, take its first part",
+        "the result should be one tensor, the words for the next block, not several things",
     )
     return _tensor(value)
 
@@ -456,6 +491,65 @@ def _no_holes(block: Any, *arguments: torch.Tensor) -> None:
     block.eval()
 
 
+def _dropout_as_asked(make: Callable[[float], Any], *arguments: torch.Tensor) -> None:
+    """With dropout = 1 only the norms are left; else a hint, as exact as it is sure."""
+    block = make(1.0)
+    for name, part in block.named_modules():
+        inside = name.startswith(("attention.", "self_attention.", "cross_attention.", "feed_forward."))
+        if isinstance(part, nn.Dropout) and not inside:
+            ensure(
+                part.p == 1,
+                f"made with dropout = 1, the block has an nn.Dropout with p = {part.p:g}: hand the argument on to it",
+            )
+    said = _said(block.train()(*arguments)).detach()
+    layers = [
+        (name, getattr(part, "linear2" if name == "feed_forward" else "W_O"))
+        for name, part in block.named_children()
+        if name == "feed_forward" or name.endswith("attention")
+    ]
+    expected, norms = arguments[0], [f"norm{number}" for number in range(1, len(layers) + 1)]
+    for name in norms:
+        expected = getattr(block, name)(expected)
+    for name, layer in () if torch.allclose(said, expected) else layers:
+        kept = {key: value.clone() for key, value in layer.state_dict().items()}
+        layer.load_state_dict({key: torch.zeros_like(value) for key, value in kept.items()})
+        without = _said(block(*arguments)).detach()
+        layer.load_state_dict(kept)
+        ensure(
+            not torch.allclose(without, expected),
+            f"with dropout = 1, {name} is still heard, and it alone: dropout should act on what each sublayer says",
+        )
+    close(
+        said,
+        expected.detach(),
+        "with dropout = 1 everything the sublayers say is dropped, so only "
+        f"{', '.join(norms)} should be left: dropout acts on each sublayer's output, before the sum",
+    )
+
+
+def _dropped_once(Block: Any, *arguments: torch.Tensor) -> None:
+    """A hint when another share than asked for is dropped: one sublayer speaks loudly, so that signs tell what was dropped."""
+    block = _module(Block(64, 4, 8, 0.5))
+    names = [
+        name for name, _ in block.named_children() if name == "feed_forward" or name.endswith("attention")
+    ]
+    last = {
+        name: getattr(getattr(block, name), "linear2" if name == "feed_forward" else "W_O") for name in names
+    }
+    block.double().train()
+    for loud in names:
+        with torch.no_grad():
+            for name, layer in last.items():
+                layer.weight.zero_()
+                layer.bias.fill_(100.0 if name == loud else 0.0)
+        share = 1 - (_said(block(*arguments)) > 0).double().mean().item()
+        ensure(
+            abs(share - 0.5) < 0.1,
+            f"with dropout = 0.5, {'more' if share > 0.5 else 'less'} than half of what {loud} says is dropped: "
+            "let dropout act on it once",
+        )
+
+
 @public_check("EncoderBlock")
 def the_parts_of_the_encoder(EncoderBlock: Any) -> None:
     """Its parts have the right names and sizes, and silent sublayers let the words pass."""
@@ -485,6 +579,19 @@ def first_listen_then_think(EncoderBlock: Any) -> None:
         )
 
 
+@contextmanager
+def _not_as_memory(call: str) -> Iterator[None]:
+    """A hint for the error that comes of a mask in the memory's place."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "Bool" not in str(error):
+            raise
+        raise Hint(
+            f"the mask goes to the attention in second place, where the memory belongs: {call}"
+        ) from None
+
+
 @public_check("EncoderBlock")
 def the_same_as_pytorchs_encoder_layer(EncoderBlock: Any) -> None:
     """With the same weights it agrees with PyTorch's encoder layer, with and without a mask."""
@@ -500,6 +607,11 @@ def the_same_as_pytorchs_encoder_layer(EncoderBlock: Any) -> None:
         "this is the pre-LN block: normalise after the sum, not before the sublayer",
     )
     theirs.norm_first = False
+    heard = block.norm1(2 * x + theirs.self_attn(x, x, x)[0])
+    ensure(
+        not torch.allclose(got, block.norm2(2 * heard + _said(block.feed_forward(heard)))),
+        "what goes into a sublayer stands twice in your sum: residual adds it already",
+    )
     close(
         got,
         theirs(x).detach(),
@@ -507,14 +619,8 @@ def the_same_as_pytorchs_encoder_layer(EncoderBlock: Any) -> None:
     )
     plain = got.detach()
     mask = torch.tensor([[[True, True, False]], [[True, True, True]]])  # the first sentence has one padding
-    try:
+    with _not_as_memory("attention(y, mask=mask)"):
         got = _said(block(x, mask)).detach()
-    except RuntimeError as error:
-        if "Bool" not in str(error):
-            raise
-        raise Hint(
-            "the mask goes to the attention in second place, where the memory belongs: attention(y, mask=mask)"
-        ) from None
     ensure(
         torch.allclose(plain, _said(block(x)).detach()),
         "after a call with a mask, a call without one says something else than before: keep nothing of an earlier call",
@@ -532,6 +638,14 @@ def the_same_as_pytorchs_encoder_layer(EncoderBlock: Any) -> None:
         theirs(x, src_key_padding_mask=~mask[:, 0]).detach(),
         "with a mask it differs from nn.TransformerEncoderLayer",
     )
+    causal = torch.ones(3, 3, dtype=torch.bool).tril()
+    for shape, mask in (("(T, T)", causal), ("(B, T, T)", torch.stack([causal, causal.T]))):
+        hint = f"a mask (B, 1, T) is obeyed, but one of shape {shape} is not: hand each on to the attention as it is"
+        try:
+            got = _said(block(x, mask)).detach()
+        except (RuntimeError, IndexError):
+            raise Hint(hint) from None
+        close(got, theirs(x, src_mask=~mask.expand(2, 3, 3).repeat_interleave(2, 0)).detach(), hint)
 
 
 @public_check("EncoderBlock")
@@ -555,13 +669,9 @@ def dropout_in_training(EncoderBlock: Any) -> None:
         not torch.allclose(loud, quiet),
         "in training mode nothing is dropped: the nn.Dropout should act on what each sublayer says",
     )
-    close(
-        loud,
-        block.norm2(block.norm1(x)).detach(),
-        "with dropout = 1 everything the sublayers say is dropped, so only the two norms should be left: "
-        "dropout acts on each sublayer's output, before the sum",
-    )
+    _dropout_as_asked(lambda rate: _encoder(EncoderBlock, dropout=rate), x)
     _no_holes(_encoder(EncoderBlock, dropout=0.9), x)
+    _dropped_once(EncoderBlock, _words(3, 10, 64))
 
 
 def _decoder(DecoderBlock: Any, dropout: float = 0.0) -> Any:
@@ -592,13 +702,9 @@ def the_parts_of_the_decoder(DecoderBlock: Any) -> None:
         loud.shape != x.shape or not torch.allclose(loud, quiet),
         "in training mode nothing is dropped: the nn.Dropout should act on what each sublayer says",
     )
-    close(
-        loud,
-        block.norm3(block.norm2(block.norm1(x))).detach(),
-        "with dropout = 1 only norm1, norm2, norm3 should be left, in this order: dropout acts on each "
-        "sublayer's output, before the sum",
-    )
+    _dropout_as_asked(lambda rate: _decoder(DecoderBlock, dropout=rate), x, memory)
     _no_holes(_decoder(DecoderBlock, dropout=0.9), x, memory)
+    _dropped_once(DecoderBlock, _words(3, 10, 64), _words(3, 10, 64))
 
 
 @public_check("DecoderBlock")
@@ -662,7 +768,8 @@ def each_mask_in_its_place(DecoderBlock: Any) -> None:
         ("self_mask", {"tgt_mask": ~mask}, {"memory_mask": ~mask}),
         ("memory_mask", {"memory_mask": ~mask}, {"tgt_mask": ~mask}),
     ):
-        got = _said(block(x, memory, **{name: mask})).detach()
+        with _not_as_memory("self_attention(y, mask=self_mask)"):
+            got = _said(block(x, memory, **{name: mask})).detach()
         wrong = "self_mask belongs to the self-attention, memory_mask to the cross-attention"
         ensure(
             torch.allclose(plain, _said(block(x, memory)).detach()),
@@ -697,6 +804,16 @@ def the_same_as_pytorchs_decoder_layer(DecoderBlock: Any) -> None:
         "with masks it differs from nn.TransformerDecoderLayer: self_mask for the self-attention, memory_mask "
         "for the cross-attention",
     )
+    own = torch.stack([causal, causal.T])
+    each = padding.expand(2, 3, 5) & torch.stack([torch.ones(3, 5), torch.ones(3, 5).tril()]).bool()
+    for name, mask, theirs_of_it in (("self_mask", own, "tgt_mask"), ("memory_mask", each, "memory_mask")):
+        hint = f"a {name} with one table for each sentence, (B, T, {'ST'[name == 'self_mask']}), is not obeyed: hand it on as it is"
+        right = theirs(x, memory, **{theirs_of_it: ~mask.repeat_interleave(2, 0)}).detach()
+        try:
+            got = _said(block(x, memory, **{name: mask})).detach()
+        except (RuntimeError, IndexError):
+            raise Hint(hint) from None
+        close(got, right, hint)
 
 
 @public_check("DecoderBlock")

@@ -59,17 +59,27 @@ def stations(block: nn.Module, x: Tensor) -> dict[str, tuple[int, ...]]:
 
 
 def draw_walk(walk: dict[str, tuple[int, ...]], title: str) -> Any:
-    """Draw what ``stations`` returned; a box is as high as a word's vector is long. Returns the axes."""
+    """Draw what ``stations`` returned; a box is as high as a word's vector is long. Returns the axes.
+
+    A part that was not called, because its numbers were used without it, is an empty box.
+    """
     import matplotlib.pyplot as plt
     from matplotlib.patches import Rectangle
 
     _, ax = plt.subplots(figsize=(9.6, 3.9))
     for name, (left, middle, colour) in _PLACES.items():
-        height = walk[name][-1] / walk["x"][-1]
-        ax.add_patch(Rectangle((left, middle - height / 2), _WIDTH, height, facecolor=colour, lw=0))
+        shape = walk.get(name)
+        height = shape[-1] / walk["x"][-1] if shape else 1.0
+        style = (
+            {"facecolor": colour, "lw": 0}
+            if shape
+            else {"facecolor": "none", "edgecolor": colour, "ls": "--"}
+        )
+        ax.add_patch(Rectangle((left, middle - height / 2), _WIDTH, height, **style))
         if name not in ("queries", "keys"):
-            _label(ax, left, "queries, keys, values" if name == "values" else name, walk[name])
-    _draw_heads(ax, walk["weights"])
+            _label(ax, left, "queries, keys, values" if name == "values" else name, shape)
+    if "weights" in walk:
+        _draw_heads(ax, walk["weights"])
     for start in (0.0, 1.4, 2.85, 4.3, 5.7, 7.1, 8.5):
         _arrow(ax, (start + _WIDTH + 0.08, 0), (start + 1.4 - 0.08, 0))
     for start, end in ((0.0, 5.7), (5.7, 9.9)):
@@ -80,8 +90,8 @@ def draw_walk(walk: dict[str, tuple[int, ...]], title: str) -> Any:
     return ax
 
 
-def _label(ax: Any, left: float, name: str, shape: tuple[int, ...]) -> None:
-    text = name.replace(", ", ",\n", 1) + "\n" + " × ".join(map(str, shape))
+def _label(ax: Any, left: float, name: str, shape: tuple[int, ...] | None) -> None:
+    text = name.replace(", ", ",\n", 1) + "\n" + (" × ".join(map(str, shape)) if shape else "not called")
     ax.text(left + _WIDTH / 2, _BELOW, text, ha="center", va="top", fontsize=8.5, color=INK)
 
 
