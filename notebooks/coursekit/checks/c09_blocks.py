@@ -764,11 +764,16 @@ def each_mask_in_its_place(DecoderBlock: Any) -> None:
         theirs(x, memory).detach(),
         "already without masks it differs from nn.TransformerDecoderLayer: mend that first",
     )
-    for name, right, other in (
-        ("self_mask", {"tgt_mask": ~mask}, {"memory_mask": ~mask}),
-        ("memory_mask", {"memory_mask": ~mask}, {"tgt_mask": ~mask}),
+    for name, call, right, other in (
+        ("self_mask", "self_attention(y, mask=self_mask)", {"tgt_mask": ~mask}, {"memory_mask": ~mask}),
+        (
+            "memory_mask",
+            "cross_attention(y, memory, memory_mask)",
+            {"memory_mask": ~mask},
+            {"tgt_mask": ~mask},
+        ),
     ):
-        with _not_as_memory("self_attention(y, mask=self_mask)"):
+        with _not_as_memory(call):
             got = _said(block(x, memory, **{name: mask})).detach()
         wrong = "self_mask belongs to the self-attention, memory_mask to the cross-attention"
         ensure(

@@ -42,13 +42,13 @@ def drawn(block: nn.Module) -> str:
     return " ".join(text.get_text() for text in axes.texts)
 
 
-def test_each_part_says_the_shape_that_came_out_of_it():
+def test_each_part_says_the_shape_that_came_out_of_it() -> None:
     said = drawn(Block())
     assert "linear2\n2 × 7 × 16" in said
     assert "not called" not in said
 
 
-def test_a_part_that_is_not_called_is_drawn_empty():
+def test_a_part_that_is_not_called_is_drawn_empty() -> None:
     said = drawn(Block(calls=False))
     assert "linear2\nnot called" in said
     assert "norm2\n2 × 7 × 16" in said
