@@ -22,7 +22,9 @@ from IPython.core.inputtransformer2 import TransformerManager
 from autograder.course.policy_file import settings
 
 #: Characters of a notebook that are read once more for the sake of a magic.
-MAX_READ_AGAIN = 2_000_000
+MAX_READ_AGAIN = 500_000
+#: Characters of a line that IPython's tokenizer reads, whose time may grow with their square. A longer one is read as Python alone.
+MAX_LINE = 5_000
 #: Characters of a cell that stays read for the next notebook: as a syntax tree they take some four hundred times their size.
 MAX_KEPT = 2_000
 #: Magics in magics, and code in texts in texts.
@@ -142,6 +144,10 @@ class _Reader:
     def _as_python(self, source: str) -> str:
         """What IPython makes of a cell (``transform_cell``, with an eye on how often it is read)."""
         lines = (source if source.endswith("\n") else source + "\n").splitlines(keepends=True)
+        if max(map(len, lines)) > MAX_LINE:
+            if _parsed(source) is None:
+                raise TooLongToRead
+            return source
         try:
             for transform in (*self.manager.cleanup_transforms, *self.manager.line_transforms):
                 lines = transform(lines)

@@ -126,6 +126,8 @@ LONG_TO_READ = {
     "nested calls and bad lines": _filled("f(" * 90 + ")" * 90, "\nx =" * 50),
     "a long chain of attributes": "import torch\ndef scaled_dot_product_attention():\n"
     + _filled(" torch" + ".a" * 2500),
+    "quotes that never end, on one line": "?" + "\"f'\\" * 15_000,
+    "a line that is asked about, between odd characters": "?\x85" * 30_000 + "\0def f(): " * 6_000,
     "names on end": "a=" * (LENGTH // 2),
 }
 

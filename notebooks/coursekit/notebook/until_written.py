@@ -6,6 +6,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FunctionType
 
 from coursekit.notebook.progress import say
 from coursekit.notebook.verdict import last_verdicts
@@ -31,14 +32,25 @@ def until_written() -> Iterator[None]:
     """Run a cell that needs the student's functions; say calmly why it shows nothing where it cannot run.
 
     A function may be unwritten, or its check not green (``needs``). Any other error is said in one line that names the
-    function that raised it, with the traceback folded below, so that *Run All* goes on.
+    function that raised it, with the traceback folded below, so that *Run All* goes on. A helper of the student's whose
+    name the cell has used for something else is put back: a right answer may rest on it.
     """
+    notebook = vars(sys.modules["__main__"])
+    functions = {name: value for name, value in notebook.items() if _is_of_the_notebook(value)}
     try:
         yield
     except Exception as error:
         _close_figures()
         details = "" if _is_expected(error) else "".join(traceback.format_exception(error))
         say(_why(error), details)
+    finally:
+        for name, function in functions.items():
+            if not _is_of_the_notebook(notebook.get(name)):
+                notebook[name] = function
+
+
+def _is_of_the_notebook(value: object) -> bool:
+    return isinstance(value, (FunctionType, type)) and value.__module__ == "__main__"
 
 
 def _is_expected(error: Exception) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+
 import pytest
 from coursekit.notebook.until_written import needs, until_written
 from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
@@ -82,3 +85,15 @@ def test_a_cell_waits_while_a_check_it_needs_is_red_and_names_it(checked, capsys
 def test_what_was_not_checked_or_not_written_is_left_to_the_cell(checked):
     checked("one_hot", passed=False, written=False)
     assert _drawn("one_hot", "never_checked")
+
+
+def test_a_helper_whose_name_a_figure_takes_is_put_back(monkeypatch):
+    notebook = ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", notebook)
+    exec("def cosine(a, b):\n    return 1\n\ndef loss(x):\n    return 2\n\nrate = 3", vars(notebook))
+    cosine = notebook.cosine
+    with until_written():
+        exec("cosine, rate = {}, 4\ndef loss(x):\n    return 5", vars(notebook))
+        raise ZeroDivisionError
+    assert notebook.cosine is cosine
+    assert (notebook.loss(0), notebook.rate) == (5, 4)
