@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -118,6 +119,18 @@ def weakest(*levels: str) -> str:
     return max(levels, key=list(ISOLATION).index)
 
 
+#: Without a notebook to grade.
+UNREAD = ("missing", "unreadable")
+#: How many notes about its form a notebook gets: one with a thousand copies of a cell has as many.
+MAX_NOTES = 50
+
+
+def first_notes(notes: Sequence[str]) -> list[str]:
+    """The first of very many notes, and how many more there are."""
+    more = len(notes) - MAX_NOTES
+    return [*notes[:MAX_NOTES], *([f"… and {more} more notes like these."] if more > 0 else [])]
+
+
 @dataclass(frozen=True)
 class TestResult:
     """One hidden test: its title in words, whether it passed, and what it tells the student.
@@ -201,7 +214,7 @@ class SubmissionResult:
     @property
     def readable(self) -> bool:
         """Whether there was a notebook to grade; a mean over a class counts only these."""
-        return self.status not in ("missing", "unreadable")
+        return self.status not in UNREAD
 
     def as_json(self) -> dict[str, Any]:
         """The documented JSON shape of one row of ``grade --json``."""

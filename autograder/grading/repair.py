@@ -20,6 +20,7 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder.course.masters import is_skipped, read_master, source_of_import
 from autograder.grading.submissions import Unreadable
+from autograder.results import first_notes
 from autograder.testing.run import tests_of
 
 MAX_CELLS = 2_000
@@ -180,6 +181,7 @@ def repair(raw: bytes, template: Template) -> Repaired:
     _put_tests_after_answers(result, template)
     _drop_overlong_code(result)
     _run_what_answers_use(result, template)
+    result.notes = first_notes(result.notes)
     return result
 
 

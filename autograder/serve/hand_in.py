@@ -99,8 +99,8 @@ class Home(Handler):
 
 
 def _card(handler: Handler, attempt: Attempt) -> dict[str, Any]:
-    earlier = handler.service.journal.attempts(attempt.lab, attempt.student)[: attempt.number - 1]
-    return rules.card_of(attempt, earlier, handler.service.queue)
+    journal = handler.service.journal
+    return rules.card_of(attempt, journal.result(attempt), journal.used(attempt), handler.service.queue)
 
 
 class Attempts(Handler):
@@ -110,11 +110,12 @@ class Attempts(Handler):
         person = self.person()
         attempts = self.service.journal.attempts(self.lab(lab), person.name)
         counted = rules.counting(lab, attempts)
-        cards = [
-            rules.card_of(attempt, attempts[:number], self.service.queue)
-            for number, attempt in enumerate(attempts)
-            if attempt is counted or number >= len(attempts) - LISTED
-        ]
+        cards, used = [], 0
+        for number, attempt in enumerate(attempts):
+            if attempt is counted or number >= len(attempts) - LISTED:
+                result = self.service.journal.result(attempt)
+                cards.append(rules.card_of(attempt, result, used + 1, self.service.queue))
+            used += attempt.counted
         self.answer({
             "attempts": cards, "left_out": len(attempts) - len(cards), "counting": counted.receipt if counted else None,
         })  # fmt: skip
@@ -133,7 +134,7 @@ class Receipt(Handler):
         except ValueError:
             raise Failure(400, "“wait” is a number of seconds") from None
         waits = self.service.waits
-        if attempt.result is None and wait > 0 and waits[person.name] < WAITS_OF_ONE:
+        if attempt.verdict is None and wait > 0 and waits[person.name] < WAITS_OF_ONE:
             waits[person.name] += 1
             try:
                 attempt = await self.service.wait_for_verdict(attempt, wait)

@@ -52,6 +52,9 @@ class Handler(RequestHandler):
         self.service.answering.add(self._stream)
         if not self.service.options.hub and self.request.host.lower() not in self.hosts:
             raise Failure(421, "This service has another name")
+        person = self.current_user if self.request.method in ("GET", "HEAD") else None
+        if person is not None and not self.service.reads_not_too_often(person.name):
+            raise Failure(429, "You ask for more than a person can read: wait a minute")
 
     @property
     def _stream(self) -> IOStream:

@@ -53,6 +53,7 @@ class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
         try:
             student = self.service.student_of(name)
         except UserError as error:
+            self.current_user = None  # the page that says so asks once more
             raise Failure(403, str(error)) from None
         return Person(student, bool(model.get("admin")) or name in settings().team)
 

@@ -15,35 +15,57 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from autograder.errors import GradingError, UserError
-from autograder.results import SubmissionResult
+from autograder.results import UNREAD, SubmissionResult, first_notes
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS attempts (
     id INTEGER PRIMARY KEY, lab TEXT NOT NULL, student TEXT NOT NULL, number INTEGER NOT NULL, receipt TEXT NOT NULL UNIQUE,
-    digest TEXT NOT NULL, size INTEGER NOT NULL, received REAL NOT NULL, result TEXT, graded REAL,
+    digest TEXT NOT NULL, size INTEGER NOT NULL, received REAL NOT NULL, graded REAL,
+    status TEXT, score REAL, fault INTEGER, points TEXT,
     UNIQUE (lab, student, number));
-CREATE INDEX IF NOT EXISTS open_attempts ON attempts (id) WHERE result IS NULL;
+CREATE INDEX IF NOT EXISTS waiting_attempts ON attempts (id) WHERE graded IS NULL;
+CREATE TABLE IF NOT EXISTS results (attempt INTEGER PRIMARY KEY, result TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS invitations (token TEXT PRIMARY KEY, student TEXT NOT NULL UNIQUE, team INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS events (
     id INTEGER PRIMARY KEY, at REAL NOT NULL, who TEXT NOT NULL, what TEXT NOT NULL, lab TEXT NOT NULL,
     student TEXT NOT NULL, details TEXT NOT NULL);
 """
 
+#: All of an attempt but its result, which may be large, and lies in a table of its own so that lists never read past it.
+_LISTED = "id, lab, student, number, receipt, digest, size, received, graded, status, score, fault, points"
+
 #: Without 0, 1, I and O, which people read aloud wrongly.
 _LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """What lists and counts need of an attempt's result; ``Journal.result`` has the whole."""
+
+    status: str
+    score: float
+    #: Whether the grader itself failed.
+    fault: bool = False
+    #: question -> points
+    points: dict[str, float] = field(default_factory=dict, hash=False)
+
+    @property
+    def readable(self) -> bool:
+        """Whether there was a notebook to grade."""
+        return self.status not in UNREAD
+
+
+@dataclass(frozen=True)
 class Attempt:
-    """One notebook that came in. ``result`` is its verdict, under inputs of its own; None until there is one."""
+    """One notebook that came in. ``verdict`` is that under inputs of its own; None until there is one."""
 
     id: int
     lab: str
@@ -56,7 +78,7 @@ class Attempt:
     size: int
     #: When it was on disk, in seconds since 1970.
     received: float
-    result: SubmissionResult | None = None
+    verdict: Verdict | None = None
     graded: float | None = None
 
     @property
@@ -67,7 +89,7 @@ class Attempt:
     @property
     def counted(self) -> bool:
         """Whether it uses up one of the student's attempts: not where the grader itself failed."""
-        return self.result is None or not self.result.fault
+        return self.verdict is None or not self.verdict.fault
 
 
 @dataclass(frozen=True)
@@ -112,10 +134,33 @@ class Journal:
             with self._database():
                 self._db.execute("PRAGMA journal_mode = WAL")
                 self._db.execute("PRAGMA synchronous = FULL")
+                self._mend_old()
                 self._db.executescript(_SCHEMA)
         except OSError as error:
             raise UserError(f"The folder {folder} cannot be written to: {error.strerror}.") from None
         _to_disk(self.folder)
+
+    def _mend_old(self) -> None:
+        """Give a journal of an earlier version, whose attempts hold their results, the tables of this one: all or nothing."""
+        with self._change():
+            columns = [column["name"] for column in self._db.execute("PRAGMA table_info(attempts)")]
+            if "result" not in columns:
+                return
+            self._db.execute("DROP INDEX IF EXISTS open_attempts")
+            self._db.execute("ALTER TABLE attempts RENAME TO old_attempts")
+            for statement in _SCHEMA.split(";"):
+                self._db.execute(statement)
+            self._db.execute(
+                "INSERT INTO attempts (id, lab, student, number, receipt, digest, size, received, graded) "
+                "SELECT id, lab, student, number, receipt, digest, size, received, graded FROM old_attempts"
+            )
+            for number, text in self._db.execute(
+                "SELECT id, result FROM old_attempts WHERE result IS NOT NULL"
+            ):
+                result = SubmissionResult.from_dict(json.loads(text))
+                form = result.notes[: len(result.notes) - len(result.run_notes)]
+                self._write(number, replace(result, notes=(*first_notes(form), *result.run_notes)))
+            self._db.execute("DROP TABLE old_attempts")
 
     def close(self) -> None:
         """Let go of the files."""
@@ -159,13 +204,37 @@ class Journal:
 
     def finish(self, attempt: Attempt, result: SubmissionResult) -> bool:
         """Keep the verdict on an attempt, unless it has one; whether this one was kept."""
-        text = json.dumps(replace(result, notebook="").as_dict())
-        with self._database():
+        with self._change():
             done = self._db.execute(
-                "UPDATE attempts SET result = ?, graded = ? WHERE id = ? AND result IS NULL",
-                (text, time.time(), attempt.id),
+                "UPDATE attempts SET graded = ? WHERE id = ? AND graded IS NULL", (time.time(), attempt.id)
             )
+            if done.rowcount == 1:
+                self._write(attempt.id, result)
         return done.rowcount == 1
+
+    def _write(self, number: int, result: SubmissionResult) -> None:
+        points = json.dumps({question.name: question.points for question in result.questions})
+        self._db.execute(
+            "UPDATE attempts SET status = ?, score = ?, fault = ?, points = ? WHERE id = ?",
+            (result.status, result.score, bool(result.fault), points, number),
+        )
+        text = json.dumps(replace(result, notebook="").as_dict())
+        self._db.execute("INSERT OR REPLACE INTO results VALUES (?, ?)", (number, text))
+
+    def result(self, attempt: Attempt) -> SubmissionResult | None:
+        """The whole result of an attempt; None until there is one."""
+        with self._database():
+            row = self._db.execute("SELECT result FROM results WHERE attempt = ?", (attempt.id,)).fetchone()
+        return _result(row[0]) if row else None
+
+    def used(self, attempt: Attempt) -> int:
+        """Which of its student's attempts it is, those left out that used up none."""
+        with self._database():
+            (before,) = self._db.execute(
+                "SELECT COUNT(*) FROM attempts WHERE lab = ? AND student = ? AND number < ? AND fault IS NOT 1",
+                (attempt.lab, attempt.student, attempt.number),
+            ).fetchone()
+        return int(before) + 1
 
     def attempts(self, lab: str, student: str | None = None) -> list[Attempt]:
         """The attempts at a lab, of one student or of all, in the order in which they came."""
@@ -184,21 +253,24 @@ class Journal:
 
     def open(self) -> list[Attempt]:
         """The attempts without a verdict."""
-        return self._attempts("WHERE result IS NULL")
+        return self._attempts("WHERE graded IS NULL")
 
     def judge_again(self, attempt: Attempt, who: str) -> None:
         """Take an attempt's verdict away, which the log keeps: it will be made again."""
-        kept = attempt.result.as_json() if attempt.result is not None else None
+        result = self.result(attempt)
+        kept = result.as_json() if result is not None else None
         with self._lock:
             self.log(who, "regrade", attempt.lab, attempt.student, receipt=attempt.receipt, verdict=kept)
-            with self._database():
+            with self._change():
                 self._db.execute(
-                    "UPDATE attempts SET result = NULL, graded = NULL WHERE id = ?", (attempt.id,)
+                    "UPDATE attempts SET graded = NULL, status = NULL, score = NULL, fault = NULL, points = NULL WHERE id = ?",
+                    (attempt.id,),
                 )
+                self._db.execute("DELETE FROM results WHERE attempt = ?", (attempt.id,))
 
     def _attempts(self, where: str, *values: object) -> list[Attempt]:
         with self._database():
-            rows = self._db.execute(f"SELECT * FROM attempts {where} ORDER BY id", values).fetchall()
+            rows = self._db.execute(f"SELECT {_LISTED} FROM attempts {where} ORDER BY id", values).fetchall()
         return [_attempt(dict(row)) for row in rows]
 
     # People
@@ -236,16 +308,18 @@ class Journal:
                 "INSERT INTO events (at, who, what, lab, student, details) VALUES (?, ?, ?, ?, ?, ?)", row
             )
 
-    def events(self, *what: str, lab: str | None = None, student: str | None = None) -> list[Event]:
-        """What was done of these kinds, in order."""
+    def events(
+        self, *what: str, lab: str | None = None, student: str | None = None, last: int = -1
+    ) -> list[Event]:
+        """What was done of these kinds, in order; the ``last`` so many only."""
         query = f"SELECT * FROM events WHERE what IN ({', '.join('?' * len(what))})"
-        values: list[str] = list(what)
+        values: list[str | int] = list(what)
         for column, value in (("lab", lab), ("student", student)):
             if value is not None:
                 query, values = f"{query} AND {column} = ?", [*values, value]
         with self._database():
-            rows = self._db.execute(f"{query} ORDER BY id", values).fetchall()
-        return [Event(**{**dict(row), "details": json.loads(row["details"])}) for row in rows]
+            rows = self._db.execute(f"{query} ORDER BY id DESC LIMIT ?", (*values, last)).fetchall()
+        return [Event(**{**dict(row), "details": json.loads(row["details"])}) for row in reversed(rows)]
 
     @contextmanager
     def _database(self) -> Iterator[None]:
@@ -258,14 +332,30 @@ class Journal:
                     f"The journal in {self.folder} cannot be read or written ({error}): nothing is taken until it can be."
                 ) from error
 
+    @contextmanager
+    def _change(self) -> Iterator[None]:
+        """Several statements that take effect together or not at all."""
+        with self._database():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # a full disk may have undone it already
+                    self._db.execute("ROLLBACK")
+                raise
+
 
 def _attempt(row: dict[str, Any]) -> Attempt:
-    return Attempt(**{**row, "result": _verdict(row["result"]) if row["result"] else None})
+    status, score, fault, points = (row.pop(name) for name in ("status", "score", "fault", "points"))
+    if row["graded"] is None:
+        return Attempt(**row)
+    return Attempt(**row, verdict=Verdict(status, score, bool(fault), json.loads(points)))
 
 
-@lru_cache(maxsize=1000)
-def _verdict(stored: str) -> SubmissionResult:
-    """A verdict as it is stored. Whoever waits for one asks for their earlier ones each time."""
+@lru_cache(maxsize=500)
+def _result(stored: str) -> SubmissionResult:
+    """A result as it is stored. Whoever waits for one asks for their newest ones each time."""
     return SubmissionResult.from_dict(json.loads(stored))
 
 

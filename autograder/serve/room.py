@@ -53,10 +53,11 @@ class Room:
         """The room as the journal has it."""
         room = cls(lab)
         for attempt in journal.attempts(lab):
-            if attempt.result is None:
+            result = journal.result(attempt) if attempt.verdict is not None else None
+            if result is None:
                 room.came_in(attempt)
             else:
-                room.verdict(attempt, attempt.result)
+                room.verdict(attempt, result)
         for event in journal.events("exercise", lab=lab):
             room.exercise = Exercise(**event.details)
         return room

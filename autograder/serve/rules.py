@@ -71,24 +71,26 @@ def counting(lab: str, attempts: Sequence[Attempt]) -> Attempt | None:
     graded = [
         attempt
         for attempt in attempts
-        if attempt.result and attempt.result.readable and not attempt.result.fault
+        if attempt.verdict and attempt.verdict.readable and not attempt.verdict.fault
     ]
     if not graded:
         return attempts[-1] if attempts else None
     if settings().live_of(lab).counts == "last":
         return graded[-1]
-    return max(graded, key=lambda attempt: (_worth(attempt), attempt.number))
+    due = settings().due(lab)
+    longer = extension_of(lab, graded[0].student) if due is not None else None
+    own = due + longer if due is not None and longer else due
+    return max(graded, key=lambda attempt: (_worth(attempt, own), attempt.number))
 
 
-def _worth(attempt: Attempt) -> float:
-    """The points of an attempt after its lateness."""
-    assert attempt.result is not None
-    due = settings().due(attempt.lab)
+def _worth(attempt: Attempt, due: datetime | None) -> float:
+    """The points of an attempt after its lateness. ``due``: with the student's own extension."""
+    assert attempt.verdict is not None
+    score = attempt.verdict.score
     if due is None:
-        return attempt.result.score
-    longer = extension_of(attempt.lab, attempt.student)
-    late = attempt.received - (due + longer if longer else due).replace(tzinfo=UTC).timestamp()
-    return attempt.result.score - (settings().penalty(attempt.lab, attempt.result.score, late) or 0.0)
+        return score
+    late = attempt.received - due.replace(tzinfo=UTC).timestamp()
+    return score - (settings().penalty(attempt.lab, score, late) or 0.0)
 
 
 def shows_points(lab: str, student: str) -> bool:
@@ -97,10 +99,9 @@ def shows_points(lab: str, student: str) -> bool:
     return verdicts == "at once" or (closing is not None and time.time() > closing)
 
 
-def card_of(attempt: Attempt, earlier: Sequence[Attempt], queue: FairQueue) -> dict[str, Any]:
-    """What a student sees of an attempt of theirs, as JSON. ``earlier`` are those before it."""
+def card_of(attempt: Attempt, result: SubmissionResult | None, used: int, queue: FairQueue) -> dict[str, Any]:
+    """What a student sees of an attempt of theirs, as JSON. ``used``: which of those it is that count as one."""
     policy = settings().live_of(attempt.lab)
-    used = sum(before.counted for before in earlier) + 1
     card: dict[str, Any] = {
         "lab": attempt.lab,
         "title": spec(attempt.lab).title,
@@ -114,7 +115,7 @@ def card_of(attempt: Attempt, earlier: Sequence[Attempt], queue: FairQueue) -> d
         "state": "waiting",
         "questions": [],
     }
-    if attempt.result is None:
+    if result is None:
         ahead = queue.ahead_of(attempt) or 0
         return card | {"ahead": ahead, "seconds": math.ceil(queue.seconds_for(ahead))}
     points = shows_points(attempt.lab, attempt.student)
@@ -125,7 +126,7 @@ def card_of(attempt: Attempt, earlier: Sequence[Attempt], queue: FairQueue) -> d
             "state": "kept",
             "message": f"You will see what became of it when the lab has closed{when}.",
         }
-    return card | _verdict(attempt.result, points)
+    return card | _verdict(result, points)
 
 
 def _verdict(result: SubmissionResult, points: bool) -> dict[str, Any]:

@@ -61,7 +61,7 @@ class State(Handler):
                 "seconds": math.ceil(service.queue.seconds_for(waiting)) if waiting else 0,
                 "trouble": service.trouble,
                 "grading": service.grading,
-                "log": [_line(event) for event in journal.events(*_LOGGED, lab=lab)[-SHOWN:]],
+                "log": [_line(event) for event in journal.events(*_LOGGED, lab=lab, last=SHOWN)],
             }
         )
 
@@ -71,25 +71,25 @@ def _row(lab: str, student: str, attempts: list[Attempt], asked: dict[str, dict[
     counting, person = rules.counting(lab, attempts), class_list().find(student)
     longer = extension_of(lab, student)
     request = asked.get(student)
-    result = counting.result if counting else None
+    verdict = counting.verdict if counting else None
     return {
         "student": student,
         "name": person.name if person else "",
         "section": person.section if person else "",
         "attempts": len(attempts),
-        "waiting": sum(attempt.result is None for attempt in attempts),
+        "waiting": sum(attempt.verdict is None for attempt in attempts),
         "status": ""
         if not attempts
         else "waiting"
-        if result is None
+        if verdict is None
         else "fault"
-        if result.fault
-        else result.status,
-        "score": result.score if result else None,
+        if verdict.fault
+        else verdict.status,
+        "score": verdict.score if verdict else None,
         "receipt": counting.receipt if counting else "",
         "last": attempts[-1].receipt if attempts else "",
         "days": longer.total_seconds() / 86400 if longer else 0,
-        "questions": {q.name: q.points for q in result.questions} if result else {},
+        "questions": verdict.points if verdict else {},
         "request": request if request and not request["answer"] else None,
     }
 
@@ -172,7 +172,7 @@ class Decide(Handler):
         attempt = self.service.journal.of_receipt(str(wish.get("receipt")))
         if attempt is None or attempt.lab != lab:
             raise Failure(404, "There is no such receipt")
-        if attempt.result is None:
+        if attempt.verdict is None:
             raise Failure(409, "This one is being graded already")
         self.service.journal.judge_again(attempt, who)
         again = self.service.journal.attempt(attempt.id)

@@ -14,6 +14,7 @@ from autograder.audit.simulate import answered
 from autograder.course.masters import solved
 from autograder.grading.repair import Template, definitions_of, kept_name, made_by_demonstrations, repair
 from autograder.grading.submissions import Unreadable
+from autograder.results import MAX_NOTES
 
 LAB = "01_markov_bigram"
 
@@ -67,6 +68,16 @@ def test_a_missing_test_cell_comes_back_right_after_its_answer(notebook, templat
     del notebook.cells[position(notebook, "test_normalise_rows")]
     names = order(repair(raw(notebook), template))
     assert names[names.index("normalise_rows") + 1] == "test_normalise_rows"
+
+
+def test_a_thousand_copies_of_a_given_cell_make_a_few_notes_that_say_how_many_more(notebook, template):
+    given = notebook.cells[position(notebook, next(iter(template.test_of.values())))]
+    for number in range(1000):
+        notebook.cells.append(copy.deepcopy(given))
+        notebook.cells[-1].id = f"copy-{number}"
+    notes = repair(raw(notebook), template).notes
+    assert len(notes) == MAX_NOTES + 1
+    assert notes[-1] == f"… and {1000 - MAX_NOTES} more notes like these."
 
 
 def test_a_doubled_answer_runs_twice_and_its_test_comes_after_the_second(notebook, template):

@@ -17,6 +17,7 @@ from autograder.errors import UserError
 from autograder.results import SubmissionResult
 from autograder.serve import hand_in
 from autograder.serve.hand_in import LISTED, MAX_BYTES, WAITS_OF_ONE
+from autograder.serve.journal import Journal
 from autograder.serve.service import A_MINUTE, UPLOADS_OF_ONE, Options
 from tests.fixtures.live_class import NOTEBOOK, Answer, LiveClass, addresses
 
@@ -380,6 +381,49 @@ def test_what_a_student_writes_cannot_command_the_teams_screen(live):
     assert live.ask(f"/labs/{LAB}/requests", b'{"text": "a\\u202eb\\u001b[31mc\\ud800"}', "ada").status == 201
     [asked] = live.ask(f"/labs/{LAB}/requests", who="ada").json["requests"]
     assert not set(asked["text"]) & set("\u202e\x1b\ud800") and asked["text"].startswith("a")
+
+
+def many_attempts(live: LiveClass, count: int, make_result) -> list[str]:
+    """The receipts of so many attempts of ada's, all graded."""
+    journal, receipts = live.service.journal, []
+    for number in range(count):
+        file = journal.incoming / "upload"
+        file.write_bytes(NOTEBOOK + str(number).encode())
+        attempt, _ = journal.receive(LAB, "ada", file, lambda earlier: None)
+        journal.finish(attempt, make_result("ada", number % 5, 1))
+        receipts.append(attempt.receipt)
+    return receipts
+
+
+def test_a_request_reads_the_results_that_it_shows_and_no_others(live, make_result, monkeypatch):
+    receipts = many_attempts(live, LISTED + 30, make_result)
+    read: list[object] = []
+    result = Journal.result
+    monkeypatch.setattr(
+        Journal, "result", lambda journal, attempt: read.append(attempt) or result(journal, attempt)
+    )
+    for path, who, most in [
+        (f"/labs/{LAB}/attempts", "ada", LISTED + 1),
+        (f"/receipts/{receipts[3]}", "ada", 1),
+        (f"/team/{LAB}/state", "prof", 0),
+    ]:
+        read.clear()
+        seen: list[str] = []
+        live.service.journal._db.set_trace_callback(seen.append)
+        assert live.ask(path, who=who).status == 200
+        live.service.journal._db.set_trace_callback(None)
+        assert len(read) <= most and sum("FROM results" in statement for statement in seen) <= most
+    assert live.ask(f"/receipts/{receipts[3]}", who="ada").json["attempt"] == 4
+
+
+def test_who_asks_more_than_any_page_of_ours_does_is_told_so_and_the_others_are_answered(live, monkeypatch):
+    monkeypatch.setattr("autograder.serve.service.READS_A_MINUTE", 20)
+    statuses = [live.ask(f"/labs/{LAB}/attempts", who="ada").status for _ in range(23)]
+    assert statuses == [200] * 20 + [429] * 3
+    refused = live.ask(f"/labs/{LAB}/requests", who="ada")
+    assert refused.status == 429 and "wait a minute" in refused.json["message"]
+    assert live.ask(f"/labs/{LAB}/attempts", who="bo").status == 200
+    assert live.ask(HAND_IN, NOTEBOOK, "ada").status == 201, "handing in has a rate of its own"
 
 
 def test_a_name_that_no_folder_can_have_is_nobodys(live):

@@ -99,6 +99,11 @@ def test_a_name_that_no_folder_can_have_is_refused_in_words(live):
     assert answer.status == 403 and "cannot be the name of a folder" in answer.json["message"]
 
 
+def test_a_browser_reads_why_its_login_is_refused(live):
+    answer = live.ask(f"{PREFIX}", who="strange", Accept="text/html")
+    assert answer.status == 403 and "cannot be the name of a folder" in answer.body.decode()
+
+
 def test_a_browser_that_nobody_knows_is_sent_to_the_hub(live):
     answer = live.ask(PREFIX, Accept="text/html")
     assert answer.status == 302

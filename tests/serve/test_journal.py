@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,7 +87,8 @@ def test_a_verdict_is_kept_once(journal, make_result):
     assert journal.finish(attempt, make_result("ada", 4, 6))
     assert not journal.finish(attempt, make_result("ada", 0, 0))
     [kept] = journal.attempts(LAB, "ada")
-    assert kept.result is not None and kept.result.score == 10
+    assert kept.verdict is not None and kept.verdict.score == 10
+    assert journal.result(kept) == replace(make_result("ada", 4, 6), notebook="")
     assert journal.open() == []
 
 
@@ -96,6 +99,76 @@ def test_a_verdict_that_is_taken_away_is_kept_in_the_log(journal, make_result):
     [event] = journal.events("regrade", student="ada")
     assert (event.who, event.details["verdict"]["score"]) == ("prof", 10)
     assert [left.receipt for left in journal.open()] == [attempt.receipt]
+
+
+#: What the attempts of version 0.1.0 were kept in.
+OLD = """
+CREATE TABLE attempts (
+    id INTEGER PRIMARY KEY, lab TEXT NOT NULL, student TEXT NOT NULL, number INTEGER NOT NULL, receipt TEXT NOT NULL UNIQUE,
+    digest TEXT NOT NULL, size INTEGER NOT NULL, received REAL NOT NULL, result TEXT, graded REAL,
+    UNIQUE (lab, student, number));
+CREATE INDEX open_attempts ON attempts (id) WHERE result IS NULL;
+"""
+
+
+def test_a_journal_of_an_earlier_version_opens_with_all_that_it_held(tmp_path, make_result):
+    (tmp_path / "live").mkdir()
+    results = [
+        make_result("ada", 4, 6),
+        replace(make_result("ada", 0, 0), status="unreadable", fault="ours"),
+        replace(
+            make_result("bo", 1, 2), notes=(*map(str, range(200)), "It ended."), run_notes=("It ended.",)
+        ),
+    ]
+    with sqlite3.connect(tmp_path / "live" / "journal.db") as old:
+        old.executescript(OLD)
+        for number, result in enumerate(results, start=1):
+            row = (
+                number,
+                LAB,
+                result.student,
+                number,
+                f"r{number}",
+                "d",
+                1,
+                100.0,
+                json.dumps(result.as_dict()),
+                200.0,
+            )
+            old.execute(f"INSERT INTO attempts VALUES ({', '.join('?' * 10)})", row)
+        old.execute("INSERT INTO attempts VALUES (4, ?, 'ada', 4, 'r4', 'd', 1, 100.0, NULL, NULL)", (LAB,))
+    for _ in range(2):  # and again, once it is one of today's
+        journal = Journal(tmp_path / "live")
+        *graded, waiting = journal.attempts(LAB)
+        assert [(one.receipt, one.received, one.graded) for one in graded] == [
+            (f"r{n}", 100.0, 200.0) for n in (1, 2, 3)
+        ]
+        assert [one.verdict.score for one in graded] == [result.score for result in results]
+        assert [(one.verdict.fault, one.verdict.readable) for one in graded] == [
+            (False, True),
+            (True, False),
+            (False, True),
+        ]
+        assert journal.result(graded[0]) == replace(results[0], notebook="")
+        assert journal.result(graded[2]).notes[-2:] == ("… and 150 more notes like these.", "It ended.")
+        assert journal.open() == [waiting] and waiting.verdict is None and journal.used(waiting) == 2
+        journal.close()
+
+
+def test_a_migration_that_is_cut_off_leaves_the_old_journal(tmp_path, make_result, monkeypatch):
+    place = tmp_path / "live" / "journal.db"
+    place.parent.mkdir()
+    with sqlite3.connect(place) as old:
+        old.executescript(OLD)
+        text = json.dumps(make_result("ada", 4, 6).as_dict())
+        old.execute(
+            "INSERT INTO attempts VALUES (1, ?, 'ada', 1, 'r1', 'd', 1, 100.0, ?, 200.0)", (LAB, text)
+        )
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Journal, "_write", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        Journal(tmp_path / "live")
+    [kept] = Journal(tmp_path / "live").attempts(LAB)
+    assert kept.verdict is not None and kept.verdict.score == 10
 
 
 def test_a_new_invitation_ends_the_old_one_and_no_token_is_written_down(journal, tmp_path):

@@ -116,7 +116,7 @@ def test_after_kills_of_service_and_workers_every_receipt_has_one_verdict_and_th
     assert len({attempt.receipt for attempt in attempts}) == len(attempts)
     known = {attempt.receipt for attempt in attempts}
     assert {receipt for receipt, _ in receipts.values()} <= known
-    assert all(attempt.result is not None for attempt in attempts if attempt.student in receipts)
+    assert all(attempt.verdict is not None for attempt in attempts if attempt.student in receipts)
 
 
 def test_a_second_service_does_not_start_on_the_same_folder(served, frozen):

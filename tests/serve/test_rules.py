@@ -12,22 +12,24 @@ import pytest
 from autograder.errors import UserError
 from autograder.serve import rules
 from autograder.serve.fair_queue import FairQueue
-from autograder.serve.journal import Attempt, Refused
+from autograder.serve.journal import Attempt, Refused, Verdict
 
 LAB = "00_warm_up"
 Make = Callable[..., Attempt]
 
 
 @pytest.fixture
-def attempt(make_result) -> Make:
+def attempt() -> Make:
     """``attempt(number, points)``: graded; None: waiting."""
 
     def make(
         number: int, points: float | None = None, received: float | None = None, **changes: object
     ) -> Attempt:
-        result = None if points is None else dataclasses.replace(make_result("ada"), score=points, **changes)
+        verdict = None
+        if points is not None:
+            verdict = dataclasses.replace(Verdict("graded", points), **changes)
         when = time.time() - 100 + number if received is None else received
-        return Attempt(number, LAB, "ada", number, f"r{number}", "", 1, when, result)
+        return Attempt(number, LAB, "ada", number, f"r{number}", "", 1, when, verdict)
 
     return make
 
@@ -52,7 +54,7 @@ def test_attempts_are_counted_and_one_on_which_the_grader_failed_is_none(course_
     course_at("[live]\nattempts = 2")
     two = [attempt(1, 1.0), attempt(2, 2.0)]
     assert "all 2 attempts" in str(refused(two))
-    rules.may_hand_in(LAB, "ada", [attempt(1, 0.0, fault="ours"), two[1]], FairQueue(1))
+    rules.may_hand_in(LAB, "ada", [attempt(1, 0.0, fault=True), two[1]], FairQueue(1))
 
 
 def test_a_labs_own_policy_replaces_what_it_says_and_nothing_else(course_at, attempt):
@@ -110,7 +112,7 @@ def test_what_could_not_be_read_or_graded_never_takes_an_attempts_place(course_a
     good = attempt(1, 3.0)
     assert (
         rules.counting(
-            LAB, [good, attempt(2, 0.0, status="unreadable"), attempt(3, 0.0, fault="ours"), attempt(4)]
+            LAB, [good, attempt(2, 0.0, status="unreadable"), attempt(3, 0.0, fault=True), attempt(4)]
         )
         is good
     )
@@ -128,32 +130,39 @@ def test_the_best_is_what_is_left_when_lateness_is_taken_off(course_at, attempt)
     assert rules.counting(LAB, [in_time, late]) is in_time
 
 
-def card(attempt: Attempt) -> dict:
-    return rules.card_of(attempt, [], FairQueue(1))
+@pytest.fixture
+def card(attempt, make_result) -> Callable[[], dict]:
+    """The card of a first attempt with ten points, under the policy of the moment."""
+
+    def make() -> dict:
+        result = dataclasses.replace(make_result("ada"), score=10.0)
+        return rules.card_of(attempt(1, 10.0), result, 1, FairQueue(1))
+
+    return make
 
 
-def test_a_card_at_once_has_points_and_causes(course_at, attempt):
+def test_a_card_at_once_has_points_and_causes(course_at, card):
     course_at("[live]\nattempts = 5")
-    shown = card(attempt(1, 10.0))
+    shown = card()
     assert (shown["attempt"], shown["of"], shown["score"]) == (1, 5, 10.0)
     assert {"points", "max_points", "cause", "hint"} <= shown["questions"][0].keys()
 
 
-def test_a_card_of_pass_or_fail_has_neither_points_nor_causes(course_at, attempt):
+def test_a_card_of_pass_or_fail_has_neither_points_nor_causes(course_at, card):
     course_at('[live]\nverdicts = "pass or fail"')
-    shown = card(attempt(1, 10.0))
+    shown = card()
     assert "score" not in shown
     assert all(question.keys() == {"name", "passed"} for question in shown["questions"])
 
 
-def test_a_card_after_closing_says_nothing_before_and_everything_after(course_at, attempt):
+def test_a_card_after_closing_says_nothing_before_and_everything_after(course_at, card):
     policy = '[live]\nverdicts = "after closing"\n[labs.00]\ncloses = '
     course_at(policy + in_so_many(60))
-    shown = card(attempt(1, 10.0))
+    shown = card()
     assert (shown["state"], shown["questions"]) == ("kept", [])
     assert "score" not in shown
     course_at(policy + in_so_many(-60))
-    assert card(attempt(1, 10.0))["score"] == 10.0
+    assert card()["score"] == 10.0
 
 
 def test_the_card_of_an_attempt_that_waits_says_how_long(course_at, attempt):
@@ -161,7 +170,7 @@ def test_the_card_of_an_attempt_that_waits_says_how_long(course_at, attempt):
     queue = FairQueue(1)
     for waiting in (attempt(1), attempt(2)):
         queue.put(waiting)
-    shown = rules.card_of(attempt(2), [attempt(1)], queue)
+    shown = rules.card_of(attempt(2), None, 2, queue)
     assert (shown["state"], shown["ahead"]) == ("waiting", 1)
     assert shown["seconds"] >= 1
 
