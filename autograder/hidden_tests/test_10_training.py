@@ -85,7 +85,9 @@ def test_the_input_of_sentences_of_one_length(student, rng):
 def test_both_hold_integers(student, rng):
     """The lecture's five lessons: both tensors hold integers, for a single sentence and several."""
     several = rng.integers(10, 90, size=(3, 4)).tolist()
-    for sentences in ([[2, 1, 0, 4]], several, [[]]):
+    one: list[list[int]] = [[2, 1, 0, 4]]
+    empty: list[list[int]] = [[]]
+    for sentences in (one, several, empty):
         _expect_shifted(student, sentences, 6, 5, 7, dtype=torch.long)
 
 
@@ -436,10 +438,8 @@ def test_where_eps_stands(student):
         _expect_adam(student, arguments, (wanted, None, None), "after the first step", ("the parameter",))
     gradient = torch.tensor([1e-9, -2e-9, 0.5, 30.0], dtype=torch.float64)
     wanted = -0.25 * gradient / (gradient.abs() + 1e-9)
-    arguments = (zeros, gradient, zeros, zeros, 1, 0.25, 0.9, 0.98)
-    _expect_adam(
-        student, arguments, (wanted, None, None), "after a first step without eps", ("the parameter",)
-    )
+    without = (zeros, gradient, zeros, zeros, 1, 0.25, 0.9, 0.98)
+    _expect_adam(student, without, (wanted, None, None), "after a first step without eps", ("the parameter",))
 
 
 @hidden_test("adam_step", weight=2)

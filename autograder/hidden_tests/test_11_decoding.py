@@ -399,6 +399,8 @@ def test_top_k_with_ties(student):
     logits = np.array([0.0, 2.0, 1.0, 2.0, 1.0, 1.0])
     for k in (1, 3, 4):
         expect_close(student(logits, k), _top_k(logits, k), "the probabilities when some logits are equal")
+    logits = np.tile([0.0, 1.0, 0.5, 1.0], 50)
+    expect_close(student(logits, 70), _top_k(logits, 70), "the probabilities when many logits are equal")
 
 
 @hidden_test("top_k", weight=0.7)
@@ -505,6 +507,17 @@ def test_with_p_of_one_all_stay(student):
         np.array([-np.inf, 1.0, -np.inf, 0.0]),
     ):
         expect_close(student(logits, 1.0), _softened(logits, 1), "the probabilities for p = 1")
+
+
+@hidden_test("top_p", weight=0.5)
+@_with_right_temperature
+def test_with_p_of_one_the_temperature_acts_as_ever(student):
+    """With p = 1 nobody is out, and the temperature acts as it always does."""
+    logits = np.log([0.5, 0.25, 0.125, 0.125])
+    for T in (0.5, 2.0):
+        expect_close(
+            student(logits, 1.0, T), _softened(logits, T), "the probabilities for p = 1 and another T"
+        )
 
 
 @hidden_test("top_p", weight=0.5)

@@ -560,6 +560,7 @@ FAIR: dict[str, dict[str, dict[str, float]]] = {
             "top_k_with_a_low_number": 3.5,
         },
         "top_p": {
+            "top_p_of_one_without_temperature": 3,
             "top_p_stays_below_but_keeps_one": 2.5,
             "top_p_temperature_last": 2.5,
             "top_p_up_to_the_first_sum": 3,

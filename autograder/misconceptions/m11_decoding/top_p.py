@@ -142,6 +142,15 @@ def top_p_takes_the_last_of_equals(logits, p, T=1.0):
     return _nucleus(logits[::-1], T, _enough(p))[::-1]
 
 
+@misconception(
+    "top_p", title="for p = 1 the temperature is forgotten", keeps="right for every other p, and for T = 1"
+)
+def top_p_of_one_without_temperature(logits, p, T=1.0):
+    """For p = 1 you return the softmax of the logits themselves. All words stay then, but the temperature acts all the same: divide by T
+    first."""
+    return _softmax(np.asarray(logits, dtype=float)) if p == 1 else _nucleus(logits, T, _enough(p))
+
+
 @alternative("top_p")
 def top_p_word_by_word(logits, p, T=1.0):
     probabilities = _softmax(np.asarray(logits, dtype=float) / T).tolist()

@@ -129,6 +129,18 @@ def other_models(greedy: Any) -> None:
         "notebook's EOS",
     )
     equal(tokens, [2], f"with eos = 2 the tokens should be [2] here, but they are {tokens}")
+    asked: list[int] = []
+
+    def noting(prefixes: Any) -> np.ndarray:
+        asked.extend(int(one[0]) for one in prefixes)
+        return other_step(prefixes)
+
+    greedy(noting, 5, 2, 8)
+    ensure(
+        set(asked) == {5},
+        f"here the argument bos is 5, but a prefix begins with {next((one for one in asked if one != 5), None)}: begin with `bos`, not with "
+        "the notebook's BOS",
+    )
     row = np.full(10001, 1e-4)
     row[[0, 7]] = 1e-5, 2e-4
     tokens, number = _hypothesis(greedy(lambda prefixes: np.log([row]), 20000, 0, 100), "the result")
@@ -251,6 +263,11 @@ def places_and_ties(top_k: Any) -> None:
         "the words should stay in their places, not be sorted",
         atol=1e-4,
     )
+    many = np.asarray(top_k(np.tile([0.0, 1.0], 100), 60), dtype=float)
+    ensure(
+        int((many > 0).sum()) != 60 or np.allclose(many[1:120:2], 1 / 60),
+        'of a hundred equal logits the 60 with the lowest numbers should stay, and yours are others: sort with kind="stable"',
+    )
     tied = top_k(np.array([1.0, 2.0, 1.0, 1.0]), 2)
     ensure(
         int((np.asarray(tied) > 0).sum()) == 2,
@@ -345,6 +362,12 @@ def one_keeps_all(top_p: Any) -> None:
         "to 1 before it",
     )
     close(rare, [0, 0.7311, 0, 0.2689], "for p = 1 the probabilities should be the softmax", atol=1e-4)
+    close(
+        top_p(np.log([0.5, 0.25, 0.25]), 1.0, 0.5),
+        [2 / 3, 1 / 6, 1 / 6],
+        "for p = 1 all the words stay, but the temperature acts all the same: .5, .25, .25 become ⅔, ⅙, ⅙ with T = ½",
+        atol=1e-4,
+    )
 
 
 @public_check("top_p")
