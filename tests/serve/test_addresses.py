@@ -184,6 +184,11 @@ def test_who_waits_for_an_answer_does_not_make_way_for_silent_connections(live):
 
     waiting = threading.Thread(target=wait)
     waiting.start()
+    end = time.monotonic() + 60
+    while (
+        not live.service.waits.total() and not answers and time.monotonic() < end
+    ):  # until its question has come
+        time.sleep(0.01)
     with contextlib.ExitStack() as lines:
         for _ in range(300):
             lines.enter_context(socket.create_connection(("127.0.0.1", live.port), 60))
