@@ -66,7 +66,8 @@ class Room:
             service.stop()
         journal = Journal(folder / "out" / "live")
         names = {student: case.name for student, (case, _) in bodies.items()} | {"honest": "honest"}
-        self.results = {names[a.student]: a.result for a in journal.attempts(lab) if a.result is not None}
+        results = {names[attempt.student]: journal.result(attempt) for attempt in journal.attempts(lab)}
+        self.results = {name: result for name, result in results.items() if result is not None}
         journal.close()
 
     def _send(
