@@ -58,6 +58,8 @@ def _read() -> Settings:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path} is not valid TOML: {error}.") from None
+    except RecursionError:
+        raise UserError(f"{path} is not valid TOML: brackets stand inside one another too deep.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read: {error}.") from None
     try:
@@ -212,7 +214,7 @@ def _names(dotted: str) -> list[str]:
     """The parts of a dotted key."""
     try:
         value: Any = tomllib.loads(f"{dotted} = 0")
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return []
     names = []
     while isinstance(value, dict):

@@ -77,6 +77,12 @@ def test_a_mistake_is_refused_in_one_sentence_with_its_line(course_at, right, wr
     assert "\n" not in str(caught.value) and str(caught.value).endswith(".")
 
 
+def test_brackets_without_end_are_one_sentence(course_at):
+    course_at("x = " + "[" * 5_000)
+    with pytest.raises(UserError, match="brackets stand inside one another too deep"):
+        settings()
+
+
 def test_a_lab_named_twice_is_refused(course_at):
     course_at(COURSE + "\n[labs.1]\ndue = 2026-10-16\n")
     with pytest.raises(UserError, match=f"lab {LAB} has a section of its own already"):
