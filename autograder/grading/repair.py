@@ -222,9 +222,13 @@ def _demonstration(source: str, template: Template) -> Demonstration:
 
 @cache
 def demonstration(source: str) -> Demonstration:
-    """What the cell ``source`` of a master would make."""
+    """What the cell ``source`` of a master would make; nothing is known of one that is not Python alone (``%pip``, ``!ls``)."""
     lent, made = [], set()
-    for node in ast.parse(source).body:
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:
+        return Demonstration()
+    for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
                 one = (

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from autograder.audit.simulate import answered
 from autograder.course.masters import solved
-from autograder.grading.repair import Template, definitions_of, kept_name, made_by_demonstrations, repair
+from autograder.grading.repair import (
+    Template,
+    definitions_of,
+    demonstration,
+    kept_name,
+    made_by_demonstrations,
+    repair,
+)
 from autograder.grading.submissions import Unreadable
 from autograder.results import MAX_NOTES
 
@@ -129,6 +136,11 @@ def test_of_what_a_figures_cell_defines_only_that_runs_which_is_used_directly_or
     assert "begin = " not in ran
     unused, _ = in_lab_10("def noam_rate(step, d_model, warmup):\n    # math and descend\n    return step")
     assert not any("def descend(" in source for source in unused.executed_source())
+
+
+def test_a_figures_cell_with_a_magic_lends_nothing_and_harms_nobody():
+    assert not demonstration("%matplotlib inline\nimport math")
+    assert not demonstration("!ls\nimport math")
 
 
 def test_names_that_only_a_figures_cell_would_make_are_known():
