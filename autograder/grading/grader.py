@@ -177,8 +177,7 @@ class Grader:
             notes.append(f"While “{name}” was tested, {ends[0]}.")
         if missing := _missing_names(runs, name, repaired, self.template):
             notes.append(
-                f"“{name}” may use {missing} of a cell that does not run when work is graded, and so stopped: an answer makes all that "
-                "it uses in cells of its own."
+                f"“{name}” uses {missing}, which only a cell makes that does not run when work is graded: make it in a cell of your own."
             )
         score = earned(points, [(run.test.weight, run.result.passed) for run in runs])
         if forbidden and settings().forbidden == "zero":
@@ -282,7 +281,9 @@ def _answers_differ(session: Session, clock: JudgeClock, function: str, runs: Se
         failed.trace, failed.trace
     ):  # what cannot be compared equals nothing
         return False
+    status = session.status
     again, end = run_in(session, clock, function, failed.test)
+    session.status = status  # how the second time ended is nobody's fault
     try:
         with clock.judging():
             return not end and bool(again.trace) and not traces_match(again.trace, failed.trace)

@@ -29,6 +29,8 @@ MAX_PARTS = 5_000_000
 #: Characters of code in one cell, and in all. As a syntax tree code takes some four hundred times its size.
 MAX_CELL_CODE = 200_000
 MAX_CODE = 1_000_000
+#: Characters of an answer in which names are looked for that nobody has made.
+MAX_READ_FOR_NAMES = 20_000
 
 
 @dataclass(frozen=True)
@@ -249,9 +251,16 @@ def demonstration(source: str) -> Demonstration:
 
 
 def made_by_demonstrations(answer: str, template: Template) -> list[str]:
-    """The names in an answer that only cells which are not run would make."""
+    """The names that an answer uses, does not bind itself, and only cells which are not run would make."""
+    try:
+        nodes = [*ast.walk(ast.parse(answer[:MAX_READ_FOR_NAMES]))]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    own = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
     made = frozenset[str]().union(*(demonstration(source).made for source in template.skipped.values()))
-    return sorted(_names_in(answer) & made)
+    return sorted(({node.id for node in names} & made) - own)
 
 
 def _names_in(code: str) -> frozenset[str]:

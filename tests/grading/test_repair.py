@@ -146,6 +146,8 @@ def test_a_figures_cell_with_a_magic_lends_nothing_and_harms_nobody():
 def test_names_that_only_a_figures_cell_would_make_are_known():
     _, template = in_lab_10("pass")
     assert made_by_demonstrations("def f():\n    return valley + theirs", template) == ["valley"]
+    own = "def noam_rate(step, d_model, warmup):\n    fig = step\n    return fig * d_model + valley"
+    assert made_by_demonstrations(own, template) == ["valley"]
 
 
 def test_a_helper_in_a_changed_figure_cell_is_still_defined(notebook, template):
