@@ -76,15 +76,15 @@ def release(lab: str, out: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     write_kit(lab, folder / "coursekit")
     for source in data_files(lab):
-        # what lay beside an imported notebook lies beside it again
-        target = (
-            folder if source.name == lab else folder / "data" / source.relative_to(course_root() / "data")
-        )
+        # What lay beside an imported notebook lies beside it again; our own labs have a folder of their name in data/.
+        is_beside = bool(source_of_import(lab)) and source.name == lab
+        target = folder if is_beside else folder / "data" / source.relative_to(course_root() / "data")
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
             shutil.copytree(source, target, dirs_exist_ok=True)
         else:
             shutil.copy2(source, target)
+    _write_kit_zip(folder)  # all that the notebook needs, and so before it
     write_atomically(folder / f"{lab}.ipynb", nbformat.writes(notebook) + "\n")
     latest = max(
         [lab, *(name for name in all_labs() if (out / name).is_dir())]
@@ -94,7 +94,6 @@ def release(lab: str, out: Path) -> Path:
     torch = f"\n  - {conda_torch()}" if small else ""
     write_atomically(out / "environment.yml", _ENVIRONMENT.format(torch=torch))
     write_atomically(out / "requirements.txt", "\n".join(student_requirements(latest)) + "\n")
-    _write_kit_zip(folder)
     return folder / f"{lab}.ipynb"
 
 
@@ -110,10 +109,9 @@ def download_note(lab: str) -> str:
 
 
 def _write_kit_zip(folder: Path) -> None:
-    """``kit.zip``: kit and data in one file, for a notebook that is opened alone on Colab, Kaggle or Binder."""
+    """``kit.zip``: all that lies in the folder, in one file, for a notebook that is opened alone on Colab, Kaggle or Binder."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for part in ("coursekit", "data"):
-            for file in files_below(folder / part) if (folder / part).is_dir() else ():
-                archive.write(file, file.relative_to(folder).as_posix())
+        for file in files_below(folder):
+            archive.write(file, file.relative_to(folder).as_posix())
     write_atomically(folder / "kit.zip", content.getvalue())

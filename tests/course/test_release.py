@@ -11,12 +11,14 @@ import tempfile
 import nbformat
 import pytest
 import yaml
+from IPython.core.inputtransformer2 import TransformerManager
 from packaging.requirements import Requirement
 
 from autograder.course.build import check
-from autograder.course.masters import all_labs, lab_name, solution_source
+from autograder.course.masters import all_labs, course_root, lab_name, solution_source
 from autograder.course.policy_file import spec
 from autograder.course.release import release
+from autograder.course.visible_files import data_files, files_below
 from autograder.grading.repair import Template
 from autograder.testing import run
 
@@ -118,6 +120,44 @@ def test_a_notebook_alone_says_in_one_sentence_how_to_get_the_kit(bundle):
 def test_beside_the_kits_zip_a_notebook_alone_begins(tmp_path):
     release("01_markov_bigram", tmp_path)
     assert _first_cells(tmp_path / "01_markov_bigram", 2, has_kit=True) == ""
+
+
+@pytest.mark.parametrize("how", ["unpacked", "from kit.zip alone"])
+def test_all_data_that_the_master_names_are_found_where_the_course_is_not(bundle, tmp_path, how):
+    lab, out = bundle
+    folder = out / lab
+    if how == "from kit.zip alone":
+        folder = tmp_path
+        shutil.unpack_archive(out / lab / "kit.zip", folder)
+    names = [
+        file.relative_to(course_root() / "data").as_posix()
+        for source in data_files(lab)
+        for file in files_below(source)
+    ]
+    program = f"import coursekit.data\nfor name in {names}: print(coursekit.data.path(name))"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", _WITHOUT_THE_COURSE + "sys.path.insert(0, '')\n" + program],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [str(folder / "data" / name) for name in names]
+
+
+@pytest.mark.parametrize("lab", all_labs())
+def test_a_master_names_all_data_that_its_own_code_reads(lab):
+    """By the texts of the notebook that are files in ``data/``."""
+    texts = {
+        node.value
+        for cell in Template.of(lab).cells
+        if cell.cell_type == "code"
+        for node in ast.walk(ast.parse(TransformerManager().transform_cell(cell.source)))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    data = course_root() / "data"
+    named = {file.relative_to(data).as_posix() for source in data_files(lab) for file in files_below(source)}
+    assert {text for text in texts if "." in text and len(text) < 100 and (data / text).is_file()} <= named
 
 
 def test_the_requirements_beside_several_labs_are_those_of_the_latest(tmp_path):

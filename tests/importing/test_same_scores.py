@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import zipfile
 from pathlib import Path
 
 import nbformat
@@ -148,6 +149,7 @@ def test_files_beside_the_notebook_lie_beside_it_in_build_release_and_grading(co
         assert done.returncode == 0, done.stdout + done.stderr
     released = tmp_path / "release" / "24_numbers"
     assert {path.name for path in released.iterdir()} >= {"24_numbers.ipynb", "data", "numbers.txt"}
+    assert {"numbers.txt", "data/more.txt"} <= set(zipfile.ZipFile(released / "kit.zip").namelist())
     assert (released / "data" / "more.txt").is_file()
     text = (released / "24_numbers.ipynb").read_text()
     assert (
