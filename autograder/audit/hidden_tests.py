@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.course.masters import solution
-from autograder.course.policy_file import spec
 from autograder.testing.catalogue import Answer, answers_of
 from autograder.testing.run import earned, run_question, student_with_answer
 
@@ -60,11 +59,6 @@ def audit_question(lab: str, question: str, points: float) -> list[AnswerAudit]:
                 _audit_answer(lab, question, points, kind, answer.name, answer.function, answer.keeps)
             )
     return sorted(rows, key=lambda row: ["master", "alternative", "misconception"].index(row.kind))
-
-
-def audit_lab(lab: str) -> dict[str, list[AnswerAudit]]:
-    """Every question of a lab (full name)."""
-    return {question: audit_question(lab, question, points) for question, points in spec(lab).questions}
 
 
 def as_json(audits: Mapping[str, Mapping[str, list[AnswerAudit]]]) -> dict[str, Any]:

@@ -69,11 +69,6 @@ def without_wrapper(entries: Sequence[Entry], lab: str) -> list[Entry]:
 _SYSTEMS = {"canvas": "Canvas's", "moodle": "Moodle's", "classroom": "GitHub Classroom's"}
 
 
-def kind_of(entries: Sequence[Entry]) -> str:
-    """Which system made this download, from the names in it."""
-    return kind_and_why(entries)[0]
-
-
 def kind_and_why(entries: Sequence[Entry]) -> tuple[str, str]:
     """Which system made this download, and how many of the names say so: the majority decides, for each student can name one."""
     votes: dict[str, str] = {}  # an owner, as far as names tell, -> the kind that the name is of

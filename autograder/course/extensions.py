@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
-import io
 import os
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from autograder.course.lists import folded, number_in, read_list
+from autograder.course.masters import lab_name
 from autograder.course.safe_cells import safe_cell
 from autograder.errors import UserError
 
@@ -27,17 +29,18 @@ def granted(file: Path, lab: str, student: str) -> float | None:
 
 
 def add(file: Path, lab: str, student: str, days: float) -> None:
-    """Write a line; it has reached the disk when this returns."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    if not file.exists():
-        writer.writerow(_HEADER)
-    writer.writerow((lab, safe_cell(student), f"{days:g}"))
+    """Write a line; it has reached the disk when this returns. Lines of other programs stay, in our way of writing."""
+    rows: list[Sequence[str]] = [_HEADER]
+    if file.exists():
+        _read(file, file.stat().st_mtime_ns)  # a list that cannot be read is not made longer
+        rows += (row[:3] for row in read_list(file).rows)
+    rows.append((lab, safe_cell(student), f"{days:g}"))
     try:
-        with file.open("a", encoding="utf-8", newline="") as opened:
-            opened.write(text.getvalue())
+        with file.with_suffix(".new").open("w", encoding="utf-8", newline="") as opened:
+            csv.writer(opened).writerows(rows)
             opened.flush()
             os.fsync(opened.fileno())
+        file.with_suffix(".new").replace(file)
     except OSError as error:
         raise UserError(f"The extensions cannot be written to {file}: {error.strerror}.") from None
     _read.cache_clear()
@@ -46,16 +49,17 @@ def add(file: Path, lab: str, student: str, days: float) -> None:
 @lru_cache(maxsize=8)
 def _read(file: Path, changed: int) -> dict[tuple[str, str], tuple[int, float]]:
     """The last row about each lab and student, and the days that it gives. ``changed`` tells one state of the file from the next."""
-    with file.open(encoding="utf-8", newline="") as opened:
-        rows = list(csv.reader(opened))
+    table = read_list(file)
+    if tuple(map(folded, table.header[:3])) != _HEADER:
+        raise UserError(
+            f"The first row of {file} has to be “{','.join(_HEADER)}”, and is {table.shown_header}."
+        )
     decided: dict[tuple[str, str], tuple[int, float]] = {}
-    for number, row in enumerate(rows[1:], start=2):
-        try:
-            lab, student, days = row
-            given = float(days)
-        except ValueError:
-            raise UserError(f"Row {number} of {file} is no “lab,student,days”.") from None
-        if not 0 <= given <= 366:
-            raise UserError(f"Row {number} of {file}: an extension is a number of days, at most 366.")
-        decided[lab, student] = number, given
+    for number, (lab, student, days, *_) in enumerate(table.rows, start=2):
+        given = number_in(days)
+        if given is None or not 0 <= given <= 366 or not student.strip():
+            raise UserError(
+                f"Row {number} of {file}, “{','.join((lab, student, days))}”, is no lab, student and number of days, at most 366."
+            )
+        decided[lab_name(lab.strip()), student.strip()] = number, given
     return decided

@@ -60,7 +60,7 @@ def _read() -> Settings:
         raise UserError(f"{path} is not valid TOML: {error}.") from None
     except RecursionError:
         raise UserError(f"{path} is not valid TOML: brackets stand inside one another too deep.") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # no UTF-8, or a number of thousands of digits
         raise UserError(f"{path} cannot be read: {error}.") from None
     try:
         read = Settings(**values)

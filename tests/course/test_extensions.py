@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course import extensions
+from autograder.errors import UserError
 
 LAB = "00_warm_up"
 
@@ -28,3 +29,43 @@ def test_the_last_line_holds_also_where_an_earlier_one_was_written_plainly(tmp_p
     assert extensions.granted(file, LAB, "@eve") == 1
     extensions.add(file, LAB, "@eve", 3)
     assert extensions.granted(file, LAB, "@eve") == 3
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"lab,student,days\n00,ada,1",  # no line end, and the lab by its number
+        "lab;student;days\r\n00_warm_up;ada;1,0\r\n\r\n".encode("utf-8-sig"),
+        "Lab\tStudent\tDays\r\n0\tada\t1\r\n".encode("utf-16"),
+        "lab,student,days,why\n00,ada,1,ill\n00,jürgen,2,\n".encode("cp1252"),
+    ],
+)
+def test_a_list_that_a_spreadsheet_has_saved_is_read_and_made_longer(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "extensions.csv"
+    file.write_bytes(content)
+    assert extensions.granted(file, LAB, "ada") == 1
+    extensions.add(file, LAB, "bo", 2)
+    assert [extensions.granted(file, LAB, student) for student in ("ada", "bo")] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("00,ada,1\n", "The first row"),
+        ("lab,student,days\n99,ada,1\n", "There is no lab “99”"),
+        ("lab,student,days\n00,ada,nan\n", "Row 2"),
+        ("lab,student,days\n00,,1\n", "Row 2"),
+        ("lab,student,days\n00,ada\n", "Row 2"),
+        ("", "is empty"),
+    ],
+)
+def test_a_list_that_says_something_else_is_refused_in_a_sentence_and_left_as_it_is(
+    tmp_path: Path, content: str, said: str
+) -> None:
+    file = tmp_path / "extensions.csv"
+    file.write_text(content)
+    with pytest.raises(UserError, match=said):
+        extensions.granted(file, LAB, "ada")
+    with pytest.raises(UserError, match=said):
+        extensions.add(file, LAB, "ada", 1)
+    assert file.read_text() == content
