@@ -22,17 +22,19 @@ what it changed is put back. So checks may share their inputs.
 from __future__ import annotations
 
 import contextlib
+import dis
 import functools
 import importlib
 import inspect
 import linecache
 import os
 import re
+import sys
 import textwrap
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
-from types import CodeType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -222,42 +224,99 @@ def _mend_that_first(verdict: Verdict, function: Any) -> Verdict:
 
 def _names_used(answer: Any) -> set[str]:
     """The global names in the code of an answer, and of the notebook's functions and classes that it uses."""
-    return {name for part in _with_helpers(answer) for code in _codes_of(part) for name in _names_in(code)}
+    parts = _with_helpers(answer)
+    names = {name for part in parts for code in _codes_of(part) for name in _names_in(code)}
+    return names | {one.__qualname__ for part in parts for one in _functions_of(part)}
 
 
 def _with_helpers(answer: Any) -> list[Any]:
     """An answer and the notebook's functions and classes that it uses, directly or not."""
     found, beside = [answer], _globals_of(answer)
+    home = beside.get("__name__")
     for part in found:
         for code in _codes_of(part):
             helpers = [beside.get(name) for name in sorted(_names_in(code))]
             found += [
                 helper
                 for helper in helpers
-                if getattr(helper, "__module__", "") == beside.get("__name__")
-                and _codes_of(helper)
+                if any(one.__globals__.get("__name__") == home for one in _functions_of(helper))
                 and not any(helper is known for known in found)
             ]
     return found
 
 
 def _names_in(code: CodeType) -> set[str]:
-    names = set(code.co_names)
+    """The names that a code takes from the notebook: ``softmax``, but not that of ``x.softmax()``."""
+    steps = dis.get_instructions(code)
+    names = {str(step.argval) for step in steps if step.opname.endswith(("_GLOBAL", "_GLOBALS", "_NAME"))}
     return names.union(*(_names_in(part) for part in code.co_consts if isinstance(part, CodeType)))
 
 
 def _codes_of(answer: Any) -> list[CodeType]:
-    return [part.__code__ for part in _functions_of(answer) if hasattr(part, "__code__")]
+    return [part.__code__ for part in _functions_of(answer)]
 
 
-def _functions_of(answer: Any) -> list[Any]:
-    """A function itself; of a class, or of an object that can be called, the methods of the class."""
-    if isinstance(answer, functools.partial):
-        return _functions_of(answer.func)
-    if hasattr(answer, "__code__"):
-        return [answer]
-    kind = answer if isinstance(answer, type) else type(answer)
-    return [getattr(part, "__func__", part) for part in vars(kind).values()]
+#: Of these an answer is not made: what their decorators put around it, the methods of their classes.
+_LIBRARIES = frozenset(["torch", "numpy", "scipy", "matplotlib", *sys.stdlib_module_names])
+_MAX_HELD = 1000
+
+
+def _functions_of(answer: Any) -> list[FunctionType]:
+    """The functions that an answer is made of.
+
+    A function itself, without a library's decorator, cache or ``partial`` around it; what one of the notebook's has inside; of a
+    class, or of an object, the methods, and the functions that it holds.
+    """
+    found: list[FunctionType] = []
+    seen: dict[int, Any] = {}
+    waiting = [answer]
+    while waiting and len(seen) < _MAX_HELD:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen[id(part)] = part
+        if isinstance(part, FunctionType) and not _is_a_librarys(part.__globals__.get("__name__")):
+            found.append(part)
+        waiting += reversed([held for held in _held_by(part) if _may_hold(held)])
+    return found
+
+
+def _is_a_librarys(module: Any) -> bool:
+    return isinstance(module, str) and module.split(".")[0] in _LIBRARIES
+
+
+#: What stands around a function in a class, and cannot be called.
+_IN_CLASSES = (classmethod, property, functools.cached_property, functools.partialmethod)
+
+
+def _may_hold(part: Any) -> bool:
+    return callable(part) or isinstance(part, _IN_CLASSES)
+
+
+def _held_by(part: Any) -> list[Any]:
+    """What a function, a class or an object has inside or around it."""
+    if isinstance(part, ModuleType):
+        return []
+    if isinstance(part, property):
+        return [part.fget, part.fset]
+    if isinstance(part, (functools.partial, functools.partialmethod)):
+        return [part.func, *part.args, *part.keywords.values()]
+    if isinstance(part, (classmethod, staticmethod, MethodType)):
+        return [part.__func__]
+    if isinstance(part, type):
+        kinds = [each for each in part.__mro__ if not _is_a_librarys(each.__module__)]
+        return [method for each in kinds for method in vars(each).values()]
+    inside = [*getattr(part, "__dict__", {}).values()]  # ``__wrapped__`` among them
+    return [*inside, *(_closed_over(part) if isinstance(part, FunctionType) else [type(part)])]
+
+
+def _closed_over(function: FunctionType) -> list[Any]:
+    """The values of the names around a function, which those of a decorator's function has as well."""
+    values = []
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # not yet known
+            values.append(cell.cell_contents)
+    return values
 
 
 def _too_long(question: str, left: int) -> str:
@@ -282,19 +341,18 @@ def _forbidden_marks(lab: str, question: str, function: Any) -> list[Mark]:
 
 def _source_of(answer: Any) -> str:
     """The text of a function, or of a class's own methods (a notebook's classes have no text of their own)."""
-    texts = []
-    functions = _functions_of(answer)
-    for part in functions:
+    texts: dict[bool, list[str]] = {False: [], True: []}  # functions, and methods
+    for part in _functions_of(answer):
         with contextlib.suppress(OSError, TypeError):
-            texts.append(textwrap.dedent(inspect.getsource(part)))
-    source = "\n".join(texts)
-    return source if functions == [answer] or not source else "class _:\n" + textwrap.indent(source, "    ")
+            text = textwrap.dedent("".join(inspect.getsourcelines(part.__code__)[0]))
+            texts["." in part.__qualname__.rpartition("<locals>.")[2]].append(text)
+    methods = textwrap.indent("\n".join(texts[True]), "    ")
+    return "\n".join([*texts[False], *(["class _:\n" + methods] if methods else [])])
 
 
 def _globals_of(answer: Any) -> dict[str, Any]:
     """Where the names that a function, or a class's own methods, use are looked up."""
-    homes = _functions_of(answer)
-    return next((home.__globals__ for home in homes if hasattr(home, "__globals__")), {})
+    return next((part.__globals__ for part in _functions_of(answer)), {})
 
 
 def _where_it_raised(error: Exception, answer: Any) -> str:

@@ -54,6 +54,73 @@ def test_also_when_a_helper_of_the_student_calls_the_earlier_answer(cards):
     assert FIRST in later
 
 
+LOUD = """
+def loud(f):
+    def inner(*given):
+        return f(*given)
+    return inner
+
+def counted(f):
+    return functools.wraps(f)(lambda *given: f(*given))
+"""
+
+
+@pytest.mark.parametrize("around", ["torch.no_grad()", "functools.cache", "loud", "counted"])
+def test_also_when_something_stands_around_the_answer(cards, around):
+    top = f"import functools\nimport torch\n{WRONG}{LOUD}"
+    _, later = cards(f"{top}@{around}\n" + _master("transition_matrix"))
+    assert FIRST in later or around == "functools.cache"  # which wants arguments that can be hashed
+    helped = _master("transition_matrix").replace("normalise_rows(N)", "rows(N)")
+    _, later = cards(f"{top}@{around}\ndef rows(N):\n    return normalise_rows(N)\n{helped}")
+    assert FIRST in later
+
+
+CALLED = """
+class Called:
+    def __init__(self, f):
+        self.f = f
+    def __call__(self, *given):
+        return self.f(*given)
+"""
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "rows = functools.partial(normalise_rows)",
+        "rows = functools.partial(lambda f, N: f(N), normalise_rows)",
+        "rows = normalise_rows",
+        f"{CALLED}\nrows = Called(normalise_rows)",
+        f"{CALLED}\n@Called\ndef rows(N):\n    return normalise_rows(N)",
+        "rows = np.vectorize(lambda N: normalise_rows(N), signature='(n,m)->(n,m)')",
+    ],
+)
+def test_also_when_an_object_hands_it_on(cards, rows):
+    helped = _master("transition_matrix").replace("normalise_rows(N)", "rows(N)")
+    assert FIRST in cards(f"import functools\n{WRONG}{rows}\n{helped}")[1]
+
+
+def test_also_when_a_property_or_a_base_of_a_class_uses_it(cards):
+    source = """
+class Base:
+    @property
+    def rows(self):
+        return normalise_rows(self.N)
+
+class Table(Base):
+    def __init__(self, N):
+        self.N = N
+"""
+    helped = _master("transition_matrix").replace("normalise_rows(N)", "Table(N).rows")
+    assert FIRST in cards(WRONG + source + helped)[1]
+
+
+def test_a_method_of_the_same_name_is_another_thing(cards):
+    other = "class Other:\n    def normalise_rows(self):\n        return [], np.zeros((0, 0))\n"
+    alone = "def transition_matrix(sentences, weights):\n    return Other().normalise_rows()\n"
+    assert FIRST not in cards(WRONG + other + alone)[1]
+
+
 def test_an_answer_that_does_not_use_the_wrong_one_gets_its_own_hint(cards):
     alone = "def transition_matrix(sentences, weights):\n    return [], np.zeros((0, 0))\n"
     _, later = cards(WRONG + alone)
