@@ -83,14 +83,15 @@ def softmax(scores, axis=-1):
 #
 # `kernel_smooth(x, y, query, sigma)` returns the smoothed height at every query.
 #
-# * `x`, `y`: arrays of shape `(n,)`, the places and heights of the dots;
+# * `x`, `y`: arrays of shape `(n,)`, the places and heights of the dots (fractions or whole numbers);
 # * `query`: array of shape `(m,)`, the places you ask about;
 # * `sigma`: a number above 0;
 # * returns an array of shape `(m,)`.
 #
 # Far away from every dot all the exponentials round to 0, and 0/0 is *not a number*. Your function should still
-# answer there (with the nearest dot, nearly). Look at the formula for the weights again: exponentials, divided by
-# their sum. Which function that you already have does exactly this, and safely?
+# answer there, as the formula does: nearly with the nearest dot, and two dots that are equally near share. Look at the
+# formula for the weights again: exponentials, divided by their sum. Which function that you already have does exactly
+# this, and safely?
 
 # %% question="kernel_smooth"
 def kernel_smooth(x, y, query, sigma):
@@ -224,7 +225,8 @@ print("answer:         ", (weights @ film_values).round(1), "minutes")
 # * `q`: `(…, T_q, d_k)`, `k`: `(…, T_k, d_k)`, `v`: `(…, T_k, d_v)`. The dots stand for any number of leading axes
 #   (none, or a batch, or a batch and heads), the same for all three;
 # * `mask`: `None`, or an array of booleans that broadcasts to `(…, T_q, T_k)`. **True means "may attend"**. Where it is
-#   False the score becomes $-\infty$ *before* the softmax (`np.where` does it). Every query may attend to at least one key;
+#   False the score becomes $-\infty$ *before* the softmax (`np.where` does it). Every query may attend to at least one key.
+#   (With heads, whoever calls gives the mask a shape that fits; the function adds no axis);
 # * `output`: `(…, T_q, d_v)`, `weights`: `(…, T_q, T_k)`.
 #
 # To transpose only the last two axes of `k`, whatever comes before them, use `np.swapaxes(k, -1, -2)`.
@@ -253,7 +255,7 @@ def attention_one_by_one(q, k, v):
     """The same in loops: slow, and easy to read."""
     output = np.zeros((len(q), v.shape[1]))
     for i in range(len(q)):
-        scores = np.array([q[i] @ k[j] for j in range(len(k))]) / np.sqrt(q.shape[1])
+        scores = np.array([q[i] @ k[j] for j in range(len(k))]) / np.sqrt(q.shape[-1])
         for weight, value in zip(softmax(scores), v):
             output[i] += weight * value
     return output
@@ -405,7 +407,7 @@ with until_written():
 # %% [markdown]
 # ### Question 3 · `causal_mask` ●○○ (5 minutes, 2 points)
 #
-# `causal_mask(T)` returns an array of **booleans** of shape `(T, T)`: entry `[i, j]` says whether position `i` may attend to
+# `causal_mask(T)` returns a new array of **booleans** of shape `(T, T)`: entry `[i, j]` says whether position `i` may attend to
 # position `j`. For `T = 3`:
 #
 # ```
@@ -631,7 +633,7 @@ with until_written():
 # `attention_backward(q, k, v, weights, d_output)` returns the triple `(d_q, d_k, d_v)`: the gradients $dQ$, $dK$ and $dV$, with the shapes of `q`,
 # `k` and `v`. (So here `d_k` and `d_v` are arrays, not sizes. The size under the root is `q.shape[-1]`.)
 #
-# * `q`, `k`, `v`: as in question 2; `weights`: what the forward pass returned, so that nothing needs to be computed twice;
+# * `q`, `k`, `v`: as in question 2 (fractions or whole numbers); `weights`: what the forward pass returned, so that nothing needs to be computed twice;
 # * `d_output`: $dO$, an array with the shape of the output.
 #
 # All leading axes are equal. A mask needs no attention (!) here: its zeros are in the weights already. By hand, please:
@@ -655,7 +657,8 @@ check("attention_backward", attention_backward)
 # Now the payoff. Sentences of eight words, each word of one of three kinds, drawn anew in every step. Every word also gets a random message, its value.
 # First task: **say your left neighbour's message**. Second task: **say the message of the last word before you that is of your own kind**. (Who has
 # no such word says its own.) The loss is the squared error of what the head puts out. Nobody tells it about weights, and random messages cannot be
-# guessed: it must find out whom to listen to. Your gradient does the rest.
+# guessed: it must find out whom to listen to. Your gradient does the rest. (9,000 steps in all: seconds with array products, but some minutes
+# if your functions are loops in Python. It only takes its time.)
 
 # %% tags=["skip-grading"]
 def one_back(kinds):

@@ -94,6 +94,62 @@ def additive_with_relu(q, k, v, W_q, W_k, w, mask=None):
     return _attend(np.maximum(_hidden(q, k, W_q, W_k), 0) @ w, v, mask)
 
 
+@misconception(
+    "additive_attention",
+    title="additive weights masked after the softmax",
+    keeps="right wherever there is no mask",
+)
+def additive_masked_after_the_softmax(q, k, v, W_q, W_k, w, mask=None):
+    """Masked weights are 0 in your function, but the others do not sum to one any more. Mask the scores before the softmax, as in
+    question 2."""
+    _, weights = _attend(np.tanh(_hidden(q, k, W_q, W_k)) @ w, v, None)
+    weights = weights if mask is None else weights * mask
+    return weights @ v, weights
+
+
+@misconception(
+    "additive_attention",
+    title="a bound of the scores instead of −∞",
+    keeps="right wherever there is no mask, and nearly so where w is large",
+)
+def additive_mask_with_a_bound(q, k, v, W_q, W_k, w, mask=None):
+    """Your masked scores are a multiple of the bound Σ|w|. Where w is small that is not far below the others, and the masked keys are
+    heard. Only a score of −∞ gives the weight 0."""
+    scores = np.tanh(_hidden(q, k, W_q, W_k)) @ w
+    return _attend(scores if mask is None else np.where(mask, scores, -10 * np.abs(w).sum()), v, None)
+
+
+@misconception(
+    "additive_attention", title="additive attention for a batch only", keeps="right for a batch of sentences"
+)
+def additive_for_a_batch_only(q, k, v, W_q, W_k, w, mask=None):
+    """A batch works, a sentence alone and a batch with heads do not: your axes are counted from the front. Count them from the end, as
+    in x[..., :, None, :]."""
+    return _attend(np.tanh((q @ W_q)[:, :, None, :] + (k @ W_k)[:, None, :, :]) @ w, v, mask)
+
+
+@misconception(
+    "additive_attention", title="additive scores that overflow", keeps="right but where w is large"
+)
+def additive_that_overflows(q, k, v, W_q, W_k, w, mask=None):
+    """Where w is large your weights become nan: the scores are bounded by Σ|w|, but that may be thousands, and the exponential
+    overflows. Use the softmax of the lab."""
+    scores = np.tanh(_hidden(q, k, W_q, W_k)) @ w
+    with np.errstate(over="ignore", invalid="ignore"):
+        bells = np.exp(scores) if mask is None else np.exp(scores) * mask
+        weights = bells / bells.sum(axis=-1, keepdims=True)
+        return weights @ v, weights
+
+
+@misconception(
+    "additive_attention", title="axes of length 1 are lost", keeps="right where no axis has length 1"
+)
+def additive_squeezed(q, k, v, W_q, W_k, w, mask=None):
+    """A single query, a batch of one or a hidden layer of size 1 goes wrong: `np.squeeze` takes away every axis of length 1. Say which
+    axis you mean, or let a matrix product take it."""
+    return _attend(np.squeeze(np.tanh(_hidden(q, k, W_q, W_k)) * w).sum(axis=-1), v, mask)
+
+
 @alternative("additive_attention")
 def additive_one_query_at_a_time(q, k, v, W_q, W_k, w, mask=None):
     keys = np.matmul(k, W_k)

@@ -141,6 +141,43 @@ def backward_for_one_leading_axis(q, k, v, weights, d_output):
     return d_scores @ k, turned(d_scores) @ q, turned(weights) @ d_output
 
 
+@misconception(
+    "attention_backward",
+    title="gradients scaled by the second axis",
+    keeps="d_v is right, and all is for one sentence",
+)
+def backward_scaled_by_the_second_axis(q, k, v, weights, d_output):
+    """One sentence works, a batch does not: `q.shape[1]` is d_k for one sentence, but the number of queries where there is a batch.
+    Count from the end: `q.shape[-1]`."""
+    return _backward(q, k, v, weights, d_output, scale=np.sqrt(q.shape[1]))
+
+
+@misconception(
+    "attention_backward",
+    title="gradients cut to whole numbers",
+    keeps="right where queries, keys and values are no whole numbers",
+)
+def backward_as_whole_as_the_inputs(q, k, v, weights, d_output):
+    """Where queries, keys or values are whole numbers your gradients are cut: `np.zeros_like(q)` makes an array of whole numbers then.
+    Give it `dtype=float`."""
+    gradients = _backward(q, k, v, weights, d_output)
+    return tuple(g.astype(part.dtype) for g, part in zip(gradients, (q, k, v), strict=True))
+
+
+@misconception(
+    "attention_backward",
+    title="small weights get no gradient",
+    keeps="right where no weight is small",
+)
+def backward_without_small_weights(q, k, v, weights, d_output):
+    """You take keys with a small weight for masked ones and give them no gradient. A masked key has the weight 0, which makes its gradient
+    0 by itself; a small weight has a gradient."""
+    d_weights = d_output @ _swap(v)
+    d_scores = weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True))
+    d_scores = np.where(weights > 1e-3, d_scores, 0) / np.sqrt(q.shape[-1])
+    return d_scores @ k, _swap(d_scores) @ q, _swap(weights) @ d_output
+
+
 @alternative("attention_backward")
 def backward_with_a_layer_of_its_own(q, k, v, weights, d_output):
     class SoftmaxLayer:

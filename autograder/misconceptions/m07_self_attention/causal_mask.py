@@ -55,13 +55,25 @@ def causal_mask_squeezed(T):
     return np.tril(np.ones((T, T), dtype=bool)).squeeze()
 
 
-_TRIANGLE = np.tril(np.ones((10, 10), dtype=bool))
+_TRIANGLE = np.tril(np.ones((64, 64), dtype=bool))
 
 
 @misconception("causal_mask", title="a table that is too small", keeps="right for short sentences")
 def causal_mask_from_a_table(T):
     """Your mask comes from a table that was made once, and a longer sentence does not fit into it. Make it from T."""
     return _TRIANGLE[:T, :T].copy()
+
+
+@misconception("causal_mask", title="one mask for all calls", keeps="right until somebody writes into a mask")
+def causal_mask_kept(T):
+    """Your function keeps the masks that it has made and hands out the same array again: who writes into one changes all later ones.
+    Return a new array from each call."""
+    if T not in _KEPT:
+        _KEPT[T] = np.tril(np.ones((T, T), dtype=bool))
+    return _KEPT[T]
+
+
+_KEPT: dict[int, np.ndarray] = {}
 
 
 @alternative("causal_mask")

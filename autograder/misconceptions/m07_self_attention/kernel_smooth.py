@@ -99,6 +99,77 @@ def kernel_that_shifts_the_heights(x, y, query, sigma):
     return _softmax(-_squared(x, query) / (2 * sigma**2), axis=1) @ y + middle
 
 
+@misconception("kernel_smooth", title="the 2 of the exponent is forgotten")
+def kernel_without_the_two(x, y, query, sigma):
+    """Your bell is too narrow by √2: the exponent is the squared distance divided by σ², and the 2 is missing. Compare your exponent
+    with the formula above the question."""
+    return _softmax(-_squared(x, query) / sigma**2, axis=1) @ y
+
+
+@misconception(
+    "kernel_smooth",
+    title="heights cut to whole numbers",
+    keeps="right where the queries are no whole numbers",
+)
+def kernel_as_whole_as_the_queries(x, y, query, sigma):
+    """Where the queries are whole numbers your heights are cut: `np.zeros_like(query)` makes an array of whole numbers then, and
+    what is put into it loses its decimals. Give it `dtype=float`."""
+    heights = np.zeros_like(query)
+    for i, place in enumerate(query):
+        heights[i] = _softmax(-((x - place) ** 2) / (2 * sigma**2)) @ y
+    return heights
+
+
+@misconception(
+    "kernel_smooth", title="as many queries as dots", keeps="right where there are as many queries as dots"
+)
+def kernel_for_as_many_queries_as_dots(x, y, query, sigma):
+    """Your loop over the queries runs as often as there are dots. Query and dots are two lists, each with its own length: go through
+    the queries."""
+    return np.array([_softmax(-((query[i] - x) ** 2) / (2 * sigma**2)) @ y for i in range(len(x))])
+
+
+@misconception(
+    "kernel_smooth",
+    title="the bell is cut off",
+    keeps="right but where a dot between 3σ and the nearest one counts a little",
+)
+def kernel_cut_off(x, y, query, sigma):
+    """Your bell ends at some distance. A Gaussian has no end: a dot beyond 3σ counts little, but it counts, and where all dots are
+    that far off, it counts much."""
+    distance = np.abs(query[:, None] - x)
+    reach = np.maximum(3 * sigma, distance.min(axis=1, keepdims=True))
+    return _softmax(np.where(distance <= reach, -(distance**2) / (2 * sigma**2), -np.inf)) @ y
+
+
+@misconception(
+    "kernel_smooth",
+    title="the largest exponent of the whole table",
+    keeps="right but for a query that is far off while another is near",
+)
+def kernel_with_one_maximum(x, y, query, sigma):
+    """You take away the largest exponent of all queries. For a query that is much farther from the dots than another one all exponentials
+    still round to 0. Take away the largest of each row, as softmax does."""
+    exponents = -_squared(x, query) / (2 * sigma**2)
+    bells = np.exp(exponents - exponents.max())
+    with np.errstate(invalid="ignore"):
+        return (bells * y).sum(axis=1) / bells.sum(axis=1)
+
+
+@misconception(
+    "kernel_smooth",
+    title="far away only one dot answers",
+    keeps="right but where two dots are equally near",
+)
+def kernel_with_one_nearest_dot(x, y, query, sigma):
+    """Where all exponentials round to 0 you take the height of the nearest dot. The formula says that only where one dot is nearest: two
+    that are equally near share. The safe softmax needs no special case."""
+    distance = np.abs(query[:, None] - x)
+    bells = np.exp(-(distance**2) / (2 * sigma**2))
+    total = bells.sum(axis=1)
+    return np.where(total > 0, bells @ y / np.where(total > 0, total, 1), y[distance.argmin(axis=1)])
+
+
 @alternative("kernel_smooth")
 def kernel_by_loops_and_lists(x, y, query, sigma):
     heights = []

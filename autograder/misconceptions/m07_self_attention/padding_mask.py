@@ -81,6 +81,35 @@ def padding_mask_squeezed(lengths, T):
     return mask[:, None, :]
 
 
+@misconception(
+    "padding_mask",
+    title="of equal lengths only the first is filled",
+    keeps="right where all lengths differ",
+)
+def padding_mask_for_the_first_of_each_length(lengths, T):
+    """Of two sentences of the same length only the first gets its words: `lengths.index(n)` finds the first place only. Count along, with
+    `enumerate(lengths)`."""
+    lengths = list(lengths)
+    mask = np.zeros((len(lengths), 1, T), dtype=bool)
+    for n in lengths:
+        mask[lengths.index(n), 0, :n] = True
+    return mask
+
+
+@misconception(
+    "padding_mask", title="a length of 0 counts as a full sentence", keeps="right for all other lengths"
+)
+def padding_mask_where_nothing_is_everything(lengths, T):
+    """A sentence of length 0 comes out as a full one: `n or T` is T where n is 0, for 0 counts as False. Its row is all False."""
+    return np.array([[[t < (n or T) for t in range(T)]] for n in lengths], dtype=bool)
+
+
+@misconception("padding_mask", title="the sentences are sorted", keeps="right where the longest come first")
+def padding_mask_sorted(lengths, T):
+    """Your rows stand in the order of the lengths, not in that of the sentences: row b belongs to `lengths[b]`. Do not sort."""
+    return np.arange(T)[None, None, :] < np.sort(np.asarray(lengths))[::-1][:, None, None]
+
+
 @alternative("padding_mask")
 def padding_mask_as_lists(lengths, T):
     return [[[t < n for t in range(T)]] for n in lengths]

@@ -197,6 +197,79 @@ def attention_results_swapped(q, k, v, mask=None):
     return weights, output
 
 
+@misconception(
+    "scaled_dot_product_attention",
+    title="scaled by the second axis",
+    keeps="right for one sentence; only a batch shows it",
+)
+def attention_scaled_by_the_second_axis(q, k, v, mask=None):
+    """One sentence works, a batch does not: `q.shape[1]` is d_k for one sentence, but the number of queries where there is a batch.
+    Count from the end: `q.shape[-1]`."""
+    return _attend(q @ _swap(k) / np.sqrt(q.shape[1]), v, mask)
+
+
+@misconception(
+    "scaled_dot_product_attention",
+    title="a mask is used as an index",
+    keeps="right where the mask has the shape of the scores",
+)
+def attention_mask_as_an_index(q, k, v, mask=None):
+    """`scores[~mask] = …` needs a mask of the very shape of the scores. A mask may be smaller, one row for all queries, say:
+    `np.where(mask, scores, -np.inf)` stretches it."""
+    scores = q @ _swap(k) / np.sqrt(q.shape[-1])
+    if mask is not None:
+        scores[~mask] = -np.inf
+    return _attend(scores, v, None)
+
+
+@misconception(
+    "scaled_dot_product_attention",
+    title="an axis for the heads is put into the mask",
+    keeps="right but for heads with a mask of three axes",
+)
+def attention_mask_with_an_axis_for_heads(q, k, v, mask=None):
+    """Your function gives a mask an axis for the heads. The mask is stretched as it is: with a batch of three heads one of shape (3, 1, T_k)
+    has a row for each head. Whoever wants the same for all heads puts the axis in when they call."""
+    scores = q @ _swap(k) / np.sqrt(q.shape[-1])
+    return _attend(scores, v, mask[:, None] if scores.ndim == 4 and np.ndim(mask) == 3 else mask)
+
+
+@misconception(
+    "scaled_dot_product_attention",
+    title="−10,000 or so instead of −∞",
+    keeps="wrong only where all the scores that count are below that",
+)
+def attention_mask_with_minus_ten_thousand(q, k, v, mask=None):
+    """Masked keys are silent until all the other scores are below your large negative number: then the masked ones win. A score of −∞ is
+    below every other one."""
+    scores = q @ _swap(k) / np.sqrt(q.shape[-1])
+    return _attend(scores if mask is None else np.where(mask, scores, -1e4), v, None)
+
+
+@misconception("scaled_dot_product_attention", title="rounded weights", keeps="right to three decimals")
+def attention_with_rounded_weights(q, k, v, mask=None):
+    """Your weights are rounded, so that they no longer sum to one, and what is made of them is off as well. Round where you print, not
+    where you compute."""
+    weights = _attend(q @ _swap(k) / np.sqrt(q.shape[-1]), v, mask)[1].round(4)
+    return weights @ v, weights
+
+
+@misconception(
+    "scaled_dot_product_attention",
+    title="the largest score of the whole table",
+    keeps="right but for a row far below another one",
+)
+def attention_with_one_maximum(q, k, v, mask=None):
+    """You take away the largest score of the whole table. In a row whose scores are all far below it every exponential rounds to 0, and
+    the weights are 0/0. Take away the largest of each row."""
+    scores = q @ _swap(k) / np.sqrt(q.shape[-1])
+    scores = scores if mask is None else np.where(mask, scores, -np.inf)
+    weights = np.exp(scores - scores.max())
+    with np.errstate(invalid="ignore"):
+        weights = weights / weights.sum(axis=-1, keepdims=True)
+        return weights @ v, weights
+
+
 @alternative("scaled_dot_product_attention")
 def attention_by_einsum_and_a_billion(q, k, v, mask=None):
     scores = np.einsum("...id,...jd->...ij", q, k) * q.shape[-1] ** -0.5

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 import numpy as np
@@ -49,7 +48,10 @@ def the_case_by_hand(kernel_smooth: Any) -> None:
         abs(got - 34.261) > 0.01,
         "you got 34.26: the weighted sum is there, but not divided by the sum of the weights",
     )
-    ensure(abs(got - 14.239) > 0.01, "you got 14.24: that is exp(−d²/σ); the exponent needs −d²/(2σ²)")
+    ensure(
+        abs(got - 14.239) > 0.01,
+        "you got 14.24, as with the exponent −d² (here σ is 1): is the 2 missing? The exponent is −d²/(2σ²)",
+    )
     ensure(
         abs(got - 50) > 0.01,
         "you got 50, the sum of the heights: the weights of one query should sum to 1, over the dots and not over the queries",
@@ -84,6 +86,26 @@ def one_height_for_each_query(kernel_smooth: Any) -> None:
         [40, 10, 0, 10, 40],
         "with a very narrow bell each query at a dot should get that dot's height",
     )
+
+
+@public_check("kernel_smooth")
+def whole_numbers_and_dots_far_off(kernel_smooth: Any) -> None:
+    """Places may be whole numbers, and no dot is too far off to count."""
+    x, y = np.array([0, 1]), np.array([5, 7])
+    whole = numbers(kernel_smooth(x, y, np.array([0, 1]), 1))
+    fractions = numbers(kernel_smooth(1.0 * x, 1.0 * y, np.array([0.0, 1]), 1.0))
+    ensure(
+        whole.shape == fractions.shape and np.allclose(whole, fractions),
+        "where all places are whole numbers the results are other ones: are they put into an array of whole numbers, which cuts them "
+        "(np.zeros_like takes over the type)?",
+    )
+    close(whole, [5.755081, 6.244919], "queries at both dots, with σ = 1, should get 5.755 and 6.245")
+    height = kernel_smooth(1.0 * x, 1.0 * y, np.array([4.5]), 1.0)
+    ensure(
+        abs(_first_height(height) - 7) > 1e-3,
+        "a dot more than 4σ away gets no weight in your function, but the other one is far off, too: cut nothing off",
+    )
+    close(height, [6.964028], "a query at 4.5 should get 6.964 from the dots at 0 and 1, with σ = 1")
 
 
 @public_check("kernel_smooth")
@@ -122,6 +144,10 @@ def in_a_gap_there_is_still_an_answer(kernel_smooth: Any) -> None:
         "with dots at 300, 0 and 700 the queries 100, 260 and 640 should get the heights of the dots at 0, 300 and 700: "
         "the nearest answers, wherever it stands in the list",
     )
+    height = kernel_smooth(np.array([300.0, 0, 700]), np.array([5.0, 7, 9]), np.array([150.0]), 1.0)
+    close(
+        height, [6], "the dots at 300 and 0 are equally near to a query at 150, so each should count half: 6"
+    )
 
 
 # ---------------------------------------------------------------------------- scaled_dot_product_attention
@@ -152,7 +178,12 @@ def _in_heads(answer: Any, batch: tuple[Any, ...], rest: tuple[Any, ...], alone:
     except Exception:
         raise Hint(hint) from None
     for array, one in zip(arrays, alone, strict=True):
-        ensure(array.shape == one[:, None].shape and np.allclose(array, one[:, None], atol=1e-4), hint)
+        ensure(_alike(array, one[:, None]), hint)
+
+
+def _alike(one: np.ndarray, other: Any) -> bool:
+    """Whether two arrays have one shape and nearly the same values."""
+    return one.shape == np.shape(other) and np.allclose(one, other, atol=1e-4)
 
 
 def _over_the_keys(weights: np.ndarray, why: str = "") -> None:
@@ -165,10 +196,16 @@ def _over_the_keys(weights: np.ndarray, why: str = "") -> None:
         "the columns of your weights sum to 1, not the rows: the softmax must run over the keys, the last axis",
     )
     first = int(np.argmax(np.abs(rows.ravel() - 1)))
-    ensure(
-        False,
-        f"row {first} of your weights sums to {rows.ravel()[first]:.3g}: each query hands out exactly 1{why}",
-    )
+    total = rows.ravel()[first]
+    if abs(total - 1) < 0.005 and not why:
+        why = ". Are the weights rounded, or is something added to a sum?"
+    raise Hint(f"row {first} of your weights sums to {total:.6g}: each query hands out exactly 1{why}")
+
+
+def _with_scores_times(weights: Any, factor: float) -> np.ndarray:
+    """The weights that a softmax makes of scores ``factor`` times as large."""
+    powers = np.asarray(weights) ** factor
+    return powers / powers.sum(axis=-1, keepdims=True)
 
 
 @public_check("scaled_dot_product_attention")
@@ -233,46 +270,69 @@ def a_batch_is_many_sentences(scaled_dot_product_attention: Any) -> None:
     q, k, v = np.stack([_QUERIES, _QUERIES[::-1]]), np.stack([_KEYS, _KEYS]), np.stack([_VALUES, _VALUES])
     output, weights = _pair(scaled_dot_product_attention(q, k, v))
     alone = _pair(scaled_dot_product_attention(_QUERIES, _KEYS, _VALUES))
+    for name, size, what in (("q", 2, "queries"), ("k", 3, "keys")):
+        as_if = _with_scores_times(alone[1], np.sqrt(10 / size))
+        ensure(
+            not _alike(weights, [as_if, as_if[::-1]]),
+            f"in a batch your scores are divided by √{size}, the root of the number of {what}: that is {name}.shape[1] there. Count the "
+            f"axis from the end: {name}.shape[-1] is d_k",
+        )
     for what, together, one in (("weights", weights, alone[1]), ("output", output, alone[0])):
         close(
             together,
             [one, one[::-1]],
-            f"the {what} of a sentence should be the same in a batch as alone: transpose only the last two axes of k",
+            f"the {what} of a sentence should be the same in a batch as alone: count each axis from the end, as in q.shape[-1] and "
+            "np.swapaxes(k, -1, -2)",
             atol=1e-4,
         )
     _in_heads(scaled_dot_product_attention, (q, k, v), (), (output, weights))
     mask = np.array([[[True, True, True]], [[False, False, True]]])  # (2, 1, 3), as padding_mask makes it
-    _, weights = _pair(scaled_dot_product_attention(q, k, v, mask))
-    close(
-        weights[1],
-        [[0, 0, 1], [0, 0, 1]],
-        "a mask of shape (B, 1, T_k) should hold for all queries of its sentence; np.where stretches it by itself",
+    stretched = "a mask of shape (B, 1, T_k) should hold for all queries of its sentence; np.where stretches it by itself"
+    try:
+        _, weights = _pair(scaled_dot_product_attention(q, k, v, mask))
+    except IndexError:
+        raise Hint(f"{stretched}; indexing, as in scores[~mask] or mask[i, j], does not") from None
+    close(weights[1], [[0, 0, 1], [0, 0, 1]], stretched)
+    headed = (
+        "with two leading axes (1, 2) a mask of shape (2, 1, 3) has a row for each entry of the second one, as np.where stretches it. "
+        "Does your function put an axis into the mask, or take one away?"
     )
+    try:
+        _, heads = _pair(scaled_dot_product_attention(q[None], k[None], v[None], mask))
+    except (IndexError, ValueError):
+        raise Hint(headed) from None
+    ensure(_alike(heads, weights[None]), headed)
 
 
 @public_check("scaled_dot_product_attention")
 def large_scores_do_not_overflow(scaled_dot_product_attention: Any) -> None:
-    """Scores in the thousands give weights, not nan."""
-    keys = np.array([[1.0, 0.0], [0.0, 1.0]])
+    """Scores in the thousands give weights, not nan, in rows of large and of small scores."""
+    keys, values = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[1.0], [2.0]])
+    queries = np.array([[3000.0, 0], [0, 3000], [-3000, -3000]])
     with np.errstate(all="ignore"):
-        output, weights = _pair(scaled_dot_product_attention(3000 * keys, keys, np.array([[1.0], [2.0]])))
+        output, weights = _pair(scaled_dot_product_attention(queries, keys, values))
     ensure(
-        np.isfinite(weights).all(),
+        np.isfinite(weights[:2]).all(),
         "scores in the thousands give nan or inf: the exponential overflows unless the largest score of each row is taken away first",
     )
-    close(weights, [[1, 0], [0, 1]], "of two scores that lie 2121 apart the larger should get all the weight")
-    close(output, [[1], [2]], "each query should get the value of its own key")
-    with np.errstate(all="ignore"):
-        _, weights = _pair(
-            scaled_dot_product_attention(
-                -3000 * keys[:1], keys, np.array([[1.0], [2.0]]), np.array([[True, False]])
-            )
-        )
     ensure(
-        np.allclose(weights, [[1, 0]]),
-        f"a masked key gets the weight {weights.ravel()[-1]:.2g} where the score of the other key is -2121: only a score of −∞ is "
-        "below every other",
+        np.isfinite(weights).all(),
+        "a row in which all scores are far below 0 gives nan or inf: take away the largest score of that row, not that of the whole table",
     )
+    right = [[1, 0], [0, 1], [0.5, 0.5]]
+    close(weights[:2], right[:2], "of two scores that lie 2121 apart the larger should get all the weight")
+    close(weights, right, "two equal scores should get half the weight each, also when both are -2121")
+    close(output, [[1], [2], [1.5]], "the weights are right; the output is weights times values")
+    with np.errstate(all="ignore"):
+        for large in (3000, 3e6):
+            _, weights = _pair(
+                scaled_dot_product_attention(-large * keys[:1], keys, values, np.array([[True, False]]))
+            )
+            ensure(
+                np.allclose(weights, [[1, 0]]),
+                f"a masked key gets the weight {weights.ravel()[-1]:.2g} where the score of the other key is {-large / 2**0.5:.0f}: only "
+                "a score of −∞ is below every other",
+            )
 
 
 # --------------------------------------------------------------------------------------------- causal_mask
@@ -318,15 +378,26 @@ def seven_tokens_hide_21_scores(causal_mask: Any) -> None:
 
 
 @public_check("causal_mask")
-def one_token_and_forty(causal_mask: Any) -> None:
-    """A sentence may have a single token, or forty."""
-    for T in (1, 40):
+def one_token_and_many(causal_mask: Any) -> None:
+    """A sentence may have a single token, or 130, and each call makes a new mask."""
+    for T in (1, 130):
         shape = np.shape(causal_mask(T))
         ensure(shape == (T, T), f"T = {T} makes a mask of shape ({T}, {T}), not {shape}")
         equal(
             causal_mask(T),
             np.tri(T, dtype=bool),
             f"with T = {T} row i should be True up to column i, and False behind it",
+        )
+    mask = np.asarray(causal_mask(3))
+    if mask.flags.writeable:
+        before = mask.copy()
+        mask[...] = False
+        again = np.array(causal_mask(3))
+        mask[...] = before
+        equal(
+            again,
+            before,
+            "whoever writes into a mask changes those of later calls: make a new array in each call",
         )
 
 
@@ -364,8 +435,18 @@ def three_sentences(padding_mask: Any) -> None:
 @public_check("padding_mask")
 def full_and_empty(padding_mask: Any) -> None:
     """Lengths may be an array, and a length may be 0 or T."""
+    mask = padding_mask(np.array([0, 2]), 2)
+    rows = np.asarray(mask).tolist()
+    ensure(
+        rows != [[[True, True]], [[False, False]]],
+        "lengths 0 and 2 come out in another order: row b of the mask belongs to lengths[b]",
+    )
+    ensure(
+        rows != [[[True, True]], [[True, True]]],
+        "a sentence of length 0 has no words, so its row should be all False; yours is all True",
+    )
     equal(
-        padding_mask(np.array([0, 2]), 2),
+        mask,
         [[[False, False]], [[True, True]]],
         "lengths 0 and 2 with T = 2 should be all False and all True",
     )
@@ -373,16 +454,21 @@ def full_and_empty(padding_mask: Any) -> None:
 
 @public_check("padding_mask")
 def wider_than_the_longest(padding_mask: Any) -> None:
-    """T may be larger than the longest sentence."""
-    mask = padding_mask([1, 3], 5)
+    """T may be larger than the longest sentence, and two may be equally long."""
+    mask = padding_mask([1, 3, 1], 5)
     ensure(
-        np.shape(mask) != (2, 1, 3),
+        np.shape(mask) != (3, 1, 3),
         "the mask is as wide as the longest sentence, 3, but T = 5 was asked for: the width is T",
+    )
+    one, three = [[True] + [False] * 4], [[True] * 3 + [False] * 2]
+    ensure(
+        np.asarray(mask).tolist() not in ([one, three, [[False] * 5]], [[[False] * 5], three, one]),
+        "of two sentences of the same length, 1, only one gets its True: does it look for the place of a length in the list?",
     )
     equal(
         mask,
-        [[[True] + [False] * 4], [[True] * 3 + [False] * 2]],
-        "lengths 1 and 3 with T = 5 should be once and three times True, and False up to place 5",
+        [one, three, one],
+        "lengths 1, 3 and 1 with T = 5 should be once, three times and once True, and False up to place 5",
     )
 
 
@@ -392,6 +478,8 @@ def a_batch_of_one(padding_mask: Any) -> None:
     for lengths, T, row in (([2], 3, [True, True, False]), ([1], 1, [True])):
         try:
             mask = padding_mask(lengths, T)
+        except Hint:
+            raise
         except Exception as error:
             raise Hint(
                 f"with one sentence (lengths = {lengths}, T = {T}) it stops with {type(error).__name__}: does the axis of the "
@@ -408,24 +496,39 @@ def a_batch_of_one(padding_mask: Any) -> None:
 
 
 def _one_sentence(additive_attention: Any, q: np.ndarray, k: np.ndarray, v: np.ndarray, *rest: Any) -> Any:
-    """What comes out without any leading axes; a hint when the function needs a batch."""
+    """What comes out of one query without any leading axes; a hint when the function needs a batch, or longer axes."""
     try:
         result = additive_attention(q, k, v, *rest)
         good = np.shape(_pair(result)[1]) == (len(q), len(k))
         error = None
+    except Hint:
+        raise
     except Exception as raised:
         good, error = False, raised
     if not good:
-        with contextlib.suppress(Exception):
-            _, batch = _pair(additive_attention(q[None], k[None], v[None], *rest))
-            ensure(
-                np.shape(batch) != (1, len(q), len(k)),
-                "it works with one leading axis (a batch), but there may be none, or two: count the axes from the end, "
-                "as in x[..., :, None, :]",
-            )
+        ensure(
+            _shape_of_weights(additive_attention, q[None], k[None], v[None], *rest) != (1, len(q), len(k)),
+            "it works with one leading axis (a batch), but there may be none, or two: count the axes from the end, "
+            "as in x[..., :, None, :]",
+        )
+        W_q, W_k, w = rest
+        longer = np.hstack([W_q, W_q]), np.hstack([W_k, W_k]), np.hstack([w, w])
+        ensure(
+            _shape_of_weights(additive_attention, np.vstack([q, q]), k, v, *longer) != (2 * len(q), len(k)),
+            "it works with two queries and a hidden layer of size 2, but not where both are 1: does an axis of length 1 get lost "
+            "(np.squeeze takes them all away)?",
+        )
     if error is not None:
         raise error
     return result
+
+
+def _shape_of_weights(additive_attention: Any, *arguments: Any) -> tuple[int, ...]:
+    """The shape of the weights; () where there are none, or an error."""
+    try:
+        return np.shape(_pair(additive_attention(*arguments))[1])
+    except Exception:
+        return ()
 
 
 @public_check("additive_attention")
@@ -474,10 +577,14 @@ def sizes_may_differ(additive_attention: Any) -> None:
         f"two queries and three keys make weights of shape (2, 3), not {weights.shape}",
     )
     _over_the_keys(weights)
+    ensure(
+        not any(_alike(weights, _with_scores_times(_SIZES_DIFFER, size**-0.5)) for size in (2, 3, 4)),
+        "your scores are divided by a root: additive attention takes them as they are",
+    )
     close(
         weights,
         _SIZES_DIFFER,
-        "the weights are wrong: take one tanh of the sum q W_q + k W_k, and divide by no √d_k",
+        "the weights are wrong: take one tanh of the sum q W_q + k W_k, then the product with w",
         atol=1e-4,
     )
     close(output, _SIZES_DIFFER, "the output is weights times values", atol=1e-4)
@@ -497,10 +604,26 @@ def batches_and_masks(additive_attention: Any) -> None:
         "the weights of a batch should be those of its sentences",
         atol=1e-4,
     )
+    with np.errstate(all="ignore"):
+        _, large = _pair(additive_attention(q, k, v, np.ones((1, 1)), np.ones((1, 1)), np.array([2000.0])))
     ensure(
-        np.allclose(weights[1], [[1, 0]], atol=1e-7),
-        f"where the mask is False the weight should be 0, but it is {weights[1].ravel()[-1]:.2g}: treat the scores as in question 2",
+        np.isfinite(large).all(),
+        "with w = 2000 you get nan or inf: a score may be as large as w makes it, and the exponential overflows. Use softmax, which is safe",
     )
+    for size in (1.0, 0.01):
+        _, masked = _pair(
+            additive_attention(q, k, v, np.ones((1, 1)), np.ones((1, 1)), np.array([2 * size]), mask)
+        )
+        ensure(
+            masked.shape == mask.shape, f"with a mask the weights have shape {masked.shape}, not {mask.shape}"
+        )
+        blocked = masked[~mask]
+        ensure(
+            np.allclose(blocked, 0, atol=1e-7),
+            f"with w = {2 * size:g} a key where the mask is False gets the weight {blocked.max():.2g}, not 0: its score must be −∞, as in "
+            "question 2",
+        )
+        _over_the_keys(masked, ", so mask the scores before the softmax, not the weights after it")
     close(output, [[[18.2099]], [[10]]], "the output should be the weighted mean of the values", atol=1e-3)
     draw = np.random.default_rng(1)
     q, k, v = draw.normal(size=(2, 3, 4)), draw.normal(size=(2, 5, 2)), draw.normal(size=(2, 5, 3))
@@ -538,6 +661,11 @@ def the_row_by_hand(attention_backward: Any) -> None:
         not np.allclose(d_k, [[1.0], [0.0]]),
         "dS is not just A · dA: first subtract the weighted mean of dA over the row",
     )
+    ensure(
+        not np.allclose(d_k, [[0.5], [0]]),
+        "your dS is (0.25, 0) here, but each row of dS sums to 0: the weighted mean of the row, the sum of A · dA over its keys, is ½, and "
+        "it is taken away from both entries",
+    )
     close(d_k, [[0.5], [-0.5]], "dS is (0.25, −0.25) here, and the query is 2, so dK should be 0.5 and −0.5")
     close(
         d_q, [[-0.5]], "dS is (0.25, −0.25) and the keys are 1 and 3, so dQ should be 0.25·1 − 0.25·3 = −0.5"
@@ -548,6 +676,30 @@ def the_row_by_hand(attention_backward: Any) -> None:
         "you subtract the plain mean of dA over the row: take the mean weighted with the row of A",
     )
     close(d_k, [[0.375], [-0.375]], "with weights ¼ and ¾ dS is (0.1875, −0.1875), so dK should be ±0.375")
+    _, d_k, _ = attention_backward(q, k, v, np.array([[0.0005, 0.9995]]), np.array([[1.0]]))
+    close(
+        d_k,
+        [[0.0009995], [-0.0009995]],
+        "a key with the weight 0.0005 has a gradient, too: with the weights 0.0005 and 0.9995 dK should be ±0.0009995",
+    )
+
+
+@public_check("attention_backward")
+def whole_numbers(attention_backward: Any) -> None:
+    """Queries, keys and values may be whole numbers."""
+    whole = np.array([[2]]), np.array([[1], [3]]), np.array([[1], [0]])
+    found = _triple(
+        attention_backward(*whole, np.array([[0.5, 0.5]]), np.array([[1]])), (1, 1), (2, 1), (2, 1)
+    )
+    for name, gradient, right in zip(
+        ("d_q", "d_k", "d_v"), found, ([[-0.5]], [[0.5], [-0.5]], [[0.5], [0.5]]), strict=True
+    ):
+        close(
+            gradient,
+            right,
+            f"where {name[2:]} holds whole numbers {name} is another: is it put into an array of whole numbers, which cuts it "
+            "(np.zeros_like takes over the type)?",
+        )
 
 
 @public_check("attention_backward")
@@ -561,6 +713,12 @@ def it_agrees_with_small_steps(attention_backward: Any) -> None:
             name == "d_v" or not np.allclose(gradient, 2 * measured, atol=1e-4),
             f"{name} is twice as large as it should be, and √d_k is 2 here: divide by it",
         )
+        for axis, size, what in (("q.shape[1]", 3, "queries"), ("k.shape[1]", 5, "keys")):
+            ensure(
+                name == "d_v" or not np.allclose(gradient, 2 / np.sqrt(size) * measured, atol=1e-5),
+                f"{name} is divided by √{size}, the root of the number of {what}: in a batch that is {axis}. Count the axis from the "
+                "end: d_k is q.shape[-1]",
+            )
         close(
             gradient,
             measured,
@@ -627,7 +785,8 @@ _STEPS = _measured(*_an_example())
 def divides_by_the_number_of_keys(right: Any, q: Any, k: Any, v: Any, mask: Any = None) -> Any:
     """It divides by the root of the number of keys, not of their size.
 
-    One survives: you have as many keys as a key has entries.
+    One survives: that root changes nothing in your input. Are there as many keys as a key has entries? Or are all scores so large that each
+    query hears one key only, whatever they are divided by?
     """
     return right(q * np.sqrt(q.shape[-1] / k.shape[-2]), k, v, mask)
 
@@ -636,7 +795,8 @@ def divides_by_the_number_of_keys(right: Any, q: Any, k: Any, v: Any, mask: Any 
 def divides_by_the_size_of_the_values(right: Any, q: Any, k: Any, v: Any, mask: Any = None) -> Any:
     """It divides by the root of the size of the values, not of the keys.
 
-    One survives: in your input a value has as many entries as a key.
+    One survives: that root changes nothing in your input. Has a value as many entries as a key? Or are all scores so large that each query
+    hears one key only, whatever they are divided by?
     """
     return right(q * np.sqrt(q.shape[-1] / v.shape[-1]), k, v, mask)
 
@@ -645,7 +805,7 @@ def divides_by_the_size_of_the_values(right: Any, q: Any, k: Any, v: Any, mask: 
 def never_looks_at_the_keys(right: Any, q: Any, k: Any, v: Any, mask: Any = None) -> Any:
     """It takes the queries for keys, so it knows self-attention only.
 
-    One survives: your queries and keys are the same.
+    One survives: your queries do as well for keys. Are they the same?
     """
     return right(q, q, v, mask)
 
@@ -654,7 +814,7 @@ def never_looks_at_the_keys(right: Any, q: Any, k: Any, v: Any, mask: Any = None
 def hears_the_first_sentence_only(right: Any, q: Any, k: Any, v: Any, mask: Any = None) -> Any:
     """It compares all sentences of a batch with the keys of the first.
 
-    One survives: it goes wrong with a batch of two different sentences.
+    One survives: it goes wrong with a batch of two sentences whose keys are different enough to be heard.
     """
     first = k[(0,) * (k.ndim - 2)] if k.ndim > 2 else k
     return right(q, np.broadcast_to(first, k.shape), v, mask)
@@ -664,7 +824,7 @@ def hears_the_first_sentence_only(right: Any, q: Any, k: Any, v: Any, mask: Any 
 def masks_the_weights(right: Any, q: Any, k: Any, v: Any, mask: Any = None) -> Any:
     """It masks the weights after the softmax, so that they no longer sum to 1.
 
-    One survives: nothing is masked in your input.
+    One survives: nothing is masked in your input, or only keys that nobody would hear without a mask either.
     """
     _, weights = right(q, k, v)
     weights = weights if mask is None else weights * mask
@@ -675,7 +835,8 @@ def masks_the_weights(right: Any, q: Any, k: Any, v: Any, mask: Any = None) -> A
 def overflows(right: Any, q: Any, k: Any, v: Any, mask: Any = None) -> Any:
     """Its exponential overflows, and it answers nan.
 
-    One survives: none of your scores is large. How large must one be for exp to overflow?
+    One survives: none of your scores is large. How large must one be for exp to overflow? One loud query is enough: the others may stay
+    soft.
     """
     output, weights = right(q, k, v, mask)
     scores = np.einsum("...td,...sd->...ts", q, k) / np.sqrt(q.shape[-1])

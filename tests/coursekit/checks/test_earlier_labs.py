@@ -34,19 +34,19 @@ def course(tmp_path, monkeypatch):
     [
         ("INF = -np.inf", "i - j > INF if j <= i else False"),
         ('INF = float("-inf")', "i - j > INF if j <= i else False"),
-        ("WIDTH = 2 ** 6", "j <= i < WIDTH"),
+        ("WIDTH = 2 ** 8", "j <= i < WIDTH"),
         ("START: float = 0.0", "i - j >= START"),
         ("FIRST, LAST = 0, np.inf", "FIRST <= i - j < LAST"),
         ("before = lambda j, i: j <= i", "before(j, i)"),
         ("if True:\n    def before(j, i):\n        return j <= i", "before(j, i)"),
         ("one = np.ones(1)\nOFFSET = one[0] - 1", "i - j >= OFFSET"),
-        ("TABLE = np.zeros((64, 64))\nfor n in range(64):\n    TABLE[n, : n + 1] = 1", "TABLE[i, j] == 1"),
+        ("TABLE = np.zeros((256, 256))\nfor n in range(256):\n    TABLE[n, : n + 1] = 1", "TABLE[i, j] == 1"),
         (
             "from dataclasses import dataclass\n@dataclass\nclass Pair:\n    i: int\n    j: int",
             "Pair(i, j).j <= i",
         ),
         ("Places = list[int]\ndef last(places: Places) -> int:\n    return places[-1]", "j <= last([i])"),
-        ("%time\nWIDTH = 64", "j <= i < WIDTH"),
+        ("%time\nWIDTH = 256", "j <= i < WIDTH"),
     ],
 )
 def test_helpers_of_any_kind_come_along(course, capsys, helpers, allowed):
