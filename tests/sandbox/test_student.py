@@ -63,6 +63,9 @@ def broken(x):
 class Foo:
     pass
 
+def returns_its_error():
+    return ValueError('no')
+
 def stranger():
     return [1, Foo()]
 
@@ -221,6 +224,12 @@ def test_a_missing_function_is_a_name_error_and_does_not_exist(student):
 def test_a_result_of_another_type_is_a_bad_reply_that_names_it(student):
     with pytest.raises(BadReply, match=r"returned a value of type (notebook\.)?Foo"):
         student("stranger")()
+
+
+def test_an_error_that_is_returned_was_not_raised(student):
+    with pytest.raises(BadReply) as caught:
+        student("returns_its_error")()
+    assert caught.value.type_name == "ValueError" and not caught.value.is_a(ValueError)
 
 
 def test_a_non_contiguous_argument_arrives_non_contiguous(student):

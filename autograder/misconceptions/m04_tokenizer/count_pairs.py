@@ -81,6 +81,37 @@ def sorted_pairs(words):
     return dict(sorted(counts.items()))
 
 
+@misconception("count_pairs", title="a pair has the count of its last word only")
+def overwritten(words):
+    """A pair that stands in several words, or several times in one, has the count of the last place only: you write the count
+    over the earlier one. Add it to what is there."""
+    return {pair: count for word, count in words.items() for pair in pairwise(word)}
+
+
+@misconception("count_pairs", title="the last pair of a word is missing")
+def last_pair_missing(words):
+    """The last pair of each word is missing. A word of n tokens has n − 1 pairs, so the left token goes through
+    range(len(word) - 1)."""
+    counts = {}
+    for word, count in words.items():
+        for pair in pairwise(word[:-1]):
+            counts[pair] = counts.get(pair, 0) + count
+    return counts
+
+
+@misconception(
+    "count_pairs", title="a list of pairs and counts", keeps="the counts are right; a list is no dictionary"
+)
+def list_of_pairs(words):
+    """Your counts are right, but they come as a list, and by that nobody can look up a pair. (most_common() makes one, and sorts it.) Return the
+    dictionary itself: a Counter is one."""
+    counts = Counter()
+    for word, count in words.items():
+        for pair in pairwise(word):
+            counts[pair] += count
+    return counts.most_common()
+
+
 @alternative("count_pairs")
 def with_a_counter(words):
     counts = Counter()

@@ -75,6 +75,65 @@ def one_level_deep(ids, merges):
     return bytes(found).decode("utf-8", errors="replace")
 
 
+@misconception(
+    "decode",
+    title="merged tokens are decoded by themselves",
+    keeps="right wherever no character reaches from a merged token into its neighbour",
+)
+def merged_tokens_by_themselves(ids, merges):
+    """You read single bytes together, but each merged token by itself. A character may begin in a merged token and end in the byte
+    behind it. Join the bytes of all tokens first, and decode once."""
+    spelled, text, single = _vocabulary(merges), "", b""
+    for token in ids:
+        if token < 256:
+            single += spelled[token]
+            continue
+        text += single.decode("utf-8", errors="replace") + spelled[token].decode("utf-8", errors="replace")
+        single = b""
+    return text + single.decode("utf-8", errors="replace")
+
+
+@misconception("decode", title="merges are taken apart in the wrong order")
+def first_merges_taken_apart_first(ids, merges):
+    """Tokens made of merged tokens are not taken apart to the end: you go once through the merges, from the first to the last, and a
+    late merge brings back tokens of early ones. Go from the last to the first."""
+    tokens = list(ids)
+    for pair, new in merges.items():
+        tokens = [part for token in tokens for part in (pair if token == new else (token,))]
+    return bytes(tokens).decode("utf-8", errors="replace")
+
+
+@misconception(
+    "decode",
+    title="merges are taken apart ten times only",
+    keeps="right for tokens that are made of few merges",
+)
+def ten_levels_deep(ids, merges):
+    """Tokens that are made of many merges, one in the other, are not taken apart to the end: your function stops after a fixed number of
+    rounds. Nobody knows how deep merges lie in merges; go on until only bytes are left."""
+    parts, tokens = {new: pair for pair, new in merges.items()}, list(ids)
+    for _ in range(10):
+        tokens = [part for token in tokens for part in parts.get(token, (token,))]
+    return bytes(tokens).decode("utf-8", errors="replace")
+
+
+@misconception(
+    "decode",
+    title="the list of ids is changed",
+    keeps="the text is right; the caller's list is not what it was",
+)
+def ids_taken_apart_in_place(ids, merges):
+    """Your function takes the caller's list of ids apart. Whoever decodes the same ids again has other ones then. Work on a copy,
+    list(ids)."""
+    parts, i = {new: pair for pair, new in merges.items()}, 0
+    while i < len(ids):
+        if ids[i] in parts:
+            ids[i : i + 1] = parts[ids[i]]
+        else:
+            i += 1
+    return bytes(ids).decode("utf-8", errors="replace")
+
+
 @alternative("decode")
 def by_recursion(ids, merges):
     parts = {new: pair for pair, new in merges.items()}

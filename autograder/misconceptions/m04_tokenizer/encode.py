@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from itertools import pairwise
 
 import numpy as np
@@ -90,6 +91,71 @@ def no_chunks(text, merges):
     """Your merges reach across the borders of words. In training they never did. Cut the text with pre_tokenize first
     and encode each chunk by itself."""
     return _encode(text, merges, _earliest, chunks=[text])
+
+
+@misconception("encode", title="a list for each chunk")
+def list_for_each_chunk(text, merges):
+    """Your ids are right, but they lie in a list for each chunk. A model reads one list of numbers: put the ids of each chunk behind
+    the others with += or extend; append puts the list itself there."""
+    return [_encode(chunk, merges, _earliest, chunks=[chunk]) for chunk in reference.pre_tokenize(text)]
+
+
+@misconception(
+    "encode", title="only the last chunk comes back", keeps="right for texts of one chunk, such as a word"
+)
+def last_chunk_only(text, merges):
+    """Only the ids of the last chunk come back: your list begins anew for each chunk. Begin it once, before the loop over the
+    chunks; then the empty text gives an empty list, too."""
+    for chunk in reference.pre_tokenize(text):
+        ids = _encode(chunk, merges, _earliest, chunks=[chunk])
+    return ids
+
+
+@misconception(
+    "encode",
+    title="a chunk of two tokens is never merged",
+    keeps="right but for chunks that could become a single token",
+)
+def two_tokens_never_merged(text, merges):
+    """When a chunk has only two tokens left, you stop, though the two may have a merge. A single token has no pair; two tokens have
+    one: go on while the chunk has more than one."""
+    ids = []
+    for chunk in reference.pre_tokenize(text):
+        word = tuple(chunk.encode("utf-8"))
+        while len(word) > 2 and (known := [pair for pair in pairwise(word) if pair in merges]):
+            pair = _earliest(known, merges)
+            word = reference.merge_pair(word, pair, merges[pair])
+        ids += word
+    return ids
+
+
+#: As a student's cache of chunks keeps them.
+_known: dict[str, list[int]] = {}
+
+
+@misconception(
+    "encode", title="the ids of an earlier call are kept", keeps="right as long as the merges stay the same"
+)
+def chunks_of_an_earlier_call(text, merges):
+    """What you keep of a chunk outlives the call: with other merges the same chunk still gets its old ids. Keep such a table inside
+    the function, or make the merges part of its key."""
+    ids = []
+    for chunk in reference.pre_tokenize(text):
+        if chunk not in _known:
+            _known[chunk] = _encode(chunk, merges, _earliest, chunks=[chunk])
+        ids += _known[chunk]
+    return ids
+
+
+@misconception(
+    "encode",
+    title="the text is normalized first",
+    keeps="right for texts whose accents are no characters of their own",
+)
+def normalized_first(text, merges):
+    """An e and an accent, two characters, come out as the one character é. It looks the same, but is another text, so decode no longer
+    gives back what went in. Encode the text as it is, without normalizing it."""
+    return _encode(unicodedata.normalize("NFC", text), merges, _earliest)
 
 
 @alternative("encode")

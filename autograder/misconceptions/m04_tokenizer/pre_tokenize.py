@@ -86,6 +86,76 @@ def word_characters(text):
     return regex.findall(r"'(?:[sdmt]|ll|ve|re)| ?\w+| ?[^\s\w]+|\s+(?!\S)|\s+", text)
 
 
+@misconception(
+    "pre_tokenize",
+    title="digits instead of number characters",
+    keeps="right wherever numbers are written with 0 to 9",
+)
+def digits_only(text):
+    """Number characters such as ½ and ² are treated as signs: \\d means digits only, and \\p{N} all number characters. It stands in
+    two places, in the rule for numbers and among what a sign is not."""
+    return regex.findall(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\d+| ?[^\s\p{L}\d]+|\s+(?!\S)|\s+", text)
+
+
+@misconception(
+    "pre_tokenize",
+    title="signs stand without their blank",
+    keeps="right for words and numbers, and for signs behind them",
+)
+def signs_without_their_blank(text):
+    """The blank before a bracket or a dash is a chunk of its own in your result. Signs take the one blank before them along, as
+    words and numbers do: rule 4 begins with “ ?”, too."""
+    return regex.findall(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+|[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", text)
+
+
+@misconception(
+    "pre_tokenize", title="white space at the end falls in two", keeps="right but for the end of some texts"
+)
+def white_space_at_the_end_cut(text):
+    """White space at the end of a text falls into two chunks. Rule 5 leaves its last character only if something follows.
+    (?=\\s) asks for white space behind it; (?!\\S) also holds where the text ends."""
+    return regex.findall(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?=\s)|\s+", text)
+
+
+@misconception(
+    "pre_tokenize", title="the empty text is a chunk", keeps="right for every text but the empty one"
+)
+def empty_text_a_chunk(text):
+    """The empty text has no chunks, so its list is empty. Yours holds something."""
+    rules = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+    return regex.findall(rules, text) or [text]
+
+
+@misconception(
+    "pre_tokenize", title="the ending 're is missing", keeps="right but for a single one of the seven endings"
+)
+def ending_re_forgotten(text):
+    """The ending 're, as in “we're”, is not cut off. Compare your endings with the seven of rule 1."""
+    return regex.findall(r"'(?:[sdmt]|ll|ve)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", text)
+
+
+@misconception(
+    "pre_tokenize",
+    title="a curly apostrophe begins an ending, too",
+    keeps="right wherever apostrophes are straight",
+)
+def curly_apostrophe(text):
+    """Endings are cut off behind a curly apostrophe (’), too. Rule 1 asks for a straight one. (A tokenizer must cut new text
+    exactly as it cut the text it was trained on.)"""
+    return regex.findall(r"['’](?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", text)
+
+
+@misconception(
+    "pre_tokenize",
+    title="an ending only where the word ends",
+    keeps="right but for quoted words, as in 'sail",
+)
+def endings_before_a_border_only(text):
+    """In 'sail you leave the 's together with the rest. Rule 1 comes first and does not ask what follows, so 's is a chunk there,
+    and ail is the next."""
+    return regex.findall(r"'(?:[sdmt]|ll|ve|re)\b| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", text)
+
+
 @alternative("pre_tokenize")
 def with_finditer_and_verbose_pattern(text):
     pattern = regex.compile(

@@ -122,7 +122,11 @@ def ids_from_257(words, merges):
     return _train(words, merges, first=257)
 
 
-@misconception("train_bpe", title="overlapping pairs are merged twice")
+@misconception(
+    "train_bpe",
+    title="overlapping pairs are merged twice",
+    keeps="right for words without three equal tokens in a row",
+)
 def overlapping_merge(words, merges):
     """In a run of equal tokens your merge uses the middle one twice, so text appears that was never there. Replace from
     the left, and go on *behind* the pair: merge_pair does that."""
@@ -133,6 +137,103 @@ def overlapping_merge(words, merges):
         return tuple(
             new if i in places else token for i, token in enumerate(word) if i in places or i not in covered
         )
+
+    return _train(words, merges, merge=merge)
+
+
+@misconception(
+    "train_bpe",
+    title="only the first place in a word is merged",
+    keeps="right for words that never repeat a pair",
+)
+def first_place_only(words, merges):
+    """In a word that holds a pair several times you merge the first place only. Then the pair is still there, and is counted and
+    perhaps learned again. Replace it at every place of the word: merge_pair does."""
+
+    now, learned = [(list(word), count) for word, count in words.items()], {}
+    for new in range(256, 256 + merges):
+        pairs = Counter()
+        for word, count in now:
+            for pair in pairwise(word):
+                pairs[pair] += count
+        if not pairs:
+            break
+        best = max(pairs, key=pairs.get)
+        learned[best] = new
+        for word, _ in now:
+            places = [i for i, pair in enumerate(pairwise(word)) if pair == best]
+            if places:
+                word[places[0] : places[0] + 2] = [new]
+    return learned
+
+
+@misconception(
+    "train_bpe",
+    title="merged words go to the back",
+    keeps="the algorithm is right; some ties are decided otherwise",
+)
+def merged_words_at_the_back(words, merges):
+    """After a merge the changed words stand behind the others in your dictionary, so ties are decided otherwise: taken out and put in
+    again, a key is the last. Build a new dictionary of all words in their old order."""
+    words, learned = dict(words), {}
+    while len(learned) < merges and (pairs := reference.count_pairs(words)):
+        best = max(pairs, key=pairs.get)
+        learned[best] = 256 + len(learned)
+        for word in list(words):
+            merged = reference.merge_pair(word, best, learned[best])
+            if merged != word:
+                words[merged] = words.pop(word)
+    return learned
+
+
+@misconception(
+    "train_bpe",
+    title="ties follow the order of earlier counts",
+    keeps="the algorithm is right; some ties are decided otherwise",
+)
+def ties_by_corrected_counts(words, merges):
+    """Your counts are corrected, not counted anew, so in your dictionary new pairs stand behind the old ones, wherever they are in the
+    text. On a tie the pair wins that a *fresh* count of the merged words meets first."""
+    pairs, learned = reference.count_pairs(words), {}
+    while pairs and len(learned) < merges:
+        best = max(pairs, key=pairs.get)
+        learned[best] = 256 + len(learned)
+        fresh = {}
+        for word, count in words.items():
+            merged = reference.merge_pair(word, best, learned[best])
+            if merged != word:
+                for pair in pairwise(word):
+                    pairs[pair] -= count
+                for pair in pairwise(merged):
+                    pairs[pair] = pairs.get(pair, 0) + count
+            fresh[merged] = count
+        pairs, words = {pair: count for pair, count in pairs.items() if count > 0}, fresh
+    return learned
+
+
+@misconception(
+    "train_bpe",
+    title="one merge too few",
+    keeps="every merge that it learns is the right one; the last is missing",
+)
+def one_merge_too_few(words, merges):
+    """You learn one merge less than asked for. range(1, merges) ends one early: range(merges) has as many steps as its number
+    says."""
+    return _train(words, merges - 1)
+
+
+@misconception(
+    "train_bpe",
+    title="a pair is found inside other numbers",
+    keeps="right for bytes that all have as many digits",
+)
+def replaced_as_text(words, merges):
+    """Your pairs are replaced in a text of digits, and there “97 10” also stands in “197 10” and in “97 105”. So tokens appear that
+    nobody merged. Compare whole numbers, as merge_pair does."""
+
+    def merge(word, pair, new):
+        text = " ".join(map(str, word)).replace(f"{pair[0]} {pair[1]}", str(new))
+        return tuple(map(int, text.split()))
 
     return _train(words, merges, merge=merge)
 

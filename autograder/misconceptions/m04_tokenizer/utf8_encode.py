@@ -130,6 +130,53 @@ def no_upper_limit(codepoint):
     return [_FIRST[4] | codepoint >> 18, *(0x80 | group for group in rest)]
 
 
+@misconception(
+    "utf8_encode",
+    title="7FF takes three bytes",
+    keeps="right but for a single character, at one of the limits",
+)
+def limit_of_two_bytes_off(codepoint):
+    """7FF comes out in three bytes, but it is the last number that fits two: a limit of the table is the *last* number of its
+    row, so compare with <= 0x7FF, or with < 0x800."""
+    if codepoint != 0x7FF:
+        return _right_bytes(codepoint)
+    first, *rest = _groups(codepoint, 3, 6)
+    return [_FIRST[3] | first, *(0x80 | group for group in rest)]
+
+
+@misconception("utf8_encode", title="0 is refused", keeps="right but for 0, which hardly stands in a text")
+def zero_refused(codepoint):
+    """Your function refuses 0. It is a code point, the first one, and one byte; only numbers below 0 are none."""
+    if codepoint == 0:
+        raise ValueError("no code point")
+    return _right_bytes(codepoint)
+
+
+@misconception(
+    "utf8_encode",
+    title="the error is returned",
+    keeps="every character is right; only numbers that are none pass",
+)
+def error_returned(codepoint):
+    """For a number that is no code point you *return* a ValueError. Then whoever called goes on with it as if it were a list
+    of bytes. An error is raised: raise ValueError(…)."""
+    if not 0 <= codepoint <= 0x10FFFF:
+        return ValueError("no code point")
+    return _right_bytes(codepoint)
+
+
+@misconception(
+    "utf8_encode",
+    title="another error than ValueError",
+    keeps="every character is right; the error is of another kind",
+)
+def assertion_for_value_error(codepoint):
+    """A number that is no code point ends in another error than the one asked for. (An assert raises an AssertionError, and
+    Python may be told to skip it.) Whoever wants to catch the error must know its kind: raise ValueError(…)."""
+    assert 0 <= codepoint <= 0x10FFFF, "no code point"
+    return _right_bytes(codepoint)
+
+
 @alternative("utf8_encode")
 def by_recursion_as_bytes(codepoint):
     def tail(number, count):

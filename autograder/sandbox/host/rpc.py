@@ -66,6 +66,10 @@ class BadReply(StudentError):
         super().__init__("", sentence)
         self.type_name = type_name
 
+    def is_a(self, kind: type[BaseException]) -> bool:
+        """Never: an error that is returned was not raised."""
+        return False
+
 
 class StudentGone(Exception):
     """The student's process has ended. ``reason`` is ``timed-out``, ``out-of-memory`` or ``crashed``."""

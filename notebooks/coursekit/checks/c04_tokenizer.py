@@ -111,13 +111,22 @@ def the_last_of_each_length(utf8_encode: Any) -> None:
 
 @public_check("utf8_encode")
 def there_is_nothing_above_10ffff(utf8_encode: Any) -> None:
-    """What is no code point raises a ValueError."""
+    """What is no code point raises a ValueError, and 0 is one."""
     for number in (0x110000, -1):
         try:
-            utf8_encode(number)
+            result = utf8_encode(number)
         except ValueError:
             continue
+        ensure(
+            not isinstance(result, BaseException),
+            f"for {number:#x} you return a {type(result).__name__}: an error is raised, with raise in place of return",
+        )
         ensure(False, f"{number:#x} is no code point: raise ValueError(…) below 0 and above 10FFFF")
+    try:
+        zero = _bytes(utf8_encode(0))
+    except ValueError:
+        raise Hint("0 is a code point, the first one: refuse only what lies below it") from None
+    equal(zero, [0], f"0 is written in one byte, [0]; you return {zero}")
 
 
 # ------------------------------------------------------------------------------------------------ pre_tokenize
@@ -141,6 +150,8 @@ def nothing_is_lost(pre_tokenize: Any) -> None:
     lost = [sign for sign in dict.fromkeys(text) if got.count(sign) < text.count(sign)]
     ensure(not lost, f"these characters got lost: {lost}; which rule should take them?")
     equal(got, text, "the chunks, joined, are not the text that was given")
+    got = _chunks(pre_tokenize(""))
+    equal(got, [], f"the empty text has no chunks, so the list is empty; yours is {got}")
 
 
 @public_check("pre_tokenize")
@@ -150,6 +161,10 @@ def words_take_their_blank_along(pre_tokenize: Any) -> None:
     ensure(
         " sail" in got,
         f"“ sail” should be one chunk, blank and word together: begin the rule for letters with “ ?” (you have {got[:3]})",
+    )
+    ensure(
+        got != ["We", " sail", " at", " 7", ",", " ", "(", "maybe", ")", " 12", "!"],
+        "the blank before ( stands alone: the rule for signs begins with “ ?”, too",
     )
     equal(
         got,
@@ -173,6 +188,9 @@ def all_letters_are_letters(pre_tokenize: Any) -> None:
         ["ship", "9", "_", "b"],
         f"“ship9_b” became {got}: letters, digits and signs are chunks of their own",
     )
+    got = _chunks(pre_tokenize("(½ price)"))
+    ensure("(½" not in got, "½ is a number character: \\p{N} holds it, and \\d and 0-9 do not")
+    equal(got, ["(", "½", " price", ")"], f"“(½ price)” became {got}")
 
 
 @public_check("pre_tokenize")
@@ -187,15 +205,29 @@ def endings_are_apart(pre_tokenize: Any) -> None:
     got = _chunks(pre_tokenize("IT'S"))
     ensure(got != ["IT", "'S"], "'S was cut off as an ending: only small letters count, as rule 1 lists them")
     equal(got, ["IT", "'", "S"], f"“IT'S” has no ending of rule 1, but became {got}")
+    got = _chunks(pre_tokenize("I'm sure he'd say we're what you've read, isn't it"))
+    missing = [ending for ending in ("'m", "'d", "'re", "'ve", "'t") if ending not in got]
+    ensure(not missing, f"not cut off, though rule 1 lists it: {', '.join(missing)}")
+    got = _chunks(pre_tokenize("it’s"))
+    ensure(got != ["it", "’s"], "’s was cut off as an ending: rule 1 asks for a straight apostrophe, '")
+    got = _chunks(pre_tokenize("'sail"))
+    equal(
+        got, ["'s", "ail"], f"“'sail” became {got}: rule 1 comes first, and does not ask what follows the s"
+    )
 
 
 @public_check("pre_tokenize")
 def white_space_leaves_one_for_the_next_word(pre_tokenize: Any) -> None:
-    """Of several blanks the last one belongs to the next word."""
+    """Of several blanks the last one belongs to the next word; at the end of the text they stay together."""
     got = _chunks(pre_tokenize("a   b \n"))
     ensure(
         got != ["a", "   ", "b", " \n"],
         "three blanks before b: two are a chunk, the third belongs to “ b”. Rule 5 needs \\s+(?!\\S)",
+    )
+    ensure(
+        got != ["a", "  ", " b", " ", "\n"],
+        "the blank and the line end at the end of the text are one chunk: rule 5 leaves a character only if something else "
+        "follows, \\s+(?!\\S)",
     )
     equal(got, ["a", "  ", " b", " \n"], f"“a   b” and a line end became {got}")
     got = _chunks(pre_tokenize("a\tb"))
@@ -209,10 +241,23 @@ def white_space_leaves_one_for_the_next_word(pre_tokenize: Any) -> None:
 # ------------------------------------------------------------------------------------------------------ decode
 
 
+def _decoded(decode: Any, ids: list[int], merges: dict[tuple[int, int], int]) -> Any:
+    """What ``decode`` returns, or a hint where a merged token is left among the bytes."""
+    try:
+        return decode(ids, merges)
+    except ValueError as error:
+        if "range(0, 256)" not in str(error):
+            raise
+    raise Hint(
+        "a number above 255 is left where only bytes may stand: the parts of a merged token may be merged tokens, too "
+        f"({max(merges.values())} is {' and '.join(map(str, list(merges)[-1]))}), so take them apart to the end"
+    )
+
+
 @public_check("decode")
 def the_worked_case_goes_back(decode: Any) -> None:
     """[258, 100, 258, 97, 99] is aaabdaaabac again."""
-    got = decode([258, 100, 258, 97, 99], TOY)
+    got = _decoded(decode, [258, 100, 258, 97, 99], TOY)
     ensure(got is not None, NOTHING)
     ensure(
         isinstance(got, str),
@@ -243,6 +288,21 @@ def characters_of_several_bytes(decode: Any) -> None:
     )
     ensure("é" in got, "195, 169 is one é: join the bytes of all tokens first, then decode once")
     equal(got, "hé\ufffd", 'half an emoji should become �: decode with errors="replace"')
+    got = decode([256, 169], {(99, 195): 256})
+    equal(
+        got,
+        "cé",
+        f"256 is c and 195, and with the 169 behind it that is cé, but yours is {got!r}: join the bytes of merged tokens and "
+        "of single ones before you decode",
+    )
+
+
+@public_check("decode")
+def merges_may_hold_merges(decode: Any) -> None:
+    """A token may be made of merges in merges, twenty deep."""
+    merges = {(97, 97): 256, **{(token, 97): token + 1 for token in range(256, 275)}}
+    got = _decoded(decode, [275], merges)
+    equal(got, "a" * 21, "275 is 274 and a, 274 is 273 and a, and so on: 21 letters a in all")
 
 
 # ------------------------------------------------------------------------------------------------- count_pairs
@@ -266,6 +326,14 @@ def pairs_count_as_often_as_their_word(count_pairs: Any) -> None:
     )
     ensure((2, 1) not in got, "your pairs are turned around: the left token comes first")
     ensure((3, 2) not in got, "a pair reaches from one word into the next: count inside each word only")
+    ensure(
+        got != {(1, 2): 5},
+        "(2, 3) is missing, the last pair of each word: a word of three tokens has two pairs, one of two has one",
+    )
+    ensure(
+        got != {(1, 2): 5, (2, 3): 2},
+        "(2, 3) stands in both words, and you have the count of the last only: add it to what is there",
+    )
     equal(got, {(1, 2): 5, (2, 3): 7}, f"(1, 2) occurs 5 times and (2, 3) 5 + 2 times, but you have {got}")
 
 
@@ -280,14 +348,15 @@ def overlapping_pairs_count(count_pairs: Any) -> None:
 @public_check("count_pairs")
 def se_is_the_most_frequent_pair(count_pairs: Any) -> None:
     """In “sea see sea” se occurs three times."""
-    words = {tuple(b"sea_"): 2, tuple(b"see_"): 1}
+    words = {tuple(b"see_"): 1, tuple(b"sea_"): 2}
     got = _pairs(count_pairs(words))
     ensure((115, 101) in got, "the pair se, (115, 101), is missing: keep the left token on the left")
     equal(got[115, 101], 3, "se stands in sea (twice) and in see (once): three times in all")
     equal(
-        list(got)[:3],
-        [(115, 101), (101, 97), (97, 95)],
-        "the pairs should stand in the order in which they are met",
+        list(got),
+        [(115, 101), (101, 101), (101, 95), (101, 97), (97, 95)],
+        "the pairs should stand in the order in which they are met: those of see_ first, since it is the first word here, from left "
+        "to right",
     )
 
 
@@ -302,6 +371,10 @@ def the_worked_case(train_bpe: Any) -> None:
     ensure(got is not None, NOTHING)
     ensure(isinstance(got, dict), "return a dictionary {(left, right): new id}")
     ensure(got, "nothing was learned: with 9 merges allowed there are two to learn here")
+    ensure(
+        len(got) > 1 or got.get((97, 98), 256) == 256,
+        "(97, 98) was learned more than once: replace it everywhere in the words that you count next",
+    )
     ensure(
         min(got.values()) == 256, f"the first new id is 256, the next 257; your first is {min(got.values())}"
     )
@@ -327,6 +400,10 @@ def pairs_are_counted_anew_after_each_merge(train_bpe: Any) -> None:
     ensure(got is not None, NOTHING)
     ensure(got, "nothing was learned: three merges were asked for")
     ensure(
+        min(got.values()) == 256,
+        "a pair was learned a second time, so it was left somewhere: replace it at every place of a word, as merge_pair does",
+    )
+    ensure(
         any(max(pair) > 255 for pair in got),
         "no merge holds a new token: after each merge count the pairs of the *merged* words anew",
     )
@@ -348,7 +425,24 @@ def pairs_are_counted_anew_after_each_merge(train_bpe: Any) -> None:
         "after the first merge the text is 256 97 98 100 256 97 98 97 99: is every aa replaced in yours, and are the "
         "pairs counted in the new text?",
     )
+    ensure(
+        got != dict(list(TOY.items())[:2]),
+        "3 merges were asked for; you learned two, though there is a third",
+    )
     equal(got, TOY, f"on aaabdaaabac it should learn aa, then aaa, then aaab; it learned {got}")
+    got = train_bpe({(97, 98, 97, 98): 1}, 2)
+    ensure(
+        got != {(97, 98): 256, (256, 97): 257},
+        "in abab only the first ab was merged: replace a pair at every place of a word, as merge_pair does",
+    )
+    equal(got, {(97, 98): 256, (256, 256): 257}, f"on abab it should learn ab, then abab; it learned {got}")
+    got = train_bpe({(97, 10): 3, (97, 105): 2, (197, 10): 1}, 3)
+    ensure(
+        got != {(97, 10): 256},
+        "as a text, “97 10” also stands in “97 105” and in “197 10”: replace whole numbers, not digits",
+    )
+    expected = {(97, 10): 256, (97, 105): 257, (197, 10): 258}
+    equal(got, expected, f"three words of one pair each are three merges, {expected}; you learned {got}")
 
 
 @public_check("train_bpe")
@@ -366,6 +460,13 @@ def frequent_words_weigh_more(train_bpe: Any) -> None:
     got = train_bpe({(3, 4): 2, (8, 9): 2}, 1)
     ensure(got != {(8, 9): 256}, "(3, 4) and (8, 9) tie: the one met first wins, not the one with larger ids")
     equal(got, {(3, 4): 256}, f"(3, 4) and (8, 9) tie: the one met first wins; you learned {got}")
+    got = train_bpe({(1, 2, 3): 2, (4, 5): 2, (1, 2): 1}, 2)
+    ensure(
+        got != {(1, 2): 256, (4, 5): 257},
+        "after the merge of (1, 2) the words are (256, 3), (4, 5) and (256,), each still at its place, and (256, 3) and (4, 5) tie: "
+        "a fresh count of these words meets (256, 3) first",
+    )
+    equal(got, {(1, 2): 256, (256, 3): 257}, f"it should learn (1, 2), then (256, 3); it learned {got}")
 
 
 @public_check("train_bpe")
@@ -387,13 +488,21 @@ def the_words_are_left_alone(train_bpe: Any) -> None:
 def _ids(result: Any) -> Any:
     ensure(result is not None, NOTHING)
     ensure(isinstance(result, (list, tuple, np.ndarray)), "return a list of whole numbers")
-    return [int(token) for token in result]
+    ensure(
+        not any(isinstance(token, (list, tuple)) for token in result),
+        "your list holds a list for each chunk: put the ids of all chunks into one list, with += or extend",
+    )
+    try:
+        return [int(token) for token in result]
+    except (TypeError, ValueError):
+        raise Hint(f"return a list of whole numbers; yours begins {list(result)[:3]}") from None
 
 
 @public_check("encode")
 def the_worked_case_goes_forth(encode: Any) -> None:
     """aaabdaaabac becomes [258, 100, 258, 97, 99]."""
     got = _ids(encode("aaabdaaabac", TOY))
+    ensure(got, "your list is empty: the eleven letters have become nothing")
     ensure(max(got) < 259, "an id above 258 appeared: use the ids that stand in merges")
     ensure(got != list(b"aaabdaaabac"), "nothing was merged: those are still the bytes")
     ensure(256 not in got, "256 is still there: after a merge look for pairs again, (256, 97) has one too")
@@ -413,15 +522,33 @@ def the_earliest_merge_goes_first(encode: Any) -> None:
         "you merged (97, 98), which stands further left: the smallest new id goes first, here that of (98, 99)",
     )
     equal(got, [97, 256], f"abc should become [97, 256], but is {got}")
+    again = _ids(encode("abc", {(97, 98): 256}))
+    ensure(
+        again != [97, 256],
+        "abc with other merges still has the ids of the call before: what you keep of a chunk must not outlive the call",
+    )
+    equal(again, [256, 99], f"abc with the one merge (97, 98) should become [256, 99], but is {again}")
 
 
 @public_check("encode")
 def merges_stay_inside_a_chunk(encode: Any) -> None:
-    """Merges stay inside a chunk."""
+    """Every chunk is encoded by itself, and none is lost."""
     got = _ids(encode("a b", {(97, 32): 256, (32, 98): 257}))
     ensure(
         256 not in got,
         "a merge reached from one chunk into the next: encode each chunk of pre_tokenize by itself",
+    )
+    ensure(
+        got != [257],
+        "the ids of “a”, the first chunk, are missing: begin the list once, before the loop over the chunks, and add to it",
+    )
+    ensure(
+        got != [97],
+        "the ids of “ b”, the second chunk, are missing: return the list behind the loop over the chunks",
+    )
+    ensure(
+        got != [97, 32, 98],
+        "“ b” is still two bytes, though (32, 98) has a merge: does your loop stop when a chunk has only two tokens?",
     )
     equal(got, [97, 257], f"“a b” has the chunks “a” and “ b” and should become [97, 257], but is {got}")
 
@@ -430,6 +557,12 @@ def merges_stay_inside_a_chunk(encode: Any) -> None:
 def any_text_can_be_encoded(encode: Any) -> None:
     """Without merges any text becomes its UTF-8 bytes."""
     equal(_ids(encode("é😀", {})), [195, 169, 240, 159, 152, 128], "é and 😀 should become their six bytes")
+    got = _ids(encode("e\u0301", {}))
+    ensure(
+        got != [195, 169],
+        "é was given as two characters, e and an accent (U+0301), and came out as one: leave the text as it is, else it does not come back",
+    )
+    equal(got, [101, 204, 129], f"e and an accent (U+0301) should become their three bytes, but are {got}")
     equal(_ids(encode("", TOY)), [], "the empty text has no tokens: return an empty list")
 
 
