@@ -87,6 +87,16 @@ def made_of_parts(found, plain, result):
     return tuple(made)
 
 
+# What was made of ``plain``, made of ``result``; ``found`` itself where that is not seen.
+def made_alone(found, plain, result):
+    for make in MADE_OF_A_RESULT:
+        with np.errstate(all="ignore"), contextlib.suppress(Exception):
+            made = make(plain)
+            if np.shape(made) == np.shape(found) and np.allclose(made, found, equal_nan=True):
+                return make(result)
+    return found
+
+
 # What the additional arguments of ``own`` make of its result, made of ``result``; ``result`` itself where that is not seen.
 # ``keepdims=True`` keeps an axis of length one, and ``dtype=bool`` makes a mask: the same values in another form.
 def made_of(result, own, right, args, kwargs):
@@ -100,9 +110,10 @@ def made_of(result, own, right, args, kwargs):
             found, plain = own(*args, **kwargs), own(**{name: bound[name] for name in usual if name in bound})
             if type(found) is type(plain) is type(result) is tuple:
                 return made_of_parts(found, plain, result)
-            if type(found) is tuple:  # the result, with something beside it
+            if type(found) is tuple:  # the result, with something beside it: its logarithm, say
                 is_it = [np.shape(part) == np.shape(plain) and np.allclose(part, plain, equal_nan=True) for part in found]
-                return tuple(result if it else part for part, it in zip(found, is_it)) if any(is_it) else result
+                made = [made_alone(part, plain, result) for part in found]
+                return tuple(result if it else more for more, it in zip(made, is_it)) if any(is_it) else result
             same_size = np.size(plain) == np.size(found) and np.shape(plain) != np.shape(found)
             if isinstance(found, np.ndarray) and (same_size or found.dtype != np.asarray(plain).dtype):
                 if np.array_equal(np.reshape(plain, found.shape), found, equal_nan=True):
@@ -111,10 +122,8 @@ def made_of(result, own, right, args, kwargs):
                 kept = np.where(np.asarray(found) != 0, 1.0, 0.0)
                 if not kept.all() and np.allclose(found, plain * kept / np.sum(plain * kept)):
                     return result * kept / np.sum(result * kept)
-            for make in MADE_OF_A_RESULT:
-                made = make(plain)
-                if np.shape(made) == np.shape(found) and np.allclose(made, found, equal_nan=True):
-                    return make(result)
+            made = made_alone(found, plain, result)
+            return result if made is found else made
     except Exception:
         pass
     return result

@@ -169,9 +169,9 @@ plt.show()
 #
 # * `N`: an array of counts of **any** shape `(…, V)`. The outcomes are on the last axis; every row along it is
 #   treated by itself. Lab 01's table fits, and so does a `(27, 27, 27)` array.
-# * `alpha`: one number for all outcomes, or an array that broadcasts against `N` (such as `(V,)`: a knob for each
-#   outcome). No value is below 1.
-# * returns an array of the shape of `N`. Where all numbers of a row are zero above the line (a row without counts,
+# * `alpha`: one number for all outcomes, or an array that broadcasts against `N` (`(V,)`: a knob for each
+#   outcome; `(…, V)`: one for each cell). No value is below 1.
+# * returns an array of the shape of `N`. Where all numbers of a row are zero above the line (no counts, *and*
 #   $\alpha = 1$), the row stays zero, as in lab 01.
 
 # %% question="dirichlet_map"
@@ -265,7 +265,7 @@ test = trigram_counts(shuffled[-3203:])
 # %% tags=["skip-grading"]
 with until_written():
     needs("dirichlet_map")
-    plain = dirichlet_map(train, 1)  # α = 1: counting and dividing
+    plain = np.asarray(dirichlet_map(train, 1))  # α = 1: counting and dividing
     ruined = test[plain == 0].sum()
     print(f"{ruined:,} of the {test.sum():,} tokens of the new names have probability zero")
     possible = 27 * 27 - 26  # a letter and then the dot: there the name is over
@@ -312,8 +312,8 @@ with until_written():
     figure, ax = plt.subplots(figsize=(7.6, 3.8))
     for size, colour in ((200, ORANGE), (1000, BLUE), (5000, GREEN), (23_504, INK)):
         best, costs = choose_alpha(trigram_counts(shuffled[:size]), dev, grid)
-        ax.plot(grid, costs, color=colour, label=f"{size:,} names: {costs.min():.3f} with α = {best:.2g}")
-        ax.plot(best, costs.min(), "o", color=colour)
+        ax.plot(grid, costs, color=colour, label=f"{size:,} names: {min(costs):.3f} with α = {best:.2g}")
+        ax.plot(best, min(costs), "o", color=colour)
     ax.set(xscale="log", xlabel="α", ylabel="NLL of the dev names (nats a token)")
     ax.set_title("Too little α is too sure, too much forgets; the more names, the less it matters")
     ax.legend()
@@ -398,15 +398,15 @@ check("interpolate", interpolate)
 # %% tags=["skip-grading"]
 def three_storeys(N, alpha):
     """Trigram on bigram on single letters on uniform, each worth alpha observations.  N: (27, 27, 27)"""
-    letters = interpolate(N.sum(axis=(0, 1)), np.full(27, 1 / 27), alpha)  # (27,)
-    bigram = interpolate(N.sum(axis=0), letters, alpha)  # (27, 27)
+    letters = np.asarray(interpolate(N.sum(axis=(0, 1)), np.full(27, 1 / 27), alpha))  # (27,)
+    bigram = np.asarray(interpolate(N.sum(axis=0), letters, alpha))  # (27, 27)
     return interpolate(N, bigram, alpha)  # (27, 27, 27)
 
 
 def nll(P, N):
     """Average surprise of counts N under the probabilities P, (…, V) both."""
     with np.errstate(divide="ignore"):
-        return -(N[N > 0] * np.log(P[N > 0])).sum() / N.sum()
+        return -(N[N > 0] * np.log(np.asarray(P)[N > 0])).sum() / N.sum()
 
 
 # %% [markdown]
@@ -471,11 +471,12 @@ with until_written():
 with until_written():
     needs("dirichlet_map", "dirichlet_mean", "interpolate")
     makemore = makemore_trigrams()
-    makemore_plain = dirichlet_map(makemore["first_1000"], 1)
+    makemore_plain = np.asarray(dirichlet_map(makemore["first_1000"], 1))
     ruined = makemore["last_3203"][makemore_plain == 0].sum()
     print(f"makemore's names: {ruined:,} of {makemore['last_3203'].sum():,} unseen tokens have probability zero")
     q, u = TOKENS.index("q"), TOKENS.index("u")
-    prior = dirichlet_mean(trigram_counts(shuffled[:23_504]).sum(axis=0)[u], 0.1)  # the bigram: what follows u, (27,)
+    bigram = trigram_counts(shuffled[:23_504]).sum(axis=0)
+    prior = np.asarray(dirichlet_mean(bigram[u], 0.1))  # what follows u, (27,)
     sizes = (0, 200, 1000, 23_504)
     seen = [trigram_counts(shuffled[:size])[q, u] for size in sizes]
     figure, ax = plt.subplots(figsize=(9, 2.4))
@@ -605,7 +606,7 @@ check("pwm_scores", pwm_scores)
 column = np.array([[site[j] == letter for site in sites for letter in "ACGT"] for j in range(26)])
 with until_written():
     needs("dirichlet_mean")
-    P = dirichlet_mean(column.reshape(26, len(sites), 4).sum(axis=1), 1)  # (26, 4)
+    P = np.asarray(dirichlet_mean(column.reshape(26, len(sites), 4).sum(axis=1), 1))  # (26, 4)
     figure, ax = plt.subplots(figsize=(9, 2.2))
     heatmap(P.T, list("ACGT"), [str(j) for j in range(26)], ax=ax, colorbar="probability")
     ax.set_title("The sites agree on TGTGA … TCACA, a word and its reverse complement")
@@ -652,11 +653,12 @@ with until_written():
 with until_written():
     needs("pwm_scores")
     scores = pwm_scores(sites, lac, 1)
-    for start in np.argsort(-scores)[:3]:
+    for start in np.argsort(np.negative(scores))[:3]:
         print(f"start {start:3d}  score {scores[start]:6.2f}  {lac[start:start + 26]}")
     rng = np.random.default_rng(1)
     for size in (6, 48, 192):
-        ranks = [np.argsort(-pwm_scores(rng.choice(sites, size, replace=False).tolist(), lac, 1)) for _ in range(100)]
+        draws = [rng.choice(sites, size, replace=False).tolist() for _ in range(100)]
+        ranks = [np.argsort(np.negative(pwm_scores(known, lac, 1))) for known in draws]
         strong, both = (sum(set(order[: len(top)].tolist()) == top for order in ranks) for top in ({10}, {10, 82}))
         print(f"100 draws of {size:3d} sites: the strong one on top {strong} times, both on top {both} times")
 

@@ -247,6 +247,12 @@ def test_a_wrong_helper_that_returns_something_beside_its_result_is_replaced_by_
     assert _verdict(_notebook(helper + answer)).passed
 
 
+def test_a_wrong_helper_that_returns_the_logarithm_beside_its_result_is_replaced_by_a_right_one_that_does():
+    helper = "import math\ndef double(x, log=False):\n    return (3 * x, math.log(3 * x)) if log else 3 * x\n"
+    answer = "def quadruple(x):\n    _, logarithm = double(x, log=True)\n    return 2 * math.exp(logarithm)\n"
+    assert _verdict(_notebook(helper + answer)).passed
+
+
 def test_a_wrong_helper_that_also_cuts_off_below_zero_is_replaced_by_a_right_one_that_does():
     helper = "def double(x, floor=None):\n    y = 3 * x\n    return y if floor is None else max(y, floor)\n"
     answer = "def quadruple(x):\n    return 2 * double(x, floor=0) + double(-x, floor=0)\n"

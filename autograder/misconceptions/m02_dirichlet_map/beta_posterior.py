@@ -122,6 +122,62 @@ def knobs_cut(k, n, a, b):
     return reference.beta_posterior(k, n, int(a), int(b))
 
 
+@misconception(
+    "beta_posterior",
+    title="a half whenever the prior is flat",
+    keeps="posterior and mean are right; the mode is wrong for one prior",
+)
+def half_for_a_flat_prior(k, n, a, b):
+    """With the flat prior your mode is 0.5 whatever was tossed. It is the *posterior* that must be flat, a' = b' = 1, and that it
+    is only without tosses."""
+    a_new, b_new, mode, mean = reference.beta_posterior(k, n, a, b)
+    return a_new, b_new, 0.5 if a == b == 1 else mode, mean
+
+
+@misconception(
+    "beta_posterior",
+    title="the prior is forgotten in the mean",
+    keeps="posterior and mode are right; one of three results is wrong",
+)
+def mean_of_the_flat_prior(k, n, a, b):
+    """Your mean is (k + 1)/(n + 2), Laplace's rule. It holds for the flat prior only; with any other, a'/(a' + b') knows prior
+    and tosses."""
+    a_new, b_new, mode, _ = reference.beta_posterior(k, n, a, b)
+    return a_new, b_new, mode, (k + 1) / (n + 2)
+
+
+@misconception(
+    "beta_posterior",
+    title="below the line stands at least 1",
+    keeps="right unless the knobs are little above 1",
+)
+def at_least_one_below(k, n, a, b):
+    """Below the line of your mode stands at least 1, against a division by zero. But a' + b' − 2 may lie between 0 and 1, as the knobs
+    need not be whole: only a' = b' = 1 is a case of its own."""
+    a_new, b_new, _, mean = reference.beta_posterior(k, n, a, b)
+    return a_new, b_new, 0.5 if a_new == b_new == 1 else (a_new - 1) / max(a_new + b_new - 2, 1), mean
+
+
+@misconception(
+    "beta_posterior",
+    title="a half where the knobs are nearly 1",
+    keeps="right but where a special case is drawn too wide",
+)
+def half_near_one(k, n, a, b):
+    """Your mode is 0.5 where both knobs round to 1. With 1.4 and 1.2 the curve does have a highest point, 2/3: only where both *are* 1
+    it has none."""
+    a_new, b_new, mode, mean = reference.beta_posterior(k, n, a, b)
+    return a_new, b_new, 0.5 if round(a_new) == round(b_new) == 1 else mode, mean
+
+
+@misconception("beta_posterior", title="mode and mean are rounded", keeps="right to some digits")
+def rounded_mode_and_mean(k, n, a, b):
+    """Your mode and mean are rounded to a few digits. Return the numbers as they are: who needs fewer digits may round when
+    printing."""
+    a_new, b_new, mode, mean = reference.beta_posterior(k, n, a, b)
+    return a_new, b_new, round(mode, 4), round(mean, 4)
+
+
 @alternative("beta_posterior")
 def as_an_array(k, n, a, b):
     knobs = np.add([a, b], [k, n - k], dtype=float)

@@ -7,6 +7,9 @@ import numpy as np
 from autograder.misconceptions.m02_dirichlet_map.common import _shares, reference
 from autograder.testing import alternative, misconception
 
+#: What ``model_of_an_earlier_call`` keeps.
+_MODELS: dict[float, np.ndarray] = {}
+
 
 def _costs(train, dev, grid, cost=None, model=None):
     model = model or reference.dirichlet_mean
@@ -132,6 +135,63 @@ def last_of_equals(train, dev, grid):
     number must be better, not just as good."""
     costs = _costs(train, dev, grid)
     return grid[max(i for i, cost in enumerate(costs) if cost <= min(costs))], costs
+
+
+@misconception(
+    "choose_alpha", title="best and costs are exchanged", keeps="the results are right; their order is not"
+)
+def results_exchanged(train, dev, grid):
+    """Your two results are right, but they come in another order: first the best number of the grid, then the costs."""
+    return reference.choose_alpha(train, dev, grid)[::-1]
+
+
+@misconception(
+    "choose_alpha",
+    title="the costs stand in another order than the grid",
+    keeps="right where the grid is sorted",
+)
+def costs_of_a_sorted_grid(train, dev, grid):
+    """Your costs belong to a sorted grid: the first is not that of grid[0]. Leave the grid in its order; which number stands first also
+    decides between equally good ones."""
+    return reference.choose_alpha(train, dev, sorted(grid))
+
+
+@misconception(
+    "choose_alpha",
+    title="a small number is added before the logarithm",
+    keeps="right unless a probability is very small",
+)
+def something_added_before_the_logarithm(train, dev, grid):
+    """You add a small number to P before the logarithm. It hides how dear a very small probability is, and nothing needs it: with α above
+    0 no probability is 0."""
+    return _pick(_costs(train, dev, grid, lambda P: -(dev * np.log(P + 1e-8)).sum() / dev.sum()), grid)
+
+
+@misconception(
+    "choose_alpha", title="no α is found when all costs are high", keeps="right unless all costs are high"
+)
+def search_begins_at_ten(train, dev, grid):
+    """Your search for the lowest cost begins at a number that you took for large enough, such as 10. Costs may be higher, and then none
+    of the grid is found: begin at np.inf, or with the first cost."""
+    costs = _costs(train, dev, grid)
+    return (_pick(costs, grid)[0] if min(costs) < 10 else 0), costs
+
+
+@misconception(
+    "choose_alpha",
+    title="the model of an earlier call",
+    keeps="right where each α is asked of one table only",
+)
+def model_of_an_earlier_call(train, dev, grid):
+    """Your function keeps the model of each α, and uses it again when it is called with other counts. Learn it anew in each call: it depends
+    on train, too."""
+    if any(model.shape != np.shape(train) for model in _MODELS.values()):
+        _MODELS.clear()
+
+    def kept(N, alpha):
+        return _MODELS.setdefault(alpha, reference.dirichlet_mean(N, alpha))
+
+    return _pick(_costs(train, dev, grid, model=kept), grid)
 
 
 @alternative("choose_alpha")

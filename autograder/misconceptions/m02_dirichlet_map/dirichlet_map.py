@@ -20,7 +20,7 @@ def one_pseudo_count_below(N, alpha):
     """Your rows sum to more than one: every one of the V outcomes gains α − 1 above the line, so the sum below
     must gain all V of them."""
     gain = np.asarray(alpha, dtype=float) - 1
-    below = N.sum(axis=-1, keepdims=True) + gain.max()
+    below = N.sum(axis=-1, keepdims=True) + gain + 0 * N
     return np.divide(N + gain, below, out=np.zeros(N.shape), where=below > 0)
 
 
@@ -111,6 +111,82 @@ def map_in_place(N, alpha):
     weight = np.asarray(N, dtype=float)
     weight += np.asarray(alpha, dtype=float) - 1
     return _shares(weight)
+
+
+@misconception(
+    "dirichlet_map",
+    title="a row without counts stays zero whatever α is",
+    keeps="only rows without counts are wrong",
+)
+def empty_rows_always_zero(N, alpha):
+    """Your rows without counts stay zero for every α. They do with α = 1 only, where nothing stands above the line; with a larger α they
+    gain α − 1 as all rows do, and come out even."""
+    return np.where(N.sum(axis=-1, keepdims=True) > 0, reference.dirichlet_map(N, alpha), 0.0)
+
+
+@misconception(
+    "dirichlet_map",
+    title="the sum below the line is at least 1",
+    keeps="only rows that gain less than 1 and have no counts are wrong",
+)
+def map_over_at_least_one(N, alpha):
+    """You divide by 1 where the sum of a row is smaller, against a division by zero. But the sum may lie between 0 and 1: a row without
+    counts and α = 1.1. Only a sum of exactly 0 is a case of its own."""
+    weight = N + (np.asarray(alpha, dtype=float) - 1)
+    return weight / np.maximum(weight.sum(axis=-1, keepdims=True), 1)
+
+
+@misconception(
+    "dirichlet_map",
+    title="the sums meet other rows in three dimensions",
+    keeps="right for rows and tables, wrong for three axes",
+)
+def map_transposed_sums(N, alpha):
+    """Rows and tables come out right, three axes do not: .T turns *all* axes around, so that the sums of other rows stand below the line.
+    Keep the axis of the sum instead: keepdims=True."""
+    weight = N + (np.asarray(alpha, dtype=float) - 1)
+    total = weight.sum(axis=-1)
+    return (weight.T / np.where(total > 0, total, 1.0)).T
+
+
+@misconception(
+    "dirichlet_map",
+    title="an array of whole numbers for the result",
+    keeps="right for counts that are floats",
+)
+def map_into_whole_numbers(N, alpha):
+    """The array for your result is made like N, and so has room for whole numbers only when the counts are whole. Probabilities are not:
+    np.zeros(N.shape), or np.zeros_like(N, dtype=float)."""
+    weight = N + (np.asarray(alpha, dtype=float) - 1)
+    total = weight.sum(axis=-1, keepdims=True)
+    return np.divide(weight, total, out=np.zeros_like(N), where=total > 0)
+
+
+@misconception(
+    "dirichlet_map",
+    title="the knobs of all rows are summed below the line",
+    keeps="right for one knob and for a knob for each outcome",
+)
+def map_sums_all_knobs(N, alpha):
+    """With a knob for each cell your rows do not sum to one: below the line you add the knobs of *all* rows. A row has its own; divide by
+    the sum of what stands above the line."""
+    gain = np.asarray(alpha, dtype=float) - 1
+    total = N.sum(axis=-1, keepdims=True) + (gain.sum() if gain.ndim else gain * N.shape[-1])
+    return np.divide(N + gain, total, out=np.zeros(N.shape), where=total > 0)
+
+
+@misconception(
+    "dirichlet_map",
+    title="an array of α is compared with 1",
+    keeps="right for one knob; with several it raises an error",
+)
+def map_asks_whether_alpha_is_one(N, alpha):
+    """With an array of α your function fails at `if alpha == 1`: that is an answer for each knob, not one for all. No such case is needed,
+    as α = 1 adds α − 1 = 0; only a row whose sum is 0 is a case of its own."""
+    if alpha == 1:
+        total = N.sum(axis=-1, keepdims=True)
+        return N / np.where(total > 0, total, 1)
+    return reference.dirichlet_map(N, alpha)
 
 
 @alternative("dirichlet_map")

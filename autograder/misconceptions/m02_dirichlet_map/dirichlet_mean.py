@@ -19,7 +19,7 @@ def alpha_minus_one_for_alpha(N, alpha):
 def one_alpha_below(N, alpha):
     """Your rows sum to more than one: all V outcomes gain α above the line, so V·α joins the sum below."""
     gain = np.asarray(alpha, dtype=float)
-    return (N + gain) / (N.sum(axis=-1, keepdims=True) + gain.max())
+    return (N + gain) / (N.sum(axis=-1, keepdims=True) + gain)
 
 
 @misconception("dirichlet_mean", title="α counts for the outcomes that were seen")
@@ -81,6 +81,73 @@ def empty_rows_stay_zero(N, alpha):
     """Your rows without counts stay zero. That is the rule of the MAP with α = 1; the mean adds α there as everywhere, so
     such a row is even."""
     return np.where(N.sum(axis=-1, keepdims=True) > 0, _shares(N + np.asarray(alpha, dtype=float)), 0.0)
+
+
+@misconception(
+    "dirichlet_mean",
+    title="V·α below the line",
+    keeps="right for one knob, wrong for a knob for each outcome",
+)
+def mean_one_knob_for_all_below(N, alpha):
+    """With one α for all your rows are right, with an array of α they do not sum to one: V·α is the sum of the knobs only when all are
+    the same. Divide by the sum of what stands above the line."""
+    alpha = np.asarray(alpha, dtype=float)
+    return (N + alpha) / (N.sum(axis=-1, keepdims=True) + N.shape[-1] * alpha)
+
+
+@misconception(
+    "dirichlet_mean",
+    title="the knobs of all rows are summed below the line",
+    keeps="right for one knob and for a knob for each outcome",
+)
+def mean_sums_all_knobs(N, alpha):
+    """With a knob for each cell your rows do not sum to one: below the line you add the knobs of *all* rows. A row has its own; divide by
+    the sum of what stands above the line."""
+    alpha = np.asarray(alpha, dtype=float)
+    return (N + alpha) / (
+        N.sum(axis=-1, keepdims=True) + (alpha.sum() if alpha.ndim else alpha * N.shape[-1])
+    )
+
+
+@misconception(
+    "dirichlet_mean",
+    title="the sum below the line is at least 1",
+    keeps="only rows without counts are wrong, and only with a small α",
+)
+def mean_over_at_least_one(N, alpha):
+    """You divide by 1 where the sum of a row is smaller, against a division by zero. But it is never 0, as every α is above 0; and a row
+    without counts and a small α has a sum between 0 and 1."""
+    weight = N + np.asarray(alpha, dtype=float)
+    return weight / np.maximum(weight.sum(axis=-1, keepdims=True), 1)
+
+
+@misconception("dirichlet_mean", title="a small α is made larger", keeps="right unless α is small")
+def mean_with_a_lowest_alpha(N, alpha):
+    """A small α is made larger by your function, to 0.01 or so. Every α above 0 is meant as it stands: it makes nothing
+    impossible."""
+    return reference.dirichlet_mean(N, np.maximum(alpha, 0.01))
+
+
+@misconception(
+    "dirichlet_mean",
+    title="the counts are changed in place",
+    keeps="the values are right; the argument is changed",
+)
+def mean_in_place(N, alpha):
+    """Your probabilities are right, but your function writes into the counts that it was given, and whoever passed them finds
+    others afterwards. N += … changes a float array in place, and np.asarray makes no copy of one: write N = N + …"""
+    weight = np.asarray(N, dtype=float)
+    weight += alpha
+    return _shares(weight)
+
+
+@misconception(
+    "dirichlet_mean", title="a single row gets a second axis", keeps="the values are right; one shape is not"
+)
+def single_row_as_a_table(N, alpha):
+    """A single row (V,) comes back as a table (1, V). The result has the shape of N; axis=-1 is the last axis of a single row,
+    too, so nothing need be added."""
+    return np.atleast_2d(reference.dirichlet_mean(N, alpha))
 
 
 @alternative("dirichlet_mean")

@@ -108,6 +108,49 @@ def axis_before_the_last(counts, shorter, alpha):
     return reference.interpolate(counts, shorter, alpha)
 
 
+@misconception("interpolate", title="the MAP with α·Q")
+def the_maps_minus_one(counts, shorter, alpha):
+    """You call dirichlet_map with α·Q, which takes 1 off each knob. The mixture adds α·Q itself: it is dirichlet_mean with a knob for
+    each cell."""
+    return _shares(counts + alpha * np.asarray(shorter) - 1)
+
+
+@misconception(
+    "interpolate",
+    title="a shorter model of the counts' own shape does not fit",
+    keeps="right where the shorter model lacks an axis",
+)
+def shorter_must_lack_an_axis(counts, shorter, alpha):
+    """Your loop over the first axis takes the whole shorter model for each part of the counts. It may have the same shape as the counts,
+    a row for each; without a loop NumPy's broadcasting does both."""
+    if counts.ndim == 1:
+        return reference.interpolate(counts, shorter, alpha)
+    P = np.zeros(counts.shape)
+    for i in range(len(counts)):
+        P[i] = (counts[i] + alpha * shorter) / (counts[i].sum(axis=-1, keepdims=True) + alpha)
+    return P
+
+
+@misconception("interpolate", title="α is cut to a whole number", keeps="right for a whole α")
+def alpha_cut(counts, shorter, alpha):
+    """Your α loses its fraction. It is worth so many observations, but need not be a whole number: use it as it is."""
+    return reference.interpolate(counts, shorter, int(alpha))
+
+
+@misconception(
+    "interpolate",
+    title="the counts are changed in place",
+    keeps="the values are right; the argument is changed",
+)
+def interpolate_in_place(counts, shorter, alpha):
+    """Your probabilities are right, but your function writes into the counts that it was given, and whoever passed them finds
+    others afterwards. counts += … changes a float array in place: write counts = counts + …"""
+    counts = np.asarray(counts, dtype=float)
+    total = counts.sum(axis=-1, keepdims=True) + alpha
+    counts += alpha * shorter
+    return counts / total
+
+
 @alternative("interpolate")
 def as_a_dirichlet_mean(counts, shorter, alpha):
     return reference.dirichlet_mean(counts, alpha * np.asarray(shorter))

@@ -105,6 +105,46 @@ def no_room_for_a_window(sites, sequence, alpha):
     return scores
 
 
+@misconception(
+    "pwm_scores",
+    title="divided by 4 for 1/4",
+    keeps="how the windows compare is right; all are off by one number",
+)
+def divided_by_four(sites, sequence, alpha):
+    """You divide by 4 where 1/4 is meant: P / 1/4 is (P / 1) / 4. Write P / (1/4), or 4 * P."""
+    return _windows(sites, sequence, alpha, lambda p, b: np.log(p / 1 / 4).sum())
+
+
+@misconception(
+    "pwm_scores",
+    title="a letter that no site has raises an error",
+    keeps="right for the letters that the sites have",
+)
+def letters_of_the_sites(sites, sequence, alpha):
+    """Your table has only the letters that occur in the sites, so your function fails at a letter of the sequence that none of them has.
+    That is the very case that α is for: all four letters have a row, whether they were seen or not."""
+    index = {letter: i for i, letter in enumerate(sorted(set("".join(sites))))}
+    N = np.zeros((len(sites[0]), len(index)))
+    for site in sites:
+        for j, letter in enumerate(site):
+            N[j, index[letter]] += 1
+    W = np.log((N + alpha) / (len(sites) + 4 * alpha) / 0.25)
+    starts = range(len(sequence) - len(W) + 1)
+    return np.array([sum(W[j, index[sequence[s + j]]] for j in range(len(W))) for s in starts])
+
+
+@misconception(
+    "pwm_scores",
+    title="the product before the logarithm",
+    keeps="right unless the sites are long",
+)
+def product_before_the_logarithm(sites, sequence, alpha):
+    """You multiply the probabilities of a window and take the logarithm of the product. For long sites it is too small for the
+    computer and becomes 0: add up logarithms instead."""
+    with np.errstate(all="ignore"):
+        return _windows(sites, sequence, alpha, lambda p, b: np.log(np.prod(p) / np.prod(b)))
+
+
 @alternative("pwm_scores")
 def with_dictionaries_and_strings(sites, sequence, alpha):
     columns = ["".join(column) for column in zip(*sites, strict=True)]
