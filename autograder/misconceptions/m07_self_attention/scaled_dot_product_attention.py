@@ -270,6 +270,22 @@ def attention_with_one_maximum(q, k, v, mask=None):
         return weights @ v, weights
 
 
+@misconception(
+    "scaled_dot_product_attention",
+    title="the exponentials are masked",
+    keeps="right but where a masked score is far above the others",
+)
+def attention_that_masks_the_exponentials(q, k, v, mask=None):
+    """You mask the exponentials, and they sum to one again. But the largest score, which you take away first, may be a masked one: then all
+    others round to 0, and the weights are 0/0. Fill the scores with −∞ at the start."""
+    scores = q @ _swap(k) / np.sqrt(q.shape[-1])
+    bells = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    bells = bells if mask is None else bells * mask
+    with np.errstate(invalid="ignore"):
+        weights = bells / bells.sum(axis=-1, keepdims=True)
+        return weights @ v, weights
+
+
 @alternative("scaled_dot_product_attention")
 def attention_by_einsum_and_a_billion(q, k, v, mask=None):
     scores = np.einsum("...id,...jd->...ij", q, k) * q.shape[-1] ** -0.5
