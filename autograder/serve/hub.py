@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import os
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 from jupyterhub.services.auth import HubOAuthCallbackHandler, HubOAuthenticated, UserNotAllowed
-from tornado.web import Application, RequestHandler
+from tornado.web import Application, HTTPError, RequestHandler
 
 from autograder.course.policy_file import settings
 from autograder.errors import UserError
@@ -27,26 +29,82 @@ def started_by_hub() -> tuple[str, str, int]:
     return prefix, where.hostname, where.port
 
 
-class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
-    """A request on a hub: who asks is whom the hub knows."""
+#: Seconds that the hub has for saying who somebody is, how many such questions it is asked at once, and how many may wait.
+ANSWERS_WITHIN, AT_ONCE, WAITING = 5, 16, 500
+#: Logins that are under way, of which the hub's part of this service keeps a note each, and the longest address in one.
+LOGINS, LONGEST_ADDRESS = 20_000, 500
 
-    def prepare(self) -> None:
-        """Send browsers that nobody knows to the hub's login."""
+
+class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
+    """A request on a hub: who asks is whom the hub knows.
+
+    The hub is asked while other requests are answered: by a stranger's token it may be asked as often as anybody likes.
+    """
+
+    _model: dict[str, Any] | None = None
+    _waiting = 0
+
+    async def prepare(self) -> None:
+        """Ask the hub who it is; send browsers that nobody knows to the hub's login."""
+        self._model = await self._ask()
+        self.__dict__.pop("_current_user", None)  # what was thought before the hub had answered
         super().prepare()
         looking = "text/html" in self.request.headers.get("Accept", "")
         if looking and self.request.method == "GET" and self.current_user is None:
-            self.redirect(self.get_login_url())
+            if self._model is not None:
+                raise Failure(403, "The hub does not let you use this service")
+            self.redirect(self._login())
+
+    async def _ask(self) -> dict[str, Any] | None:
+        """What the hub knows of who asks; None for nobody."""
+        token = self.hub_auth.get_token(self) if self._bearer is None else self._bearer
+        if not token:
+            return None
+        if self._is_known(token):
+            return await self._user()
+        if OnHub._waiting >= WAITING:
+            raise Failure(503, "Too many people ask the hub at once: try again in a minute")
+        OnHub._waiting += 1
+        try:
+            async with self.application.settings.setdefault("hub_is_asked", asyncio.Semaphore(AT_ONCE)):
+                model = await asyncio.wait_for(self._user(), ANSWERS_WITHIN)
+        except (TimeoutError, HTTPError):
+            raise Failure(503, "The hub does not say who you are: try again in a minute") from None
+        finally:
+            OnHub._waiting -= 1
+        if model is None:  # strangers fill no memory
+            self.hub_auth.cache.pop(self._place_of(token), None)
+        return model
+
+    def _user(self) -> Any:
+        """The hub's answer, to be awaited: of a program by its token, of a browser by what it shows."""
+        if self._bearer is not None:
+            return self.hub_auth.user_for_token(self._bearer, sync=False)
+        return self.hub_auth.get_user(self, sync=False)
+
+    def _place_of(self, token: str) -> str:
+        """Where ``jupyterhub`` keeps what the hub said of a token."""
+        session = self.hub_auth.get_session_id(self) if self._bearer is None else ""
+        return f"token:{session}:{hashlib.sha256(token.encode('utf8', 'replace')).hexdigest()}"
+
+    def _is_known(self, token: str) -> bool:
+        return self._place_of(token) in self.hub_auth.cache
+
+    def _login(self) -> str:
+        """The hub's login, of which it notes what page was asked for: a short one, and not of everybody for ever."""
+        if len(self.request.uri or "") > LONGEST_ADDRESS:
+            raise Failure(414, "No page of ours has such a long address")
+        under_way = self.hub_auth._oauth_states
+        while len(under_way) > LOGINS:
+            del under_way[next(iter(under_way.values))]
+        return str(self.get_login_url())
 
     def get_current_user(self) -> Person | None:
         """Who asks, by the class list's name if there is one. An admin of the hub is of the team, and who course.toml names."""
-        if self._bearer is not None:
-            model = self.hub_auth.user_for_token(self._bearer) if self._bearer else None
-            try:
-                model = self.check_hub_user(model) if model else None
-            except UserNotAllowed:
-                model = None
-        else:
-            model = HubOAuthenticated.get_current_user(self)
+        try:
+            model = self.check_hub_user(self._model) if self._model else None
+        except UserNotAllowed:
+            model = None
         if not model or model.get("kind", "user") != "user":
             return None
         name = str(model["name"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -34,6 +35,8 @@ class HubsApi(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         token = self.headers.get("Authorization", "").partition(" ")[2]
+        if token.startswith("stranger"):
+            self.server.gate.wait(30)
         found: dict[str, Any] | None = USERS.get(token)
         content = json.dumps(found or {"status": 403, "message": "no"}).encode()
         self.send_response(200 if found and self.path.startswith("/hub/api/user") else 403)
@@ -51,6 +54,7 @@ def live(tmp_path: Path, course_at, monkeypatch: pytest.MonkeyPatch) -> Iterator
 
     course_at('team = ["helper"]')
     hub = ThreadingHTTPServer(("127.0.0.1", 0), HubsApi)
+    hub.gate = threading.Event()  # what the hub waits for before it answers about a stranger
     threading.Thread(target=hub.serve_forever, daemon=True).start()
     for name, value in {
         "JUPYTERHUB_API_URL": f"http://127.0.0.1:{hub.server_port}/hub/api",
@@ -66,6 +70,7 @@ def live(tmp_path: Path, course_at, monkeypatch: pytest.MonkeyPatch) -> Iterator
     with addresses(tmp_path / "out", LAB, hub=True, prefix=PREFIX) as running:
         running.tokens = {name.removesuffix("-token"): name for name in USERS}
         yield running
+    hub.gate.set()
     HubOAuth.clear_instance()
     hub.shutdown()
 
@@ -157,3 +162,44 @@ def test_a_login_is_the_class_lists_user_name_or_its_student_or_somebody_of_thei
 ):  # fmt: skip
     assert logged_in(live, course_at, tmp_path, login, usernames=usernames).status == 201
     assert [attempt.student for attempt in live.service.journal.attempts(LAB)] == [student]
+
+
+def test_a_hub_that_does_not_answer_about_strangers_keeps_nobody_else_waiting(live, monkeypatch):
+    from autograder.serve import hub
+
+    monkeypatch.setattr(hub, "ANSWERS_WITHIN", 1)
+    monkeypatch.setattr(hub, "WAITING", 20)
+    page = f"{PREFIX}labs/{LAB}/requests"
+    assert live.ask(page, who="ada").status in (200, 404)
+    strangers = {f"stranger{number}": f"stranger{number}" for number in range(30)}
+    live.tokens |= strangers
+    said: list[int] = []
+    asking = [
+        threading.Thread(target=lambda who=who: said.append(live.ask(page, who=who).status))
+        for who in strangers
+    ]
+    for one in asking:
+        one.start()
+    while len(said) < 5:  # those who are too many
+        time.sleep(0.01)
+    assert live.ask(page, who="ada").status in (200, 404)
+    assert any(one.is_alive() for one in asking), "ada was answered while the hub was silent"
+    for one in asking:
+        one.join(30)
+    assert said == [503] * 30
+    assert live.ask(page, who="bo").status in (200, 404)
+
+
+def test_strangers_leave_nothing_in_the_memory(live, monkeypatch):
+    from jupyterhub.services.auth import HubOAuth
+
+    from autograder.serve import hub
+
+    monkeypatch.setattr(hub, "LOGINS", 10)
+    live.tokens |= {f"nobody{number}": f"nobody{number}" for number in range(20)}
+    for number in range(20):
+        assert live.ask(f"{PREFIX}labs/{LAB}/requests", who=f"nobody{number}").status == 401
+        assert live.ask(PREFIX, Accept="text/html").status == 302
+    assert live.ask(f"{PREFIX}?{'x' * 1000}", Accept="text/html").status == 414
+    auth = HubOAuth.instance()
+    assert len(auth.cache) == 0 and len(auth._oauth_states) == 11
