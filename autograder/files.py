@@ -9,7 +9,9 @@ import os
 import re
 import stat
 import tempfile
+import unicodedata
 import warnings
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -72,6 +74,34 @@ def folder_name(student: str) -> str:
         return safe
     shortened = safe.encode("utf-8")[: LONGEST_NAME - 20].decode("utf-8", "ignore")
     return f"{shortened or '_'}-{hashlib.sha256(encoded).hexdigest()[:16]}"
+
+
+def letters_of(name: str) -> str:
+    """A name without what some file systems do not tell apart: capitals, and the bytes of an accented letter."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def require_apart(folder: Path, students: Iterable[str]) -> None:
+    """Refuse a folder on a disk (of a Mac, of Windows, a USB stick) where two of these students would share theirs.
+
+    Raises ``UserError`` in one sentence.
+    """
+    alike: dict[str, list[str]] = defaultdict(list)
+    for name in sorted({folder_name(student) for student in students}):
+        alike[letters_of(name)].append(name)
+    twins = next((names for names in alike.values() if len(names) > 1), None)
+    if twins is None:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".apart-", dir=folder) as probe:
+        for name in twins:
+            Path(probe, name).mkdir(exist_ok=True)
+        if len(os.listdir(probe)) == len(twins):
+            return
+    raise UserError(
+        f"The disk of {folder} does not tell “{twins[0]}” from “{twins[1]}”, which are two students: "
+        "choose a folder on another disk, or rename one of them."
+    )
 
 
 def autograded_notebook(out: Path, student: str, lab: str) -> Path:

@@ -605,7 +605,16 @@ def _machine_is_short(error: BaseException) -> str | None:
         return "No more processes can be started here: raise the limit (ulimit -u), or use fewer --jobs."
     if number == errno.ENOMEM or isinstance(error, MemoryError):
         return "There is no memory left here: use fewer --jobs, or a larger machine."
+    if number in _OF_THE_DISK and isinstance(error, OSError):
+        where = f"of {error.filename}" if error.filename else "without the name of a file"
+        return f"The disk answers “{error.strerror}”, {where}: what was done before is kept."
     return None
+
+
+#: What a disk refuses: no room, no right, a name that is too long, a fault of its own.
+_OF_THE_DISK = (
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EIO, errno.ENOTDIR,
+)  # fmt: skip
 
 
 if __name__ == "__main__":

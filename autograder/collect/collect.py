@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from autograder.course.lists import same_name
 from autograder.course.other_lab import other_lab
 from autograder.course.policy_file import class_list, settings
 from autograder.errors import GradingError, UserError
-from autograder.files import folder_name, parse_time, timestamp_in, write_atomically
+from autograder.files import folder_name, parse_time, require_apart, timestamp_in, write_atomically
 from autograder.grading.submissions import is_notebook
 
 #: A zip stays in memory until its student is done.
@@ -96,6 +97,7 @@ def collect(
     notes += about
     by_student = _by_student(mine, job)
     when = {student: _time_of(student, files, job) for student, files in by_student.items()}
+    require_apart(submitted, (*_others_there(submitted, by_student), *by_student))
     done = [
         student
         for student, files in sorted(by_student.items())
@@ -107,6 +109,13 @@ def collect(
     without = tuple(student for student in done if not (_folder(student, job) / "timestamp.txt").exists())
     _say_what_lists_show(job, by_student, without, done, {one.number for one in doubtful})
     return Collected(tuple(done), tuple(notes), kind, without, why)
+
+
+def _others_there(submitted: Path, students: Iterable[str]) -> list[str]:
+    """The students of an earlier download who are not in this one. Some systems spell a folder's name in bytes of their own."""
+    now = {unicodedata.normalize("NFC", folder_name(student)) for student in students}
+    folders = submitted.iterdir() if submitted.is_dir() else ()
+    return [path.name for path in folders if unicodedata.normalize("NFC", path.name) not in now]
 
 
 def collect_folder(

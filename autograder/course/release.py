@@ -74,6 +74,23 @@ def release(lab: str, out: Path) -> Path:
         first_code = next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
         notebook.cells.insert(first_code, nbformat.v4.new_code_cell(_KIT_CELL, id="kit"))
     folder.mkdir(parents=True, exist_ok=True)
+    try:
+        _write_bundle(lab, folder, nbformat.writes(notebook) + "\n")
+    except BaseException:  # half a bundle would stand in the way of the next try
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    # The folder may hold later labs already.
+    latest = max([lab, *(name for name in all_labs() if (out / name).is_dir())])
+    small = needs_torch(latest) and not settings().torch_index
+    write_atomically(out / "README.md", _README.format(lab=lab, pip=_UV if small else _PIP))
+    torch = f"\n  - {conda_torch()}" if small else ""
+    write_atomically(out / "environment.yml", _ENVIRONMENT.format(torch=torch))
+    write_atomically(out / "requirements.txt", "\n".join(student_requirements(latest)) + "\n")
+    return folder / f"{lab}.ipynb"
+
+
+def _write_bundle(lab: str, folder: Path, notebook: str) -> None:
+    """Kit, data, both again in ``kit.zip``, and the notebook's text."""
     write_kit(lab, folder / "coursekit")
     for source in data_files(lab):
         # What lay beside an imported notebook lies beside it again; our own labs have a folder of their name in data/.
@@ -85,16 +102,7 @@ def release(lab: str, out: Path) -> Path:
         else:
             shutil.copy2(source, target)
     _write_kit_zip(folder)  # all that the notebook needs, and so before it
-    write_atomically(folder / f"{lab}.ipynb", nbformat.writes(notebook) + "\n")
-    latest = max(
-        [lab, *(name for name in all_labs() if (out / name).is_dir())]
-    )  # the folder may hold later labs already
-    small = needs_torch(latest) and not settings().torch_index
-    write_atomically(out / "README.md", _README.format(lab=lab, pip=_UV if small else _PIP))
-    torch = f"\n  - {conda_torch()}" if small else ""
-    write_atomically(out / "environment.yml", _ENVIRONMENT.format(torch=torch))
-    write_atomically(out / "requirements.txt", "\n".join(student_requirements(latest)) + "\n")
-    return folder / f"{lab}.ipynb"
+    write_atomically(folder / f"{lab}.ipynb", notebook)
 
 
 def download_note(lab: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from pathlib import Path
 from autograder.course.masters import source_of_import
 from autograder.course.other_lab import other_lab
 from autograder.errors import UserError
-from autograder.files import parse_time, timestamp_in
+from autograder.files import letters_of, parse_time, timestamp_in
 from autograder.grading.kit_imports import kit_files_named
 
 #: A notebook larger than this is not read.
@@ -61,11 +60,11 @@ def collect(submitted: Path, lab: str) -> list[Submission]:
     }
     if not names:
         raise UserError(f"The folder {submitted} holds no student folders: nothing to grade.")
-    same = Counter(unicodedata.normalize("NFC", name).casefold() for name in names)
+    same = Counter(map(letters_of, names))
     submissions = []
     for name in sorted(names):
         submission = _find_safely(submitted / name, name, lab)
-        if same[unicodedata.normalize("NFC", name).casefold()] > 1:
+        if same[letters_of(name)] > 1:
             submission = replace(submission, notes=(*submission.notes, _TWICE))
         submissions.append(submission)
     if not any(submission.path or submission.notes for submission in submissions):

@@ -23,6 +23,10 @@ _REACHES_AROUND = frozenset({
     "inspect", "mock", "patch", "monkeypatch", "redirect_stdout", "redirect_stderr", "capsys", "sys", "os", "subprocess",
     "pathlib", "Path", "importlib", "gc", "tracemalloc", "dis", "getattr", "setattr", "delattr", "hasattr", "help", "id",
 })  # fmt: skip
+#: What ends a process, or an error that no ``except Exception`` sees.
+_ENDS = frozenset(
+    {"exit", "quit", "SystemExit", "KeyboardInterrupt", "GeneratorExit", "BaseException", "abort", "_exit"}
+)
 #: A function of the student's may stand among the arguments of these: all they do is call it.
 _CALLS_ITS_ARGUMENT = frozenset({
     "assert_raises", "assertRaises", "assertRaisesRegex", "assert_raises_regex", "raises", "map", "filter", "sorted",
@@ -233,6 +237,8 @@ def _reasons(
         yield "it changes global names"
     if around := (free | _attributes(tree)) & _REACHES_AROUND:
         yield f"it uses {_listed(around)}, which looks beyond values"
+    if ends := free & _ENDS:
+        yield f"it uses {_listed(ends)}, which ends the process"
     if any(
         isinstance(n, (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.Yield, ast.YieldFrom))
         for n in ast.walk(tree)

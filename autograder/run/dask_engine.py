@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import logging
 import shutil
+import ssl
 import sys
 import tempfile
 import threading
@@ -19,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import dask
-from distributed import Client, KilledWorker, LocalCluster, as_completed, get_worker
+from distributed import CancelledError, Client, KilledWorker, LocalCluster, get_worker, wait
 
 from autograder.errors import GradingError
 from autograder.grading.task import Assignment, Task
@@ -42,14 +44,14 @@ def grade_all(
     Each result comes when it is there. What a lost Dask worker had in hand is done by another.
     """
     with _client(address, jobs) as client:
-        yield _Run(client, assignment, iter(tasks)).results()
+        yield _Run(client, client.scheduler.address, assignment, iter(tasks)).results()
 
 
 class _Run:
     """One class on a cluster: what is under way, and what has to be tried again."""
 
-    def __init__(self, client: Client, assignment: Assignment, tasks: Iterator[Task]):
-        self.client = client
+    def __init__(self, client: Client, address: str, assignment: Assignment, tasks: Iterator[Task]):
+        self.client, self.address = client, address
         self.tasks = tasks
         self.attempts = Attempts(assignment)
         archive = pack(assignment)
@@ -58,21 +60,63 @@ class _Run:
             _the_same, archive, key=f"archive-{archive.digest}-{uuid.uuid4().hex[:8]}"
         )
         self.under_way: dict[Any, Task] = {}
-        self.done = as_completed(loop=client.loop)
+        #: Dask workers that cannot begin here, with the reason: they get no more tasks.
+        self.unfit: dict[str, str] = {}
 
     def results(self) -> Iterator[SubmissionResult]:
-        self.fill()
-        for future in self.done:
-            task = self.under_way.pop(future)
-            kind, value = _outcome(future)
-            if kind == "done":
-                self.attempts.any_done = True
-                yield value
-            elif (result := self.attempts.failed(task, kind, value)) is not None:
-                yield result
-            else:
-                self.send(task)
+        """Each result as it comes. ``GradingError`` when scheduler or workers are gone, or cannot grade at all."""
+        try:
             self.fill()
+            while self.under_way:
+                for future in self.some_done():
+                    if (result := self.result_of(future)) is not None:
+                        yield result
+                self.fill()
+        except (OSError, CancelledError) as error:
+            raise GradingError(
+                f"The Dask scheduler at {self.address} was lost ({_in_words(error)}): what was graded is kept, start it and "
+                "grade again for the rest."
+            ) from None
+
+    def some_done(self) -> list[Any]:
+        """The tasks that are done, one at least. A cluster that has lost all its workers has some time to get others."""
+        without = 0
+        while True:
+            try:
+                with self.client.as_current():
+                    return list(wait([*self.under_way], _SAID_AFTER, "FIRST_COMPLETED").done)
+            except TimeoutError:
+                without = 0 if self.client.nthreads() else without + _SAID_AFTER
+            if without >= _WORKERS_WITHIN:
+                raise GradingError(
+                    f"The Dask scheduler at {self.address} has lost all its workers: what was graded is kept, start some and "
+                    "grade again for the rest."
+                )
+            if without == _SAID_AFTER:
+                _say_without_workers(f"The Dask scheduler at {self.address} has lost all its workers")
+
+    def result_of(self, future: Any) -> SubmissionResult | None:
+        """The result of a task that is done, or None where it was sent again."""
+        task = self.under_way.pop(future)
+        kind, value = _outcome(future)
+        if kind == "done":
+            self.attempts.any_done = True
+            return value  # type: ignore[no-any-return]
+        if kind == "unfit":
+            worker, reason = value
+            if worker not in self.unfit:
+                print(f"The Dask worker {worker} takes no part: {reason}.", file=sys.stderr, flush=True)
+            self.unfit[worker] = reason
+            if not self.fit():
+                raise GradingError(f"No Dask worker can grade: {reason}.")
+        elif (result := self.attempts.failed(task, kind, value)) is not None:
+            return result
+        self.send(task)
+        return None
+
+    def fit(self) -> list[str]:
+        """The addresses of the workers that can grade, as far as anybody knows."""
+        return [worker for worker in self.client.nthreads() if worker not in self.unfit]
 
     def fill(self) -> None:
         """Send tasks ahead, each read when it is sent."""
@@ -81,10 +125,15 @@ class _Run:
             self.send(task)
 
     def send(self, task: Task) -> None:
-        key = f"grade-{uuid.uuid4().hex}"
-        future = self.client.submit(_grade, self.archive, task, key=key, pure=False)
+        future = self.client.submit(
+            _grade,
+            self.archive,
+            task,
+            key=f"grade-{uuid.uuid4().hex}",
+            pure=False,
+            workers=self.fit() if self.unfit else None,
+        )
         self.under_way[future] = task
-        self.done.add(future)
 
 
 def _outcome(future: Any) -> tuple[str, Any]:
@@ -94,6 +143,8 @@ def _outcome(future: Any) -> tuple[str, Any]:
         return kind, value
     except KilledWorker:
         return "died", "the Dask workers that graded it were lost, one after another"
+    except (OSError, CancelledError):
+        raise  # the scheduler
     except Exception as error:
         raise GradingError(
             f"The Dask cluster cannot grade ({type(error).__name__}: {error}): "
@@ -101,10 +152,22 @@ def _outcome(future: Any) -> tuple[str, Any]:
         ) from error
 
 
+def _in_words(error: BaseException) -> str:
+    """An error of the connection: the first cause that says something, TLS's before all others."""
+    causes = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None and cause not in causes:
+        causes.append(cause)
+    chosen = next((cause for cause in causes if isinstance(cause, ssl.SSLError)), causes[0])
+    return str(chosen).strip() or type(chosen).__name__
+
+
 @contextlib.contextmanager
 def _client(address: str, jobs: int) -> Iterator[Client]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}))
+        # Of what is lost this module says a sentence; Dask's own log would put pages of tracebacks before it.
+        for log in ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio"):
+            logging.getLogger(log).setLevel(logging.CRITICAL)
         if not address:
             cluster = stack.enter_context(
                 LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=50)
@@ -112,7 +175,15 @@ def _client(address: str, jobs: int) -> Iterator[Client]:
             address = cluster.scheduler_address
         try:
             client = stack.enter_context(Client(address, timeout=10, set_as_default=False))
-        except (OSError, ValueError, TimeoutError):
+        except TypeError:  # Dask's own answer where it was told of no certificates
+            raise GradingError(
+                f"{address} asks for TLS, and Dask is told of no certificates: set DASK_DISTRIBUTED__COMM__TLS__CA_FILE, "
+                "…__CLIENT__CERT and …__CLIENT__KEY, or its file distributed.yaml."
+            ) from None
+        except (OSError, ValueError) as error:
+            why = _in_words(error)
+            if "certificate" in why.lower() or "ssl" in why.lower() or isinstance(error, FileNotFoundError):
+                raise GradingError(f"The certificates for {address} do not do: {why}.") from None
             raise GradingError(
                 f"No Dask scheduler answers at {address}: check the address, and that it runs."
             ) from None
@@ -126,18 +197,21 @@ def _wait_for_workers(client: Client, address: str) -> None:
         client.wait_for_workers(1, timeout=_SAID_AFTER)
         return
     except TimeoutError:
-        print(
-            f"The Dask scheduler at {address} has no workers yet: start some. Waiting {_WORKERS_WITHIN} seconds for the "
-            "first (Ctrl + C ends it).",
-            file=sys.stderr,
-            flush=True,
-        )
+        _say_without_workers(f"The Dask scheduler at {address} has no workers yet")
     try:
         client.wait_for_workers(1, timeout=_WORKERS_WITHIN)
     except TimeoutError:
         raise GradingError(
             f"The Dask scheduler at {address} has no workers: start some and try again."
         ) from None
+
+
+def _say_without_workers(what: str) -> None:
+    print(
+        f"{what}: start some. Waiting {_WORKERS_WITHIN} seconds for the first (Ctrl + C ends it).",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 # ------------------------------------------------------------------------------------ inside a Dask worker
@@ -202,9 +276,15 @@ def _the_same(archive: WorkerArchive) -> WorkerArchive:
 
 
 def _grade(archive: WorkerArchive, task: Task) -> tuple[str, Any]:
-    """The unit of work, as the local engine does it: (kind, value), a worker's own message."""
-    pool = _pool_for(archive)
-    worker = pool.take()
+    """The unit of work, as the local engine does it: (kind, value), a worker's own message.
+
+    ``("unfit", (address, reason))`` where this machine has no room to begin.
+    """
+    try:
+        pool = _pool_for(archive)
+        worker = pool.take()
+    except OSError as error:
+        return "unfit", (get_worker().address, error.strerror or type(error).__name__)
     if not worker.ready:
         kind, value = worker.receive()
         if kind != "ready":

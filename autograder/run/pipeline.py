@@ -17,7 +17,7 @@ from autograder.course.masters import course_root, use_root
 from autograder.course.policy_file import settings
 from autograder.course.visible_files import data_files, write_kit
 from autograder.errors import UserError
-from autograder.files import sole_writer
+from autograder.files import require_apart, sole_writer
 from autograder.grading.submissions import Submission, collect, read_class
 from autograder.grading.zygotes import Zygotes, cores
 from autograder.results import SubmissionResult, accepted_levels
@@ -77,6 +77,7 @@ def run(
     keep_out_of_sight(submitted, out)
     class_ = [s for s in collect(submitted, lab) if students is None or s.student in students]
     _make_writable(out)
+    require_apart(out, (submission.student for submission in class_))
     levels = accepted_levels(isolation or settings().isolation)
     with ExitStack() as stack:
         kit = stack.enter_context(_kit(lab))

@@ -246,7 +246,7 @@ def moved_cell(
 def _run(function: Callable[[Any], None], loan: Loan) -> None:
     """Run the cell's code; what it ends with, as a hidden test says it."""
     loan.may_stop = "StopIteration" in inspect.getsource(function)
-    failure: Exception | None = None
+    failure: Exception | SystemExit | None = None
     seed = zlib.crc32(function.__name__.encode())
     random.seed(seed)
     np.random.seed(seed)
@@ -255,7 +255,7 @@ def _run(function: Callable[[Any], None], loan: Loan) -> None:
             function(loan)
     except UserError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # in a notebook either is a red cell
         failure = error
     if loan.trouble is not None:
         raise loan.trouble
@@ -268,7 +268,7 @@ def _run(function: Callable[[Any], None], loan: Loan) -> None:
     raise failure if isinstance(failure, Failed) else Failed(_in_words(function, failure)) from None
 
 
-def _in_words(function: Any, failure: Exception) -> str:
+def _in_words(function: Any, failure: Exception | SystemExit) -> str:
     """The author's own words; else the line, where students have it; else only that something hidden does not hold."""
     file = function.__code__.co_filename
     first, last = _lines(function)

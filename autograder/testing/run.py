@@ -188,7 +188,7 @@ def run_test(test: HiddenTest, student: Student) -> TestRun:
         result = TestResult(test.title, False, _failure_message(raised))
     except (StudentGone, UserError):  # SandboxUnavailable is a UserError
         raise
-    except Exception as fault:
+    except (Exception, SystemExit) as fault:
         # The value that came back made the test raise, unless the test raises on the master's answer too.
         if isinstance(fault, (NameError, ImportError)) or not _master_passes(test):
             raise
@@ -205,7 +205,7 @@ def _master_passes(test: HiddenTest) -> bool:
         arguments["rng"] = test.rng()
     try:
         test.function(**arguments)
-    except Exception:
+    except (Exception, SystemExit):
         return False
     return True
 

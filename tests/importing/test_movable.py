@@ -52,6 +52,8 @@ STAYS = {
     "pass": "asserts nothing",
     "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n    f(1)\nassert True": "redirect_stdout",
     "assert eval('f(1)')": "uses eval",
+    "if f(1) != 2:\n    exit()": "uses exit, which ends the process",
+    "if f(1) != 2:\n    raise SystemExit('wrong')": "uses SystemExit, which ends the process",
 }  # fmt: skip
 
 

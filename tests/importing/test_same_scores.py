@@ -124,6 +124,31 @@ def test_autotests_are_written_by_nbgrader_and_then_moved(course, tmp_path):
     assert of_cells(ours, tests) == of_cells(stock, tests)
 
 
+def test_a_test_cell_that_ends_the_program_costs_its_own_points_only(course, tmp_path):
+    """As “print('wrong'); exit()” does, which people write. nbgrader gives such a notebook up where the kernel ends."""
+    made = notebook(
+        [
+            answer("f_sol", "def f(x):\n    ### BEGIN SOLUTION\n    return x + 1\n    ### END SOLUTION"),
+            checking("by_exit", 2, "if f(1) != 2:\n    exit()"),
+            checking("by_quit", 2, "try:\n    assert f(3) == 4\nexcept AssertionError:\n    print('wrong')\n    quit()"),
+            checking("by_error", 2, "if f(5) != 6:\n    raise SystemExit('wrong')"),
+            checking("by_interrupt", 2, "if f(5) != 6:\n    raise KeyboardInterrupt"),
+            answer("g_sol", "def g(x):\n    ### BEGIN SOLUTION\n    return x * 2\n    ### END SOLUTION"),
+            checking("g_doubles", 3, "assert g(2) == 4"),
+        ]
+    )  # fmt: skip
+    folder = tmp_path / "source" / "hw"
+    folder.mkdir(parents=True)
+    nbformat.write(made, folder / "ends.ipynb")
+    rows = imported(course, folder / "ends.ipynb", "25_ends")
+    assert [name for name, row in rows.items() if not row["reason"]] == ["g_doubles"]
+    hand_in(tmp_path, "right", "hw", "ends", submitted(made, {}))
+    hand_in(tmp_path, "wrong", "hw", "ends", submitted(made, {"f_sol": "def f(x):\n    return x + 2"}))
+    ours = our_scores(course, "25", tmp_path / "submitted", tmp_path / "out")
+    full = {"by_exit": 2, "by_quit": 2, "by_error": 2, "by_interrupt": 2, "g_doubles": 3}
+    assert ours == {"right": full, "wrong": dict.fromkeys(full, 0) | {"g_doubles": 3}}
+
+
 def test_files_beside_the_notebook_lie_beside_it_in_build_release_and_grading(course, tmp_path):
     made = notebook(
         [

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -51,7 +51,7 @@ def local(submitted: Path, frozen: Path, tmp_path_factory) -> Path:
 class Cluster:
     """A scheduler and workers, each a process of its own, as on three machines."""
 
-    def __init__(self, frozen: Path, folder: Path, count: int):
+    def __init__(self, frozen: Path, folder: Path, count: int, options: Sequence[str] = ()):
         self.folder = folder
         site = folder / "site"
         shutil.copytree(frozen / "autograder", site / "autograder")
@@ -59,11 +59,15 @@ class Cluster:
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("COURSE_")}
         self.environment |= {"PYTHONPATH": str(site), **STARTED_BY}
         self.file = folder / "scheduler.json"
-        common = ["--scheduler-file", str(self.file), "--no-dashboard"]
-        self.scheduler = self.start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", *common)
+        self.common = ["--scheduler-file", str(self.file), "--no-dashboard", *options]
+        self.scheduler = self.start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", *self.common)
         self.address = self.read_address()
-        options = ["--nthreads", "1", "--no-nanny", "--local-directory", str(folder / "scratch")]
-        self.workers = [self.start("dask_worker", *common, *options) for _ in range(count)]
+        self.workers = [self.new_worker("scratch") for _ in range(count)]
+
+    def new_worker(self, scratch: str) -> subprocess.Popen:
+        """One more Dask worker, with its files in the folder ``scratch``."""
+        options = ["--nthreads", "1", "--no-nanny", "--local-directory", str(self.folder / scratch)]
+        return self.start("dask_worker", *self.common, *options)
 
     def read_address(self, seconds: float = 120) -> str:
         """The scheduler's address, once it has written it in full."""

@@ -16,7 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.errors import GradingError
+from autograder.course.masters import course_root
+from autograder.errors import GradingError, UserError
+from autograder.files import require_apart
 from autograder.run.store import ResultStore
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import BROKEN, STARTED_BY, WRONG, command, environment, hand_in
@@ -211,6 +213,58 @@ def test_a_full_disk_is_one_sentence_and_the_next_run_goes_on(submitted, undistu
     assert "0 unchanged" not in second, "what was finished before the disk was full is kept"
     assert results(tmp_path / "copy") == results(undisturbed)
     assert gradebook(tmp_path / "copy") == gradebook(undisturbed)
+
+
+SMALL = """
+set -e
+mount -t tmpfs -o size=64k none "$SMALL"
+"$@" && exit 3
+echo "status $?" >&2
+ls "$SMALL" >&2
+mount -o remount,size=200m "$SMALL"
+"$@"
+"""
+
+
+@pytest.mark.parametrize("what", ["release", "temporary files"])
+def test_a_full_disk_elsewhere_is_one_sentence_too_and_leaves_no_half_of_anything(
+    submitted, frozen, tmp_path, what
+):
+    small = tmp_path / "small"
+    small.mkdir()
+    words = {
+        "release": ["release", "01", "--out", str(small)],
+        "temporary files": ["grade", "01", "--submitted", str(submitted), "--out", str(tmp_path / "out")],
+    }
+    try_it = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
+    if subprocess.run([*try_it, "mount -t tmpfs none /mnt"], capture_output=True).returncode:
+        pytest.skip("a small disk cannot be mounted here")
+    course = (
+        frozen if what != "release" else course_root()
+    )  # a bundle needs what lies beside the harness, too
+    done = subprocess.run(
+        [*try_it, SMALL, "sh", sys.executable, "-P", "-m", "autograder.cli", *words[what]],
+        env=environment(course, SMALL=str(small), **({"TMPDIR": str(small)} if what != "release" else {})),
+        capture_output=True, text=True,
+    )  # fmt: skip
+    said, _, after = done.stderr.partition("status 2\n")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert said.startswith("✗ ") and "No space left on device" in said and said.count("\n") == 1, said
+    assert after.splitlines()[:1] != ["01_markov_bigram"]
+
+
+def test_a_disk_that_cannot_tell_two_students_apart_is_refused_before_anything_is_written(
+    submitted, frozen, tmp_path, monkeypatch
+):
+    """As Windows and a Mac have them; here a folder that only says what it would hold there."""
+    names = ["Anna", "anna", "bo"]
+    require_apart(tmp_path, names)  # this disk can
+    listing = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda folder: sorted({name.casefold() for name in listing(folder)}))
+    with pytest.raises(UserError, match="does not tell “Anna” from “anna”"):
+        require_apart(tmp_path, names)
+    require_apart(tmp_path, ["Anna", "bo"])
+    assert listing(tmp_path) == []
 
 
 def test_a_folder_that_cannot_hold_the_pages_is_one_sentence(submitted, frozen, tmp_path):
