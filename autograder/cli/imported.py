@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from autograder.collect.collect import some
 from autograder.importing.bring_in import Imported, grade_own_answers
 from autograder.testing.run import tests_of
 
@@ -45,6 +46,13 @@ def show(console: Console, imported: Imported) -> dict[str, Any]:
     console.print(
         f"{moved} of {len(imported.cells)} test cells are hidden tests now, outside the student's process."
     )
+    if imported.data:
+        console.print(
+            f"Beside the notebook lay {some(imported.data)}: every student's code may read that now.",
+            markup=False,
+        )
+    for what in imported.left_out:
+        console.print(f"! Left out: {what}.", markup=False)
     for name in imported.failing:
         console.print(
             f"! The notebook's own answers do not pass “{name}”: nobody can get its points.", markup=False
@@ -58,6 +66,8 @@ def show(console: Console, imported: Imported) -> dict[str, Any]:
         "lab": imported.lab,
         "cells": [{"cell": n, "points": p, "graded_by": by, "reason": reason} for n, p, by, reason in rows],
         "own_answers_fail": list(imported.failing),
+        "data": list(imported.data),
+        "left_out": list(imported.left_out),
     }
 
 

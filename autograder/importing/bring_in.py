@@ -50,6 +50,9 @@ class Imported:
     by_hand: tuple[tuple[str, float], ...]
     #: Cells that the notebook's own answers do not pass, in this course or in nbgrader.
     failing: tuple[str, ...]
+    #: What lay beside the notebook and every student's code may read now, and what was left there, with the reason.
+    data: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def import_notebook(path: Path, name: str | None = None) -> Imported:
@@ -58,13 +61,16 @@ def import_notebook(path: Path, name: str | None = None) -> Imported:
     A cell whose test does not hold on the notebook's own answer outside the notebook stays beside the student's code.
     """
     root, notebook = course_root(), read_source(path)
-    beside = _data_beside(path.resolve().parent, root.resolve())
+    beside, left_out = _data_beside(path.resolve().parent, root.resolve())
     lab = _free_name(path, name)
     source = f"{path.resolve().parent.name}/{path.stem}"
     master = root / "solutions" / lab / f"{lab}.py"
     tests = root / "autograder" / "hidden_tests" / f"test_{lab}.py"
     answers = root / "autograder" / "misconceptions" / f"m{lab}" / "__init__.py"
-    cells, names = test_cells_of(notebook.cells)
+    try:
+        cells, names = test_cells_of(notebook.cells)
+    except (RecursionError, MemoryError):
+        raise UserError(f"{path} holds code that is nested too deep to be read.") from None
     text = master_text(notebook, lab, source, bool(beside))
     made = (master.parent, tests, answers.parent, root / "data" / lab)
     for place in made:
@@ -76,7 +82,7 @@ def import_notebook(path: Path, name: str | None = None) -> Imported:
             target = root / "data" / lab / file.name
             target.parent.mkdir(parents=True, exist_ok=True)
             if file.is_dir():
-                shutil.copytree(file, target, ignore=shutil.ignore_patterns("__pycache__", ".*", "*.ipynb"))
+                shutil.copytree(file, target, ignore=_unwanted)
             else:
                 shutil.copy2(file, target)
         write_atomically(master, text)
@@ -84,14 +90,19 @@ def import_notebook(path: Path, name: str | None = None) -> Imported:
             answers, f'"""Wrong answers of lab {lab[:2]}: none are named, for it was imported."""\n'
         )
         cells, result = _settled(lab, source, cells, tests, names)
-    except BaseException:
+    except BaseException as error:
         for place in made:
             shutil.rmtree(place, ignore_errors=True)
         tests.unlink(missing_ok=True)
+        if isinstance(error, (RecursionError, MemoryError)):
+            raise UserError(f"{path} holds code that is nested too deep to be read.") from None
         raise
     failing = [q.name for q in result.questions if q.points < q.max_points]
     files = tuple(file.relative_to(root) for file in written)
-    return Imported(lab, files, tuple(cells), lab_as_written(lab).written, tuple(failing))
+    data = tuple(file.name for file in beside)
+    return Imported(
+        lab, files, tuple(cells), lab_as_written(lab).written, tuple(failing), data, tuple(left_out)
+    )
 
 
 def _settled(
@@ -170,19 +181,37 @@ def _free_name(path: Path, name: str | None) -> str:
     return name
 
 
-def _data_beside(folder: Path, root: Path) -> list[Path]:
-    """What lies beside a notebook and becomes its lab's data, which every student's code may read: never the course."""
-    beside = [path for path in folder.iterdir() if _is_data(path)]
+def _data_beside(folder: Path, root: Path) -> tuple[list[Path], list[str]]:
+    """What lies beside a notebook and becomes its lab's data, which every student's code may read, and what does not, with the reason.
+
+    Never the course.
+    """
+    beside, left = [], []
+    for path in sorted(folder.iterdir()):
+        if path.name[:1] == "." or path.name == "__pycache__" or path.suffix == ".ipynb":
+            continue
+        size = sum(file.stat().st_size for file in files_below(path))
+        if not path.is_file() and not path.is_dir():
+            left.append(f"{path.name} (no file)")
+        elif size >= _FILE_SIZE:
+            left.append(f"{path.name} ({size / 1e6:.0f} MB; at most {_FILE_SIZE / 1e6:.0f} MB)")
+        else:
+            beside.append(path)
     if folder == root or any(root.is_relative_to(path) for path in beside):
         raise UserError(
             f"The course itself lies in {folder}, and what lies beside a notebook becomes its lab's data: "
             "put the notebook and its files into a folder of their own."
         )
-    return beside
+    return beside, left
 
 
-def _is_data(path: Path) -> bool:
-    """Whether a file or folder beside the notebook is something that its cells may read."""
-    if path.name[:1] == "." or path.name == "__pycache__" or path.suffix == ".ipynb":
-        return False
-    return sum(file.stat().st_size for file in files_below(path)) < _FILE_SIZE
+def _unwanted(folder: str, names: list[str]) -> set[str]:
+    """What of a folder is no data: caches, hidden files, other notebooks, and what is neither file nor folder."""
+    return {
+        name
+        for name in names
+        if name[:1] == "."
+        or name == "__pycache__"
+        or name.endswith(".ipynb")
+        or not (Path(folder, name).is_file() or Path(folder, name).is_dir())
+    }

@@ -23,6 +23,8 @@ _REACHES_AROUND = frozenset({
     "inspect", "mock", "patch", "monkeypatch", "redirect_stdout", "redirect_stderr", "capsys", "sys", "os", "subprocess",
     "pathlib", "Path", "importlib", "gc", "tracemalloc", "dis", "getattr", "setattr", "delattr", "hasattr", "help", "id",
 })  # fmt: skip
+#: Names that a file of hidden tests has for something else.
+_TAKEN = frozenset({"student", "hidden_test", "moved_cell"})
 #: What ends a process, or an error that no ``except Exception`` sees.
 _ENDS = frozenset(
     {"exit", "quit", "SystemExit", "KeyboardInterrupt", "GeneratorExit", "BaseException", "abort", "_exit"}
@@ -235,6 +237,8 @@ def _reasons(
         yield f"it deletes {_listed(deleted & names.made.keys())}"
     if any(isinstance(node, ast.Global) for node in ast.walk(tree)):
         yield "it changes global names"
+    if taken := (free | here) & _TAKEN:
+        yield f"it uses the name {_listed(taken)}, which hidden tests have for something else"
     if around := (free | _attributes(tree)) & _REACHES_AROUND:
         yield f"it uses {_listed(around)}, which looks beyond values"
     if ends := free & _ENDS:

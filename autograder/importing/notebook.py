@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import json
+import logging
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -24,19 +25,25 @@ def read_source(path: Path) -> NotebookNode:
     """The notebook with nbgrader's metadata in its newest form. ``UserError`` when it is none, or not in Python."""
     from nbgrader.nbgraderformat import MetadataValidator, ValidationError
 
+    logging.getLogger("traitlets").setLevel(logging.CRITICAL)  # nbformat's own pages about what is invalid
     try:
-        notebook: NotebookNode = nbformat.read(path, as_version=4)
+        notebook: NotebookNode = nbformat.reads(path.read_text(encoding="utf-8-sig"), as_version=4)
+        _check_kinds(notebook, path)
         notebook = MetadataValidator().upgrade_notebook_metadata(notebook)
+    except UserError:
+        raise
     except OSError as error:
         raise UserError(f"The notebook {path} cannot be read: {error.strerror}.") from None
-    except (ValueError, nbformat.ValidationError, nbformat.reader.NotJSONError, ValidationError) as error:
-        raise UserError(
-            f"{path} is no notebook that nbgrader can read: {' '.join(str(error).split())[:200]}."
-        ) from None
+    except (
+        Exception,
+        ValidationError,
+    ) as error:  # what readers of JSON and schemas raise is not written down anywhere
+        why = " ".join(str(error).split())[:200] or type(error).__name__
+        raise UserError(f"{path} is no notebook that nbgrader can read: {why}.") from None
     language = notebook.metadata.get("kernelspec", {}).get("language") or notebook.metadata.get(
         "language_info", {}
     ).get("name")
-    if language not in (None, "python"):
+    if str(language or "python").lower() != "python":
         raise UserError(f"{path} is written in {language}: only Python is graded here.")
     for cell in notebook.cells:
         data = cell.metadata.get("nbgrader", {})
@@ -44,10 +51,8 @@ def read_source(path: Path) -> NotebookNode:
             cell.metadata.pop(
                 "nbgrader", None
             )  # as nbgrader's toolbar leaves a cell that is nothing any more
-        elif not data.get("grade_id"):
-            raise UserError(
-                f"{path} has a cell without a name, which begins “{cell.source[:60].splitlines()[0]}”."
-            )
+        else:
+            _check_cell(cell, path)
     if any(_AUTOTEST in cell.source for cell in _graded(notebook)):
         _write_autotests(notebook, path)
     _check_names(notebook, path)
@@ -56,6 +61,61 @@ def read_source(path: Path) -> NotebookNode:
         if data and data.get("grade") and not data.get("solution"):
             data["locked"] = True  # nbgrader restores every test cell, locked or not
     return notebook
+
+
+#: How nbgrader marks what students do not get: where it begins, and where it ends.
+_REGIONS = (("### BEGIN SOLUTION", "### END SOLUTION"), ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"))
+#: More points than this no course gives for a cell.
+_MOST_POINTS = 1_000_000.0
+
+
+def _check_kinds(notebook: NotebookNode, path: Path) -> None:
+    """Refuse a notebook whose parts are of other kinds than Jupyter and nbgrader write; take out what is empty."""
+    for key in ("kernelspec", "language_info"):
+        if not isinstance(notebook.metadata.get(key, {}), dict):
+            del notebook.metadata[key]
+    for number, cell in enumerate(notebook.cells, 1):
+        if not isinstance(cell.get("source"), str) or not isinstance(cell.get("metadata"), dict):
+            raise UserError(f"Cell {number} of {path} has no source, or no metadata, as Jupyter writes them.")
+        data = cell.metadata.get("nbgrader", {})
+        if data is None:
+            del cell.metadata["nbgrader"]
+        elif not isinstance(data, dict):
+            raise UserError(
+                f"What cell {number} of {path} says of nbgrader is {type(data).__name__}, no dictionary."
+            )
+        tags = cell.metadata.get("tags", [])
+        if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+            del cell.metadata["tags"]
+
+
+def _check_cell(cell: NotebookNode, path: Path) -> None:
+    """Refuse a cell whose name, points or regions nbgrader would stumble over, or that a class would be graded wrongly by."""
+    data, name = cell.metadata.nbgrader, cell.metadata.nbgrader.get("grade_id")
+    if not name:
+        begins = cell.source.strip().partition("\n")[0][:60]
+        raise UserError(f"{path} has a cell without a name, which begins “{begins}”.")
+    if not isinstance(name, str) or not re.fullmatch(r"[\w\-. ]{1,100}", name):
+        shown = repr(name)[:80]
+        raise UserError(f"{path} calls a cell {shown}: a name is at most 100 letters, digits, “-” and “_”.")
+    if data.get("grade") or data.get("task"):
+        points = data.get("points")
+        try:
+            good = not isinstance(points, bool) and 0 <= float(points) <= _MOST_POINTS
+        except (TypeError, ValueError):
+            good = False
+        if not good:
+            raise UserError(
+                f"{path} gives the cell “{name}” {points!r} points: it is a number from 0 to a million."
+            )
+        data["points"] = float(points)
+        if data.get("grade") and cell.cell_type != "code" and not data.get("solution"):
+            raise UserError(f"The cell “{name}” of {path} has points, and is neither a test nor an answer.")
+    for begin, end in _REGIONS:
+        if cell.source.count(begin) != cell.source.count(end):
+            raise UserError(
+                f"The cell “{name}” of {path} has “{begin}” without “{end}”, or the other way round."
+            )
 
 
 def _graded(notebook: NotebookNode) -> list[NotebookNode]:
@@ -145,7 +205,7 @@ def tests_text(lab: str, source: str, cells: Sequence[TestCell], names: Names) -
         )
     )
     head = [
-        f'"""Hidden tests of lab {lab[:2]}: the test cells of {source}.ipynb that mean the same outside the notebook."""'
+        f'"""Hidden tests of lab {lab[:2]}: the test cells of {_as_words(source)}.ipynb that mean the same outside the notebook."""'
     ]
     lines = list(dict.fromkeys(ast.unparse(node) for node in nodes))
     head.append(
@@ -187,21 +247,21 @@ def _as_test(cell: TestCell, moved: Sequence[TestCell]) -> str:
     if title is not None:
         lines = [*lines[: tree.body[0].lineno - 1], *lines[tree.body[0].end_lineno or 0 :]]
     body = "\n".join(lines).strip("\n")
-    title = (
-        " ".join((title or f"The cell {cell.grade_id}").split())
-        .replace("\\", "/")
-        .replace('"""', "“”")
-        .rstrip('"')
-    )
+    title = _as_words(title or f"The cell {cell.grade_id}")
     borrowed = [f'{n} = student.function("{n}")' for n in cell.functions]
     borrowed += [f'{n} = student.value("{n}")' for n in cell.values]
     head = [
-        f'@hidden_test("{question}")',
+        f"@hidden_test({json.dumps(question, ensure_ascii=False)})",
         "@moved_cell(in_place=True)" if cell.in_place else "@moved_cell",
         f"def {name}(student):",
         f'    """{title}"""',
     ]
     return "\n".join([*head, *textwrap.indent("\n".join(borrowed), "    ").splitlines(), _indented(body)])
+
+
+def _as_words(text: str) -> str:
+    """A text that may stand between three quotes."""
+    return " ".join(text.split()).replace("\\", "/").replace('"""', "“”").rstrip('"')
 
 
 def _indented(body: str) -> str:

@@ -74,12 +74,15 @@ class Control:
         return message
 
     def send(self, message: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
-        """Send a message, with descriptors."""
+        """Send a message, with descriptors. Where nobody listens any more, this process ends."""
         line = json.dumps(message).encode() + b"\n"
-        if descriptors:
-            socket.send_fds(self.socket, [line], list(descriptors))
-        else:
-            self.socket.sendall(line)
+        try:
+            if descriptors:
+                socket.send_fds(self.socket, [line], list(descriptors))
+            else:
+                self.socket.sendall(line)
+        except (BrokenPipeError, ConnectionResetError):
+            os._exit(0)
 
 
 def enter_namespaces(config: dict[str, Any]) -> None:
