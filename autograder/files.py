@@ -8,6 +8,7 @@ import hashlib
 import os
 import re
 import stat
+import sys
 import tempfile
 import unicodedata
 import warnings
@@ -163,6 +164,15 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         raise GradingError(f"The file {path} could not be written: {reason}.") from error
 
 
+def say_if_others_may_read(path: Path) -> None:
+    """Warn of a secret on a disk (of a USB stick, of Windows) that keeps no permissions."""
+    if path.stat().st_mode & 0o077:
+        print(
+            f"! The disk of {path} keeps no permissions: everybody with an account on this machine may read it.",
+            file=sys.stderr,
+        )
+
+
 def write_autograded(result: SubmissionResult, out: Path) -> Path | None:
     """Write the executed notebook (and ``timestamp.txt``) to nbgrader's ``autograded`` folder.
 
@@ -184,7 +194,7 @@ def write_autograded(result: SubmissionResult, out: Path) -> Path | None:
 
 
 #: What a file system without locks answers to the wish for one.
-_NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL)
+_NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
 
 
 @contextmanager
@@ -197,7 +207,7 @@ def sole_writer(out: Path) -> Iterator[None]:
 
     if not out.is_dir():
         raise UserError(f"There is no folder {out}: grade a class into it first.")
-    lock = FileLock(out / ".lock", mode=0o644)
+    lock = FileLock(out / ".lock", mode=0o644, fallback_to_soft=False)  # a file that stays is no lock
     try:
         lock.acquire(blocking=False)
     except Timeout:

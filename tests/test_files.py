@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,8 @@ from autograder.errors import GradingError
 from autograder.files import (
     autograded_notebook,
     folder_name,
+    say_if_others_may_read,
+    sole_writer,
     timestamp_in,
     write_atomically,
     write_autograded,
@@ -103,3 +106,26 @@ def test_a_time_is_the_first_line_of_a_plain_file_and_nothing_else(tmp_path):
     stamp.unlink()
     stamp.symlink_to("/dev/zero")
     assert timestamp_in(tmp_path) == ""
+
+
+def test_a_disk_without_locks_holds_nobody_up(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+    (tmp_path / ".lock").touch()  # of a run where there were locks
+
+    def none(*_: object) -> None:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(fcntl, "flock", none)
+    for _ in range(2):
+        with sole_writer(tmp_path):
+            pass
+
+
+def test_a_secret_on_a_disk_without_permissions_is_said(tmp_path, capsys):
+    secret = tmp_path / "secret"
+    secret.touch(0o600)
+    say_if_others_may_read(secret)
+    assert capsys.readouterr().err == ""
+    secret.chmod(0o666)
+    say_if_others_may_read(secret)
+    assert "everybody with an account on this machine may read it" in capsys.readouterr().err

@@ -15,7 +15,7 @@ from rich.console import Console
 from autograder.course.policy_file import class_list
 from autograder.course.safe_cells import safe_cell
 from autograder.errors import UserError
-from autograder.files import folder_name
+from autograder.files import folder_name, say_if_others_may_read
 from autograder.grading.zygotes import cores
 from autograder.results import ISOLATION
 from autograder.serve.app import run
@@ -154,5 +154,6 @@ def _append(path: Path, rows: Sequence[tuple[str, ...]]) -> None:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
             file.write(text.getvalue())
+        say_if_others_may_read(path)
     except OSError as error:
         raise UserError(f"The invitations cannot be written to {path}: {error.strerror}.") from None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from dataclasses import dataclass
+from keyword import iskeyword
 from pathlib import Path
 
 from autograder.course.masters import course_root
@@ -13,6 +15,13 @@ from autograder.errors import UserError
 from autograder.files import write_atomically
 
 _TEMPLATES = Path(__file__).with_name("new_lab_templates")
+
+
+#: What a function of that name would hide in the notebook, or in the files that are written here.
+_TAKEN = {
+    *dir(builtins), "np", "torch", "plt", "student", "rng", "start", "check", "progress", "close", "ensure", "public_check",
+    "hidden_test", "expect", "expect_close", "expect_equal", "alternative", "misconception", "match", "case", "type",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,11 @@ def parse_questions(text: str) -> dict[str, int]:
             raise UserError(
                 f"“{part.strip()}” is no question with its points, as in --questions entropy:8,other:12."
             )
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,59}", name) or name in _TAKEN or iskeyword(name):
+            raise UserError(
+                f"“{name}” cannot be a question's name: it takes at most 60 letters of English, digits and “_”, and is no word "
+                "of Python's or of the tests'."
+            )
         if name in questions:
             raise UserError(f"The question “{name}” stands in the list twice.")
         questions[name] = int(points)
@@ -43,8 +57,10 @@ def parse_questions(text: str) -> dict[str, int]:
 
 def new_lab(lab: str, questions: dict[str, int]) -> NewLab:
     """Write a lab that builds at once; never over a file that is there."""
-    if not re.fullmatch(r"\d\d_[a-z][a-z0-9_]*", lab):
-        raise UserError(f"“{lab}” is no name for a lab: two digits and small letters, as in 14_topic.")
+    if not re.fullmatch(r"\d\d_[a-z][a-z0-9_]{0,59}", lab):
+        raise UserError(
+            f"“{lab}” is no name for a lab: two digits and at most 60 small letters, as in 14_topic."
+        )
     root = course_root()
     number = lab[:2]
     taken = [path.name for path in root.glob(f"solutions/{number}_*")]
@@ -63,8 +79,13 @@ def new_lab(lab: str, questions: dict[str, int]) -> NewLab:
     for path in texts:
         if path.exists():
             raise UserError(f"{path.relative_to(root)} is there already: nothing was written.")
-    for path, text in texts.items():
-        write_atomically(path, text)
+    try:
+        for path, text in texts.items():
+            write_atomically(path, text)
+    except BaseException:  # half a lab would stand in the way of the next try
+        for path in texts:
+            path.unlink(missing_ok=True)
+        raise
     return NewLab(lab, tuple(path.relative_to(root) for path in texts), tuple(stubs))
 
 

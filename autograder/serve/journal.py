@@ -7,6 +7,7 @@ process, or the machine: who has a receipt is graded, and a verdict that is ther
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -376,9 +377,15 @@ def _digest_on_disk(file: Path) -> tuple[str, int]:
 
 
 def _to_disk(folder: Path) -> None:
-    """Wait until what a folder names has reached the disk."""
+    """Wait until what a folder names has reached the disk, where the file system knows how to."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (
+            errno.EINVAL,
+            errno.ENOTSUP,
+        ):  # some network drives: files they do, folders not
+            raise
     finally:
         os.close(descriptor)

@@ -24,7 +24,7 @@ from autograder.course.masters import course_root, use_root
 from autograder.course.policy_file import class_list, limits_of, settings
 from autograder.course.visible_files import write_kit
 from autograder.errors import GradingError, UserError
-from autograder.files import folder_name, write_atomically
+from autograder.files import folder_name, say_if_others_may_read, write_atomically
 from autograder.grading.task import Assignment
 from autograder.results import SubmissionResult, accepted_levels
 from autograder.run.out_of_sight import keep_out_of_sight
@@ -263,4 +263,5 @@ def _lasting_secret(path: Path) -> str:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w") as file:
             file.write(secrets.token_hex(32))
+    say_if_others_may_read(path)
     return path.read_text().strip()

@@ -76,6 +76,10 @@ def test_a_file_that_is_there_is_left_alone(root):
         ("entropy", "no question with its points"),
         ("entropy:0,other:20", "no question with its points"),
         ("en-tropy:20", "no question with its points"),
+        *(
+            (f"{name}:20", "cannot be a question's name")
+            for name in ("class", "None", "print", "np", "student", "__init__", "_x", "e\u0301", "a" * 61)
+        ),
         ("entropy:8,other:11", "add up to 19 and not to 20"),
         ("entropy:8,entropy:12", "stands in the list twice"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sqlite3
@@ -187,3 +188,19 @@ def test_two_receipts_are_never_the_same(journal):
             "INSERT INTO attempts (lab, student, number, receipt, digest, size, received) "
             "SELECT lab, 'bo', 1, receipt, digest, size, received FROM attempts"
         )
+
+
+def test_a_disk_that_cannot_wait_for_a_folder_is_taken_as_it_is(tmp_path, monkeypatch):
+    from autograder.serve import journal
+
+    def refuse(number: int):
+        def fsync(_: int) -> None:
+            raise OSError(number, os.strerror(number))
+
+        return fsync
+
+    monkeypatch.setattr(journal.os, "fsync", refuse(errno.EINVAL))
+    journal._to_disk(tmp_path)
+    monkeypatch.setattr(journal.os, "fsync", refuse(errno.EIO))
+    with pytest.raises(OSError, match="Input/output"):
+        journal._to_disk(tmp_path)
