@@ -740,8 +740,8 @@ def test_neither_the_longest_token_nor_the_leftmost_pair_goes_first(student, rng
 @_with_right_chunks
 def test_merges_stay_inside_a_chunk(student):
     """Every chunk is encoded by itself: no merge reaches from one into the next."""
-    spaced = {(115, 32): 256, (32, 115): 257, (257, 101): 258, (97, 258): 259, (101, 33): 260}
-    texts = ["as sea seas se! s", "s s s", "a se", "see! sea"]
+    spaced = {(109, 32): 256, (32, 109): 257, (257, 117): 258, (111, 258): 259, (117, 33): 260}
+    texts = ["om muo muom mu! m", "m m m", "o mu", "muu! muo"]
     _expect_ids(student, texts, spaced, "the list of ids of a text with blanks", by_chunk=True)
 
 
@@ -749,7 +749,7 @@ def test_merges_stay_inside_a_chunk(student):
 @_with_right_chunks
 def test_a_text_begins_as_its_bytes(student):
     """Without merges a text is its UTF-8 bytes, in any script, and merges are of bytes."""
-    for text in ("größer", "лодка 海", "see 😀!"):
+    for text in ("größer", "лодки 山", "see 😀!"):
         expect_equal(student(text, {}), list(text.encode()), "the list of ids without merges")
     _expect_ids(student, ["schön"], {(195, 182): 256, (256, 110): 257}, "the list of ids of a word with ö")
 
@@ -765,7 +765,7 @@ def test_any_text_in_chunks(student, rng):
     while len(texts) < 4:
         word = "".join(rng.choice(pieces, size=rng.integers(2, 7)))
         if _tells_the_order(word, merges):
-            texts.append(f"{word}!é jazz sea " + _random_text(rng, 20, pieces, [" "], [" the", "!"]))
+            texts.append(f"{word}!ü jazz " + _random_text(rng, 20, pieces, [" "], [" the", "!"]))
     _expect_ids(student, texts, merges, "the list of ids of a text")
 
 
@@ -775,7 +775,7 @@ def test_each_call_has_its_own_merges(student, rng):
     """The same text with other merges has other ids."""
     a, b, c = rng.permutation(list(b"abcdwxyz"))[:3].tolist()
     word = bytes([a, b, c]).decode()
-    for merges in ({(a, b): 256}, {(b, c): 256}, {(b, c): 256, (a, 256): 257}, {}):
+    for merges in ({(a, b): 256}, {(b, c): 256}, {}):
         _expect_ids(student, [word], merges, "the list of ids of a word with one merge after the other")
 
 
@@ -783,8 +783,10 @@ def test_each_call_has_its_own_merges(student, rng):
 @_with_right_chunks
 def test_characters_come_back_as_they_were(student):
     """An accent that is a character of its own stays one, and so does every other character."""
-    for text in ("e\u0301", "ve\u0301lo Å \u212b ﬁ ① ²", "a\r\nb\tc "):
-        expect_equal(student(text, {}), list(text.encode()), "the list of ids of a text with odd characters")
+    merges = {(99, 97): 256, (195, 169): 257}
+    texts = ("cab cafe\u0301", "cab ve\u0301lo vélo Å \u212b ﬁ ① ²", "cab\r\nb\tc\u0301 ")
+    for text in texts:
+        _expect_ids(student, [text], merges, "the list of ids of a text with odd characters")
 
 
 @hidden_test("encode", weight=0.75)
@@ -795,5 +797,5 @@ def test_the_lectures_eleven_letters(student):
     expect_equal(student("baab", TOY), [98, 256, 98], "the list of ids of baab")
     expect_equal(student("", TOY), [], "the list of ids of the empty text")
     merges, _, spelled = _train(_rhyme(), 50)
-    expect_equal(student("sea", merges), _encode("sea", merges), "the list of ids of a word of the rhyme")
+    expect_equal(student("was", merges), _encode("was", merges), "the list of ids of a word of the rhyme")
     expect(len(spelled) == 18, "the course's rhyme is damaged: tell your instructor")
