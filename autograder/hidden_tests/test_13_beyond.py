@@ -56,6 +56,13 @@ def _two(result, shape):
     return arrays
 
 
+def _expect_integers(student, *arrays):
+    """The text asks for integer arrays: what comes next takes these numbers for places in a list."""
+    kinds = [array.dtype.kind for array in arrays]
+    student.observe("what kind of numbers", kinds)
+    expect("f" not in kinds, "the inputs and the targets should be integers, not floats")
+
+
 def _asked(ids, inputs, targets, V):
     """Where something is asked, once the batch is known to be sound there: words only, and the original ones."""
     asked = targets != -100
@@ -94,6 +101,12 @@ def _expect_share(found, expected, count, what):
     expect(abs(found - expected) < margin, f"{what} is too {more}: it should be about {expected:.3f}")
 
 
+def _share_of_one_word(lines, swapped):
+    """Of the lines with several random words, the share in which these are all the same."""
+    several = [words[there] for words, there in zip(lines, swapped, strict=True) if there.sum() > 1]
+    return float(np.mean([(words == words[0]).all() for words in several])) if several else 0.0
+
+
 def _gen(rng):
     return np.random.default_rng(int(rng.integers(2**62)))
 
@@ -104,6 +117,7 @@ def test_targets_are_the_original_words(student, rng):
     ids = _padded(rng, 150, 70, 31)
     inputs, targets = _two(student(ids, 31, _gen(rng), 0.3), ids.shape)
     _observe(student, ids, inputs, targets)
+    _expect_integers(student, inputs, targets)
     asked = _asked(ids, inputs, targets, 31)
     _expect_share(asked[ids != 0].mean(), 0.3, (ids != 0).sum(), "the share of chosen words")
     expect((inputs[~asked] == ids[~asked]).all(), "an input was changed where nothing is asked")
@@ -116,6 +130,7 @@ def test_padding_is_never_chosen(student, rng):
     inputs, targets = _two(student(ids, 12, _gen(rng), 0.6), ids.shape)
     _observe(student, ids, inputs, targets)
     expect_unchanged(student)
+    _expect_integers(student, inputs, targets)
     _expect_share((targets != -100)[ids != 0].mean(), 0.6, (ids != 0).sum(), "the share of chosen words")
     expect((targets[ids == 0] == -100).all(), "a question is asked at a padding position")
     expect((inputs[ids == 0] == 0).all(), "padding became something else in the inputs")
@@ -143,12 +158,15 @@ def test_random_words_are_uniform(student, rng):
     ids = np.full((400, 300), 4)
     inputs, targets = _two(student(ids, V, _gen(rng), 0.9), ids.shape)
     _observe(student, ids, inputs, targets)
+    alike = [_share_of_one_word(lines, (lines != 1) & (lines != 4)) for lines in (inputs, inputs.T)]
+    student.observe("rows and columns with one random word", alike, atol=0.1)
     never = [word for word in range(V) if not (inputs == word).any()]
     student.observe("the words that are never drawn", never)
     asked = _asked(ids, inputs, targets, V)
     n = int(asked.sum())
     shares = np.bincount(inputs[asked].astype(int), minlength=V) / n
     _expect_share(shares[1], 0.8, n, "the share of blanks")
+    expect(max(alike) < 0.5, "all random words of a row or a column are one and the same")
     for word in (2, 3, 5, 6, 7, 8):
         _expect_share(shares[word], 0.1 / 7, n, "the share of one of the random words")
     _expect_share(shares[4], 0.1 + 0.1 / 7, n, "the share of words that are what they were")
@@ -162,6 +180,10 @@ def test_positions_are_chosen_independently(student, rng):
     inputs, targets = _two(student(ids, 50, _gen(rng)), ids.shape)
     _observe(student, ids, inputs, targets)
     counts = (targets != -100).sum(axis=1)
+    words, calls = np.full((2, 4), 5), 400
+    small = [_two(one, words.shape)[1] for one in student.repeat(calls, words, 50, _gen(rng), 0.5)]
+    half = np.mean([(one != -100).sum() == 4 for one in small])
+    student.observe("batches in which just half is chosen", half, atol=0.15)
     student.observe("rows in which nothing is chosen", float((counts == 0).mean()), atol=0.02)
     _asked(ids, inputs, targets, 50)
     _expect_share(counts.mean() / T, rate, B * T, "the share of chosen words when no rate is given")
@@ -169,6 +191,9 @@ def test_positions_are_chosen_independently(student, rng):
     columns = (targets != -100).mean(axis=0)
     for share in columns:
         _expect_share(share, rate, B, "the share of choices at one of the positions")
+    _expect_share(
+        half, 70 / 256, calls, "the share of small batches in which just half of the words are chosen"
+    )
 
 
 @hidden_test("masked_lm_batch", weight=1)
@@ -179,6 +204,10 @@ def test_each_chosen_position_has_its_own_fate(student, rng):
     inputs = np.concatenate([one[0] for one in results])
     student.observe("rows of blanks only", (inputs == 1).all(axis=1).mean(), atol=0.07)
     expect(all((one[1] == ids).all() for one in results), "with rate 1 every word should be chosen")
+    expect(
+        _share_of_one_word(inputs, (inputs != 1) & (inputs != 7)) < 0.5,
+        "a row's random words are one and the same",
+    )
     _expect_share((inputs == 1).mean(), 0.8, 5 * calls, "the share of chosen words that become [MASK]")
     _expect_share(
         (inputs == 1).all(axis=1).mean(), 0.8**5, calls, "the share of rows in which all become [MASK]"
@@ -262,24 +291,32 @@ def _build(student, rng, V, d_model, heads, d_ff, layers, max_length, causal, ze
     weights = {name: torch.tensor(0.6 * rng.normal(size=shape)) for name, shape in shapes.items()}
     for name in weights:
         weights[name] *= not name.startswith(tuple(zero))
-    expect(set(model.parameters()) <= set(shapes), "the model learns more than it should with so many layers")
+    learned = set(model.parameters())
+    expect(learned <= set(shapes), "the model learns more than it should with so many layers")
+    if (
+        "head.weight" not in learned
+    ):  # the embedding's, perhaps: one test says so, the others see what else is wrong
+        weights["head.weight"] = weights["embedding.weight"]
     model.call("double")
     model.load_state_dict(weights, strict=False)
     return model, weights
 
 
-def _ids(rng, B, T, V, padding=False):
-    ids = rng.integers(1, V, size=(B, T))
-    if padding:
-        ids[np.arange(T) >= rng.integers(1, T, size=B)[:, None]] = 0
+def _ids(rng, B, T, V, blanks=False):
+    """Words, with blanks (number 1) among them or none."""
+    ids = rng.integers(2, V, size=(B, T))
+    if blanks:
+        ids[:, 1::2] = 1
     return torch.tensor(ids)
 
 
 def _logits(model, ids, V):
+    """The logits, with 0 at padding: what comes out there is never used, and may be anything."""
     logits = as_array(model(ids), "the logits")
     expect(logits.shape == (*ids.shape, V), "the logits should have shape (B, T, V)")
-    expect(np.isfinite(logits).all(), "the logits should be finite numbers")
-    return logits
+    words = (ids != 0).numpy()
+    expect(np.isfinite(logits[words]).all(), "the logits should be finite numbers")
+    return np.where(words[..., None], logits, 0.0)
 
 
 @hidden_test("TinyLM", weight=1.5)
@@ -294,12 +331,12 @@ def test_what_is_learned_has_the_names_of_the_text(student, rng):
         expect_equal(learned, shapes, "the list of what is learned (embedding, position, blocks, head)")
         ids = _ids(rng, 2, longest, V)
         other, end = ids.clone(), -1 if not causal else 0
-        other[:, end] = ids[:, end] % (V - 1) + 1
+        other[:, end] = (ids[:, end] - 1) % (V - 2) + 2  # the next word
         moved = _logits(model, ids, V) != _logits(model, other, V)
         expect(moved.any(axis=(0, 2)).all(), "a token has no influence on the others' logits")
 
 
-@hidden_test("TinyLM", weight=1.5)
+@hidden_test("TinyLM", weight=2)
 def test_one_block_of_known_weights(student, rng):
     """Encoders and decoders of one block give the right logits, for full and shorter sentences."""
     for V, d, h, ff, longest, T, causal in (
@@ -308,16 +345,16 @@ def test_one_block_of_known_weights(student, rng):
         (5, 4, 1, 6, 4, 1, False),
     ):
         model, weights = _build(student, rng, V, d, h, ff, 1, longest, causal)
-        ids = _ids(rng, 2, T, V)
+        ids = _ids(rng, 2, T, V, blanks=True)
         expect_close(model(ids), _reference(weights, ids, h, 1, causal), "the logits of one block")
 
 
-@hidden_test("TinyLM", weight=1)
+@hidden_test("TinyLM", weight=2)
 def test_two_blocks_of_known_weights(student, rng):
     """Encoders and decoders of two blocks give the right logits."""
     for V, d, h, ff, longest, T, causal in ((7, 6, 2, 10, 5, 5, True), (11, 12, 3, 5, 8, 3, False)):
         model, weights = _build(student, rng, V, d, h, ff, 2, longest, causal)
-        ids = _ids(rng, 3, T, V)
+        ids = _ids(rng, 3, T, V, blanks=True)
         expect_close(model(ids), _reference(weights, ids, h, 2, causal), "the logits of two blocks")
 
 
@@ -326,7 +363,7 @@ def test_the_ranking_of_the_guesses(student, rng):
     """Which tokens are held likely, and in what order, is right."""
     for causal in (False, True):
         model, weights = _build(student, rng, 9, 6, 2, 10, 2, 7, causal)
-        ids = _ids(rng, 8, 7, 9)
+        ids = _ids(rng, 8, 7, 9, blanks=True)
         expected = _reference(weights, ids, 2, 2, causal).numpy()
         found = _logits(model, ids, 9)
         expect_equal(found.argsort(-1), expected.argsort(-1), "the order of the guesses")
@@ -364,9 +401,11 @@ def test_a_decoder_does_not_hear_padding_before(student, rng):
 def _expect_deaf_to_padding(student, rng, causal):
     model, weights = _build(student, rng, 9, 6, 3, 8, 2, 9, causal)
     ids = _ids(rng, 2, 6, 9)
+    if not causal:
+        _logits(model, ids, 9)  # what is kept of an earlier batch, its mask for one, may not be used again
     changed = ids.clone()
     ids[:, 2] = changed[:, 2] = 0
-    changed[:, 0] = ids[:, 0] % 8 + 1
+    changed[:, 0] = (ids[:, 0] - 1) % 7 + 2  # the next word
     logits = _logits(model, ids, 9)
     moved = np.abs(logits - _logits(model, changed, 9)).max(axis=(0, 2))
     expect((moved[1:2] > 0).all(), "the logits do not depend on the tokens")
@@ -374,33 +413,40 @@ def _expect_deaf_to_padding(student, rng, causal):
     model.load_state_dict(weights, strict=False)
     again = _logits(model, ids, 9)
     student.observe("what padding changes", (np.abs(again - logits) > 1e-9).any(axis=2))
-    heard = np.abs(again - logits)[(ids != 0).numpy()]
+    heard = np.abs(again - logits)[(ids != 0).numpy()][
+        :, 1:
+    ]  # a head may share its weights: they give padding's score
     expect((heard < 1e-9).all(), "the logits of words depend on what stands for padding")
 
 
 @hidden_test("TinyLM", weight=2.25)
 def test_padding_is_not_heard(student, rng):
-    """With padding behind the sentences, or inside, the logits of all words are right."""
+    """With padding behind the sentences, or inside, the logits of all words are those without it."""
     for causal in (False, True):
-        model, weights = _build(student, rng, 9, 6, 3, 8, 2, 9, causal)
-        ids = _ids(rng, 4, 7, 9, padding=True)
-        ids[0, 1:] = torch.tensor([3, 0, 5, 2, 0, 4])
-        words = (ids != 0).numpy()
+        model, _ = _build(student, rng, 9, 6, 3, 8, 2, 9, causal)
+        ids = _ids(rng, 4, 7, 9)
+        _logits(model, ids, 9)
+        lengths = rng.integers(1, 7, size=4)
+        ids[torch.arange(7) >= torch.tensor(lengths)[:, None]] = 0
         logits = _logits(model, ids, 9)
-        expected = _reference(weights, ids, 3, 2, causal).numpy()
         kind = "a decoder" if causal else "an encoder"
-        expect_close(logits[words], expected[words], f"the logits of {kind} when some tokens are padding")
+        for row, length, found in zip(ids, lengths, logits, strict=True):
+            bare = _logits(model, row[None, :length], 9)[0]
+            expect_close(found[:length], bare, f"the logits of {kind} when padding follows")
+        _expect_deaf_to_padding(student, rng, causal)
 
 
 @hidden_test("TinyLM", weight=1.25)
 def test_no_gradient_comes_from_the_future(student, rng):
     """A decoder's guess has a gradient of exactly 0 for every later token and position, and for no earlier one."""
     model, _ = _build(student, rng, 12, 6, 2, 9, 2, 7, True)
-    ids = torch.tensor(rng.permutation(np.arange(1, 12))[:7][None])
+    ids = torch.tensor(rng.permutation(np.arange(2, 12))[:7][None])
     for t in (0, 3, 5):
         cotangent = torch.zeros(1, 7, 12, dtype=torch.double)
         cotangent[0, t] = torch.tensor(rng.normal(size=12))
         found = model.gradients([ids], cotangent=cotangent)
+        for name in ("blocks.0.feed_forward.linear1.weight", "blocks.1.feed_forward.linear1.weight"):
+            expect(found.parameters.get(name) is not None, "a block has no influence on the guesses")
         for name in ("position.weight", "embedding.weight"):
             actual = found.parameters.get(name)
             expect(actual is not None, f"no gradient reaches {name}: is something detached?")
@@ -447,18 +493,18 @@ def test_the_pairs_of_sixteen_positions(student):
         expect_equal(int(mask.sum()), pairs, f"the number of pairs of kind {kind}")
 
 
-@hidden_test("sparse_mask", weight=4)
+@hidden_test("sparse_mask", weight=3)
 def test_full_and_causal_at_other_lengths(student):
-    """Full and causal, odd lengths and length one, whatever the other arguments are: True or False at each pair."""
-    for T in (1, 2, 7, 13):
+    """Full and causal, at odd and even lengths and length one: True or False at each pair."""
+    for T in (7, 1, 2, 13):
         _expect_mask(student, "full", T, booleans=True, width=1)
         _expect_mask(student, "causal", T, booleans=True, width=0, n_global=3)
 
 
 @hidden_test("sparse_mask", weight=2)
 def test_windows(student):
-    """Local windows of several widths, also wider than the text and of width zero."""
-    for T, width in ((11, 4), (9, 1), (5, 0), (4, 9), (1, 2)):
+    """Local windows of several widths, also of width zero."""
+    for T, width in ((11, 4), (9, 1), (5, 0)):
         _expect_mask(student, "local", T, width=width)
     _expect_mask(student, "local", 13)
 
@@ -466,14 +512,27 @@ def test_windows(student):
 @hidden_test("sparse_mask", weight=3)
 def test_windows_with_gaps(student):
     """Dilated windows of several widths and dilations; a dilation of one is the plain window."""
-    for T, width, dilation in ((15, 3, 2), (12, 1, 3), (8, 2, 1), (6, 2, 9), (7, 0, 2), (1, 1, 1)):
+    for T, width, dilation in ((15, 3, 2), (12, 1, 3), (8, 2, 1), (7, 0, 2)):
         _expect_mask(student, "dilated", T, booleans=True, width=width, dilation=dilation)
 
 
 @hidden_test("sparse_mask", weight=3)
 def test_windows_with_global_positions(student):
     """Global positions have full rows and columns, and the window stays."""
-    for T, width, n_global in ((11, 3, 2), (9, 1, 2), (7, 0, 1), (10, 2, 0), (6, 1, 8), (1, 0, 1)):
+    for T, width, n_global in ((11, 3, 2), (9, 1, 2), (7, 0, 1), (10, 2, 0)):
+        _expect_mask(student, "global", T, width=width, n_global=n_global)
+
+
+@hidden_test("sparse_mask", weight=3.5)
+def test_arguments_that_are_larger_than_the_text(student):
+    """Windows, gaps and global positions beyond the text, one position, and what a kind does not need: True or False."""
+    for options in ({}, {"width": 5, "dilation": 7, "n_global": 9}):
+        _expect_mask(student, "full", 4, **options)
+    for T, width in ((4, 9), (1, 2)):
+        _expect_mask(student, "local", T, booleans=True, width=width)
+    for T, width, dilation in ((4, 9, 1), (6, 2, 9), (1, 1, 1)):
+        _expect_mask(student, "dilated", T, width=width, dilation=dilation)
+    for T, width, n_global in ((6, 1, 8), (1, 0, 1)):
         _expect_mask(student, "global", T, width=width, n_global=n_global)
 
 
@@ -546,7 +605,7 @@ def test_the_smallest_and_the_largest_patch(student, rng):
 @hidden_test("patchify", weight=2)
 def test_patches_that_do_not_fit(student, rng):
     """A ValueError when the patches do not fill the height or the width, and only then."""
-    images = torch.tensor(rng.normal(size=(1, 6, 4, 2)))
+    images = torch.tensor(rng.normal(size=(2, 4, 4, 1)))
     expect_close(student(images, 2), _patches(images, 2), "the patches")
     shapes = (((1, 6, 4, 1), 3), ((1, 4, 6, 1), 3), ((2, 4, 6, 6), 4), ((1, 3, 3, 1), 6), ((1, 2, 8, 1), 4))
     for shape, p in shapes:
@@ -620,7 +679,7 @@ def _expect_loudest_bands(mels, signal, *arguments):
     expect_equal(mels.argmax(1)[clear], expected.argmax(1)[clear], "the list of the loudest bands")
 
 
-@hidden_test("mel_spectrogram", weight=2)
+@hidden_test("mel_spectrogram", weight=2.5)
 def test_the_loudest_band_follows_the_tone(student, rng):
     """In each frame of a melody the loudest band is that of the tone."""
     for frames in (6, 9):
@@ -628,7 +687,7 @@ def test_the_loudest_band_follows_the_tone(student, rng):
         _expect_loudest_bands(_spectrogram(student(signal, 8000), 20, frames - 1, frames), signal)
 
 
-@hidden_test("mel_spectrogram")
+@hidden_test("mel_spectrogram", weight=1.5)
 def test_frames_and_hops_of_other_sizes(student, rng):
     """With other frames and hops, too, every whole frame has a row, and its loudest band is that of the tone."""
     for frame, hop, frames in ((256, 64, 8), (128, 200, 5), (128, 32, 11)):
@@ -646,7 +705,7 @@ def test_the_loudness_is_nearly_right(student, rng):
     expect(np.median(off) < 0.15, "the loudness is not right, not even nearly")
 
 
-@hidden_test("mel_spectrogram")
+@hidden_test("mel_spectrogram", weight=0.75)
 def test_what_is_louder_than_what(student, rng):
     """In noise the bands stand to each other as they should, in whatever unit they are measured."""
     signal = 5 * rng.normal(size=256 + 128 * 5)
@@ -662,7 +721,7 @@ def test_what_is_louder_than_what(student, rng):
     )
 
 
-@hidden_test("mel_spectrogram")
+@hidden_test("mel_spectrogram", weight=0.75)
 def test_noise_with_the_usual_frames(student, rng):
     """Noise of several lengths, with the default frame, hop and bands; the signal is left alone."""
     for N in (1000, 256, 896, 700):
@@ -670,7 +729,7 @@ def test_noise_with_the_usual_frames(student, rng):
         expect_unchanged(student)
 
 
-@hidden_test("mel_spectrogram", weight=1.25)
+@hidden_test("mel_spectrogram", weight=1)
 def test_other_frames_hops_and_bands(student, rng):
     """Other frames, hops (also larger than the frame), numbers of bands and rates."""
     for N, rate, frame, hop, n_mels in (
@@ -693,7 +752,7 @@ def test_silence_is_the_floor(student, rng):
         expect_close(mels, np.full((len(mels), 20), math.log(1e-10)), "the spectrogram of silence", rtol=1e-6)
 
 
-@hidden_test("mel_spectrogram", weight=1.25)
+@hidden_test("mel_spectrogram", weight=1)
 def test_quiet_signals_and_the_floor(student, rng):
     """Signals so quiet that some bands lie below the floor."""
     for loudness in (3e-7, 1e-6):
@@ -703,7 +762,7 @@ def test_quiet_signals_and_the_floor(student, rng):
 @hidden_test("mel_spectrogram", weight=0.25)
 def test_tones_whole_numbers_and_views(student, rng):
     """Integers, a strided view and a tone whose band is the loudest."""
-    _close(student, rng.integers(-900, 900, size=520), 8000, what="the spectrogram of whole numbers")
     _close(student, rng.normal(size=1200)[::2], 8000, what="the spectrogram of a view")
+    _close(student, rng.integers(-900, 900, size=520), 8000, what="the spectrogram of whole numbers")
     tone = 100 * np.sin(2 * np.pi * 1333 * np.arange(600) / 8000) + rng.normal(size=600)
     _close(student, tone, 8000, what="the spectrogram of a tone")

@@ -177,7 +177,7 @@ with until_written():
 #
 # * `embedding`: `nn.Embedding(V, d_model)`, and `position`: `nn.Embedding(max_length, d_model)`, learned positions 0, 1, 2, …;
 # * `blocks`: an `nn.ModuleList` of `layers` blocks `EncoderBlock(d_model, heads, d_ff)`;
-# * `head`: `nn.Linear(d_model, V)`; nothing else is learned.
+# * `head`: `nn.Linear(d_model, V)`, with weights of its own; nothing else is learned, and nothing is random (no dropout).
 #
 # `forward(ids)` takes integers `(B, T)`, $T \le$ `max_length`, and returns **logits** `(B, T, V)` (no softmax). It adds the position's vector to the
 # token's (no $\sqrt{d}$ here), goes through the blocks in order, then through `head`.

@@ -46,7 +46,7 @@ class LooksAhead(_LM):
         return (ids != 0)[:, None, :]
 
 
-@misconception("TinyLM", title="an encoder that sees one side")
+@misconception("TinyLM", title="an encoder that sees one side", keeps="a decoder is right")
 class AlwaysCausal(_LM):
     """Your encoder sees only what is before. The causal mask belongs to the decoder: apply it only if causal is true."""
 
@@ -83,7 +83,9 @@ class NoPositions(_LM):
         return self.embedding(ids)
 
 
-@misconception("TinyLM", title="probabilities instead of logits")
+@misconception(
+    "TinyLM", title="probabilities instead of logits", keeps="every step is right; there is one too many"
+)
 class Probabilities(_LM):
     """Your model ends with a softmax. Logits are asked for: cross_entropy takes the softmax itself, and two of them flatten all differences."""
 
@@ -102,7 +104,9 @@ class OneBlock(_LM):
         return self.head(y)
 
 
-@misconception("TinyLM", title="embeddings multiplied by the root of their size")
+@misconception(
+    "TinyLM", title="embeddings multiplied by the root of their size", keeps="right but for one factor"
+)
 class ScaledEmbeddings(_LM):
     """You multiply the embeddings by the root of d_model, as the translator does. This model adds them as they are."""
 
@@ -136,7 +140,7 @@ class PaddingAsQuery(_LM):
         return rows & torch.ones(T, T, dtype=torch.bool).tril() if self.causal else rows
 
 
-@misconception("TinyLM", title="one block under several names")
+@misconception("TinyLM", title="one block under several names", keeps="right for one layer")
 class OneBlockRepeated(_LM):
     """All your layers are one and the same block: [block] * n makes n names for it, no copies. Then the model learns a single block. Make
     each of them anew, in a list comprehension."""
@@ -165,6 +169,61 @@ class PositionsFromOne(_LM):
     def _embed(self, ids):
         places = torch.arange(1, ids.shape[1] + 1) % self.position.num_embeddings
         return self.embedding(ids) + self.position(places)
+
+
+@misconception("TinyLM", title="blanks are masked like padding", keeps="right for sentences without blanks")
+class BlanksMasked(_LM):
+    """Your model does not attend to number 1, the blank. Only padding is masked: ids != PAD."""
+
+    def _mask(self, ids):
+        return super()._mask(torch.where(ids == 1, 0, ids))
+
+
+@misconception(
+    "TinyLM", title="log-probabilities instead of logits", keeps="right but for one amount in each row"
+)
+class LogProbabilities(_LM):
+    """Your model ends with a log_softmax. Logits are asked for: cross_entropy takes it itself."""
+
+    def forward(self, ids):
+        return super().forward(ids).log_softmax(dim=-1)
+
+
+@misconception(
+    "TinyLM",
+    title="the head shares the embedding's weight",
+    keeps="every step is right; two parts share a weight",
+)
+class TiedHead(_LM):
+    """Your head has the embedding's weight, one and the same (many models do that, this one does not): give it weights of its own, nn.Linear(d_model, V)."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.head.weight = self.embedding.weight
+
+
+@misconception(
+    "TinyLM", title="a mask is kept for its length", keeps="right for the first batch of each length"
+)
+class KeepsTheMask(_LM):
+    """Your model keeps its mask for each length, so a batch is given the padding of an earlier one of the same length. The padding differs from batch to
+    batch: make the mask anew in each call."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.masks = {}
+
+    def _mask(self, ids):
+        return self.masks.setdefault(ids.shape[1], super()._mask(ids))
+
+
+@misconception("TinyLM", title="padding is masked as a query, too", keeps="right for sentences of one length")
+class PaddingAsQueryToo(_LM):
+    """The rows of padding allow nothing at all in your mask, so their softmax is nan, and the next block hands it on to the words. Mask padding as a key
+    only: (ids != PAD)[:, None, :]."""
+
+    def _mask(self, ids):
+        return super()._mask(ids) & (ids != 0)[:, :, None]
 
 
 @alternative("TinyLM")
@@ -196,3 +255,19 @@ class WithMaskByComparison(nn.Module):
 class OneSentenceAtATime(_LM):
     def forward(self, ids):
         return torch.cat([super(OneSentenceAtATime, self).forward(row[None]) for row in ids])
+
+
+@alternative("TinyLM")
+class WithoutPadding(_LM):
+    """Each sentence goes through the blocks without its padding; what would come out there is no number."""
+
+    def forward(self, ids):
+        x = self._embed(ids)
+        logits = torch.full((*ids.shape, self.head.out_features), torch.nan, dtype=x.dtype)
+        for n, row in enumerate(ids):
+            (words,) = row.nonzero(as_tuple=True)
+            y, mask = x[n : n + 1, words], self._mask(row[None, words])
+            for block in self.blocks:
+                y = block(y, mask)
+            logits[n, words] = self.head(y[0])
+        return logits

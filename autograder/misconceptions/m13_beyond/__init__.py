@@ -1,8 +1,4 @@
 """Lab 13: wrong answers that students give, with their hints, and correct answers in other styles."""
 
 #: Wrong answers that a public check cannot show, and why.
-ONLY_UNSEEN: dict[str, dict[str, str]] = {
-    "masked_lm_batch": {
-        "exactly_eighty": "in one batch a share of exactly 80 % is what chance gives, too; only many batches tell",
-    },
-}
+ONLY_UNSEEN: dict[str, dict[str, str]] = {}

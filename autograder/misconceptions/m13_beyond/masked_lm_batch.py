@@ -8,9 +8,10 @@ import torch
 from autograder.testing import alternative, misconception
 
 
-def _batch(ids, V, rng, rate, blank=0.8, swapped=0.1, lowest=2, choosable=None):
+def _batch(ids, V, rng, rate, blank=0.8, swapped=0.1, lowest=2, choosable=None, words=None):
     chosen = (rng.random(ids.shape) < rate) & (ids != 0 if choosable is None else choosable)
-    fate, words = rng.random(ids.shape), rng.integers(lowest, V, ids.shape)
+    fate = rng.random(ids.shape)
+    words = rng.integers(lowest, V, ids.shape) if words is None else words
     inputs = np.where(chosen & (fate < blank), 1, ids)
     inputs = np.where(chosen & (fate >= blank) & (fate < blank + swapped), words, inputs)
     return inputs, np.where(chosen, ids, -100)
@@ -158,6 +159,79 @@ def one_draw_twice(ids, V, rng, rate=0.15):
     chosen = (draw < rate) & (ids != 0)
     inputs = np.where(chosen & (draw < 0.8), 1, np.where(chosen & (draw < 0.9), words, ids))
     return inputs, np.where(chosen, ids, -100)
+
+
+@misconception(
+    "masked_lm_batch",
+    title="no row without a question",
+    keeps="right but for the rows in which nothing would be chosen",
+)
+def a_question_in_each_row(ids, V, rng, rate=0.15):
+    """You choose a word by force in each row that has none. The words are chosen independently of each other, so now and then nothing is asked in a row."""
+    chosen = (rng.random(ids.shape) < rate) & (ids != 0)
+    for row, there in zip(ids, chosen, strict=True):
+        if not there.any() and row.any():
+            there[rng.choice(np.flatnonzero(row))] = True
+    return _batch(ids, V, rng, 2.0, choosable=chosen)
+
+
+@misconception(
+    "masked_lm_batch",
+    title="the same number of questions in each batch",
+    keeps="every blank is right; only how many there are is not left to chance",
+)
+def a_fixed_number_a_batch(ids, V, rng, rate=0.15):
+    """In each batch the rate times its words are chosen, never more nor fewer: you draw that many places. Each position is chosen by itself,
+    so the number varies from batch to batch."""
+    words = np.flatnonzero(ids)
+    chosen = np.zeros(ids.shape, dtype=bool)
+    chosen.flat[rng.choice(words, round(rate * len(words)), replace=False)] = True
+    return _batch(ids, V, rng, 2.0, choosable=chosen)
+
+
+@misconception(
+    "masked_lm_batch", title="floats for integers", keeps="the values are right; only their kind is not"
+)
+def float_targets(ids, V, rng, rate=0.15):
+    """Your targets are floats, though token numbers are integers: np.ones, np.zeros and np.empty make floats unless a dtype says otherwise. A float is no
+    place in a list, nor a target of cross_entropy."""
+    inputs, targets = _batch(ids, V, rng, rate)
+    return inputs, targets.astype(float)
+
+
+@misconception(
+    "masked_lm_batch",
+    title="a random word is never the old one",
+    keeps="right but for one word among the random ones",
+)
+def never_the_old_word(ids, V, rng, rate=0.15):
+    """Your random words are never what stood there before. They are drawn from all words alike, so now and then one is the old one (and a loop that waits
+    for another word never ends where there is but one)."""
+    words = 2 + (ids - 2 + rng.integers(1, V - 2, ids.shape)) % (V - 2)
+    return _batch(ids, V, rng, rate, words=words)
+
+
+@misconception(
+    "masked_lm_batch",
+    title="one random word for a whole row",
+    keeps="every share is right; only the words of a row are the same",
+)
+def one_word_a_row(ids, V, rng, rate=0.15):
+    """All random words of a row are one and the same word. Draw one for each position: rng.integers(2, V, ids.shape)."""
+    return _batch(ids, V, rng, rate, words=rng.integers(2, V, (len(ids), 1)))
+
+
+@misconception(
+    "masked_lm_batch",
+    title="a second draw puts words over blanks",
+    keeps="what is chosen is right; two of three shares are not",
+)
+def two_separate_draws(ids, V, rng, rate=0.15):
+    """You draw twice: 80 % become blanks, and then a tenth of all chosen words, blanks among them, become random words. That makes 72, 10 and 18 %. Let one
+    number decide: below 0.8, below 0.9, or above."""
+    chosen, words = (rng.random(ids.shape) < rate) & (ids != 0), rng.integers(2, V, ids.shape)
+    inputs = np.where(chosen & (rng.random(ids.shape) < 0.8), 1, ids)
+    return np.where(chosen & (rng.random(ids.shape) < 0.1), words, inputs), np.where(chosen, ids, -100)
 
 
 @alternative("masked_lm_batch")

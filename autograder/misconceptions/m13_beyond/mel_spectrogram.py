@@ -121,10 +121,62 @@ def padded(signal, rate, frame=256, hop=128, n_mels=20):
     return _log(_bands(np.pad(signal, frame // 2), rate, frame, hop, n_mels))
 
 
-@misconception("mel_spectrogram", title="the power divided by the frame's length")
+@misconception(
+    "mel_spectrogram",
+    title="the power divided by the frame's length",
+    keeps="right but for one amount everywhere",
+)
 def divided_by_the_frame(signal, rate, frame=256, hop=128, n_mels=20):
     """All your values are too small by the same amount: nothing is to be divided by the length of the frame."""
     return _log(_bands(signal, rate, frame, hop, n_mels) / frame)
+
+
+@misconception("mel_spectrogram", title="whole numbers fail", keeps="right for all signals of floats")
+def whole_numbers_fail(signal, rate, frame=256, hop=128, n_mels=20):
+    """Your function fails for a signal of integers: frames *= window would have to write fractions into an array of integers. Without the shorter form,
+    frames = frames * window, a new array is made."""
+    starts = range(0, len(signal) - frame + 1, hop)
+    frames = np.stack([signal[s : s + frame] for s in starts])
+    frames *= _hann(frame)
+    return _log(np.abs(np.fft.rfft(frames)) ** 2 @ _filters(n_mels, frame, rate).T)
+
+
+@misconception(
+    "mel_spectrogram",
+    title="twenty bands, whatever is asked for",
+    keeps="right for the usual number; one argument is not used",
+)
+def always_twenty_bands(signal, rate, frame=256, hop=128, n_mels=20):
+    """Your result has 20 bands, however many are asked for: pass n_mels on to mel_filters."""
+    return _log(_bands(signal, rate, frame, hop, 20))
+
+
+@misconception(
+    "mel_spectrogram",
+    title="8000 samples in a second, always",
+    keeps="right at this rate; one argument is not used",
+)
+def always_8000(signal, rate, frame=256, hop=128, n_mels=20):
+    """The rate changes nothing in your result: 8000 stands where the argument belongs. Pass rate on to mel_filters."""
+    return _log(_bands(signal, 8000, frame, hop, n_mels))
+
+
+@misconception("mel_spectrogram", title="the real part alone")
+def real_part_alone(signal, rate, frame=256, hop=128, n_mels=20):
+    """You square the real part of the Fourier transform alone. The power is the absolute value squared, of the real and the imaginary part:
+    np.abs(…) ** 2."""
+    frames = np.stack([signal[s : s + frame] * _hann(frame) for s in range(0, len(signal) - frame + 1, hop)])
+    return _log(np.fft.rfft(frames).real ** 2 @ _filters(n_mels, frame, rate).T)
+
+
+@misconception(
+    "mel_spectrogram",
+    title="the mean is taken away",
+    keeps="every step of the recipe is right; there is one too many",
+)
+def mean_taken_away(signal, rate, frame=256, hop=128, n_mels=20):
+    """You take the signal's mean away first, so the lowest band changes. That is done often, but it is no step of this recipe."""
+    return _log(_bands(signal - np.mean(signal), rate, frame, hop, n_mels))
 
 
 @alternative("mel_spectrogram")

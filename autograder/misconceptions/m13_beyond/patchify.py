@@ -31,7 +31,7 @@ def pixels_by_columns(images, p):
     return _squares(images, p).permute(0, 1, 3, 4, 2, 5).reshape(images.shape[0], -1, p * p * images.shape[3])
 
 
-@misconception("patchify", title="channels first within a patch")
+@misconception("patchify", title="channels first within a patch", keeps="right for images of one channel")
 def channels_first(images, p):
     """Your patches hold all pixels of one colour, then all of the next. The channels of a pixel belong side by side."""
     return _squares(images, p).permute(0, 1, 3, 5, 2, 4).reshape(images.shape[0], -1, p * p * images.shape[3])
@@ -75,6 +75,40 @@ def square_images(images, p):
         raise ValueError("the patches do not fit")
     n = H // p
     return images.reshape(B, n, p, n, p, C).transpose(2, 3).reshape(B, n * n, p * p * C)
+
+
+@misconception("patchify", title="the number of rows where the number of columns belongs")
+def rows_for_columns(images, p):
+    """You number the patches r · rows + c. A row of patches has as many as there are columns, so row r begins with patch r · columns; for square images both are
+    the same."""
+    B, H, W, C = images.shape
+    squares = _squares(images, p).transpose(2, 3).reshape(B, H // p, W // p, p * p * C)
+    result = squares.new_zeros(B, (H // p) * (W // p), p * p * C)
+    for r in range(H // p):
+        for c in range(W // p):
+            result[:, r * (H // p) + c] = squares[:, r, c]
+    return result
+
+
+@misconception(
+    "patchify",
+    title="one side that fits is enough",
+    keeps="right but for images of which one side is not filled",
+)
+def one_side_is_enough(images, p):
+    """An image passes your test when p divides only one of its sides. It must divide both: H % p or W % p raises the ValueError, not “and”."""
+    B, H, W, C = images.shape
+    if H % p and W % p:
+        raise ValueError("the patches do not fit")
+    return images.reshape(B, H // p, p, W // p, p, C).transpose(2, 3).reshape(B, -1, p * p * C)
+
+
+@misconception(
+    "patchify", title="axes of length one are gone", keeps="right for several images of several patches"
+)
+def axes_of_one_are_gone(images, p):
+    """With one image, one patch or one number in it an axis of your result is missing: squeeze() takes out every axis of length one."""
+    return _squares(images, p).transpose(2, 3).flatten(3).flatten(1, 2).squeeze()
 
 
 @misconception(

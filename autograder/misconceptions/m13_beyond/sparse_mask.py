@@ -120,7 +120,11 @@ def unknown_is_full(kind, T, width=2, dilation=2, n_global=1):
     return _sparse(kind if known else "full", T, width, dilation, n_global)
 
 
-@misconception("sparse_mask", title="a window that ends one too early")
+@misconception(
+    "sparse_mask",
+    title="a window that ends one too early",
+    keeps="right but for the outermost neighbours",
+)
 def below_the_width(kind, T, width=2, dilation=2, n_global=1):
     """Your windows lack their outermost neighbours: width says how many count on each side, so |i − j| may be equal to it."""
     return _sparse(kind, T, width - 1 if kind in ("local", "global") else width, dilation, n_global)
@@ -150,6 +154,81 @@ def zeros_and_ones(kind, T, width=2, dilation=2, n_global=1):
 def unknown_is_none(kind, T, width=2, dilation=2, n_global=1):
     """An unknown kind gives None, for no branch of yours takes it, and the error comes much later. Raise a ValueError at the end."""
     return _sparse(kind, T, width, dilation, n_global) if kind in _KINDS else None
+
+
+@misconception(
+    "sparse_mask",
+    title="gaps that count from the edge",
+    keeps="only the dilated mask is wrong, one of several kinds",
+)
+def gaps_from_the_edge(kind, T, width=2, dilation=2, n_global=1):
+    """Near the left edge the gaps of your dilated mask are out of step: cut off at 0, the slice counts its steps from there, and may miss the position
+    itself. They count from position i."""
+    if kind != "dilated":
+        return _sparse(kind, T, width, dilation, n_global)
+    mask, reach = np.zeros((T, T), dtype=bool), width * dilation
+    for i in range(T):
+        mask[i, max(0, i - reach) : i + reach + 1 : dilation] = True
+    return mask
+
+
+@misconception(
+    "sparse_mask",
+    title="one global position, whatever is asked for",
+    keeps="right for the usual number; one argument is not used",
+)
+def one_global_position(kind, T, width=2, dilation=2, n_global=1):
+    """Only position 0 is global in your mask, however many are asked for: the first n_global positions are."""
+    return _sparse(kind, T, width, dilation, 1)
+
+
+@misconception(
+    "sparse_mask",
+    title="one global position too many",
+    keeps="only the global mask is wrong, one of several kinds",
+)
+def one_global_row_too_many(kind, T, width=2, dilation=2, n_global=1):
+    """In your global mask row n_global is full, too. Positions count from 0, so the first n_global end before it: i < n_global."""
+    mask = _sparse(kind, T, width, dilation, n_global).copy()
+    if kind == "global":
+        mask[: n_global + 1] = True
+    return mask
+
+
+@misconception(
+    "sparse_mask",
+    title="more global positions than the text has",
+    keeps="every mask is right that fits the text",
+)
+def no_more_global_than_the_text(kind, T, width=2, dilation=2, n_global=1):
+    """Where more positions should be global than the text has, your function fails: there is no such row. Then simply all of them are global."""
+    mask = torch.tensor(_sparse(kind, T, width, dilation, n_global))
+    for g in range(n_global if kind == "global" else 0):
+        mask[g] = True
+    return mask
+
+
+@misconception(
+    "sparse_mask",
+    title="kinds in capitals are let through",
+    keeps="every mask is right; only a misspelt kind passes",
+)
+def kinds_in_any_case(kind, T, width=2, dilation=2, n_global=1):
+    """“Full” or “LOCAL” is taken for “full” or “local” in your function. Any other kind than the five should raise a ValueError."""
+    return _sparse(kind.strip().lower(), T, width, dilation, n_global)
+
+
+@misconception(
+    "sparse_mask",
+    title="a ValueError for what is larger than the text",
+    keeps="every mask is right that fits the text",
+)
+def refuses_what_is_larger(kind, T, width=2, dilation=2, n_global=1):
+    """You refuse a width, a dilation or a number of global positions that is larger than T. Each of them may be: such a window holds every pair, and what a
+    kind does not need is ignored."""
+    if not (width < T and dilation < T and n_global <= T):
+        raise ValueError("larger than the text")
+    return _sparse(kind, T, width, dilation, n_global)
 
 
 @alternative("sparse_mask")

@@ -59,10 +59,15 @@ def _batch(masked_lm_batch: Any, ids: np.ndarray, V: int, rate: float, seed: int
     good = isinstance(result, (tuple, list)) and len(result) == 2
     ensure(good, "return two things, the inputs and the targets: return inputs, targets")
     arrays = [_array(part, name) for part, name in zip(result, ("inputs", "targets"), strict=True)]
-    for name, found in zip(("inputs", "targets"), arrays, strict=True):
+    for name, part, found in zip(("inputs", "targets"), result, arrays, strict=True):
         ensure(
             found.shape == ids.shape,
             f"{name} has shape {found.shape}, but ids, and so {name}, has {ids.shape}",
+        )
+        ensure(
+            found.dtype.kind != "f" or str(getattr(part, "dtype", "")) == "object",
+            f"{name} holds floats ({found.dtype}), but token numbers are integers: "
+            "is an array made by np.ones, np.zeros or np.empty without a dtype?",
         )
     return arrays
 
@@ -103,6 +108,10 @@ def as_many_as_the_rate_says(masked_lm_batch: Any) -> None:
         ensure(
             abs(share - rate) < 0.06, f"with rate {rate}, {share:.2f} of the words were chosen in this check"
         )
+        ensure(
+            rate > 0.2 or (targets == -100).all(axis=1).any(),
+            "something is asked in every row: each position is chosen by itself, so now and then none of a row is",
+        )
 
 
 @public_check("masked_lm_batch")
@@ -117,6 +126,11 @@ def eighty_ten_ten(masked_lm_batch: Any) -> None:
         "all chosen words became [MASK]: a tenth should become random words, and a tenth should stay (is what "
         "happens to a chosen word decided by a random number of its own?)",
     )
+    ensure(
+        not (0.68 < blank < 0.74 and 0.15 < same < 0.21),
+        f"{blank:.0%} of the chosen words became [MASK] and {same:.0%} stayed, as if two separate draws followed each other, and the second "
+        "put a tenth of random words over the blanks, too: let one number decide, below 0.8, below 0.9, or above",
+    )
     ensure(abs(blank - 0.8) < 0.06, f"{blank:.0%} of the chosen words became [MASK]: it should be about 80 %")
     several = asked.sum(axis=1) >= 3
     blanks = np.where(asked, inputs == 1, False).sum(axis=1)
@@ -126,6 +140,22 @@ def eighty_ten_ten(masked_lm_batch: Any) -> None:
         "in each row all chosen words share one fate: draw a random number for each word, rng.random(ids.shape)",
     )
     ensure(abs(same - 0.1) < 0.05, f"{same:.0%} of the chosen words stayed: it should be about 10 %")
+
+
+@public_check("masked_lm_batch")
+def chance_decides_how_many(masked_lm_batch: Any) -> None:
+    """In small batches the numbers of chosen words and of blanks vary."""
+    ids = np.full((2, 6), 3)
+    half = [_batch(masked_lm_batch, ids, 9, 0.5, seed)[1] for seed in range(12)]
+    ensure(
+        len({int((targets != -100).sum()) for targets in half}) > 1,
+        "with rate 0.5 each batch of 12 words has the same number of chosen ones: each position is chosen by itself, so the number varies",
+    )
+    whole = [_batch(masked_lm_batch, ids, 9, 1.0, seed)[0] for seed in range(12)]
+    ensure(
+        len({int((inputs == 1).sum()) for inputs in whole}) > 1,
+        "of 12 chosen words the same number becomes [MASK] in every batch: each has its own fate, so the number varies",
+    )
 
 
 @public_check("masked_lm_batch")
@@ -139,6 +169,21 @@ def random_words_are_words(masked_lm_batch: Any) -> None:
     ensure(
         (random > 0.015).all(),
         "one of the words 2 to V − 1 is never drawn as a random word: draw them all alike, rng.integers(2, V)",
+    )
+    swapped = (first[0] == 2) | (first[0] == 4)
+    for inputs, drawn, line in ((first[0], swapped, "row"), (first[0].T, swapped.T, "column")):
+        alike = [
+            len(set(words[there])) == 1 for words, there in zip(inputs, drawn, strict=True) if there.sum() > 2
+        ]
+        ensure(
+            not alike or np.mean(alike) < 0.9,
+            f"all random words of a {line} are one and the same: draw one for each position, rng.integers(2, V, ids.shape)",
+        )
+    ids = np.full((120, 100), 3)
+    same = (_batch(masked_lm_batch, ids, 4, 1.0)[0] == ids).mean()
+    ensure(
+        abs(same - 0.1) > 0.02,
+        "a random word is never the old one: of the words 2 to V − 1 each should be as likely as the others, the old one, too",
     )
     ensure(np.array_equal(first, again), "the same rng gives two different batches: draw from rng only")
     ensure(not np.array_equal(first, other), "another rng gives the same batch: draw from rng")
@@ -164,6 +209,11 @@ def its_parts_have_their_names(TinyLM: Any) -> None:
         found == wanted,
         f"what is learned should be in embedding, position, blocks and head, but it is in {', '.join(sorted(found)) or 'nothing'}",
     )
+    tied = getattr(model.head, "weight", None) is model.embedding.weight
+    ensure(
+        not tied,
+        "head.weight is the embedding's weight, one and the same: here the head, nn.Linear(d_model, V), has weights of its own",
+    )
     for layers in (1, 2, 3):
         blocks = TinyLM(9, 8, 2, 12, layers, 6, True).blocks
         ensure(
@@ -184,6 +234,10 @@ def its_parts_have_their_names(TinyLM: Any) -> None:
         not torch.allclose(logits.sum(-1), torch.ones(1, 4), atol=1e-4),
         "the result sums to one: return the logits, without a softmax",
     )
+    ensure(
+        not torch.allclose(logits.exp().sum(-1), torch.ones(1, 4), atol=1e-4),
+        "the result is the logarithm of probabilities: return the logits, without a log_softmax",
+    )
 
 
 @public_check("TinyLM")
@@ -194,6 +248,10 @@ def a_decoder_never_looks_ahead(TinyLM: Any) -> None:
     ensure(
         not torch.isnan(one).any(),
         "nan in the logits: a row of the mask allows nothing; may each position see itself?",
+    )
+    ensure(
+        torch.allclose(one, model(torch.tensor([[2, 5, 3, 8]]))),
+        "the same sentence has other guesses when it is asked again: nothing in this model is random, so no dropout",
     )
     ensure(
         torch.allclose(one[:, :3], other[:, :3]) or not torch.allclose(one[:, 0], other[:, 0]),
@@ -253,20 +311,38 @@ def what_goes_through_the_blocks(TinyLM: Any) -> None:
 
 @public_check("TinyLM")
 def padding_is_not_heard(TinyLM: Any) -> None:
-    """Padding behind a sentence changes none of its guesses."""
+    """Padding, behind a sentence or inside, changes none of its guesses; a blank does."""
     for causal in (True, False):
+        kind = "a decoder" if causal else "an encoder"
         model = _model(TinyLM, causal)
         bare, padded = model(torch.tensor([[2, 5, 3]])), model(torch.tensor([[2, 5, 3, 0, 0]]))
+        ensure(not torch.isnan(bare).any(), "nan in the logits: a row of the mask allows nothing")
+        ensure(
+            not torch.isnan(padded[:, :3]).any(),
+            "nan where there is padding: a row of the mask allows nothing. Mask padding as a key only, not as a query: (ids != PAD)[:, None, :]",
+        )
         ensure(
             torch.allclose(bare, padded[:, :3]),
             "padding changed the guesses: no position may attend to number 0, so mask it as a key",
         )
-        ids = torch.tensor([[2, 0, 5, 3]])
-        logits = model(ids)[ids != 0]
-        (gradient,) = torch.autograd.grad(logits.square().sum(), model.embedding.weight)
+        ids = torch.tensor([[2, 0, 1, 5, 3]])
+        anew = _model(TinyLM, causal)(ids)
+        again = model(ids)
+        ensure(
+            torch.allclose(anew[ids != 0], again[ids != 0]),
+            "the same sentence has other guesses after another one of its length: make the mask anew in each call, from its own ids",
+        )
+        weight = model.embedding.weight
+        # Only the scores of words: one weight may be the embedding's and the head's, and say something of 0 and 1 there.
+        (gradient,) = torch.autograd.grad(again[ids > 1][:, 2:].square().sum(), weight, retain_graph=True)
         ensure(
             not gradient[0].any(),
-            f"{'a decoder' if causal else 'an encoder'} hears padding that stands between words: mask number 0 as a key there, too",
+            f"{kind} hears padding that stands between words: mask number 0 as a key there, too",
+        )
+        (gradient,) = torch.autograd.grad(again[0, -1, 2:].square().sum(), weight)
+        ensure(
+            bool(gradient[1].any()) or not gradient[2].any(),
+            f"{kind} does not hear the blank, number 1: only padding is masked, ids != PAD",
         )
 
 
@@ -325,20 +401,48 @@ def dilated_and_global(sparse_mask: Any) -> None:
         row == [3, 6, 9],
         f"with width 1 and dilation 3, position 6 attends to 3, 6 and 9, but in yours to {row}",
     )
+    row = np.flatnonzero(dilated[1]).tolist()
+    ensure(
+        row == [1, 4],
+        f"with width 1 and dilation 3, position 1 attends to 1 and 4, but in yours to {row}: near the edges, too, the gaps count from the position itself",
+    )
     mask = _mask(sparse_mask("global", 6, width=1, n_global=1), 6)
     ensure(mask[0].all(), "a global position attends to everybody: its row is full")
     ensure(mask[:, 0].all(), "everybody attends to a global position: its column is full")
     ensure(mask[4, 5] and not mask[2, 5], "beside the global positions there is the window, and nothing else")
+    ensure(
+        not mask[1].all(), "with n_global = 1 only position 0 is global, but row 1 is full, too: i < n_global"
+    )
+    ensure(
+        not mask[:, 1].all(),
+        "with n_global = 1 only position 0 is global, but column 1 is full, too: j < n_global",
+    )
+    mask = _mask(sparse_mask("global", 7, width=1, n_global=2), 7)
+    ensure(
+        mask[1].all() and mask[:, 1].all(),
+        "with n_global = 2 the positions 0 and 1 are global: their rows and columns are full",
+    )
+    try:
+        every = sparse_mask("global", 3, width=1, n_global=5)
+    except IndexError:
+        raise Hint(
+            "with n_global = 5 and T = 3 it raises an IndexError: there may be fewer positions than n_global, and then all are global"
+        ) from None
+    ensure(
+        _mask(every, 3).all(), "with n_global = 5 and T = 3 all positions are global: every pair is allowed"
+    )
 
 
 @public_check("sparse_mask")
 def an_unknown_kind(sparse_mask: Any) -> None:
     """An unknown kind raises a ValueError."""
-    try:
-        sparse_mask("windowed", 4)
-    except ValueError:
-        return
-    raise Hint("a kind that does not exist should raise a ValueError")
+    for kind in ("windowed", "Full"):
+        try:
+            sparse_mask(kind, 4)
+        except ValueError:
+            continue
+        more = ": the kinds are in small letters, and nothing else is one" if kind == "Full" else ""
+        raise Hint(f"a kind that does not exist, {kind!r}, should raise a ValueError{more}")
 
 
 # ------------------------------------------------------------------------------------------------- patchify
@@ -372,15 +476,21 @@ def the_image_of_the_text(patchify: Any) -> None:
 
 @public_check("patchify")
 def colours_and_other_shapes(patchify: Any) -> None:
-    """Two images of 2 × 6 pixels with three channels: each pixel keeps its channels together."""
-    patches = _array(patchify(torch.arange(72.0).reshape(2, 2, 6, 3), 2), "the result")
-    ensure(patches.shape == (2, 3, 12), f"the result has shape {patches.shape}, but (2, 3, 12) is expected")
+    """Two images of 4 × 6 pixels with three channels: each pixel keeps its channels together."""
+    patches = _array(patchify(torch.arange(144.0).reshape(2, 4, 6, 3), 2), "the result")
+    ensure(patches.shape == (2, 6, 12), f"the result has shape {patches.shape}, but (2, 6, 12) is expected")
     wanted = [6, 7, 8, 9, 10, 11, 24, 25, 26, 27, 28, 29]
     close(
         patches[0, 1],
         wanted,
         "in patch 1 the channels of a pixel should stand side by side, pixel after pixel",
     )
+    close(
+        patches[0, :, 0],
+        [0, 6, 12, 36, 42, 48],
+        "an image of 2 rows and 3 columns of patches has them in another order: row r begins with patch r · columns",
+    )
+    close(patches[1], patches[0] + 72, "the second image's patches are not its own")
 
 
 @public_check("patchify")
@@ -449,6 +559,11 @@ def frames_and_bands(mel_spectrogram: Any) -> None:
         mels.shape == (13, 20),
         f"1,024 samples with a hop of 64 give (13, 20), but the result has {mels.shape}",
     )
+    mels = _array(mel_spectrogram(_tone(440), 8000, n_mels=12), "the result")
+    ensure(mels.shape != (6, 20), "with n_mels = 12 there are still 20 bands: pass n_mels on to mel_filters")
+    ensure(
+        mels.shape == (6, 12), f"with n_mels = 12 the result has shape {mels.shape}, but (6, 12) is expected"
+    )
 
 
 @public_check("mel_spectrogram")
@@ -507,17 +622,65 @@ def one_click(mel_spectrogram: Any) -> None:
     frames = _array(mel_spectrogram(click, 8000), "the result")
     ensure(len(frames) == 1, "256 samples make exactly one frame: the last one that fits counts too")
     total = float(np.exp(frames[0]).sum())
-    hint = "the bands of a click sum to {:.4g}, not to 120.4: the window is 1 in the middle, and nothing is divided"
-    ensure(abs(total - 120.39) < 0.02, hint.format(total))
-    early = np.roll(click, -64)
-    quarter = float(np.exp(_array(mel_spectrogram(early, 8000), "the result")[0]).sum())
+    faded = _array(mel_spectrogram(np.roll(click, -128), 8000), "the result")
+    vanish = "a click at a frame's first sample should vanish: multiply by the Hann window"
+    ensure(abs(float(np.exp(faded).sum()) / total - 1) > 0.1, vanish)
     ensure(
-        abs(quarter - 120.39 * 0.2531) > 0.1,
+        _array(mel_spectrogram(np.full(256, 100.0), 8000), "the result").max() > -20,
+        "a signal of equal numbers became silence: is the mean taken away? No step of the recipe does that",
+    )
+    ensure(
+        min(abs(total * by / 120.39 - 1) for by in (256, 256**2)) > 0.001,
+        f"the bands of a click sum to {total:.4g}, not to 120.4: nothing is divided by the frame's length",
+    )
+    ensure(
+        abs(total - 120.39) < 0.02,
+        f"where the window is 1, a click of height 1 has power 1 at all frequencies: its bands should sum to 120.4, but yours to {total:.4g}",
+    )
+    early = _array(mel_spectrogram(np.roll(click, -64), 8000), "the result")
+    quarter = float(np.exp(early[0]).sum()) / 120.39
+    ensure(
+        abs(quarter - 0.125) > 0.01,
+        "a click at sample 64 has half of the power that it should, and one in the middle all of it: an absolute value takes the "
+        "imaginary part, too, np.abs(…) ** 2",
+    )
+    ensure(
+        abs(quarter - 0.2531) > 0.001,
         "your window is the symmetric one (np.hanning(frame) divides by frame − 1): divide by frame",
     )
-    click = np.roll(click, -128)
-    faded = _array(mel_spectrogram(click, 8000), "the result")
-    ensure(faded.max() < -20, "a click at a frame's first sample should vanish: multiply by the Hann window")
+    ensure(faded.max() < -20, vanish)
+
+
+@public_check("mel_spectrogram")
+def the_rate_counts(mel_spectrogram: Any) -> None:
+    """The same samples, played twice as fast, lie in other bands."""
+    slow, fast = (_array(mel_spectrogram(_tone(440), rate), "the result") for rate in (8000, 16000))
+    ensure(
+        slow.shape != fast.shape or not np.allclose(slow, fast),
+        "the rate changes nothing in the result: pass the argument on to mel_filters",
+    )
+
+
+@public_check("mel_spectrogram")
+def whole_numbers(mel_spectrogram: Any) -> None:
+    """A signal of whole numbers gives what the same numbers give as floats."""
+    signal = np.random.default_rng(3).integers(-9, 10, 400)
+    floats = _array(mel_spectrogram(signal.astype(float), 8000), "the result")
+    try:
+        mels = _array(mel_spectrogram(signal, 8000), "the result")
+    except TypeError as error:
+        if "Cannot cast ufunc" not in str(error):
+            raise
+        raise Hint(
+            "a signal of integers raises an error: they can't hold what the window makes of them, so don't multiply in place (*=)"
+        ) from None
+    close(
+        mels,
+        floats,
+        "whole numbers give another result than the same numbers as floats: does an array of integers on the way, np.zeros_like(signal) "
+        "for one, cut off what stands behind the point?",
+        atol=1e-2,
+    )
 
 
 # ------------------------------------------------------------------------------------- Break it to believe it
