@@ -42,6 +42,7 @@ import numpy as np
 from coursekit.checks import time_limit, untouched
 from coursekit.checks.asked_again import Asked
 from coursekit.checks.forbidden_calls import used_in
+from coursekit.checks.not_at_fault import is_not_at_fault
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
 
@@ -204,10 +205,11 @@ def _unwritten_question(lab: str, error: BaseException) -> str:
     return name if name in _registry[lab] else ""
 
 
-def _mend_that_first(verdict: Verdict, function: Any) -> Verdict:
+def _mend_that_first(lab: str, verdict: Verdict, function: Any) -> Verdict:
     """The verdict with one hint only, where a red answer uses an earlier one whose card is red, too.
 
-    What the later checks see may follow from the earlier answer, so any other hint could be false.
+    What the later checks see may follow from the earlier answer, so any other hint could be false. Only where a check knows that
+    the earlier one gave what is right, its own hint stays.
     """
     used = _names_used(function)
     red = [
@@ -216,10 +218,25 @@ def _mend_that_first(verdict: Verdict, function: Any) -> Verdict:
     red = [name for name in red if name != verdict.question]
     if verdict.passed or not verdict.written or not red:
         return verdict
-    hint = f"your earlier `{red[0]}` is not right yet: mend that first"
     first = next(i for i, mark in enumerate(verdict.marks) if not mark.passed)
+    red = [name for name in red if not _is_right_here(lab, verdict.question, first, function, name)]
+    hint = f"your earlier `{red[0]}` is not right yet: mend that first" if red else verdict.marks[first].hint
     marks = (replace(mark, hint=hint if i == first else "") for i, mark in enumerate(verdict.marks))
     return replace(verdict, marks=tuple(marks))
+
+
+def _is_right_here(lab: str, question: str, place: int, function: Any, name: str) -> bool:
+    """Whether an earlier answer gave what is right in one check of a later one."""
+    checks = checks_of(lab, question)
+    known = getattr(importlib.import_module(f"coursekit.checks.c{lab}"), "KNOWN", {}).get(name, ())
+    if place >= len(checks):
+        return False
+
+    def again() -> None:
+        with contextlib.suppress(time_limit.TookTooLong):
+            time_limit.within(time_limit.SECONDS, run_check, checks[place], function)
+
+    return is_not_at_fault(again, _globals_of(function), name, known)
 
 
 def _names_used(answer: Any) -> set[str]:
@@ -395,7 +412,7 @@ def check(question: str, function: Any) -> cards.Card:
     While nbgrader validates, a card that is not green is raised as ``NotYet``.
     """
     lab = _lab or _lab_of(question)
-    verdict = _mend_that_first(judge(lab, question, function), function)
+    verdict = _mend_that_first(lab, judge(lab, question, function), function)
     last_verdicts[question] = verdict
     done = sum(known.passed for known in last_verdicts.values())
     global _last_card
