@@ -174,8 +174,8 @@ show_pieces({"the text": [sentence], "the slide's chunks": regex.findall(SLIDE, 
 # 2. **letters** (one or more), with the *one* blank before them if there is one: `·it`;
 # 3. **digits** and other number characters such as ½, with the blank before them: `·3`;
 # 4. **anything else that is not white space**, with the blank before it: `,` `·(` `)!`;
-# 5. white space (blanks, tabs, line ends), but **not its last character** if something follows: if that is a blank, it
-#    belongs to what comes next;
+# 5. white space (blanks, tabs, line ends), but **not its last character** if something follows: where this last one is a
+#    blank, it belongs to what comes next;
 # 6. white space (so a tab or a line end right before a word is a chunk of its own).
 #
 # In the library `regex`, `\p{L}` is a letter of any script, `\p{N}` a number character, `\s` white space and `\S` anything
