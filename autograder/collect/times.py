@@ -61,6 +61,8 @@ class _Row:
     canvas_id: str
     name: str
     when: datetime | None
+    #: What GitHub Classroom calls them, which is compared with GitHub's names only.
+    github: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -78,13 +80,17 @@ class Times:
         """
         person = people.find(one.student)
         mine = {folded(one.student), folded(folder)} | (person.keys if person else set())
+        there = {folded(folder), folded(one.entry.parts[0])}
         times = []
         for row in self.rows:
             by_number = bool(one.number) and one.number == {
                 "moodle": row.participant,
                 "canvas": row.canvas_id,
             }.get(kind)
-            if not by_number and not row.words & mine:
+            if kind in ("classroom", "plain") and row.github:
+                if not row.github & there:
+                    continue  # whatever else the row says: anybody may bear a classmate's login there
+            elif not by_number and not row.words & mine:
                 continue
             nameless = kind == "moodle" and not row.name and folded(one.name) not in map(folded, PARTICIPANT)
             if by_number and (nameless or (row.name and one.name and not same_name(row.name, one.name))):
@@ -117,7 +123,10 @@ def read_times(path: Path, zone: str) -> Times:
         without_zone += not has_zone
         words = frozenset(folded(word) for role in _WHO if (word := table.value(row, role)))
         participant = number_of_participant(table.value(row, "participant"))
-        rows.append(_Row(words, participant, table.value(row, "canvas id"), table.name(row), when))
+        github = frozenset(
+            folded(word) for role in ("github", "repository") if (word := table.value(row, role))
+        )
+        rows.append(_Row(words, participant, table.value(row, "canvas id"), table.name(row), when, github))
     notes = list(table.notes)
     if without_zone:
         notes.append(

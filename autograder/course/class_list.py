@@ -5,7 +5,7 @@ Canvas's gradebook export, Moodle's list of participants or grades, or a file ma
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,6 +74,20 @@ class ClassList:
         name, _, number = folder.rpartition("_")
         person = self.of_canvas(number) if name and number.isdigit() else None
         return self.find(folder) or (person if person is not None and same_name(person.name, name) else None)
+
+    def of_folders(self, folders: Iterable[str]) -> dict[str, Person]:
+        """Whose each folder is, of those that are anybody's.
+
+        Where two seem to be one person's, it is the one that is called as the list calls them, or neither: some systems
+        let people choose what they are called, which may be a classmate's login or number.
+        """
+        found = {folder: person for folder in folders if (person := self.of_folder(folder)) is not None}
+        count = Counter(person.student for person in found.values())
+        return {
+            folder: person
+            for folder, person in found.items()
+            if count[person.student] == 1 or folder == person.student
+        }
 
     def absent(self, folders: Iterable[str]) -> list[Person]:
         """Those without a folder."""

@@ -56,8 +56,9 @@ def write(grades: Grades, out: Path) -> Exported:
 def _without_export(grades: Grades, path: Path) -> Exported:
     """Everybody by the class list's ids, or by a folder's name as the login; never by a number of unknown origin."""
     rows, lost = [], []
+    whose = grades.people.of_folders(row.student for row in grades.rows)
     for row in grades.rows:
-        person = grades.people.of_folder(row.student)
+        person = whose.get(row.student)
         if person is None and (grades.people or is_numbered(row.student)):
             lost.append(row.student)
             continue

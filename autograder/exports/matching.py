@@ -53,7 +53,11 @@ def match(system: str, table: CsvList, students: Iterable[str], people: ClassLis
     """
     rows = _Rows(system, table)
     result, names = Match(), list(students)
+    whose = people.of_folders(names)
     for student in names:
+        if student not in whose and people.of_folder(student) is not None:
+            result.lost.append(student)  # somebody else's login, or number
+            continue
         row, by_name = rows.of(student, people)
         if row is None:
             result.lost.append(student)

@@ -51,7 +51,8 @@ def _from_list(grades: Grades, path: Path) -> tuple[list[list[str]], tuple[str, 
 
 
 def _from_class_list(grades: Grades, path: Path) -> tuple[list[list[str]], tuple[str, ...]]:
-    people = [grades.people.of_folder(row.student) for row in grades.rows]
+    whose = grades.people.of_folders(row.student for row in grades.rows)
+    people = [whose.get(row.student) for row in grades.rows]
     known = [
         (row, person)
         for row, person in zip(grades.rows, people, strict=True)

@@ -238,9 +238,9 @@ def demonstration(source: str) -> Demonstration:
                     if isinstance(node, ast.Import)
                     else ast.ImportFrom(node.module, [alias], node.level)
                 )
-                lent.append((frozenset({alias.asname or alias.name.split(".")[0]}), ast.unparse(one)))
+                lent.append(_lent(alias.asname or alias.name.split(".")[0], one))
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            lent.append((frozenset({node.name}), ast.unparse(node)))
+            lent.append(_lent(node.name, node))
         else:
             made |= {
                 part.id
@@ -248,6 +248,14 @@ def demonstration(source: str) -> Demonstration:
                 if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
             }
     return Demonstration(tuple(lent), frozenset(made))
+
+
+def _lent(name: str, node: ast.stmt) -> tuple[frozenset[str], str]:
+    """An import or a definition that gives way to what the student's code calls by that name."""
+    asked = ast.parse(f"if {name!r} not in globals(): pass").body[0]
+    assert isinstance(asked, ast.If)
+    asked.body = [node]
+    return frozenset({name}), ast.unparse(asked)
 
 
 def made_by_demonstrations(answer: str, template: Template) -> list[str]:
@@ -264,11 +272,11 @@ def made_by_demonstrations(answer: str, template: Template) -> list[str]:
 
 
 def _names_in(code: str) -> frozenset[str]:
-    """The words of a cell's code, docstrings and comments left out: more than its names, and found in linear time."""
-    return frozenset(_WORD.findall(_NO_CODE.sub("", code)))
+    """The words of a cell, lines of comment apart: more than its names, and found in linear time, whatever the cell holds."""
+    return frozenset(_WORD.findall(_COMMENT.sub("", code)))
 
 
-_NO_CODE = re.compile(r'''"""[^"]*"""|#[^\n]*''')
+_COMMENT = re.compile(r"^[ \t]*#.*", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d]\w*")
 
 

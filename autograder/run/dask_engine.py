@@ -43,8 +43,8 @@ def grade_all(
 
     Each result comes when it is there. What a lost Dask worker had in hand is done by another.
     """
-    with _client(address, jobs) as client:
-        yield _Run(client, client.scheduler.address, assignment, iter(tasks)).results()
+    with _client(address, jobs) as (client, where):
+        yield _Run(client, where, assignment, iter(tasks)).results()
 
 
 class _Run:
@@ -162,7 +162,8 @@ def _in_words(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
-def _client(address: str, jobs: int) -> Iterator[Client]:
+def _client(address: str, jobs: int) -> Iterator[tuple[Client, str]]:
+    """A client, and the scheduler's address."""
     with contextlib.ExitStack() as stack:
         stack.enter_context(dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}))
         # Of what is lost this module says a sentence; Dask's own log would put pages of tracebacks before it.
@@ -188,7 +189,7 @@ def _client(address: str, jobs: int) -> Iterator[Client]:
                 f"No Dask scheduler answers at {address}: check the address, and that it runs."
             ) from None
         _wait_for_workers(client, address)
-        yield client
+        yield client, address
 
 
 def _wait_for_workers(client: Client, address: str) -> None:

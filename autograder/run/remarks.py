@@ -36,7 +36,8 @@ def remarks(
             f"{some(closed)}."
         )
     if people:
-        strangers = [name for name in students if people.of_folder(name) is None]
+        whose = people.of_folders(students)
+        strangers = [name for name in students if name not in whose]
         if strangers:
             sentences.append(f"Not on the class list: {some(strangers)}.")
     sentences += [

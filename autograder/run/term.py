@@ -35,12 +35,14 @@ def gather(out: Path, store: ResultStore, progress: Progress = iter) -> Term:
     for lab in progress(known):
         summary, of_lab = _lab(lab, out, store, hints)
         labs.append(summary)
+        whose = people.of_folders(folder for folder, _ in of_lab)
         for folder, entry in of_lab:
-            person = people.of_folder(folder)
+            person = whose.get(folder)
             name = person.student if person is not None else folder
-            if lab in entries[name]:  # two folders of one person: neither is chosen
-                doubled.append(f"{name} has two submissions of lab {lab}: {folder} is a row of its own.")
-                name = folder
+            if person is None and (claimed := people.of_folder(folder)) is not None:
+                doubled.append(
+                    f"{claimed.student} has two submissions of lab {lab}: {folder} is a row of its own."
+                )
             entries[name][lab] = entry
     for person in people.people:
         entries[person.student]  # a row for everybody in the class, whatever they handed in

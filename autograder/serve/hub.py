@@ -35,16 +35,20 @@ ANSWERS_WITHIN, AT_ONCE, WAITING = 5, 16, 500
 LOGINS, LONGEST_ADDRESS = 20_000, 500
 
 
+#: What a hub says of somebody; None of nobody.
+_Model = dict[str, Any] | None
+
+
 class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
     """A request on a hub: who asks is whom the hub knows.
 
     The hub is asked while other requests are answered: by a stranger's token it may be asked as often as anybody likes.
     """
 
-    _model: dict[str, Any] | None = None
+    _model: _Model = None
     _waiting = 0
 
-    async def prepare(self) -> None:
+    async def prepare(self) -> None:  # type: ignore[override]  # tornado awaits it
         """Ask the hub who it is; send browsers that nobody knows to the hub's login."""
         self._model = await self._ask()
         self.__dict__.pop("_current_user", None)  # what was thought before the hub had answered
@@ -55,19 +59,19 @@ class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
                 raise Failure(403, "The hub does not let you use this service")
             self.redirect(self._login())
 
-    async def _ask(self) -> dict[str, Any] | None:
+    async def _ask(self) -> _Model:
         """What the hub knows of who asks; None for nobody."""
         token = self.hub_auth.get_token(self) if self._bearer is None else self._bearer
         if not token:
             return None
         if self._is_known(token):
-            return await self._user()
+            return cast(_Model, await self._user())
         if OnHub._waiting >= WAITING:
             raise Failure(503, "Too many people ask the hub at once: try again in a minute")
         OnHub._waiting += 1
         try:
             async with self.application.settings.setdefault("hub_is_asked", asyncio.Semaphore(AT_ONCE)):
-                model = await asyncio.wait_for(self._user(), ANSWERS_WITHIN)
+                model = cast(_Model, await asyncio.wait_for(self._user(), ANSWERS_WITHIN))
         except (TimeoutError, HTTPError):
             raise Failure(503, "The hub does not say who you are: try again in a minute") from None
         finally:

@@ -130,6 +130,29 @@ def test_a_plain_list_and_github_classrooms_grades_give_the_times(tmp_path: Path
     assert stamps(out)["ada"] == "2026-03-03 08:00:00 UTC"
 
 
+def test_a_github_name_that_is_a_classmates_login_changes_nothing_of_the_classmates(tmp_path, out, course_at):
+    roster = tmp_path / "roster.csv"
+    roster.write_text("student,name,username\nalicewonder,Alice Wonder,aw1815\nbob-b,Bob B,bb1\n")
+    course_at(f'roster = "{roster}"')
+    files = {f"lab-07-{who}/{LAB}.ipynb": who for who in ("alicewonder", "aw1815", "bob-b")}
+    marks = {f"lab-07-{who}/.github/classroom.yml": "" for who in ("alicewonder", "aw1815", "bob-b")}
+    grades = (
+        "github_username,student_repository_name,roster_identifier,submission_timestamp\n"
+        "alicewonder,lab-07-alicewonder,,2026-03-01 08:00:00 UTC\n"
+        "aw1815,lab-07-aw1815,alicewonder,2026-03-09 08:00:00 UTC\n"
+        "bob-b,lab-07-bob-b,,2026-03-02 08:00:00 UTC\n"
+    )
+    source = folder_of(tmp_path / "class", files | marks)
+    done = collect(source, out, LAB, times=listed(tmp_path / "g.csv", grades))
+    assert done.kind == "classroom"
+    assert stamps(out) == {
+        "alicewonder": "2026-03-01 08:00:00 UTC",
+        "aw1815": "2026-03-09 08:00:00 UTC",
+        "bob-b": "2026-03-02 08:00:00 UTC",
+    }
+    assert any("both seem to be alicewonder" in note for note in done.notes)
+
+
 @pytest.mark.parametrize(
     "time",
     ["02/03/2026 10:00", "yesterday", "2026-03-02", "2 Marchember 2026, 10:00", "2 March 2026, 14:15 AM"],

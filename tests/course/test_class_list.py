@@ -8,9 +8,10 @@ import pytest
 
 from autograder.collect import collect
 from autograder.course.class_list import read_class_list
-from autograder.course.lists import number_in, read_list, same_name
+from autograder.course.lists import CsvList, number_in, read_list, same_name
 from autograder.course.policy_file import class_list, extension_of, settings
 from autograder.errors import UserError
+from autograder.exports.matching import match
 from tests.collect.test_collect import LAB, submitted, zip_of
 
 CANVAS = (
@@ -173,3 +174,19 @@ def test_a_closing_before_the_due_date_is_refused_and_an_extension_moves_both(co
     assert settings().penalty(LAB, 20, 49 * hour) == 20 and settings().is_closed(LAB, 49 * hour)
     course_at("[labs.07]\ncloses = 2026-10-04T12:00:00\n")
     assert settings().due(LAB) == settings().closes(LAB) and settings().penalty(LAB, 20, 1) == 20
+
+
+def test_of_two_folders_that_seem_to_be_one_persons_the_one_the_list_names_is_theirs(tmp_path):
+    (tmp_path / "roster.csv").write_text("student,name,username\nalicewonder,Alice,aw1815\nbob,Bob,bb1\n")
+    people = read_class_list(tmp_path / "roster.csv")
+    whose = people.of_folders(["alicewonder", "aw1815", "bb1", "eve"])
+    assert {folder: person.student for folder, person in whose.items()} == {
+        "alicewonder": "alicewonder",
+        "bb1": "bob",
+    }
+    assert set(people.of_folders(["aw1815", "Alicewonder"])) == set(), (
+        "neither is called as the list calls her"
+    )
+    table = CsvList(tmp_path / "m.csv", ("Username", "Full name"), (("aw1815", "Alice"), ("bb1", "Bob")))
+    found = match("moodle", table, ["alicewonder", "aw1815", "bb1"], people)
+    assert found.students == {0: "alicewonder", 1: "bb1"} and found.lost == ["aw1815"]

@@ -125,7 +125,7 @@ def in_lab_10(answer: str):
 
 def test_what_a_figures_cell_imports_is_there_for_an_answer_that_uses_it():
     repaired, _ = in_lab_10("def noam_rate(step, d_model, warmup):\n    return math.sqrt(step)")
-    assert "import math" in repaired.executed_source()
+    assert any("import math" in source for source in repaired.executed_source())
     assert not any("descend" in source for source in repaired.executed_source())
 
 
@@ -136,6 +136,23 @@ def test_of_what_a_figures_cell_defines_only_that_runs_which_is_used_directly_or
     assert "begin = " not in ran
     unused, _ = in_lab_10("def noam_rate(step, d_model, warmup):\n    # math and descend\n    return step")
     assert not any("def descend(" in source for source in unused.executed_source())
+
+
+def test_a_name_stands_in_a_docstring_with_quotes_or_behind_a_colour():
+    for source in (
+        'def noam_rate(step, d_model, warmup):\n    """The "Noam" rate."""\n    return math.sqrt(step)\n\ndef f():\n    """It."""',
+        'def noam_rate(step, d_model, warmup):\n    return {"#1f77b4": math.sqrt(step)}["#1f77b4"]',
+    ):
+        repaired, _ = in_lab_10(source)
+        assert any("import math" in ran for ran in repaired.executed_source())
+
+
+def test_what_a_figures_cell_defines_never_takes_the_place_of_the_students_own(template):
+    parts = demonstration("import math\nfrom copy import copy\ndef nll(P, N):\n    return 0").lent
+    space = {"nll": "mine", "copy": "mine"}
+    for _, source in parts:
+        exec(source, space)
+    assert (space["nll"], space["copy"]) == ("mine", "mine") and space["math"].pi > 3
 
 
 def test_a_figures_cell_with_a_magic_lends_nothing_and_harms_nobody():

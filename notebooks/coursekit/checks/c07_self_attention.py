@@ -205,7 +205,8 @@ def _over_the_keys(weights: np.ndarray, why: str = "") -> None:
 def _with_scores_times(weights: Any, factor: float) -> np.ndarray:
     """The weights that a softmax makes of scores ``factor`` times as large."""
     powers = np.asarray(weights) ** factor
-    return powers / powers.sum(axis=-1, keepdims=True)
+    sharper: np.ndarray = powers / powers.sum(axis=-1, keepdims=True)
+    return sharper
 
 
 @public_check("scaled_dot_product_attention")
@@ -667,7 +668,7 @@ def the_row_by_hand(attention_backward: Any) -> None:
         "dS is not just A · dA: first subtract the weighted mean of dA over the row",
     )
     ensure(
-        not np.allclose(d_k, [[0.5], [0]]),
+        not np.allclose(d_k, [[0.5], [0.0]]),
         "your dS is (0.25, 0) here, but each row of dS sums to 0: the weighted mean of the row, the sum of A · dA over its keys, is ½, and "
         "it is taken away from both entries",
     )
