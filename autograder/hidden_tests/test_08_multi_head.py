@@ -54,6 +54,15 @@ def merge_heads(x):
     return x.transpose(1, 2).flatten(2)
 
 
+def multi_head_attention(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    q, k, v = split_heads(x @ W_Q, h), split_heads(memory @ W_K, h), split_heads(memory @ W_V, h)
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask.unsqueeze(-3), float("-inf"))
+    weights = scores.softmax(-1)
+    return merge_heads(weights @ v) @ W_O, weights
+
+
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, h):
         super().__init__()
@@ -70,6 +79,7 @@ class MultiHeadAttention(nn.Module):
         return self.W_O(merge_heads(weights @ v)), weights
 """
 _with_right_heads = follow_through(_HEADS, "split_heads", "merge_heads")
+_with_right_attention = follow_through(_HEADS, "split_heads", "merge_heads", "multi_head_attention")
 _with_right_module = follow_through(_HEADS, "split_heads", "merge_heads", "MultiHeadAttention")
 
 
@@ -86,7 +96,7 @@ def _split(x, h):
     return heads
 
 
-@hidden_test("split_heads")
+@hidden_test("split_heads", weight=2)
 def test_the_two_words_of_the_text_are_cut(student):
     """Two words of size 4 and two heads, as in the text."""
     x = torch.tensor([[[0.0, 1, 2, 3], [10, 11, 12, 13]]])
@@ -96,20 +106,28 @@ def test_the_two_words_of_the_text_are_cut(student):
 @hidden_test("split_heads", weight=2)
 def test_heads_are_cut_from_columns(student, rng):
     """Other batches, lengths and numbers of heads; the argument is left alone."""
-    for B, T, h, d_h in ((2, 5, 3, 4), (3, 4, 2, 1), (1, 1, 4, 3), (2, 3, 1, 5), (4, 7, 5, 2)):
+    for B, T, h, d_h in ((2, 5, 3, 4), (3, 4, 2, 1), (1, 1, 4, 3), (2, 3, 2, 5), (4, 7, 5, 2)):
         x = _tensor(rng, B, T, h * d_h)
         expect_close(student(x, h), _split(x.numpy(), h), "the heads")
         expect_unchanged(student, "work on a new tensor")
 
 
 @hidden_test("split_heads")
+def test_a_single_head_gets_everything(student, rng):
+    """A single head gets all columns, and has an axis of its own."""
+    for B, T, D in ((2, 3, 5), (1, 4, 6)):
+        x = _tensor(rng, B, T, D)
+        expect_close(student(x, 1), x[:, None], "the only head")
+
+
+@hidden_test("split_heads", weight=0.5)
 def test_the_paper_splits_512_into_eight_heads_of_64(student, rng):
     """A model of size 512 and eight heads: each gets 64 numbers of every word."""
     x = torch.arange(3 * 512.0).reshape(1, 3, 512)
     expect_close(student(x, 8), _split(x.numpy(), 8), "the eight heads")
 
 
-@hidden_test("split_heads")
+@hidden_test("split_heads", weight=1.5)
 def test_a_transposed_view_is_cut(student, rng):
     """A transposed view, which is not contiguous in memory."""
     x = _tensor(rng, 2, 6, 5).transpose(1, 2)
@@ -128,10 +146,18 @@ def _merged(x):
 @hidden_test("merge_heads", weight=2)
 def test_heads_are_put_side_by_side(student, rng):
     """Other batches, lengths and numbers of heads; the argument is left alone."""
-    for shape in ((2, 3, 5, 4), (3, 2, 4, 1), (1, 4, 1, 3), (2, 1, 3, 5), (4, 5, 7, 2)):
+    for shape in ((2, 3, 5, 4), (3, 2, 4, 1), (1, 4, 1, 3), (4, 5, 7, 2)):
         x = _tensor(rng, *shape)
         expect_close(student(x), _merged(x.numpy()), "the merged heads")
         expect_unchanged(student, "work on a new tensor")
+
+
+@hidden_test("merge_heads", weight=1.25)
+def test_a_single_head_stands_alone(student, rng):
+    """What a single head says of the words is the result."""
+    for B, T, d_h in ((2, 3, 5), (4, 2, 6)):
+        x = _tensor(rng, B, 1, T, d_h)
+        expect_close(student(x), x[:, 0], "what the only head says")
 
 
 @hidden_test("merge_heads")
@@ -142,7 +168,7 @@ def test_the_heads_of_a_single_sentence(student, rng):
         expect_close(student(x), _merged(x.numpy()), "the merged heads of a sentence")
 
 
-@hidden_test("merge_heads")
+@hidden_test("merge_heads", weight=0.75)
 def test_merging_undoes_splitting(student, rng):
     """What was cut into heads comes back, also when the heads are a view."""
     x = _tensor(rng, 2, 7, 12)
@@ -186,12 +212,21 @@ def _expect_heads(student, *arguments):
     expect_close(output, expected[0], "the output (the first result)")
 
 
+def _expect_output(student, *arguments):
+    """The right output, whatever the weights are."""
+    output, weights = _two(student(*arguments))
+    expected = _multi_head(*arguments)
+    expect_close(output, expected[0], "the output (the first result)")
+    if as_array(weights, "the weights").shape != expected[1].shape:
+        expect(False, "the weights should have shape (B, h, T_q, T_k)")
+
+
 def _matrices(rng, d_model, h, d_k, d_v):
     shapes = ((d_model, h * d_k), (d_model, h * d_k), (d_model, h * d_v), (h * d_v, d_model))
     return [_tensor(rng, *shape) for shape in shapes]
 
 
-@hidden_test("multi_head_attention")
+@hidden_test("multi_head_attention", weight=1.5)
 @_with_right_heads
 def test_one_head_is_lab_07(student, rng):
     """With one head and an identity for the last matrix it is the attention of lab 07."""
@@ -203,7 +238,7 @@ def test_one_head_is_lab_07(student, rng):
     expect_close(output, expected @ (x @ W_V).numpy(), "the output")
 
 
-@hidden_test("multi_head_attention", weight=3)
+@hidden_test("multi_head_attention", weight=2.5)
 @_with_right_heads
 def test_a_sentence_listens_to_itself(student, rng):
     """Self-attention with other sizes and numbers of heads; arguments are left alone."""
@@ -216,19 +251,19 @@ def test_a_sentence_listens_to_itself(student, rng):
 @hidden_test("multi_head_attention", weight=1.5)
 @_with_right_heads
 def test_a_sentence_listens_to_another(student, rng):
-    """Cross-attention: the listener and the memory have different lengths."""
+    """Cross-attention: what is heard where the listener and the memory have different lengths."""
     for tq, tk in ((3, 3), (3, 4), (5, 2), (1, 3), (4, 1)):
         x, memory = _tensor(rng, 2, tq, 6), _tensor(rng, 2, tk, 6)
-        _expect_heads(student, x, memory, *_matrices(rng, 6, 3, 2, 2), 3)
+        _expect_output(student, x, memory, *_matrices(rng, 6, 3, 2, 2), 3)
 
 
 @hidden_test("multi_head_attention")
 @_with_right_heads
 def test_sizes_of_keys_and_values_differ(student, rng):
-    """Keys and values of different sizes, neither of them d_model / h."""
+    """What is heard with keys and values of different sizes, neither of them d_model / h."""
     x, memory = _tensor(rng, 2, 3, 5), _tensor(rng, 2, 4, 5)
     for d_k, d_v in ((3, 3), (7, 2), (1, 4)):
-        _expect_heads(student, x, memory, *_matrices(rng, 5, 3, d_k, d_v), 3)
+        _expect_output(student, x, memory, *_matrices(rng, 5, 3, d_k, d_v), 3)
 
 
 def _masks(rng, B):
@@ -240,7 +275,7 @@ def _masks(rng, B):
         yield torch.tensor(mask)
 
 
-@hidden_test("multi_head_attention", weight=1.5)
+@hidden_test("multi_head_attention", weight=2)
 @_with_right_heads
 def test_who_asks_for_nothing_listens_to_all_alike(student, rng):
     """When all scores are equal, every word of the memory is heard alike, and what is heard is merged and mixed."""
@@ -250,7 +285,19 @@ def test_who_asks_for_nothing_listens_to_all_alike(student, rng):
         _expect_heads(student, x, memory, W_Q, 0 * W_K, W_V, W_O, 3)
 
 
-@hidden_test("multi_head_attention", weight=1.5)
+@hidden_test("multi_head_attention", weight=2.5)
+@_with_right_heads
+def test_masks_of_a_sentence_that_listens_to_itself(student, rng):
+    """One head, and a mask for each sentence: a sentence that asks for nothing hears its allowed words alike."""
+    x = _tensor(rng, 3, 4, 6)
+    W_Q, W_K, W_V, W_O = _matrices(rng, 6, 1, 6, 6)
+    for shape in ((3, 4, 4), (3, 1, 4)):
+        mask = torch.tensor(rng.random(shape) < 0.5)
+        mask[..., 1], mask[..., 3] = True, False
+        _expect_heads(student, x, x, W_Q, 0 * W_K, W_V, W_O, 1, mask)
+
+
+@hidden_test("multi_head_attention", weight=2)
 @_with_right_heads
 def test_a_mask_leaves_the_others_alike(student, rng):
     """When all scores are equal, the words that a mask allows are heard alike, and the others not at all."""
@@ -292,7 +339,7 @@ def _expect_the_four_layers(module, d_model):
     """What is learned is four layers with their biases, by name and shape, and nothing else."""
     wanted: dict[str, tuple[int, ...]] = {f"{name}.weight": (d_model, d_model) for name in _LAYERS}
     wanted.update({f"{name}.bias": (d_model,) for name in _LAYERS})
-    learned = module.parameters()
+    learned = module.parameters(wanted)
     missing = [name for name in wanted if name not in learned]
     expect(not missing, f"of what is learned there is no {', no '.join(missing)} of its own")
     expect_equal(
@@ -357,16 +404,16 @@ def _expect_agreement(*arguments):
 _SIZES = ((2, 5, 12, 3), (3, 4, 4, 2), (2, 4, 6, 1), (1, 3, 10, 5))
 
 
-@hidden_test("MultiHeadAttention", weight=2.5)
-@_with_right_heads
+@hidden_test("MultiHeadAttention", weight=4)
+@_with_right_attention
 def test_each_heads_map_agrees_with_pytorch(student, rng):
     """In self-attention the weights of each head equal those of nn.MultiheadAttention."""
     for B, T, d_model, h in _SIZES:
         _expect_maps_of_heads(*_twins(student, rng, d_model, h), _tensor(rng, B, T, d_model))
 
 
-@hidden_test("MultiHeadAttention", weight=2)
-@_with_right_heads
+@hidden_test("MultiHeadAttention", weight=4)
+@_with_right_attention
 def test_what_is_heard_by_all_alike(student, rng):
     """Where every word listens to all alike, what comes out is the values' mean, through the last layer."""
     for B, T, d_model, h in _SIZES:
@@ -375,7 +422,7 @@ def test_what_is_heard_by_all_alike(student, rng):
 
 
 @hidden_test("MultiHeadAttention", weight=0.75)
-@_with_right_heads
+@_with_right_attention
 def test_the_module_agrees_with_pytorch(student, rng):
     """Self-attention equals nn.MultiheadAttention with the same weights."""
     for B, T, d_model, h in _SIZES:
@@ -383,7 +430,7 @@ def test_the_module_agrees_with_pytorch(student, rng):
 
 
 @hidden_test("MultiHeadAttention", weight=0.75)
-@_with_right_heads
+@_with_right_attention
 def test_the_module_listens_to_a_memory(student, rng):
     """Cross-attention equals nn.MultiheadAttention; the memory may come in second place or by its name."""
     module, theirs = _twins(student, rng, 12, 3)
@@ -395,12 +442,12 @@ def test_the_module_listens_to_a_memory(student, rng):
     )
 
 
-@hidden_test("MultiHeadAttention", weight=0.5)
-@_with_right_heads
+@hidden_test("MultiHeadAttention")
+@_with_right_attention
 def test_masks_in_self_attention(student, rng):
-    """Causal masks and masks for each sentence silence keys in every head."""
+    """Causal masks and masks for each sentence silence keys in every head; the others are heard alike by who asks for nothing."""
     for B, h in ((2, 3), (3, 3)):
-        module, theirs = _twins(student, rng, 12, h)
+        module, theirs = _twins(student, rng, 12, h, scale=0.0)
         x, mask = _tensor(rng, B, 4, 12), torch.tensor(rng.random((B, 4, 4)) < 0.5)
         mask[..., 2] = True
         _expect_maps_of_heads(module, theirs, x, None, torch.ones(4, 4, dtype=torch.bool).tril())
@@ -408,7 +455,7 @@ def test_masks_in_self_attention(student, rng):
 
 
 @hidden_test("MultiHeadAttention")
-@_with_right_heads
+@_with_right_attention
 def test_masks_with_a_memory(student, rng):
     """Padding masks of the memory, and masks for each sentence, silence keys in every head."""
     for B, h in ((2, 3), (3, 3)):
@@ -422,7 +469,7 @@ def test_masks_with_a_memory(student, rng):
 
 
 @hidden_test("MultiHeadAttention", weight=1.5)
-@_with_right_heads
+@_with_right_attention
 def test_the_four_layers_have_biases(student, rng):
     """Four layers are learned, each with a bias that counts, and nothing else."""
     for d_model, h in ((12, 3), (6, 2)):
@@ -432,13 +479,13 @@ def test_the_four_layers_have_biases(student, rng):
 
 
 @hidden_test("MultiHeadAttention", weight=1.5)
-@_with_right_heads
+@_with_right_attention
 def test_training_changes_nothing(student, rng):
-    """In training mode the results are the same: nothing is left to chance."""
-    module, theirs = _twins(student, rng, 12, 3)
+    """In training mode nothing is left to chance: the result is the same again, and so are the weights of who hears all alike."""
+    module, theirs = _twins(student, rng, 12, 3, scale=0.0)
     module.train()
     x = _tensor(rng, 2, 5, 12)
-    (output, weights), (expected, maps) = _both(module, theirs, x)
+    (output, weights), (_, maps) = _both(module, theirs, x)
     again = _two(module(x))
     same = all(
         np.array_equal(as_array(a), as_array(b)) for a, b in zip((output, weights), again, strict=True)
@@ -447,11 +494,10 @@ def test_training_changes_nothing(student, rng):
     expect(same, "the same sentence gives two different results in training mode")
     student.observe("the output", output)
     expect_close(weights, maps, "the weights in training mode")
-    expect_close(output, expected, "the output in training mode")
 
 
-@hidden_test("MultiHeadAttention", weight=4.5)
-@_with_right_heads
+@hidden_test("MultiHeadAttention", weight=5)
+@_with_right_attention
 def test_all_of_it_at_once(student, rng):
     """In training, with biases, a memory and masks, it is nn.MultiheadAttention."""
     for B, h in ((2, 3), (3, 3)):
@@ -467,7 +513,7 @@ def test_all_of_it_at_once(student, rng):
 
 
 @hidden_test("MultiHeadAttention", weight=0.25)
-@_with_right_heads
+@_with_right_attention
 def test_the_numbers_of_the_paper(student, rng):
     """Size 512, eight heads; three words listen to four: eight maps of three by four, and two for Fiat lux."""
     module, theirs = _twins(student, rng, 512, 8, torch.float)
@@ -480,8 +526,44 @@ def test_the_numbers_of_the_paper(student, rng):
         expect_close(output, theirs(x, english, english)[0], "the output")
 
 
-@hidden_test("MultiHeadAttention")
-@_with_right_heads
+_AFTER_A_STEP = """
+import torch
+
+module = student_namespace[question](12, 3).double().eval()
+with torch.no_grad():
+    for state in states:
+        module.load_state_dict(state, strict=False)
+        output, weights = module(x, memory)
+"""
+
+
+@hidden_test("MultiHeadAttention", weight=2)
+@_with_right_attention
+def test_it_computes_with_the_numbers_of_now(student, rng):
+    """After the layers' numbers have changed, as in training, the same words and memory are heard with the new ones."""
+    x, memory = _tensor(rng, 2, 3, 12), _tensor(rng, 2, 4, 12)
+    theirs = nn.MultiheadAttention(12, 3, batch_first=True, dtype=torch.double)
+    states = []
+    for _ in range(2):
+        state = {f"{name}.weight": _tensor(rng, 12, 12) / math.sqrt(12) for name in _LAYERS}
+        states.append(state | {f"{name}.bias": torch.zeros(12, dtype=torch.double) for name in _LAYERS})
+    theirs.load_state_dict(
+        {
+            "in_proj_weight": torch.cat([states[1][f"{name}.weight"] for name in _LAYERS[:3]]),
+            "in_proj_bias": torch.zeros(36),
+            "out_proj.weight": states[1]["W_O.weight"],
+            "out_proj.bias": torch.zeros(12),
+        }
+    )
+    scene = student.scene(_AFTER_A_STEP, question=student.name, states=states, x=x, memory=memory)
+    with torch.no_grad():
+        expected = theirs(x, memory, memory, average_attn_weights=False)
+    expect_close(scene.get("weights"), expected[1], "the weights (the second result)")
+    expect_close(scene.get("output"), expected[0], "the output (the first result)")
+
+
+@hidden_test("MultiHeadAttention", weight=0.75)
+@_with_right_attention
 def test_gradients_reach_everything(student, rng):
     """Gradients reach the input, the memory and every weight, and equal those of PyTorch's module."""
     module, theirs = _twins(student, rng, 6, 2)
@@ -545,7 +627,7 @@ class Stack(nn.Module):
 
 model = {"stack": Stack, "shell": Shell, "layer": lambda: MultiHeadAttention(12, 3)}[kind]().double()
 if weights:
-    model.load_state_dict(weights)
+    model.load_state_dict(weights, strict=False)  # a layer may have a second name
 """
 
 
@@ -585,10 +667,12 @@ class _Model:
         return {f"{name}.attention": block.weights for name, block in blocks} or {"": result[1]}
 
 
-def _expect_maps(maps, expected):
+def _expect_maps(maps, expected, only=True):
+    """The map of each name in ``expected``; with ``only``, there are no others."""
     expect(maps is not None, "your function returns None: does it end with a return?")
     expect(isinstance(maps, dict), "the result should be a dictionary: {name: weights}")
-    expect_equal(sorted(map(str, maps)), sorted(expected), "the set of names in the result")
+    found = [name for name in map(str, maps) if only or name in expected]
+    expect_equal(sorted(found), sorted(expected), "the set of names in the result")
     for name, weights in expected.items():
         expect_close(maps[name], weights, "a map")
 
@@ -596,12 +680,13 @@ def _expect_maps(maps, expected):
 @hidden_test("attention_maps", weight=2)
 @_with_right_module
 def test_the_map_of_an_only_layer(student, rng):
-    """A model with a single layer of attention has one map, that layer's, whatever name it comes under."""
-    model, x = _Model(student, rng, "shell"), _tensor(rng, 2, 4, 12)
+    """The map of a model's only layer of attention is found, whatever name it comes under."""
+    # So many words that the model runs on when a hook has put the weights in the place of the output: other tests see that.
+    model, x = _Model(student, rng, "shell"), _tensor(rng, 2, 12, 12)
     maps = student(model.scene["model"], x)
-    expect(isinstance(maps, dict) and len(maps) == 1, "the result should be a dictionary with one map")
+    expect(isinstance(maps, dict) and maps, "the result should be a dictionary with a map")
     model.maps(x)
-    expect_close(next(iter(maps.values())), model.twin.weights, "the only map")
+    expect_close(maps.get("attention", next(reversed(maps.values()))), model.twin.weights, "the only map")
 
 
 @hidden_test("attention_maps", weight=1.5)
@@ -610,13 +695,13 @@ def test_every_layer_is_found_and_mapped(student, rng):
     """Four layers deep inside a model, with masks and a memory: each under its name, with its own map."""
     model = _Model(student, rng)
     inputs = _tensor(rng, 2, 5, 12), _tensor(rng, 2, 3, 12), torch.ones(5, 5, dtype=torch.bool).tril()
-    _expect_maps(student(model.scene["model"], *inputs), model.maps(*inputs))
+    _expect_maps(student(model.scene["model"], *inputs), model.maps(*inputs), only=False)
 
 
-@hidden_test("attention_maps")
+@hidden_test("attention_maps", weight=2)
 @_with_right_module
 def test_a_single_layer_is_its_own_model(student, rng):
-    """The model may be a single layer of attention, whose name is empty."""
+    """The model may be a single layer of attention, whose name is empty; there is no other map."""
     model, x = _Model(student, rng, "layer"), _tensor(rng, 2, 4, 12)
     _expect_maps(student(model.scene["model"], x), model.maps(x))
 
@@ -644,5 +729,18 @@ def test_the_model_is_left_as_it_was(student, rng):
     expect(scene.get("hang") == 0, "the maps still hang on the gradient: detach them")
     for name, what in (("modes", "the mode of the model"), ("learn", "what the model can learn")):
         expect_equal(scene.get(name), {True}, f"{what}, which should be as it was,")
+    scene.run(
+        "model.eval()\n"
+        "older = [module.register_forward_hook(lambda *_: None) for module in model.modules()]\n"
+        "student_namespace[question](model, x, memory, None)\n"
+        "modes = {module.training for module in model.modules()}\n"
+        "hooks = sum(len(module._forward_hooks) for module in model.modules()) >= len(older)"
+    )
+    expect_equal(
+        scene.get("modes"), {False}, "the mode of a model in evaluation mode, which should be as it was,"
+    )
+    expect(
+        scene.get("hooks") is True, "hooks that others had left at the model are gone: remove your own only"
+    )
     student.record(model.runs)
-    expect(model.runs == 3, "the model should run once for each call")
+    expect(model.runs == 4, "the model should run once for each call")

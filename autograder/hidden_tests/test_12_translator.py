@@ -166,7 +166,7 @@ def _twins(student, rng, source_size=17, target_size=23, d_model=12, heads=3, d_
     expect(isinstance(model, Handle), "Transformer should be a class that derives from nn.Module")
     reference = _Reference(*sizes).double()
     names = {name: tuple(weight.shape) for name, weight in reference.named_parameters()}
-    learned = model.parameters()
+    learned = model.parameters(names)
     if learned != names:  # evidence for a diagnosis: how many tensors, how many numbers, how many blocks
         numbers = sum(math.prod(shape) for shape in learned.values())
         blocks = {name.split(".")[1] for name in model.state_dict() if name.startswith("encoder.")}

@@ -291,7 +291,7 @@ def _build(student, rng, V, d_model, heads, d_ff, layers, max_length, causal, ze
     weights = {name: torch.tensor(0.6 * rng.normal(size=shape)) for name, shape in shapes.items()}
     for name in weights:
         weights[name] *= not name.startswith(tuple(zero))
-    learned = set(model.parameters())
+    learned = set(model.parameters(shapes))
     expect(learned <= set(shapes), "the model learns more than it should with so many layers")
     if (
         "head.weight" not in learned
@@ -324,7 +324,8 @@ def test_what_is_learned_has_the_names_of_the_text(student, rng):
     """What is learned is embedding, position, as many blocks as asked for, and head, in the sizes asked for."""
     for V, d, h, ff, n, longest, causal in ((7, 6, 2, 10, 1, 5, False), (11, 12, 3, 5, 3, 8, True)):
         model, _ = _build(student, rng, V, d, h, ff, n, longest, causal)
-        learned, shapes = model.parameters(), _shapes(V, d, ff, n, longest)
+        shapes = _shapes(V, d, ff, n, longest)
+        learned = model.parameters(shapes)
         student.observe("the names of what is learned", sorted(map(str, learned)))
         missing = {name.split(".")[0] for name in shapes if name not in learned}
         expect(not missing, f"of what is learned, parts of {', '.join(sorted(missing))} are missing")

@@ -92,9 +92,14 @@ def made_alone(found, plain, result):
     for make in MADE_OF_A_RESULT:
         with np.errstate(all="ignore"), contextlib.suppress(Exception):
             made = make(plain)
-            if np.shape(made) == np.shape(found) and np.allclose(made, found, equal_nan=True):
+            if np.shape(made) == np.shape(found) and np.allclose(made, bare(found), equal_nan=True):
                 return make(result)
     return found
+
+
+# Values to compare: without their gradient, which NumPy refuses.
+def bare(value):
+    return tuple(map(bare, value)) if type(value) is tuple else value.detach() if hasattr(value, "detach") else value
 
 
 # What the additional arguments of ``own`` make of its result, made of ``result``; ``result`` itself where that is not seen.
@@ -107,12 +112,13 @@ def made_of(result, own, right, args, kwargs):
         return result
     try:
         with np.errstate(all="ignore"), draws_kept():
-            found, plain = own(*args, **kwargs), own(**{name: bound[name] for name in usual if name in bound})
+            given, plain = own(*args, **kwargs), bare(own(**{name: bound[name] for name in usual if name in bound}))
+            found = bare(given)
             if type(found) is type(plain) is type(result) is tuple:
                 return made_of_parts(found, plain, result)
             if type(found) is tuple:  # the result, with something beside it: its logarithm, say
                 is_it = [np.shape(part) == np.shape(plain) and np.allclose(part, plain, equal_nan=True) for part in found]
-                made = [made_alone(part, plain, result) for part in found]
+                made = [made_alone(part, plain, result) for part in given]
                 return tuple(result if it else more for more, it in zip(made, is_it)) if any(is_it) else result
             same_size = np.size(plain) == np.size(found) and np.shape(plain) != np.shape(found)
             if isinstance(found, np.ndarray) and (same_size or found.dtype != np.asarray(plain).dtype):

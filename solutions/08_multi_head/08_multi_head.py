@@ -378,7 +378,9 @@ seen
 # * `model.named_modules()` yields the pairs `(name, module)`, the model itself with the name `""`. `isinstance(module,
 #   MultiHeadAttention)` says which ones matter.
 # * The weights are the second part of the output. Cut them off from the gradient, with `.detach()`.
-# * Afterwards no hook is left on the model: it is as it was before. (No model here runs a layer twice, or fails.)
+# * Afterwards the model is as it was before: none of your hooks is left, those that others had left are still there, and it is in the same mode
+#   (training or evaluation). (No model here runs a layer twice, or fails.)
+# * A hook returns nothing: what it returns would take the place of the layer's output.
 #
 # A trap: a function made in a loop looks its variables up when it is *called*, not when it is made. By then the loop variable has
 # its last value. `def note(module, inputs, output, name=name)` keeps the value of now.

@@ -87,6 +87,12 @@ class Block(torch.nn.Module):
     def twice(self, x):
         return 2 * self(x)
 
+class Listed(Block):
+    def __init__(self, d):
+        torch.nn.Module.__init__(self)
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(d, 2)])
+        self.inner = self.layers[0]
+
 def train_step(model, optimizer, batch):
     optimizer.zero_grad()
     loss = (model(batch) ** 2).mean()
@@ -255,6 +261,14 @@ def test_a_frozen_parameter_is_not_among_what_a_module_learns(student):
     block = student("Block")(3)
     block.call("inner.bias.requires_grad_", False)
     assert block.parameters() == {"inner.weight": (2, 3)}
+
+
+def test_of_several_names_of_a_parameter_the_wanted_one_is_told_and_each_has_the_gradient(student):
+    block = student("Listed")(3)
+    assert block.parameters() == {"layers.0.weight": (2, 3), "layers.0.bias": (2,)}
+    assert block.parameters(["inner.weight"]) == {"inner.weight": (2, 3), "layers.0.bias": (2,)}
+    found = block.gradients([torch.ones(1, 3)]).parameters
+    assert found["inner.weight"].tolist() == found["layers.0.weight"].tolist() == [[1.0, 1.0, 1.0]] * 2
 
 
 def test_a_module_stays_behind_a_handle(student):

@@ -379,3 +379,18 @@ def test_a_wrong_helper_that_returns_a_part_less_one_is_replaced_by_a_right_one_
     answer = f"def answer(x, place):\n    {found} = parts(x, place=place)\n    return m * e\n"
     student = Student.local_namespace(_notebook(helper + answer), "answer")
     assert run_test(the_error_times_the_mean.hidden_test, student).result.passed == passes
+
+
+@hidden_test("answer")
+@follow_through("def halves(x):\n    return x / 2\n", "halves")
+def learns_from_halves(student):
+    """The slope of the halves' sum."""
+    found = student.gradients([torch.ones(4)])
+    expect_close(found.inputs[0], [0.5] * 4, "the gradient")
+
+
+def test_a_wrong_helper_that_returns_something_besides_is_replaced_where_gradients_flow():
+    helper = "def halves(x, size=False):\n    y = x / 3\n    return (y, len(x)) if size else y\n"
+    answer = "def answer(x):\n    y, n = halves(x, size=True)\n    return y.sum() * n / len(x)\n"
+    student = Student.local_namespace(_notebook(helper + answer), "answer")
+    assert run_test(learns_from_halves.hidden_test, student).result.passed

@@ -246,6 +246,83 @@ class ModuleWithDropout(_Module):
         return self.dropout(weights) @ v, weights
 
 
+@misconception("MultiHeadAttention", title="the sum x + … of a whole block")
+class ModuleWithAResidual(_Module):
+    """You add x to the output. That sum is made around this layer, in lab 09; here only what the last layer says is returned."""
+
+    def forward(self, x, memory=None, mask=None):
+        output, weights = super().forward(x, memory, mask)
+        return x + output, weights
+
+
+@misconception(
+    "MultiHeadAttention", title="the bias of the last layer forgotten", keeps="only one bias is missing"
+)
+class ModuleWithoutTheLastBias(_Module):
+    """You multiply by the matrix of W_O yourself, and its bias is forgotten. Call the layer: self.W_O(…) does both."""
+
+    def finish(self, heard):
+        return _merge(heard) @ self.W_O.weight.T
+
+
+@misconception(
+    "MultiHeadAttention",
+    title="the layers' matrices without their biases",
+    keeps="the attention is right; only the biases are missing",
+)
+class ModuleByMatricesOnly(_Module):
+    """You take the matrices out of the four layers and leave their biases. Call the layers, self.W_Q(…): that does both."""
+
+    def heads(self, x, memory):
+        layers = ((self.W_Q, x), (self.W_K, memory), (self.W_V, memory))
+        q, k, v = (_split(y @ layer.weight.T, self.h) for layer, y in layers)
+        return q, k, v
+
+    def finish(self, heard):
+        return _merge(heard) @ self.W_O.weight.T
+
+
+@misconception(
+    "MultiHeadAttention",
+    title="a mask for each sentence is taken for padding",
+    keeps="right with masks (T_q, T_k) and (B, 1, T_k)",
+)
+class ModuleThatTakesMasksForPadding(_Module):
+    """Your module takes every mask with three axes for padding, (B, 1, T_k), and fails for (B, T_q, T_k), where each query has a row of its
+    own. mask.unsqueeze(-3) fits both."""
+
+    def attend(self, q, k, v, mask):
+        if mask is not None and mask.ndim == 3:
+            mask = mask.reshape(len(q), 1, 1, k.shape[2])
+        return _attend(q, k, v, mask)
+
+
+@misconception(
+    "MultiHeadAttention",
+    title="keys and values of an earlier call",
+    keeps="right until what is learned changes",
+)
+class ModuleThatKeepsTheMemory(_Module):
+    """Your module keeps the keys and values of a memory and uses them again. After a step of training they are those of the old weights. Make
+    them anew in each call."""
+
+    def heads(self, x, memory):
+        if memory is not getattr(self, "last", None):
+            self.last, self.kept = memory, super().heads(x, memory)[1:]
+        return _split(self.W_Q(x), self.h), *self.kept
+
+
+@alternative("MultiHeadAttention")
+class ModuleOfAList(_Module):
+    """The layers stand in a list, and have their names besides."""
+
+    def __init__(self, d_model, h):
+        nn.Module.__init__(self)
+        self.h = h
+        self.layers = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(4))
+        self.W_Q, self.W_K, self.W_V, self.W_O = self.layers
+
+
 @alternative("MultiHeadAttention")
 class ModuleByEinsum(nn.Module):
     """Heads by einsum; the size of a head is kept, not the number."""

@@ -126,6 +126,89 @@ def maps_of_children(model, *inputs):
     return maps
 
 
+@misconception(
+    "attention_maps", title="only the last hook is removed", keeps="the maps are right; hooks stay"
+)
+def maps_with_one_hook_removed(model, *inputs):
+    """The maps are right, but only the last of your hooks is taken away: behind the loop, handle is the last one. Keep all handles in a
+    list, and call remove() on each."""
+    maps, handle = {}, None
+    for name, module in model.named_modules():
+        if _is_attention(module):
+            hook = lambda module, given, output, name=name: maps.update({name: output[1].detach()})  # noqa: E731
+            handle = module.register_forward_hook(hook)
+    model(*inputs)
+    if handle is not None:
+        handle.remove()
+    return maps
+
+
+@misconception(
+    "attention_maps",
+    title="other people's hooks are removed as well",
+    keeps="the maps are right; the hooks of others are gone",
+)
+def maps_that_clear_all_hooks(model, *inputs):
+    """The maps are right, but you clear all hooks of a layer, also those that somebody else had left there. Keep your own handles, and call
+    remove() on each."""
+    maps = _run_with_hooks(model, inputs, lambda output: output[1].detach(), remove=False)
+    for module in model.modules():
+        module._forward_hooks.clear()
+    return maps
+
+
+@misconception(
+    "attention_maps",
+    title="the model is left in training mode",
+    keeps="the maps are right; the mode is changed",
+)
+def maps_in_training_mode(model, *inputs):
+    """The maps are right, but a model that was in evaluation mode is in training mode afterwards. Leave the mode alone, or put back what it
+    was."""
+    model.eval()
+    maps = _run_with_hooks(model, inputs, lambda output: output[1].detach())
+    model.train()
+    return maps
+
+
+@misconception(
+    "attention_maps", title="the model itself is left out", keeps="all layers inside a model are found"
+)
+def maps_without_the_model_itself(model, *inputs):
+    """A model that is a layer of attention itself has no map in your result: named_modules() yields it first, with the name "", and you
+    leave that out."""
+    found = _run_with_hooks(model, inputs, lambda output: output[1].detach())
+    return {name: weights for name, weights in found.items() if name}
+
+
+_SEEN: dict[str, torch.Tensor] = {}
+
+
+@misconception("attention_maps", title="one dictionary for all calls")
+def maps_in_one_dictionary(model, *inputs):
+    """Your dictionary is made once, outside of the function, so the maps of earlier models are still in it, and what you have returned before
+    changes. Make a new one in each call."""
+    _SEEN.update(_run_with_hooks(model, inputs, lambda output: output[1].detach()))
+    return _SEEN
+
+
+@misconception("attention_maps", title="a hook that returns something")
+def maps_by_a_hook_that_returns(model, *inputs):
+    """Your hooks return something, and what a hook returns takes the place of the layer's output: the model goes on with that. Let them
+    return nothing."""
+    maps, handles = {}, []
+    for name, module in model.named_modules():
+        if _is_attention(module):
+            hook = lambda module, given, output, name=name: maps.setdefault(name, output[1].detach())  # noqa: E731
+            handles.append(module.register_forward_hook(hook))
+    try:
+        model(*inputs)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return maps
+
+
 @alternative("attention_maps")
 def maps_by_replacing_forward(model, *inputs):
     maps, found = {}, {name: m for name, m in model.named_modules() if _is_attention(m)}

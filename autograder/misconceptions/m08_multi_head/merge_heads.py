@@ -55,6 +55,36 @@ def merge_with_heads_as_words(x):
     return x.transpose(1, 2).reshape(B, T, h * d_h)
 
 
+@misconception("merge_heads", title="heads one below the other")
+def merge_below_each_other(x):
+    """Your heads stand one below the other, as if they were words: (B, h · T, d_h). Join them along the last axis, so that each word keeps
+    its row."""
+    return torch.cat(x.unbind(dim=1), dim=1)
+
+
+@misconception("merge_heads", title="view after the exchange of axes")
+def merge_by_view(x):
+    """view can't join axes that have been exchanged, and raises an error; reshape copies the numbers where it must."""
+    B, h, T, d_h = x.shape
+    return x.transpose(1, 2).view(B, T, h * d_h)
+
+
+@misconception("merge_heads", title="the argument is transposed in place", keeps="the values are right")
+def merge_in_place(x):
+    """What you return is right, but transpose_ with an underscore exchanges the axes of the argument itself, for all who use it. Without
+    the underscore there is a new view."""
+    return x.transpose_(1, 2).flatten(2)
+
+
+@misconception(
+    "merge_heads", title="sentences of one word lose their axis", keeps="right for all longer sentences"
+)
+def merge_squeezed(x):
+    """Sentences of a single word lose an axis in your result: squeeze takes away every axis of length one that it may, and the words'
+    axis can be one. An index, x[:, i], needs no squeeze."""
+    return torch.cat([x[:, i].squeeze(1) for i in range(x.shape[1])], dim=-1)
+
+
 @alternative("merge_heads")
 def merge_by_concatenation(x):
     return torch.cat(x.unbind(dim=1), dim=-1)

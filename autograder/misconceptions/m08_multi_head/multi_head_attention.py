@@ -99,7 +99,8 @@ def heads_with_a_bare_mask(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     "multi_head_attention", title="the mask is ignored by the heads", keeps="right wherever there is no mask"
 )
 def heads_without_a_mask(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
-    """Your function gives the same result with and without a mask: pass it on, with an axis for the heads."""
+    """Your function gives the same result with and without a mask, at least where a sentence listens to another: pass it on, with an axis for
+    the heads."""
     heard, weights = _attend(*_heads(x, memory, W_Q, W_K, W_V, h))
     return _merge(heard) @ W_O, weights
 
@@ -177,6 +178,75 @@ def heads_with_values_as_wide_as_keys(x, memory, W_Q, W_K, W_V, W_O, h, mask=Non
     d_k = W_Q.shape[1] // h
     q, k, v = (y.reshape(*y.shape[:2], h, d_k).transpose(1, 2) for y in (x @ W_Q, memory @ W_K, memory @ W_V))
     heard, weights = _attend(q, k, v, _headed(mask))
+    return _merge(heard) @ W_O, weights
+
+
+@misconception("multi_head_attention", title="the matrices cut by a reshape")
+def heads_of_reshaped_matrices(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You cut W_Q, W_K and W_V with a reshape, which keeps the order of their rows: a head then gets some rows, laid out anew, and not its
+    columns. Make one product, x @ W_Q, and cut that with split_heads."""
+    Q, K, V = (W.reshape(h, W.shape[0], -1) for W in (W_Q, W_K, W_V))
+    heard, weights = _attend(x[:, None] @ Q, memory[:, None] @ K, memory[:, None] @ V, _headed(mask))
+    return _merge(heard) @ W_O, weights
+
+
+@misconception("multi_head_attention", title="divided by the root twice")
+def heads_scaled_twice(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    """Your scores are divided by d_k, not by its root: either the root is missing, or it is divided by twice.
+    scaled_dot_product_attention divides by itself."""
+    q, k, v = _heads(x, memory, W_Q, W_K, W_V, h)
+    heard, weights = _attend(q / q.shape[-1] ** 0.5, k, v, _headed(mask))
+    return _merge(heard) @ W_O, weights
+
+
+@misconception(
+    "multi_head_attention", title="weights of sentences and heads mixed up", keeps="the output is right"
+)
+def heads_with_mixed_weights(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    """Your output is right, but the weights of different sentences and heads change places: they are stacked with the heads in front, and a
+    reshape does not bring the batch there. Stack them along dim=1."""
+    heard, weights = _attend(*_heads(x, memory, W_Q, W_K, W_V, h), _headed(mask))
+    return _merge(heard) @ W_O, weights.transpose(0, 1).reshape(weights.shape)
+
+
+@misconception(
+    "multi_head_attention",
+    title="the mask's axis counted from the front",
+    keeps="right without a mask, and with a mask for each sentence",
+)
+def heads_with_the_axis_counted_from_the_front(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    """A mask for each sentence works, one for all sentences, (T_q, T_k), does not: its axis number 1 is the keys'. Count the new axis from
+    the end: mask.unsqueeze(-3)."""
+    heard, weights = _attend(
+        *_heads(x, memory, W_Q, W_K, W_V, h), None if mask is None else mask.unsqueeze(1)
+    )
+    return _merge(heard) @ W_O, weights
+
+
+@misconception(
+    "multi_head_attention",
+    title="a mask that must be square",
+    keeps="right without a mask, and in self-attention",
+)
+def heads_with_square_masks(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    """A mask raises an error where the listener and the memory have different lengths: you suppose that it is square. Its shape needs no
+    expand; unsqueeze(-3) is enough."""
+    if mask is not None:
+        mask = mask.expand(len(x), memory.shape[1], memory.shape[1])
+    heard, weights = _attend(*_heads(x, memory, W_Q, W_K, W_V, h), _headed(mask))
+    return _merge(heard) @ W_O, weights
+
+
+@misconception(
+    "multi_head_attention",
+    title="the mask is forgotten where there is a memory",
+    keeps="right without a mask, and in self-attention",
+)
+def heads_without_a_mask_of_the_memory(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    """Your function uses the mask when a sentence listens to itself, and forgets it when it listens to another. There it hides the padding:
+    use it in both cases."""
+    square = x.shape == memory.shape and bool((x == memory).all())
+    heard, weights = _attend(*_heads(x, memory, W_Q, W_K, W_V, h), _headed(mask) if square else None)
     return _merge(heard) @ W_O, weights
 
 

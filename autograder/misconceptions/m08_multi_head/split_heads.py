@@ -48,6 +48,40 @@ def split_with_the_batch_behind(x, h):
     return torch.stack(x.chunk(h, dim=-1)).reshape(x.shape[0], h, x.shape[1], -1)
 
 
+@misconception(
+    "split_heads",
+    title="a step of h columns",
+)
+def split_by_steps_of_h(x, h):
+    """Your heads begin at the columns 0, h, 2h …; that is right only where a head is as wide as there are heads. Head i begins at
+    column i · D / h."""
+    return torch.stack([x[:, :, i * h : (i + 1) * h] for i in range(h)], dim=1)
+
+
+@misconception(
+    "split_heads",
+    title="a single head without its axis",
+    keeps="right for any other number of heads",
+)
+def split_but_for_one_head(x, h):
+    """For h = 1 you return x as it is, (B, T, D). Also a single head has an axis, (B, 1, T, D): what computes with heads counts on it."""
+    return x if h == 1 else torch.stack(x.chunk(h, dim=-1), dim=1)
+
+
+@misconception(
+    "split_heads",
+    title="the numbers read in the order of memory",
+    keeps="right for every tensor that is no view",
+)
+def split_by_strides(x, h):
+    """A tensor that is a view of another one, a transposed one for instance, comes out wrong: you suppose that its sentences follow each
+    other in memory. reshape and transpose go by the axes, whatever lies where."""
+    B, T, D = x.shape
+    return x.as_strided(
+        (B, h, T, D // h), (T * D, x.stride(2) * (D // h), x.stride(1), x.stride(2)), x.storage_offset()
+    )
+
+
 @alternative("split_heads")
 def split_by_chunks(x, h):
     return torch.stack(x.chunk(h, dim=-1), dim=1)

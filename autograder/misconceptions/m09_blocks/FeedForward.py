@@ -193,6 +193,19 @@ class ThoughtInSequence(nn.Sequential):
 
 
 @alternative("FeedForward")
+class ThoughtOfAChain(nn.Module):
+    """The layers stand in a chain, and have their names besides."""
+
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.chain = nn.Sequential(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model))
+        self.linear1, _, self.linear2 = self.chain
+
+    def forward(self, x):
+        return self.chain(x)
+
+
+@alternative("FeedForward")
 class ThoughtWordByWord(nn.Module):
     """A loop over the words, the ReLU as a product."""
 

@@ -219,9 +219,18 @@ class Executor:
     def _get(self, target: Any, name: str) -> Any:
         return _drained(_attribute(target, name), self.limits)
 
-    def _shapes(self, target: Any) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of the trainable parameters."""
-        return {name: tuple(value.shape) for name, value in target.named_parameters() if value.requires_grad}
+    def _shapes(self, target: Any, wanted: list[str]) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the trainable parameters, each once: under a ``wanted`` name where it has several."""
+        names: dict[int, list[str]] = {}
+        shapes = {}
+        for name, value in target.named_parameters(remove_duplicate=False):
+            if value.requires_grad:
+                names.setdefault(id(value), []).append(name)
+                shapes[name] = tuple(value.shape)
+        chosen = [
+            next((name for name in several if name in wanted), several[0]) for several in names.values()
+        ]
+        return {name: shapes[name] for name in chosen}
 
     def _lookup(self, names: list[str]) -> dict[str, tuple[str, tuple[str, ...]]]:
         """Kind and parameter names of each name: ``("function", ("q", "k", "v"))``, ``("missing", ())``..."""
@@ -300,13 +309,15 @@ def differentiate(function: Any, args: list[Any], kwargs: dict[str, Any], cotang
         if isinstance(value, torch.Tensor) and value.is_floating_point():
             value.requires_grad_(True)
     owner: Any = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
-    parameters = dict(owner.named_parameters()) if isinstance(owner, torch.nn.Module) else {}
+    is_module = isinstance(owner, torch.nn.Module)
+    parameters = dict(owner.named_parameters(remove_duplicate=False)) if is_module else {}
     output = function(*args, **kwargs)
     outputs = _float_tensors(output)
     weights = _float_tensors(cotangent) if cotangent is not None else [torch.ones_like(o) for o in outputs]
     if len(weights) != len(outputs):
         raise ValueError(f"the function returned {len(outputs)} tensors where {len(weights)} were expected")
     leaves = [v for v in (*args, *kwargs.values(), *parameters.values()) if _requires_grad(v)]
+    leaves = [*{id(v): v for v in leaves}.values()]  # a parameter may have several names
     gradient_of: dict[int, Any] = {}  # by id
     terms = [(o * w).sum() for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
     if terms and leaves:

@@ -39,7 +39,7 @@ under the same rules: the master's solution, a misconception, or plain pytest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -303,9 +303,12 @@ class Handle(_RemoteCallable):
         """Set the module's weights."""
         self._request("load_state_dict", dict(state), strict)
 
-    def parameters(self) -> dict[str, tuple[int, ...]]:
-        """The shapes of the module's trainable parameters, by name."""
-        shapes: dict[str, tuple[int, ...]] = self._request("shapes")
+    def parameters(self, wanted: Iterable[str] = ()) -> dict[str, tuple[int, ...]]:
+        """The shapes of the module's trainable parameters, by name; of several names of one, that in ``wanted``.
+
+        A layer may stand in a list, say, before it gets its name.
+        """
+        shapes: dict[str, tuple[int, ...]] = self._request("shapes", list(wanted))
         return shapes
 
     def train(self) -> None:

@@ -46,7 +46,19 @@ from coursekit.checks.not_at_fault import is_not_at_fault
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
 
-__all__ = ["Hint", "check", "close", "ensure", "equal", "numbers", "progress", "public_check", "start"]
+__all__ = [
+    "Hint",
+    "check",
+    "close",
+    "ensure",
+    "equal",
+    "learned",
+    "names_beside",
+    "numbers",
+    "progress",
+    "public_check",
+    "start",
+]
 
 
 class Hint(AssertionError):
@@ -248,7 +260,7 @@ def _names_used(answer: Any) -> set[str]:
 
 def _with_helpers(answer: Any) -> list[Any]:
     """An answer and the notebook's functions and classes that it uses, directly or not."""
-    found, beside = [answer], _globals_of(answer)
+    found, beside = [answer], names_beside(answer)
     home = beside.get("__name__")
     for part in found:
         for code in _codes_of(part):
@@ -349,7 +361,7 @@ def _forbidden_marks(lab: str, question: str, function: Any) -> list[Mark]:
     if not source:
         return []
     found = {
-        name.rpartition(".")[2]: name for name in reversed(used_in(source, names, _globals_of(function)))
+        name.rpartition(".")[2]: name for name in reversed(used_in(source, names, names_beside(function)))
     }
     used = ", ".join(reversed(found.values()))  # one thing under two names is said once
     hint = f"this question asks you to write it yourself, so {used} may not be used" if used else ""
@@ -367,9 +379,11 @@ def _source_of(answer: Any) -> str:
     return "\n".join([*texts[False], *(["class _:\n" + methods] if methods else [])])
 
 
-def _globals_of(answer: Any) -> dict[str, Any]:
-    """Where the names that a function, or a class's own methods, use are looked up."""
-    return next((part.__globals__ for part in _functions_of(answer)), {})
+def names_beside(answer: Any) -> dict[str, Any]:
+    """Where the names are looked up that an answer uses, of whatever kind it is: those of its notebook."""
+    homes = [part.__globals__ for part in _functions_of(inspect.unwrap(answer))]
+    own = (home for home in homes if not str(home.get("__name__")).startswith("coursekit."))
+    return next(own, homes[0] if homes else {})
 
 
 def _where_it_raised(error: Exception, answer: Any) -> str:
@@ -489,6 +503,21 @@ def equal(actual: Any, expected: Any, hint: str) -> None:
     if actual is None and expected is not None:
         raise Hint("your function returns None: does it end with a return?")
     ensure(_plain(actual) == _plain(expected), hint)
+
+
+def learned(module: Any, fits: Callable[[str], bool]) -> dict[str, Any]:
+    """What a PyTorch module learns, each tensor once: under a name that ``fits``, where it has several.
+
+    A layer may also stand in a list, say, before it gets the name of the text.
+    """
+    names: dict[int, list[str]] = {}
+    tensors = {}
+    for name, value in module.named_parameters(remove_duplicate=False):
+        if value.requires_grad:
+            names.setdefault(id(value), []).append(name)
+            tensors[name] = value
+    chosen = [next(filter(fits, several), several[0]) for several in names.values()]
+    return {name: tensors[name] for name in chosen}
 
 
 def _plain(value: Any) -> Any:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import copy
-import inspect
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from coursekit.checks.api import Hint, close, ensure, public_check
+from coursekit.checks.api import Hint, close, ensure, is_stub, learned, names_beside, public_check
 from coursekit.checks.break_it import impostor
 
 _READY_MADE = (
@@ -84,6 +83,7 @@ def three_heads_of_two(split_heads: Any) -> None:
     x = torch.stack([_words(5, 6)[0], 100 + _words(5, 6)[0]])
     heads = split_heads(x, 3)
     heads = _shape(heads, (2, 3, 5, 2), "the result", ": (B, h, T, D / h)")
+    _shape(split_heads(x, 1), (2, 1, 5, 6), "the result for a single head", ": also one head has its axis")
     close(
         heads[1, 2, 3], [134, 135], "sentence 1, head 2, word 3 should hold 134 and 135, its last two columns"
     )
@@ -100,10 +100,16 @@ def three_heads_of_two(split_heads: Any) -> None:
 
 @public_check("split_heads")
 def a_transposed_view(split_heads: Any) -> None:
-    """It also works on a transposed view."""
-    view = _words(4, 3).transpose(1, 2)  # (1, 3, 4)
-    heads = _shape(split_heads(view, 2), (1, 2, 3, 2), "the result")
+    """It also works on a view: transposed, and of every second sentence."""
+    numbers = torch.cat([_words(4, 3) + 100 * sentence for sentence in range(4)])
+    view = numbers.transpose(1, 2)[::2]  # (2, 3, 4)
+    heads = _shape(split_heads(view, 2), (2, 2, 3, 2), "the result")
     close(heads[0, 1], [[20, 30], [21, 31], [22, 32]], "head 1 of the transposed sentence is wrong")
+    close(
+        heads,
+        torch.stack(view.split(2, dim=-1), dim=1),
+        "sentence 1 of the view is wrong: it begins elsewhere in memory than in a tensor of its own",
+    )
 
 
 # --------------------------------------------------------------------------------------------- merge_heads
@@ -113,13 +119,18 @@ def a_transposed_view(split_heads: Any) -> None:
 def heads_side_by_side(merge_heads: Any) -> None:
     """Two heads of two words: side by side again."""
     heads = torch.tensor([[[[0, 1], [10, 11]], [[2, 3], [12, 13]]]])  # (1, 2, 2, 2)
-    merged = merge_heads(heads)
+    merged = _tensor(merge_heads(heads), "the result")
+    ensure(
+        tuple(merged.shape) != (1, 4, 2),
+        "the shape of the result is (1, 4, 2): the heads stand one below the other. Each word's heads belong side by side, along the last axis",
+    )
     merged = _shape(merged, (1, 2, 4), "the result")
     ensure(
         merged[0, 0].tolist() != [0, 1, 10, 11],
         "word 0 got parts of word 1: exchange the axes of heads and words before you join the last two",
     )
     ensure(merged[0, 0].tolist() != [0, 2, 1, 3], "the heads are interleaved: all of head 0 comes first")
+    ensure(merged[0, 0].tolist() != [2, 3, 0, 1], "the last head comes first: begin with head 0")
     close(merged, _words(2, 4), "the result should be [[0, 1, 2, 3], [10, 11, 12, 13]]")
 
 
@@ -130,6 +141,13 @@ def three_heads_of_five(merge_heads: Any) -> None:
     merged = merge_heads(heads)
     merged = _shape(merged, (2, 4, 15), "the result", ": (B, T, h · d_h)")
     close(merged[1, 2, 5:10], heads[1, 1, 2], "columns 5 to 9 should be what head 1 says")
+    close(
+        merged,
+        torch.cat(heads.unbind(1), dim=-1),
+        "each word should hold what head 0, 1 and 2 say of it, side by side",
+    )
+    short = ": sentences of one word keep their axis"
+    _shape(merge_heads(heads[:, :, :1]), (2, 1, 15), "the result for sentences of one word", short)
 
 
 # ------------------------------------------------------------------------------------ multi_head_attention
@@ -139,27 +157,65 @@ def _loud(numbers: list[list[float]]) -> Tensor:
     return torch.tensor([numbers], dtype=torch.float32)
 
 
+def _columns(W: Tensor, h: int) -> list[Tensor]:
+    """The matrix of each head: its columns of the large one."""
+    return [*W.chunk(h, dim=1)]
+
+
+def _one_by_one(
+    x: Tensor,
+    memory: Tensor,
+    matrices: tuple[Tensor, ...],
+    h: int,
+    mask: Tensor | None = None,
+    cut: Any = _columns,
+) -> tuple[Tensor, Tensor]:
+    """Output and weights of heads that are computed one after the other, each with its own matrices."""
+    heard, weights = [], []
+    for Q, K, V in zip(*(cut(W, h) for W in matrices[:3]), strict=True):
+        scores = (x @ Q) @ (memory @ K).mT / Q.shape[1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        weights.append(scores.softmax(-1))
+        heard.append(weights[-1] @ (memory @ V))
+    return torch.cat(heard, dim=-1) @ matrices[3], torch.stack(weights, dim=1)
+
+
 @public_check("multi_head_attention")
 def two_heads_two_words(multi_head_attention: Any) -> None:
     """Two heads listen to different words, and what they hear stays apart."""
-    x = _loud([[1, 1], [1, -1]])
+    x = _loud([[1, 1], [1, -1], [-1, 1]])
     memory = _loud([[5, 0], [0, 7], [1, 1]])  # a head likes a large number in its column
     eye = torch.eye(2)
-    output, weights = _pair(multi_head_attention(x, memory, 9 * eye, eye, eye, eye, 2))
-    weights = _shape(weights, (1, 2, 2, 3), "the weights", ": (B, h, T_q, T_k)")
-    output = _shape(output, (1, 2, 2), "the output")
+    matrices = (9 * eye, eye, eye, eye)
+    output, weights = _pair(multi_head_attention(x, memory, *matrices, 2))
+    weights = _shape(weights, (1, 2, 3, 3), "the weights", ": (B, h, T_q, T_k)")
+    output = _shape(output, (1, 3, 2), "the output")
     over_queries = np.allclose(weights.sum(2), 1, atol=1e-3) and not np.allclose(weights.sum(3), 1, atol=1e-3)
     ensure(
         not over_queries, "the weights sum to one over the queries: the softmax runs over the keys, dim=-1"
     )
+    ensure(
+        not np.allclose(weights, _one_by_one(memory, x, matrices, 2)[1], atol=1e-3),
+        "the roles are exchanged: queries are made of x, which listens, and keys and values of the memory",
+    )
+    ensure(
+        not np.allclose(weights, _one_by_one(x, x, matrices, 2)[1], atol=1e-3),
+        "x listens to itself, although there is a memory: keys and values are made of the memory",
+    )
     close(
         weights[0],
-        [[[1, 0, 0], [1, 0, 0]], [[0, 1, 0], [1, 0, 0]]],
-        "head 0 should hear word 0, and head 1 word 1 and word 0: are the heads cut by split_heads?",
+        [[[1, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 0], [1, 0, 0], [0, 1, 0]]],
+        "head 0 should hear words 0, 0 and 1, and head 1 words 1, 0 and 1: are the heads cut by split_heads?",
         atol=5e-3,
     )
-    hint = "the weights are right; what the heads heard is (5, 7) and (5, 0): are the heads merged by merge_heads?"
-    close(output, [[[5, 7], [5, 0]]], hint, atol=1e-2)
+    own_values = torch.stack([weights[0, i].to(x.dtype) @ x[0, :, i] for i in range(2)], dim=-1)
+    ensure(
+        not np.allclose(output[0], own_values, atol=1e-2),
+        "the weights are right, but what is heard comes from x: the values are made of the memory, memory @ W_V",
+    )
+    hint = "the weights are right; the heads heard (5, 7), (5, 0) and (0, 7): are they merged by merge_heads?"
+    close(output, [[[5, 7], [5, 0], [0, 7]]], hint, atol=1e-2)
 
 
 @public_check("multi_head_attention")
@@ -195,11 +251,57 @@ def sizes_of_keys_and_values(multi_head_attention: Any) -> None:
         abs(first - 0.9097) > 1e-3,
         "head 0 gives word 0 the weight 0.910: divide by the root of the head's size, not the model's",
     )
+    ensure(
+        abs(first - 0.7311) > 1e-3,
+        "head 0 gives word 0 the weight 0.731, as if the score 4 were divided by 4 and not by √4: is the root missing, or divided by twice? "
+        "scaled_dot_product_attention divides by itself",
+    )
     close(
         weights[0, 0, 0],
         [0.88080, 0.11920],
         "head 0 should give word 0 the weight 0.881: the score is 4 / √4",
         atol=1e-4,
+    )
+
+
+def _of_rows(W: Tensor, h: int) -> list[Tensor]:
+    """What a reshape cuts a matrix into: its numbers in the order of its rows."""
+    return [*W.reshape(h, W.shape[0], -1)]
+
+
+@public_check("multi_head_attention")
+def heads_one_by_one(multi_head_attention: Any) -> None:
+    """Random numbers: each of three heads is what it would be alone, in both sentences."""
+    torch.manual_seed(0)
+    x, memory = torch.randn(2, 4, 6), torch.randn(2, 5, 6)
+    matrices = (*torch.randn(2, 6, 6), torch.randn(6, 12), torch.randn(12, 6))
+    output, weights = _pair(multi_head_attention(x, memory, *matrices, 3))
+    weights = _shape(weights, (2, 3, 4, 5), "the weights", ": (B, h, T_q, T_k)")
+    output = _shape(output, (2, 4, 6), "the output")
+    expected, maps = _one_by_one(x, memory, matrices, 3)
+    ensure(
+        not np.allclose(weights, _one_by_one(x, memory, matrices, 3, cut=_of_rows)[1], atol=1e-4),
+        "W_Q and W_K are cut by a reshape, which keeps the order of their rows: the matrix of a head is made of columns, so make one product, "
+        "x @ W_Q, and cut that by split_heads",
+    )
+    ensure(
+        not np.allclose(weights, maps.transpose(0, 1).reshape(maps.shape), atol=1e-4),
+        "the weights of different sentences and heads are mixed up: a reshape does not exchange the heads and the batch; "
+        "stack the heads along dim=1",
+    )
+    close(
+        weights,
+        maps,
+        "the weights differ from those of heads that are computed one by one, head i with the columns i · d_k up to (i + 1) · d_k of W_Q and W_K",
+        atol=1e-4,
+    )
+    close(
+        output,
+        expected,
+        "the weights are right, the output is not: head i hears with the columns i · d_v up to (i + 1) · d_v of W_V, "
+        "and the heads of a word, side by side, go through W_O",
+        rtol=1e-4,
+        atol=1e-3,
     )
 
 
@@ -234,6 +336,21 @@ def masks_get_a_head_axis(multi_head_attention: Any) -> None:
         "so count the new axis from the end, mask.unsqueeze(-3)"
     )
     close(weights[:, :, 0], [[[1, 0], [1, 0]]] * 2, hint)
+    memory, eyes = torch.randn(2, 3, 2), (eye, eye, eye, eye)
+    unmasked = _one_by_one(x, memory, eyes, 2)[1]
+    for mask in (
+        torch.tensor([[[True, True, True]], [[True, True, False]]]),
+        torch.tensor([[True, False, False], [True, True, False]]),
+        torch.tensor([[[True, False, True], [True, True, True]], [[True, True, False], [False, True, True]]]),
+    ):
+        _, weights = _pair(multi_head_attention(x, memory, *eyes, 2, mask))
+        weights = _shape(weights, (2, 2, 2, 3), "the weights")
+        ensure(
+            not np.allclose(weights, unmasked, atol=1e-5),
+            "the mask changes nothing when there is a memory of another length: use it there, too",
+        )
+        hint = f"with a memory of three words, a mask of shape {tuple(mask.shape)} silences others than it should"
+        close(weights, _one_by_one(x, memory, eyes, 2, mask)[1], hint, atol=1e-5)
 
 
 # -------------------------------------------------------------------------------------- MultiHeadAttention
@@ -259,16 +376,21 @@ def _built(MultiHeadAttention: Any, d_model: int, h: int) -> Any:
     for one, other in twins:
         ensure(False, f"{other} and {one} are one and the same layer: make an nn.Linear for each of the four")
     expected = {f"{name}.{part}" for name in _LAYERS for part in ("weight", "bias")}
-    learned = {name for name, value in module.named_parameters() if value.requires_grad}
-    extra = sorted(learned - expected)
+    extra = sorted(set(learned(module, expected.__contains__)) - expected)
     ensure(not extra, f"the module learns more than the four layers: {', '.join(extra)}")
     return module
 
 
 def _twins(MultiHeadAttention: Any, d_model: int, h: int) -> tuple[Any, nn.MultiheadAttention]:
-    """The student's module and PyTorch's, with the same weights, in double precision."""
+    """The student's module and PyTorch's, with the same weights."""
     torch.manual_seed(0)
     ours, theirs = _built(MultiHeadAttention, d_model, h), nn.MultiheadAttention(d_model, h, batch_first=True)
+    _copy(theirs, ours)
+    return ours, theirs
+
+
+def _copy(theirs: nn.MultiheadAttention, ours: Any) -> None:
+    """Draw new biases for PyTorch's module, and copy its numbers into the student's."""
     with torch.no_grad():
         nn.init.normal_(theirs.in_proj_bias)
         nn.init.normal_(theirs.out_proj.bias)
@@ -277,7 +399,6 @@ def _twins(MultiHeadAttention: Any, d_model: int, h: int) -> tuple[Any, nn.Multi
             getattr(ours, name).weight.copy_(weight)
             getattr(ours, name).bias.copy_(bias)
         ours.W_O.load_state_dict(theirs.out_proj.state_dict())
-    return ours.double(), theirs.double()
 
 
 def _agree(
@@ -323,24 +444,33 @@ def _agree(
         "the biases are missing in queries and keys: call the layers, self.W_Q(…), instead of multiplying by their weights",
     )
     hint = "the weights differ from PyTorch's: queries from x, keys from the memory, √ of the head's size, split_heads"
-    close(weights, maps, hint)
+    close(weights, maps, hint, atol=1e-5)
     with torch.no_grad():
         layer = theirs.out_proj
         turned = (expected - layer.bias) @ torch.linalg.inv(layer.weight.T) @ layer.weight + layer.bias
     ensure(
-        not np.allclose(output, turned, atol=1e-5),
+        not np.allclose(output, turned, atol=1e-4),
         "the last layer's matrix was transposed: call the layer, self.W_O(…), which does that by itself",
     )
     with torch.no_grad():
         merged = (expected - layer.bias) @ torch.linalg.inv(layer.weight.T)
     ensure(
-        not np.allclose(output, merged, atol=1e-5),
+        not np.allclose(output, merged, atol=1e-4),
         "W_O is made, but not used: what is returned should go through the last layer, self.W_O(…)",
+    )
+    ensure(
+        not np.allclose(output, x + expected, atol=1e-5),
+        "x is added to the output: that sum is made in lab 09, around this layer. Return what the last layer says",
+    )
+    ensure(
+        not np.allclose(output, expected - layer.bias.detach(), atol=1e-5),
+        "the bias of the last layer is missing: call the layer, self.W_O(…), instead of multiplying by its matrix",
     )
     close(
         output,
         expected,
         "the weights are right, the output is not: values from the memory, merge_heads, then W_O",
+        atol=1e-5,
     )
 
 
@@ -354,7 +484,7 @@ def the_four_layers(MultiHeadAttention: Any) -> None:
 def self_attention_as_pytorch(MultiHeadAttention: Any) -> None:
     """Self-attention agrees with PyTorch's module, with and without a mask."""
     ours, theirs = _twins(MultiHeadAttention, 12, 3)
-    x = torch.randn(2, 5, 12, dtype=torch.double)
+    x = torch.randn(2, 5, 12)
     _agree(ours, theirs, x, None, None)
     _agree(ours, theirs, x, None, torch.ones(5, 5, dtype=torch.bool).tril())
 
@@ -363,9 +493,21 @@ def self_attention_as_pytorch(MultiHeadAttention: Any) -> None:
 def cross_attention_as_pytorch(MultiHeadAttention: Any) -> None:
     """Three German words listen to four English ones, as in PyTorch's module."""
     ours, theirs = _twins(MultiHeadAttention, 8, 2)
-    x, memory = torch.randn(2, 3, 8, dtype=torch.double), torch.randn(2, 4, 8, dtype=torch.double)
+    x, memory = torch.randn(2, 3, 8), torch.randn(2, 4, 8)
     _agree(ours, theirs, x, memory, None)
-    _agree(ours, theirs, x, memory, torch.tensor([[[True] * 4], [[True, True, False, False]]]))
+    padding = torch.tensor([[[True] * 4], [[True, True, False, False]]])
+    _agree(ours, theirs, x, memory, padding)
+    _agree(ours, theirs, x, memory, padding & torch.ones(3, 4, dtype=torch.bool).tril())
+    with torch.no_grad():
+        for weight in theirs.parameters():
+            weight.copy_(torch.randn(weight.shape) / 2)
+        _copy(theirs, ours)
+        again, expected = _pair(ours(x, memory))[0], theirs(x, memory, memory)[0]
+    hint = (
+        "when the numbers in the layers have changed, as in training, the output is not right any more: is something kept of an earlier "
+        "call, the keys and values of this memory, say?"
+    )
+    close(again, expected, hint, atol=1e-4)
 
 
 @public_check("MultiHeadAttention")
@@ -387,24 +529,55 @@ def every_layer_learns(MultiHeadAttention: Any) -> None:
 
 def _attention_class(attention_maps: Any) -> Any:
     """The student's own MultiHeadAttention, from the notebook that the function lives in."""
-    module = getattr(inspect.unwrap(attention_maps), "__globals__", {}).get("MultiHeadAttention")
-    ensure(module is not None, "write and run MultiHeadAttention first: this function looks for such layers")
-    return module
+    kind = names_beside(attention_maps).get("MultiHeadAttention")
+    ensure(kind is not None, "write and run MultiHeadAttention first: this function looks for such layers")
+    try:
+        heard = kind(4, 2)(torch.randn(1, 3, 4), torch.randn(1, 5, 4))
+        works = issubclass(kind, nn.Module) and isinstance(heard, (tuple, list)) and len(heard) == 2
+    except Exception as error:
+        if is_stub(error):
+            raise
+        works = False
+    ensure(
+        works,
+        "the model of this check is made of your `MultiHeadAttention`, which is not right yet: mend that first",
+    )
+    return kind
 
 
 class _TwoLayers(nn.Module):
-    """A small model: x listens to itself, then to a memory."""
+    """A small model: x listens to itself, then to a memory. A copy of it counts its runs in the same list."""
 
     def __init__(self, attention: Any) -> None:
         super().__init__()
         self.first, self.norm = attention(4, 2), nn.LayerNorm(4)
         self.deep = nn.ModuleList([attention(4, 4)])
-        self.runs = 0
+        runs: list[bool] = []
+        self.count, self.runs = runs.append, lambda: len(runs)
 
     def forward(self, x: Tensor, memory: Tensor) -> Tensor:
-        self.runs += 1
-        output: Tensor = self.deep[0](self.norm(self.first(x)[0]), memory)[0]
-        return output
+        self.count(True)
+        return _output(self.deep[0](self.norm(_output(self.first(x))), memory))
+
+
+def _output(result: Any) -> Tensor:
+    """The first part of what a layer of attention returns; a hint where a hook has put something else in its place."""
+    ensure(
+        isinstance(result, (tuple, list)) and len(result) == 2,
+        "with your hooks a layer no longer returns its pair: what a hook returns takes the place of the output, so let it return nothing",
+    )
+    output: Tensor = result[0]
+    return output
+
+
+def _no_strangers(maps: dict[Any, Any], model: nn.Module) -> None:
+    """A hint when there are names that the model does not know."""
+    known = dict(model.named_modules())
+    ensure(
+        all(name in known for name in maps if isinstance(name, str)),
+        "there are names of layers that this model does not have: is your dictionary made outside of the function, and holds the maps of "
+        "another model? Make a new one in each call",
+    )
 
 
 @public_check("attention_maps")
@@ -414,6 +587,7 @@ def both_layers_are_found(attention_maps: Any) -> None:
     x, memory = torch.randn(1, 3, 4), torch.randn(1, 5, 4)
     maps = attention_maps(model, x, memory)
     ensure(isinstance(maps, dict), "return a dictionary: {name: weights}")
+    _no_strangers(maps, model)
     names = sorted(map(str, maps))
     ensure(
         names not in (["deep.0"], [[*dict(model.named_modules())][-1]]),
@@ -424,20 +598,49 @@ def both_layers_are_found(attention_maps: Any) -> None:
         names == ["deep.0", "first"],
         f"the names should be first and deep.0, as named_modules() gives them, but they are {names}",
     )
-    first = _shape(
-        maps["first"], (1, 2, 3, 3), "the map of the first layer", ": is it the second part of the output?"
-    )
-    _shape(maps["deep.0"], (1, 4, 3, 5), "the map of the second layer")
-    ensure(model.runs == 1, f"the model ran {model.runs} times: once is enough")
     with torch.no_grad():
-        close(first, model.first(x)[1], "the map of the first layer is not what that layer computes")
+        output, expected = model.first(x)
+    first = _tensor(maps["first"], "the map of the first layer")
+    ensure(
+        first.shape != output.shape or not np.allclose(first, output),
+        "the map of the first layer is what that layer says, the first part of its output; the weights are the second",
+    )
+    first = _shape(
+        first, (1, 2, 3, 3), "the map of the first layer", ": (B, h, T_q, T_k), as the layer returns it"
+    )
+    _shape(
+        maps["deep.0"],
+        (1, 4, 3, 5),
+        "the map of the second layer",
+        ": (B, h, T_q, T_k), as the layer returns it",
+    )
+    ensure(model.runs() > 0, "the model did not run: call model(*inputs), once")
+    ensure(model.runs() == 1, f"the model ran {model.runs()} times: once is enough")
+    close(first, expected, "the map of the first layer is not what that layer computes", atol=1e-5)
+
+
+@public_check("attention_maps")
+def a_layer_is_its_own_model(attention_maps: Any) -> None:
+    """A single layer is a model, too: one map, under the name "", whatever was asked before."""
+    layer, x = _attention_class(attention_maps)(4, 2), torch.randn(1, 3, 4)
+    maps = attention_maps(layer, x)
+    ensure(isinstance(maps, dict), "return a dictionary: {name: weights}")
+    ensure(
+        "" in maps,
+        "the model may be a layer of attention itself: named_modules() yields it first, with the name “”",
+    )
+    _no_strangers(maps, layer)
+    others = sorted(str(name) for name in maps if name != "")
+    ensure(not others, f"the only name should be “”, but there is {' and '.join(others)}, too")
+    _shape(maps[""], (1, 2, 3, 3), "the map of the only layer")
 
 
 @public_check("attention_maps")
 def the_model_is_left_as_it_was(attention_maps: Any) -> None:
-    """Afterwards no hook is left, and the maps are cut off from the gradient."""
-    model = _TwoLayers(_attention_class(attention_maps))
-    maps = attention_maps(model, torch.randn(1, 3, 4), torch.randn(1, 5, 4))
+    """Afterwards the model is as it was, and the maps are cut off from the gradient."""
+    model, inputs = _TwoLayers(_attention_class(attention_maps)), (torch.randn(1, 3, 4), torch.randn(1, 5, 4))
+    maps = attention_maps(model, *inputs)
+    ensure(isinstance(maps, dict), "return a dictionary: {name: weights}")
     left = sum(len(module._forward_hooks) for module in model.modules())
     ensure(
         all(module.training for module in model.modules()),
@@ -447,10 +650,22 @@ def the_model_is_left_as_it_was(attention_maps: Any) -> None:
         all(weight.requires_grad for weight in model.parameters()),
         "the model's weights can't learn any more: detach the maps, not the model",
     )
-    ensure(left == 0, f"{left} hooks are left on the model: keep the handles and call remove() on each")
+    hooks = "1 hook is" if left == 1 else f"{left} hooks are"
+    ensure(left == 0, f"{hooks} left on the model: keep the handles and call remove() on each")
     ensure(
         not any(getattr(weights, "requires_grad", False) for weights in maps.values()),
         "the maps still hang on the gradient: .detach()",
+    )
+    model.eval()
+    older = model.first.register_forward_hook(lambda *_: None)
+    attention_maps(model, *inputs)
+    ensure(
+        not any(module.training for module in model.modules()),
+        "the model was in evaluation mode and is left in training mode: leave its mode alone, or put back what it was",
+    )
+    ensure(
+        older.id in model.first._forward_hooks,
+        "a hook that somebody else had left at the model is gone: remove your own only, by their handles",
     )
 
 

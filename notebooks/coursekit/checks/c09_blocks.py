@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from coursekit.checks.api import Hint, close, ensure, public_check
+from coursekit.checks.api import Hint, close, ensure, learned, public_check
 from coursekit.checks.break_it import impostor
 
 _NORMS = (
@@ -58,7 +58,8 @@ def _has(module: nn.Module, *parts: str) -> None:
 
 def _learned(module: nn.Module, expected: dict[str, tuple[int, ...]]) -> None:
     """A hint when the learned numbers have other names or shapes than ``expected``."""
-    shapes = {name: tuple(value.shape) for name, value in module.named_parameters() if value.requires_grad}
+    found = learned(module, expected.__contains__)
+    shapes = {name: tuple(value.shape) for name, value in found.items()}
     for name, shape in expected.items():
         ensure(name in shapes, f"there should be learned numbers called “{name}”, but there are none")
         ensure(shapes[name] == shape, f"“{name}” should have shape {shape}, but it has shape {shapes[name]}")
@@ -437,7 +438,7 @@ def _only_norms(block: Any, result: Any, x: torch.Tensor, count: int, when: str)
 
 def _usual_eps(block: nn.Module, count: int) -> None:
     """A hint when a norm of the block is right for loud words, but not for words so quiet that its eps shows."""
-    numbers, x = dict(block.named_parameters()), _words(2, 6)
+    numbers, x = dict(block.named_parameters(remove_duplicate=False)), _words(2, 6)
     for number in range(1, count + 1):
         norm = getattr(block, f"norm{number}")
         weight, bias = (numbers[f"norm{number}.{kind}"].detach() for kind in ("weight", "bias"))

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from coursekit.checks.api import Hint, close, ensure, equal, public_check
+from coursekit.checks.api import Hint, close, ensure, equal, learned, public_check
 from coursekit.checks.break_it import impostor
 from coursekit.provided.p08_multi_head import MultiHeadAttention
 
@@ -153,8 +153,9 @@ def names_and_first_weights(Transformer: Any) -> None:
     """Its parts have the names of the text, the embeddings start small, and nothing else is learned."""
     model = _built(Transformer)
     parts = ("source_embedding.", "target_embedding.", "encoder.", "decoder.")
-    learned = [name for name, value in model.named_parameters() if value.requires_grad]
-    extra = [name for name in learned if not name.startswith(parts)]
+    extra = [
+        name for name in learned(model, lambda name: name.startswith(parts)) if not name.startswith(parts)
+    ]
     ensure(
         not extra, f"it learns more than the text says: {', '.join(extra)} (the output uses target_embedding)"
     )

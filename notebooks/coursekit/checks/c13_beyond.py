@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from coursekit.checks.api import Hint, close, ensure, public_check
+from coursekit.checks.api import Hint, close, ensure, learned, public_check
 from coursekit.checks.break_it import impostor
 
 _LAYERS = tuple(
@@ -203,8 +203,8 @@ def its_parts_have_their_names(TinyLM: Any) -> None:
     """The parts are embedding, position, blocks and head, and the logits have shape (B, T, V)."""
     torch.manual_seed(0)
     model = TinyLM(9, 8, 2, 12, 2, 6, True)
-    found = {name.split(".")[0] for name, value in model.named_parameters() if value.requires_grad}
     wanted = {"embedding", "position", "blocks", "head"}
+    found = {name.split(".")[0] for name in learned(model, lambda name: name.split(".")[0] in wanted)}
     ensure(
         found == wanted,
         f"what is learned should be in embedding, position, blocks and head, but it is in {', '.join(sorted(found)) or 'nothing'}",

@@ -6,6 +6,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FunctionType
 
 from coursekit.notebook.progress import say
@@ -50,7 +51,15 @@ def until_written() -> Iterator[None]:
 
 
 def _is_of_the_notebook(value: object) -> bool:
-    return isinstance(value, (FunctionType, type)) and value.__module__ == "__main__"
+    """Whether a value is a function or a class of the notebook, or an object that can be called like one.
+
+    A model can be called, too, but the cells themselves use one name for several models.
+    """
+    if isinstance(value, partial):
+        return True
+    if isinstance(value, (FunctionType, type)) or hasattr(type(value), "cache_info"):
+        return getattr(value, "__module__", "") == "__main__"
+    return callable(value) and type(value).__module__ == "__main__" and not hasattr(type(value), "forward")
 
 
 def _is_expected(error: Exception) -> bool:

@@ -144,6 +144,41 @@ def test_an_answer_that_ends_the_program_is_told_so(cards):
     assert earlier.count("→ your function ends the program") == 1
 
 
+_KINDS = {
+    "a partial": "import functools\ndef _rows(axis, sentences, weights):\n{body}\ntransition_matrix = functools.partial(_rows, 1)\n",
+    "an object": "class Rows:\n    def __call__(self, sentences, weights):\n    {body}\ntransition_matrix = Rows()\n",
+    "an object of a derived class": "class Rows:\n    def __call__(self, sentences, weights):\n    {body}\n"
+    "class More(Rows):\n    pass\ntransition_matrix = More()\n",
+    "behind a library's decorator": "import torch\n@torch.no_grad()\ndef transition_matrix(sentences, weights):\n{body}\n",
+    "behind a decorator of the notebook": "import functools\ndef logged(f):\n    @functools.wraps(f)\n    def inner(*given):\n"
+    "        return f(*given)\n    return inner\n@logged\ndef transition_matrix(sentences, weights):\n{body}\n",
+    "behind a cache": "import functools\n@functools.cache\ndef transition_matrix(sentences, weights):\n{body}\n",
+}
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+def test_whatever_can_be_called_is_looked_into_for_the_earlier_answers_it_uses(cards, kind):
+    _, later = cards(WRONG + _KINDS[kind].format(body="    return [], normalise_rows(np.ones((2, 2)))"))
+    assert FIRST in later
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+def test_whatever_can_be_called_shows_the_names_of_its_notebook(kind):
+    names = {"__name__": "__main__", "mark": object()}
+    exec(_KINDS[kind].format(body="    return sentences"), names)
+    assert api.names_beside(names["transition_matrix"])["mark"] is names["mark"]
+
+
+def test_what_is_learned_is_said_once_under_the_name_that_is_asked_for():
+    torch = pytest.importorskip("torch")
+    module = torch.nn.Module()
+    module.layers = torch.nn.ModuleList([torch.nn.Linear(2, 3), torch.nn.Linear(3, 2, bias=False)])
+    module.W_Q = module.layers[0]
+    module.layers[1].requires_grad_(False)
+    assert list(api.learned(module, {"W_Q.weight", "W_Q.bias"}.__contains__)) == ["W_Q.weight", "W_Q.bias"]
+    assert list(api.learned(module, lambda name: False)) == ["layers.0.weight", "layers.0.bias"]
+
+
 def test_an_array_of_texts_is_not_called_an_array_instead_of_numbers():
     with pytest.raises(api.Hint, match="but it holds text"):
         api.numbers(np.array(["0.5"]))

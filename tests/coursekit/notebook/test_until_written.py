@@ -97,3 +97,18 @@ def test_a_helper_whose_name_a_figure_takes_is_put_back(monkeypatch):
         raise ZeroDivisionError
     assert notebook.cosine is cosine
     assert (notebook.loss(0), notebook.rate) == (5, 4)
+
+
+def test_also_one_that_is_a_partial_a_cached_function_or_an_object(monkeypatch):
+    notebook = ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", notebook)
+    source = (
+        "import functools\nhalf = functools.partial(pow, 2)\n@functools.cache\ndef slow(x):\n    return x\n"
+        "class Head:\n    def __call__(self):\n        return 1\nhead = Head()\n"
+        "class Model:\n    def forward(self):\n        return 1\n    __call__ = forward\nmodel = Model()"
+    )
+    exec(source, vars(notebook))
+    before = {name: vars(notebook)[name] for name in ("half", "slow", "head")}
+    with until_written():
+        exec("half, slow, head, model = 1, 2, 3, None", vars(notebook))
+    assert {name: vars(notebook)[name] for name in before} == before and notebook.model is None
