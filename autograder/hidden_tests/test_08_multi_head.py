@@ -484,9 +484,9 @@ def test_training_changes_nothing(student, rng):
     """In training mode nothing is left to chance: the result is the same again, and so are the weights of who hears all alike."""
     module, theirs = _twins(student, rng, 12, 3, scale=0.0)
     module.train()
-    x = _tensor(rng, 2, 5, 12)
-    (output, weights), (_, maps) = _both(module, theirs, x)
-    again = _two(module(x))
+    x, mask = _tensor(rng, 2, 5, 12), torch.ones(5, 5, dtype=torch.bool).tril()
+    (output, weights), (_, maps) = _both(module, theirs, x, None, mask)
+    again = _two(module(x, mask=mask))
     same = all(
         np.array_equal(as_array(a), as_array(b)) for a, b in zip((output, weights), again, strict=True)
     )
@@ -496,7 +496,7 @@ def test_training_changes_nothing(student, rng):
     expect_close(weights, maps, "the weights in training mode")
 
 
-@hidden_test("MultiHeadAttention", weight=5)
+@hidden_test("MultiHeadAttention", weight=6.5)
 @_with_right_attention
 def test_all_of_it_at_once(student, rng):
     """In training, with biases, a memory and masks, it is nn.MultiheadAttention."""
@@ -541,6 +541,7 @@ with torch.no_grad():
 @_with_right_attention
 def test_it_computes_with_the_numbers_of_now(student, rng):
     """After the layers' numbers have changed, as in training, the same words and memory are heard with the new ones."""
+    _build(student, 12, 3, torch.double)  # it is a module
     x, memory = _tensor(rng, 2, 3, 12), _tensor(rng, 2, 4, 12)
     theirs = nn.MultiheadAttention(12, 3, batch_first=True, dtype=torch.double)
     states = []
