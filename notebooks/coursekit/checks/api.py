@@ -248,7 +248,7 @@ def _is_right_here(lab: str, question: str, place: int, function: Any, name: str
         with contextlib.suppress(time_limit.TookTooLong):
             time_limit.within(time_limit.SECONDS, run_check, checks[place], function)
 
-    return is_not_at_fault(again, _globals_of(function), name, known)
+    return is_not_at_fault(again, names_beside(function), name, known)
 
 
 def _names_used(answer: Any) -> set[str]:
