@@ -547,7 +547,7 @@ with until_written():
     needs("sparse_mask")
     fig, axes = plt.subplots(1, 5, figsize=(9.6, 2.5))
     for ax, kind in zip(axes, ("full", "causal", "local", "dilated", "global")):
-        mask = sparse_mask(kind, 16)
+        mask = torch.as_tensor(sparse_mask(kind, 16))
         ax.imshow(mask, cmap=ListedColormap(["#e8ecef", BLUE]), vmin=0, vmax=1)
         ax.set(xticks=[], yticks=[], xlabel="listens to j")
         ax.set_title(f"{kind}: {int(mask.sum())}", fontsize=11)
@@ -565,7 +565,7 @@ with until_written():
 with until_written():
     needs("sparse_mask")
     for kind in ("full", "causal", "local", "dilated", "global"):
-        mask = sparse_mask(kind, 16).float()
+        mask = torch.as_tensor(sparse_mask(kind, 16)).float()
         heard, reached = torch.eye(16), []  # heard[i, j] > 0: position i can know something of position j
         for _ in range(16):
             heard = ((mask @ heard) > 0).float()
@@ -597,7 +597,8 @@ def window_attention(q, k, v, width):
 with until_written():
     needs("sparse_mask")
     q, k, v = torch.randn(3, 50, 16)
-    print("the same result as the mask:", torch.allclose(full_attention(q, k, v, sparse_mask("local", 50, 8)), window_attention(q, k, v, 8), atol=1e-5))
+    mask = torch.as_tensor(sparse_mask("local", 50, 8))
+    print("the same result as the mask:", torch.allclose(full_attention(q, k, v, mask), window_attention(q, k, v, 8), atol=1e-5))
 
 # %% tags=["skip-grading"]
 def milliseconds(function, *arguments):
@@ -617,13 +618,13 @@ with until_written():
     styles = dict(zip(kinds, ("-", "-", "-", "--", ":")))
     fig, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.5))
     for kind, colour in kinds.items():
-        left.loglog(lengths, [int(sparse_mask(kind, T, 8).sum()) for T in lengths], color=colour, label=kind, ls=styles[kind])
+        left.loglog(lengths, [int(torch.as_tensor(sparse_mask(kind, T, 8)).sum()) for T in lengths], color=colour, label=kind, ls=styles[kind])
     left.set_title("Full and causal grow with T², the others with T")
     left.set(xlabel="length T", ylabel="pairs allowed")
     left.legend()
     inputs = {T: torch.randn(3, T, 32) for T in lengths}
     right.loglog(lengths, [milliseconds(full_attention, *inputs[T]) for T in track(lengths, "timing")], color=INK, label="all pairs")
-    right.loglog(lengths, [milliseconds(full_attention, *inputs[T], sparse_mask("local", T, 8)) for T in lengths], color=RED, ls="--", label="all pairs, then a mask")
+    right.loglog(lengths, [milliseconds(full_attention, *inputs[T], torch.as_tensor(sparse_mask("local", T, 8))) for T in lengths], color=RED, ls="--", label="all pairs, then a mask")
     right.loglog(lengths, [milliseconds(window_attention, *inputs[T], 8) for T in lengths], color=ORANGE, label="window only")
     right.set_title("On long texts a window saves time, a mask alone does not")
     right.set(xlabel="length T", ylabel="milliseconds, this computer")
@@ -730,7 +731,7 @@ labels = torch.tensor(digits.target)
 
 with until_written():
     needs("patchify")
-    patches = patchify(images[:1], 2)
+    patches = torch.as_tensor(patchify(images[:1], 2))
     fig = plt.figure(figsize=(8.6, 2.4))
     picture, *small = fig.subplot_mosaic([["image"] * 4 + [f"{r}{c}" for c in range(8)] for r in range(2)]).values()
     picture.imshow(images[0, ..., 0], cmap="gray_r")
@@ -754,7 +755,7 @@ class TinyViT(nn.Module):
         self.head = nn.Linear(d_model, 10)
 
     def forward(self, images):
-        x = self.embed(patchify(images, self.p)) + self.position
+        x = self.embed(torch.as_tensor(patchify(images, self.p), dtype=images.dtype)) + self.position
         for block in self.blocks:
             x = block(x)
         return self.head(x.mean(dim=1))
@@ -873,7 +874,7 @@ with until_written():
     needs("mel_spectrogram")
     fig, axes = plt.subplots(1, 2, figsize=(9.4, 3.3), sharey=True)
     for ax, sound, title in ((axes[0], rising_tone, "Each octave is a larger step than the last"), (axes[1], spoken, "a, i, u: the bright bands tell them apart")):
-        mels = mel_spectrogram(sound, RATE, n_mels=32)
+        mels = np.asarray(mel_spectrogram(sound, RATE, n_mels=32))
         shown = ax.imshow(mels.T, origin="lower", aspect="auto", vmin=-4.3, vmax=8.7, extent=(0, len(sound) / RATE, 0, 32))
         ax.set_xlabel("seconds")
         ax.set_title(title, fontsize=10.5)
@@ -882,7 +883,7 @@ with until_written():
     axes[0].set_ylabel("mel band")
     fig.colorbar(shown, ax=axes, label="ln power")
     plt.show()
-    print(f"{len(spoken):,} samples became {mel_spectrogram(spoken, RATE).shape[0]} frames: tokens for the same block as before")
+    print(f"{len(spoken):,} samples became {len(mel_spectrogram(spoken, RATE))} frames: tokens for the same block as before")
 
 # %% [markdown]
 # **And now through the block.** Each frame is a vector, so a linear layer, positions and *your* `EncoderBlock` take over, as they did with patches. One vowel held still would be too easy: the mean of its frames says nearly all. So let it hear *two*: *au* or *ua*, *ai* or *ia*,
