@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -474,6 +475,27 @@ def _agree(
     )
 
 
+def _listens_to(ours: Any, theirs: nn.MultiheadAttention, x: Tensor, memory: Tensor) -> None:
+    """A hint when x, the listener, and a memory of the same length have changed places."""
+    with torch.no_grad():
+        output, weights = _pair(ours(x, memory))
+        exchanged, itself = (theirs(a, b, b, average_attn_weights=False)[1] for a, b in ((memory, x), (x, x)))
+        own_values = theirs(x, memory, x)[0]
+    weights = _shape(weights, tuple(itself.shape), "the weights", ": (B, h, T_q, T_k), one map for each head")
+    ensure(
+        not np.allclose(weights, exchanged, atol=1e-5),
+        "the roles are exchanged: queries are made of x, which listens, and keys and values of the memory",
+    )
+    ensure(
+        not np.allclose(weights, itself, atol=1e-5),
+        "x listens to itself, although there is a memory: keys and values are made of the memory",
+    )
+    ensure(
+        not np.allclose(_shape(output, tuple(x.shape), "the output"), own_values, atol=1e-5),
+        "what is heard comes from x, although there is a memory: the values are made of the memory, self.W_V(memory)",
+    )
+
+
 @public_check("MultiHeadAttention")
 def the_four_layers(MultiHeadAttention: Any) -> None:
     """Four linear layers with the names of the text, and nothing else that is learned."""
@@ -494,6 +516,7 @@ def cross_attention_as_pytorch(MultiHeadAttention: Any) -> None:
     """Three German words listen to four English ones, as in PyTorch's module."""
     ours, theirs = _twins(MultiHeadAttention, 8, 2)
     x, memory = torch.randn(2, 3, 8), torch.randn(2, 4, 8)
+    _listens_to(ours, theirs, x, torch.randn(2, 3, 8))
     _agree(ours, theirs, x, memory, None)
     padding = torch.tensor([[[True] * 4], [[True, True, False, False]]])
     _agree(ours, theirs, x, memory, padding)
@@ -529,7 +552,7 @@ def every_layer_learns(MultiHeadAttention: Any) -> None:
 
 def _attention_class(attention_maps: Any) -> Any:
     """The student's own MultiHeadAttention, from the notebook that the function lives in."""
-    kind = names_beside(attention_maps).get("MultiHeadAttention")
+    kind: Any = names_beside(attention_maps).get("MultiHeadAttention")
     ensure(kind is not None, "write and run MultiHeadAttention first: this function looks for such layers")
     try:
         heard = kind(4, 2)(torch.randn(1, 3, 4), torch.randn(1, 5, 4))
@@ -553,7 +576,8 @@ class _TwoLayers(nn.Module):
         self.first, self.norm = attention(4, 2), nn.LayerNorm(4)
         self.deep = nn.ModuleList([attention(4, 4)])
         runs: list[bool] = []
-        self.count, self.runs = runs.append, lambda: len(runs)
+        self.count: Callable[[bool], None] = runs.append
+        self.runs: Callable[[], int] = lambda: len(runs)
 
     def forward(self, x: Tensor, memory: Tensor) -> Tensor:
         self.count(True)
