@@ -14,7 +14,7 @@ from autograder.collect.git_times import commit_time
 from autograder.collect.names import KINDS, TYPED, Owned, kind_and_why, owned, without_wrapper
 from autograder.collect.times import Times, read_times
 from autograder.collect.whose import certain
-from autograder.course.class_list import ClassList
+from autograder.course.class_list import ClassList, Person
 from autograder.course.lists import same_name
 from autograder.course.other_lab import other_lab
 from autograder.course.policy_file import class_list, settings
@@ -133,6 +133,7 @@ def _by_student(files: Sequence[Owned], job: _Job) -> dict[str, list[Owned]]:
     by_student: dict[str, list[Owned]] = defaultdict(list)
     for one in files:
         by_student[one.student].append(one)
+    _refuse_another_courses_list([some[0] for some in by_student.values()], job)
     person_of = {folder: _person(some[0], job) for folder, some in by_student.items()}
     result: dict[str, list[Owned]] = {}
     for folder, some in by_student.items():
@@ -148,17 +149,36 @@ def _by_student(files: Sequence[Owned], job: _Job) -> dict[str, list[Owned]]:
     return result
 
 
+def _differ(person: Person, one: Owned) -> bool:
+    return bool(person.name and one.name) and not same_name(person.name, one.name)
+
+
+def _refuse_another_courses_list(owners: Sequence[Owned], job: _Job) -> None:
+    """A class list most of whose numbers of Canvas's are other people's is of another course. One may have a new name."""
+    if job.kind != "canvas":
+        return
+    known = [(one, person) for one in owners if (person := job.people.of_canvas(one.number)) is not None]
+    others = [(one, person) for one, person in known if _differ(person, one)]
+    if 2 * len(others) > len(known):
+        one, person = others[0]
+        raise UserError(
+            f"The class list says that Canvas's number {one.number} is “{person.name}”, the download says “{one.name}”, and "
+            f"so for {len(others)} of {len(known)}: the list is another course's, and nothing was collected."
+        )
+
+
 def _person(one: Owned, job: _Job) -> str:
     """Who on the class list a file's owner is ("" when that is not certain)."""
     if not job.people:
         return ""
     if job.kind == "canvas":
         person = job.people.of_canvas(one.number)
-        if person is not None and person.name and one.name and not same_name(person.name, one.name):
-            raise UserError(
-                f"The class list says that Canvas's number {one.number} is “{person.name}”, the download says “{one.name}”: "
-                "the list is another course's, and nothing was collected."
+        if person is not None and _differ(person, one):
+            job.notes.append(
+                f"{one.student}: Canvas's number {one.number} is “{person.name}” on the class list and “{one.name}” in the download: "
+                "the folder keeps the download's name, until you mend the list."
             )
+            return ""
         return person.student if person is not None else ""
     if job.kind == "moodle":
         named = job.people.named(one.name)

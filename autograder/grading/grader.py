@@ -245,24 +245,24 @@ def _asks_a_person(question: QuestionResult) -> str:
 
 
 def _diagnosis(clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRun]) -> Answer | None:
-    """The misconception behind it, unless comparing the values takes too long."""
+    """The misconception behind it, unless comparing the values takes too long. Looking for one never costs a grade."""
     known = candidates(lab, question, runs)  # what they return is computed at nobody's expense
     try:
         with clock.judging():
             return with_same_values(known, runs)
-    except JudgedTooLong:
+    except (Exception, JudgedTooLong):
         return None
 
 
 def _symptom(clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | None:
-    """What the values show, unless looking at them takes too long."""
+    """What the values show, unless looking at them takes too long. A value of a strange kind shows nothing."""
     if all(run.result.passed for run in runs):
         return None
     master_runs(lab, question)  # made once for the class, at nobody's expense
     try:
         with clock.judging():
             return find_symptom(lab, question, runs)
-    except JudgedTooLong:
+    except (Exception, JudgedTooLong):
         return None
 
 
@@ -277,18 +277,21 @@ def _missing_names(runs: Sequence[TestRun], question: str, repaired: Repaired, t
 def _answers_differ(session: Session, clock: JudgeClock, function: str, runs: Sequence[TestRun]) -> bool:
     """Whether the first test that failed by its values sees others when it runs once more, on the same inputs."""
     failed = next((run for run in runs if not run.result.passed and run.error is None and run.trace), None)
-    if failed is None or not traces_match(
-        failed.trace, failed.trace
-    ):  # what cannot be compared equals nothing
+    if failed is None or not _same_traces(clock, failed, failed):  # what cannot be compared equals nothing
         return False
     status = session.status
     again, end = run_in(session, clock, function, failed.test)
     session.status = status  # how the second time ended is nobody's fault
+    return not end and bool(again.trace) and _same_traces(clock, again, failed) is False
+
+
+def _same_traces(clock: JudgeClock, one: TestRun, other: TestRun) -> bool | None:
+    """Whether two runs saw the same values; None where that cannot be said."""
     try:
         with clock.judging():
-            return not end and bool(again.trace) and not traces_match(again.trace, failed.trace)
-    except JudgedTooLong:
-        return False
+            return traces_match(one.trace, other.trace)
+    except (Exception, JudgedTooLong):
+        return None
 
 
 def _cause(runs: Sequence[TestRun], symptom: Symptom | None, shown_error: str) -> str | None:

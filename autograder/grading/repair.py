@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -176,9 +177,10 @@ def repair(raw: bytes, template: Template) -> Repaired:
                 )
             result.cells.append(_locked_cell(grade_id, template))
         else:
-            result.cells.append(_student_cell(cell, grade_id, grade_id in seen, template, result.notes))
+            result.cells.append(_student_cell(cell, grade_id, template, result.notes))
         if grade_id is not None:
             seen.add(grade_id)
+    _name_answers(result, template)
     _insert_missing(result, template, seen)
     _put_tests_after_answers(result, template)
     _drop_overlong_code(result)
@@ -332,12 +334,9 @@ def kept_name(question: str) -> str:
     return f"__graded_{question}__"
 
 
-def _student_cell(
-    cell: dict[str, Any], grade_id: str | None, again: bool, template: Template, notes: list[str]
-) -> Cell:
+def _student_cell(cell: dict[str, Any], grade_id: str | None, template: Template, notes: list[str]) -> Cell:
     """A cell of the student's: an answer, or one they added."""
     kind, source = cell["kind"], cell["source"]
-    metadata: dict[str, Any] = {}
     if grade_id is not None:
         master = template.named[grade_id]
         if kind != master.cell_type:
@@ -345,14 +344,8 @@ def _student_cell(
                 f"The answer cell “{grade_id}” had become {kind} and was read as {master.cell_type}."
             )
             kind = master.cell_type
-        if again:
-            notes.append(
-                f"The answer cell “{grade_id}” stood there twice; both were run, the later one counts."
-            )
-        else:
-            metadata = dict(master.metadata)
     # Built by hand: nbformat validates every new cell, which costs more than running most of them.
-    node = nbformat.from_dict({"cell_type": kind, "metadata": metadata, "source": source})
+    node = nbformat.from_dict({"cell_type": kind, "metadata": {}, "source": source})
     if kind == "code":
         node.update(outputs=[], execution_count=None)
     run = source if kind == "code" else ""
@@ -360,6 +353,30 @@ def _student_cell(
     if run and (original is not None or run.strip() in _skipped_sources(template)):
         run = "" if run.strip() in _skipped_sources(template) else definitions_of(run)
     return Cell(node, grade_id, run if run.strip() else "")
+
+
+def _name_answers(result: Repaired, template: Template) -> None:
+    """Give each answer its metadata. Of several copies the last that is not as it was received counts; of such none runs."""
+    copies: dict[str, list[Cell]] = defaultdict(list)
+    for cell in result.cells:
+        if cell.grade_id is not None and not _is_locked(template.named[cell.grade_id]):
+            copies[cell.grade_id].append(cell)
+    for grade_id, cells in copies.items():
+        master = template.named[grade_id]
+        changed = [cell for cell in cells if cell.node.source.strip() != master.source.strip()]
+        (changed or cells)[-1].node.metadata = nbformat.from_dict(dict(master.metadata))
+        if len(cells) == 1:
+            continue
+        which = "the later one counts"
+        if changed and changed[-1] is not cells[-1]:
+            which = "the last that was changed counts"
+            for cell in cells:
+                cell.run = "" if cell not in changed else cell.run
+        result.notes.append(f"The answer cell “{grade_id}” stood there {_times(len(cells))}; {which}.")
+
+
+def _times(number: int) -> str:
+    return "twice" if number == 2 else f"{number} times"
 
 
 def _skipped_sources(template: Template) -> set[str]:

@@ -113,7 +113,8 @@ def _as_numbers(value: Any) -> np.ndarray | None:
         array = np.asarray(value)
         return array if array.dtype != object else None
     if isinstance(value, range):
-        return np.arange(value.start, value.stop, value.step)
+        array = np.array(value)  # of objects where the numbers are too large for any other
+        return array if array.dtype != object else None
     if isinstance(value, (list, tuple)):
         if len(kinds := set(map(type, value))) == 1 and kinds <= {bool, int, float, complex, str}:
             return _flat(value)

@@ -1,4 +1,4 @@
-"""Millions of twisted frames, notebooks, cells, zips and names through the readers of strangers' bytes, outside pytest.
+"""Millions of twisted frames, values, notebooks, cells, zips and names through the readers of strangers' bytes, outside pytest.
 
 ``python -m tests.attacks.fuzz --minutes 20 --only frames,zips`` prints how many became a value and how many were refused, the
 slowest one, and how the process's memory grew; it ends with status 1 where an input does anything else, and leaves
@@ -9,6 +9,7 @@ reach, if it is installed.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import copy
 import gc
 import json
@@ -16,6 +17,7 @@ import random
 import struct
 import sys
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,7 +31,10 @@ from autograder.course.masters import course_root, lab_name, solved
 from autograder.grading.forbidden_calls import TooLongToRead, forbidden_used
 from autograder.grading.repair import Template, repair
 from autograder.grading.submissions import Unreadable
+from autograder.grading.symptoms import symptom_of
 from autograder.sandbox import wire
+from autograder.testing.evidence import values_match
+from autograder.testing.expect import expect_close, expect_equal
 from autograder.testing.safe_errors import safe_message
 
 from . import fuzz_class
@@ -169,6 +174,92 @@ def _places(tree: Any) -> Iterator[tuple[Any, Any]]:
             yield holder, key
             if isinstance(value, (list, dict)):
                 waiting.append(value)
+
+
+# ------------------------------------------------------------------------------------------------- values
+
+_TYPES = ("f8", "f4", "f2", "c8", "c16", "i8", "u8", "u1", "i1", "b1", "U3", "S3", ">f8", "g")
+_SHAPES = ((), (0,), (1,), (3,), (4,), (4, 4), (1, 4), (2, 3, 4), (0, 3), (1, 1, 1))
+_ODD_NUMBERS = (
+    0,
+    1,
+    -1,
+    2.5,
+    float("nan"),
+    float("inf"),
+    1e308,
+    5e-324,
+    -(2**63),
+    2**64 - 1,
+    2**9000,
+    True,
+    1j,
+    complex("nan"),
+)
+_ODD_OTHERS = (
+    None,
+    "",
+    "é",
+    "x" * 600,
+    b"zz",
+    ...,
+    range(10**30, 0),
+    range(10**30, 10**30 + 3),
+    range(5, 0, -1),
+    slice(1, None),
+)
+_RIGHT = (
+    1.5, 3, True, "text", None, np.arange(12.0).reshape(3, 4), np.eye(4), np.ones((2, 3), bool), [1, 2, 3], ["a", "b"], [("a", "b")],
+    {"a": 1}, {("a", "b"): 0.5}, (np.ones(3), np.zeros((2, 2))), torch.ones(2, 3), torch.eye(3, dtype=torch.bool), [[1, 2], [3]], b"ab",
+    np.array([1 + 1j, 2]), (3, [1, 2], "x"), torch.tensor(1.5, requires_grad=True),
+)  # fmt: skip
+
+
+def _odd_value(rng: random.Random, depth: int = 0) -> Any:
+    kind = rng.randrange(3 if depth > 3 else 9)
+    if kind == 0:
+        return rng.choice(_ODD_NUMBERS)
+    if kind == 1:
+        return rng.choice(_ODD_OTHERS)
+    if kind == 2:
+        with np.errstate(all="ignore"):
+            numbers = np.array(
+                [rng.choice((0, 1, 0.5, rng.gauss(0, 1), float("nan"), 1e308)) for _ in range(24)]
+            )
+            return np.resize(numbers, rng.choice(_SHAPES)).astype(rng.choice(_TYPES))
+    if kind == 3:
+        return torch.from_numpy(np.resize(np.arange(6.0), rng.choice(_SHAPES))).to(
+            rng.choice((torch.float32, torch.bfloat16, torch.int64, torch.bool, torch.complex64))
+        )
+    items = [_odd_value(rng, depth + 1) for _ in range(rng.choice((0, 1, 2, 3, 40)))]
+    if kind == 4:
+        return tuple(items)
+    if kind == 5:
+        return {rng.choice(_TEXTS): item for item in items}
+    return items if kind < 8 else items[:1] * 5
+
+
+def twisted_values(rng: random.Random) -> Iterator[bytes]:
+    """What a student's function may return, as it comes over the wire."""
+    while True:
+        with contextlib.suppress(wire.WireError, RecursionError):
+            yield wire.encode(_odd_value(rng))
+
+
+def read_value(data: bytes) -> str:
+    """Compare and describe it, beside what is right: a verdict each."""
+    try:
+        value = wire.decode(data)
+    except wire.WireError:
+        return "refused"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for right in _RIGHT:
+            symptom_of(value, right), values_match(value, right), values_match(right, value)
+            for expect in (expect_close, expect_equal):
+                with contextlib.suppress(Exception):  # a test that raises is a failed test
+                    expect(value, right)
+    return "compared"
 
 
 # ---------------------------------------------------------------------------------------------- notebooks
@@ -374,6 +465,7 @@ def main() -> None:
         return
     kinds = {
         "frames": (twisted_frames, read_frame),
+        "values": (twisted_values, read_value),
         "notebooks": (twisted_notebooks, notebook_reader()),
         "cells": (twisted_cells, read_cell),
         **fuzz_class.READERS,

@@ -96,6 +96,39 @@ def test_a_doubled_answer_runs_twice_and_its_test_comes_after_the_second(noteboo
     assert names.index("test_normalise_rows") > max(i for i, n in enumerate(names) if n == "normalise_rows")
 
 
+def test_of_several_copies_the_last_that_was_changed_counts(notebook, template):
+    """Somebody who copies a cell first, and writes into one of the two, has written one answer."""
+    at = position(notebook, "normalise_rows")
+    received = template.named["normalise_rows"].source
+    answer = notebook.cells[at].source
+    for first, second, counts in ((answer, received, 0), (received, answer, 1), ("def f(): pass", answer, 1)):
+        copies = [
+            nbformat.from_dict(dict(notebook.cells[at], id=f"copy-{n}", source=text))
+            for n, text in enumerate((first, second))
+        ]
+        changed = nbformat.from_dict(
+            dict(notebook, cells=[*notebook.cells[:at], *copies, *notebook.cells[at + 1 :]])
+        )
+        repaired = repair(raw(changed), template)
+        own = [cell for cell in repaired.cells if cell.grade_id == "normalise_rows"]
+        assert ["nbgrader" in cell.node.metadata for cell in own] == [n == counts for n in range(2)]
+        assert own[counts].run == answer
+        assert counts or received not in repaired.executed_source(), "what was not written takes no name away"
+        assert sum("stood there twice" in note for note in repaired.notes) == 1
+
+
+def test_of_a_written_answers_copies_the_one_that_was_written_counts(notebook, template):
+    [name] = [
+        n for n, c in template.named.items() if c.cell_type == "markdown" and c.metadata.nbgrader.grade
+    ][:1]
+    at = position(notebook, name)
+    written = dict(notebook.cells[at], id="mine", source="Because the rows sum to one.")
+    notebook.cells[at].source = template.named[name].source
+    notebook.cells.insert(at + 1, nbformat.from_dict(written))
+    own = [cell for cell in repair(raw(notebook), template).cells if cell.grade_id == name]
+    assert [cell.node.source for cell in own if "nbgrader" in cell.node.metadata] == [written["source"]]
+
+
 def test_an_answer_turned_into_markdown_is_read_as_code(notebook, template):
     cell = notebook.cells[position(notebook, "normalise_rows")]
     cell["cell_type"] = "markdown"

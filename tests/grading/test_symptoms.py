@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from autograder.grading.symptoms import find_symptom, symptom_of
+from autograder.testing.evidence import values_match
 from autograder.testing.run import run_question, student_with_answer
 
 RNG = np.random.default_rng(5)
@@ -147,3 +148,13 @@ def test_what_an_answer_asks_a_given_function_is_not_taken_for_its_result():
     answer = student_with_answer("11_decoding", "greedy", greedy)
     symptom = find_symptom("11_decoding", "greedy", run_question("11_decoding", "greedy", answer))
     assert symptom is None or "axis" not in symptom.sentence
+
+
+@pytest.mark.parametrize(
+    "value", [TABLE * (1 + 1j), TABLE + 0j, range(10**30, 0), range(10**30, 10**30 + 4), [10**400, 1]]
+)
+def test_a_value_of_a_strange_kind_has_a_symptom_or_none_and_ends_nothing(value):
+    for expected in (TABLE, 1.5, [1, 2, 3], SHARES[0], True):
+        symptom_of(value, expected)
+        symptom_of(expected, value)
+        values_match(value, expected)
