@@ -11,6 +11,7 @@ import nbformat
 import pytest
 
 from autograder.collect import collect
+from autograder.course import policy_file
 from autograder.errors import UserError
 from tests.collect.test_collect import LAB, LATER, folder_of, zip_of
 
@@ -128,6 +129,27 @@ def test_a_plain_list_and_github_classrooms_grades_give_the_times(tmp_path: Path
     grades = "github_username,student_repository_name,submission_timestamp\nada,lab-07-ada,2026-03-03 08:00:00 UTC\n"
     collect(source, out, LAB, times=listed(tmp_path / "g.csv", grades))
     assert stamps(out)["ada"] == "2026-03-03 08:00:00 UTC"
+
+
+def test_one_new_name_on_canvas_is_said_and_another_courses_list_is_refused(tmp_path, out, course_at):
+    roster = tmp_path / "roster.csv"
+    roster.write_text("student,name,canvas id\nada,Ada Lovelace,101\nbo,Bo Bohr,102\nmallory,Mallory M,103\n")
+    course_at(f'roster = "{roster}"')
+    files = {
+        f"{who}_{number}_9_{LAB}.ipynb": who
+        for who, number in (("lovelaceada", 101), ("bohrbo", 102), ("batman", 103))
+    }
+    done = collect(zip_of(tmp_path / "c.zip", dict(files)), out, LAB)
+    assert done.kind == "canvas" and set(done.students) == {"ada", "bo", "batman_103"}
+    assert any(
+        "103 is “Mallory M” on the class list and “batman” in the download" in note for note in done.notes
+    )
+    roster.write_text("student,name,canvas id\nx,Xenia X,101\ny,Yoko Y,102\nmallory,Batman,103\n")
+    policy_file.use(None)
+    with pytest.raises(
+        UserError, match="so for 2 of 3: the list is another course's, and nothing was collected"
+    ):
+        collect(zip_of(tmp_path / "c.zip", dict(files)), tmp_path / "other", LAB)
 
 
 def test_a_github_name_that_is_a_classmates_login_changes_nothing_of_the_classmates(tmp_path, out, course_at):
