@@ -841,10 +841,10 @@ with until_written():
 
 # ### Question 5 · `bleu` ●●○ (20 minutes, 3 points)
 #
-# `bleu(hypotheses, references)` returns the corpus BLEU, a number from 0 to 100.
+# `bleu(hypotheses, references)` returns the corpus BLEU, a number from 0 to 100, not rounded.
 #
 # * Both are lists of the same length; item $i$ is a sentence, a **list of words** (strings). Each translation has one reference.
-# * Words are compared as they are: no lower-casing, no cutting.
+# * Words are compared as they are: no lower-casing, no cutting. A punctuation mark is a word, too.
 # * If for some n nothing matches (or there are no n-grams at all), BLEU is 0. A translation may be empty; it then just has no n-grams.
 #
 # (`sacrebleu` and `nltk` know the answer; here they may not be asked. `collections.Counter` helps: `a & b` keeps the smaller counts.)

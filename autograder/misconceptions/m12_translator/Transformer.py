@@ -351,6 +351,58 @@ class TransformerThatDropsItsAnswer(_Model):
         return super().choose(self.drop(y))
 
 
+@misconception(
+    "Transformer",
+    title="the root in the encoder only",
+    keeps="the encoder, the masks, the learning and the dropout are right",
+)
+class TransformerWithTheRootInTheEncoder(_Model):
+    """Your encoder multiplies its embeddings by √d_model, your decoder does not. Both sides need the root."""
+
+    def embed(self, numbers, table):
+        factor = self.root if table is self.source_embedding else 1.0
+        return table(numbers) * factor + self.places(numbers, table)
+
+
+@misconception(
+    "Transformer", title="unknown words are masked like padding", keeps="right for sentences of known words"
+)
+class TransformerThatHidesUnknownWords(_Model):
+    """Your mask of the source hides UNKNOWN as well. Only PAD is hidden: that there is a word, and where, counts even if nobody knows it."""
+
+    def source_mask(self, source):
+        return (source > 3).unsqueeze(1)
+
+
+@misconception(
+    "Transformer",
+    title="the mask of the last sentence that was encoded",
+    keeps="right where decode follows encode for the same sentence",
+)
+class TransformerWithAMaskOnItself(_Model):
+    """Your decoder takes the mask that encode has left on self, and not the one that it is given. With another sentence encoded in between it
+    hides the wrong words: use decode's argument."""
+
+    def encode(self, source):
+        memory, self.kept = super().encode(source)
+        return memory, self.kept
+
+    def decode(self, target, memory, memory_mask):
+        return super().decode(target, memory, self.kept)
+
+
+@misconception(
+    "Transformer", title="the decoder has four heads, whatever heads is", keeps="the encoder is right"
+)
+class DecoderOfFourHeads(_Model):
+    """Your encoder's blocks get the number of heads, your decoder's always have four. Each block takes (d_model, heads, d_ff, dropout)."""
+
+    def __init__(self, source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0):
+        super().__init__(source_size, target_size, d_model, heads, d_ff, layers, dropout)
+        fixed = 4 if d_model % 4 == 0 else heads
+        self.decoder = nn.ModuleList(DecoderBlock(d_model, fixed, d_ff, dropout) for _ in range(layers))
+
+
 @alternative("Transformer")
 class TransformerWithATiedLinear(_Model):
     def __init__(self, source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0):

@@ -204,6 +204,50 @@ def bleu_of_the_lengths_that_are_there(hypotheses, references):
     return 100 * _brevity(hypotheses, references) * (_geometric(there) if there else 0.0)
 
 
+@misconception(
+    "bleu", title="empty translations are skipped", keeps="right unless one translation of several is empty"
+)
+def bleu_without_the_empty(hypotheses, references):
+    """You skip the pairs whose translation is empty, so the words of their references are missing in r: who says nothing is not punished. They
+    count as any others."""
+    kept = [(h, r) for h, r in zip(hypotheses, references, strict=True) if h]
+    return (
+        100
+        * _brevity([h for h, _ in kept], [r for _, r in kept])
+        * _geometric(_precisions(hypotheses, references))
+    )
+
+
+@misconception("bleu", title="punctuation marks are dropped", keeps="right for sentences without any")
+def bleu_without_marks(hypotheses, references):
+    """You throw punctuation marks away. They are words like any other: they are compared, and they make n-grams."""
+    bare = [
+        [[word for word in words if word not in ".,!?;:"] for words in side]
+        for side in (hypotheses, references)
+    ]
+    return 100 * _brevity(*bare) * _geometric(_precisions(*bare))
+
+
+@misconception("bleu", title="the score is rounded", keeps="right to two decimals")
+def bleu_rounded(hypotheses, references):
+    """Your score is rounded to two decimals. Return it as it is: whoever prints it can round it."""
+    return round(100 * _brevity(hypotheses, references) * _geometric(_precisions(hypotheses, references)), 2)
+
+
+@misconception(
+    "bleu",
+    title="a short sentence counts with an n-gram that it does not have",
+    keeps="right for sentences of four words or more",
+)
+def bleu_with_one_n_gram_at_least(hypotheses, references):
+    """You count at least one n-gram of each length in each translation. A sentence of two words has no 3-grams, and adds none to the total."""
+    product = 1.0
+    for n in (1, 2, 3, 4):
+        matches, _ = _counts(hypotheses, references, n)
+        product *= matches / sum(max(1, len(words) - n + 1) for words in hypotheses)
+    return 100 * _brevity(hypotheses, references) * product**0.25
+
+
 @alternative("bleu")
 def bleu_by_joined_sums(hypotheses, references):
     return 100 * _brevity(hypotheses, references) * _geometric(_precisions(hypotheses, references))

@@ -67,8 +67,8 @@ def cache_of_the_newest(attention, x, h, cache=None):
     keeps="outputs and cache are right; the argument is changed",
 )
 def cache_that_grows_in_place(attention, x, h, cache=None):
-    """Your outputs are right, but the tensors of the cache that you were given have grown. A beam goes on from one cache in several ways,
-    so it must stay as it is: torch.cat makes new ones."""
+    """Your outputs are right, but the cache that you were given has grown. A beam goes on from one cache in several ways, so it must stay as it
+    is: torch.cat makes new tensors, and a new pair holds them."""
     keys, values = _grown(attention, x, cache)
     if cache is not None:
         cache[0].data, cache[1].data = keys.data, values.data
@@ -106,7 +106,11 @@ def without_the_last_layer(attention, x, h, cache=None):
     return _heard(attention, x, *grown, h), grown
 
 
-@misconception("cached_attention", title="the vectors are kept, not keys and values")
+@misconception(
+    "cached_attention",
+    title="the vectors are kept, not keys and values",
+    keeps="what it says word by word is right; the work that it should save is done",
+)
 def cache_of_vectors(attention, x, h, cache=None):
     """You keep the vectors x and compute all keys and values again in each call, which is the work that the cache should save. Keep W_K(x) and W_V(x)."""
     words = x if cache is None else torch.cat([cache[0], x], dim=1)
@@ -155,6 +159,38 @@ def cache_in_heads(attention, x, h, cache=None):
         else [part.transpose(1, 2).flatten(2) if part.dim() == 4 else part for part in cache],
     )
     return attention.W_O(_heard(attention, x, *grown, h)), tuple(_heads(part, h) for part in grown)
+
+
+@misconception(
+    "cached_attention",
+    title="the layer keeps the cache",
+    keeps="right where each call goes on from the last one",
+)
+def cache_on_the_layer(attention, x, h, cache=None):
+    """You keep keys and values on the attention itself, and do not look at those that you are given. A beam goes on from one cache in several
+    ways: use the argument."""
+    attention.kept = _grown(attention, x, None if cache is None else attention.kept)
+    return attention.W_O(_heard(attention, x, *attention.kept, h)), attention.kept
+
+
+@misconception(
+    "cached_attention",
+    title="the root of d_model",
+    keeps="the cache and the first position are right",
+)
+def with_the_root_of_the_model(attention, x, h, cache=None):
+    """Your scores are divided by √d_model. Each head compares d_k = d_model / h columns, so it is √d_k, as in attend."""
+    grown = _grown(attention, x, cache)
+    q, k, v = (_heads(part, h) for part in (attention.W_Q(x), *grown))
+    weights = torch.softmax(q @ k.transpose(-2, -1) / x.shape[-1] ** 0.5, dim=-1)
+    return attention.W_O((weights @ v).transpose(1, 2).flatten(2)), grown
+
+
+@misconception("cached_attention", title="x is added to the output", keeps="all but one sum is right")
+def with_the_way_around(attention, x, h, cache=None):
+    """You add x to the output. That is the way around the sublayer, and the business of the block; attention returns what W_O says."""
+    grown = _grown(attention, x, cache)
+    return x + attention.W_O(_heard(attention, x, *grown, h)), grown
 
 
 @alternative("cached_attention")

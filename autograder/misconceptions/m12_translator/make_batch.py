@@ -142,6 +142,51 @@ def batch_with_a_framed_source(pairs):
     )
 
 
+@misconception(
+    "make_batch", title="an axis of length one goes away", keeps="right for several pairs of several words"
+)
+def batch_squeezed(pairs):
+    """With a single pair your tensors have one axis only: squeeze takes each axis of length one away. A batch of one pair has the shape (1, S)."""
+    sources, targets = _sides(pairs)
+    inputs, labels = _filled([[BOS, *t] for t in targets]), _filled([[*t, EOS] for t in targets])
+    return _filled(sources).squeeze(), inputs.squeeze(), labels.squeeze()
+
+
+def _known(sentence):
+    return [word for word in sentence if word > 3]
+
+
+@misconception(
+    "make_batch", title="unknown words are left out of the source", keeps="right for sentences of known words"
+)
+def batch_without_unknown_words(pairs):
+    """UNKNOWN (3) is gone from your source. An unknown word has a number like any other: the model should learn that something stood there."""
+    sources, targets = _sides(pairs)
+    rows = _filled([_known(s) for s in sources], width=max(map(len, sources)))
+    return rows, _filled([[BOS, *t] for t in targets]), _filled([[*t, EOS] for t in targets])
+
+
+@misconception(
+    "make_batch",
+    title="unknown words are left out of both languages",
+    keeps="right for sentences of known words",
+)
+def batch_of_known_words(pairs):
+    """UNKNOWN (3) is gone from both languages. An unknown word has a number like any other: the model should learn that something stood there."""
+    sources, targets = ([_known(words) for words in side] for side in _sides(pairs))
+    return _filled(sources), _filled([[BOS, *t] for t in targets]), _filled([[*t, EOS] for t in targets])
+
+
+@misconception(
+    "make_batch", title="the labels are filled up with EOS", keeps="source and decoder_input are right"
+)
+def batch_with_labels_full_of_eos(pairs):
+    """Your labels go on with EOS where the sentence has ended. One EOS is enough; then comes PAD, which the loss leaves out."""
+    sources, targets = _sides(pairs)
+    labels = _filled([[*t, EOS] for t in targets])
+    return _filled(sources), _filled([[BOS, *t] for t in targets]), torch.where(labels == PAD, EOS, labels)
+
+
 @alternative("make_batch")
 def batch_by_pad_sequence(pairs):
     def pad(rows):

@@ -142,6 +142,53 @@ def translate_with_gradients(model, source, beam=1, length_penalty=0.0, max_leng
     return _words(_search(model, source, beam, length_penalty, max_length, record=True))
 
 
+def _after_encoding(model, cached, k, alpha, max_length):
+    """The search over a model that has encoded."""
+    model.eval()
+
+    def step(prefixes):
+        with torch.no_grad():
+            return model.decode(torch.tensor(prefixes), *cached)[:, -1].double().log_softmax(-1).numpy()
+
+    return _words(beam_search(step, k, alpha, BOS, EOS, max_length)[0][0])
+
+
+@misconception(
+    "translate",
+    title="the encoder runs in training mode",
+    keeps="right for a model that is in evaluation mode already",
+)
+def translate_with_an_encoder_in_training(model, source, beam=1, length_penalty=0.0, max_length=40):
+    """Your model is put into evaluation mode only after it has encoded, so dropout may throw away parts of the memory. Call model.eval() first."""
+    with torch.no_grad():
+        cached = model.encode(torch.tensor([list(source)]))
+    return _after_encoding(model, cached, beam, length_penalty, max_length)
+
+
+@misconception(
+    "translate",
+    title="gradients are recorded by the encoder",
+    keeps="the translations are right; memory is wasted",
+)
+def translate_with_gradients_of_the_encoder(model, source, beam=1, length_penalty=0.0, max_length=40):
+    """Your translation is right, but PyTorch records what the encoder computes, for a backward pass that never comes: torch.no_grad() belongs
+    around model.encode, too."""
+    model.eval()
+    cached = model.encode(torch.tensor([list(source)]))
+    return _after_encoding(model, cached, beam, length_penalty, max_length)
+
+
+@misconception(
+    "translate",
+    title="the search goes one word further than max_length",
+    keeps="right for translations that end by themselves",
+)
+def translate_with_one_word_more(model, source, beam=1, length_penalty=0.0, max_length=40):
+    """Your search chooses max_length + 1 words, and the last is cut off; but it has decided which hypothesis wins. max_length counts all
+    chosen words, EOS included."""
+    return _words(_search(model, source, beam, length_penalty, max_length + 1))[:max_length]
+
+
 @alternative("translate")
 def translate_without_any_marker(model, source, beam=1, length_penalty=0.0, max_length=40):
     return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,28 @@ def each_language_has_its_own_width(make_batch: Any) -> None:
         close(part, rows, f"with the targets [10, 11, 12] and [13] there should be {rows}")
 
 
+@public_check("make_batch")
+def one_pair_with_unknown_words(make_batch: Any) -> None:
+    """A single pair is a batch, too, and an unknown word has a number like any other."""
+    parts = _three(make_batch([([7, 3, 8], [3, 5])]))
+    for name, part in zip(("source", "decoder_input", "labels"), parts, strict=True):
+        ensure(
+            part.dim() == 2,
+            f"of a single pair {name} has shape {tuple(part.shape)}, but (1, 3) is expected: the axis of the batch stays (no squeeze)",
+        )
+        ensure(
+            3 in part.flatten().tolist(),
+            f"UNKNOWN (3) is gone from {name}: unknown words have a number like any other, and stay",
+        )
+        rows = {"source": [[7, 3, 8]], "decoder_input": [[1, 3, 5]], "labels": [[3, 5, 2]]}[name]
+        close(part, rows, f"of the pair ([7, 3, 8], [3, 5]) {name} should be {rows}")
+    source = _three(make_batch([([7], [5, 6]), ([8], [9, 4])]))[0]
+    ensure(
+        tuple(source.shape) == (2, 1),
+        f"of two source sentences of one word source has shape {tuple(source.shape)}, but (2, 1) is expected",
+    )
+
+
 # --------------------------------------------------------------------------------------------- Transformer
 
 
@@ -214,6 +237,14 @@ def tied(Transformer: Any) -> None:
         not np.allclose(logits.detach()[0], 12**0.5 * table[[1, 5, 6]] @ table.T, atol=1e-4),
         "the positions are missing in decode: German words have places, too",
     )
+    for wrong, hint in (
+        (table[[1, 5, 6]] + _sines(3, 12), "in decode the embeddings are not multiplied by √d_model"),
+        (
+            12**0.5 * (table[[1, 5, 6]] + _sines(3, 12)),
+            "in decode the root multiplies the positions, too: it belongs to the embeddings only",
+        ),
+    ):
+        ensure(not np.allclose(logits.detach()[0], wrong @ table.T, atol=1e-4), hint)
     for softmax, name in ((torch.log_softmax, "log-probabilities"), (torch.softmax, "probabilities")):
         ensure(
             not np.allclose(logits.detach()[0], softmax(torch.tensor(expected), -1), atol=1e-4),
@@ -222,7 +253,7 @@ def tied(Transformer: Any) -> None:
     close(
         logits[0],
         expected,
-        "the logits should be the decoder's output times target_embedding, transposed",
+        "without any blocks the logits should be √d_model · embedding + position of each German word, times target_embedding, transposed",
         atol=1e-4,
     )
 
@@ -261,15 +292,51 @@ def each_block_gets_what_the_last_returned(Transformer: Any) -> None:
 
 
 @public_check("Transformer")
+def decode_uses_what_it_is_given(Transformer: Any) -> None:
+    """What decode says depends on its arguments, and on the number of heads."""
+    model, single = _built(Transformer), Transformer(30, 40, 12, 1, 20, 2).eval()
+    source, target = torch.tensor([[7, 8, 9, 10]]), torch.tensor([[1, 5, 6]])
+    with torch.no_grad():
+        given = model.encode(source)
+        before = model.decode(target, *given)
+        model.encode(torch.tensor([[5, 6, 0, 0]]))
+        ensure(
+            torch.allclose(model.decode(target, *given), before, atol=1e-5),
+            "decode says something else when encode has read another sentence in between: use the memory and the memory_mask that decode is "
+            "given, and keep nothing of encode's on self",
+        )
+        for name in ("encoder", "decoder"):
+            try:
+                getattr(single, name).load_state_dict(getattr(model, name).state_dict())
+            except RuntimeError:  # blocks of somebody's own may have other weights for other heads
+                continue
+            several, one = (
+                stack.encode(source)[0] if name == "encoder" else stack.decode(target, *given)
+                for stack in (model, _with_its_words(single, model))
+            )
+            ensure(
+                not torch.allclose(several, one, atol=1e-5),
+                f"heads = 1 and heads = 3 make no difference in the {name}: hand heads on to each of its blocks",
+            )
+
+
+def _with_its_words(model: Any, other: Any) -> Any:
+    """A model with the embeddings of another."""
+    for name in ("source_embedding", "target_embedding"):
+        getattr(model, name).load_state_dict(getattr(other, name).state_dict())
+    return model
+
+
+@public_check("Transformer")
 def a_batch_is_its_sentences(Transformer: Any) -> None:
     """In a batch each sentence gets the logits that it gets alone; a sentence may have 64 words."""
     model = _built(Transformer)
-    source = torch.tensor([[7, 8, 9, 10], [11, 12, 0, 0], [6, 7, 8, 0]])
+    source = torch.tensor([[7, 8, 9, 10], [11, 3, 0, 0], [6, 7, 8, 0]])
     target = torch.tensor([[1, 5, 6], [1, 7, 8], [1, 9, 4]])
     with torch.no_grad():
         model(torch.full((1, 64), 5), torch.full((1, 64), 6))
         try:
-            mask = model.encode(source)[1]
+            memory, mask = model.encode(source)
         except RuntimeError as error:
             raise Hint(
                 f"with three sentences of 4, 2 and 3 words encode stops ({' '.join(str(error).split())[:90]}): the mask of the "
@@ -279,15 +346,36 @@ def a_batch_is_its_sentences(Transformer: Any) -> None:
             tuple(mask.shape) == (3, 1, 4),
             f"for three sentences the memory mask should have shape (3, 1, 4), but it has {tuple(mask.shape)}",
         )
-        together = model(source, target)
-        alone = [model(s[s != 0][None], t[None])[0] for s, t in zip(source, target, strict=True)]
-    for row, expected in enumerate(alone):
-        close(
-            together[row],
-            expected,
-            f"sentence {row} of a batch gets other logits than alone: does the mask hide the padding of each sentence?",
-            atol=1e-5,
+        ensure(
+            not torch.equal(mask.bool(), (source > 3)[:, None]),
+            "the memory mask hides UNKNOWN (3): that is a word like any other; only PAD is hidden",
         )
+        equal(
+            mask.bool(),
+            (source != 0)[:, None],
+            "the memory mask should be True where the source is not PAD (0)",
+        )
+        together = model(source, target)
+        heard = model.decode(target, memory, torch.ones_like(mask))
+        ensure(
+            not torch.allclose(together[1], heard[1], atol=1e-5),
+            "the German words listen to the padding of the source: hand memory_mask on to each block of the decoder",
+        )
+        for row, (s, t) in enumerate(zip(source, target, strict=True)):
+            words = s[s != 0][None]
+            close(
+                memory[row, : words.shape[1]],
+                model.encode(words)[0][0],
+                f"in a batch sentence {row} gets another memory than alone: hand the mask on to each block of the encoder, so that nobody "
+                "listens to padding",
+                atol=1e-5,
+            )
+            close(
+                together[row],
+                model(words, t[None])[0],
+                f"sentence {row} of a batch gets other logits than alone: does the mask hide the padding of each sentence?",
+                atol=1e-5,
+            )
 
 
 @public_check("Transformer")
@@ -364,7 +452,7 @@ class _Told(nn.Module):
         for word, after in table.items():
             for following, probability in after.items():
                 rows[word, following] = probability
-        self.rows, self.encoded, self.recorded = rows.log(), 0, False
+        self.rows, self.encoded, self.recorded = rows.log(), 0, ""
         self.source: list[int] = []
         self.dropout = nn.Dropout(0.5)
 
@@ -372,6 +460,10 @@ class _Told(nn.Module):
         self.encoded += 1
         ensure(isinstance(source, Tensor) and source.dim() == 2, "encode wants the source as a tensor (1, S)")
         self.source = source[0].tolist()
+        ensure(
+            not self.training, "encode runs while the model is in training mode: call model.eval() before it"
+        )
+        self.recorded = self.recorded or ("encoding" if torch.is_grad_enabled() else "")
         return self._memory(source), (source != 0)[:, None]
 
     @staticmethod
@@ -389,7 +481,7 @@ class _Told(nn.Module):
         )
         ensure(fits, "decode should get the memory and its mask as encode returned them, for all n prefixes")
         ensure(not self.training, "the model is still in training mode: call model.eval() first")
-        self.recorded = self.recorded or torch.is_grad_enabled()
+        self.recorded = self.recorded or ("decoding" if torch.is_grad_enabled() else "")
         # The 3 goes away in a softmax, and would favour short sentences without one.
         logits: Tensor = self.dropout(self.rows[target]) - 3
         return logits
@@ -422,9 +514,17 @@ def the_words_as_they_are(translate: Any) -> None:
     """The source goes in as it is, and an unknown word comes out like any other."""
     model = _Told({1: {4: 1.0}, 4: {3: 1.0}, 3: {5: 1.0}, 5: {2: 1.0}})
     said = list(translate(model, [6, 3, 7]))
+    framed = [word for word in model.source if word not in (1, 2)] == [6, 3, 7]
+    why = (
+        ", without BOS or EOS"
+        if framed
+        else "; UNKNOWN (3) is one like any other"
+        if model.source == [6, 7]
+        else ""
+    )
     ensure(
         model.source == [6, 3, 7],
-        f"for the source [6, 3, 7] encode got {model.source}: hand over the words as they are, without BOS or EOS",
+        f"for the source [6, 3, 7] encode got {model.source}: hand over the words as they are{why}",
     )
     ensure(
         said != [4, 5], "UNKNOWN (3) is gone from the translation: leave out BOS and EOS, and nothing else"
@@ -452,6 +552,13 @@ def it_stops(translate: Any) -> None:
         "the fifth word is missing, though EOS never came: leave out EOS and not whatever stands last",
     )
     equal(list(said), [5, 6, 5, 6, 5], "with max_length = 5 it should say 5 words")
+    table = {1: {4: 0.6, 5: 0.4}, 4: {6: 0.5, 7: 0.5}, 5: {8: 1.0}}
+    equal(
+        list(translate(_Told(table), [4], beam=2, max_length=1)),
+        [4],
+        "with beam = 2 and max_length = 1 it should be [4], of probability .6 against .4 for [5]: the search ends after max_length words, "
+        "and what would follow does not count",
+    )
 
 
 @public_check("translate")
@@ -464,7 +571,10 @@ def the_encoder_runs_once(translate: Any) -> None:
         model.encoded == 1,
         f"the encoder ran {model.encoded} times: call encode once, before the search, and keep the memory",
     )
-    ensure(not model.recorded, "gradients are recorded while decoding: use torch.no_grad()")
+    ensure(
+        not model.recorded,
+        f"gradients are recorded while {model.recorded}: model.encode and model.decode both belong under torch.no_grad()",
+    )
 
 
 # ---------------------------------------------------------------------------------------- cached_attention
@@ -488,6 +598,14 @@ def _output_and_cache(result: Any) -> tuple[Tensor, Tensor, Tensor]:
     return output.detach().double(), cache[0].detach().double(), cache[1].detach().double()
 
 
+def _with_scores_times(attention: MultiHeadAttention, factor: float) -> MultiHeadAttention:
+    """The same layers, but for the scores."""
+    other = copy.deepcopy(attention)
+    other.W_Q.weight *= factor
+    other.W_Q.bias *= factor
+    return other
+
+
 @public_check("cached_attention")
 def the_first_position(cached_attention: Any) -> None:
     """Without a cache a position listens to itself alone, and the cache holds its key and its value."""
@@ -496,6 +614,10 @@ def the_first_position(cached_attention: Any) -> None:
     with torch.no_grad():
         key, value, expected = attention.W_K(x), attention.W_V(x), attention(x)[0]
     equal(list(output.shape), [2, 1, 6], "the output should have shape (B, 1, d_model)")
+    ensure(
+        not torch.allclose(output, x + expected),
+        "x is added to the output: that is the business of the block around the attention; return W_O of what was heard",
+    )
     ensure(
         not torch.allclose(output, value),
         "the output is what the heads heard: it has to go through W_O as well",
@@ -522,11 +644,14 @@ def word_by_word_is_all_at_once(cached_attention: Any) -> None:
     x = torch.randn(1, 4, 8).double()
     with torch.no_grad():
         expected = attention(x, mask=torch.ones(4, 4, dtype=torch.bool).tril())[0]
+        so_far = torch.ones(4, 4, dtype=torch.bool).tril()
         one_head = _one_head(attention, x)
-        cache: list[Tensor] = []
+        wide, bare = (_with_scores_times(attention, factor)(x, mask=so_far)[0] for factor in (0.5**0.5, 2.0))
+        given: list[Any] = [None]
         for t in range(4):
-            result = cached_attention(attention, x[:, t : t + 1], 2, cache or None)
+            result = cached_attention(attention, x[:, t : t + 1], 2, given[-1])
             output, *cache = _output_and_cache(result)
+            given.append(result[1])
             equal(
                 list(output.shape),
                 [1, 1, 8],
@@ -546,6 +671,14 @@ def word_by_word_is_all_at_once(cached_attention: Any) -> None:
                     not torch.allclose(output, one_head[:, t : t + 1]),
                     "this is attention with one head: cut queries, keys and values with split_heads",
                 )
+                ensure(
+                    not torch.allclose(output, wide[:, t : t + 1]),
+                    "the scores are divided by √d_model: a head has d_k = d_model / h columns, so it is √d_k (attend does it)",
+                )
+                ensure(
+                    not torch.allclose(output, bare[:, t : t + 1]),
+                    "the scores are not divided by √d_k, the columns of a head (attend does it)",
+                )
             close(output, expected[:, t : t + 1], f"position {t} says something else than in one go")
             equal(
                 list(cache[0].shape),
@@ -558,6 +691,14 @@ def word_by_word_is_all_at_once(cached_attention: Any) -> None:
             not torch.allclose(part, right.flip(1)), f"the {name} stand newest first; the oldest comes first"
         )
         close(part, right, f"after four positions the {name} of the cache should be those of all four")
+    with torch.no_grad():
+        again = _output_and_cache(cached_attention(attention, x[:, 1:2], 2, given[1]))[0]
+    close(
+        again,
+        expected[:, 1:2],
+        "from the cache of one position, given once more, it goes on with something else: a beam goes on from one cache in several ways, so "
+        "use the keys and values that you are given, and keep none elsewhere",
+    )
 
 
 @public_check("cached_attention")
@@ -568,9 +709,10 @@ def each_sentence_its_own_cache(cached_attention: Any) -> None:
     x = torch.randn(3, 3, 8).double()
     with torch.no_grad():
         expected = attention(x, mask=torch.ones(3, 3, dtype=torch.bool).tril())[0]
-        cache: list[Tensor] = []
+        cache = None
         for t in range(3):
-            output, *cache = _output_and_cache(cached_attention(attention, x[:, t : t + 1], 2, cache or None))
+            result = cached_attention(attention, x[:, t : t + 1], 2, cache)
+            output, cache = _output_and_cache(result)[0], result[1]
             close(
                 output,
                 expected[:, t : t + 1],
@@ -598,6 +740,8 @@ def the_sentence_of_the_text(bleu: Any) -> None:
     for wrong, hint in (
         (66.874, "this is the value without the brevity penalty"),
         (0.5475, "multiply by 100"),
+        (55.7284, "the brevity penalty is e^(1 − r/c), not c/r"),
+        (60.3269, "n-grams of 4 words are missing, or the root is not the fourth"),
         (79.002, "the brevity penalty makes the score larger: it is e^(1 − r/c), with r for the references"),
         (
             81.681,
@@ -606,7 +750,11 @@ def the_sentence_of_the_text(bleu: Any) -> None:
         (55.6055, "take the fourth root of the product of the precisions, not their mean"),
     ):
         ensure(abs(float(score) - wrong) > 0.006, f"{float(score):.4g}: {hint}")
-    close(score, 54.7518, "the BLEU of the text's example should be 54.75", atol=1e-3)
+    rounded = [round(54.75182535, digits) for digits in range(6)]
+    ensure(
+        float(score) not in rounded, f"{score} is 54.75182… rounded: return the score as it is, not rounded"
+    )
+    close(score, 54.7518, "the BLEU of the text's example should be 54.7518", atol=1e-3)
 
 
 @public_check("bleu")
@@ -632,7 +780,16 @@ def one_corpus(bleu: Any) -> None:
     hypotheses, references = [list("abcde"), list("xy")], [list("abcde"), list("xz")]
     score = bleu(hypotheses, references)
     ensure(abs(float(score) - 50) > 1e-3, "this is the mean of the sentences' scores; sum the counts first")
-    close(score, 90.9988, "two sentences: sum matches and totals over both, then divide", atol=1e-3)
+    ensure(
+        abs(float(score) - 76.5206) > 1e-3,
+        "“x y” is counted with one 3-gram and one 4-gram, but a sentence of two words has none: L − n + 1 n-grams, and never fewer than 0",
+    )
+    close(
+        score,
+        90.9988,
+        "“a b c d e” and “x y” for “a b c d e” and “x z” should get 91.00 together: of 7, 5, 3 and 2 n-grams 6, 4, 3 and 2 match",
+        atol=1e-3,
+    )
     close(bleu([list("ab")], [list("ab")]), 0.0, "without any 3-gram the score is 0")
 
 
@@ -666,7 +823,7 @@ def each_sentence_its_own_reference(bleu: Any) -> None:
 
 @public_check("bleu")
 def one_brevity_and_capitals(bleu: Any) -> None:
-    """One brevity penalty for the whole corpus; a capital makes another word."""
+    """One brevity penalty for the whole corpus; a capital or another mark makes another word."""
     score = bleu([list("abcde"), list("abcdefg")], [list("abcdef"), list("abcdef")])
     ensure(
         abs(float(score) - 80.0864) > 1e-3,
@@ -681,6 +838,15 @@ def one_brevity_and_capitals(bleu: Any) -> None:
     score = bleu([list("Abcdef")], [list("abcdef")])
     ensure(abs(float(score) - 100) > 1e-3, "A and a are two different words: do not lower the case")
     close(score, 75.9836, "with one capital too many the score should be 75.98", atol=1e-3)
+    score = bleu([list("abcde?")], [list("abcde.")])
+    ensure(abs(float(score) - 100) > 1e-3, "“?” and “.” are two different words: drop no punctuation marks")
+    close(score, 75.9836, "with a “?” for the “.” the score should be 75.98", atol=1e-3)
+    score = float(bleu([list("abcdef"), []], [list("abcdef"), list("xyz")]))
+    ensure(
+        abs(score - 100) > 1e-3,
+        "where one translation of two is empty the score is 100: the words of its reference count in r like any others",
+    )
+    close(score, 60.6531, "“a b c d e f” for itself and nothing for “x y z” should get 60.65", atol=1e-3)
 
 
 # ------------------------------------------------------------------------------------- Break it to believe it

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from coursekit.data.vocabulary import SPECIALS, MakeBatch, Pair
 from coursekit.errors import UserError
+from coursekit.provided.p06_positions import sinusoidal
 from coursekit.translator.training import Training, fresh
 from coursekit.translator.word_model import exact_match
 
@@ -76,16 +77,14 @@ def learn(
 
 
 def switch_off(model: nn.Module, part: str, heads: int = HEADS) -> None:
-    """Take one of ``PARTS`` out of a model (the shift is not in the model, but in its batches).
-
-    UserError where the model keeps its positions under another name than the text's.
-    """
-    if part == "positions":
-        table = getattr(model, "positions", None)
-        if not isinstance(table, Tensor):
-            raise UserError("Your Transformer has no table `positions`, so they cannot be switched off here.")
+    """Take one of ``PARTS`` out of a model (the shift is not in the model, but in its batches)."""
+    table = getattr(model, "positions", None)
+    if part == "positions" and isinstance(table, Tensor):
         with torch.no_grad():
             table.zero_()
+    elif part == "positions":  # a model that keeps them elsewhere, or makes them anew
+        for name in ("source_embedding", "target_embedding"):
+            getattr(model, name).register_forward_hook(_without_the_place)
     for module in model.modules():
         layer = getattr(module, "W_Q", None)
         if part == "the root of d_k" and isinstance(layer, nn.Linear):
@@ -93,6 +92,12 @@ def switch_off(model: nn.Module, part: str, heads: int = HEADS) -> None:
         if part in ("skips", "norms") and hasattr(module, "feed_forward"):
             block = _decoder_block if hasattr(module, "cross_attention") else _encoder_block
             module.forward = types.MethodType(block(part), module)
+
+
+def _without_the_place(embedding: Any, inputs: Any, words: Tensor) -> Tensor:
+    """Embeddings (B, T, D) to which √D · embedding + position leaves no position."""
+    T, D = words.shape[-2:]
+    return words - torch.as_tensor(sinusoidal(T, D)).to(words.dtype) / D**0.5
 
 
 def _times(factor: float) -> Callable[[nn.Module, Any, Tensor], Tensor]:

@@ -180,6 +180,19 @@ def test_each_part_of_the_bench_can_be_switched_off(lab, part):
     )
 
 
+@pytest.mark.parametrize("kept", ["TransformerWithFrozenPositions", "TransformerWithFullMasks"])
+def test_positions_can_be_switched_off_whatever_a_model_calls_them(kept):
+    torch.manual_seed(0)
+    answers = answers_of("12_translator")["alternative"]["Transformer"]
+    build = next(answer.function for answer in answers if answer.name == kept)
+    model = build(9, 9, d_model=8, heads=2, d_ff=8, layers=2).eval()
+    source, target = torch.tensor([[4, 5, 6]]), torch.tensor([[1, 7, 8]])
+    with torch.no_grad():
+        assert not torch.allclose(model(source, target), model(source.flip(1), target), atol=1e-5)
+        bench.switch_off(model, "positions")
+        assert torch.allclose(model(source, target), model(source.flip(1), target), atol=1e-5)
+
+
 def test_the_bench_knows_its_parts(lab):
     run = bench.learn(lab["Transformer"], lab["make_batch"], vars(p10_training), "the shift", steps=3, size=4)
     assert len(run.losses) == 3 and 0 <= run.right <= 1
