@@ -17,6 +17,9 @@ _MENTION = re.compile(rb"coursekit((?:\.\w+)*)(?:[ \t]+import[ \t]*(\([^)]{0,100
 _EARLIER_LAB = re.compile(rb"(?<!`)\bmine\(\s*\\?[\"'](\d\d?)")
 #: Further mentions are not looked at: no notebook has so many, and a hostile one must not hold up the class.
 _MENTIONS = 2_000
+_NAMES = 20_000
+#: Bytes of a module's name that are read: more than the kit's longest.
+_LONGEST = 200
 
 
 def kit_files_named(source: bytes, lab: str) -> frozenset[str]:
@@ -49,14 +52,20 @@ def _files(lab: str, kit: Path) -> dict[str, Path]:
 
 def _named(source: bytes, files: Mapping[str, Path]) -> frozenset[str]:
     """The files that the source names: each module, and the packages that hold it."""
-    named: set[str] = set()
+    deepest = max((name.count("/") for name in files), default=0) + 1  # parts of the longest module's name
+    modules: set[tuple[str, ...]] = set()
     for mention in islice(_MENTION.finditer(source), _MENTIONS):
-        module = mention[1].decode().split(".")[1:]
-        imported = re.findall(rb"\w+", mention[2] or b"")
-        for parts in (module, *([*module, name.decode()] for name in imported)):
-            for length in range(len(parts) + 1):
-                place = "/".join(parts[:length])
-                named |= {f"{place}.py", f"{place}/__init__.py".lstrip("/")} & files.keys()
+        module = tuple(mention[1][:_LONGEST].decode().split(".")[1 : deepest + 1])
+        modules.add(module)
+        modules.update((*module, name.decode()) for name in re.findall(rb"\w+", mention[2] or b""))
+        if len(modules) > _NAMES:
+            break
+    named = {
+        name
+        for parts in {parts[:length] for parts in modules for length in range(len(parts) + 1)}
+        for name in (f"{'/'.join(parts)}.py", "/".join((*parts, "__init__.py")))
+        if name in files
+    }
     for mention in islice(_EARLIER_LAB.finditer(source), _MENTIONS):
         number = int(mention[1])
         named |= {name for name in files if name.startswith(f"provided/p{number:02d}_")}

@@ -28,7 +28,9 @@ import torch
 
 from autograder.audit.simulate import answered
 from autograder.course.masters import course_root, lab_name, solved
+from autograder.course.other_lab import other_lab
 from autograder.grading.forbidden_calls import TooLongToRead, forbidden_used
+from autograder.grading.kit_imports import kit_files_named
 from autograder.grading.repair import Template, repair
 from autograder.grading.submissions import Unreadable
 from autograder.grading.symptoms import symptom_of
@@ -371,6 +373,7 @@ _TOKENS = (
         "*",
         "**",
     ),
+    *("coursekit", "coursekit.a import (", "mine(", '"# ', '"grade_id": "a"', "import "),
     *("name '", "index ", "shapes ", "dim ", "`", "<", "``", "In [1]: ", ">>> "),
 )
 
@@ -386,7 +389,8 @@ def twisted_cells(rng: random.Random) -> Iterator[bytes]:
 
 
 def read_cell(raw: bytes) -> str:
-    """Read a cell as grading does: for forbidden calls, and a message for its known form."""
+    """Read a cell as grading does: which of the kit and which lab it names, for forbidden calls, and a message for its known form."""
+    kit_files_named(raw, LAB), other_lab(raw, LAB)
     text = raw.decode("utf-8", "surrogatepass")
     safe_message(text, text)
     try:
