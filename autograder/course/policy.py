@@ -72,7 +72,7 @@ class LatePolicy(_Strict):
 
     percent_per_day: Percent
     at_most_percent: Percent = 100.0
-    grace_minutes: Annotated[float, Field(ge=0)] = 0.0
+    grace_minutes: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
 
     def penalty(self, score: float, seconds_late: float) -> float | None:
         """The points that are taken off ``score``; None for nothing."""

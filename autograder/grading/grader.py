@@ -14,7 +14,14 @@ from autograder.course.policy_file import settings, spec
 from autograder.grading import cache_keys
 from autograder.grading.diagnosis import candidates, with_same_values
 from autograder.grading.forbidden_calls import TooLongToRead, forbidden_used, names_forbidden
-from autograder.grading.repair import Repaired, Template, kept_name, made_by_demonstrations, repair
+from autograder.grading.repair import (
+    Repaired,
+    Template,
+    kept_name,
+    made_by_demonstrations,
+    names_bound,
+    repair,
+)
 from autograder.grading.submissions import Notebook, Submission, Unreadable
 from autograder.grading.symptoms import KEPT, Symptom, find_symptom
 from autograder.grading.task import Task
@@ -271,7 +278,9 @@ def _missing_names(runs: Sequence[TestRun], question: str, repaired: Repaired, t
     if not any(run.error is not None and run.error.type_name == "NameError" for run in runs):
         return ""
     answer = "\n".join(cell.run for cell in repaired.cells if cell.grade_id == question)
-    return ", ".join(f"`{name}`" for name in made_by_demonstrations(answer, template))
+    missing = made_by_demonstrations(answer, template)
+    made = names_bound(cell.run for cell in repaired.cells if cell.run) if missing else ()
+    return ", ".join(f"`{name}`" for name in missing if name not in made)
 
 
 def _answers_differ(session: Session, clock: JudgeClock, function: str, runs: Sequence[TestRun]) -> bool:

@@ -11,7 +11,7 @@ import ast
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -271,6 +271,24 @@ def made_by_demonstrations(answer: str, template: Template) -> list[str]:
     own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
     made = frozenset[str]().union(*(demonstration(source).made for source in template.skipped.values()))
     return sorted(({node.id for node in names} & made) - own)
+
+
+def names_bound(sources: Iterable[str]) -> set[str]:
+    """The names that these cells bind, in functions too."""
+    bound = set[str]()
+    for source in sources:
+        try:
+            nodes = [*ast.walk(ast.parse(source[:MAX_READ_FOR_NAMES]))]
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        for node in nodes:
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                bound.add(node.id)
+            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                bound.add(node.name)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                bound |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
+    return bound
 
 
 def _names_in(code: str) -> frozenset[str]:

@@ -18,6 +18,7 @@ from autograder.grading.repair import (
     demonstration,
     kept_name,
     made_by_demonstrations,
+    names_bound,
     repair,
 )
 from autograder.grading.submissions import Unreadable
@@ -198,6 +199,11 @@ def test_names_that_only_a_figures_cell_would_make_are_known():
     assert made_by_demonstrations("def f():\n    return valley + theirs", template) == ["valley"]
     own = "def noam_rate(step, d_model, warmup):\n    fig = step\n    return fig * d_model + valley"
     assert made_by_demonstrations(own, template) == ["valley"]
+
+
+def test_what_any_cell_of_the_students_makes_is_not_missing():
+    sources = ["noise = 1", "def f():\n    import math as m\n    inside = 2", "%magic", "class Box: pass"]
+    assert names_bound(sources) == {"noise", "f", "m", "inside", "Box"}
 
 
 def test_a_helper_in_a_changed_figure_cell_is_still_defined(notebook, template):

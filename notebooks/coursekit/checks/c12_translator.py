@@ -601,8 +601,8 @@ def _output_and_cache(result: Any) -> tuple[Tensor, Tensor, Tensor]:
 def _with_scores_times(attention: MultiHeadAttention, factor: float) -> MultiHeadAttention:
     """The same layers, but for the scores."""
     other = copy.deepcopy(attention)
-    other.W_Q.weight *= factor
-    other.W_Q.bias *= factor
+    other.W_Q.weight.mul_(factor)
+    other.W_Q.bias.mul_(factor)
     return other
 
 
