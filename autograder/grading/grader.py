@@ -278,7 +278,12 @@ def _missing_names(runs: Sequence[TestRun], question: str, repaired: Repaired, t
     if not any(run.error is not None and run.error.type_name == "NameError" for run in runs):
         return ""
     answer = "\n".join(cell.run for cell in repaired.cells if cell.grade_id == question)
-    missing = made_by_demonstrations(answer, template)
+    shown = (
+        cell.node.source
+        for cell in repaired.cells
+        if cell.node.cell_type == "code" and cell.run != cell.node.source
+    )
+    missing = made_by_demonstrations(answer, template, shown)
     made = names_bound(cell.run for cell in repaired.cells if cell.run) if missing else ()
     return ", ".join(f"`{name}`" for name in missing if name not in made)
 

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import nbformat
@@ -30,8 +31,10 @@ MAX_PARTS = 5_000_000
 #: Characters of code in one cell, and in all. As a syntax tree code takes some four hundred times its size.
 MAX_CELL_CODE = 200_000
 MAX_CODE = 1_000_000
-#: Characters of an answer in which names are looked for that nobody has made.
-MAX_READ_FOR_NAMES = 20_000
+#: Characters of code that are parsed here, before any clock runs: twenty times what a long notebook has.
+MAX_FIGURES_CODE = 200_000
+#: Characters of an answer, or of a changed figure's cell, in which names are looked for that nobody has made, and such cells.
+MAX_READ_FOR_NAMES, MAX_CHANGED = 20_000, 20
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,8 @@ class Repaired:
 
     cells: list[Cell] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    #: Characters of figures' cells that were parsed for their definitions.
+    figures_code: int = 0
 
     def executed_source(self) -> list[str]:
         """What runs, cell by cell: a result depends on nothing else of the submission."""
@@ -177,7 +182,7 @@ def repair(raw: bytes, template: Template) -> Repaired:
                 )
             result.cells.append(_locked_cell(grade_id, template))
         else:
-            result.cells.append(_student_cell(cell, grade_id, template, result.notes))
+            result.cells.append(_student_cell(cell, grade_id, template, result))
         if grade_id is not None:
             seen.add(grade_id)
     _name_answers(result, template)
@@ -260,8 +265,11 @@ def _lent(name: str, node: ast.stmt) -> tuple[frozenset[str], str]:
     return frozenset({name}), ast.unparse(asked)
 
 
-def made_by_demonstrations(answer: str, template: Template) -> list[str]:
-    """The names that an answer uses, does not bind itself, and only cells which are not run would make."""
+def made_by_demonstrations(answer: str, template: Template, changed: Iterable[str] = ()) -> list[str]:
+    """The names that an answer uses, does not bind itself, and only cells which are not run would make.
+
+    ``changed``: the sources of such cells as the student has them.
+    """
     try:
         nodes = [*ast.walk(ast.parse(answer[:MAX_READ_FOR_NAMES]))]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -269,16 +277,19 @@ def made_by_demonstrations(answer: str, template: Template) -> list[str]:
     names = [node for node in nodes if isinstance(node, ast.Name)]
     own = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
     own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
-    made = frozenset[str]().union(*(demonstration(source).made for source in template.skipped.values()))
+    short = (source for source in changed if len(source) <= MAX_READ_FOR_NAMES)
+    sources = {*template.skipped.values(), *islice(short, MAX_CHANGED)}
+    made = frozenset[str]().union(*(demonstration(source).made for source in sources))
     return sorted(({node.id for node in names} & made) - own)
 
 
 def names_bound(sources: Iterable[str]) -> set[str]:
     """The names that these cells bind, in functions too."""
-    bound = set[str]()
+    bound, left = set[str](), MAX_FIGURES_CODE
     for source in sources:
+        left -= len(source)
         try:
-            nodes = [*ast.walk(ast.parse(source[:MAX_READ_FOR_NAMES]))]
+            nodes = [*ast.walk(ast.parse(source))] if left >= 0 else []
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         for node in nodes:
@@ -352,9 +363,9 @@ def kept_name(question: str) -> str:
     return f"__graded_{question}__"
 
 
-def _student_cell(cell: dict[str, Any], grade_id: str | None, template: Template, notes: list[str]) -> Cell:
+def _student_cell(cell: dict[str, Any], grade_id: str | None, template: Template, result: Repaired) -> Cell:
     """A cell of the student's: an answer, or one they added."""
-    kind, source = cell["kind"], cell["source"]
+    kind, source, notes = cell["kind"], cell["source"], result.notes
     if grade_id is not None:
         master = template.named[grade_id]
         if kind != master.cell_type:
@@ -369,8 +380,19 @@ def _student_cell(cell: dict[str, Any], grade_id: str | None, template: Template
     run = source if kind == "code" else ""
     original = template.skipped.get(cell["id"])
     if run and (original is not None or run.strip() in _skipped_sources(template)):
-        run = "" if run.strip() in _skipped_sources(template) else definitions_of(run)
+        run = "" if run.strip() in _skipped_sources(template) else _few_definitions(run, result)
     return Cell(node, grade_id, run if run.strip() else "")
+
+
+def _few_definitions(source: str, result: Repaired) -> str:
+    """The definitions of a figure's cell that was changed, which alone of it run: as much as people write, for reading code takes time."""
+    result.figures_code += len(source)
+    if result.figures_code > MAX_FIGURES_CODE:
+        result.notes.append(
+            "A changed cell that does not run when work is graded was not read: its code is too long."
+        )
+        return ""
+    return definitions_of(source)
 
 
 def _name_answers(result: Repaired, template: Template) -> None:

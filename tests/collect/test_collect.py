@@ -349,6 +349,14 @@ def test_what_a_browser_or_a_mac_makes_of_a_notebooks_name_is_the_notebook(tmp_p
     assert submitted(out) == {"ada": "ada", "bo": "bo", "cy": "cy", "di": "di", "em": "em"}
 
 
+def test_a_student_with_many_files_ends_no_collection(tmp_path: Path, out: Path) -> None:
+    files = {f"zoe/.venv/lib/{number}.py": "" for number in range(210_000)}
+    done = collect(
+        zip_of(tmp_path / "c.zip", files | {f"{who}/{LAB}.ipynb": who for who in ("ada", "zoe")}), out, LAB
+    )
+    assert done.students == ("ada", "zoe")
+
+
 def test_a_zip_that_lists_a_million_files_is_not_listed(
     tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -199,6 +199,18 @@ def test_names_that_only_a_figures_cell_would_make_are_known():
     assert made_by_demonstrations("def f():\n    return valley + theirs", template) == ["valley"]
     own = "def noam_rate(step, d_model, warmup):\n    fig = step\n    return fig * d_model + valley"
     assert made_by_demonstrations(own, template) == ["valley"]
+    assert made_by_demonstrations("x = tiny + valley", template, ["tiny = 0.0"]) == ["tiny", "valley"]
+
+
+def test_figures_cells_by_the_hundred_are_not_parsed_without_end(notebook, template):
+    """Reading them took minutes, before any clock ran."""
+    figure = next(cell for cell in notebook.cells if cell["id"] in template.skipped)
+    figure.source = "def helper(x):\n    return x\nx = [" + "1, " * 40_000 + "]"
+    made = json.loads(raw(notebook))
+    made["cells"] += [cell for cell in made["cells"] if cell["id"] == figure["id"]] * 30
+    repaired = repair(json.dumps(made).encode(), template)
+    assert sum("def helper" in source for source in repaired.executed_source()) == 1
+    assert any("was not read: its code is too long" in note for note in repaired.notes)
 
 
 def test_what_any_cell_of_the_students_makes_is_not_missing():

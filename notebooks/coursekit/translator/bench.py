@@ -97,8 +97,8 @@ def switch_off(model: nn.Module, part: str, heads: int = HEADS) -> None:
 def _without_the_place(embedding: Any, inputs: Any, words: Tensor) -> Tensor:
     """Embeddings (B, T, D) to which √D · embedding + position leaves no position."""
     T, D = words.shape[-2:]
-    positions: Tensor = torch.as_tensor(sinusoidal(T, D)).to(words.dtype)
-    return words - positions / D**0.5
+    bare: Tensor = words - torch.as_tensor(sinusoidal(T, D)).to(words.dtype) / D**0.5
+    return bare
 
 
 def _times(factor: float) -> Callable[[nn.Module, Any, Tensor], Tensor]:
