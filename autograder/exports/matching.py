@@ -29,12 +29,18 @@ class Match:
     students: dict[int, str] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
     by_name: list[str] = field(default_factory=list)
+    #: Those whose number or address is somebody of another name on the list.
+    renamed: list[str] = field(default_factory=list)
 
     def notes(self, where: str) -> tuple[str, ...]:
         """Sentences about those who have no row, and those found by name."""
         sentences = []
         if self.lost:
             sentences.append(f"Not found on the list, and so not in {where}: {_some(self.lost)}.")
+        if self.renamed:
+            sentences.append(
+                f"Of another name on the list than their number or address says, and so not in {where}: {_some(self.renamed)}."
+            )
         if self.by_name:
             sentences.append(f"Found by the full name alone, which one row has: {_some(self.by_name)}.")
         return tuple(sentences)
@@ -48,17 +54,23 @@ def is_numbered(student: str) -> bool:
 def match(system: str, table: CsvList, students: Iterable[str], people: ClassList) -> Match:
     """Match ``students`` with the rows of a list of Canvas's (``canvas``) or Moodle's (``moodle``, ``moodle-worksheet``).
 
-    ``UserError`` when a number and a name mean different people, when two students have one row, or when nobody is on
+    ``UserError`` when numbers and names mean different people, of half of those who are found or more, when two students have one row, or when nobody is on
     the list: then nothing may be written.
     """
     rows = _Rows(system, table)
     result, names = Match(), list(students)
     whose = people.of_folders(names)
+    contradiction: _AnotherName | None = None
     for student in names:
         if student not in whose and people.of_folder(student) is not None:
             result.lost.append(student)  # somebody else's login, or number
             continue
-        row, by_name = rows.of(student, people)
+        try:
+            row, by_name = rows.of(student, people)
+        except _AnotherName as error:
+            contradiction = contradiction or error
+            result.renamed.append(student)
+            continue
         if row is None:
             result.lost.append(student)
         elif row in result.students:
@@ -68,12 +80,18 @@ def match(system: str, table: CsvList, students: Iterable[str], people: ClassLis
         else:
             result.students[row] = student
             result.by_name += [student] if by_name else []
+    if contradiction is not None and len(result.renamed) >= len(result.students):
+        raise contradiction
     if names and not result.students:
         raise UserError(
             f"None of the {len(names)} students is on the list {table.path}: looked for {_some(names[:3])} in its columns "
             f"{table.shown_header}, whose first row is {rows.first}. Nothing was written."
         )
     return result
+
+
+class _AnotherName(UserError):
+    """A number and a name mean different people: one may have a new name, of many it is another course's list."""
 
 
 class _Rows:
@@ -132,8 +150,8 @@ class _Rows:
         named = [row for row, listed in enumerate(self.names) if name and listed and same_name(name, listed)]
         return (named[0], True) if len(named) == 1 else (None, False)
 
-    def _contradiction(self, student: str, row: int, number: str) -> UserError:
-        return UserError(
+    def _contradiction(self, student: str, row: int, number: str) -> _AnotherName:
+        return _AnotherName(
             f"Row {row + 2} of {self.table.path} is “{self.names[row] or 'nameless'}”, but the submission with its number or "
             f"address, {number or student}, is of “{student}”: the list is another assignment's or another course's, "
             "and nothing was written."

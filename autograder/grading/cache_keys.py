@@ -24,7 +24,8 @@ _LIBRARIES = ("numpy", "torch", "matplotlib", "ipython")
 
 
 def _digest(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
+    # As JSON: a text may hold whatever would be put between texts.
+    return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Context:
 
     def question_keys(self, executed: Sequence[str], kit: str = "") -> dict[str, str]:
         """The key of each question for a submission that executes these sources; ``kit`` is its ``kit_key``."""
-        code = _digest(*executed, *([kit] if kit else []))
+        code = _digest(kit, *executed)
         shared = _digest(json.dumps(self.shared, sort_keys=True))
         keys = {name: _digest(code, shared, own) for name, own in self.questions.items()}
         return {**keys, "code": code, "context": self.whole}

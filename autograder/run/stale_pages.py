@@ -61,7 +61,7 @@ def digest_of_marks(marks: TeacherMarks) -> str:
 
 
 def _digest(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
+    return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()
 
 
 def _content_digest(path: Path) -> str:

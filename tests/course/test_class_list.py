@@ -190,3 +190,22 @@ def test_of_two_folders_that_seem_to_be_one_persons_the_one_the_list_names_is_th
     table = CsvList(tmp_path / "m.csv", ("Username", "Full name"), (("aw1815", "Alice"), ("bb1", "Bob")))
     found = match("moodle", table, ["alicewonder", "aw1815", "bb1"], people)
     assert found.students == {0: "alicewonder", 1: "bb1"} and found.lost == ["aw1815"]
+
+
+def test_one_new_name_ends_no_export_and_another_courses_list_does(tmp_path):
+    text = "student,name,canvas id\nada,Ada Lovelace,1\nbo,Bo Bohr,2\nmallory,Mallory M,3\n"
+    people = read_class_list(put(tmp_path / "r.csv", text))
+    header = ("Student", "ID", "SIS Login ID")
+    table = CsvList(
+        tmp_path / "c.csv", header, (("Lovelace, Ada", "1", ""), ("Bohr, Bo", "2", ""), ("Batman", "3", ""))
+    )
+    found = match("canvas", table, ["ada", "bo", "mallory"], people)
+    assert found.students == {0: "ada", 1: "bo"} and found.renamed == ["mallory"]
+    assert any(
+        "Of another name on the list" in note and "mallory" in note for note in found.notes("the file")
+    )
+    others = CsvList(
+        tmp_path / "c.csv", header, (("Lovelace, Ada", "1", ""), ("X", "2", ""), ("Batman", "3", ""))
+    )
+    with pytest.raises(UserError, match="another course's"):
+        match("canvas", others, ["ada", "bo", "mallory"], people)

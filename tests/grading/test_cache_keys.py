@@ -275,3 +275,14 @@ def test_a_notebook_rests_on_the_modules_of_the_kit_that_it_alone_imports(
     assert make_plan([odd], earlier, context).unchanged == ("ada",)
     keys = [context.question_keys(["1"], kit) for kit in (cache_keys.kit_key(odd), changed)]
     assert all(keys[0][question] != keys[1][question] for question in context.questions)
+
+
+def test_no_two_lists_of_cells_have_one_key():
+    context = Context("x", {}, {"question": "own"})
+    keys = [
+        context.question_keys(executed, kit)["code"]
+        for executed, kit in (
+            (["a", "b"], ""), (["a\0b"], ""), (["ab"], ""), (["a"], "b"), (["b", "a"], ""), (["\ud800"], ""), (["\\ud800"], ""), (["a", "b", ""], ""),
+        )
+    ]  # fmt: skip
+    assert len(set(keys)) == len(keys)
