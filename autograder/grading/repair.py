@@ -388,9 +388,8 @@ def _few_definitions(source: str, result: Repaired) -> str:
     """The definitions of a figure's cell that was changed, which alone of it run: as much as people write, for reading code takes time."""
     result.figures_code += len(source)
     if result.figures_code > MAX_FIGURES_CODE:
-        result.notes.append(
-            "A changed cell that does not run when work is graded was not read: its code is too long."
-        )
+        note = "A changed cell that does not run when work is graded was not read: its code is too long."
+        result.notes += [] if note in result.notes else [note]
         return ""
     return definitions_of(source)
 

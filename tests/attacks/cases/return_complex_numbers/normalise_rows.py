@@ -1,0 +1,2 @@
+def normalise_rows(N):
+    return np.exp(1j * np.asarray(N, float))
