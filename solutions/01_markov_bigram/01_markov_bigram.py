@@ -1,7 +1,7 @@
 # ---
 # jupyter:
 #   course:
-#     data: [names.txt, 01_markov_bigram/makemore_counts.csv]
+#     data: [names.txt, 01_markov_bigram]
 #     minutes: 100
 # ---
 

@@ -95,6 +95,7 @@ FAULTS = {
     "an import in a skipped cell": (MASTER, "progress()\n", 'import math\n\n# %% locked="later"\ndef later():\n    return math.pi\n', "it uses math, which only the cell in line 78 defines"),
     # the master: header
     "a data file that is not there": (MASTER, HEADER, "#     data: [name.txt]\n", "the data file name.txt is not in data/; the nearest is “names.txt”"),
+    "a data file in a folder": (MASTER, HEADER, "#     data: [02_dirichlet_map/crp_sites.tsv]\n", "name that: 02_dirichlet_map"),
     "a data file elsewhere": (MASTER, HEADER, "#     data: [../pyproject.toml]\n", "does not lie in data/"),
     "data that are no list": (MASTER, HEADER, "#     data: names.txt\n", "data: names.txt is no list"),
     "an unknown setting": (MASTER, HEADER, "#     minute: 20\n", "there is no setting “minute”; the nearest is “minutes”"),

@@ -377,6 +377,8 @@ def _check_data(refuse: Any, names: Any, folder: Path) -> None:
         path = folder / str(name)
         if not path.resolve().is_relative_to(folder.resolve()):
             refuse(f"the data file {name} does not lie in data/")
+        elif len(path.relative_to(folder).parts) > 1:
+            refuse(f"data: {name} lies in a folder; name that: {path.relative_to(folder).parts[0]}")
         elif not path.exists():
             beside = [p.relative_to(folder).as_posix() for p in path.parent.glob("*")]
             refuse(f"the data file {name} is not in data/{nearest(name, beside) if beside else ''}")
