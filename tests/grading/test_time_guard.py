@@ -34,7 +34,7 @@ def test_what_comes_back_is_looked_at(student):
     expect_close(value, np.full((2, 2), 0.5))
 '''
 ANSWER = "def normalise_rows(N):\n    s = N.sum(axis=1, keepdims=True)\n    return (N / np.where(s, s, 1)){}"
-POLICY = "[limits]\ncell_seconds = 5\ncall_seconds = 5\ntotal_seconds = 6\n"
+POLICY = "[limits]\ncell_seconds = 5\ncall_seconds = 5\ntotal_seconds = 15\n"
 
 
 @pytest.fixture(scope="module")
