@@ -140,11 +140,11 @@ def test_a_test_cell_that_ends_the_program_costs_its_own_points_only(course, tmp
     folder = tmp_path / "source" / "hw"
     folder.mkdir(parents=True)
     nbformat.write(made, folder / "ends.ipynb")
-    rows = imported(course, folder / "ends.ipynb", "25_ends")
+    rows = imported(course, folder / "ends.ipynb", "26_ends")
     assert [name for name, row in rows.items() if not row["reason"]] == ["g_doubles"]
     hand_in(tmp_path, "right", "hw", "ends", submitted(made, {}))
     hand_in(tmp_path, "wrong", "hw", "ends", submitted(made, {"f_sol": "def f(x):\n    return x + 2"}))
-    ours = our_scores(course, "25", tmp_path / "submitted", tmp_path / "out")
+    ours = our_scores(course, "26", tmp_path / "submitted", tmp_path / "out")
     full = {"by_exit": 2, "by_quit": 2, "by_error": 2, "by_interrupt": 2, "g_doubles": 3}
     assert ours == {"right": full, "wrong": dict.fromkeys(full, 0) | {"g_doubles": 3}}
 
