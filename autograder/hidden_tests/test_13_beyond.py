@@ -184,6 +184,10 @@ def test_positions_are_chosen_independently(student, rng):
     small = [_two(one, words.shape)[1] for one in student.repeat(calls, words, 50, _gen(rng), 0.5)]
     half = np.mean([(one != -100).sum() == 4 for one in small])
     student.observe("batches in which just half is chosen", half, atol=0.15)
+    words, few = np.full((1, 3), 5), 0.2
+    small = [_two(one, words.shape)[1] for one in student.repeat(calls, words, 50, _gen(rng), few)]
+    bare = np.mean([(one == -100).all() for one in small])
+    student.observe("batches in which nothing is chosen", bare, atol=0.15)
     student.observe("rows in which nothing is chosen", float((counts == 0).mean()), atol=0.02)
     _asked(ids, inputs, targets, 50)
     _expect_share(counts.mean() / T, rate, B * T, "the share of chosen words when no rate is given")
@@ -194,6 +198,7 @@ def test_positions_are_chosen_independently(student, rng):
     _expect_share(
         half, 70 / 256, calls, "the share of small batches in which just half of the words are chosen"
     )
+    _expect_share(bare, (1 - few) ** 3, calls, "the share of small batches in which nothing is chosen")
 
 
 @hidden_test("masked_lm_batch", weight=1)
@@ -390,7 +395,7 @@ def test_positions_alone(student, rng):
 @hidden_test("TinyLM", weight=1)
 def test_an_encoder_does_not_hear_padding_behind(student, rng):
     """Padding behind the sentences of an encoder changes none of their logits."""
-    _expect_deaf_to_padding(student, rng, causal=False)
+    _expect_deaf_to_padding(student, rng, causal=False, earlier=True)
 
 
 @hidden_test("TinyLM", weight=1)
@@ -399,10 +404,10 @@ def test_a_decoder_does_not_hear_padding_before(student, rng):
     _expect_deaf_to_padding(student, rng, causal=True)
 
 
-def _expect_deaf_to_padding(student, rng, causal):
+def _expect_deaf_to_padding(student, rng, causal, earlier=False):
     model, weights = _build(student, rng, 9, 6, 3, 8, 2, 9, causal)
     ids = _ids(rng, 2, 6, 9)
-    if not causal:
+    if earlier:
         _logits(model, ids, 9)  # what is kept of an earlier batch, its mask for one, may not be used again
     changed = ids.clone()
     ids[:, 2] = changed[:, 2] = 0
@@ -434,7 +439,7 @@ def test_padding_is_not_heard(student, rng):
         for row, length, found in zip(ids, lengths, logits, strict=True):
             bare = _logits(model, row[None, :length], 9)[0]
             expect_close(found[:length], bare, f"the logits of {kind} when padding follows")
-        _expect_deaf_to_padding(student, rng, causal)
+        _expect_deaf_to_padding(student, rng, causal, earlier=True)
 
 
 @hidden_test("TinyLM", weight=1.25)
@@ -533,7 +538,7 @@ def test_arguments_that_are_larger_than_the_text(student):
         _expect_mask(student, "local", T, booleans=True, width=width)
     for T, width, dilation in ((4, 9, 1), (6, 2, 9), (1, 1, 1)):
         _expect_mask(student, "dilated", T, width=width, dilation=dilation)
-    for T, width, n_global in ((6, 1, 8), (1, 0, 1)):
+    for T, width, n_global in ((6, 1, 8), (1, 0, 1), (4, 4, 1), (5, 9, 0), (3, 7, 2)):
         _expect_mask(student, "global", T, width=width, n_global=n_global)
 
 
@@ -646,7 +651,7 @@ def _close(student, signal, *arguments, what="the spectrogram", **options):
         _mels(signal, *arguments, **options),
         what,
         rtol=1e-6,
-        atol=1e-6,
+        atol=1e-5,  # of logarithms: room for a spectrum in single precision
     )
 
 
@@ -762,8 +767,8 @@ def test_quiet_signals_and_the_floor(student, rng):
 
 @hidden_test("mel_spectrogram", weight=0.25)
 def test_tones_whole_numbers_and_views(student, rng):
-    """Integers, a strided view and a tone whose band is the loudest."""
+    """Integers, a strided view and a tone whose band is the loudest, in noise: single precision does not reach what leaks out of a bare tone."""
     _close(student, rng.normal(size=1200)[::2], 8000, what="the spectrogram of a view")
     _close(student, rng.integers(-900, 900, size=520), 8000, what="the spectrogram of whole numbers")
-    tone = 100 * np.sin(2 * np.pi * 1333 * np.arange(600) / 8000) + rng.normal(size=600)
+    tone = 100 * np.sin(2 * np.pi * 1333 * np.arange(600) / 8000) + 10 * rng.normal(size=600)
     _close(student, tone, 8000, what="the spectrogram of a tone")

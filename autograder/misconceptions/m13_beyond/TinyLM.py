@@ -217,6 +217,24 @@ class KeepsTheMask(_LM):
         return self.masks.setdefault(ids.shape[1], super()._mask(ids))
 
 
+@misconception(
+    "TinyLM",
+    title="a decoder keeps its mask",
+    keeps="right for an encoder, and for the first batch of each shape",
+)
+class DecoderKeepsTheMask(_LM):
+    """Your decoder keeps its mask for each shape, so a batch is given the padding of an earlier one of the same shape (your encoder makes it anew). The padding
+    differs from batch to batch: make the mask anew in each call."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.masks = {}
+
+    def _mask(self, ids):
+        mask = super()._mask(ids)
+        return self.masks.setdefault(ids.shape, mask) if self.causal else mask
+
+
 @misconception("TinyLM", title="padding is masked as a query, too", keeps="right for sentences of one length")
 class PaddingAsQueryToo(_LM):
     """The rows of padding allow nothing at all in your mask, so their softmax is nan, and the next block hands it on to the words. Mask padding as a key

@@ -177,6 +177,20 @@ def a_question_in_each_row(ids, V, rng, rate=0.15):
 
 @misconception(
     "masked_lm_batch",
+    title="no batch without a question",
+    keeps="right but for the batches in which nothing would be chosen",
+)
+def a_question_in_each_batch(ids, V, rng, rate=0.15):
+    """You draw again until something is chosen, so a batch never is without a question (and with rate 0, or padding alone, your loop never ends). The
+    positions are chosen independently, so now and then none is."""
+    chosen = (rng.random(ids.shape) < rate) & (ids != 0)
+    while rate > 0 and ids.any() and not chosen.any():
+        chosen = (rng.random(ids.shape) < rate) & (ids != 0)
+    return _batch(ids, V, rng, 2.0, choosable=chosen)
+
+
+@misconception(
+    "masked_lm_batch",
     title="the same number of questions in each batch",
     keeps="every blank is right; only how many there are is not left to chance",
 )

@@ -212,3 +212,23 @@ def mels_in_single_precision(signal, rate, frame=256, hop=128, n_mels=20):
     power = torch.fft.rfft(frames * torch.hann_window(frame)).abs() ** 2
     bands = power @ torch.tensor(_filters(n_mels, frame, rate).T, dtype=torch.float32)
     return torch.log(torch.maximum(bands, torch.tensor(1e-10)))
+
+
+@alternative("mel_spectrogram")
+def mels_in_single_precision_as_lists(signal, rate, frame=256, hop=128, n_mels=20):
+    return mels_in_single_precision(signal, rate, frame, hop, n_mels).tolist()
+
+
+@alternative("mel_spectrogram")
+def mels_of_a_signal_in_single_precision(signal, rate, frame=256, hop=128, n_mels=20):
+    frames = np.lib.stride_tricks.sliding_window_view(np.asarray(signal, dtype=np.float32), frame)[::hop]
+    power = np.abs(np.fft.rfft(frames * _hann(frame).astype(np.float32))) ** 2
+    return _log(power @ _filters(n_mels, frame, rate).T)
+
+
+@alternative("mel_spectrogram")
+def mels_of_frames_in_single_precision(signal, rate, frame=256, hop=128, n_mels=20):
+    frames = np.empty((1 + (len(signal) - frame) // hop, frame), dtype=np.float32)
+    for t in range(len(frames)):
+        frames[t] = signal[t * hop : t * hop + frame]
+    return _log(np.abs(np.fft.rfft(frames * _hann(frame))) ** 2 @ _filters(n_mels, frame, rate).T)

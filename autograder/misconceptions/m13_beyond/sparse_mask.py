@@ -140,6 +140,18 @@ def no_wider_than_the_text(kind, T, width=2, dilation=2, n_global=1):
     return _sparse(kind, T, width, dilation, n_global)
 
 
+@misconception(
+    "sparse_mask",
+    title="a window wider than the text fails, with global positions",
+    keeps="every mask is right that fits the text",
+)
+def global_no_wider_than_the_text(kind, T, width=2, dilation=2, n_global=1):
+    """Your local window may be wider than the text, but the one of your global mask makes the function fail: there is no diagonal so far out. Such a window
+    simply holds every pair."""
+    torch.ones(T - width if kind == "global" else T)  # the diagonal that far out
+    return _sparse(kind, T, width, dilation, n_global)
+
+
 @misconception("sparse_mask", title="numbers instead of True and False")
 def zeros_and_ones(kind, T, width=2, dilation=2, n_global=1):
     """Your mask holds the numbers 0 and 1. True and False are asked for: with numbers ~mask and masked_fill mean something else, or fail."""

@@ -151,6 +151,11 @@ def chance_decides_how_many(masked_lm_batch: Any) -> None:
         len({int((targets != -100).sum()) for targets in half}) > 1,
         "with rate 0.5 each batch of 12 words has the same number of chosen ones: each position is chosen by itself, so the number varies",
     )
+    few = [_batch(masked_lm_batch, ids[:1, :3], 9, 0.2, seed)[1] for seed in range(24)]
+    ensure(
+        any((targets == -100).all() for targets in few),
+        "with rate 0.2 something is asked in each of 24 batches of three words: each position is chosen by itself, so now and then none is",
+    )
     whole = [_batch(masked_lm_batch, ids, 9, 1.0, seed)[0] for seed in range(12)]
     ensure(
         len({int((inputs == 1).sum()) for inputs in whole}) > 1,
@@ -422,6 +427,8 @@ def dilated_and_global(sparse_mask: Any) -> None:
         mask[1].all() and mask[:, 1].all(),
         "with n_global = 2 the positions 0 and 1 are global: their rows and columns are full",
     )
+    wide = _mask(sparse_mask("global", 3, width=5, n_global=1), 3)
+    ensure(wide.all(), "a window wider than the text holds every pair, beside global positions, too")
     try:
         every = sparse_mask("global", 3, width=1, n_global=5)
     except IndexError:
