@@ -403,3 +403,44 @@ class ModuleWithItsScaleInABuffer(_Module):
             scores = scores.masked_fill(mask.logical_not()[..., None, :, :], torch.finfo(scores.dtype).min)
         weights = self.quiet(scores.softmax(-1))
         return weights @ v, weights
+
+
+@alternative("MultiHeadAttention")
+class ModuleWithScoresInSinglePrecision(_Module):
+    """Scores and softmax are computed in single precision."""
+
+    def attend(self, q, k, v, mask):
+        scores = (q.float() @ k.float().mT) / q.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask.unsqueeze(-3), -torch.inf)
+        weights = scores.softmax(-1).to(v.dtype)
+        return weights @ v, weights
+
+
+@alternative("MultiHeadAttention")
+class ModuleWithASoftmaxInSinglePrecision(_Module):
+    """Only the softmax is computed in single precision, as models in half precision do it."""
+
+    def attend(self, q, k, v, mask):
+        scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask.unsqueeze(-3), float("-inf"))
+        weights = torch.softmax(scores, dim=-1, dtype=torch.float32).type_as(q)
+        return weights @ v, weights
+
+
+@alternative("MultiHeadAttention")
+class ModuleInSinglePrecisionAndBack(_Module):
+    """All of it is computed in single precision, whatever comes in."""
+
+    def heads(self, x, memory):
+        layers = ((self.W_Q, x), (self.W_K, memory), (self.W_V, memory))
+        q, k, v = (nn.functional.linear(y.float(), w.weight.float(), w.bias.float()) for w, y in layers)
+        return _split(q, self.h), _split(k, self.h), _split(v, self.h)
+
+    def finish(self, heard):
+        return nn.functional.linear(_merge(heard), self.W_O.weight.float(), self.W_O.bias.float())
+
+    def forward(self, x, memory=None, mask=None):
+        output, weights = super().forward(x, memory, mask)
+        return output.to(x.dtype), weights.to(x.dtype)

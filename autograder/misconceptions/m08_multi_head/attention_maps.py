@@ -209,6 +209,61 @@ def maps_by_a_hook_that_returns(model, *inputs):
     return maps
 
 
+@misconception(
+    "attention_maps",
+    title="forward is replaced for good",
+    keeps="the maps are right; the layers do not get their forward back",
+)
+def maps_with_forward_replaced_for_good(model, *inputs):
+    """The maps are right, but you put a function of your own in the place of each layer's forward and leave it there: every later run goes
+    through it, and each call adds another. Keep the old forward and put it back, or use hooks."""
+    maps = {}
+    for name, module in model.named_modules():
+        if _is_attention(module):
+
+            def forward(*args, _name=name, _forward=module.forward, **options):
+                output, weights = _forward(*args, **options)
+                maps[_name] = weights.detach()
+                return output, weights
+
+            module.forward = forward
+    model(*inputs)
+    return maps
+
+
+@alternative("attention_maps")
+def maps_by_forward_put_back(model, *inputs):
+    maps, old = {}, {}
+    for name, module in model.named_modules():
+        if _is_attention(module):
+            old[module] = module.forward
+
+            def forward(*args, _name=name, _forward=module.forward, **options):
+                pair = _forward(*args, **options)
+                maps[_name] = pair[1].detach()
+                return pair
+
+            module.forward = forward
+    model(*inputs)
+    for module, forward in old.items():
+        module.forward = forward
+    return maps
+
+
+@alternative("attention_maps")
+def maps_by_a_hook_for_all_modules(model, *inputs):
+    names, maps = {module: name for name, module in model.named_modules()}, {}
+
+    def note(module, given, output):
+        if _is_attention(module):
+            maps[names[module]] = output[1].detach()
+
+    handle = torch.nn.modules.module.register_module_forward_hook(note)
+    model(*inputs)
+    handle.remove()
+    return maps
+
+
 @alternative("attention_maps")
 def maps_by_replacing_forward(model, *inputs):
     maps, found = {}, {name: m for name, m in model.named_modules() if _is_attention(m)}

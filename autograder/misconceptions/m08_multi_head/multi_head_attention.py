@@ -290,3 +290,21 @@ def heads_with_a_root_in_single_precision(x, memory, W_Q, W_K, W_V, W_O, h, mask
         scores = scores.masked_fill(mask.unsqueeze(-3) == 0, -1e9)
     weights = torch.softmax(scores, dim=-1)
     return _merge(torch.matmul(weights, v)) @ W_O, weights
+
+
+@alternative("multi_head_attention")
+def heads_with_scores_in_single_precision(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    q, k, v = _heads(x, memory, W_Q, W_K, W_V, h)
+    scores = (q.float() @ k.float().mT) / q.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask.unsqueeze(-3), -torch.inf)
+    weights = torch.softmax(scores, dim=-1).type_as(v)
+    return _merge(weights @ v) @ W_O, weights
+
+
+@alternative("multi_head_attention")
+def heads_in_single_precision_and_back(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    kind = x.dtype
+    x, memory, W_Q, W_K, W_V, W_O = (part.float() for part in (x, memory, W_Q, W_K, W_V, W_O))
+    heard, weights = _attend(*_heads(x, memory, W_Q, W_K, W_V, h), _headed(mask))
+    return (_merge(heard) @ W_O).to(kind), weights.to(kind)

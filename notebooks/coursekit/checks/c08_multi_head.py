@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.modules import module as everywhere
 
 from coursekit.checks.api import Hint, close, ensure, is_stub, learned, names_beside, public_check
 from coursekit.checks.break_it import impostor
@@ -352,6 +353,32 @@ def masks_get_a_head_axis(multi_head_attention: Any) -> None:
         )
         hint = f"with a memory of three words, a mask of shape {tuple(mask.shape)} silences others than it should"
         close(weights, _one_by_one(x, memory, eyes, 2, mask)[1], hint, atol=1e-5)
+    _masks_change_nothing_else(multi_head_attention)
+
+
+def _masks_change_nothing_else(multi_head_attention: Any) -> None:
+    """What is right without a mask is right with one: keys and values of different sizes, one sentence, one head."""
+    names = ("the output", "the weights")
+    for B, h in ((2, 3), (1, 2), (2, 1)):
+        x, memory = torch.randn(B, 3, 6), torch.randn(B, 4, 6)
+        matrices = (*torch.randn(2, 6, 4 * h) / 2, torch.randn(6, 2 * h), torch.randn(2 * h, 6))
+        for source, whom in ((x, "itself"), (memory, "a memory")):
+            output, weights = map(_tensor, _pair(multi_head_attention(x, source, *matrices, h)), names)
+            expected, maps = _one_by_one(x, source, matrices, h)
+            if output.shape != expected.shape or weights.shape != maps.shape:
+                return  # other checks speak of that
+            if not (np.allclose(output, expected, atol=1e-3) and np.allclose(weights, maps, atol=1e-4)):
+                return
+            mask = torch.ones(B, 3, source.shape[1], dtype=torch.bool)
+            mask[-1, 0, -1] = False
+            output, weights = map(_tensor, _pair(multi_head_attention(x, source, *matrices, h, mask)), names)
+            expected, maps = _one_by_one(x, source, matrices, h, mask)
+            hint = (
+                f"where a sentence listens to {whom} (B = {B}, h = {h}, d_k = 4, d_v = 2) all is right without a mask, but with a mask of shape "
+                f"{tuple(mask.shape)} it is not: whatever a mask silences, the rest is computed in the same way"
+            )
+            close(weights, maps, hint, atol=1e-4)
+            close(output, expected, hint, atol=1e-3)
 
 
 # -------------------------------------------------------------------------------------- MultiHeadAttention
@@ -659,10 +686,24 @@ def a_layer_is_its_own_model(attention_maps: Any) -> None:
     _shape(maps[""], (1, 2, 3, 3), "the map of the only layer")
 
 
+def _other_hooks(model: nn.Module) -> list[Any]:
+    """The hooks of all kinds but the usual one, at the model's modules and for all modules everywhere."""
+    places = [vars(everywhere), *map(vars, model.modules())]
+    kinds = {name for name in vars(nn.Module()) if name.endswith("_hooks")} - {"_forward_hooks"}
+    kinds |= {name for name in places[0] if name.startswith("_global_") and name.endswith("_hooks")}
+    return [hook for place in places for kind in sorted(kinds) for hook in place.get(kind, {}).values()]
+
+
+def _what_runs(model: nn.Module) -> list[Any]:
+    """What each module runs when it is called."""
+    return [part for module in model.modules() for part in (module.forward, type(module).__call__)]
+
+
 @public_check("attention_maps")
 def the_model_is_left_as_it_was(attention_maps: Any) -> None:
     """Afterwards the model is as it was, and the maps are cut off from the gradient."""
     model, inputs = _TwoLayers(_attention_class(attention_maps)), (torch.randn(1, 3, 4), torch.randn(1, 5, 4))
+    others, runs = _other_hooks(model), _what_runs(model)
     maps = attention_maps(model, *inputs)
     ensure(isinstance(maps, dict), "return a dictionary: {name: weights}")
     left = sum(len(module._forward_hooks) for module in model.modules())
@@ -676,6 +717,14 @@ def the_model_is_left_as_it_was(attention_maps: Any) -> None:
     )
     hooks = "1 hook is" if left == 1 else f"{left} hooks are"
     ensure(left == 0, f"{hooks} left on the model: keep the handles and call remove() on each")
+    ensure(
+        len(_other_hooks(model)) <= len(others),
+        "a hook of another kind (a pre-hook, say, or one for all modules) is left: keep its handle, too, and call remove()",
+    )
+    ensure(
+        _what_runs(model) == runs,
+        "the forward of a layer is not what it was: every later run goes through yours. Put the old one back, or use hooks",
+    )
     ensure(
         not any(getattr(weights, "requires_grad", False) for weights in maps.values()),
         "the maps still hang on the gradient: .detach()",
