@@ -337,8 +337,8 @@ def test_masks_hold_for_every_head(student, rng):
 def test_heads_sizes_and_masks_together(student, rng):
     """Keys and values of different sizes, with and without masks, for one head and one sentence too, with a memory and without."""
     for B, h in ((1, 2), (2, 1), (3, 3)):
-        x, memory = _tensor(rng, B, 4, 6), _tensor(rng, B, 5, 6)
-        for source in (x, memory):
+        x, memory, as_long = (_tensor(rng, B, length, 6) for length in (4, 5, 4))
+        for source in (x, memory, as_long):
             matrices = _matrices(rng, 6, h, 4, 2)
             _expect_heads(student, x, source, *matrices, h)
             for shape in ((4, source.shape[1]), (B, 4, source.shape[1]), (B, 1, source.shape[1])):

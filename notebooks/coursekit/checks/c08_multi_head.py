@@ -360,9 +360,9 @@ def _masks_change_nothing_else(multi_head_attention: Any) -> None:
     """What is right without a mask is right with one: keys and values of different sizes, one sentence, one head."""
     names = ("the output", "the weights")
     for B, h in ((2, 3), (1, 2), (2, 1)):
-        x, memory = torch.randn(B, 3, 6), torch.randn(B, 4, 6)
+        x, memory, as_long = (torch.randn(B, length, 6) for length in (3, 4, 3))
         matrices = (*torch.randn(2, 6, 4 * h) / 2, torch.randn(6, 2 * h), torch.randn(2 * h, 6))
-        for source, whom in ((x, "itself"), (memory, "a memory")):
+        for source, whom in ((x, "itself"), (memory, "a memory"), (as_long, "a memory of its own length")):
             output, weights = map(_tensor, _pair(multi_head_attention(x, source, *matrices, h)), names)
             expected, maps = _one_by_one(x, source, matrices, h)
             if output.shape != expected.shape or weights.shape != maps.shape:
