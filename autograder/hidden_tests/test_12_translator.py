@@ -39,9 +39,9 @@ EQUIVALENT_MUTANTS = {
 # ---------------------------------------------------------------------------------------------- make_batch
 
 
-def _pairs(rng, source_lengths, target_lengths):
+def _pairs(rng, source_lengths, target_lengths, size=99):
     def words(length):
-        return rng.integers(4, 99, size=length).tolist()
+        return rng.integers(4, size, size=length).tolist()
 
     return [(words(s), words(t)) for s, t in zip(source_lengths, target_lengths, strict=True)]
 
@@ -112,14 +112,16 @@ def test_the_rows_stand_in_the_order_of_the_pairs(student, rng):
 
 @hidden_test("make_batch")
 def test_one_pair_and_sentences_of_one_word(student, rng):
-    """A single pair, and sentences of a single word: no axis goes away."""
+    """A single pair, and sentences of a single word, with numbers of all sizes: no axis goes away, and the numbers are torch.long."""
     for lengths in (((2,), (4,)), ((1,), (1,)), ((1, 1, 1, 1), (1, 1, 1, 1))):
-        pairs = _pairs(rng, *lengths)
+        pairs = _pairs(rng, *lengths, size=99 if len(lengths[0]) == 1 else 50_000)
         tables = [source for source, _ in pairs], [[BOS, *t] for _, t in pairs], [[*t, EOS] for _, t in pairs]
-        for part, rows, name in zip(
-            _batch(student, pairs), tables, ("source", "decoder_input", "labels"), strict=True
-        ):
+        batch = _batch(student, pairs)
+        for part, rows, name in zip(batch, tables, ("source", "decoder_input", "labels"), strict=True):
             expect_equal(part, _table(rows), name)
+        kinds = [str(part.dtype) for part in batch]
+        student.observe("what kind of numbers", kinds)
+        expect(kinds == ["torch.int64"] * 3, "the tensors should hold whole numbers of the kind torch.long")
 
 
 @hidden_test("make_batch")
@@ -545,11 +547,15 @@ def _case(rng, fits, **options):
             return case
 
 
-def _said(student, case, scene=None, **options):
+def _said(student, case, scene=None, integers=False, **options):
     scene = scene or case.scene_for(student)
     result = student(scene["model"], case.source, **options)
     expect(result is not None, "your function returns None: does it end with a return?")
-    return np.asarray(as_array(result, "the translation")).tolist()
+    words = np.asarray(as_array(result, "the translation"))
+    if integers and words.size:  # of no words at all NumPy makes an array of floats
+        student.observe("what kind of numbers", words.dtype.kind)
+        expect(words.dtype.kind in "iu", "the word numbers should be integers")
+    return words.tolist()
 
 
 _with_right_batch = follow_through(
@@ -640,7 +646,7 @@ def test_translations_by_a_beam(student, rng):
 @hidden_test("translate")
 @_with_right_batch
 def test_the_length_penalty_counts(student, rng):
-    """The length penalty reaches the search."""
+    """The length penalty reaches the search, and the word numbers are integers."""
 
     def counts(case):
         differs = case.search(3, 0.5, _SHORT) != case.search(3, 0.0, _SHORT)
@@ -653,7 +659,7 @@ def test_the_length_penalty_counts(student, rng):
     ):
         case = _case(rng, fits, deaf=False, unknown=True)
         expected = case.search(3, 0.5, _SHORT)
-        said = _said(student, case, beam=3, length_penalty=0.5, max_length=_SHORT)
+        said = _said(student, case, integers=True, beam=3, length_penalty=0.5, max_length=_SHORT)
         expect_equal(said, expected, "the translation with a length penalty")
 
 
@@ -673,7 +679,7 @@ def test_the_encoder_runs_once(student, rng):
 @hidden_test("translate", weight=1.5)
 @_with_right_batch
 def test_a_model_in_training_is_put_right(student, rng):
-    """A model that was training drops nothing while it translates, and nothing is recorded for gradients."""
+    """A model that was training drops nothing while it translates, nothing is recorded for gradients, and it can learn afterwards."""
     for deaf in (True, True, False, False):
         case = _case(rng, _ends(), deaf=deaf)
         scene = case.scene_for(student, drops_memory=True)
@@ -683,6 +689,10 @@ def test_a_model_in_training_is_put_right(student, rng):
         expect(case.trained == 0, "the encoder runs while the model is in training mode")
     student.record(case.recorded)
     expect(case.recorded == 0, "gradients are recorded while encoding or decoding: use torch.no_grad()")
+    scene.run("learns = torch.tensor([weight.requires_grad for weight in model.parameters()])")
+    learns = bool(as_array(scene.get("learns"), "whether the model learns").all())
+    student.observe("the model can learn afterwards", learns)
+    expect(learns, "after a translation the model can't learn any more: its weights want no gradients")
 
 
 # ---------------------------------------------------------------------------------------- cached_attention
@@ -842,6 +852,15 @@ def test_each_sentence_of_a_batch_has_its_own_cache(student, rng):
         ):
             expect_close(part, np.concatenate(rows), f"the {name} of several sentences")
         expect(len({row.tobytes() for row in found[0]}) == B, "all sentences of a batch say the same")
+        _expect_it_depends(student, rng, layers, x, cache, found[0])
+        other = _step(student, layers, x, rng.normal(size=(2, B, t, D)))[0]
+        expect(not np.allclose(other, found[0]), "the output does not depend on the cache")
+
+
+def _expect_it_depends(student, rng, layers, x, cache, output):
+    """Layers of other numbers say something else: whoever asks none of them hears nothing."""
+    other = _step(student, _Layers(student, rng, layers.d_model, layers.h), x, cache)[0]
+    expect(not np.allclose(other, output), "the output depends neither on W_Q nor on W_K nor on W_V")
 
 
 @hidden_test("cached_attention")
@@ -856,6 +875,8 @@ def test_several_sentences_word_by_word(student, rng):
             alone, *caches[b] = _step(student, layers, x[b : b + 1, t : t + 1], caches[b])
             expect_close(together[b : b + 1], alone, "the output of several sentences, word by word")
     expect(len({row.tobytes() for row in together}) == B, "all sentences of a batch say the same")
+    first = _step(student, layers, x[:, -1:])[0]
+    expect(not np.allclose(first, together), "the output does not depend on the words before")
 
 
 @hidden_test("cached_attention", weight=2.5)
@@ -869,6 +890,7 @@ def test_what_is_heard_goes_through_the_last_layer(student, rng):
             heard, *caches[0] = _step(student, plain, x[:, t : t + 1], caches[0])
             output, *caches[1] = _step(student, mixed, x[:, t : t + 1], caches[1])
             expect_close(output, mixed.layer("W_O", heard), "the output, after a W_O that mixes")
+        _expect_it_depends(student, rng, plain, x[:, :1], None, _step(student, plain, x[:, :1])[0])
 
 
 # ---------------------------------------------------------------------------------------------------- bleu
@@ -910,7 +932,10 @@ _ABOUT = {"rtol": 1e-6, "atol": 0.0051}
 @hidden_test("bleu", weight=1.5)
 def test_the_sentence_of_the_text_scores(student):
     """The worked example of the text, to many digits, and a perfect translation."""
-    expect_close(student([list("abcde")], [list("abcdfg")]), 54.75182535069452, "BLEU of the text's example")
+    score = student([list("abcde")], [list("abcdfg")])
+    expect_close(score, 54.75182535069452, "BLEU of the text's example")
+    found = float(as_array(score, "the score"))
+    expect(found != round(found, 8), "the score should not be rounded")
     expect_close(student([list("abcdef")], [list("abcdef")]), 100.0, "BLEU of a perfect translation")
 
 

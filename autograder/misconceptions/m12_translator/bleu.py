@@ -234,6 +234,12 @@ def bleu_rounded(hypotheses, references):
     return round(100 * _brevity(hypotheses, references) * _geometric(_precisions(hypotheses, references)), 2)
 
 
+@misconception("bleu", title="the score is rounded to four decimals", keeps="right to four decimals")
+def bleu_rounded_to_four(hypotheses, references):
+    """Your score is rounded to four decimals. Return it as it is: whoever prints it can round it."""
+    return round(100 * _brevity(hypotheses, references) * _geometric(_precisions(hypotheses, references)), 4)
+
+
 @misconception(
     "bleu",
     title="a short sentence counts with an n-gram that it does not have",

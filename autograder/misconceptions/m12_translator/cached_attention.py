@@ -186,6 +186,14 @@ def with_the_root_of_the_model(attention, x, h, cache=None):
     return attention.W_O((weights @ v).transpose(1, 2).flatten(2)), grown
 
 
+@misconception("cached_attention", title="nothing is heard")
+def without_any_attention(attention, x, h, cache=None):
+    """There is no attention in your answer: the output depends neither on W_Q nor on W_K nor on W_V, nor on the cache. Compute keys and values of x, join them to
+    those of the cache, and let the query of x listen to them all."""
+    words = x if cache is None else torch.cat([cache[0], x], dim=1)
+    return attention.W_O(x), (words, words)
+
+
 @misconception("cached_attention", title="x is added to the output", keeps="all but one sum is right")
 def with_the_way_around(attention, x, h, cache=None):
     """You add x to the output. That is the way around the sublayer, and the business of the block; attention returns what W_O says."""

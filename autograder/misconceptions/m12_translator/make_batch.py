@@ -196,15 +196,34 @@ def batch_by_pad_sequence(pairs):
     return [pad(sources), pad([[BOS, *t] for t in targets]), pad([[*t, EOS] for t in targets])]
 
 
-@alternative("make_batch", public=False)
-def batch_cell_by_cell_in_int32(pairs):
+@misconception(
+    "make_batch",
+    title="whole numbers of another kind than torch.long",
+    keeps="every number is right; only their kind is not",
+)
+def batch_in_int32(pairs):
+    """Your tensors hold whole numbers of 32 bits, and torch.long has 64: cross_entropy refuses other labels. torch.tensor of Python's lists gives torch.long."""
+    return tuple(part.int() for part in batch_cell_by_cell(pairs))
+
+
+@misconception(
+    "make_batch",
+    title="whole numbers too small for all words",
+    keeps="right for the first few words; only the kind of number is not",
+)
+def batch_in_int16(pairs):
+    """Your tensors hold whole numbers of 16 bits, that end at 32,767, and torch.long has 64: the number of a rare word does not fit, and
+    cross_entropy refuses such labels."""
+    return tuple(part.short() for part in batch_cell_by_cell(pairs))
+
+
+@alternative("make_batch")
+def batch_cell_by_cell(pairs):
     S, T = max(len(s) for s, _ in pairs), max(len(t) for _, t in pairs)
-    source = np.zeros((len(pairs), S), dtype=np.int32)
-    both = np.zeros((len(pairs), T + 2), dtype=np.int32)
+    source = np.zeros((len(pairs), S), dtype=np.int64)
+    both = np.zeros((len(pairs), T + 2), dtype=np.int64)
     for row, (s, t) in enumerate(pairs):
         source[row, : len(s)] = s
         both[row, : len(t) + 2] = [BOS, *t, EOS]
     decoder_input = np.where(both == EOS, PAD, both)
-    return tuple(
-        torch.from_numpy(part.astype(np.int32)) for part in (source, decoder_input[:, :-1], both[:, 1:])
-    )
+    return tuple(torch.from_numpy(part) for part in (source, decoder_input[:, :-1], both[:, 1:]))

@@ -189,6 +189,27 @@ def translate_with_one_word_more(model, source, beam=1, length_penalty=0.0, max_
     return _words(_search(model, source, beam, length_penalty, max_length + 1))[:max_length]
 
 
+@misconception(
+    "translate",
+    title="floats for word numbers",
+    keeps="the translations are right; only the kind of number is not",
+)
+def translate_into_floats(model, source, beam=1, length_penalty=0.0, max_length=40):
+    """Your word numbers are floats. They are integers, as places in the list of words: no list takes 7.0 for a place."""
+    return np.array(_words(_search(model, source, beam, length_penalty, max_length)), dtype=float)
+
+
+@misconception(
+    "translate",
+    title="the model can't learn afterwards",
+    keeps="the translations are right; the model is changed",
+)
+def translate_that_freezes(model, source, beam=1, length_penalty=0.0, max_length=40):
+    """Your translation is right, but afterwards the model can't be trained any more: requires_grad_(False) stays. torch.no_grad() ends with its block."""
+    model.requires_grad_(False)
+    return _words(_search(model, source, beam, length_penalty, max_length))
+
+
 @alternative("translate")
 def translate_without_any_marker(model, source, beam=1, length_penalty=0.0, max_length=40):
     return [

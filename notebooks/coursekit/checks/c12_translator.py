@@ -44,7 +44,10 @@ def _three(result: Any) -> tuple[Any, Any, Any]:
     ensure(good, "return three things: return source, decoder_input, labels")
     for part in result:
         ensure(isinstance(part, Tensor), "each of the three should be a tensor: torch.tensor(rows)")
-        ensure(part.dtype == torch.long, "the tensors should hold whole numbers: dtype torch.long")
+        ensure(
+            part.dtype == torch.long,
+            f"the tensors should hold whole numbers of the kind torch.long, but one of yours holds {part.dtype}",
+        )
     return result[0], result[1], result[2]
 
 
@@ -455,6 +458,7 @@ class _Told(nn.Module):
         self.rows, self.encoded, self.recorded = rows.log(), 0, ""
         self.source: list[int] = []
         self.dropout = nn.Dropout(0.5)
+        self.learned = nn.Parameter(torch.zeros(1))
 
     def encode(self, source: Tensor) -> tuple[Tensor, Tensor]:
         self.encoded += 1
@@ -529,6 +533,11 @@ def the_words_as_they_are(translate: Any) -> None:
     ensure(
         said != [4, 5], "UNKNOWN (3) is gone from the translation: leave out BOS and EOS, and nothing else"
     )
+    kinds = [str(getattr(word, "dtype", type(word).__name__)) for word in said]
+    ensure(
+        not any("float" in kind for kind in kinds),
+        "the translation holds floats, but word numbers are integers: is it an array made without a dtype?",
+    )
     equal(said, [4, 3, 5], "the translation should be [4, 3, 5]")
 
 
@@ -574,6 +583,10 @@ def the_encoder_runs_once(translate: Any) -> None:
     ensure(
         not model.recorded,
         f"gradients are recorded while {model.recorded}: model.encode and model.decode both belong under torch.no_grad()",
+    )
+    ensure(
+        model.learned.requires_grad,
+        "after a translation the model can't be trained any more: requires_grad_(False) stays, torch.no_grad() ends with its block",
     )
 
 
