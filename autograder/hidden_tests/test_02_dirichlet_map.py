@@ -137,8 +137,15 @@ def test_the_knobs_need_not_be_whole(student, rng):
 
 def _curves(a_own, b_own, k, n, a, b):
     """The knobs of the posterior, and those that were returned: what these are is another test's matter."""
-    own = [(a_own, b_own)] if a_own >= a and b_own >= b and a_own + b_own > a + b + n / 2 else []
-    return [(k + a, n - k + b), *own]
+    heads, tails = a_own - a, b_own - b
+    grew = min(heads, tails) >= 0 and max(heads, tails) <= n and n / 2 < heads + tails < 2 * n
+    return [(k + a, n - k + b), *([(a_own, b_own)] if grew else [])]
+
+
+def _expect_heads_to_matter(student, which, value, k, n, a, b):
+    """With other heads in as many tosses the mode, or the mean, is another."""
+    other = _posterior(student, k + 1 if k < n - 1 else 1, n, a, b)[which]
+    expect(other != value, "the mode and the mean should depend on how many heads were seen")
 
 
 @hidden_test("beta_posterior")
@@ -147,6 +154,7 @@ def test_the_mode_is_the_highest_point_of_the_curve(student, rng):
     for _ in range(3):
         k, n, a, b = _tosses(rng)
         a_own, b_own, mode, _ = _posterior(student, k, n, a, b)
+        _expect_heads_to_matter(student, 2, mode, k, n, a, b)
         expect(0 < mode < 1, "the mode should lie between 0 and 1")
         slopes = [(x - 1) / mode - (y - 1) / (1 - mode) for x, y in _curves(a_own, b_own, k, n, a, b)]
         top = min(map(abs, slopes)) < 1e-3 * n  # of the logarithm; zero at the top
@@ -160,6 +168,7 @@ def test_the_mean_is_the_average_over_the_curve(student, rng):
     for _ in range(3):
         k, n, a, b = _tosses(rng)
         a_own, b_own, _, mean = _posterior(student, k, n, a, b)
+        _expect_heads_to_matter(student, 3, mean, k, n, a, b)
         averages = []
         for x, y in _curves(a_own, b_own, k, n, a, b):
             log_belief = (x - 1) * np.log(q) + (y - 1) * np.log(1 - q)
@@ -185,7 +194,7 @@ def test_knobs_little_above_one(student):
 
 @hidden_test("beta_posterior", weight=1.25)
 def test_few_tosses_and_flat_priors(student):
-    """Flat priors, no tosses, all heads and all tails give the right mode and mean."""
+    """Flat priors, no tosses, all heads, all tails and a single knob of 1 give the right mode and mean."""
     cases = {
         (0, 0, 1, 1): (1, 1, 1 / 2, 1 / 2),
         (3, 3, 1, 1): (4, 1, 1, 4 / 5),
@@ -193,6 +202,11 @@ def test_few_tosses_and_flat_priors(student):
         (3, 3, 2, 2): (5, 2, 4 / 5, 5 / 7),
         (0, 0, 3, 2): (3, 2, 2 / 3, 3 / 5),
         (7, 10, 1, 1): (8, 4, 7 / 10, 2 / 3),
+        (0, 0, 1, 3): (1, 3, 0, 1 / 4),
+        (0, 0, 3, 1): (3, 1, 1, 3 / 4),
+        (4, 9, 1, 3): (5, 8, 4 / 11, 5 / 13),
+        (5, 9, 3, 1): (8, 5, 7 / 11, 8 / 13),
+        (130, 200, 3, 2): (133, 72, 132 / 203, 133 / 205),
     }
     for arguments, expected in cases.items():
         expect_close(_posterior(student, *arguments), expected, "the posterior of a few tosses")
@@ -255,6 +269,20 @@ def test_map_leaves_its_arguments_alone(student, rng):
     for N, alpha in ((rng.random((3, 4)) * 9, np.full(4, 2.0)), (rng.integers(1, 9, size=(3, 4)), 2)):
         expect_close(student(N, alpha), _rows(N, 1), "the most believable probabilities")
         expect(not student.mutated, "your function changes the counts or the α it was given")
+
+
+@hidden_test("dirichlet_map", weight=0.75)
+def test_map_of_everything_at_once(student, rng):
+    """Arrays of α meet three axes, a single row and rows without counts, with knobs of which none, some or all are 1."""
+    N = rng.integers(1, 9, size=(2, 3, 4))
+    N[0, 1], N[1, 0], N[1, 2] = 0, 0, 0
+    each = 1 + rng.random((2, 3, 4)) * 4
+    each[0, 1], each[1, 0, :2], each[0, 0, 1] = 1, 1, 1
+    for alpha in (1, 1.5, np.ones(4), np.array([1, 3.5, 1, 2]), each):
+        expect_close(student(N, alpha), _rows(N, np.asarray(alpha) - 1), "the most believable probabilities")
+    for row in (N[0, 0], N[0, 1]):
+        for alpha in (1, 1.5, np.ones(4), np.array([1, 2, 1, 3.5]), each[0, 2]):
+            expect_close(student(row, alpha), _rows(row, np.asarray(alpha) - 1), "the probabilities of a row")
 
 
 # ---------------------------------------------------------------------------------------------- dirichlet_mean
@@ -321,6 +349,19 @@ def test_mean_with_a_knob_for_each_outcome(student, rng):
         expect(not student.mutated, "your function changes the counts or the α it was given")
 
 
+@hidden_test("dirichlet_mean", weight=0.75)
+@_with_right_map
+def test_mean_of_everything_at_once(student, rng):
+    """Arrays of α meet three axes, a single row, a table of one row and rows without counts."""
+    N, each = rng.integers(1, 9, size=(2, 3, 4)), rng.random((2, 3, 4)) * 3 + 0.05
+    N[0, 1], N[1, 2] = 0, 0
+    for alpha in (0.5, each[1, 1], each):
+        expect_close(student(N, alpha), _rows(N, alpha), "the mean probabilities")
+    for some in (N[0, 0], N[0, 1], N[0, :1], N[1, 2:]):
+        for alpha in (0.5, each[1, 1], each[0, 2].reshape(some.shape)):
+            expect_close(student(some, alpha), _rows(some, alpha), "the mean probabilities of a row")
+
+
 @hidden_test("dirichlet_mean", weight=2)
 @_with_right_map
 def test_the_courses_table_of_add_one_and_add_a_tenth(student):
@@ -351,7 +392,7 @@ def _expected_choice(train, dev, grid):
 def _choice(student, train, dev, grid, in_order=True):
     """The student's best number and its costs, once they have the right form; not ``in_order``: they may be exchanged."""
     best, costs = _several(student(train, dev, grid), 2, "best, costs")
-    if not in_order and np.size(best) == len(grid) != np.size(costs):
+    if not in_order and np.shape(best) == (len(grid),) != np.shape(costs):
         best, costs = costs, best
     costs = as_array(costs, "the costs")
     expect(costs.shape == (len(grid),), "the costs should be one number for each number of the grid")
@@ -433,13 +474,14 @@ def test_the_first_of_equally_good_numbers_is_chosen(student, rng):
 @hidden_test("choose_alpha")
 @_with_right_dirichlet
 def test_the_costs_are_the_nll_of_each_number(student, rng):
-    """Each number's NLL on the unseen counts is returned: each token counts, not each cell, on three axes too."""
+    """Each number's NLL is returned: each token counts, not each cell, on three axes and on one, and for a grid of one."""
     train, dev = _split(rng, (3, 4, 5), 6)
     dev[0, 0] = [200, 0, 0, 1, 0]
     dev[2] = 0
-    for grid in ([0.05, 0.2, 0.9, 7], [2.5, 8]):
-        costs = _choice(student, train, dev, grid, in_order=False)[1]
-        expect_close(costs, _expected_choice(train, dev, grid)[1], "the costs")
+    for some, judged in ((train, dev), (train[1, 1], dev[1, 1])):
+        for grid in ([0.05, 0.2, 0.9, 7], [2.5, 8], [2.5]):
+            costs = _choice(student, some, judged, grid, in_order=False)[1]
+            expect_close(costs, _expected_choice(some, judged, grid)[1], "the costs")
 
 
 @hidden_test("choose_alpha")
@@ -545,6 +587,21 @@ def test_a_context_never_seen_gets_the_shorter_models_row(student, rng):
     P = _table(student(counts, shorter, 3), (4, 6), "the result")
     expect_close(P[[0, 2]], shorter[[0, 2]], "the rows never seen")
     expect_close(P, _mixed(counts, shorter, 3), "the interpolated probabilities")
+
+
+@hidden_test("interpolate", weight=0.5)
+@_with_right_dirichlet
+def test_interpolate_everything_at_once(student, rng):
+    """One to four axes with contexts never seen, any number of axes fewer, and an α below 1 or not whole."""
+    counts = _seen(rng, 2, 3, 5, 4)
+    counts[0, 1], counts[1, 2, ::2], counts[0, 0, 3] = 0, 0, 0
+    for N in (counts, counts[1], counts[1, 2], counts[0, 0, 3]):
+        for axes in range(N.ndim):
+            shorter = rng.dirichlet(np.ones(4), size=N.shape[axes:-1])
+            for alpha in (0.4, 3.5):
+                expect_close(
+                    student(N, shorter, alpha), _mixed(N, shorter, alpha), "the interpolated probabilities"
+                )
 
 
 @hidden_test("interpolate", weight=2)

@@ -82,6 +82,12 @@ def the_flat_prior_counts(beta_posterior: Any) -> None:
         "no tosses, but the prior 1.4, 1.2 has a highest point: mode (1.4 − 1)/(1.4 + 1.2 − 2) = 2/3",
     )
     close(mean, 7 / 13, "no tosses and the prior 1.4, 1.2: mean 1.4/2.6")
+    _, _, mode, _ = _posterior(beta_posterior, 0, 0, 1, 3)
+    close(
+        mode,
+        0,
+        "no tosses and the prior 1, 3: the curve is highest at 0; it is flat only if both knobs are 1",
+    )
 
 
 # ----------------------------------------------------------------------------------------------- dirichlet_map
@@ -152,6 +158,23 @@ def map_with_a_knob_each(dirichlet_map: Any) -> None:
         [[4 / 8, 1 / 8, 3 / 8], [1 / 3, 2 / 3, 0]],
         "with a knob for each cell a row is divided by the sum of its own N + α − 1, not of all rows' α",
     )
+    P = dirichlet_map(np.array([3, 0, 1]), np.array([1.0, 2.0, 3.0]))
+    close(P, [3 / 7, 1 / 7, 3 / 7], "a single row 3, 0, 1 with α = (1, 2, 3) should become 3/7, 1/7, 3/7")
+    N, knobs = (
+        np.array([[[1, 3], [0, 0]], [[0, 0], [2, 2]]]),
+        np.array([[[1.0, 1], [1, 1]], [[2, 1], [2, 3]]]),
+    )
+    with np.errstate(all="ignore"):
+        P = np.asarray(dirichlet_map(N, knobs), dtype=float)
+    ensure(
+        not np.isnan(P).any(),
+        "a row without counts whose knobs are all 1 became nan (0/0): it stays zero, also where other rows have larger knobs",
+    )
+    close(
+        P,
+        [[[0.25, 0.75], [0, 0]], [[1, 0], [3 / 7, 4 / 7]]],
+        "three axes and a knob for each cell: 0, 0 stay zero where both knobs are 1, and become 1, 0 with the knobs 2, 1",
+    )
 
 
 # ---------------------------------------------------------------------------------------------- dirichlet_mean
@@ -216,6 +239,8 @@ def mean_row_by_row(dirichlet_mean: Any) -> None:
         [[5 / 11, 2 / 11, 4 / 11], [2 / 4, 1.5 / 4, 0.5 / 4]],
         "with a knob for each cell a row is divided by the sum of its own N + α, not of all rows' α",
     )
+    P = dirichlet_mean(np.array([3, 0, 1]), np.array([1.0, 2.0, 3.0]))
+    close(P, [4 / 10, 2 / 10, 4 / 10], "a single row 3, 0, 1 with α = (1, 2, 3) should become .4, .2, .4")
 
 
 # ------------------------------------------------------------------------------------------------ choose_alpha
@@ -274,6 +299,12 @@ def the_costs_are_nlls(choose_alpha: Any) -> None:
         "the costs stand in another order than the grid's: the first is that of grid[0], sorted or not",
     )
     close(costs, expected, "a cost is −Σ dev·ln P / Σ dev with P = dirichlet_mean(train, alpha)")
+    _, costs = _choice(choose_alpha, np.array([3, 1, 0]), np.array([1, 1, 2]), [1.0, 2.0])
+    of_a_row = [
+        -np.log([4 / 7, 2 / 7, 1 / 7, 1 / 7]).mean(),
+        -np.log([5 / 10, 3 / 10, 2 / 10, 2 / 10]).mean(),
+    ]
+    close(costs, of_a_row, "train and dev may be single rows: learned from 3, 1, 0 and judged on 1, 1, 2")
 
 
 @public_check("choose_alpha")
@@ -287,6 +318,12 @@ def the_best_is_a_number_of_the_grid(choose_alpha: Any) -> None:
     )
     equal(best, 0.5, "the lowest cost on dev belongs to α = 0.5 here")
     equal(_choice(choose_alpha, TRAIN, DEV, [20.0, 5.0])[0], 5.0, "5.0 is better than 20.0 here")
+    best, costs = _choice(choose_alpha, TRAIN, DEV, [5.0])
+    equal(best, 5.0, "of a grid with the single number 5.0 that one is the best")
+    ensure(
+        np.shape(costs) == (1,),
+        f"a grid of one number has one cost, an array or list (1,); yours has shape {np.shape(costs)}",
+    )
 
 
 @public_check("choose_alpha")
@@ -346,6 +383,9 @@ def an_unseen_context_trusts_the_shorter(interpolate: Any) -> None:
     ensure(P.shape == (2, 3), f"the result should have the shape of the counts, (2, 3); yours has {P.shape}")
     close(P[0], Q[0], "without any counts the row should be exactly Q")
     close(P[1], [0.75, 0.25, 0], "4,000 observations should outweigh α = 4 nearly completely", atol=2e-3)
+    with np.errstate(all="ignore"):
+        P = interpolate(np.zeros(3), Q[0], 4)
+    close(P, Q[0], "a single row without any counts should be exactly Q, too")
 
 
 @public_check("interpolate")
