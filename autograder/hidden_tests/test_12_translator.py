@@ -39,7 +39,7 @@ EQUIVALENT_MUTANTS = {
 # ---------------------------------------------------------------------------------------------- make_batch
 
 
-def _pairs(rng, source_lengths, target_lengths, size=99):
+def _pairs(rng, source_lengths, target_lengths, *, size=99):
     def words(length):
         return rng.integers(4, size, size=length).tolist()
 
