@@ -150,6 +150,21 @@ def additive_squeezed(q, k, v, W_q, W_k, w, mask=None):
     return _attend(np.squeeze(np.tanh(_hidden(q, k, W_q, W_k)) * w).sum(axis=-1), v, mask)
 
 
+@misconception(
+    "additive_attention",
+    title="an additive mask for one leading axis",
+    keeps="right wherever there is no mask, and for a batch with one",
+)
+def additive_mask_for_one_leading_axis(q, k, v, W_q, W_k, w, mask=None):
+    """A mask works in a batch only: for a sentence alone and for a batch with heads it raises an error. `np.where(mask, scores, -np.inf)`
+    stretches the mask to scores of any number of axes."""
+    scores = np.tanh(_hidden(q, k, W_q, W_k)) @ w
+    if mask is not None:
+        B, T_q, T_k = scores.shape
+        mask = np.broadcast_to(mask, (B, T_q, T_k))
+    return _attend(scores, v, mask)
+
+
 @alternative("additive_attention")
 def additive_one_query_at_a_time(q, k, v, W_q, W_k, w, mask=None):
     keys = np.matmul(k, W_k)

@@ -223,3 +223,18 @@ def backward_in_torch_single_precision(q, k, v, weights, d_output):
     d_a = g @ v.mT
     d_s = a * (d_a - (a * d_a).sum(-1, keepdim=True)) / q.shape[-1] ** 0.5
     return d_s @ k, d_s.mT @ q, a.mT @ g
+
+
+@alternative("attention_backward")
+def backward_in_single_precision_and_back(q, k, v, weights, d_output):
+    q, k, v, a, g = (np.asarray(part, dtype=np.float32) for part in (q, k, v, weights, d_output))
+    d_a = g @ _swap(v)
+    d_s = a * (d_a - (a * d_a).sum(-1, keepdims=True)) / np.float32(np.sqrt(q.shape[-1]))
+    return tuple(part.astype(float) for part in (d_s @ k, _swap(d_s) @ q, _swap(a) @ g))
+
+
+@alternative("attention_backward")
+def backward_by_the_output_in_single_precision(q, k, v, weights, d_output):
+    q, k, v, a, g = (np.asarray(part, dtype=np.float32) for part in (q, k, v, weights, d_output))
+    d_s = a * (g @ _swap(v) - ((a @ v) * g).sum(-1, keepdims=True)) / np.float32(math.sqrt(q.shape[-1]))
+    return [part.astype(float) for part in (d_s @ k, _swap(d_s) @ q, _swap(a) @ g)]

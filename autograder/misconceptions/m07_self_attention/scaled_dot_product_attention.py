@@ -286,6 +286,46 @@ def attention_that_masks_the_exponentials(q, k, v, mask=None):
         return weights @ v, weights
 
 
+@misconception(
+    "scaled_dot_product_attention",
+    title="no division by √d_k where there is a mask",
+    keeps="right wherever there is no mask",
+)
+def attention_unscaled_with_a_mask(q, k, v, mask=None):
+    """Without a mask all is right; with one your scores are not divided by √d_k. Divide them first, whether or not a mask comes."""
+    scores = q @ _swap(k)
+    if mask is None:
+        return _attend(scores / np.sqrt(q.shape[-1]), v, None)
+    return _attend(scores, v, mask)
+
+
+@misconception(
+    "scaled_dot_product_attention",
+    title="no division by √d_k in a batch",
+    keeps="right for one sentence; only a batch shows it",
+)
+def attention_unscaled_in_a_batch(q, k, v, mask=None):
+    """One sentence works; in a batch your scores are not divided by √d_k. d_k is `q.shape[-1]`, whatever comes before it."""
+    scores = q @ _swap(k)
+    return _attend(scores / np.sqrt(q.shape[1]) if q.ndim == 2 else scores, v, mask)
+
+
+@misconception(
+    "scaled_dot_product_attention",
+    title="a mask of three axes at most",
+    keeps="right but for masks of four axes",
+)
+def attention_mask_of_three_axes(q, k, v, mask=None):
+    """A mask of four axes is too many for your function. With a batch and heads a mask may have a row for each sentence, or for each head
+    of each sentence. `np.where(mask, scores, -np.inf)` stretches it, however many axes it has."""
+    scores = q @ _swap(k) / np.sqrt(q.shape[-1])
+    if mask is not None:
+        sentences, queries, keys = (1, *mask.shape) if mask.ndim == 2 else mask.shape
+        stretched = np.broadcast_to(mask.reshape(sentences, queries, keys), (1, *scores.shape))
+        scores = np.where(stretched[0], scores, -np.inf)
+    return _attend(scores, v, None)
+
+
 @alternative("scaled_dot_product_attention")
 def attention_by_einsum_and_a_billion(q, k, v, mask=None):
     scores = np.einsum("...id,...jd->...ij", q, k) * q.shape[-1] ** -0.5

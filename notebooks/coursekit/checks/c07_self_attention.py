@@ -128,6 +128,23 @@ def far_away_there_is_still_an_answer(kernel_smooth: Any) -> None:
         [7, 5],
         "a query at 500 should get the height of the dot at 1, the nearest: is anything added to the sum of weights?",
     )
+    height = kernel_smooth(np.array([0.0, 1]), np.array([5.0, 7]), np.array([10.0, -9.0]), 0.1)
+    ensure(
+        np.isfinite(numbers(height)).all(),
+        "with σ = 0.1 a query at 10 is far from dots at 0 and 1, and you get 0/0: how far is too far for the exponential depends on σ. "
+        "softmax is safe there",
+    )
+    close(
+        height,
+        [7, 5],
+        "with σ = 0.1 the queries 10 and -9 should get the heights of the dots at 1 and 0, the nearest",
+    )
+    height = kernel_smooth(np.array([0.0, 40]), np.array([5.0, 7]), np.array([140.0]), 100.0)
+    close(
+        height,
+        [6.235496],
+        "with σ = 100 a query at 140 is not far from dots at 0 and 40: it should get 6.235, to which both contribute",
+    )
 
 
 @public_check("kernel_smooth")
@@ -262,6 +279,10 @@ def a_mask_silences_before_the_softmax(scaled_dot_product_attention: Any) -> Non
     _over_the_keys(weights, ", so mask the scores before the softmax, not the weights after it")
     _, heard = _pair(scaled_dot_product_attention(_QUERIES, _KEYS, _VALUES))
     shares = heard * mask / (heard * mask).sum(axis=-1, keepdims=True)
+    ensure(
+        not np.allclose(weights, _with_scores_times(shares, np.sqrt(10)), atol=1e-4),
+        "with a mask these are the weights of the plain dot products: divide them by √d_k, whether or not there is a mask",
+    )
     close(weights, shares, "the keys that may be heard should keep their proportions", atol=1e-4)
 
 
@@ -294,6 +315,12 @@ def a_batch_is_many_sentences(scaled_dot_product_attention: Any) -> None:
     except IndexError:
         raise Hint(f"{stretched}; indexing, as in scores[~mask] or mask[i, j], does not") from None
     close(weights[1], [[0, 0, 1], [0, 0, 1]], stretched)
+    close(
+        weights[0],
+        alone[1],
+        "with a mask that hides nothing of a sentence its weights should be those without a mask",
+        atol=1e-4,
+    )
     headed = (
         "with two leading axes (1, 2) a mask of shape (2, 1, 3) has a row for each entry of the second one, as np.where stretches it. "
         "Does your function put an axis into the mask, or take one away?"
@@ -303,6 +330,12 @@ def a_batch_is_many_sentences(scaled_dot_product_attention: Any) -> None:
     except (IndexError, ValueError):
         raise Hint(headed) from None
     ensure(_alike(heads, weights[None]), headed)
+    fourth = "with two leading axes (2, 1) a mask may have four axes, too: one of shape (2, 1, 1, 3) has a row for each sentence"
+    try:
+        _, heads = _pair(scaled_dot_product_attention(q[:, None], k[:, None], v[:, None], mask[:, None]))
+    except (IndexError, ValueError):
+        raise Hint(fourth) from None
+    ensure(_alike(heads, weights[:, None]), fourth)
 
 
 @public_check("scaled_dot_product_attention")
@@ -635,6 +668,26 @@ def batches_and_masks(additive_attention: Any) -> None:
     q, k, v = draw.normal(size=(2, 3, 4)), draw.normal(size=(2, 5, 2)), draw.normal(size=(2, 5, 3))
     layer = (draw.normal(size=(4, 6)), draw.normal(size=(2, 6)), draw.normal(size=6))
     _in_heads(additive_attention, (q, k, v), layer, _pair(additive_attention(q, k, v, *layer)))
+    mask = np.arange(5) <= np.arange(2, 5)[:, None]
+    together = _pair(additive_attention(q, k, v, *layer, mask))
+    stretch = "np.where(mask, scores, -np.inf) stretches a mask to scores of any number of axes"
+    for hint, parts, one in (
+        (
+            f"with the same mask a sentence alone does not give what it gives in a batch: {stretch}",
+            (q[0], k[0], v[0]),
+            [part[0] for part in together],
+        ),
+        (
+            f"with the same mask two leading axes do not give what one gives: {stretch}",
+            (q[:, None], k[:, None], v[:, None]),
+            [part[:, None] for part in together],
+        ),
+    ):
+        try:
+            arrays = _pair(additive_attention(*parts, *layer, mask))
+        except (IndexError, ValueError):
+            raise Hint(hint) from None
+        ensure(all(_alike(array, right) for array, right in zip(arrays, one, strict=True)), hint)
 
 
 # -------------------------------------------------------------------------------------- attention_backward
@@ -740,6 +793,15 @@ def any_number_of_leading_axes(attention_backward: Any) -> None:
     _, weights = _forward(q, k, v)
     alone = _triple(attention_backward(q, k, v, weights, d_output), q.shape, k.shape, v.shape)
     _in_heads(attention_backward, (q, k, v, weights, d_output), (), tuple(alone))
+    heard = weights * (np.arange(5) < 4)  # as with a mask over the last key
+    heard /= heard.sum(axis=-1, keepdims=True)
+    close(
+        _triple(attention_backward(q, k, v, heard, d_output), q.shape, k.shape, v.shape)[2],
+        np.swapaxes(heard, -1, -2) @ d_output,
+        "in a batch in which the last key has the weight 0 your d_v is not weightsᵀ · d_output: use the `weights` that you are given, and "
+        "compute none again",
+        atol=1e-5,
+    )
 
 
 def _an_example() -> tuple[np.ndarray, ...]:
