@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Sequence
+import shutil
 from functools import lru_cache
 from pathlib import Path
 
@@ -29,18 +29,24 @@ def granted(file: Path, lab: str, student: str) -> float | None:
 
 
 def add(file: Path, lab: str, student: str, days: float) -> None:
-    """Write a line; it has reached the disk when this returns. Lines of other programs stay, in our way of writing."""
-    rows: list[Sequence[str]] = [_HEADER]
+    """Write a line; it has reached the disk when this returns. What stands in the file stays, more columns too, in our way of writing."""
+    header: tuple[str, ...] = _HEADER
+    rows: tuple[tuple[str, ...], ...] = ()
+    target = file.resolve()  # a link stays one
     if file.exists():
         _read(file, file.stat().st_mtime_ns)  # a list that cannot be read is not made longer
-        rows += (row[:3] for row in read_list(file).rows)
-    rows.append((lab, safe_cell(student), f"{days:g}"))
+        table = read_list(file)
+        header, rows = table.header, table.rows
+    line = (lab, safe_cell(student), f"{days:g}")
     try:
-        with file.with_suffix(".new").open("w", encoding="utf-8", newline="") as opened:
-            csv.writer(opened).writerows(rows)
+        new = target.with_name(f"{target.name}.new")
+        with new.open("w", encoding="utf-8", newline="") as opened:
+            csv.writer(opened).writerows([header, *rows, (*line, *[""] * (len(header) - len(line)))])
             opened.flush()
             os.fsync(opened.fileno())
-        file.with_suffix(".new").replace(file)
+        if target.exists():
+            shutil.copymode(target, new)
+        new.replace(target)
     except OSError as error:
         raise UserError(f"The extensions cannot be written to {file}: {error.strerror}.") from None
     _read.cache_clear()

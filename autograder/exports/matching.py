@@ -7,7 +7,7 @@ Canvas's is its user, on every list of Canvas's.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from autograder.course.class_list import ClassList
@@ -31,6 +31,8 @@ class Match:
     by_name: list[str] = field(default_factory=list)
     #: Those whose number or address is somebody of another name on the list.
     renamed: list[str] = field(default_factory=list)
+    #: Those who share a row with somebody, and of whom nothing surer says whose it is.
+    doubled: list[str] = field(default_factory=list)
 
     def notes(self, where: str) -> tuple[str, ...]:
         """Sentences about those who have no row, and those found by name."""
@@ -40,6 +42,10 @@ class Match:
         if self.renamed:
             sentences.append(
                 f"Of another name on the list than their number or address says, and so not in {where}: {_some(self.renamed)}."
+            )
+        if self.doubled:
+            sentences.append(
+                f"Two or more for one row of the list, and so not in {where}: {_some(self.doubled)}."
             )
         if self.by_name:
             sentences.append(f"Found by the full name alone, which one row has: {_some(self.by_name)}.")
@@ -54,11 +60,12 @@ def is_numbered(student: str) -> bool:
 def match(system: str, table: CsvList, students: Iterable[str], people: ClassList) -> Match:
     """Match ``students`` with the rows of a list of Canvas's (``canvas``) or Moodle's (``moodle``, ``moodle-worksheet``).
 
-    ``UserError`` when numbers and names mean different people, of half of those who are found or more, when two students have one row, or when nobody is on
+    ``UserError`` when numbers and names mean different people, of half of those who are found or more, when more share a row than have one, or when nobody is on
     the list: then nothing may be written.
     """
     rows = _Rows(system, table)
     result, names = Match(), list(students)
+    claims: dict[int, list[tuple[str, bool]]] = {}
     whose = people.of_folders(names)
     contradiction: _AnotherName | None = None
     for student in names:
@@ -73,13 +80,9 @@ def match(system: str, table: CsvList, students: Iterable[str], people: ClassLis
             continue
         if row is None:
             result.lost.append(student)
-        elif row in result.students:
-            raise UserError(
-                f"“{student}” and “{result.students[row]}” are both row {row + 2} of {table.path}: nothing was written."
-            )
         else:
-            result.students[row] = student
-            result.by_name += [student] if by_name else []
+            claims.setdefault(row, []).append((student, by_name))
+    _give_rows(result, claims, table)
     if contradiction is not None and len(result.renamed) >= len(result.students):
         raise contradiction
     if names and not result.students:
@@ -88,6 +91,22 @@ def match(system: str, table: CsvList, students: Iterable[str], people: ClassLis
             f"{table.shown_header}, whose first row is {rows.first}. Nothing was written."
         )
     return result
+
+
+def _give_rows(result: Match, claims: Mapping[int, Sequence[tuple[str, bool]]], table: CsvList) -> None:
+    """Each row to the one who claims it, or to the only one who does so by more than a name: people choose what they are called."""
+    for row, claiming in claims.items():
+        sure = [one for one in claiming if not one[1]]
+        chosen = sure if len(sure) == 1 else claiming if len(claiming) == 1 else []
+        result.doubled += [student for student, by_name in claiming if (student, by_name) not in chosen]
+        for student, by_name in chosen:
+            result.students[row] = student
+            result.by_name += [student] if by_name else []
+    if len(result.doubled) > len(result.students):
+        row, claiming = next((row, claiming) for row, claiming in claims.items() if len(claiming) > 1)
+        raise UserError(
+            f"“{claiming[0][0]}” and “{claiming[1][0]}” are both row {row + 2} of {table.path}: nothing was written."
+        )
 
 
 class _AnotherName(UserError):

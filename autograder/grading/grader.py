@@ -182,7 +182,7 @@ class Grader:
             ends += [end] if end else []
         if ends:
             notes.append(f"While “{name}” was tested, {ends[0]}.")
-        if missing := _missing_names(runs, name, repaired, self.template):
+        if missing := _missing_names(clock, runs, name, repaired, self.template):
             notes.append(
                 f"“{name}” uses {missing}, which only a cell makes that does not run when work is graded: make it in a cell of your own."
             )
@@ -273,8 +273,13 @@ def _symptom(clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRun]
         return None
 
 
-def _missing_names(runs: Sequence[TestRun], question: str, repaired: Repaired, template: Template) -> str:
-    """The names in an answer that only a demonstration makes, where a test ended in a NameError; "" where none did."""
+def _missing_names(
+    clock: JudgeClock, runs: Sequence[TestRun], question: str, repaired: Repaired, template: Template
+) -> str:
+    """The names in an answer that only a demonstration makes, where a test ended in a NameError; "" where none did.
+
+    Nothing is said of what takes too long to read, or cannot be read.
+    """
     if not any(run.error is not None and run.error.type_name == "NameError" for run in runs):
         return ""
     answer = "\n".join(cell.run for cell in repaired.cells if cell.grade_id == question)
@@ -283,8 +288,12 @@ def _missing_names(runs: Sequence[TestRun], question: str, repaired: Repaired, t
         for cell in repaired.cells
         if cell.node.cell_type == "code" and cell.run != cell.node.source
     )
-    missing = made_by_demonstrations(answer, template, shown)
-    made = names_bound(cell.run for cell in repaired.cells if cell.run) if missing else ()
+    try:
+        with clock.judging():
+            missing = made_by_demonstrations(answer, template, shown)
+            made = names_bound(cell.run for cell in repaired.cells if cell.run) if missing else ()
+    except (Exception, JudgedTooLong):
+        return ""
     return ", ".join(f"`{name}`" for name in missing if name not in made)
 
 

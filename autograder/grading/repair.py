@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -232,11 +233,7 @@ def _demonstration(source: str, template: Template) -> Demonstration:
 @cache
 def demonstration(source: str) -> Demonstration:
     """What the cell ``source`` of a master would make; nothing is known of one that is not Python alone (``%pip``, ``!ls``)."""
-    lent, made = [], set()
-    try:
-        body = ast.parse(source).body
-    except SyntaxError:
-        return Demonstration()
+    lent, body = [], statements(source)
     for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
@@ -248,13 +245,28 @@ def demonstration(source: str) -> Demonstration:
                 lent.append(_lent(alias.asname or alias.name.split(".")[0], one))
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             lent.append(_lent(node.name, node))
-        else:
-            made |= {
-                part.id
-                for part in ast.walk(node)
-                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
-            }
-    return Demonstration(tuple(lent), frozenset(made))
+    return Demonstration(tuple(lent), _made(body))
+
+
+def statements(source: str) -> list[ast.stmt]:
+    """The top level of a cell; nothing of what is not Python, or Python that nobody could write by hand (thousands of brackets)."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore"
+            )  # what Python thinks of a student's escapes is not for the terminal
+            return ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def _made(body: Iterable[ast.stmt]) -> frozenset[str]:
+    """The names that statements bind at the top level, otherwise than by imports and definitions."""
+    lent = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    parts = (part for node in body if not isinstance(node, lent) for part in ast.walk(node))
+    return frozenset(
+        part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    )
 
 
 def _lent(name: str, node: ast.stmt) -> tuple[frozenset[str], str]:
@@ -270,16 +282,15 @@ def made_by_demonstrations(answer: str, template: Template, changed: Iterable[st
 
     ``changed``: the sources of such cells as the student has them.
     """
-    try:
-        nodes = [*ast.walk(ast.parse(answer[:MAX_READ_FOR_NAMES]))]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
+    nodes = [part for node in statements(answer[:MAX_READ_FOR_NAMES]) for part in ast.walk(node)]
     names = [node for node in nodes if isinstance(node, ast.Name)]
     own = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
     own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
     short = (source for source in changed if len(source) <= MAX_READ_FOR_NAMES)
-    sources = {*template.skipped.values(), *islice(short, MAX_CHANGED)}
-    made = frozenset[str]().union(*(demonstration(source).made for source in sources))
+    made = frozenset[str]().union(
+        *(demonstration(source).made for source in template.skipped.values()),
+        *(_made(statements(source)) for source in islice(short, MAX_CHANGED)),
+    )
     return sorted(({node.id for node in names} & made) - own)
 
 
@@ -288,11 +299,8 @@ def names_bound(sources: Iterable[str]) -> set[str]:
     bound, left = set[str](), MAX_FIGURES_CODE
     for source in sources:
         left -= len(source)
-        try:
-            nodes = [*ast.walk(ast.parse(source))] if left >= 0 else []
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        for node in nodes:
+        body = statements(source) if left >= 0 else []
+        for node in (part for statement in body for part in ast.walk(statement)):
             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
                 bound.add(node.id)
             elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -428,8 +436,8 @@ def definitions_of(source: str) -> str:
         return ""
     kept = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
     try:
-        return "\n\n".join(ast.unparse(node) for node in ast.parse(source).body if isinstance(node, kept))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return "\n\n".join(ast.unparse(node) for node in statements(source) if isinstance(node, kept))
+    except (ValueError, RecursionError, MemoryError):
         return ""
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.collect import collect
-from autograder.course.class_list import read_class_list
+from autograder.course.class_list import ClassList, read_class_list
 from autograder.course.lists import CsvList, number_in, read_list, same_name
 from autograder.course.policy_file import class_list, extension_of, settings
 from autograder.errors import UserError
@@ -209,3 +209,18 @@ def test_one_new_name_ends_no_export_and_another_courses_list_does(tmp_path):
     )
     with pytest.raises(UserError, match="another course's"):
         match("canvas", others, ["ada", "bo", "mallory"], people)
+
+
+def test_who_calls_themselves_like_a_classmate_ends_no_export_and_takes_no_row(tmp_path):
+    """On Moodle somebody's name on the day of the download may be another's: neither can be told from the other by it."""
+    header = ("First name", "Last name", "Email address")
+    rows = (("Ada", "Lovelace", "ada@x.de"), ("Bo", "Bach", "bo@x.de"), ("Cleo", "Kern", "cleo@x.de"))
+    table = CsvList(tmp_path / "m.csv", header, rows)
+    folders = ["Ada Lovelace_101", "Ada Lovelace_666", "Bo Bach_102", "Cleo Kern_103"]
+    found = match("moodle", table, folders, ClassList())
+    assert found.students == {1: "Bo Bach_102", 2: "Cleo Kern_103"} and found.doubled == folders[:2]
+    assert any("for one row" in note and "Ada Lovelace_666" in note for note in found.notes("the file"))
+    surer = match("moodle", table, ["Ada Lovelace_666", "ada@x.de", "Bo Bach_102"], ClassList())
+    assert surer.students[0] == "ada@x.de" and surer.doubled == ["Ada Lovelace_666"]
+    with pytest.raises(UserError, match="both row 2"):
+        match("moodle", table, [*folders[:2], "Bo Bach_102"], ClassList())

@@ -48,6 +48,21 @@ def test_a_list_that_a_spreadsheet_has_saved_is_read_and_made_longer(tmp_path: P
     assert [extensions.granted(file, LAB, student) for student in ("ada", "bo")] == [1, 2]
 
 
+def test_what_others_wrote_into_the_list_stays(tmp_path: Path) -> None:
+    """Reasons, who gave it, a link to a list that is shared, and who may read it."""
+    shared = tmp_path / "shared.csv"
+    shared.write_text(f'Lab,student,days,reason,by\n{LAB},ada,7,"ill, until May",Prof. X\n')
+    shared.chmod(0o640)
+    file = tmp_path / "extensions.csv"
+    file.symlink_to(shared)
+    extensions.add(file, LAB, "bo", 2)
+    lines = shared.read_text().splitlines()
+    assert lines == ["Lab,student,days,reason,by", f'{LAB},ada,7,"ill, until May",Prof. X', f"{LAB},bo,2,,"]
+    assert file.is_symlink() and shared.stat().st_mode & 0o777 == 0o640
+    assert extensions.granted(file, LAB, "bo") == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["extensions.csv", "shared.csv"]
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -20,6 +20,7 @@ from autograder.grading.repair import (
     made_by_demonstrations,
     names_bound,
     repair,
+    statements,
 )
 from autograder.grading.submissions import Unreadable
 from autograder.results import MAX_NOTES
@@ -200,6 +201,23 @@ def test_names_that_only_a_figures_cell_would_make_are_known():
     own = "def noam_rate(step, d_model, warmup):\n    fig = step\n    return fig * d_model + valley"
     assert made_by_demonstrations(own, template) == ["valley"]
     assert made_by_demonstrations("x = tiny + valley", template, ["tiny = 0.0"]) == ["tiny", "valley"]
+
+
+@pytest.mark.parametrize(
+    "unwritten", ["-" * 5_000 + "1", "0x" + "f" * 6_000, "(" * 300, "x" + ".x" * 9_000, "\\udc80"]
+)
+def test_a_figures_cell_that_no_reader_can_take_names_nothing_and_ends_nothing(notebook, template, unwritten):
+    """Each raises an error of its own in Python's reader or writer: it ended the grading of the whole submission."""
+    changed = f"def f():\n    return {unwritten}\ntiny = {unwritten}"
+    made_by_demonstrations("x = tiny", template, [changed])
+    names_bound([changed])
+    index = next(i for i, cell in enumerate(notebook.cells) if cell["id"] in template.skipped)
+    notebook.cells[index].source = changed
+    repair(raw(notebook), template)
+
+
+def test_nothing_of_a_students_code_is_warned_of_on_the_terminal(recwarn):
+    assert len(statements('x = "\\d"\ny = "\\q"')) == 2 and not recwarn.list
 
 
 def test_figures_cells_by_the_hundred_are_not_parsed_without_end(notebook, template):
