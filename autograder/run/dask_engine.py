@@ -62,6 +62,8 @@ class _Run:
         self.under_way: dict[Any, Task] = {}
         #: Dask workers that cannot begin here, with the reason: they get no more tasks.
         self.unfit: dict[str, str] = {}
+        #: The workers that a task may go to, of those tasks that may not go to each.
+        self.places: dict[Any, frozenset[str]] = {}
 
     def results(self) -> Iterator[SubmissionResult]:
         """Each result as it comes. ``GradingError`` when scheduler or workers are gone, or cannot grade at all."""
@@ -79,25 +81,28 @@ class _Run:
             ) from None
 
     def some_done(self) -> list[Any]:
-        """The tasks that are done, one at least. A cluster that has lost all its workers has some time to get others."""
-        without = 0
+        """The tasks that are done, one at least. A cluster that has lost all workers that can grade has some time to get others."""
+        without, lost = 0, f"The Dask scheduler at {self.address} has lost all its workers"
         while True:
             try:
                 with self.client.as_current():
                     return list(wait([*self.under_way], _SAID_AFTER, "FIRST_COMPLETED").done)
             except TimeoutError:
-                without = 0 if self.client.nthreads() else without + _SAID_AFTER
+                without = 0 if self.fit() else without + _SAID_AFTER
+            lost += " that can grade" if self.unfit and "that can" not in lost else ""
             if without >= _WORKERS_WITHIN:
                 raise GradingError(
-                    f"The Dask scheduler at {self.address} has lost all its workers: what was graded is kept, start some and "
-                    "grade again for the rest."
+                    f"{lost}: what was graded is kept, start some and grade again for the rest."
                 )
             if without == _SAID_AFTER:
-                _say_without_workers(f"The Dask scheduler at {self.address} has lost all its workers")
+                _say_without_workers(lost)
+            if not without:
+                self.send_elsewhere()
 
     def result_of(self, future: Any) -> SubmissionResult | None:
         """The result of a task that is done, or None where it was sent again."""
         task = self.under_way.pop(future)
+        self.places.pop(future, None)
         kind, value = _outcome(future)
         if kind == "done":
             self.attempts.any_done = True
@@ -125,15 +130,22 @@ class _Run:
             self.send(task)
 
     def send(self, task: Task) -> None:
+        places = self.fit() if self.unfit else None
         future = self.client.submit(
-            _grade,
-            self.archive,
-            task,
-            key=f"grade-{uuid.uuid4().hex}",
-            pure=False,
-            workers=self.fit() if self.unfit else None,
+            _grade, self.archive, task, key=f"grade-{uuid.uuid4().hex}", pure=False, workers=places
         )
         self.under_way[future] = task
+        if places is not None:
+            self.places[future] = frozenset(places)
+
+    def send_elsewhere(self) -> None:
+        """Send again what waits for workers that are gone, while others, who came later, can do it."""
+        fit = frozenset(self.fit())
+        for future in [future for future, places in self.places.items() if not places & fit]:
+            task = self.under_way.pop(future)
+            del self.places[future]
+            future.cancel()
+            self.send(task)
 
 
 def _outcome(future: Any) -> tuple[str, Any]:

@@ -96,20 +96,20 @@ def test_a_class_is_graded_over_tls_and_certificates_that_do_not_fit_are_one_sen
     assert [row["score"] == row["max_score"] for row in results] == [True, False] * 6
 
 
-#: ``autograder`` that waits a second where it would wait for minutes.
+#: ``autograder`` that says after a second what it would say after ten, and waits as long as its first word says.
 IMPATIENT = """
 import sys
 from autograder.run import dask_engine
-dask_engine._SAID_AFTER, dask_engine._WORKERS_WITHIN = 1, 3
+dask_engine._SAID_AFTER, dask_engine._WORKERS_WITHIN = 1, int(sys.argv.pop(1))
 from autograder.cli.app import main
 main()
 """
 
 
-def begun(cluster: Cluster, submitted: Path, frozen: Path, out: Path) -> subprocess.Popen:
-    """A run on the cluster that has graded somebody."""
+def begun(cluster: Cluster, submitted: Path, frozen: Path, out: Path, patience: int = 3) -> subprocess.Popen:
+    """A run on the cluster that has graded somebody, and waits ``patience`` seconds for workers."""
     process = subprocess.Popen(
-        [sys.executable, "-P", "-c", IMPATIENT, "grade", "01", "--submitted", str(submitted),
+        [sys.executable, "-P", "-c", IMPATIENT, str(patience), "grade", "01", "--submitted", str(submitted),
          "--out", str(out), "--engine", f"dask:{cluster.address}"],
         env=environment(frozen), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
@@ -138,21 +138,51 @@ def test_a_cluster_that_is_lost_ends_the_run_in_a_sentence_and_what_was_graded_i
     assert len(finished(out)) == 12 and f"{len(kept)} unchanged" in done.stdout, done.stdout
 
 
-def test_a_worker_without_room_takes_no_part_and_the_others_go_on(submitted, frozen, cluster, tmp_path):
-    full = tmp_path / "full"
-    full.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(full)], check=True)
-    try:
-        cluster.workers.append(cluster.new_worker("full"))
-        deadline = time.monotonic() + 60
-        while not any(full.rglob("*")) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        words = ("grade", "01", "--submitted", submitted, "--out", tmp_path / "out")
-        done = command(*words, "--engine", f"dask:{cluster.address}", root=frozen)
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert "takes no part: No space left on device." in done.stderr
-        results = json.loads((tmp_path / "out" / "results.json").read_text())
-        assert {row["status"] for row in results} == {"graded"} and len(results) == 12
-    finally:
-        cluster.stop()
-        subprocess.run(["umount", "-l", str(full)], check=True)
+@pytest.fixture
+def full(tmp_path: Path) -> Iterator[Path]:
+    """A folder on a disk without room."""
+    folder = tmp_path / "full"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(folder)], check=True)
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def add_worker_without_room(cluster: Cluster, full: Path) -> None:
+    cluster.workers.append(cluster.new_worker(full.name))
+    deadline = time.monotonic() + 60
+    while not any(full.rglob("*")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+
+def test_a_worker_without_room_takes_no_part_and_the_others_go_on(submitted, frozen, full, cluster, tmp_path):
+    add_worker_without_room(cluster, full)
+    words = ("grade", "01", "--submitted", submitted, "--out", tmp_path / "out")
+    done = command(*words, "--engine", f"dask:{cluster.address}", root=frozen)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "takes no part: No space left on device." in done.stderr
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert {row["status"] for row in results} == {"graded"} and len(results) == 12
+
+
+@pytest.mark.parametrize("comes", [True, False], ids=["another comes", "nobody comes"])
+def test_where_only_a_worker_without_room_is_left_the_run_waits_for_another_and_not_for_ever(
+    submitted, frozen, full, cluster, tmp_path, comes
+):
+    """Tasks were meant for the worker that is gone, and would wait for it: for ever."""
+    for number in range(12, 40):
+        hand_in(submitted, f"student_{number:02d}", {})
+    add_worker_without_room(cluster, full)
+    out = tmp_path / "out"
+    process = begun(cluster, submitted, frozen, out, patience=100 if comes else 3)
+    cluster.workers[0].send_signal(signal.SIGKILL)
+    if comes:
+        cluster.workers.append(cluster.new_worker("another"))
+    _, errors = process.communicate(timeout=120)
+    assert "takes no part: No space left on device." in errors and "Traceback" not in errors
+    if comes:
+        assert process.returncode == 0, errors
+        assert len(finished(out)) == 40
+    else:
+        assert process.returncode == 2, errors
+        assert "has lost all its workers that can grade: what was graded is kept" in errors
