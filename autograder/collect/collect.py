@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from autograder.collect.entries import Entry, Refused, entries, first_of, inner_entries
 from autograder.collect.git_times import commit_time
-from autograder.collect.names import KINDS, TYPED, Owned, kind_and_why, owned, without_wrapper
+from autograder.collect.names import (
+    KINDS,
+    TYPED,
+    Owned,
+    kind_and_why,
+    owned,
+    whose_repositories,
+    without_wrapper,
+)
 from autograder.collect.times import Times, read_times
 from autograder.collect.whose import certain
 from autograder.course.class_list import ClassList, Person
-from autograder.course.lists import same_name
+from autograder.course.lists import AnotherName, same_name
 from autograder.course.other_lab import other_lab
 from autograder.course.policy_file import class_list, settings
 from autograder.errors import GradingError, UserError
@@ -67,6 +75,8 @@ class _Job:
     source: Path | None = None
     #: student -> the name in the download, where the class list calls them something else.
     names: dict[str, str] = field(default_factory=dict)
+    #: Folders that seem to be the same person's as another.
+    apart: set[str] = field(default_factory=set)
     by_commit: list[str] = field(default_factory=list)
     by_file: list[str] = field(default_factory=list)
 
@@ -87,16 +97,19 @@ def collect(
     notes: list[str] = []
     listed = without_wrapper(entries(source, notes), lab)
     kind, why = kind_and_why(listed) if kind == "auto" else (kind, "as you said")
-    mine, nobodys = owned(listed, kind)
-    notes += [f"Nobody's: {entry.path}." for entry in nobodys if entry.path.endswith((".ipynb", ".zip"))]
     read = read_times(times, settings().timezone) if times is not None else None
+    logins = read.logins if read is not None else {}
+    mine, nobodys = owned(
+        listed, kind, whose_repositories(listed, logins, notes) if kind == "classroom" else {}
+    )
+    notes += [f"Nobody's: {entry.path}." for entry in nobodys if entry.path.endswith((".ipynb", ".zip"))]
     notes += read.notes if read is not None else ()
     job = _Job(submitted, lab, notes, kind, class_list(), read, source)
     notes += job.people.notes
     mine, doubtful, about = certain(mine, job.people)
     notes += about
     by_student = _by_student(mine, job)
-    when = {student: _time_of(student, files, job) for student, files in by_student.items()}
+    when = _times(by_student, job)
     require_apart(submitted, (*_others_there(submitted, by_student), *by_student))
     done = [
         student
@@ -142,6 +155,7 @@ def _by_student(files: Sequence[Owned], job: _Job) -> dict[str, list[Owned]]:
             job.notes.append(
                 f"{folder} and another folder of the download both seem to be {student}: kept apart."
             )
+            job.apart.add(folder)
             student = ""
         if student:
             job.names[student] = folder
@@ -237,12 +251,30 @@ def some(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
-def _time_of(student: str, files: Sequence[Owned], job: _Job) -> str:
-    """When the student handed in, from the teacher's list ("" when it does not say)."""
+def _times(by_student: Mapping[str, Sequence[Owned]], job: _Job) -> dict[str, str]:
+    """When each student handed in, from the teacher's list ("" where it does not say).
+
+    Who has another name there has no time; where that is so of as many as have one, it is another assignment's list.
+    """
+    when, contradictions = dict.fromkeys(by_student, ""), list[tuple[str, AnotherName]]()
     if job.times is None:
-        return ""
-    when = job.times.of(files[0], job.people, job.kind, job.names.get(student, student))
-    return when.strftime(_TIME_FORMAT) if when is not None else ""
+        return when
+    for student, files in by_student.items():
+        person = None if student in job.apart else job.people.find(student)
+        try:
+            found = job.times.of(files[0], person, job.kind, job.names.get(student, student))
+        except AnotherName as error:
+            contradictions.append((student, error))
+            continue
+        when[student] = found.strftime(_TIME_FORMAT) if found is not None else ""
+    if contradictions and len(contradictions) >= sum(map(bool, when.values())):
+        raise contradictions[0][1]
+    if contradictions:
+        job.notes.append(
+            f"Of another name in {job.times.path.name} than in the download, and so without a time: "
+            f"{some([student for student, _ in contradictions])}."
+        )
+    return when
 
 
 def _folder(student: str, job: _Job) -> Path:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from types import MappingProxyType
 
 from autograder.collect.entries import Entry
+from autograder.course.lists import folded
 
 KINDS = ("canvas", "moodle", "classroom", "plain")
 
@@ -92,13 +95,14 @@ def kind_and_why(entries: Sequence[Entry]) -> tuple[str, str]:
     return "plain", f"{len(votes)} names{odd}"
 
 
-def owned(entries: Sequence[Entry], kind: str) -> tuple[list[Owned], list[Entry]]:
-    """Each file with its owner, and the files that are nobody's."""
-    prefix = _common_prefix({e.parts[0] for e in entries if len(e.parts) > 1}) if kind == "classroom" else ""
+def owned(
+    entries: Sequence[Entry], kind: str, repositories: Mapping[str, str] = MappingProxyType({})
+) -> tuple[list[Owned], list[Entry]]:
+    """Each file with its owner, and the files that are nobody's. ``repositories``: whose each is, by ``whose_repositories``."""
     mine: list[Owned] = []
     nobodys: list[Entry] = []
     for entry in entries:
-        one = _owner(entry, kind, prefix)
+        one = _owner(entry, kind, repositories)
         if one is None:
             nobodys.append(entry)
         else:
@@ -106,7 +110,7 @@ def owned(entries: Sequence[Entry], kind: str) -> tuple[list[Owned], list[Entry]
     return mine, nobodys
 
 
-def _owner(entry: Entry, kind: str, prefix: str) -> Owned | None:
+def _owner(entry: Entry, kind: str, repositories: Mapping[str, str]) -> Owned | None:
     top, last = entry.parts[0], entry.parts[-1]
     if kind == "canvas" and len(top) <= _LONGEST and (match := _CANVAS.match(top)):
         if match["anonymous"]:
@@ -122,8 +126,7 @@ def _owner(entry: Entry, kind: str, prefix: str) -> Owned | None:
     if kind in ("canvas", "moodle"):
         return None
     if len(entry.parts) > 1:
-        name = PurePosixPath(top).stem if top.endswith(".zip") else top
-        return Owned(entry, name.removeprefix(prefix), last)
+        return Owned(entry, repositories.get(top) or _without_zip(top), last)
     return Owned(entry, PurePosixPath(last).stem.removesuffix(".ipynb"), last)
 
 
@@ -154,12 +157,62 @@ def _attempt(file: str) -> tuple[str, int]:
     return path.stem[: match.start()] + path.suffix, int(match.group(1))
 
 
-def _common_prefix(names: set[str]) -> str:
-    """The assignment's name before the students': the longest start, up to a hyphen, that all share."""
-    if len(names) < 2:
+def whose_repositories(
+    entries: Sequence[Entry], logins: Mapping[str, str], notes: list[str]
+) -> dict[str, str]:
+    """Whose each repository in a download of GitHub Classroom's is, which are called ``assignment-login``.
+
+    ``logins``: folded repository -> login, as GitHub Classroom's own list has them. What has neither a place there nor
+    the assignment's name keeps its own, and never takes that of another: whoever owns a repository may rename it.
+    """
+    tops = sorted({entry.parts[0] for entry in entries if len(entry.parts) > 1})
+    prefix = _common_prefix(tops)
+    claims: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for top in tops:
+        name = _without_zip(top)
+        login = logins.get(folded(name), "")
+        login = (
+            name[-len(login) :] if login and folded(name[-len(login) :]) == login else login
+        )  # as it is written
+        sureness = 0 if login else 1 if name.startswith(prefix) else 2
+        claims[login or name.removeprefix(prefix) or name].append((sureness, top))
+    whose = {}
+    for name, claiming in claims.items():
+        best = min(claiming)[0]
+        sure = [top for sureness, top in claiming if sureness == best]
+        whose |= {sure[0]: name} if len(sure) == 1 else {}
+    taken = set(whose.values())
+    for top in tops:
+        if top not in whose:
+            name = _without_zip(top)
+            whose[top] = name if name not in taken else f"{name} (repository)"
+    odd = [top for claiming in claims.values() for sureness, top in claiming if sureness == 2]
+    odd += [top for top in tops if whose[top].endswith(" (repository)") and top not in odd]
+    if odd and prefix:
+        notes.append(
+            f"Repositories are called {prefix}… here, and these are not: {', '.join(odd[:10])}"
+            f"{f' and {len(odd) - 10} more' if len(odd) > 10 else ''}. Each keeps its own name."
+        )
+    return whose
+
+
+def _without_zip(top: str) -> str:
+    return PurePosixPath(top).stem if top.endswith(".zip") else top
+
+
+def _common_prefix(names: Sequence[str]) -> str:
+    """The assignment's name before the students': the start, up to a hyphen, that most share, and of those the longest.
+
+    All share it, or at least three and more than half.
+    """
+    starts = Counter(
+        name[: at + 1]
+        for name in names
+        if len(name) <= _LONGEST
+        for at, letter in enumerate(name)
+        if letter == "-"
+    )
+    if len(names) < 2 or not starts:
         return ""
-    shortest, longest = min(names), max(names)
-    same = 0
-    while same < min(len(shortest), len(longest)) and shortest[same] == longest[same]:
-        same += 1
-    return shortest[: shortest.rfind("-", 0, same) + 1]
+    start, count = max(starts.items(), key=lambda one: (one[1], len(one[0])))
+    return start if count == len(names) or (count > 2 and 2 * count > len(names)) else ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,8 +16,16 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from autograder.collect.names import Owned
-from autograder.course.class_list import ClassList
-from autograder.course.lists import PARTICIPANT, CsvList, folded, number_of_participant, read_list, same_name
+from autograder.course.class_list import Person
+from autograder.course.lists import (
+    PARTICIPANT,
+    AnotherName,
+    CsvList,
+    folded,
+    number_of_participant,
+    read_list,
+    same_name,
+)
 from autograder.errors import UserError
 
 #: Columns that say who a row of the list is about, other than by a number that only one system knows.
@@ -61,8 +70,9 @@ class _Row:
     canvas_id: str
     name: str
     when: datetime | None
-    #: What GitHub Classroom calls them, which is compared with GitHub's names only.
-    github: frozenset[str] = frozenset()
+    #: What GitHub Classroom calls them and their repository: compared with GitHub's names only, each with its own.
+    login: str = ""
+    repository: str = ""
 
 
 @dataclass(frozen=True)
@@ -73,28 +83,38 @@ class Times:
     rows: tuple[_Row, ...]
     notes: tuple[str, ...] = ()
 
-    def of(self, one: Owned, people: ClassList, kind: str, folder: str) -> datetime | None:
+    @property
+    def logins(self) -> dict[str, str]:
+        """Repository -> whose it is, both folded, where GitHub Classroom's own list says so of one account only."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for row in self.rows:
+            if row.login and row.repository:
+                found[row.repository].add(row.login)
+        return {repository: min(logins) for repository, logins in found.items() if len(logins) == 1}
+
+    def of(self, one: Owned, person: Person | None, kind: str, folder: str) -> datetime | None:
         """When this student handed in (the last time, when the list has several); None when it does not say.
 
-        ``folder`` is the name in the download. ``UserError`` when number and name mean different people.
+        ``person``: who it is on the class list, where that is certain. ``folder`` is the name in the download.
+        ``AnotherName`` when number and name mean different people.
         """
-        person = people.find(one.student)
         mine = {folded(one.student), folded(folder)} | (person.keys if person else set())
-        there = {folded(folder), folded(one.entry.parts[0])}
+        login, repository = folded(folder), folded(one.entry.parts[0])
+        by_repository = any(row.repository == repository for row in self.rows)
         times = []
         for row in self.rows:
             by_number = bool(one.number) and one.number == {
                 "moodle": row.participant,
                 "canvas": row.canvas_id,
             }.get(kind)
-            if kind in ("classroom", "plain") and row.github:
-                if not row.github & there:
+            if kind in ("classroom", "plain") and (row.login or row.repository):
+                if (row.repository != repository) if by_repository else (row.login != login):
                     continue  # whatever else the row says: anybody may bear a classmate's login there
             elif not by_number and not row.words & mine:
                 continue
             nameless = kind == "moodle" and not row.name and folded(one.name) not in map(folded, PARTICIPANT)
             if by_number and (nameless or (row.name and one.name and not same_name(row.name, one.name))):
-                raise UserError(
+                raise AnotherName(
                     f"{self.path} calls number {one.number} “{row.name}”, the download “{one.name}”: the list is another "
                     "assignment's or another course's, or has no names, and nothing was collected."
                 )
@@ -123,10 +143,9 @@ def read_times(path: Path, zone: str) -> Times:
         without_zone += not has_zone
         words = frozenset(folded(word) for role in _WHO if (word := table.value(row, role)))
         participant = number_of_participant(table.value(row, "participant"))
-        github = frozenset(
-            folded(word) for role in ("github", "repository") if (word := table.value(row, role))
-        )
-        rows.append(_Row(words, participant, table.value(row, "canvas id"), table.name(row), when, github))
+        login, repository = (folded(table.value(row, role)) for role in ("github", "repository"))
+        canvas_id = table.value(row, "canvas id")
+        rows.append(_Row(words, participant, canvas_id, table.name(row), when, login, repository))
     notes = list(table.notes)
     if without_zone:
         notes.append(

@@ -49,17 +49,21 @@ def write_canvas(grades: Grades, out: Path) -> Exported:
             "Canvas takes feedback back under the names of its own download: give that zip with --download."
         )
     names: dict[str, str] = {}
+    renamed: dict[str, str] = {}
     for name, number, path in sorted(grades.download, key=lambda one: _attachment(one[2])):
-        person = grades.people.of_canvas(number)
+        student, person = f"{name}_{number}", grades.people.of_canvas(number)
         if person is not None and person.name and not same_name(person.name, name):
-            raise UserError(
+            renamed[student] = (
                 f"The class list says that Canvas's number {number} is “{person.name}”, the download says “{name}”: "
                 "the list is another course's, and nothing was written."
             )
-        student = person.student if person is not None else f"{name}_{number}"
+        elif person is not None:
+            student = person.student
         uploaded = _UPLOADED.match(path)
         if student in grades.by_student and uploaded:
             names[student] = f"{uploaded['who']}_feedback_{grades.spec.name}.html"
+    if renamed and 2 * len(renamed) > len({number for _, number, _ in grades.download}):
+        raise UserError(next(iter(renamed.values())))
     if not names:
         raise UserError(
             "Nobody in this download was graded here: it is another assignment's. Nothing was written."

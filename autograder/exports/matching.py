@@ -11,7 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from autograder.course.class_list import ClassList
-from autograder.course.lists import PARTICIPANT, CsvList, folded, number_of_participant, same_name
+from autograder.course.lists import (
+    PARTICIPANT,
+    AnotherName,
+    CsvList,
+    folded,
+    number_of_participant,
+    same_name,
+)
 from autograder.errors import UserError
 
 #: What says who a row is about, whole and alone, on any list.
@@ -67,14 +74,14 @@ def match(system: str, table: CsvList, students: Iterable[str], people: ClassLis
     result, names = Match(), list(students)
     claims: dict[int, list[tuple[str, bool]]] = {}
     whose = people.of_folders(names)
-    contradiction: _AnotherName | None = None
+    contradiction: AnotherName | None = None
     for student in names:
         if student not in whose and people.of_folder(student) is not None:
             result.lost.append(student)  # somebody else's login, or number
             continue
         try:
             row, by_name = rows.of(student, people)
-        except _AnotherName as error:
+        except AnotherName as error:
             contradiction = contradiction or error
             result.renamed.append(student)
             continue
@@ -107,10 +114,6 @@ def _give_rows(result: Match, claims: Mapping[int, Sequence[tuple[str, bool]]], 
         raise UserError(
             f"“{claiming[0][0]}” and “{claiming[1][0]}” are both row {row + 2} of {table.path}: nothing was written."
         )
-
-
-class _AnotherName(UserError):
-    """A number and a name mean different people: one may have a new name, of many it is another course's list."""
 
 
 class _Rows:
@@ -169,8 +172,8 @@ class _Rows:
         named = [row for row, listed in enumerate(self.names) if name and listed and same_name(name, listed)]
         return (named[0], True) if len(named) == 1 else (None, False)
 
-    def _contradiction(self, student: str, row: int, number: str) -> _AnotherName:
-        return _AnotherName(
+    def _contradiction(self, student: str, row: int, number: str) -> AnotherName:
+        return AnotherName(
             f"Row {row + 2} of {self.table.path} is “{self.names[row] or 'nameless'}”, but the submission with its number or "
             f"address, {number or student}, is of “{student}”: the list is another assignment's or another course's, "
             "and nothing was written."

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Iterable
+from datetime import timedelta
 from pathlib import Path
 
 import nbformat
@@ -266,3 +268,70 @@ def test_a_notebook_of_another_lab_is_said(tmp_path: Path, out: Path) -> None:
     text = nbformat.writes(released_notebook("06_positions"))
     done = collect(folder_of(tmp_path / "class", {f"ada/{LAB}.ipynb": text}), out, LAB)
     assert any(f"is a notebook of 06_positions, not of {LAB}" in note for note in done.notes)
+
+
+#: The columns of GitHub Classroom's grades that tell a time.
+CLASSROOM = "github_username,student_repository_name,submission_timestamp"
+DAYS = ["2026-03-01", "2026-03-02", "2026-03-03"]
+
+
+def repositories(folder: Path, names: Iterable[str]) -> Path:
+    """A download of GitHub Classroom's, each notebook with its repository's name as content."""
+    marks = {f"{name}/.github/classroom.yml": "" for name in names}
+    return folder_of(folder, {f"{name}/{LAB}.ipynb": name for name in names} | marks)
+
+
+def test_an_account_that_is_called_like_a_classmates_repository_gives_her_no_time(tmp_path, out):
+    """GitHub lets people choose their login: that row's time was taken for hers, and later than hers."""
+    source = repositories(tmp_path / "r", ["lab01-ada", "lab01-bo", "lab01-lab01-ada"])
+    rows = [
+        f"{who},lab01-{who},2026-03-0{day} 10:00:00 UTC"
+        for day, who in enumerate(("ada", "bo", "lab01-ada"), 1)
+    ]
+    collect(source, out, LAB, times=listed(tmp_path / "t.csv", "\n".join([CLASSROOM, *rows])))
+    assert [stamps(out)[who][:10] for who in ("ada", "bo", "lab01-ada")] == DAYS
+
+
+def test_an_account_that_is_a_classmates_user_name_gives_her_neither_its_time_nor_gets_her_extension(
+    tmp_path, out, course_at
+):
+    roster = "student,name,username,extension\nada-gh,Ada A,ada1,30\nbo-gh,Bo B,bo1,\nmal-gh,Mal M,mal1,\n"
+    course_at(f'roster = "{listed(tmp_path / "roster.csv", roster)}"')
+    names = ("ada-gh", "bo-gh", "ada1")
+    source = repositories(tmp_path / "r", [f"lab01-{name}" for name in names])
+    rows = [f"{who},2026-03-0{day} 10:00:00 UTC" for day, who in enumerate(names, 1)]
+    collect(source, out, LAB, times=listed(tmp_path / "t.csv", "\n".join(["student,time", *rows])))
+    assert [stamps(out)[who][:10] for who in names] == DAYS
+    class_ = frozenset(names)
+    assert [policy_file.extension_of(LAB, who, class_) for who in names] == [timedelta(days=30), None, None]
+
+
+def test_one_repository_of_another_name_changes_nobody_elses(tmp_path, out):
+    others = [f"lab01-{who}" for who in ("ada", "bo", "cleo")]
+    for odd in ("mal", "ada", "lab01-ada-x"):
+        submitted = out / odd
+        done = collect(repositories(tmp_path / odd, [*others, odd]), submitted, LAB)
+        assert {"ada", "bo", "cleo"} < set(done.students) and len(done.students) == 4
+        assert (submitted / "ada" / LAB / f"{LAB}.ipynb").read_text() == "lab01-ada"
+        assert odd.startswith("lab01-") or any("these are not: " + odd in note for note in done.notes)
+    logins = [f"{who},lab01-{who},2026-03-01 10:00:00 UTC" for who in ("max-a", "max-b")]
+    alike = repositories(tmp_path / "alike", ["lab01-max-a", "lab01-max-b"])
+    done = collect(
+        alike, out / "alike", LAB, times=listed(tmp_path / "t.csv", "\n".join([CLASSROOM, *logins]))
+    )
+    assert set(done.students) == {"max-a", "max-b"}
+
+
+def test_one_new_name_in_a_list_of_times_ends_nothing_and_another_courses_list_does(tmp_path, out):
+    people = [("bachbo", "Bach, Bo", 102), ("kerncleo", "Kern, Cleo", 103), ("batman", "Mint, Mallory", 104)]
+    names = {f"{name}_{number}_9000_{LAB}.ipynb": name for name, _, number in people}
+    rows = [f'"{name}",{number},2026-03-01 10:00:00 UTC' for _, name, number in people]
+    header = "name,user_id,submitted_at"
+    times = listed(tmp_path / "t.csv", "\n".join([header, *rows]))
+    done = collect(zip_of(tmp_path / "z.zip", dict(names)), out, LAB, times=times)
+    assert len(done.students) == 3 and done.without_time == ("batman_104",)
+    assert any("Of another name in t.csv" in note and "batman_104" in note for note in done.notes)
+    rows = [f'"{name} X",{number},2026-03-01 10:00:00 UTC' for _, name, number in people]
+    others = listed(tmp_path / "o.csv", "\n".join([header, *rows]))
+    with pytest.raises(UserError, match="is another assignment's or another course's"):
+        collect(zip_of(tmp_path / "y.zip", dict(names)), tmp_path / "other", LAB, times=others)
