@@ -62,8 +62,13 @@ def without_wrapper(entries: Sequence[Entry], lab: str) -> list[Entry]:
     """The entries without the one folder that some programs put around everything they pack."""
     tops = {entry.parts[0] for entry in entries}
     notebooks = [entry for entry in entries if entry.parts[-1].endswith(".ipynb")]
-    is_layer = len(tops) == 1 and notebooks and all(len(entry.parts) > 2 for entry in notebooks)
-    is_student = any(lab in entry.parts[1:2] for entry in notebooks) or any(map(_marked, tops))
+    # Most decide, for each student may name one: a folder of the lab's name, or a file beside the folders.
+    deep = [entry for entry in notebooks if len(entry.parts) > 2]
+    below = {entry.parts[1] for entry in notebooks if len(entry.parts) > 1}
+    is_layer = len(tops) == 1 and (
+        2 * len(deep) > len(notebooks) or 2 * sum(map(_marked, below)) > len(below)
+    )
+    is_student = below == {lab} or any(map(_marked, tops))
     if not is_layer or is_student:
         return list(entries)
     return [Entry(entry.parts[1:], entry.modified, entry.read) for entry in entries if len(entry.parts) > 1]

@@ -78,16 +78,20 @@ class ClassList:
     def of_folders(self, folders: Iterable[str]) -> dict[str, Person]:
         """Whose each folder is, of those that are anybody's.
 
-        Where two seem to be one person's, it is the one that is called as the list calls them, or neither: some systems
-        let people choose what they are called, which may be a classmate's login or number.
+        Where two seem to be one person's, it is neither: some systems let people choose what they are called, which may be
+        anything that a list calls a classmate.
         """
         found = {folder: person for folder in folders if (person := self.of_folder(folder)) is not None}
         count = Counter(person.student for person in found.values())
-        return {
-            folder: person
-            for folder, person in found.items()
-            if count[person.student] == 1 or folder == person.student
-        }
+        return {folder: person for folder, person in found.items() if count[person.student] == 1}
+
+    def claimed_twice(self, folders: Iterable[str]) -> dict[str, list[str]]:
+        """Who has more folders than one, and which: of these ``of_folders`` knows none."""
+        claims: dict[str, list[str]] = defaultdict(list)
+        for folder in folders:
+            if (person := self.of_folder(folder)) is not None:
+                claims[person.student].append(folder)
+        return {student: mine for student, mine in claims.items() if len(mine) > 1}
 
     def absent(self, folders: Iterable[str]) -> list[Person]:
         """Those without a folder."""

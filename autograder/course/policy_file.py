@@ -10,14 +10,14 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from autograder.course import extensions
-from autograder.course.class_list import ClassList, Person, read_class_list
+from autograder.course.class_list import ClassList, read_class_list
 from autograder.course.lab import LabSpec
 from autograder.course.masters import all_labs, course_header, course_root, lab_as_written
 from autograder.course.policy import Settings
@@ -39,7 +39,6 @@ def use(chosen: Settings | None) -> None:
     _read.cache_clear()
     spec.cache_clear()
     class_list.cache_clear()
-    _whose.cache_clear()
 
 
 def course_file() -> Path:
@@ -84,24 +83,15 @@ def extensions_file() -> Path:
     return course_file().parent / "extensions.csv"
 
 
-def extension_of(lab: str, student: str, class_: frozenset[str] = frozenset()) -> timedelta | None:
-    """How much longer a student has: by ``extensions.csv``, else by course.toml, else by the class list; None when nobody says.
-
-    ``class_``: all folders that were handed in. Where two of them seem to be one person's, the class list says nothing of
-    the one that is not called as it calls them.
-    """
+def extension_of(lab: str, student: str) -> timedelta | None:
+    """How much longer a student has: by ``extensions.csv``, else by course.toml, else by the class list; None when nobody says."""
     if (days := extensions.granted(extensions_file(), lab, student)) is not None:
         return timedelta(days=days) if days else None
     by_policy = settings().extension(lab, student)
     if by_policy is not None:
         return by_policy
-    person = _whose(class_ or frozenset({student})).get(student)
+    person = class_list().of_folder(student)
     return timedelta(days=person.extension) if person is not None and person.extension else None
-
-
-@lru_cache(maxsize=2)
-def _whose(class_: frozenset[str]) -> dict[str, Person]:
-    return class_list().of_folders(class_)
 
 
 @cache

@@ -37,14 +37,14 @@ from autograder.results import QuestionResult, SubmissionResult
 #: The signature of nbgrader's ``late_submission_penalty``: (student, score, seconds late) -> points or None.
 LatePenalty = Callable[[str, float, float], float | None]
 
-#: A student, and all who handed the lab in -> how much longer than the others they have; None when the course does not say.
-Extension = Callable[[str, frozenset[str]], datetime.timedelta | None]
+#: A student -> how much longer than the others they have; None when the course does not say.
+Extension = Callable[[str], datetime.timedelta | None]
 
 
 class GradebookWriter:
     """The one writer of a ``gradebook.db``. Use it as a context manager, one for each lab and run.
 
-    ``due`` (UTC, without a zone) and ``extension`` (how much longer a student has) are the course's; where
+    ``due`` (UTC, without a zone) and ``extension`` (student -> how much longer) are the course's; where
     they say nothing, what is in the gradebook stays. ``late_penalty`` is the course's rule (nbgrader's
     plugin method fits). Without one, a penalty already in the gradebook stays as it is. Raises
     GradingError for what a user can put right.
@@ -57,14 +57,13 @@ class GradebookWriter:
         *,
         course_id: str = "default_course",
         due: datetime.datetime | None = None,
-        extension: Extension = lambda student, class_: None,
+        extension: Extension = lambda student: None,
         late_penalty: LatePenalty | None = None,
         busy_seconds: float = 20.0,
     ) -> None:
         self.path = Path(path)
         self.lab = lab_cells(lab_spec)
         self._extension = extension
-        self._class: frozenset[str] = frozenset()
         self._late_penalty = late_penalty
         self._engine = _engine(self.path, busy_seconds)
         self._joined: Session | None = None
@@ -72,7 +71,6 @@ class GradebookWriter:
             with self._transaction() as session:
                 _prepare_schema(session, self.path)
                 self._saved = save_lab(session, self.lab, course_id)
-                self._class = frozenset(row.student_id for row in session.execute(self._submissions()))
                 if due is not None:
                     row = {"id": self._saved.assignment_id, "duedate": due}
                     session.execute(update(api.Assignment), [row])
@@ -95,7 +93,6 @@ class GradebookWriter:
     def add_students(self, students: Iterable[str]) -> None:
         """Create the students who are not in the gradebook yet: a class in one transaction."""
         rows = [{"id": storable(student)} for student in students]
-        self._class |= {row["id"] for row in rows}
         if rows:
             with self._transaction() as session:
                 session.execute(sqlite_insert(api.Student).on_conflict_do_nothing(), rows)
@@ -109,7 +106,7 @@ class GradebookWriter:
         """
         with self._transaction() as session:
             submission_id, notebook_id, is_new = self._find_or_create(session, result)
-            if (longer := self._extension(result.student, self._class)) is not None:
+            if (longer := self._extension(result.student)) is not None:
                 session.execute(update(api.SubmittedAssignment), [{"id": submission_id, "extension": longer}])
             untouched = _untouched(self.lab, result)
             scores = _auto_scores(self.lab, result, untouched)
@@ -178,7 +175,7 @@ class GradebookWriter:
         with self._transaction() as session:
             totals = self._totals(session)
             for row in session.execute(self._submissions()).all():
-                course_extension = self._extension(row.student_id, self._class)
+                course_extension = self._extension(row.student_id)
                 longer = row.extension if course_extension is None else course_extension
                 if longer != row.extension:
                     session.execute(update(api.SubmittedAssignment), [{"id": row.id, "extension": longer}])

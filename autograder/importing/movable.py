@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import importlib.util
+import re
 import symtable
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,33 @@ _ENDS = frozenset(
 #: A function of the student's may stand among the arguments of these: all they do is call it.
 _CALLS_ITS_ARGUMENT = frozenset({
     "assert_raises", "assertRaises", "assertRaisesRegex", "assert_raises_regex", "raises", "map", "filter", "sorted",
+})  # fmt: skip
+#: What a constant may be written with, and what may be called in it.
+_PARTS = (
+    *(
+        ast.Constant,
+        ast.List,
+        ast.Tuple,
+        ast.Set,
+        ast.Dict,
+        ast.UnaryOp,
+        ast.BinOp,
+        ast.operator,
+        ast.unaryop,
+    ),
+    *(ast.Name, ast.Attribute, ast.expr_context, ast.Call, ast.keyword),
+)
+_HOLDS = frozenset({
+    "array", "asarray", "tensor", "as_tensor", "arange", "linspace", "zeros", "ones", "full", "eye", "float32", "float64", "int64",
+    "reshape", "list", "tuple", "dict", "set", "frozenset", "range", "float", "int", "complex", "bytes", "Counter", "deque",
+    "OrderedDict", "Fraction", "Decimal",
+})  # fmt: skip
+#: Sets something for the whole process in which tests run after one another. What ``settings_kept`` puts back is not among them.
+_SETS = re.compile(
+    r"(set|use|enable|disable|register|install|config|reset|rc)(_|[A-Z]|$)|set[a-z]*$|.*Config$"
+)
+_PUT_BACK = frozenset({
+    "seterr", "set_printoptions", "set_default_dtype", "set_grad_enabled", "set_state", "set_rng_state", "setstate", "setcontext",
 })  # fmt: skip
 _SINGLETONS = frozenset({"NoneType", "bool", "ellipsis"})
 
@@ -107,6 +135,11 @@ def _names_of(cells: Sequence[NotebookNode]) -> Names:
     for _, name, node in bound:
         if name not in names.made and name not in names.left_by_tests:
             names.given[name] = node
+    known = {name for name, node in names.given.items() if isinstance(node, (ast.Import, ast.ImportFrom))}
+    for name, node in [*names.given.items()]:
+        if isinstance(node, ast.Assign) and _free(ast.unparse(node)) - known - set(dir(builtins)):
+            del names.given[name]  # it is made of what is the student's
+            names.made[name] = "value"
     return names
 
 
@@ -119,13 +152,17 @@ def _is_given(cell: NotebookNode, node: ast.stmt) -> bool:
 
 
 def _is_constant(node: ast.stmt) -> bool:
+    """``EXPECTED = 3``, ``EXPECTED = np.array([1.0, 2.0])``: what only says which values, in whatever container."""
     if not isinstance(node, ast.Assign) or not all(isinstance(target, ast.Name) for target in node.targets):
         return False
-    try:
-        ast.literal_eval(node.value)
-    except (ValueError, TypeError):
-        return False
-    return True
+    return all(isinstance(part, _PARTS) and _only_holds(part) for part in ast.walk(node.value))
+
+
+def _only_holds(part: ast.AST) -> bool:
+    if not isinstance(part, ast.Call):
+        return True
+    name = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")
+    return name in _HOLDS
 
 
 def _kind(node: ast.stmt) -> str:
@@ -269,6 +306,13 @@ def _reasons(
         if reached := (inside - known) | (inside & _REACHES_AROUND) | (_attributes(helper) & _REACHES_AROUND):
             yield f"its helper {name} uses {_listed(reached)}"
     yield from _modules(tree, [names.given[name] for name in free & names.given.keys()])
+    modules = {name for name, node in names.given.items() if isinstance(node, (ast.Import, ast.ImportFrom))}
+    modules |= {
+        n for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)) for n in bound_by(node)
+    }
+    used = [names.given[name] for name in _with_what_they_use(free & names.given.keys() - here, names)]
+    if lasting_settings := {one for node in (tree, *used) for one in _sets(node, modules)}:
+        yield f"it sets {_listed(lasting_settings)}, which would hold for the tests after it"
     yield from _identities(tree)
     for name in functions:
         if any(isinstance(node, ast.Name) and node.id == name and not fine for node, fine in _uses(tree)):
@@ -311,6 +355,32 @@ def _modules(tree: ast.Module, given: list[ast.stmt]) -> Iterator[str]:
             root = module.partition(".")[0]
             if root in ("autograder", "coursekit") or not root or importlib.util.find_spec(root) is None:
                 yield f"it imports {module}, which is not installed here"
+
+
+def _sets(tree: ast.AST, modules: set[str]) -> Iterator[str]:
+    """What is set in a module for all that run after it: ``plt.rcParams["x"] = 1``, ``locale.setlocale(…)``."""
+    for node in ast.walk(tree):
+        targets: list[ast.expr] = []
+        if isinstance(node, (ast.Assign, ast.Delete)):
+            targets = node.targets
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+            targets = [node.target]
+        elif isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            name = name or (
+                node.func.id if isinstance(node.func, ast.Name) and node.func.id in modules else ""
+            )
+            if _SETS.match(name) and name not in _PUT_BACK and _root(node.func) in modules:
+                yield ast.unparse(node.func)
+        for target in targets:
+            if isinstance(target, (ast.Attribute, ast.Subscript)) and _root(target) in modules:
+                yield ast.unparse(target)
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _identities(tree: ast.AST) -> Iterator[str]:

@@ -41,7 +41,7 @@ def open_gradebook(lab: str, out: Path) -> GradebookWriter:
         out / "gradebook.db",
         spec(lab),
         due=policy.due(lab),
-        extension=lambda student, class_: extension_of(lab, student, class_),
+        extension=lambda student: extension_of(lab, student),
         late_penalty=(lambda _student, score, late: policy.penalty(lab, score, late))
         if policy.has_late_rule(lab)
         else None,

@@ -6,7 +6,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from autograder.course.policy_file import class_list, settings
+from autograder.course.policy_file import class_list, extension_of, settings
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
 from autograder.results import SubmissionResult
@@ -40,6 +40,14 @@ def remarks(
         strangers = [name for name in students if name not in whose]
         if strangers:
             sentences.append(f"Not on the class list: {some(strangers)}.")
+        for person, folders in people.claimed_twice(students).items():
+            longer = (
+                ", and all have that student's extension" if extension_of(lab, person) is not None else ""
+            )
+            sentences.append(
+                f"{some(folders)} all seem to be {person} of the class list{longer}: none goes into an export under that name "
+                "until all but one are gone or are called otherwise."
+            )
     sentences += [
         f"These names look alike, but are not the same letters: {some([ascii(name) for name in names])}. Is it one student?"
         for names in look_alikes(students)

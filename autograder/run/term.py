@@ -63,10 +63,8 @@ def _lab(
     results, entries = [], []
     for result in store.all(lab):
         hints.update((q.misconception, q.hint or "") for q in result.questions if q.misconception)
+        entries.append((result.student, entry_of(result, marks_of(marks, result.student), lab_spec)))
         results.append(replace(result, notebook=""))
-    class_ = frozenset(result.student for result in results)
-    for result in results:
-        entries.append((result.student, entry_of(result, marks_of(marks, result.student), lab_spec, class_)))
     due = settings().due(lab)
     words = f"{settings().local(due):%d %B %Y, %H:%M}" if due is not None else ""
     return Lab(lab, lab_spec.title, _most(lab_spec), words, remarks(lab, results, marks)), entries
@@ -76,10 +74,8 @@ def _most(lab_spec: LabSpec) -> float:
     return lab_spec.max_score + sum(most for _, most in lab_spec.written)
 
 
-def entry_of(
-    result: SubmissionResult, marks: TeacherMarks, lab_spec: LabSpec, class_: frozenset[str]
-) -> Entry:
-    """What a result and a person's marks come to. ``class_``: all who handed the lab in."""
+def entry_of(result: SubmissionResult, marks: TeacherMarks, lab_spec: LabSpec) -> Entry:
+    """What a result and a person's marks come to."""
     final = final_points(result, lab_spec, marks, test_cells(lab_spec))
     written = dict(lab_spec.written)
     due, came = settings().due(result.lab), parse_time(result.submitted_at or "")
@@ -91,7 +87,7 @@ def entry_of(
         waiting=sum(written[name] for name in final.waiting),
         late_penalty=final.late_penalty,
         seconds_late=marks.seconds_late,
-        extension=extension_of(result.lab, result.student, class_) is not None,
+        extension=extension_of(result.lab, result.student) is not None,
         # Whoever gave it (course.toml, the class list, the gradebook): it made the submission less late than the clock.
         extension_used=after_due > 0 and marks.seconds_late < after_due - 1,
         undated=result.readable and due is not None and not result.submitted_at,

@@ -24,6 +24,7 @@ import ast
 import builtins
 import collections
 import contextlib
+import decimal
 import functools
 import inspect
 import io
@@ -31,8 +32,10 @@ import linecache
 import random
 import sys
 import traceback
+import warnings
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -246,16 +249,17 @@ def moved_cell(
 def _run(function: Callable[[Any], None], loan: Loan) -> None:
     """Run the cell's code; what it ends with, as a hidden test says it."""
     loan.may_stop = "StopIteration" in inspect.getsource(function)
-    failure: Exception | SystemExit | None = None
-    seed = zlib.crc32(function.__name__.encode())
-    random.seed(seed)
-    np.random.seed(seed)
+    failure: BaseException | None = None
     try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            function(loan)
-    except UserError:
+        with contextlib.redirect_stdout(io.StringIO()), settings_kept(zlib.crc32(function.__name__.encode())):
+            _made_anew(function)(loan)
+    except (UserError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:  # in a notebook either is a red cell
+    except (
+        BaseException
+    ) as error:  # in a notebook each is a red cell: SystemExit, and pytest's own for what does not hold
+        if not isinstance(error, Exception) and type(error).__module__.startswith("autograder."):
+            raise  # the clock
         failure = error
     if loan.trouble is not None:
         raise loan.trouble
@@ -268,7 +272,56 @@ def _run(function: Callable[[Any], None], loan: Loan) -> None:
     raise failure if isinstance(failure, Failed) else Failed(_in_words(function, failure)) from None
 
 
-def _in_words(function: Any, failure: Exception | SystemExit) -> str:
+@contextlib.contextmanager
+def settings_kept(seed: int) -> Iterator[None]:
+    """Random numbers from ``seed``; what the cell sets for its whole process is as before afterwards: the next test runs in it."""
+    torch = sys.modules.get("torch")
+    kept = random.getstate(), np.random.get_state(), np.get_printoptions()
+    numbers = torch and (torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_rng_state())
+    random.seed(seed)
+    np.random.seed(seed)
+    try:
+        with np.errstate(), warnings.catch_warnings(), decimal.localcontext():
+            yield
+    finally:
+        random.setstate(kept[0])
+        np.random.set_state(kept[1])
+        np.set_printoptions(**kept[2])
+        if torch and numbers:
+            torch.set_default_dtype(numbers[0])
+            torch.set_grad_enabled(numbers[1])
+            torch.set_rng_state(numbers[2])
+
+
+def _made_anew(function: Callable[[Any], None]) -> Callable[[Any], None]:
+    """The cell's function in a namespace of its own: what one run makes of the file's constants is nobody else's."""
+    space: dict[str, Any] = {"__name__": function.__module__, "__file__": function.__code__.co_filename}
+    exec(_alone(function.__code__.co_filename, function.__name__), space)
+    made: Callable[[Any], None] = space.get(function.__name__, function)
+    return made
+
+
+@functools.cache
+def _alone(file: str, name: str) -> CodeType:
+    """The file of a moved cell without its other tests, and with this one undecorated; its lines are where they were."""
+    tree = ast.parse("".join(linecache.getlines(file)))
+    tree.body = [
+        node
+        for node in tree.body
+        if not (isinstance(node, ast.FunctionDef) and _is_test(node)) or node.name == name
+    ]
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            node.decorator_list = []
+    return compile(tree, file, "exec", dont_inherit=True)
+
+
+def _is_test(node: ast.FunctionDef) -> bool:
+    calls = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
+    return any(getattr(one, "id", getattr(one, "attr", "")) == "hidden_test" for one in calls)
+
+
+def _in_words(function: Any, failure: BaseException) -> str:
     """The author's own words; else the line, where students have it; else only that something hidden does not hold."""
     file = function.__code__.co_filename
     first, last = _lines(function)

@@ -447,3 +447,19 @@ def test_one_students_thousand_bad_files_leave_the_others_notes_in_sight(tmp_pat
     (source / "ada" / "l").symlink_to("x")
     notes = collect(source, out, LAB).notes
     assert len(notes) < 15 and any("ada/l" in note for note in notes)
+
+
+def test_one_repository_that_is_called_like_the_lab_makes_no_student_of_the_class(tmp_path, out):
+    """Nor does a download of Canvas's that was unpacked and packed again in a folder of its own."""
+    names = ("lab-07-ada", "lab-07-bo", LAB)
+    marks = {f"dl/{name}/.github/classroom.yml": "" for name in names}
+    source = folder_of(tmp_path / "a", {f"dl/{name}/{LAB}.ipynb": name for name in names} | marks)
+    assert len(collect(source, out, LAB).students) == 3
+    flat = {
+        f"submissions/{who}_{number}_900_{LAB}.ipynb": who
+        for who, number in (("ada", 1), ("bo", 2), ("cleo", 3))
+    }
+    done = collect(zip_of(tmp_path / "z.zip", flat), out / "canvas", LAB)
+    assert done.kind == "canvas" and set(done.students) == {"ada_1", "bo_2", "cleo_3"}
+    own = folder_of(tmp_path / "b", {f"ada/{LAB}/{LAB}.ipynb": "ada"})
+    assert collect(own, out / "own", LAB).students == ("ada",)

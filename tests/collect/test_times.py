@@ -15,6 +15,8 @@ import pytest
 from autograder.collect import collect
 from autograder.course import policy_file
 from autograder.errors import UserError
+from autograder.results import SubmissionResult
+from autograder.run.remarks import remarks
 from tests.collect.test_collect import LAB, LATER, folder_of, zip_of
 
 CANVAS = {f"lovelaceada_4711_900_{LAB}.ipynb": "ada", f"bohr_niels_LATE_4712_901_{LAB}.ipynb": "niels"}
@@ -292,9 +294,10 @@ def test_an_account_that_is_called_like_a_classmates_repository_gives_her_no_tim
     assert [stamps(out)[who][:10] for who in ("ada", "bo", "lab01-ada")] == DAYS
 
 
-def test_an_account_that_is_a_classmates_user_name_gives_her_neither_its_time_nor_gets_her_extension(
+def test_an_account_that_is_a_classmates_user_name_gives_her_no_time_and_takes_no_row_of_hers(
     tmp_path, out, course_at
 ):
+    """Her extension both have, for it is hers and nobody can say here who she is; that is said."""
     roster = "student,name,username,extension\nada-gh,Ada A,ada1,30\nbo-gh,Bo B,bo1,\nmal-gh,Mal M,mal1,\n"
     course_at(f'roster = "{listed(tmp_path / "roster.csv", roster)}"')
     names = ("ada-gh", "bo-gh", "ada1")
@@ -302,8 +305,12 @@ def test_an_account_that_is_a_classmates_user_name_gives_her_neither_its_time_no
     rows = [f"{who},2026-03-0{day} 10:00:00 UTC" for day, who in enumerate(names, 1)]
     collect(source, out, LAB, times=listed(tmp_path / "t.csv", "\n".join(["student,time", *rows])))
     assert [stamps(out)[who][:10] for who in names] == DAYS
-    class_ = frozenset(names)
-    assert [policy_file.extension_of(LAB, who, class_) for who in names] == [timedelta(days=30), None, None]
+    longer = timedelta(days=30)
+    assert [policy_file.extension_of(LAB, who) for who in names] == [longer, None, longer]
+    results = [SubmissionResult(who, LAB, "graded", 0.0, 1.0, 0.0, ()) for who in names]
+    [sentence] = [one for one in remarks(LAB, results, {}) if "seem to be" in one]
+    assert "ada-gh, ada1 all seem to be ada-gh" in sentence and "have that student's extension" in sentence
+    assert set(policy_file.class_list().of_folders(names)) == {"bo-gh"}
 
 
 def test_one_repository_of_another_name_changes_nobody_elses(tmp_path, out):

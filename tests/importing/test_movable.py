@@ -55,6 +55,11 @@ STAYS = {
     "pass": "asserts nothing",
     "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n    f(1)\nassert True": "redirect_stdout",
     "assert eval('f(1)')": "uses eval",
+    "np.setbufsize(32)\nassert f(1) == 2": "sets np.setbufsize, which would hold for the tests after it",
+    "import locale\nlocale.setlocale(0, 'C')\nassert f(1) == 2": "sets locale.setlocale",
+    "import matplotlib.pyplot as plt\nplt.rcParams['axes.grid'] = True\nassert f(1) == 2": "sets plt.rcParams['axes.grid']",
+    "np.random.rand = lambda: 0.5\nassert f(1) == 2": "sets np.random.rand",
+    "from torch import set_num_threads\nset_num_threads(1)\nassert f(1) == 2": "sets set_num_threads",
     "if f(1) != 2:\n    exit()": "uses exit, which ends the process",
     "if f(1) != 2:\n    raise SystemExit('wrong')": "uses SystemExit, which ends the process",
 }  # fmt: skip
@@ -98,6 +103,26 @@ def test_a_cell_that_reaches_into_the_notebook_stays_and_says_why(source):
 def test_a_name_that_a_later_cell_reads_stays_where_it_is():
     cells = [ANSWER, checking("t1", 1, "found = f(1)\nassert found"), cell("code", "print(found)")]
     assert read_cells(cells)[0][0].reason == "it makes found, which another cell uses"
+
+
+def test_what_a_locked_cell_gives_is_not_taken_from_the_student_and_what_is_made_of_theirs_is():
+    given = "EXPECTED = np.array([1.0, -2.0])\nSIZE = 3\nTABLE = {'a': [1, 2]}\nMADE = f(1)\nSQUARE = EXPECTED ** 2\nLATER = SIZE + 1"
+    cells = [
+        cell("code", "import numpy as np"),
+        cell("code", given, "given", locked=True),
+        ANSWER,
+        checking("t1", 1, "assert f(1) == EXPECTED[0] + SIZE + TABLE['a'][0] + MADE + SQUARE[0] + LATER"),
+    ]
+    found, names = read_cells(cells)
+    assert found[0].reason == "" and found[0].values == ("LATER", "MADE", "SQUARE")
+    assert set(found[0].given) == {"EXPECTED", "SIZE", "TABLE", "np"}
+    assert "EXPECTED = np.array([1.0, -2.0])" in tests_text("20_x", "hw/x", found, names)
+    unknown = [
+        cell("code", "E = np.array([1])", "given", locked=True),
+        ANSWER,
+        checking("t1", 1, "assert f(1) == E[0]"),
+    ]
+    assert read_cells(unknown)[0][0].values == ("E",), "what np is only the notebook knows"
 
 
 def test_what_only_an_answer_imports_is_the_students():

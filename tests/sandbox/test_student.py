@@ -327,3 +327,44 @@ def test_a_local_function_knows_its_neighbours(library):
 def test_the_test_is_told_when_it_passes_what_does_not_travel(student):
     with pytest.raises(TypeError, match="a test cannot pass"):
         student("softmax")(object())
+
+
+SETTING = """
+import warnings
+import numpy as np
+import torch
+
+warnings.filterwarnings("ignore", message="mine")
+torch.set_default_dtype(torch.float64)
+
+def careless():
+    torch.set_grad_enabled(False)
+    torch.set_default_dtype(torch.float32)
+    np.seterr(all="raise")
+    warnings.simplefilter("error")
+    return 1
+
+def square(x):
+    return (x * x).sum()
+
+def careful():
+    warnings.warn("mine")
+    warnings.warn("everybody's")
+    return str(torch.ones(1).dtype), float(np.exp(np.float64(-1e9))), float(np.log(np.zeros(1))[0])
+
+careless()
+torch.set_default_dtype(torch.float64)
+np.seterr(all="warn")
+warnings.resetwarnings()
+"""
+
+
+def test_what_one_answer_sets_for_its_process_changes_no_other_answer(zygote):
+    with zygote.session() as session:
+        [outcome] = session.run_cells([("notebook", SETTING)])
+        assert outcome.status == "ok", outcome.error
+        for _ in range(2):
+            gradients = session.student("square").gradients([torch.ones(2)])
+            assert torch.equal(gradients.inputs[0], torch.full((2,), 2.0))
+            assert session.student("careful")() == ("torch.float64", 0.0, -np.inf), "as the notebook left it"
+            assert session.student("careless")() == 1

@@ -282,3 +282,95 @@ def words_with_values(student):
 def test_of_an_authors_message_only_its_own_words_are_shown(wrong, message):
     source = f"def f(x):\n    return 'the hidden input is %d' % x if x == {wrong} else x"
     assert result(words_with_values, source).result.message == message
+
+
+GIVEN = [3, 1, 2, 40]
+
+
+def given_numbers_are_added(student):
+    """The given numbers are added."""
+    total = student.function("total")
+    assert total(GIVEN) == sum(GIVEN)
+    assert total(GIVEN[1:]) == sum(GIVEN[1:])
+
+
+def test_what_a_function_makes_of_a_given_list_is_seen_by_no_other_student():
+    right = "def total(x):\n    return sum(x)"
+    for evil in (
+        "def total(x):\n    x[:] = []\n    return 0",
+        "def total(x):\n    x.sort()\n    return sum(x[:1])",
+    ):
+        assert not passes(given_numbers_are_added, evil)
+        assert passes(given_numbers_are_added, right)
+        assert not passes(given_numbers_are_added, "def total(x):\n    return 0")
+    assert GIVEN == [3, 1, 2, 40]
+
+
+def counted(x, seen=[]):  # noqa: B006
+    seen.append(x)
+    return len(seen)
+
+
+def a_helper_remembers(student):
+    """A helper remembers."""
+    assert student.function("f")(1) == counted(1)
+
+
+def test_a_helper_forgets_from_one_student_to_the_next():
+    assert all(passes(a_helper_remembers, "def f(x):\n    return x") for _ in range(3))
+
+
+def everything_is_set_otherwise(student):
+    """A cell that sets what holds for its whole process."""
+    import decimal
+    import random
+    import warnings
+
+    import torch
+
+    np.seterr(all="raise")
+    np.set_printoptions(precision=1)
+    warnings.simplefilter("error")
+    decimal.getcontext().prec = 3
+    torch.set_default_dtype(torch.float64)
+    torch.set_grad_enabled(False)
+    random.seed(1)
+    assert student.function("f")(1) == 1
+
+
+def test_what_a_cell_sets_for_its_process_is_as_before_for_the_next_test():
+    import decimal
+    import warnings
+
+    import torch
+
+    def settings():
+        precision = decimal.getcontext().prec, np.get_printoptions()["precision"]
+        return np.geterr(), precision, torch.get_default_dtype(), torch.is_grad_enabled(), [*warnings.filters]
+
+    before = settings()
+    assert passes(everything_is_set_otherwise, "def f(x):\n    return x")
+    assert not passes(everything_is_set_otherwise, "def f(x):\n    return 0")
+    assert settings() == before
+
+
+def a_negative_number_is_refused(student):
+    """A negative number is refused."""
+    f = student.function("f")
+    assert f(1) == 1
+    with pytest.raises(ValueError):
+        f(-1)
+
+
+def it_skips(student):
+    """It skips."""
+    student.function("f")(1)
+    pytest.skip("not today")
+
+
+def test_pytests_own_errors_are_failed_tests_and_end_nothing():
+    """They are no ``Exception``: one ended the process that grades, and cost all questions."""
+    kind = "def f(x):\n    if x < 0:\n        raise ValueError\n    return x"
+    assert passes(a_negative_number_is_refused, kind)
+    assert not passes(a_negative_number_is_refused, "def f(x):\n    return x")
+    assert not passes(it_skips, kind)

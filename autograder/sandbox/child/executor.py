@@ -16,6 +16,7 @@ Nothing here is trusted: a student's code can change all of it, and by that only
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -49,7 +50,8 @@ class Executor:
     """Serves requests on a student's ``namespace``.
 
     ``cell_label`` names the cell that a code object's file name belongs to, or returns ``None`` for code that
-    is not the student's. ``catch`` are the exceptions that count as errors of the student's code.
+    is not the student's. ``catch`` are the exceptions that count as errors of the student's code. ``settings`` are the
+    process's own, where it is the student's alone.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Executor:
         cell_label: Callable[[str], str | None] = lambda filename: None,
         catch: tuple[type[BaseException], ...] = (BaseException,),
         limits: wire.WireLimits = wire.LIMITS,
+        settings: Settings | None = None,
     ):
         self.namespace = namespace
         self.cell_label = cell_label
@@ -67,13 +70,17 @@ class Executor:
         self.handles: dict[int, Any] = {}
         self.scenes: dict[int, dict[str, Any]] = {}
         self.watch: CallWatch | None = None
+        self.settings = settings
         self._round_trip: RoundTrip | None = None
 
     def handle(self, frame: bytes, round_trip: RoundTrip) -> bytes:
         """The reply to one request. ``round_trip`` sends a callback's frame and returns its answer's."""
         outer, self._round_trip = self._round_trip, round_trip
         try:
-            return self._perform(self._decode(frame))
+            message = self._decode(frame)
+            if outer is None and self.settings is not None:  # no call of the student's is under way
+                self.settings.before(message[0])
+            return self._perform(message)
         except UndefinedName as error:
             return wire.encode(("error", "NameError", str(error), ()))
         except WireError as error:
@@ -255,6 +262,43 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "watched": Executor._watched,
     "again": Executor._again,
 }
+
+
+class Settings:
+    """What a function may set for its whole process, so that one answer's calls would change what another's return.
+
+    As the notebook left it; but gradients are recorded, for a cell that only shows something may have ended that.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Any] | None = None
+
+    def before(self, operation: str) -> None:
+        """A cell finds all as the cell before left it; what comes after the cells, as they left it."""
+        if operation == "cell":
+            self._kept = None
+        else:
+            self._put_back()
+
+    def _put_back(self) -> None:
+        torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+        if torch is not None:
+            torch.set_grad_enabled(True)
+        if self._kept is None:
+            self._kept = {"filters": [*warnings.filters]}
+            if numpy is not None:
+                self._kept["errors"] = numpy.geterr()
+            if torch is not None:
+                self._kept["dtype"] = torch.get_default_dtype()
+            return
+        if warnings.filters != self._kept["filters"]:
+            warnings.filters[:] = self._kept["filters"]  # type: ignore[index]
+            with warnings.catch_warnings():  # which tells Python that the list has changed
+                pass
+        if "errors" in self._kept and numpy is not None:
+            numpy.seterr(**self._kept["errors"])
+        if "dtype" in self._kept and torch is not None and torch.get_default_dtype() != self._kept["dtype"]:
+            torch.set_default_dtype(self._kept["dtype"])
 
 
 class _Reply:

@@ -408,7 +408,7 @@ def size_of(field: str) -> int:
 def run_child(descriptor: int, jail: Jail, lab_shell: Any) -> None:
     """In the child: enter the jail, report, and serve requests until the socket closes."""
     from sandbox import wire
-    from sandbox.child.executor import Executor
+    from sandbox.child.executor import Executor, Settings
     from sandbox.child.shell import CellRunner, cell_label
     from sandbox.jail import namespaces
 
@@ -427,7 +427,7 @@ def run_child(descriptor: int, jail: Jail, lab_shell: Any) -> None:
         connection.sendall(wire.encode(("failed", reason)))
         os._exit(70)
     random.seed(0)
-    executor = Executor(lab_shell.user_ns, cell_label)
+    executor = Executor(lab_shell.user_ns, cell_label, settings=Settings())
     executor.operations["cell"] = lambda executor, *cell: runner.run(*cell)
     connection.sendall(wire.encode(("ready",)))
 
