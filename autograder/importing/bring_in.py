@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -37,6 +39,8 @@ from autograder.results import SubmissionResult, accepted_levels
 from autograder.testing.run import set_salt, tests_of
 
 _FILE_SIZE = 64 << 20
+#: What every bundle holds, and so no notebook's data may be called.
+_OF_A_BUNDLE = frozenset({"coursekit", "kit.zip"})
 
 
 @dataclass(frozen=True)
@@ -195,14 +199,28 @@ def _data_beside(folder: Path, root: Path) -> tuple[list[Path], list[str]]:
             left.append(f"{path.name} (no file)")
         elif size >= _FILE_SIZE:
             left.append(f"{path.name} ({size / 1e6:.0f} MB; at most {_FILE_SIZE / 1e6:.0f} MB)")
+        elif path.name in _OF_A_BUNDLE:
+            left.append(f"{path.name} (a bundle has its own)")
         else:
             beside.append(path)
+            left += _left_out_below(path)
     if folder == root or any(root.is_relative_to(path) for path in beside):
         raise UserError(
             f"The course itself lies in {folder}, and what lies beside a notebook becomes its lab's data: "
             "put the notebook and its files into a folder of their own."
         )
     return beside, left
+
+
+def _left_out_below(path: Path) -> Iterator[str]:
+    """What ``_unwanted`` keeps out of a folder, hidden files and caches apart, which nobody misses."""
+    for folder, folders, files in os.walk(path):
+        unwanted = _unwanted(folder, [*folders, *files])
+        folders[:] = [name for name in folders if name not in unwanted]
+        for name in sorted(unwanted):
+            if name[:1] != "." and name != "__pycache__":
+                why = "another notebook" if name.endswith(".ipynb") else "no file"
+                yield f"{Path(folder, name).relative_to(path.parent)} ({why})"
 
 
 def _unwanted(folder: str, names: list[str]) -> set[str]:

@@ -289,3 +289,23 @@ def test_a_kernel_that_is_told_oddly_is_pythons(tmp_path, kernel):
     made["metadata"] = kernel
     (tmp_path / "p.ipynb").write_text("\ufeff" + json.dumps(made))
     assert len(read_source(tmp_path / "p.ipynb").cells) == 2
+
+
+def test_what_is_not_taken_from_beside_a_notebook_is_said(tmp_path):
+    """Nested, too; and nothing takes the place of a bundle's own kit."""
+    for name in (
+        "numbers.txt",
+        "more/a.csv",
+        "more/old.ipynb",
+        "more/.cache",
+        "coursekit/__init__.py",
+        "kit.zip",
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("1")
+    (tmp_path / "more" / "gone").symlink_to(tmp_path / "nowhere")
+    beside, left = _data_beside(tmp_path, tmp_path / "course")
+    assert [path.name for path in beside] == ["more", "numbers.txt"]
+    assert left == [
+        "coursekit (a bundle has its own)", "kit.zip (a bundle has its own)", "more/gone (no file)", "more/old.ipynb (another notebook)",
+    ]  # fmt: skip
