@@ -181,7 +181,7 @@ def whose_repositories(
         )  # as it is written
         sureness = 0 if login else 1 if name.startswith(prefix) else 2
         claims[login or name.removeprefix(prefix) or name].append((sureness, top))
-    whose = {}
+    whose: dict[str, str] = {}
     for name, claiming in claims.items():
         best = min(claiming)[0]
         sure = [top for sureness, top in claiming if sureness == best]

@@ -762,8 +762,8 @@ def test_gradients_in_batches(student, rng):
         )
         expect_unchanged(student)
     # As many queries as keys; each hears itself and what came before.
-    for lead in ((), (2,), (2, 3)):
-        q, k, v, d_output = (_drawn(rng, (*lead, 4, 3))[0] for _ in range(4))
+    for axes in ((), (2,), (2, 3)):
+        q, k, v, d_output = (_drawn(rng, (*axes, 4, 3))[0] for _ in range(4))
         _expect_gradients(student, q, k, v, d_output, np.tri(4, dtype=bool))
 
 
