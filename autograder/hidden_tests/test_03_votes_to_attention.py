@@ -6,6 +6,7 @@ The references count with dictionaries and add up single numbers.
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 
@@ -54,8 +55,9 @@ _with_right_features = follow_through(_RIGHT, "pair_features")
 
 
 def expect_close(actual, expected, what):
-    """To a millionth: a mask or table kept in float32 beside float64 numbers is honest work too."""
-    _expect_close(actual, expected, what, rtol=1e-6, atol=1e-6)
+    """To a millionth, of the largest number where that is above 1: single precision on the way is honest work too."""
+    largest = np.abs(np.asarray(expected, dtype=float)).max(initial=1)
+    _expect_close(actual, expected, what, rtol=1e-6, atol=1e-6 * largest)
 
 
 def _shares(sentences, V):
@@ -142,6 +144,22 @@ def test_pairs_that_never_occurred_stay_zero(student):
     expect_close(none, np.zeros((6, 6, 6)), "the table of sentences without pairs")
 
 
+@hidden_test("count_features", weight=0.25)
+def test_sentences_of_every_kind(student, rng):
+    """Words come again in long sentences, alone and among others, with words that nobody says, and where there are few words."""
+    long = [0, 3, 0, 0, 2, 1, 3, 0, 4, 2, 0, 1, 2]
+    among_others = [long, [2, 0, 1], [1], [3, 4], [2, 0, 1], [4, 0, 3, 0, 2, 0, 1, 5]]
+    few_words = [[0, 1, 1, 0, 1], [1, 0, 1, 1, 1]]
+    for sentences, said, V in (
+        (among_others, 6, 9),
+        ([long], 5, 9),
+        (few_words, 2, 2),
+        (few_words[:1], 2, 3),
+    ):
+        sentences = _renamed(rng, said, sentences)
+        expect_close(student(sentences, V), _shares(sentences, V), "the table of shares")
+
+
 @hidden_test("count_features", weight=0.5)
 def test_only_battery_and_program_decide_after_ran(student):
     """In the lecture's sentences every earlier word is undecided after “ran”, but for “battery” and “program”.
@@ -175,11 +193,15 @@ def test_each_earlier_word_votes_with_its_pair(student, rng):
 @hidden_test("skip_votes", weight=0.75)
 def test_every_earlier_position_votes(student, rng):
     """Every earlier position votes: words that stand twice, the current word further up, pairs that never occurred, the first of many."""
-    first, second, unseen, current = rng.permutation(4).tolist()
+    order = rng.permutation(4)
     features = rng.random(size=(4, 4, 4))
-    features[unseen, current] = 0
-    history = [second, first, unseen, current, second, second, first, current, unseen, first, second, current]
-    expect_close(student(history, features), [features[word, current] for word in history[:-1]], "the votes")
+    for first, second, unseen, current in (np.roll(order, turn).tolist() for turn in range(4)):
+        features[unseen, current] = 0
+        history = [second, first, unseen, current, second, second]
+        history += [first, current, unseen, first, second, current]
+        for words in (history, np.array(history), [current] * 3, [unseen, second, first, current]):
+            expected = [features[word, current] for word in words[:-1]]
+            expect_close(student(words, features), expected, "the votes")
 
 
 @hidden_test("skip_votes", weight=0.25)
@@ -197,13 +219,17 @@ def test_four_to_five_and_five_to_four(student):
 def test_short_histories_have_few_voters(student, rng):
     """At the second word one voter stands, at the first none, and the table keeps its width."""
     features = rng.random(size=(3, 3, 3))
-    expect_close(student([1, 2], features), [features[1, 2]], "the vote of a single voter")
-    votes = student([0], features)
-    none = as_array(votes, "the votes at the first word")
-    no_rows = none.shape == (0, 3) or (
-        isinstance(votes, (list, tuple)) and not votes
-    )  # a list has no columns
-    expect(no_rows, "without an earlier word the result should have no rows, and V columns")
+    for form in (list, np.array):
+        for earlier, current in ((1, 2), (2, 0)):
+            vote = student(form([earlier, current]), features)
+            expect_close(vote, [features[earlier, current]], "the vote of a single voter")
+        for word in (0, 2):
+            votes = student(form([word]), features)
+            none = as_array(votes, "the votes at the first word")
+            no_rows = none.shape == (0, 3) or (
+                isinstance(votes, (list, tuple)) and not votes
+            )  # a list has no columns
+            expect(no_rows, "without an earlier word the result should have no rows, and V columns")
 
 
 # ---------------------------------------------------------------------------------------------- mask_votes
@@ -249,7 +275,23 @@ def test_all_nobody_and_no_voter(student, rng):
         student(votes, [1, 1, 1, 1]), votes[0] + votes[1] + votes[2] + votes[3], "the total of everybody"
     )
     expect_close(student(votes, [False] * 4), np.zeros(3), "the total when nobody may vote")
-    expect_close(student(votes[:0], []), np.zeros(3), "the total without voters")
+    masks: list[Any] = [[], np.zeros(0), np.zeros(0, dtype=bool)]
+    for none in masks:
+        for table in (votes[:0], np.zeros((0, 3), dtype=int)):
+            expect_close(student(table, none), np.zeros(3), "the total without voters")
+
+
+@hidden_test("mask_votes", weight=0.25)
+def test_every_mask_with_every_table(student, rng):
+    """Each kind of mask meets each kind of votes: whole numbers or not, below zero, one voter, one word, as many words as voters."""
+    for N, V in ((4, 3), (3, 3), (1, 4), (5, 1)):
+        whole = rng.integers(2, 9, size=(N, V)) * rng.choice([-1, 1], size=(N, V))
+        some = np.arange(N) % 2 == 0
+        parts = np.where(some, rng.uniform(0.3, 0.8, size=N), 1)
+        for votes in (whole, whole + rng.uniform(0.1, 0.4, size=(N, V))):
+            for mask in (some, some.astype(int), some.astype(float), ~some, parts, np.ones(N)):
+                for form in (mask, mask.tolist()):
+                    expect_close(student(votes, form), _product(mask, votes), "the weighted total")
 
 
 @hidden_test("mask_votes", weight=0.5)
@@ -309,6 +351,30 @@ def test_mixed_queries_get_mixed_masks(student, rng):
     expect(not student.mutated, UNCHANGED)
 
 
+@hidden_test("mask_lookup", weight=0.5)
+@_with_right_sums
+def test_every_query_with_every_table(student, rng):
+    """One or more queries of one word or several, more queries than words too, ask tables of 0 and 1, of whole numbers and of others."""
+    for V, M in ((4, 3), (3, 3), (4, 1)):
+        whole = rng.integers(2, 9, size=(V, M)) * np.where(
+            np.add.outer(np.arange(V), np.arange(M)) % 2, -1, 1
+        )
+        words = np.eye(V)[[*rng.permutation(V), 0, 0]]
+        mixed = rng.dirichlet(np.ones(V), size=V) * np.linspace(0.5, 1.5, V)[:, None]
+        for masks in (whole, whole + 0.25, (whole > 0).astype(float)):
+            for query in (
+                words,
+                *words,
+                mixed,
+                mixed[:1],
+                mixed[-1],
+                mixed[[0, 1, 0]],
+                words[1:3].mean(axis=0),
+            ):
+                expect_close(student(query, masks), _product(query, masks), "the masks")
+        expect_close(student(words.astype(int), whole), _product(words, whole), "the masks of whole numbers")
+
+
 # ------------------------------------------------------------------------------------------- pair_features
 
 
@@ -356,6 +422,23 @@ def test_battery_and_ran_is_one_and_nought(student):
     )
 
 
+@hidden_test("pair_features", weight=0.25)
+@_with_right_products
+def test_features_of_every_shape(student, rng):
+    """One row or a table of one, more axes, a single feature, as many as entries in x, whole numbers; in all, values of any size."""
+    for F in (1, 4, 6):
+        x, W = 4 * rng.normal(size=(2, 1, 4, 4)), rng.normal(size=(4, F))
+        for some in (x, x[:1, 0], x[0, 0], x[0, 0, :1], x[1, 0, 1], *x[0, 0, :2]):
+            expect_close(student(some, W), _relu(_product(some, W)), "the features")
+        seen = np.stack(np.meshgrid([0, 1], [0, 1], [0, 1], [1]), axis=-1)[..., 0, :].astype(float)
+        expect_close(student(seen, W), _relu(_product(seen, W)), "the features of all that may be seen")
+    x, W = rng.integers(-4, 5, size=(2, 3, 4)), rng.integers(-3, 4, size=(4, 5))
+    for some in (x, x[0], x[1, 0]):
+        expect_close(student(some, W), _relu(_product(some, W)), "the features of whole numbers")
+    x, W = np.array([1, 0, 1, 1]), np.array([[1, -1], [-1, 1], [1, 1], [-1, -1]])
+    expect_close(student(x, W), [1, 0], "the features of whole numbers")
+
+
 # -------------------------------------------------------------------------------------------- feed_forward
 
 
@@ -401,3 +484,32 @@ def test_square_matrices_and_whole_numbers(student, rng):
     features = _relu(_product(x, W1))
     expect_close(student(x, W1, square), _product(features, square), "the votes with square matrices")
     expect_close(student(x, W1, whole), _product(features, whole), "the votes with a W2 of whole numbers")
+
+
+@hidden_test("feed_forward", weight=0.25)
+@_with_right_products
+@_with_right_features
+def test_votes_of_every_shape(student, rng):
+    """One row or a table of one, more axes, a single feature, one next word or as many as entries in x, and whole numbers everywhere."""
+    for F, V in ((6, 4), (5, 5), (1, 3), (4, 1)):
+        x, W1, W2 = 2 * rng.normal(size=(2, 1, 4, 4)), rng.normal(size=(4, F)), rng.normal(size=(F, V))
+        x[0, 0, 0] *= np.sign(x[0, 0, 0] @ W1[:, 0])  # its first feature is there
+        whole = rng.integers(1, 6, size=(F, V)) * np.where(np.arange(F) % 2, 1, -1)[:, None]
+        for some in (x, x[:1, 0], x[0, 0], x[0, 0, :1], x[0, 0, 0]):
+            for table in (W2, whole, np.eye(F)):
+                expected = _product(_relu(_product(some, W1)), table)
+                expect_close(student(some, W1, table), expected, "the votes")
+        seen = np.stack(np.meshgrid([0, 1], [0, 1], [0, 1], [1]), axis=-1)[..., 0, :].astype(float)
+        W1 = W1 / 8
+        for some in (seen, seen[0], seen[1, 1]):
+            for few in (W1, -abs(W1)):
+                expected = _product(_relu(_product(some, few)), W2)
+                expect_close(student(some, few, W2), expected, "the votes for all that may be seen")
+    x, W1, W2 = (
+        rng.integers(-4, 5, size=(2, 3, 4)),
+        rng.integers(-3, 4, size=(4, 5)),
+        rng.integers(-3, 4, size=(5, 4)),
+    )
+    for some in (x, x[0], x[1, 0]):
+        expected = _product(_relu(_product(some, W1)), W2)
+        expect_close(student(some, W1, W2), expected, "the votes of whole numbers")

@@ -107,6 +107,14 @@ def a_word_that_stands_twice_counts_twice(count_features: Any) -> None:
     close(table[0, 1], [0, 0, 2 / 3, 1 / 3], "two of the three pairs (0, 1) are followed by 2, one by 3")
     close(table[0, 0], [0, 1, 0, 0], "the pair (0, 0) is followed by 1")
     close(table.sum(), 2.0, "only the pairs (0, 1) and (0, 0) occurred; every other cell should be 0")
+    table = _shape(
+        count_features([[0, 1, 0, 0, 0, 2, 0, 1, 0, 1]], 3), (3, 3, 3), "the axes are earlier, current, next"
+    )
+    close(
+        table[:, 0],
+        [[0.2, 0.6, 0.2], [1 / 3, 1 / 2, 1 / 6], [0, 1, 0]],
+        "in 0 1 0 0 0 2 0 1 0 1 the pair (0, 0) is followed by 0 three times, by 1 nine times and by 2 three times",
+    )
 
 
 @public_check("count_features")
@@ -295,6 +303,17 @@ def query_and_table_are_taken_as_they_are(mask_lookup: Any) -> None:
         "the query [2, 1] was divided by its sum first: multiply it with the table as it is",
     )
     close(mask, [2, 6, -1], "2 · [0, 3, −1] + [2, 0, 1] is [2, 6, −1]")
+    square = np.array([[0, 3], [2, -1]])
+    fetched = _shape(
+        mask_lookup(np.array([[0.5, 0.25], [2.0, 1.0]]), square),
+        (2, 2),
+        "two queries, two masks of two entries",
+    )
+    close(
+        fetched,
+        [[0.5, 1.25], [2, 5]],
+        "the queries [½, ¼] and [2, 1] for the rows [0, 3] and [2, −1] should fetch [0.5, 1.25] and [2, 5]",
+    )
 
 
 @public_check("pair_features")
@@ -352,6 +371,16 @@ def large_values_stay(pair_features: Any) -> None:
         right[:, None],
         "of x with three axes, each row should have its features",
     )
+    single = numbers(pair_features(x[1], W))
+    close(
+        _shape(single, (3,), "one value for each column of W"),
+        right[1],
+        "a single row has the features that it has in a table",
+    )
+    whole = pair_features(np.array([[2, -3], [1, 4]]), np.array([[3, -1], [1, 2]]))
+    close(
+        whole, [[3, 0], [7, 7]], "x and W may hold whole numbers: [[3, −8], [7, 7]] becomes [[3, 0], [7, 7]]"
+    )
 
 
 @public_check("feed_forward")
@@ -397,6 +426,13 @@ def axes_in_front_stay(feed_forward: Any) -> None:
         "x itself was added to the votes: the layer returns what comes out of the second matrix, and nothing more",
     )
     close(votes, right, "x W1 is [2, 0] and [0.5, 0.5], so the votes are [4, −2] and [1.5, 1]")
+    close(
+        feed_forward(x[:, 0], W1, W2),
+        right[:, 0],
+        "the same rows in a table of two should have the same votes",
+    )
+    votes = _shape(feed_forward(x[:1, 0], W1, W2), (1, 2), "a table of one row stays a table")
+    close(votes, right[0], "a table of one row should have the votes of this row")
 
 
 # ------------------------------------------------------------------------------------- Break it to believe it
