@@ -59,7 +59,7 @@ def _along(function, x, axis):
     """``function`` of each line of ``x`` along ``axis``, line by line."""
     lines = np.moveaxis(x, axis, -1)
     values = np.array([function([float(v) for v in line]) for line in lines.reshape(-1, lines.shape[-1])])
-    return values.reshape(*lines.shape[:-1], *values.shape[1:])
+    return values.reshape((*lines.shape[:-1], *values.shape[1:]))
 
 
 def _softmax(x, axis):
@@ -133,6 +133,24 @@ def test_the_ids_stay_as_they_were(student):
     ids = np.array([2, 2, 2, 2])
     expect_close(student(ids, 5), _one_hot(ids, 5), "the one-hot rows")
     expect(not student.mutated, UNCHANGED)
+
+
+@hidden_test("one_hot", weight=0.25)
+def test_shapes_sizes_and_kinds_of_ids_together(student, rng):
+    """Many axes, axes of length one, vocabularies of two words or of hundreds, single ids at either end: each with each."""
+    for V, shapes in (
+        (2, ((2, 1, 3), (1,), (3, 3), ())),
+        (13, ((1, 1, 4), (2, 2, 1, 3), (1, 1), (1, 6), (13,))),
+        (1200, ((2, 5), (3, 1, 2), (), (1,), (120,))),
+        (1, ((2, 1), (1, 1, 3), ())),
+    ):
+        for shape in shapes:
+            ids, early = rng.integers(0, V, size=shape), rng.integers(0, (V + 1) // 2, size=shape)
+            ids[...].flat[-1] = V - 1
+            for given in (ids, early, early.astype(np.int32), ids.tolist()):
+                expect_close(student(given, V), _one_hot(given, V), "the one-hot rows of several shapes")
+    for single in (0, np.int64(0), np.array(6)):
+        expect_close(student(single, 7), _one_hot(single, 7), "the one-hot row of a single id")
 
 
 # -------------------------------------------------------------------------------------------------- lookup
@@ -223,6 +241,46 @@ def test_a_batch_gives_a_batch(student, rng):
         expect_close(student(batch, table), _mixed(batch, table), "the weighted sums of a batch", atol=1e-6)
 
 
+@hidden_test("lookup", weight=0.25)
+def test_weights_shapes_and_tables_together(student, rng):
+    """All kinds of weights in rows, tables and batches, with tables of fractions and of whole numbers, wide and narrow."""
+    for V, D, shape in (
+        (3, 2, (3,)), (4, 4, (4,)), (1, 3, (1,)), (5, 1, (1, 5)), (1, 1, (4, 1)), (3, 3, (2, 3)),
+        (4, 4, (1, 4, 4)), (3, 2, (3, 3, 3)), (2, 5, (2, 1, 2)), (3, 1, (2, 2, 1, 3)),
+    ):  # fmt: skip
+        whole = rng.integers(-3, 4, size=shape)
+        zeros = rng.uniform(1, 2, size=shape)
+        zeros.reshape(-1, V)[0] = 0
+        words = _one_hot(rng.integers(0, V, size=shape[:-1]), V)
+        two = np.maximum(words, _one_hot(rng.integers(0, V, size=shape[:-1]), V))
+        several = [
+            zeros * rng.choice([-1, 1], size=shape),
+            rng.integers(1, 8, size=shape) / 8,
+            whole,
+            zeros,
+            words,
+            two,
+        ]
+        several += [
+            300 * several[0],
+            rng.uniform(1, 2, size=shape) * 1e-4,
+            rng.dirichlet(np.ones(V), shape[:-1]),
+        ]
+        for weights in several:
+            for table in (
+                rng.integers(1, 50, size=(V, D)),
+                1e4 * rng.normal(size=(V, D)),
+                rng.normal(size=(D, V)).T,
+            ):
+                largest = float(np.abs(weights).max() * np.abs(table).max())
+                expect_close(
+                    student(weights, table),
+                    _mixed(weights, table),
+                    "the weighted sums of rows",
+                    atol=1e-6 * V * largest,
+                )
+
+
 # ----------------------------------------------------------------------------------------------- logsumexp
 
 
@@ -303,6 +361,34 @@ def test_impossible_words_add_nothing(student, rng):
     expected = [_log_sum_exp([v for v in row.tolist() if v > -math.inf]) for row in x]
     expect_close(student(x, axis=1), expected, "logsumexp with some scores of −∞")
     expect(not student.mutated, UNCHANGED)
+
+
+def _of_all_kinds(rng, shape, axis):
+    """Scores, fractions and whole ones, of one size or far apart from line to line, with −∞ or without."""
+    plain, whole = rng.normal(size=shape), rng.integers(-3, 4, size=shape)
+    lines = tuple(1 if place == axis % len(shape) else length for place, length in enumerate(shape))
+    sizes = rng.permutation(np.linspace(-2000, 1600, math.prod(lines) + 1))[1:]
+    below, apart = plain - 1500, plain + sizes.reshape(lines)
+    ruled_out = rng.random(np.moveaxis(plain, axis, -1).shape) < 0.6
+    ruled_out[..., rng.integers(shape[axis])] = False
+    ruled_out = np.moveaxis(ruled_out, -1, axis)
+    finite = [plain, below, apart, whole, 800 * whole, np.zeros(shape), 0.5 + np.abs(plain)]
+    return [*finite, *(np.where(ruled_out, -np.inf, x) for x in (plain, below, apart))]
+
+
+#: Axes of length one, squares and cubes, one axis to four.
+_SHAPES = ((1,), (4,), (1, 5), (5, 1), (3, 3), (2, 6), (2, 3, 4), (3, 3, 3), (2, 1, 3), (1, 2, 1, 3))
+
+
+@hidden_test("logsumexp", weight=0.25)
+def test_shapes_axes_and_scores_together(student, rng):
+    """All axes of all shapes, with scores of all kinds: whole ones, −∞, lines far apart."""
+    for shape in _SHAPES:
+        for axis in (*range(-len(shape), len(shape)), None):
+            for x in _of_all_kinds(rng, shape, -1 if axis is None else axis):
+                found = student(x) if axis is None else student(x, axis=axis)
+                right = _along(_log_sum_exp, x, -1 if axis is None else axis)
+                expect_close(found, right, "logsumexp of scores of all kinds", atol=1e-6)
 
 
 # ------------------------------------------------------------------------------------------------- softmax
@@ -410,6 +496,18 @@ def test_an_impossible_word_gets_nothing(student, rng):
     )
 
 
+@hidden_test("softmax", weight=0.25)
+@_with_right_logsumexp
+def test_shapes_axes_and_scores_together_become_probabilities(student, rng):
+    """All axes of all shapes, with scores of all kinds: whole ones, −∞, lines far apart."""
+    for shape in _SHAPES:
+        for axis in (*range(-len(shape), len(shape)), None):
+            for x in _of_all_kinds(rng, shape, -1 if axis is None else axis):
+                found = student(x) if axis is None else student(x, axis=axis)
+                right = _softmax(x, -1 if axis is None else axis)
+                expect_close(found, right, "the probabilities of scores of all kinds", rtol=3e-4, atol=3e-4)
+
+
 # ------------------------------------------------------------------------------------------- cross_entropy
 
 
@@ -481,7 +579,11 @@ def test_scores_may_be_of_any_size(student, rng):
     expect_close(student(logits, [2]), _prices(logits, [2])[0], "the price of a mistake by 3000")
     logits = rng.normal(size=(1, 4))
     expect_close(
-        student(logits + 1000, [2]), _prices(logits, [2])[0], "the price with 1000 added to a row", rtol=1e-3
+        student(logits + 1000, [2]),
+        _prices(logits, [2])[0],
+        "the price with 1000 added to a row",
+        rtol=1e-3,
+        atol=3e-4,  # single precision knows 1000 to four decimals
     )
 
 
@@ -492,5 +594,36 @@ def test_rows_of_very_different_size_stand_side_by_side(student, rng):
     logits, ids = rng.normal(size=(4, 3)), np.array([1, 0, 2, 2])
     logits[2] -= 900
     expect_close(
-        student(logits, ids), np.mean(_prices(logits, ids)), "the cross-entropy of rows far apart", rtol=1e-3
+        student(logits, ids),
+        np.mean(_prices(logits, ids)),
+        "the cross-entropy of rows far apart",
+        rtol=1e-3,
+        atol=3e-4,
     )
+
+
+@hidden_test("cross_entropy", weight=0.25)
+@_with_right_earlier
+def test_positions_words_and_scores_together(student, rng):
+    """One position or many, one word or many, whole scores and fractions, small and large ones: each with each."""
+    for N, V in ((1, 4), (2, 2), (2, 5), (3, 3), (4, 2), (5, 1), (1, 1), (24, 6)):
+        plain, whole = rng.normal(size=(N, V)), rng.integers(-3, 4, size=(N, V))
+        apart = plain + rng.permutation(np.linspace(-2000, 1600, N + 1))[:N, None]
+        for logits in (
+            plain,
+            whole,
+            800 * whole,
+            plain - 1500,
+            apart,
+            1200 * plain,
+            np.zeros((N, V), dtype=int),
+        ):
+            for ids in (
+                rng.integers(0, V, size=N),
+                np.full(N, V - 1),
+                logits.argmax(axis=1),
+                logits.argmin(axis=1),
+            ):
+                for given in (ids, ids.tolist()):
+                    right = np.mean(_prices(logits, ids))
+                    expect_close(student(logits, given), right, "the cross-entropy", rtol=1e-4, atol=5e-4)

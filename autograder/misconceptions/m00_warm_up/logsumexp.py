@@ -173,3 +173,10 @@ def logsumexp_float32(x, axis=-1):
     x = x.astype(np.float32)
     m = np.max(x, axis=axis)
     return m + np.log(np.exp(x - np.expand_dims(m, axis)).sum(axis=axis))
+
+
+@alternative("logsumexp")
+def logsumexp_float32_on_the_way(x, axis=-1):
+    x = x.astype(np.float32)
+    m = x.max(axis=axis, keepdims=True)
+    return (m + np.log(np.exp(x - m).sum(axis=axis, keepdims=True))).squeeze(axis).astype(np.float64)

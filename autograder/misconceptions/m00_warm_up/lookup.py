@@ -112,3 +112,15 @@ def lookup_torch_float32(H, E):
     import torch
 
     return torch.tensor(np.ascontiguousarray(H), dtype=torch.float32) @ torch.tensor(E, dtype=torch.float32)
+
+
+@alternative("lookup")
+def lookup_float32_on_the_way(H, E):
+    return (np.asarray(H, dtype=np.float32) @ np.asarray(E, dtype=np.float32)).astype(np.float64)
+
+
+@alternative("lookup")
+def lookup_by_recursion_in_lists(H, E):
+    if H.ndim == 1:
+        return [sum(float(h) * float(e) for h, e in zip(H, column, strict=True)) for column in E.T]
+    return [lookup_by_recursion_in_lists(row, E) for row in H]

@@ -145,3 +145,10 @@ def one_hot_float32_put(ids, V):
 @alternative("one_hot")
 def one_hot_as_truth_values(ids, V):
     return np.equal.outer(np.asarray(ids), np.arange(V))
+
+
+@alternative("one_hot")
+def one_hot_torch_in_half_precision(ids, V):
+    import torch
+
+    return torch.eye(V, dtype=torch.float16)[torch.as_tensor(np.asarray(ids)).long()]

@@ -147,3 +147,11 @@ def softmax_float32(x, axis=-1):
     moved = np.moveaxis(np.asarray(x, dtype=np.float32), axis, 0)
     values = np.exp(moved - moved.max(axis=0))
     return np.moveaxis(values / values.sum(axis=0), 0, axis)
+
+
+@alternative("softmax")
+def softmax_float32_on_the_way(x, axis=-1):
+    x = x.astype(np.float32)
+    m = x.max(axis=axis, keepdims=True)
+    total = m + np.log(np.exp(x - m).sum(axis=axis, keepdims=True))
+    return np.exp(x - total).astype(np.float64)

@@ -117,6 +117,12 @@ def any_shape_of_ids_gets_one_more_axis(one_hot: Any) -> None:
         )
         close(row, [0, 1, 0], f"the single id {single!r} should have its 1 at place 1")
     close(one_hot([0], 1), [[1]], "in a vocabulary of one word its row is [1]")
+    for V, shape in ((2, (1, 2, 1)), (300, (2, 3)), (2, (2, 2)), (3, (1,))):
+        ids = np.arange(np.prod(shape)).reshape(shape) % 2
+        rows = _shape(one_hot(ids, V), (*shape, V), f"ids of shape {shape} get one more axis, of length {V}")
+        places, ones = rows.argmax(axis=-1), (rows != 0).sum(axis=-1)
+        hint = f"with ids of shape {shape} and {V} words the 1s do not stand at the places of the ids"
+        ensure(np.array_equal(places, ids) and (ones == 1).all() and (rows.max(axis=-1) == 1).all(), hint)
 
 
 def _multiplied(lookup: Any, weights: Any, table: Any) -> Any:
@@ -204,6 +210,43 @@ def a_single_row_and_a_batch_work(lookup: Any) -> None:
         "two sentences of four words should give two tables of four rows",
     )
     close(rows, table[ids], "in a batch each position should get the row that its own weights pick")
+    weights = np.array([[[0.5, 0, 0], [2, 0, -1], [0.0002, 0, 0]], [[1, 0, 1], [0, 0, 0], [0, 0.25, 0]]])
+    sums = np.array([[[0.5, 1], [-3, -2], [0.0002, 0.0004]], [[6, 8], [0, 0], [0.75, 1]]])
+    single = [(weights[n], sums[n], "a single row") for n in ((0, 0), (0, 1), (1, 0), (1, 2))]
+    for given, right, what in ((weights, sums, "a batch"), *single):
+        for numbers_of in (table, table.astype(int)):
+            rows = _shape(lookup(given, numbers_of), right.shape, f"weights of shape {given.shape}")
+            close(rows, right, f"in {what}, too, each row of the table counts by its weight", atol=1e-6)
+    rows = _shape(lookup(weights[0], table[:, :1]), (3, 1), "a table of one column gives rows of length one")
+    close(rows, sums[0, :, :1], "a table of one column has weighted sums like any other", atol=1e-6)
+
+
+def _scores_of_all_kinds() -> Any:
+    """Tables of scores far apart, whole or not, some of them −∞, each with an axis of it; no line is all −∞."""
+    x = np.array([[[0, 0], [2000, 0], [0, -2000]], [[0, 1], [2000, 1], [-2000, -2000]]])
+    ruled_out = np.where(x == 1, -np.inf, x)
+    for scores in (
+        x,
+        x[0],
+        x[:, :2],
+        ruled_out,
+        ruled_out.swapaxes(1, 2),
+        ruled_out[:, :1],
+        ruled_out[1, :, :1],
+        x - 4000.5,
+    ):
+        for axis in range(-scores.ndim, scores.ndim):
+            yield scores, axis
+
+
+def _lines(scores: Any, axis: Any) -> Any:
+    """The lines of a table along an axis, one after the other."""
+    return np.moveaxis(scores, axis, -1).reshape(-1, scores.shape[axis]).astype(float)
+
+
+def _alone(scores: Any, axis: Any) -> str:
+    kinds = "with scores of −∞ among them" if np.isinf(scores).any() else "from small to large"
+    return f"scores of the shape {scores.shape}, {kinds}: along axis {axis} a line should give what it gives alone"
 
 
 @public_check("logsumexp")
@@ -294,6 +337,13 @@ def impossible_words_add_nothing(logsumexp: Any) -> None:
     close(value, np.log(2), "the scores 0, −∞, 0 should give ln(1 + 0 + 1) = ln 2")
     result = logsumexp(np.array([[1, 2], [3, 4]]), axis=1)
     close(result, [2.31326169, 4.31326169], "logsumexp of the whole numbers [1, 2] should be 2.313")
+    for scores, axis in _scores_of_all_kinds():
+        with np.errstate(all="ignore"):
+            found = logsumexp(scores.copy(), axis=axis)
+            alone = [numbers(logsumexp(line.copy(), axis=0)) for line in _lines(scores, axis)]
+        shape = np.moveaxis(scores, axis, -1).shape[:-1]
+        found = _shape(found, shape, f"of the shape {scores.shape} only axis {axis} disappears")
+        close(found, np.reshape(alone, shape), _alone(scores, axis), rtol=1e-3, atol=1e-3)
 
 
 @public_check("softmax")
@@ -397,6 +447,12 @@ def rows_of_very_different_size(softmax: Any) -> None:
         "beside a row of large scores a row of small ones became 0/0: take out the largest score of each row",
     )
     close(values[0], values[1], "both rows have the same differences, so the same probabilities", rtol=1e-3)
+    for scores, axis in _scores_of_all_kinds():
+        with np.errstate(all="ignore"):
+            found = softmax(scores.copy(), axis=axis)
+            alone = np.array([numbers(softmax(line.copy(), axis=0)) for line in _lines(scores, axis)])
+        found = _shape(found, scores.shape, "probabilities have the shape of the scores")
+        close(_lines(found, axis), alone, _alone(scores, axis), rtol=1e-3, atol=1e-4)
 
 
 ONE_NUMBER = "the mean over all positions is one number"
@@ -481,6 +537,23 @@ def a_confident_mistake_has_a_finite_price(cross_entropy: Any) -> None:
         "beside a row of large scores a row of small ones vanished: take out the largest score of each row",
     )
     close(apart, 0.40760596, "both rows have the same differences, so the same price, 0.408", rtol=1e-3)
+    whole = np.array([[1500, 0, 0, 2], [0, 3, 0, 0], [-2000, 0, -1000, 1], [2, 1, 0, 2], [0, -1, 0, 2]])
+    for logits, ids in ((whole, [1, 3, 2, 0, 3]), (whole[:, :1], [0] * 5), (whole[1:] + 0.5, [2, 2, 2, 2])):
+        for given in (ids, np.array(ids)):
+            with np.errstate(all="ignore"):
+                value = _shape(cross_entropy(logits.copy(), given), (), ONE_NUMBER)
+                alone = [
+                    numbers(cross_entropy(logits[n : n + 1].astype(float), given[n : n + 1]))
+                    for n in range(len(ids))
+                ]
+            close(
+                value,
+                np.mean(alone),
+                f"{len(ids)} positions, {logits.shape[1]} words, scores small and large: the price should be the mean of what each "
+                "position costs alone",
+                rtol=1e-3,
+                atol=1e-4,
+            )
 
 
 # ------------------------------------------------------------------------------------- Break it to believe it
