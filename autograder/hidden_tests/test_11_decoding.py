@@ -251,6 +251,23 @@ def test_greedy_ties_go_to_the_lower_number(student):
     _expect_pair(student(model, 3, 0, 3), ([1, 1, 0], math.log(0.4 * 0.4)))
 
 
+@hidden_test("greedy", weight=0.2)
+def test_greedy_everything_at_once(student, rng):
+    """All of it at once: other numbers for the first and the last word, one word or more, stopped or ended with the very last."""
+    for V, bos, eos in ((5, 0, 3), (4, 2, 1), (6, 17, 5)):
+        for length in (1, 2, 4, 30):
+            for how in ({}, {"never_ends": True}, {"ends_after": length - 1}):
+                model = _random_model(rng, V, bos, eos, forbidden=[bos] if bos < V else [], **how)
+                _expect_pair(student(model, bos, eos, length), _greedy(model, length))
+    model = _random_model(rng, 6, 2, 4, forbidden=[2], ends_after=40)
+    _expect_pair(student(model, 2, 4, 90), _greedy(model, 90))
+    # Of equally probable words the end may be one.
+    model = _Model(lambda said: [0.2, 0.3, 0.5] if said else [0.2, 0.4, 0.4], 3, 2)
+    _expect_pair(student(model, 3, 2, 5), ([1, 2], math.log(0.4 * 0.5)))
+    model = _Model(lambda said: [0.2, 0.4, 0.4], 3, 1)
+    _expect_pair(student(model, 3, 1, 5), ([1], math.log(0.4)))
+
+
 # -------------------------------------------------------------------------------------------- temperature_probs
 
 
@@ -304,6 +321,13 @@ def test_nearly_frozen_dice(student):
         "the probabilities of nearly equal words",
         rtol=1e-3,
     )
+    tiny = tiny / 1024
+    expect_close(
+        student(np.array([0, tiny, 2 * tiny]), tiny),
+        _softened([0, 1, 2], 1),
+        "the probabilities of nearly equal words",
+        rtol=1e-3,
+    )
 
 
 @hidden_test("temperature_probs", weight=0.5)
@@ -323,6 +347,42 @@ def test_large_logits(student, rng):
     expect_close(
         student(logits, 400.0), _softened(logits, 400), "the probabilities of logits far apart at a high T"
     )
+
+
+#: Single precision knows 1500/40 to five decimals.
+_IN_SINGLE = {"rtol": 1e-4, "atol": 1e-5}
+
+
+def _logits(rng, V):
+    """Logits in eighths, which single precision knows exactly, in the thousands, too."""
+    return np.round(8 * rng.normal(size=V)) / 8
+
+
+def _with_impossible(logits, *places):
+    """The same logits, but the words at these places are impossible."""
+    logits = logits.copy()
+    logits[list(places)] = -np.inf
+    return logits
+
+
+@hidden_test("temperature_probs", weight=0.2)
+def test_temperatures_everything_at_once(student, rng):
+    """All of it at once: one word to many, impossible ones, hot and cold, large and low logits."""
+    for V in (1, 2, 7, 80):
+        for shift in (0, 1500, -1500):
+            for T in (0.25, 1, 2, 40.0):
+                logits = _logits(rng, V)
+                expect_close(
+                    student(logits + shift, T), _softened(logits, T), "the probabilities", **_IN_SINGLE
+                )
+                if V > 1:
+                    logits = _with_impossible(logits, 0, V // 2 + 1) if V > 2 else _with_impossible(logits, 0)
+                    expect_close(
+                        student(logits + shift, T),
+                        _softened(logits, T),
+                        "the probabilities with an impossible word",
+                        **_IN_SINGLE,
+                    )
 
 
 # -------------------------------------------------------------------------------------------------- top_k, top_p
@@ -403,12 +463,24 @@ def test_top_k_with_ties(student):
     expect_close(student(logits, 70), _top_k(logits, 70), "the probabilities when many logits are equal")
 
 
-@hidden_test("top_k", weight=0.7)
+@hidden_test("top_k", weight=0.5)
 @_with_right_temperature
 def test_a_k_larger_than_the_vocabulary(student, rng):
     """With k larger than V every word stays."""
     logits = rng.normal(size=4)
     expect_close(student(logits, 50), _softened(logits, 1), "the probabilities when k is larger than V")
+
+
+@hidden_test("top_k", weight=0.3)
+@_with_right_temperature
+def test_where_every_word_stays_the_temperature_acts_as_ever(student, rng):
+    """With k equal to V or larger nobody is out, and the temperature acts as it always does."""
+    for T in (0.5, 2.0):
+        logits = rng.normal(size=5)
+        for k in (5, 6, 50):
+            expect_close(
+                student(logits, k, T), _softened(logits, T), "the probabilities when every word stays"
+            )
 
 
 @hidden_test("top_k", weight=0.2)
@@ -434,6 +506,30 @@ def test_who_is_out_is_out_however_low_the_logits(student):
     """Words that are out have probability 0, however low the logits of those that stay."""
     logits = np.array([-3e12, -2e12, -4e12, -2e12])
     expect_close(student(logits, 2), [0, 0.5, 0, 0.5], "the probabilities of very low logits")
+
+
+@hidden_test("top_k", weight=0.3)
+@_with_right_temperature
+def test_top_k_everything_at_once(student, rng):
+    """All of it at once: two words to many, equal and impossible ones, large logits, hot and cold, k from 1 to more than V."""
+    for V, shift in ((2, 1500), (6, -1500), (6, 1500), (90, 0)):
+        for T in (0.001, 0.25, 2, 40.0):
+            for k in (1, 2, V // 2 + 1, V - 1, V, V + 3):
+                logits = np.round(2 * _logits(rng, V)) / 2
+                expect_close(
+                    student(logits + shift, k, T),
+                    _top_k(logits, k, T),
+                    "the probabilities",
+                    **_IN_SINGLE,
+                )
+                if V > 2:
+                    logits = _with_impossible(logits, 0, V // 2)
+                    expect_close(
+                        student(logits + shift, k, T),
+                        _top_k(logits, k, T),
+                        "the probabilities with impossible words",
+                        **_IN_SINGLE,
+                    )
 
 
 @hidden_test("top_p", weight=0.3)
@@ -533,6 +629,27 @@ def test_with_p_of_one_the_rarest_stay(student):
     )
 
 
+def _stays_away(logits, p, T):
+    """Whether no running sum is near p, so that no rounding decides."""
+    sums = np.cumsum(np.sort(_softened(logits, T))[::-1])
+    return p == 1 or bool(np.all(np.abs(sums - p) > 1e-4))
+
+
+@hidden_test("top_p", weight=0.4)
+@_with_right_temperature
+def test_top_p_everything_at_once(student, rng):
+    """All of it at once: two words to many, equal and impossible ones, large logits, hot and cold, p small, large and 1."""
+    for V, shift in ((2, 1500), (6, -1500), (6, 1500), (90, 0)):
+        for T in (0.001, 0.25, 2, 40.0):
+            for p in (0.05, 0.45, 0.8, 0.97, 1):
+                logits = np.round(2 * _logits(rng, V)) / 2
+                for some in (logits, _with_impossible(logits, 0, V // 2) if V > 2 else logits):
+                    if _stays_away(some, p, T):
+                        expect_close(
+                            student(some + shift, p, T), _top_p(some, p, T), "the probabilities", **_IN_SINGLE
+                        )
+
+
 # -------------------------------------------------------------------------------------------------- beam_search
 
 
@@ -606,6 +723,23 @@ def test_a_wide_beam_tries_everything(student, rng):
         _expect_beam(student(model, width, 0.0, V, 0, length), best[:width])
 
 
+@hidden_test("beam_search", weight=0.4)
+def test_beams_of_everything_at_once(student, rng):
+    """All of it at once: other numbers for the first and the last word, a penalty, narrow and wide beams, stopped or ended."""
+    for V, bos, eos in ((4, 0, 2), (2, 9, 1), (3, 9, 0), (5, 4, 3)):
+        for k, alpha, length in (
+            (1, 0.7, 4),
+            (V + 2, 0.5, 1),
+            (V + 2, 2, 2),
+            (30, 2, 3),
+            (2, 0, 3),
+            (3, 1.0, 4),
+        ):
+            for how in ({}, {"never_ends": True}, {"ends_after": 2}):
+                model = _random_model(rng, V, bos, eos, forbidden=[bos] if bos < V else [], **how)
+                _expect_beam(student(model, k, alpha, bos, eos, length), _beam(model, k, alpha, length))
+
+
 @hidden_test("beam_search", weight=0.2)
 def test_one_beam_is_greedy(student, rng):
     """A beam of width 1 does what greedy does, and a model that never ends is stopped."""
@@ -632,7 +766,8 @@ def test_what_cannot_go_on_drops_out(student):
     model = _Model(lambda said: after.get(said, [0.0] * 4), 4, 0)
     for k in (2, 3):
         _expect_beam(student(model, k, 0.0, 4, 0, 9), [([2, 3, 0], math.log(0.4))])
-    _expect_beam(student(model, 1, 0.0, 4, 0, 9), [])
+    for alpha in (0.0, 1.0):
+        _expect_beam(student(model, 1, alpha, 4, 0, 9), [])
 
 
 @hidden_test("beam_search", weight=0.7)
@@ -662,3 +797,19 @@ def test_ties_keep_their_order(student):
     after = {(): [0.25, 0.5, 0.25], (1,): [0.5, 0.5, 0.0]}
     model = _Model(lambda said: after.get(said, [1.0, 0.0, 0.0]), 3, 0)
     _expect_beam(student(model, 2, 0.0, 3, 0, 5), [([1, 0], quarter), ([1, 1, 0], quarter)])
+    for k, alpha in ((1, 0.6), (2, 1), (4, 2.0)):
+        model = _Model(lambda said: [0.5, 0.5, 0.0], 3, 2)
+        result = student(model, k, alpha, 3, 2, 2)
+        pairs = isinstance(result, (tuple, list)) and all(
+            isinstance(one, (tuple, list)) and len(one) == 2 for one in result
+        )
+        expect(pairs, "a list of pairs (tokens, score) should be returned")
+        tokens = [_tokens(one[0]) for one in result]
+        expect_equal(
+            tokens,
+            [said for said, _ in _beam(model, k, alpha, 2)],
+            "the list of hypotheses that are equally good",
+        )
+    after = {(): [0.5, 0.5, 0.0], (0, 0): [0.0, 0.0, 1.0]}
+    model = _Model(lambda said: after.get(said, [0.5, 0.0, 0.5]), 3, 2)
+    _expect_beam(student(model, 2, 0.0, 3, 2, 5), [([0, 0, 2], quarter), ([0, 2], quarter)])

@@ -247,6 +247,17 @@ def beam_that_does_not_count_eos(step, k, length_penalty, bos, eos, max_length):
     return _search(step, k, length_penalty, bos, eos, max_length, count_eos=False)
 
 
+@misconception(
+    "beam_search", title="one length for all hypotheses of a round", keeps="right without a length penalty"
+)
+def beam_with_the_length_of_the_round(step, k, length_penalty, bos, eos, max_length):
+    """All your hypotheses are divided by the length that the longest of them has, those that have ended, too. Each has a length of its own: n is the number of
+    its tokens."""
+    beam = _search(step, k, 0.0, bos, eos, max_length)
+    longest = max((len(tokens) for tokens, _ in beam), default=1)
+    return [(tokens, log_p / longest**length_penalty) for tokens, log_p in beam]
+
+
 @misconception("beam_search", title="the beginning counts as a token", keeps="right without a length penalty")
 def beam_that_counts_bos(step, k, length_penalty, bos, eos, max_length):
     """Your n is too large by one: it counts bos. That is the empty page, which nobody chose."""

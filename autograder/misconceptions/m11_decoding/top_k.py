@@ -133,6 +133,19 @@ def top_k_with_a_low_number(logits, k, T=1.0):
     return _softmax(masked / T)
 
 
+@misconception(
+    "top_k",
+    title="for k = V or more the temperature is forgotten",
+    keeps="right for every smaller k, and for T = 1",
+)
+def top_k_of_all_without_temperature(logits, k, T=1.0):
+    """For a k of V or more you return the softmax of the logits themselves. All words stay then, but the temperature acts all the same: divide by T
+    first."""
+    if k >= len(logits):
+        return _softmax(np.asarray(logits, dtype=float))
+    return top_k_with_minus_infinity(logits, k, T)
+
+
 @alternative("top_k")
 def top_k_with_minus_infinity(logits, k, T=1.0):
     order = sorted(range(len(logits)), key=lambda i: (-logits[i], i))

@@ -38,7 +38,7 @@ def top_p_stays_below(logits, p, T=1.0):
 )
 def top_p_stays_below_but_keeps_one(logits, p, T=1.0):
     """Your nucleus has less than p (except where a single word is left): the word that carries the sum over the line belongs to it."""
-    return _nucleus(logits, T, lambda ps: max(1, int((np.cumsum(ps) <= p).sum())))
+    return _nucleus(logits, T, lambda ps: len(ps) if p >= 1 else max(1, int((np.cumsum(ps) <= p).sum())))
 
 
 @misconception("top_p", title="one word too many")

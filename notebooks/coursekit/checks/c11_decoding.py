@@ -129,6 +129,12 @@ def other_models(greedy: Any) -> None:
         "notebook's EOS",
     )
     equal(tokens, [2], f"with eos = 2 the tokens should be [2] here, but they are {tokens}")
+    tokens, _ = _hypothesis(greedy(other_step, 5, 1, 3), "the result")
+    equal(
+        tokens,
+        [2, 0, 0],
+        f"with eos = 1 and max_length = 3 the tokens should be [2, 0, 0] here, but they are {tokens}",
+    )
     asked: list[int] = []
 
     def noting(prefixes: Any) -> np.ndarray:
@@ -224,6 +230,13 @@ def close_and_far(temperature_probs: Any) -> None:
         "logits 0 and −800 at T = 400 should get .881 and .119: divide the logits by T before the softmax",
         atol=1e-3,
     )
+    for T, shares in ((0.5, [0, 4 / 13, 9 / 13]), (2.0, [0, 0.4495, 0.5505])):
+        close(
+            temperature_probs(np.array([-np.inf, *np.log([0.2, 0.3])]), T),
+            shares,
+            f"an impossible word (logit −∞) keeps the probability 0, the others share the rest: with T = {T:g}, too",
+            atol=1e-4,
+        )
 
 
 # ------------------------------------------------------------------------------------------------------- top_k
@@ -282,6 +295,28 @@ def places_and_ties(top_k: Any) -> None:
         "logit of −∞ gives the probability 0, a very low number need not",
     )
     close(low, [0, 0.5, 0, 0.5], "of −3e12, −2e12, −4e12, −2e12 the two best should have ½ each", atol=1e-6)
+    for k in (4, 99):
+        close(
+            top_k(_four(), k, 0.5),
+            [16 / 30, 9 / 30, 4 / 30, 1 / 30],
+            f"with k = {k} of 4 words all stay, but the temperature acts all the same: .4, .3, .2, .1 become .533, .3, .133, .033 "
+            "with T = ½",
+            atol=1e-4,
+        )
+    with_impossible = np.array([-np.inf, *np.log([0.1, 0.2, 0.3])])
+    for k, T, squares in ((2, 0.5, [0, 0, 4, 9]), (4, 0.5, [0, 1, 4, 9]), (4, 2, [0, 1, 2**0.5, 3**0.5])):
+        close(
+            top_k(with_impossible, k, T),
+            np.array(squares) / sum(squares),
+            f"an impossible word (logit −∞) keeps the probability 0, the others share the rest: with k = {k} and T = {T:g}, too",
+            atol=1e-4,
+        )
+    close(
+        top_k(np.log([0.1, 0.2, 0.4, 0.3]), 1, 0.5),
+        [0, 0, 1, 0],
+        "with k = 1 the best word, number 2 here, should have all, at T = ½, too",
+        atol=1e-6,
+    )
 
 
 @public_check("top_k")
@@ -342,6 +377,12 @@ def at_least_one_at_most_all(top_p: Any) -> None:
         "at T = ¼ the first word alone has .72, so it alone should stay: temperature first, then the cut",
         atol=1e-6,
     )
+    close(
+        top_p(np.log([0.2, 0.4, 0.4]), 0.42, 0.5),
+        [0, 1, 0],
+        "at T = ½ .2, .4, .4 become .11, .44, .44, so for p = .42 word 1 alone should stay: temperature first, then the cut",
+        atol=1e-6,
+    )
 
 
 @public_check("top_p")
@@ -368,6 +409,13 @@ def one_keeps_all(top_p: Any) -> None:
         "for p = 1 all the words stay, but the temperature acts all the same: .5, .25, .25 become ⅔, ⅙, ⅙ with T = ½",
         atol=1e-4,
     )
+    for p, kept in ((0.7, [0, 0, 4 / 13, 9 / 13]), (1.0, [0, 1 / 14, 4 / 14, 9 / 14])):
+        close(
+            top_p(np.array([-np.inf, *np.log([0.1, 0.2, 0.3])]), p, 0.5),
+            kept,
+            f"an impossible word (logit −∞) keeps the probability 0, the others share the rest: with p = {p:g} and T = ½, too",
+            atol=1e-4,
+        )
 
 
 @public_check("top_p")
@@ -526,6 +574,11 @@ def length_is_paid_for(beam_search: Any) -> None:
     close(
         beam[0][1], math.log(0.28) / 3, "its score should be log(.28)/3: eos counts as a token, bos does not"
     )
+    at_once = {tuple(tokens): score for tokens, score in beam}.get((0,), 0.0)
+    ensure(
+        not math.isclose(at_once, math.log(0.1) / 3, rel_tol=1e-6),
+        "[0] has one token, so its score is log(.1)/1, but yours is log(.1)/3: divide each hypothesis by the number of its own tokens",
+    )
     equal(
         beam[-1][0],
         [0],
@@ -537,6 +590,12 @@ def length_is_paid_for(beam_search: Any) -> None:
         "α is an exponent: divide by n to the power α, not by α times n",
     )
     close(root, math.log(0.28) / 3**0.5, "with α = ½ the score of [1, 1, 0] should be log(.28)/√3")
+    for k, rounds, best in ((1, 10, ([2, 2, 0], math.log(0.2) / 3)), (1, 2, ([2, 2], math.log(0.2) / 2))):
+        _matches(
+            _beam(beam_search(_Model(), k, 1.0, _BOS, _EOS, rounds)),
+            [best],
+            f"k = {k} with α = 1 and max_length = {rounds} should give {best[0]}, with its log-probability divided by its length",
+        )
 
 
 @public_check("beam_search")
