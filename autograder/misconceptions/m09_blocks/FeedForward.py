@@ -219,3 +219,13 @@ class ThoughtWordByWord(nn.Module):
             hidden = self.linear1(word)
             words.append(self.linear2(hidden * (hidden > 0)))
         return torch.stack(words).reshape(x.shape)
+
+
+@alternative("FeedForward")
+class ThoughtInSinglePrecisionOnTheWay(_FeedForward):
+    """All in single precision, and back."""
+
+    def forward(self, x):
+        first, second = self.linear1, self.linear2
+        hidden = nn.functional.linear(x.float(), first.weight.float(), first.bias.float()).clamp(min=0)
+        return nn.functional.linear(hidden, second.weight.float(), second.bias.float()).to(x.dtype)

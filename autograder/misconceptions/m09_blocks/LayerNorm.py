@@ -313,3 +313,14 @@ class NormInSinglePrecision(_Norm):
     def forward(self, x):
         variance, mean = torch.var_mean(x.float(), dim=-1, correction=0, keepdim=True)
         return ((x.float() - mean) / (variance + self.eps).sqrt()) * self.weight.float() + self.bias.float()
+
+
+@alternative("LayerNorm")
+class NormInSinglePrecisionOnTheWay(_Norm):
+    """All in single precision, and back."""
+
+    def forward(self, x):
+        y = x.float()
+        y = y - y.mean(-1, keepdim=True)
+        y = y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + self.eps)
+        return (y * self.weight.float() + self.bias.float()).to(x.dtype)

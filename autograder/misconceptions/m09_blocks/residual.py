@@ -125,3 +125,8 @@ def residual_into_a_copy(x, sublayer, norm):
     said = sublayer(x).clone()
     said += x
     return norm(said)
+
+
+@alternative("residual")
+def residual_in_single_precision_on_the_way(x, sublayer, norm):
+    return norm((x.float() + sublayer(x).float()).to(x.dtype))

@@ -160,6 +160,14 @@ def what_is_learned(LayerNorm: Any) -> None:
         "with weight (1, 2, 3, 4) and bias (0, 0, 0, 10) the result is wrong: normalise, times weight, plus bias",
         atol=1e-4,
     )
+    norm = _module(_randomised(LayerNorm(4, 0.5)))
+    words = _words(3, 2, 2, 4).transpose(1, 2)
+    close(
+        _tensor(norm(words)),
+        [[[_tensor(norm(word)).detach().numpy() for word in row] for row in table] for table in words],
+        "with another weight, bias and eps a word in a batch, (3, 2, 2, 4), should become what it becomes alone",
+        atol=1e-4,
+    )
 
 
 @public_check("LayerNorm")
@@ -289,6 +297,12 @@ def each_word_by_itself(FeedForward: Any) -> None:
         f"for a sentence without a batch, (3, 4), the result should have that shape, not {tuple(alone.shape)}",
     )
     close(alone, y[1].detach(), "a sentence alone should give what it gives in a batch", atol=1e-5)
+    close(
+        _tensor(layer(torch.stack([x, -x]))),
+        torch.stack([y, _tensor(layer(-x))]).detach(),
+        "with one more leading axis, (2, 2, 3, 4), a word should give what it gives in a batch",
+        atol=1e-5,
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- residual
@@ -639,6 +653,11 @@ def the_same_as_pytorchs_encoder_layer(EncoderBlock: Any) -> None:
         theirs(x, src_key_padding_mask=~mask[:, 0]).detach(),
         "with a mask it differs from nn.TransformerEncoderLayer",
     )
+    close(
+        _said(block(x[:1], mask[:1])),
+        got[:1],
+        "with its mask a sentence alone should give what it gives in a batch",
+    )
     causal = torch.ones(3, 3, dtype=torch.bool).tril()
     for shape, mask in (("(T, T)", causal), ("(B, T, T)", torch.stack([causal, causal.T]))):
         hint = f"a mask (B, 1, T) is obeyed, but one of shape {shape} is not: hand each on to the attention as it is"
@@ -788,6 +807,11 @@ def each_mask_in_its_place(DecoderBlock: Any) -> None:
             theirs(x, memory, **right).detach(),
             f"with {name} alone the result is wrong: True means “may attend”",
         )
+    close(
+        _said(block(x, memory, mask, mask.T)),
+        theirs(x, memory, tgt_mask=~mask, memory_mask=~mask.T).detach(),
+        "each mask is obeyed alone, but not both at once, where T = S",
+    )
 
 
 @public_check("DecoderBlock")
@@ -820,6 +844,15 @@ def the_same_as_pytorchs_decoder_layer(DecoderBlock: Any) -> None:
         except (RuntimeError, IndexError):
             raise Hint(hint) from None
         close(got, right, hint)
+    close(
+        _said(block(x, memory, own, each)),
+        theirs(
+            x,
+            memory,
+            **{"tgt_mask": ~own.repeat_interleave(2, 0), "memory_mask": ~each.repeat_interleave(2, 0)},
+        ).detach(),
+        "each mask is obeyed alone, but not both at once where each has a table for each sentence",
+    )
 
 
 @public_check("DecoderBlock")
