@@ -255,7 +255,25 @@ def test_the_word_with_id_0_is_a_word(student, rng):
         expect_equal(got, _windows(ids, m)[-1:], "the last riddle of a sentence with the id 0")
 
 
+@hidden_test("context_windows", weight=0.2)
+def test_sentences_of_every_kind(student, rng):
+    """Windows of any width over sentences in which everything meets: repeats, twins, the id 0, few words and many, and strings."""
+    a, b, c, d = (1 + rng.permutation(50)[:4]).tolist()
+    sentences = [[0, a, b, 0, a, c, d, b, a, 0, c, b, a, a, d], [0, a, 0, 0, b, 0], [a, b, b, c, b, d]]
+    sentences += [[0, a, b, a], [0, 0, 0, 0], [a, a, a], [0, 0], [0, a]]
+    for ids in (*sentences, ["sea", "land", "sea", "", "sea", "sand"]):
+        for m in (1, 2, 3, 5, 20):
+            expect_equal(_riddles(student(ids, m)), _windows(ids, m), "the list of riddles")
+    expect_equal(_riddles(student([a], 1)), [], "the riddles of a sentence without any context")
+
+
 # ------------------------------------------------------------------------------------------------ cbow_forward
+
+
+def _contexts(rng, V):
+    """Contexts of every kind for a table of V words: longer than the table too, the first word and the last in them."""
+    a, b, c = rng.choice(V, 3, replace=V < 3).tolist()
+    return [[a], [b, b, b], [0, V - 1], [a, b, c], [a, a, b], [c, b, a, b, b, c, a, b, 0], list(range(V))]
 
 
 def _tables(rng, V, D, scale=1.0) -> tuple[Any, Any]:
@@ -367,6 +385,22 @@ def test_tables_of_other_sizes(student, rng):
     both = np.empty((4, 14))
     both[:, ::2], both[:, 1::2] = W_in.T, W_out.T
     _expect_probabilities(student, [6], both.T[::2], both.T[1::2], " for views of a larger table")
+
+
+@hidden_test("cbow_forward", weight=0.2)
+def test_contexts_of_every_kind(student, rng):
+    """Repeats, any number of hints, scores of any sign and size, and tables of any shape meet."""
+    for V, D in ((5, 3), (4, 4), (3, 6), (30, 2), (5, 1)):
+        W_in, W_out = _tables(rng, V, D)
+        for context in _contexts(rng, V):
+            for tables in ((W_in, W_out), (abs(W_in), -abs(W_out))):
+                _expect_hints(student, context, *tables, " of a context of any kind")
+                _expect_probabilities(student, context, *tables, " for a context of any kind", rtol=1e-5)
+    a, b, c = rng.permutation(6)[:3].tolist()
+    for context in ([a, b], [a, b, b, c], [c, c]):
+        W_in, W_out = _plain_tables(rng, 6, 3, context)
+        _expect_hints(student, context, W_in, 1000 * W_out, " for large scores")
+        _expect_probabilities(student, context, W_in, 1000 * W_out, " for large scores")
 
 
 # ----------------------------------------------------------------------------------------------- cbow_backward
@@ -482,6 +516,33 @@ def test_a_repeated_target_among_its_own_hints(student, rng):
         _expect_shares(student, context, target, *tables, " where the target is among its hints twice")
 
 
+@hidden_test("cbow_backward", weight=0.3)
+@_with_right_forward
+def test_riddles_of_every_kind(student, rng):
+    """Repeats, any number of hints, targets in and out of the context, large scores, and tables of any shape meet."""
+    for V, D in ((5, 3), (4, 4), (3, 6), (12, 2), (5, 1)):
+        W_in, W_out = _tables(rng, V, D)
+        for context in _contexts(rng, V):
+            for target in {0, V - 1, context[0]}:
+                found = _gradients(student, context, target, W_in, W_out)
+                for one, right, name in zip(
+                    found, _backward(context, target, W_in, W_out), ("W_in", "W_out"), strict=True
+                ):
+                    expect_close(
+                        one, right, f"the gradient of {name} of a riddle of any kind", rtol=1e-5, atol=2e-6
+                    )
+    a, b, c, d = rng.permutation(6)[:4].tolist()
+    for context, target in (
+        ([a, b], d),
+        ([a, b, b, c], d),
+        ([c, d], d),
+        ([d, c, d, d], d),
+        ([a, b, a, d], d),
+    ):
+        W_in, W_out = _plain_tables(rng, 6, 3, context, target)
+        _expect_backward(student, context, target, W_in, W_out * 1000, " for large scores")
+
+
 # -------------------------------------------------------------------------------------- negative_sampling_loss
 
 
@@ -561,6 +622,16 @@ def test_the_gradients_of_scores_of_a_thousand(student, rng):
     """Scores of ±1,000 give finite and right gradients, in a batch, too."""
     for B, K in ((2, 1), (4, 3)):
         _expect_noise(student, *_large(rng, B, K), " for large scores", parts="dh drows")
+
+
+@hidden_test("negative_sampling_loss", weight=0.3)
+def test_batches_of_every_kind(student, rng):
+    """One riddle or more with one noise word or many, scores of any size, and sizes that are equal meet."""
+    for B, K, D in ((1, 1, 1), (1, 9, 3), (3, 1, 4), (4, 9, 2), (3, 2, 3), (12, 7, 1)):
+        h, rows = rng.normal(size=(B, D)), rng.normal(size=(B, 1 + K, D))
+        _expect_noise(student, h, rows, " of a batch of any kind")
+    for B, K in ((1, 8), (3, 1), (3, 2), (5, 9)):
+        _expect_noise(student, *_large(rng, B, K), " for large scores")
 
 
 # ----------------------------------------------------------------------------------------------------- nearest
@@ -677,6 +748,27 @@ def test_the_word_itself_is_left_out_but_not_its_twins(student, rng):
         _expect_ranking(student, found, expected, "nearest words beside a twin", cosines=False)
 
 
+@hidden_test("nearest", weight=0.15)
+def test_neighbours_in_every_kind_of_table(student, rng):
+    """Vectors of any length, a twin, few words or many, in a list or a tuple, with any k or none: all of it meets."""
+    for count, twin in ((2, False), (5, True), (5, False), (12, True), (11, False)):
+        cosines = [1.0, 0.9, *[1.0] * twin, 0.8, -1, 0.7, 0.6, 0.5, 0.3, -0.2, -0.5, -0.9][:count]
+        vectors, words = _around(rng, cosines, 2.0 ** rng.integers(-4, 5, size=count))
+        order = rng.permutation(count)
+        if twin and order.argmin() > order.tolist().index(4):  # the first word before its opposite
+            order = order[::-1]
+        asked = [words[0], words[2]] if twin else [words[order[0]], words[order[-1]]]
+        vectors, words = vectors[order], [words[i] for i in order]
+        for word in asked:
+            expected = _ranked(vectors[words.index(word)], vectors, words, {word})
+            for form in (list, tuple):
+                for k in (1, 3, count - 1, count, 30):
+                    found = student(word, vectors, form(words), k)
+                    _expect_ranking(student, found, expected[:k], "nearest words of any table")
+                found = student(word, vectors, form(words))
+                _expect_ranking(student, found, expected[:5], "five nearest words of any table")
+
+
 # ----------------------------------------------------------------------------------------------------- analogy
 
 
@@ -748,3 +840,36 @@ def test_three_answers_behind_the_words_of_the_question(student, rng):
     rows[:, 1] += [0, 0, 0, 0.6, 0.8, 0.9, 1, 1, 0.9]
     lengths = np.array([[64.0], [1], [1], [2], [8], [1], [4], [2], [8]])
     _expect_analogy(student, rows * lengths, _names(rng, 9), "answers behind the words of the question")
+
+
+def _riddle(rng, V):
+    """Words, vectors of very different lengths, and three of the words; of nine these three would come first."""
+    if V == 9:
+        rows = 0.02 * rng.normal(size=(9, 4))
+        rows[:, 0] += [1, 1, 1, 0.8, 0.6, 0.4, 0.2, -0.2, -0.4]
+        rows[:, 1] += [0, 0, 0, 0.6, 0.8, 0.9, 1, 1, 0.9]
+        words, order = _names(rng, 9), rng.permutation(9)
+        lengths = np.array([[64.0], [1], [1], [2], [8], [1], [4], [2], [8]])
+        return *words[:3], (rows * lengths)[order], [words[i] for i in order]
+    while True:
+        vectors, words = _vocabulary(rng, V, 4)
+        a, b, c = (words[i] for i in rng.permutation(V)[:3])
+        way = _way(a, b, c, vectors, words)
+        apart = np.diff([cosine for _, cosine in _ranked(way, vectors, words, {a, b, c})])
+        if np.linalg.norm(way) > 0.5 and np.min(np.abs(apart), initial=1) > 1e-4:
+            return a, b, c, vectors, words
+
+
+@hidden_test("analogy", weight=0.15)
+def test_answers_in_every_kind_of_table(student, rng):
+    """Words that stand anywhere, vectors of any length, few words or many, in a list or a tuple, with any k or none: all of it meets."""
+    for V in (4, 5, 9, 18):
+        a, b, c, vectors, words = _riddle(rng, V)
+        expected = _ranked(_way(a, b, c, vectors, words), vectors, words, {a, b, c})
+        for rows in (vectors, 4 * vectors / np.linalg.norm(vectors, axis=1, keepdims=True)):
+            for form in (list, tuple):
+                for k in (1, 2, 5, V, 30):
+                    found = student(a, b, c, rows, form(words), k)
+                    _expect_ranking(student, found, expected[:k], "answers in any table")
+                found = student(a, b, c, rows, form(words))
+                _expect_ranking(student, found, expected[:3], "three answers in any table")

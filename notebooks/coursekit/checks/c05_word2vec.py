@@ -132,6 +132,9 @@ def a_repeated_word_stays(context_windows: Any) -> None:
     )
     right = [([9, 4], 4), ([4, 4, 5], 9), ([4, 9, 5], 4), ([9, 4], 5)]
     equal(got, right, f"[4, 9, 4, 5] with m = 2 gave {got}")
+    got = _riddles(context_windows([0, 4, 0, 0], 3))
+    right = [([4, 0, 0], 0), ([0, 0, 0], 4), ([0, 4, 0], 0), ([0, 4, 0], 0)]
+    equal(got, right, f"[0, 4, 0, 0] with m = 3 gave {got}")
 
 
 @public_check("context_windows")
@@ -212,6 +215,16 @@ def scores_of_a_thousand(cbow_forward: Any) -> None:
     )
     close(
         p, [0, 0, 1], f"the scores 1000, 1000 and 2000 should give the probabilities 0, 0, 1; yours are {p}"
+    )
+    with np.errstate(all="ignore"):
+        h, p = _parts(cbow_forward([2, 0, 2, 2, 0], W_IN.copy(), 1000 * W_OUT), 2, "h, p")
+    close(
+        h,
+        [1, 0.6],
+        f"the mean of the rows 2, 0, 2, 2, 0 is (1, 0.6), also where the scores are large, but your h is {h}",
+    )
+    close(
+        p, [0, 0, 1], f"the scores 2000, 1200 and 3200 should give the probabilities 0, 0, 1; yours are {p}"
     )
 
 
@@ -345,6 +358,13 @@ def large_scores_have_gradients(cbow_backward: Any) -> None:
         [[-0.5, -0.5], [0, 0], [0.5, 0.5]],
         "with the scores 1000, 1000 and 2000 e should be (−1, 0, 1)",
     )
+    with np.errstate(all="ignore"):
+        found = _parts(cbow_backward([0, 2, 0, 0, 2], 0, W_IN.copy(), 1000 * W_OUT), 2, "dW_in, dW_out")
+    close(
+        found[0],
+        [[0, 1200], [0, 0], [0, 800]],
+        "the context 0, 2, 0, 0, 2 with large scores: ∂L/∂h is (0, 2000), and the words 0 and 2 get three and two fifths of it",
+    )
 
 
 @public_check("cbow_backward")
@@ -467,6 +487,14 @@ def as_many_noise_words_as_there_are(negative_sampling_loss: Any) -> None:
             f"with K = {K} noise words each should push dh with its full error",
             atol=1e-4,
         )
+    h, rows = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[[2.0, 0.0], *[[-1.0, 3.0]] * 7]] * 2)
+    _, dh, _ = _parts(negative_sampling_loss(h, rows), 3, "loss, dh, drows")
+    close(
+        dh,
+        [[-2.12099, 5.64777], [-7.66802, 20.00417]],
+        "two riddles with seven noise words each: every one of the seven pushes dh of its own riddle with its full error",
+        atol=1e-3,
+    )
 
 
 @public_check("negative_sampling_loss")
@@ -568,6 +596,8 @@ def all_if_there_are_fewer(nearest: Any) -> None:
         equal(
             found, others, f"the others, from the nearest of {word} on, should be {others}; you have {found}"
         )
+    found, _ = _ranking(nearest("d", VECTORS, tuple(WORDS)))
+    equal(found, ["c", "b", "a"], f"without k all three others of d come, c, b, a; you have {found}")
     ensure((np.diff(cosines) <= 1e-12).all(), "the list should go from the largest cosine to the smallest")
     ensure(
         not np.isclose(cosines[0], 0.199, atol=1e-3),
