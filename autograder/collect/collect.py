@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from autograder.collect.names import (
 from autograder.collect.times import Times, read_times
 from autograder.collect.whose import certain
 from autograder.course.class_list import ClassList, Person
-from autograder.course.lists import AnotherName, same_name
+from autograder.course.lists import AnotherName, folded, same_name
 from autograder.course.other_lab import other_lab
 from autograder.course.policy_file import class_list, settings
 from autograder.errors import GradingError, UserError
@@ -98,13 +98,16 @@ def collect(
     listed = without_wrapper(entries(source, notes), lab)
     kind, why = kind_and_why(listed) if kind == "auto" else (kind, "as you said")
     read = read_times(times, settings().timezone) if times is not None else None
-    logins = read.logins if read is not None else {}
-    mine, nobodys = owned(
-        listed, kind, whose_repositories(listed, logins, notes) if kind == "classroom" else {}
+    people, logins = class_list(), read.logins if read is not None else {}
+    repositories = (
+        whose_repositories(listed, logins, notes, lambda login: people.find(login) is not None)
+        if kind == "classroom"
+        else {}
     )
+    mine, nobodys = owned(listed, kind, repositories)
     notes += [f"Nobody's: {entry.path}." for entry in nobodys if entry.path.endswith((".ipynb", ".zip"))]
     notes += read.notes if read is not None else ()
-    job = _Job(submitted, lab, notes, kind, class_list(), read, source)
+    job = _Job(submitted, lab, notes, kind, people, read, source)
     notes += job.people.notes
     mine, doubtful, about = certain(mine, job.people)
     notes += about
@@ -259,10 +262,12 @@ def _times(by_student: Mapping[str, Sequence[Owned]], job: _Job) -> dict[str, st
     when, contradictions = dict.fromkeys(by_student, ""), list[tuple[str, AnotherName]]()
     if job.times is None:
         return when
+    alike = Counter(map(folded, by_student))
     for student, files in by_student.items():
         person = None if student in job.apart else job.people.find(student)
+        folder, exact = job.names.get(student, student), alike[folded(student)] > 1
         try:
-            found = job.times.of(files[0], person, job.kind, job.names.get(student, student))
+            found = job.times.of(files[0], person, job.kind, folder, exact=exact)
         except AnotherName as error:
             contradictions.append((student, error))
             continue

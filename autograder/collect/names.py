@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -163,18 +163,23 @@ def _attempt(file: str) -> tuple[str, int]:
 
 
 def whose_repositories(
-    entries: Sequence[Entry], logins: Mapping[str, str], notes: list[str]
+    entries: Sequence[Entry],
+    logins: Mapping[str, str],
+    notes: list[str],
+    is_known: Callable[[str], bool] = lambda login: False,
 ) -> dict[str, str]:
     """Whose each repository in a download of GitHub Classroom's is, which are called ``assignment-login``.
 
-    ``logins``: folded repository -> login, as GitHub Classroom's own list has them. What has neither a place there nor
-    the assignment's name keeps its own, and never takes that of another: whoever owns a repository may rename it.
+    ``logins``: folded repository -> login, as GitHub Classroom's own list has them; ``is_known``: whether somebody on the class list
+    is called so. What has neither a place there nor the assignment's name keeps its own, and never takes that of another: whoever
+    owns a repository may rename it.
     """
     tops = sorted({entry.parts[0] for entry in entries if len(entry.parts) > 1})
-    prefix = _common_prefix(tops)
+    # "x.zip" beside "x" is a repository that somebody called so.
+    bare = {top: top if _without_zip(top) in tops else _without_zip(top) for top in tops}
+    prefix = _assignment(list(bare.values()), logins, is_known)
     claims: dict[str, list[tuple[int, str]]] = defaultdict(list)
-    for top in tops:
-        name = _without_zip(top)
+    for top, name in bare.items():
         login = logins.get(folded(name), "")
         login = (
             name[-len(login) :] if login and folded(name[-len(login) :]) == login else login
@@ -187,9 +192,8 @@ def whose_repositories(
         sure = [top for sureness, top in claiming if sureness == best]
         whose |= {sure[0]: name} if len(sure) == 1 else {}
     taken = set(whose.values())
-    for top in tops:
+    for top, name in bare.items():
         if top not in whose:
-            name = _without_zip(top)
             whose[top] = name if name not in taken else f"{name} (repository)"
     odd = [top for claiming in claims.values() for sureness, top in claiming if sureness == 2]
     odd += [top for top in tops if whose[top].endswith(" (repository)") and top not in odd]
@@ -205,19 +209,30 @@ def _without_zip(top: str) -> str:
     return PurePosixPath(top).stem if top.endswith(".zip") else top
 
 
-def _common_prefix(names: Sequence[str]) -> str:
-    """The assignment's name before the students': the start, up to a hyphen, that most share, and of those the longest.
+def _assignment(names: Sequence[str], logins: Mapping[str, str], is_known: Callable[[str], bool]) -> str:
+    """The assignment's name before the students' in the repositories' ``names``, up to a hyphen.
 
-    All share it, or at least three and more than half.
+    What stands before most logins in GitHub Classroom's list; else that behind which most are on the class list; else the longest that all
+    share, or all but a fifth (at least one) of four and more.
     """
-    starts = Counter(
-        name[: at + 1]
-        for name in names
-        if len(name) <= _LONGEST
-        for at, letter in enumerate(name)
-        if letter == "-"
+    listed = Counter(
+        repository[: -len(login)] for repository, login in logins.items() if repository.endswith(login)
     )
+    for start, count in listed.most_common(1):
+        whole = next((name for name in names if folded(name[: len(start)]) == start), "")
+        if whole and 2 * count > len(logins):
+            return whole[: len(start)]
+    known, starts = Counter[str](), Counter[str]()
+    for name in names:
+        if len(name) > _LONGEST:
+            continue
+        for start in (name[: at + 1] for at, letter in enumerate(name) if letter == "-"):
+            starts[start] += 1
+            known[start] += is_known(name.removeprefix(start))
     if len(names) < 2 or not starts:
         return ""
-    start, count = max(starts.items(), key=lambda one: (one[1], len(one[0])))
-    return start if count == len(names) or (count > 2 and 2 * count > len(names)) else ""
+    start, count = max(known.items(), key=lambda one: (one[1], len(one[0])))
+    if count > 1:
+        return start
+    few = max(1, len(names) // 5) if len(names) > 3 else 0
+    return max((start for start, count in starts.items() if count >= len(names) - few), key=len, default="")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +29,8 @@ from autograder.course.lists import (
 from autograder.errors import UserError
 
 #: Columns that say who a row of the list is about, other than by a number that only one system knows.
-_WHO = ("student", "email", "id number", "username", "login", "sis id", "github", "repository")
+_KEYS = ("email", "id number", "username", "login", "sis id")
+_WHO = ("student", *_KEYS, "github", "repository")
 #: A cell that says that nothing was handed in.
 _NEVER = frozenset({"", "-", "null", "none"})
 
@@ -66,6 +67,8 @@ class _Row:
     """One line of the list: whom it names, and when they handed in (None: they did not)."""
 
     words: frozenset[str]
+    #: Column ``student`` as it stands there: a folder in a list made by hand, a name that its bearer may change in a system's.
+    student: str
     participant: str
     canvas_id: str
     name: str
@@ -92,35 +95,49 @@ class Times:
                 found[row.repository].add(row.login)
         return {repository: min(logins) for repository, logins in found.items() if len(logins) == 1}
 
-    def of(self, one: Owned, person: Person | None, kind: str, folder: str) -> datetime | None:
+    def of(
+        self, one: Owned, person: Person | None, kind: str, folder: str, *, exact: bool = False
+    ) -> datetime | None:
         """When this student handed in (the last time, when the list has several); None when it does not say.
 
-        ``person``: who it is on the class list, where that is certain. ``folder`` is the name in the download.
-        ``AnotherName`` when number and name mean different people.
+        ``person``: who it is on the class list, where that is certain. ``folder`` is the name in the download. ``exact``: capitals
+        count, for another is called the same but for them. ``AnotherName`` when number and name mean different people.
         """
-        mine = {folded(one.student), folded(folder)} | (person.keys if person else set())
-        login, repository = folded(folder), folded(one.entry.parts[0])
-        by_repository = any(row.repository == repository for row in self.rows)
-        times = []
-        for row in self.rows:
-            by_number = bool(one.number) and one.number == {
-                "moodle": row.participant,
-                "canvas": row.canvas_id,
-            }.get(kind)
-            if kind in ("classroom", "plain") and (row.login or row.repository):
-                if (row.repository != repository) if by_repository else (row.login != login):
-                    continue  # whatever else the row says: anybody may bear a classmate's login there
-            elif not by_number and not row.words & mine:
-                continue
-            nameless = kind == "moodle" and not row.name and folded(one.name) not in map(folded, PARTICIPANT)
-            if by_number and (nameless or (row.name and one.name and not same_name(row.name, one.name))):
-                raise AnotherName(
-                    f"{self.path} calls number {one.number} “{row.name}”, the download “{one.name}”: the list is another "
-                    "assignment's or another course's, or has no names, and nothing was collected."
-                )
-            if row.when is not None:
-                times.append(row.when)
+        times = [row.when for row in self._rows_of(one, person, kind, folder, exact) if row.when is not None]
         return max(times, default=None)
+
+    def _rows_of(
+        self, one: Owned, person: Person | None, kind: str, folder: str, exact: bool
+    ) -> Iterator[_Row]:
+        """By the surest thing that the list knows of anybody: a row's other words may be what somebody chose to be called."""
+        called = {one.student, folder}
+        mine = {folded(name) for name in called} | (person.keys if person else set())
+        number = {"moodle": "participant", "canvas": "canvas_id"}.get(kind, "")
+        if one.number and any(getattr(row, number) for row in self.rows):
+            for row in self.rows:
+                if getattr(row, number) == one.number:
+                    self._refuse_another_name(row, one, kind)
+                    yield row
+        elif kind in ("classroom", "plain") and any(row.login or row.repository for row in self.rows):
+            login, repository = folded(folder), folded(one.entry.parts[0])
+            by_repository = any(row.repository == repository for row in self.rows)
+            for row in self.rows:
+                if (row.repository == repository) if by_repository else (row.login == login):
+                    yield row
+        else:
+            by_words = bool(number) and any(row.words for row in self.rows)
+            for row in self.rows:
+                by_student = row.student in called if exact else folded(row.student) in mine
+                if row.words & mine or (row.student and by_student and not by_words):
+                    yield row
+
+    def _refuse_another_name(self, row: _Row, one: Owned, kind: str) -> None:
+        nameless = kind == "moodle" and not row.name and folded(one.name) not in map(folded, PARTICIPANT)
+        if nameless or (row.name and one.name and not same_name(row.name, one.name)):
+            raise AnotherName(
+                f"{self.path} calls number {one.number} “{row.name}”, the download “{one.name}”: the list is another "
+                "assignment's or another course's, or has no names, and nothing was collected."
+            )
 
 
 def read_times(path: Path, zone: str) -> Times:
@@ -141,11 +158,12 @@ def read_times(path: Path, zone: str) -> Times:
         text = table.value(row, "submitted")
         when, has_zone = (None, True) if folded(text) in _NEVER else _time(text, zone, path, number)
         without_zone += not has_zone
-        words = frozenset(folded(word) for role in _WHO if (word := table.value(row, role)))
+        words = frozenset(folded(word) for role in _KEYS if (word := table.value(row, role)))
         participant = number_of_participant(table.value(row, "participant"))
         login, repository = (folded(table.value(row, role)) for role in ("github", "repository"))
         canvas_id = table.value(row, "canvas id")
-        rows.append(_Row(words, participant, canvas_id, table.name(row), when, login, repository))
+        student = table.value(row, "student")
+        rows.append(_Row(words, student, participant, canvas_id, table.name(row), when, login, repository))
     notes = list(table.notes)
     if without_zone:
         notes.append(

@@ -112,7 +112,7 @@ class _Run:
             if worker not in self.unfit:
                 print(f"The Dask worker {worker} takes no part: {reason}.", file=sys.stderr, flush=True)
             self.unfit[worker] = reason
-            if not self.fit():
+            if not self.fit() and not self.attempts.any_done:
                 raise GradingError(f"No Dask worker can grade: {reason}.")
         elif (result := self.attempts.failed(task, kind, value)) is not None:
             return result
@@ -130,7 +130,8 @@ class _Run:
             self.send(task)
 
     def send(self, task: Task) -> None:
-        places = self.fit() if self.unfit else None
+        # Where nobody can grade now, it waits: for the scheduler's own address, where no worker is.
+        places = (self.fit() or [self.address]) if self.unfit else None
         future = self.client.submit(
             _grade, self.archive, task, key=f"grade-{uuid.uuid4().hex}", pure=False, workers=places
         )

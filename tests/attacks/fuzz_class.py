@@ -23,6 +23,8 @@ from autograder.files import folder_name, parse_time
 from autograder.gradebook.writer import storable
 from autograder.pages.render import plain
 
+from .fuzz_downloads import read_download, twisted_downloads
+
 LAB = lab_name("01")
 _KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 _PIECES = (
@@ -266,6 +268,7 @@ def read_name(data: bytes) -> str:
 
 
 READERS = {
+    "downloads": (twisted_downloads, read_download),
     "zips": (twisted_zips, read_zip),
     "course files": (twisted_course_files, read_course_file),
     "class lists": (twisted_class_lists, read_people),

@@ -126,7 +126,7 @@ def test_twisted_frames_notebooks_and_cells_in_a_hurry(capsys):
         "cells": (fuzz.twisted_cells, fuzz.read_cell, 60),
     }
     for what, readers in fuzz.fuzz_class.READERS.items():
-        kinds[what] = (*readers, 150 if what == "zips" else 600)
+        kinds[what] = (*readers, 150 if what in ("zips", "downloads") else 600)
     for what, (twisted, read, count) in kinds.items():
         assert fuzz.run(what, itertools.islice(twisted(random.Random(7)), count), read, math.inf)
     assert "0 refused" not in capsys.readouterr().out

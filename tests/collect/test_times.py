@@ -342,3 +342,51 @@ def test_one_new_name_in_a_list_of_times_ends_nothing_and_another_courses_list_d
     others = listed(tmp_path / "o.csv", "\n".join([header, *rows]))
     with pytest.raises(UserError, match="is another assignment's or another course's"):
         collect(zip_of(tmp_path / "y.zip", dict(names)), tmp_path / "other", LAB, times=others)
+
+
+def test_whoever_is_called_like_what_a_list_calls_a_classmate_gives_her_no_time(tmp_path, out, course_at):
+    """Canvas's report has names beside numbers, and a name may be a classmate's login or number: her time was his, and late."""
+    roster = "student,name,email,id number,canvas id\nada,Ada Lovelace,ada@x.edu,i101,101\nmal,Mallory M,mal@x.edu,i104,104\n"
+    course_at(f'roster = "{listed(tmp_path / "roster.csv", roster)}"')
+    for number, header in enumerate(("user_id,Student,submitted_at", "SIS Login ID,Student,submitted_at")):
+        for name in ("i101", "ada", "ADA", "ada@x.edu", "Ada Lovelace", "lovelaceada_101"):
+            files = {f"lovelaceada_101_9000_{LAB}.ipynb": "ada", f"{name}_104_9001_{LAB}.ipynb": "mal"}
+            who = ("101", "104") if number == 0 else ("ada", "mal")
+            rows = [
+                f"{who[0]},Ada Lovelace,2026-03-01 10:00:00 UTC",
+                f"{who[1]},{name},2026-03-09 10:00:00 UTC",
+            ]
+            times = listed(tmp_path / "t.csv", "\n".join([header, *rows]))
+            submitted = out / f"{number}-{name}"
+            collect(zip_of(tmp_path / "c.zip", dict(files)), submitted, LAB, times=times)
+            assert stamps(submitted)["ada"] == "2026-03-01 10:00:00 UTC", name
+
+
+def test_two_who_are_called_alike_but_for_capitals_have_each_their_own_time(tmp_path, out):
+    source = folder_of(tmp_path / "class", {f"ada/{LAB}.ipynb": "ada", f"ADA/{LAB}.ipynb": "another"})
+    plain = "student,time\nada,2026-03-01 10:00:00 UTC\nADA,2026-03-09 10:00:00 UTC\n"
+    collect(source, out, LAB, times=listed(tmp_path / "t.csv", plain))
+    assert stamps(out) == {"ada": "2026-03-01 10:00:00 UTC", "ADA": "2026-03-09 10:00:00 UTC"}
+
+
+def test_a_repository_with_an_ending_takes_no_classmates_place(tmp_path, out):
+    """“lab01-ada.zip” was ada, and the newest of both was taken."""
+    names = [f"lab01-{who}" for who in ("ada", "bo", "cleo", "dan", "ada.zip")]
+    done = collect(repositories(tmp_path / "r", names), out, LAB)
+    assert (out / "ada" / LAB / f"{LAB}.ipynb").read_text() == "lab01-ada" and len(done.students) == 5
+
+
+def test_an_assignments_name_is_told_by_the_lists_and_not_by_one_odd_repository(tmp_path, out, course_at):
+    """What all share was the start: one “lab-x” among “lab-01-…” renamed everybody."""
+    logins = ("ada", "bo", "cleo", "dan")
+    names = [*(f"lab-01-{who}" for who in logins), "lab-ada"]
+    rows = [f"{who},lab-01-{who},2026-03-01 10:00:00 UTC" for who in logins]
+    times = listed(tmp_path / "t.csv", "\n".join([CLASSROOM, *rows]))
+    for number, given in enumerate((None, times)):
+        done = collect(repositories(tmp_path / f"r{number}", names), out / str(number), LAB, times=given)
+        assert set(done.students) == {*logins, "lab-ada"}, given
+    roster = listed(tmp_path / "roster.csv", "student,name\nada,A\nbo,B\n")
+    course_at(f'roster = "{roster}"')
+    more = [*names, "lab-x", "lab-y", "lab-z"]
+    done = collect(repositories(tmp_path / "r3", more), out / "3", LAB)
+    assert set(done.students) == {*logins, "lab-ada", "lab-x", "lab-y", "lab-z"}
