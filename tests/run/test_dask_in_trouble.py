@@ -127,7 +127,7 @@ def test_a_cluster_that_is_lost_ends_the_run_in_a_sentence_and_what_was_graded_i
     process = begun(cluster, submitted, frozen, out)
     for one in cluster.workers if lost == "workers" else [cluster.scheduler]:
         one.send_signal(signal.SIGKILL)
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=400)
     assert process.returncode == 2, errors
     assert "Traceback" not in errors and "what was graded is kept" in errors
     assert ("has lost all its workers: start some. Waiting" in errors) == (lost == "workers")
@@ -178,7 +178,7 @@ def test_where_only_a_worker_without_room_is_left_the_run_waits_for_another_and_
     cluster.workers[0].send_signal(signal.SIGKILL)
     if comes:
         cluster.workers.append(cluster.new_worker("another"))
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=400)
     assert "takes no part: No space left on device." in errors and "Traceback" not in errors
     if comes:
         assert process.returncode == 0, errors
