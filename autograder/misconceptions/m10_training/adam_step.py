@@ -198,3 +198,11 @@ def adam_in_single_precision(parameter, gradient, m, v, t, rate, beta1=0.9, beta
     return _adam(
         parameter.float(), gradient.float(), m.float(), v.float(), t, rate, beta1, beta2, eps, power=float(t)
     )
+
+
+@alternative("adam_step")
+def adam_in_single_precision_on_the_way(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    p, g, m, v = (one.float() for one in (parameter, gradient, m, v))
+    m, v = beta1 * m + (1 - beta1) * g, beta2 * v + (1 - beta2) * g * g
+    p = p - rate * (m / (1 - beta1**t)) / ((v / (1 - beta2**t)).sqrt() + eps)
+    return tuple(one.to(parameter.dtype) for one in (p, m, v))

@@ -155,6 +155,17 @@ def words_with_these_numbers(shift_targets: Any) -> None:
         "in the labels of [1, 7] eos stands where its last word should: that word has the number of pad, so count the words of the list",
     )
     equal(labels, [[1, 7, 5], [5, 6, 5]], "the labels of [1, 7] and [5, 6] should be [1, 7, 5] and [5, 6, 5]")
+    decoder_input, labels = _two(shift_targets([[5, 6, 7], [7]], 6, 5, 7))
+    equal(
+        decoder_input,
+        [[6, 5, 6, 7], [6, 7, 7, 7]],
+        "the decoder input of [5, 6, 7] and [7] should be [6, 5, 6, 7] and [6, 7, 7, 7]",
+    )
+    equal(
+        labels,
+        [[5, 6, 7, 5], [7, 5, 7, 7]],
+        "the labels of [5, 6, 7] and [7] should be [5, 6, 7, 5] and [7, 5, 7, 7]: a word may have the number of pad, so count the words of the list",
+    )
 
 
 # --------------------------------------------------------------------------------------------- label_smoothing
@@ -209,7 +220,12 @@ def each_row_sums_to_one(label_smoothing: Any) -> None:
     """Targets of no axis, one or three, V = 7 and ε = 0.6: each row sums to 1."""
     share, flat = 0.6 / 7, torch.tensor([0, 6, 2, 3])
     wanted = np.eye(7)[[0, 6, 2, 3]] * 0.4 + share
-    for targets, shape in ((flat, (4,)), (flat.reshape(2, 1, 2), (2, 1, 2)), (flat[1], ())):
+    for targets, shape in (
+        (flat, (4,)),
+        (flat.reshape(2, 1, 2), (2, 1, 2)),
+        (flat[1], ()),
+        (flat.reshape(1, 2, 2, 1), (1, 2, 2, 1)),
+    ):
         error = _error(label_smoothing, targets, 7, 0.6)
         ensure(
             shape == (4,) or error is None,
@@ -516,6 +532,14 @@ def a_late_step_of_a_single_number(adam_step: Any) -> None:
         f"the second step's numbers with t = 30 should give θ = {wanted:.5f}, but it is {theta.item():.5f}: the corrections fade away, but in step 30 "
         "1 − β₂ᵗ is still 0.45",
     )
+    theta, m, v = _three(adam_step(*(one.reshape(1, 1, 1) for one in start), 30, 0.1, 0.5, 0.9, 2.0))
+    wanted = 0.9 - 0.1 * -0.025 / (1 - 0.5**30) / (math.sqrt(0.0055 / (1 - 0.9**30)) + 2)
+    for got, right, name in ((m, -0.025, "m"), (v, 0.0055, "v"), (theta, wanted, "θ")):
+        close(
+            got,
+            [[[right]]],
+            f"the same with shape (1, 1, 1), beta1 = 0.5, beta2 = 0.9 and eps = 2 should give {name} = {right:.5f}",
+        )
 
 
 # --------------------------------------------------------------------------------------------------- noam_rate
