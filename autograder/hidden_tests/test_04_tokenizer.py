@@ -314,6 +314,9 @@ def test_of_several_blanks_the_last_belongs_to_the_next_word(student, rng):
         text = _in_turn(rng, 20, ["  ", "   ", " ", "     "], ENGLISH, DIGITS)
         _expect_chunks(student, text, "a text with several blanks")
         _expect_chunks(student, f"   {text}x", "a text with several blanks")
+    for end in ("", "я", "its'", "_"):
+        for blanks in ("    ", " \n\t ", "\t\t"):
+            _expect_chunks(student, end + blanks, "a text that ends in white space")
 
 
 @hidden_test("pre_tokenize", weight=1.25)
@@ -394,6 +397,10 @@ def test_merged_tokens_may_hold_parts_of_characters(student, rng):
     text = "".join(rng.permutation(list(_MANY_BYTES)))
     merges = _train(_words_of([text, text[3:20], text[7:30]]), 25)[0]
     expect_equal(student(_encode_chunk(text, merges), merges), text, "a text from its tokens")
+    # What is no valid UTF-8, too.
+    merges = {**_random_merges(rng, 7, b"abcdefgh "), (240, 159): 263, (263, 152): 264}
+    for ids in ([*"see 😀".encode()[:7], 256, 262], [97, 263, 260, 100], [256, 257, 264], [264], [159]):
+        expect_equal(student(ids, merges), _decode(ids, merges), "a text with half a character and merges")
 
 
 @hidden_test("decode", weight=1.25)
@@ -493,6 +500,12 @@ def test_overlaps_count_and_single_tokens_have_no_pair(student, rng):
     words = {(token,) * length: int(rng.integers(2, 30)) for length in (1, 2, 3, 6)}
     _expect_pairs(student, words, "the counts in runs of equal tokens")
     _expect_pairs(student, {(5, 6, 5, 6, 5): 3, (6,): 9}, "the counts of pairs that take turns")
+    big = token + 256
+    for often in (1, 8):
+        for word in ((token,) * 3, (big,) * 4, (big, token, big, token, big), (token, big, big, big)):
+            _expect_pairs(student, {word: often}, "the counts of the pairs of a single word with repeats")
+        mixed = {(big,) * 5: often, (token, big, token, big): often, (big,): often, (big, big, token): often}
+        _expect_pairs(student, mixed, "the counts of pairs of merged tokens with repeats")
     _expect_pairs(student, _random_words(rng, 12, "ab"), "the counts of the pairs of few letters")
     expect_equal(student({}), {}, "the counts without any word")
     expect_equal(student({(token,): 4}), {}, "the counts of a single token")
@@ -506,6 +519,11 @@ def test_the_rhymes_pairs_come_in_the_order_first_met(student, rng):
     expect_equal(counts.get((115, 101)), 13, "the count of the pair se in the rhyme")
     _expect_pairs(student, _rhyme(), "the pairs of the rhyme", order=True)
     _expect_pairs(student, _without_runs(rng, 12, "zyxabc"), "the pairs", order=True)
+    for often in (1, 6):
+        word = tuple(400 - rng.permutation(40)[:7] * np.arange(1, 8) % 150)
+        word = tuple(map(int, word))
+        for words in ({word: often}, {(5,): 9, word: often, (900,): 3, (300, 2, 1): often}):
+            _expect_pairs(student, words, "the pairs of single words and merged tokens", order=True)
 
 
 # --------------------------------------------------------------------------------------------------- train_bpe
@@ -563,6 +581,9 @@ def test_a_tie_goes_to_the_pair_that_is_met_first(student, rng):
         _expect_first_merges(student, words, 2, "the merges of two words that occur equally often")
     words = {(8, 9, 8, 9): 1, (3, 4): 1, (5, 6): 1}
     _expect_first_merges(student, words, 2, "the merges of a word that holds its pair twice")
+    for word in (rng.permutation(12).tolist(), (7, 9, 5, 8, 6, 4, 3), (4, 5, 3, 8, 7, 9, 6)):
+        for often in (1, 4):
+            _expect_first_merges(student, {tuple(word): often}, 3, "the merges of a single word with ties")
 
 
 @hidden_test("train_bpe", weight=0.75)
@@ -607,6 +628,9 @@ def test_pairs_that_occur_once_are_merged_too(student):
     """A pair that occurs once is merged like any other."""
     after = _after_training(student, {tuple(b"fabecd"): 1}, 5, "a single word")
     expect_equal(after, [[260]], "a single word of six letters after its five merges")
+    words = {tuple(b"fabecd"): 1, tuple(b"xyz"): 1, (0,): 1}
+    after = _after_training(student, words, 40, "words that occur once")
+    expect_equal(sorted(map(len, after)), [1, 1, 1], "the number of tokens in each of three words in the end")
     after = _after_training(student, {tuple(b"fabecd"): 1}, 3, "a single word")
     expect_equal(len(after[0]), 3, "the number of tokens in a word of six letters after three merges")
 
@@ -749,7 +773,7 @@ def test_merges_stay_inside_a_chunk(student):
 @_with_right_chunks
 def test_a_text_begins_as_its_bytes(student):
     """Without merges a text is its UTF-8 bytes, in any script, and merges are of bytes."""
-    for text in ("größer", "лодки 山", "see 😀!"):
+    for text in ("größer", "лодки 山", "see 😀!", "", "x", "ß", "You've  we'll\t"):
         expect_equal(student(text, {}), list(text.encode()), "the list of ids without merges")
     _expect_ids(student, ["schön"], {(195, 182): 256, (256, 110): 257}, "the list of ids of a word with ö")
 
@@ -765,8 +789,10 @@ def test_any_text_in_chunks(student, rng):
     while len(texts) < 4:
         word = "".join(rng.choice(pieces, size=rng.integers(2, 7)))
         if _tells_the_order(word, merges):
-            texts.append(f"{word}!ü jazz " + _random_text(rng, 20, pieces, [" "], [" the", "!"]))
-    _expect_ids(student, texts, merges, "the list of ids of a text")
+            texts.append(f"{word}!ü jazz " + _random_text(rng, 20, pieces, [" "], [" the", "!", "'s", "'re"]))
+    merges[97, 39] = 256 + len(merges)
+    merges[39, 115] = 256 + len(merges)
+    _expect_ids(student, [*texts, f"{texts[0]} sea's 's'", "'s", "s"], merges, "the list of ids of a text")
 
 
 @hidden_test("encode", weight=2)

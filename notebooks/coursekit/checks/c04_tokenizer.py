@@ -34,6 +34,7 @@ KNOWN = {
         ("aaabdaaabac", ["aaabdaaabac"]),
         ("abc", ["abc"]),
         ("a b", ["a", " b"]),
+        ("he'd", ["he", "'d"]),
         ("é", ["é"]),
         ("é😀", ["é", "😀"]),
         ("e\u0301", ["e", "\u0301"]),
@@ -380,6 +381,14 @@ def se_is_the_most_frequent_pair(count_pairs: Any) -> None:
         "the pairs should stand in the order in which they are met: those of see_ first, since it is the first word here, from left "
         "to right",
     )
+    got = _pairs(count_pairs({(300, 256, 300, 256): 3, (5,): 8, (256, 4): 1}))
+    expected = {(300, 256): 6, (256, 300): 3, (256, 4): 1}
+    equal(got, expected, f"merged tokens have pairs as bytes have: {expected} here, but you have {got}")
+    equal(
+        list(got),
+        list(expected),
+        "the pairs of merged tokens should stand in the order in which they are met, too",
+    )
 
 
 # --------------------------------------------------------------------------------------------------- train_bpe
@@ -573,6 +582,12 @@ def merges_stay_inside_a_chunk(encode: Any) -> None:
         "“ b” is still two bytes, though (32, 98) has a merge: does your loop stop when a chunk has only two tokens?",
     )
     equal(got, [97, 257], f"“a b” has the chunks “a” and “ b” and should become [97, 257], but is {got}")
+    got = _ids(encode("he'd", {(101, 39): 256, (39, 100): 257}))
+    equal(
+        got,
+        [104, 101, 257],
+        f"“he'd” has the chunks “he” and “'d” and should become [104, 101, 257], but is {got}",
+    )
 
 
 @public_check("encode")
