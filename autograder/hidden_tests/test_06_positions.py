@@ -44,8 +44,9 @@ _with_right_shifts = follow_through(_EARLIER, "sinusoidal", "shift_matrix")
 
 
 def expect_close(actual, expected, what):
-    """To a millionth: angles kept in float32 beside float64 numbers are honest work too."""
-    _expect_close(actual, expected, what, rtol=1e-6, atol=1e-6)
+    """To a hundred thousandth: angles of some hundred radians in single precision are honest work too."""
+    largest = np.abs(np.asarray(expected, dtype=float)).max(initial=1)
+    _expect_close(actual, expected, what, rtol=1e-6, atol=1e-5 * largest)
 
 
 def _bits(p, bits):
@@ -152,6 +153,22 @@ def test_an_array_of_positions_stays_as_it_is(student, rng):
     expect_unchanged(student)
 
 
+@hidden_test("binary_code", weight=2)
+def test_codes_of_every_kind(student, rng):
+    """Numbers of any size, alone, in lists and in arrays of any shape, also with an axis of length one or as long as there are bits."""
+    for bits in (3, 8, 11, 40):
+        for shape in ((3,), (1,), (bits,), (2, 3), (2, 2), (1, 4), (2, 1, 3)):
+            p = rng.integers(0, 2**bits, size=shape)
+            p.flat[-1] = 2**bits - 3
+            for form in (p, p.tolist()):
+                expect_close(student(form, bits), _bits(p, bits), "the codes of a table of any kind")
+            expect_unchanged(student)
+        for number in (0, 5, 2**bits - 2):
+            expect_close(student(number, bits), _bits(number, bits), "the code of a number")
+    for p in (np.array([[1, 0], [0, 0]]), np.array([1]), 1):
+        expect_close(student(p, 1), _bits(p, 1), "the codes of a single bit")
+
+
 # ---------------------------------------------------------------------------------------------- sinusoidal
 
 # Each (T, D) below belongs to one test and one base, but in the last test: it alone sees tables that are kept from call to call,
@@ -209,6 +226,24 @@ def test_an_odd_number_of_columns_works(student):
     expect_close(P, _positions(5, 5), "the table of positions")
     expect_close(student(11, 7), _positions(11, 7), "the positions with seven columns")
     expect_close(student(6, 3, base=20.0), _positions(6, 3, 20.0), "the positions with three columns")
+
+
+@hidden_test("sinusoidal", weight=1.5)
+def test_positions_of_every_kind(student):
+    """Few rows or many, few columns or many, odd or even, with the usual base or another one: all of it meets."""
+    for T, D in ((60, 9), (33, 20), (8, 8), (5, 21), (1, 7), (130, 3), (12, 12)):
+        expect_close(student(T, D), _positions(T, D), "the positions with the usual base")
+    sizes = (
+        (1, 5, 30),
+        (1, 6, 400.0),
+        (10, 1, 7),
+        (45, 11, 300.0),
+        (120, 4, 1e6),
+        (13, 13, 90.0),
+        (28, 18, 4.0),
+    )
+    for T, D, base in sizes:
+        expect_close(student(T, D, base), _positions(T, D, base), "the positions with another base")
 
 
 @hidden_test("sinusoidal", weight=6)
@@ -297,6 +332,23 @@ def test_a_single_clock_turns_back_by_parts_of_a_step(student):
         expect_close(student(c, 2, base), _shift(c, 2, base), "the matrix of a single clock that turns back")
 
 
+@hidden_test("shift_matrix", weight=5)
+@_with_right_positions
+def test_shifts_of_every_kind(student):
+    """Whole shifts and parts, on and back, by less than a turn and by more, with one clock or many and any base: all of it meets."""
+    for c, D in ((-2.5, 6), (17.25, 8), (-13.5, 10), (23, 14), (4.0, 12), (-30.0, 16), (100, 4)):
+        expect_close(student(c, D), _shift(c, D), "the matrix of a shift of any kind")
+    for c, D, base in (
+        (-1.5, 8, 40),
+        (-14, 4, 90.0),
+        (9.75, 10, 7.0),
+        (-8.25, 14, 0.4),
+        (-20.5, 2, 50.0),
+        (-3, 12, 1e6),
+    ):
+        expect_close(student(c, D, base), _shift(c, D, base), "the matrix of a shift with another base")
+
+
 # ---------------------------------------------------------------------------------------------------- rope
 
 
@@ -376,6 +428,25 @@ def test_in_a_batch_the_distance_counts(student, rng):
 def test_whole_numbers_are_turned_too(student, rng):
     """Vectors of whole numbers become vectors of real ones: the first entries of single pairs."""
     _expect_first_entries(student, rng.integers(2, 9, size=3), [0, 1, 2, 3, 4])
+
+
+@hidden_test("rope", weight=5)
+@_with_right_shifts
+def test_vectors_of_every_kind(student, rng):
+    """Any axes in front, whole numbers and others, positions of any kind in a list or an array, and any base: all of it meets."""
+    for shape in ((4, 6), (1, 8), (3, 3, 4), (2, 1, 2), (2, 4, 4, 10), (1, 2, 3, 2, 4)):
+        T, D = shape[-2:]
+        parts = rng.uniform(-40, 40, size=T)
+        places = [parts, np.arange(T) - 6, 3 + np.arange(T), np.full(T, 2), np.zeros(T)]
+        places.append(rng.integers(60, 90, size=T))
+        for x in (rng.normal(size=shape), rng.integers(-5, 9, size=shape)):
+            for number, positions in enumerate(places):
+                base = (10000.0, 0.5, 30.0)[number % 3]
+                rows = x.reshape(-1, T, D)
+                right = [[_rotated(v, m, base) for v, m in zip(row, positions, strict=True)] for row in rows]
+                form = positions if number % 2 else positions.tolist()
+                found = student(x, form) if base == 10000.0 else student(x, form, base)
+                expect_close(found, np.reshape(right, shape), "the turned vectors of any kind")
 
 
 _NOTHING_TURNS = """

@@ -101,6 +101,9 @@ def large_numbers(binary_code: Any) -> None:
         [1, *[0] * 37, 1, 0, 1],
         "1000 and 100,000 are right, but 2**40 + 5 in 41 bits is not: does your array's dtype hold numbers so large (int32 ends at 2**31)?",
     )
+    large = _shape(binary_code(np.array([[1000], [600]]), 10), (2, 1, 10), "the shape of p, then the bits")
+    digits = [[[int(bit) for bit in code]] for code in ("1111101000", "1001011000")]
+    close(large, digits, "in a table with a single column 1000 and 600 should be 1111101000 and 1001011000")
 
 
 @public_check("sinusoidal")
@@ -175,6 +178,12 @@ def an_odd_number_of_columns_ends_with_a_sine(sinusoidal: Any) -> None:
         P[2, 2:],
         [0.0502165921, 0.9987383514, 0.0012619143],
         "the clocks turn by 10000^(−2/5) and 10000^(−4/5) a step",
+    )
+    P = _shape(sinusoidal(2, 3, base=1000), (2, 3), "T rows, and all D columns although D is odd")
+    close(
+        P[1],
+        [_SIN1, _COS1, np.sin(0.01)],
+        "with D = 3 and base 1000 the last column turns by 1000^(−2/3) = 1/100 a step",
     )
 
 
@@ -297,6 +306,12 @@ def back_and_forth_is_the_identity(shift_matrix: Any) -> None:
         there @ back,
         np.eye(6),
         "M for 2 times M for −2 should be the identity matrix",
+    )
+    back = _shape(shift_matrix(-7.5, 4, base=16), (4, 4), "D rows and D columns")
+    close(
+        back @ [0, 1, 0, 1],
+        [np.sin(-7.5), np.cos(7.5), np.sin(-7.5 / 4), np.cos(7.5 / 4)],
+        "c = −7.5 with base 16 should turn the first clock back by 7.5 and the second by 7.5/4",
     )
     quick = _shape(shift_matrix(1, 4, base=0.25), (4, 4), "D rows and D columns")
     close(
@@ -437,6 +452,18 @@ def a_batch_works_too(rope: Any) -> None:
             (x**2).sum(axis=-1),
             "turning should not change the length of a vector",
         )
+    turned = _shape(
+        rope(np.array([[[3, 1, 2, 0]], [[1, 0, 0, 4]]]), [-1], base=100), (2, 1, 4), "the shape of x"
+    )
+    tenth = np.sin(0.1), np.cos(0.1)
+    close(
+        turned[:, 0],
+        [
+            [3 * _COS1 + _SIN1, _COS1 - 3 * _SIN1, 2 * tenth[1], -2 * tenth[0]],
+            [_COS1, -_SIN1, 4 * tenth[0], 4 * tenth[1]],
+        ],
+        "a batch of whole numbers at position −1 with base 100: the pairs turn back by 1 and by 1/10",
+    )
 
 
 # ------------------------------------------------------------------------------------- Break it to believe it
