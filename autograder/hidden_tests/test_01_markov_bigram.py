@@ -225,6 +225,21 @@ def test_the_lectures_entropy_of_makemores_table(student):
     expect(abs(nll - 2.45401) < 1e-5, "the table with one boundary token should cost 2.45401 nats a step")
 
 
+@hidden_test("normalise_rows", weight=0.5)
+def test_shapes_kinds_of_counts_and_empty_rows_together(student, rng):
+    """Wide and tall tables, single rows and columns, with empty rows and without, of whole numbers, fractions, small and large ones."""
+    for shape in ((1, 6), (6, 1), (1, 1), (4, 4), (3, 8), (8, 3), (28, 28)):
+        whole = rng.integers(0, 7, size=shape)
+        kinds = [whole, whole.T.copy().T, whole * 100_000, whole.astype(np.int32), whole.astype(float)]
+        kinds += [rng.random(shape), rng.random(shape[::-1]).T, rng.random(shape) * 1e-9, 0.1 * whole]
+        kinds.append(whole * 10.0 ** rng.integers(-8, 6, size=(shape[0], 1)))
+        empty = rng.random((shape[0], 1)) < 0.4
+        empty[-1] = True
+        for N in kinds:
+            for table in (N, np.where(empty, N[:1] * 0, N)):
+                expect_close(student(table), _normalised(table), "the table of probabilities", atol=1e-6)
+
+
 # ------------------------------------------------------------------------------------------- transition_matrix
 
 
@@ -319,6 +334,39 @@ def test_a_sentence_that_is_listed_twice_counts_with_both_weights(student, rng):
     first, second, other = rng.integers(2, 9, size=3).tolist()
     sentences = ["open my files", "close my door", "open my files"]
     _expect_first_order(student, sentences, [first, other, 2 * second])
+
+
+def _spoken(rng):
+    """Lists of sentences with their weights: one, some and many, long and short, of few words and of many, listed again."""
+    few, many, single = ["to", "be", "or"], list("abcdefghijklmno"), ["go"]
+    for words, lengths in (
+        (few, (9, 1, 2, 4)),
+        (many, (14, 14, 14)),
+        (single, (5, 1)),
+        (many, (1, 1)),
+        (few, (3,)),
+    ):
+        said = [" ".join(rng.choice(words, size=length)) for length in lengths]
+        if words is few:
+            said.append("to be or to be or to be to to to be")
+        yield said, [1] * len(said)
+        yield said, rng.random(len(said)) * 1e-4
+        said = [said[0], said[0], *said, said[-1]]
+        yield said, rng.integers(200, 900, size=len(said)).tolist()
+        yield said, [0.5] * len(said)
+        yield (
+            [f"  {sentence.replace(' ', '  ')} " for sentence in said],
+            rng.dirichlet(np.ones(len(said))).tolist(),
+        )
+        yield 4 * said, 10.0 ** rng.integers(-3, 4, size=4 * len(said))
+
+
+@hidden_test("transition_matrix", weight=0.5)
+@_with_right_rows
+def test_lengths_words_and_weights_together(student, rng):
+    """One sentence or many, long and short, listed again or not, with equal, large and small weights, as lists and arrays."""
+    for sentences, weights in _spoken(rng):
+        _expect_first_order(student, sentences, weights)
 
 
 # ------------------------------------------------------------------------------------------------ second_order
@@ -416,6 +464,19 @@ def test_the_order_of_the_two_words_matters(student, rng):
     _expect_second_order(student, ["b a c", "a b d", "a b c a b e a b c", "a a a a b"], weights)
 
 
+@hidden_test("second_order", weight=0.5)
+@_with_right_chain
+def test_lengths_words_and_weights_together_in_the_second_order(student, rng):
+    """One sentence or many, long and short, listed again or not, with equal, large and small weights, as lists and arrays."""
+    for sentences, weights in _spoken(rng):
+        if max(len(sentence.split()) for sentence in sentences) > 2:
+            _expect_second_order(student, sentences, weights)
+        else:
+            contexts, vocabulary, _ = _parts(student(sentences, weights), 3, "contexts, vocabulary, P")
+            expect_equal(contexts, [], "the list of contexts where no sentence has three words")
+            expect_equal(vocabulary, _first_order(sentences, weights)[0], "the vocabulary")
+
+
 # ----------------------------------------------------------------------------------------------- bigram_counts
 
 
@@ -496,6 +557,32 @@ def test_a_long_list_of_names(student, rng):
     """A long list, in which a pair comes thousands of times."""
     words = 4 * ["an" + a + b for a in string.ascii_lowercase for b in string.ascii_lowercase if a != "n"]
     _expect_inner_counts(student, words, "the pairs of a long list")
+
+
+def _lists_of_names(rng):
+    """Lists of one name and of many, of short, long and empty names, which come again and repeat their pairs."""
+    long = "".join(rng.choice(list("abz"), size=350))
+    few = ["".join(rng.choice(list("abz"), size=length)) for length in (1, 3, 7, 25)]
+    yield from (
+        [""],
+        ["", ""],
+        ["z"],
+        ["a", "z", "a"],
+        [long],
+        ["zazaza"],
+        ["aaaa"],
+        few,
+        [few[3], long, few[2]],
+    )
+    yield from (2 * ["", "o", "otto", "", "ottotto"], sorted(3 * few), [*few, long, "", *few, "q", "q"])
+    yield [few[0], *_names(rng, 150), *few]
+
+
+@hidden_test("bigram_counts")
+def test_lists_and_names_of_all_kinds(student, rng):
+    """One name or many, long ones, empty ones and ones of one letter, listed again and with pairs that come again."""
+    for words in _lists_of_names(rng):
+        expect_close(student(words), _counts(words), "the table of counts")
 
 
 # ------------------------------------------------------------------------------------------------- sample_name
@@ -607,6 +694,32 @@ def test_a_name_may_be_empty(student, rng):
     expect(abs(empty - 150) < 6 * np.sqrt(75), "empty names do not come as often as the table says")
 
 
+@hidden_test("sample_name", weight=1)
+def test_rare_letters_and_a_start_in_the_middle(student, rng):
+    """A letter that comes four times in a thousand comes, and an <S> in the middle is written like any other token."""
+    steps = [("a", "<S>", 0.396), ("a", "b", 0.3), ("a", "<E>", 0.3), ("a", "z", 0.004), ("b", "a", 1.0)]
+    P = _table([("<S>", "a", 1.0), *steps, ("z", "<E>", 1.0)])
+    names = student.repeat(3000, P, rng)
+    expect(all(isinstance(name, str) for name in names), "each name should be one string")
+    written = [name.replace("<S>", ".") for name in names]
+    student.observe(
+        "starts and rare letters", ["." in "".join(written), "z" in "".join(written)], rtol=0, atol=0
+    )
+    expect(
+        all(set(name) <= set(".abz") for name in written), "a name holds something else than tokens that come"
+    )
+    counts = np.zeros((28, 28))
+    for name in written:
+        for i, j in _steps(["<S>" if token == "." else token for token in name]):
+            counts[i, j] += 1
+    expect(
+        bool((counts[P > 0] > 0).all()),
+        "a step that the table allows never comes: a rare one, or <S> in the middle",
+    )
+    expect(counts[P == 0].sum() == 0, "a name takes a step that the table rules out")
+    expect(_furthest(counts, P) < 6, "the steps do not come up with the probabilities of the table")
+
+
 # ------------------------------------------------------------------------------------------------- average_nll
 
 
@@ -700,3 +813,22 @@ def test_the_lectures_2_45401_on_makemores_counts(student):
     even = (P + 1 / 28) / 2
     nll = -(N[seen] * np.log(even[seen])).sum() / N.sum()
     _expect_number(student(even, _words_with_makemores_counts()), nll, "the average under another table")
+
+
+@hidden_test("average_nll", weight=0.75)
+@_with_right_counts
+def test_tables_and_lists_of_all_kinds(student, rng):
+    """Even, sparse and certain tables, one name or many, long and empty ones, which come again, possible or not."""
+    for words in _lists_of_names(rng):
+        even, sparse, rare = np.full((28, 28), 1 / 28), rng.random((28, 28)), _full_table(rng)
+        sparse[rng.random((28, 28)) < 0.4] = 0
+        rare[:, 1] = 1e-12
+        steps = [step for word in words for step in _steps(word)]
+        counted, ruled_out = _normalised(_counts(words)), _full_table(rng)
+        ruled_out[steps[-1]] = 0
+        for P in (even, _normalised(sparse), rare, counted, ruled_out, np.asfortranarray(_full_table(rng))):
+            with np.errstate(divide="ignore"):
+                nll = _nll(P, words)
+            found = as_array(student(P, words), "the average")
+            expect(found.size == 1, "the average should be one number")
+            expect_close(found.reshape(()), nll, "the average negative log-likelihood", atol=1e-6)

@@ -142,6 +142,6 @@ def never_an_empty_name(P, rng):
     while True:
         letters, current = "", 0
         while (current := int(rng.choice(28, p=P[current]))) != 27:
-            letters += "abcdefghijklmnopqrstuvwxyz"[current - 1] if current else ""
+            letters += ALPHABET[current]
         if letters:
             return letters

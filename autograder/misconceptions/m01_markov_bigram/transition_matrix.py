@@ -177,3 +177,12 @@ def weights_in_a_dictionary(sentences, weights):
             N[vocabulary.index(a), vocabulary.index(b)] += weight
     total = N.sum(axis=1, keepdims=True)
     return vocabulary, np.divide(N, total, out=np.zeros(N.shape), where=total > 0)
+
+
+@alternative("transition_matrix")
+def with_weights_in_float32(sentences, weights):
+    vocabulary = sorted(set(" ".join(sentences).split()))
+    N = np.zeros((len(vocabulary), len(vocabulary)), dtype=np.float32)
+    for a, b, w in _pairs(sentences, np.asarray(weights, dtype=np.float32)):
+        N[vocabulary.index(a), vocabulary.index(b)] += w
+    return vocabulary, np.asarray(reference.normalise_rows(N), dtype=np.float64)

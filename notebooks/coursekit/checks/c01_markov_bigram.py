@@ -69,6 +69,30 @@ def counts_need_not_be_whole(normalise_rows: Any) -> None:
         "divide each by its own sum, with nothing added to it and however small it is",
         rtol=1e-4,
     )
+    wide = np.array([[0, 0, 0, 0, 0], [3, 0, 1, 0, 4], [0, 0, 0, 0, 0], [0, 20000, 60000, 0, 0]])
+    for table in (
+        wide,
+        wide.T,
+        wide * 1e-5,
+        wide.T * 1e-5,
+        wide[:, :1],
+        wide[:1],
+        wide[1:2],
+        wide[:, :3] * 0.25,
+    ):
+        P, total = numbers(normalise_rows(table.copy(order="K"))), table.sum(axis=1, keepdims=True)
+        what = f"a table of shape {table.shape} with counts up to {table.max():g}, some rows without any"
+        ensure(P.shape == table.shape, f"{what}, should give one of the same shape; yours is {P.shape}")
+        ensure(not np.isnan(P).any(), f"{what}, should not give nan: a row without counts stays zero")
+        close(
+            P * total,
+            table,
+            f"{what}: what comes out, times the sum of the row, should be the counts",
+            rtol=1e-4,
+        )
+        close(
+            P.sum(axis=1), (total > 0)[:, 0], f"{what}: each row should sum to 1, or to 0 where it is empty"
+        )
 
 
 # ------------------------------------------------------------------------------------------- transition_matrix
@@ -308,6 +332,25 @@ def what_comes_again_adds_up(second_order: Any) -> None:
         [0, 0, 2 / 3, 1 / 3],
         "in “a b c a b c a b d” (a, b) is followed by c twice and by d once: count each time it occurs",
     )
+    for sentences, weights in (
+        (["to  go on ", "to go on", "to go up", "to go on"], np.array([100.0, 300, 900, 500])),
+        (["to go on", "to go on", "to go on", "stop", "to go up"], (1e-4, 1e-4, 1e-4, 1e-4, 3e-4)),
+    ):
+        contexts, words, P = _vocabulary_and_table(
+            second_order(sentences, weights), "contexts, vocabulary, P", 3
+        )
+        what = f"in {sentences} with the weights {[float(w) for w in weights]}"
+        equal(_pairs(contexts), [("to", "go")], f"{what} only (to, go) goes on")
+        expected = sorted(set(" ".join(sentences).split()))
+        equal(list(words), expected, f"the words of {sentences} are {expected}: .split() alone gives them")
+        row = [0.5 if word in ("on", "up") else 0 for word in expected]
+        close(P, [row], f"{what} “on” and “up” are equally likely after (to, go)")
+    contexts, words, P = second_order(["go go go go go"], [0.5])
+    equal(_pairs(contexts), [("go", "go")], "“go go go go go” has one context, (go, go)")
+    close(P, [[1]], "in “go go go go go” only “go” follows (go, go)")
+    contexts, words, P = second_order(["stop", "come", "stop"], [1, 1, 1])
+    ensure(len(contexts) == 0, "sentences of one word have no context")
+    equal(list(words), ["come", "stop"], "sentences of one word each have words, too")
 
 
 # ----------------------------------------------------------------------------------------------- bigram_counts
@@ -443,6 +486,16 @@ def the_empty_name_is_a_name(sample_name: Any) -> None:
     )
     equal(
         names, {"", "a"}, f"only “a” and the empty name are possible here, but these came up: {sorted(names)}"
+    )
+    P = _chain(("<S>", "a", 1), ("a", "<S>", 0.5), ("a", "<E>", 0.496), ("a", "z", 0.004), ("z", "<E>", 1))
+    drawn = [sample_name(P, rng) for _ in range(3000)]
+    ensure(
+        any("a<S>a" in name for name in drawn),
+        f"this table allows <S> after “a”, and an <S> in the middle is written like any other token: “a<S>a”; yours are {drawn[:4]}",
+    )
+    ensure(
+        any(name.endswith("z") for name in drawn),
+        "a letter with probability .004 never came in 3,000 names of two letters and more: draw with the row as it is",
     )
 
 
@@ -586,6 +639,30 @@ def a_name_listed_twice_counts_twice(average_nll: Any) -> None:
     close(
         average_nll(P, ["a", "a", "b"]), expected, "every name of the list counts, also one that comes again"
     )
+    P[0, 27], P[0, 1], P[0, 2] = 0.5, 0.3, 0.2
+    for names, steps in ((["", "", "a"], 4), ([""], 1), (["b", "", "b", ""], 6)):
+        cost = -sum(np.log({"": 0.5, "a": 0.3, "b": 0.2}[name]) for name in names) / steps
+        value = _number(average_nll(P, names))
+        close(
+            value, cost, f"{names} takes {steps} steps, which cost {cost:.4g} on average and not {value:.4g}"
+        )
+    even = np.full((28, 28), 1 / 28)
+    for names in (["q"], [""], ["banana"], ["az" * 60], ["o", "", "o", "anna"]):
+        shown = str(names) if len(str(names)) < 60 else "a name of 120 letters"
+        close(
+            _number(average_nll(even, names)),
+            np.log(28),
+            f"in a table of 1/28 everywhere each step costs ln 28, and so does the average of {shown}",
+        )
+    with np.errstate(all="ignore"):
+        for names in (["ab"], ["q", "q"], ["a", "", "ba"]):
+            value = _number(average_nll(P, names))
+            ensure(
+                np.isposinf(value),
+                f"{names} takes a step with P = 0, so the result is np.inf, and not {value:.4g}",
+            )
+    P[0] = np.eye(28)[1]
+    close(_number(average_nll(P, ["a", "a"])), 0, "names that are certain cost 0", atol=1e-6)
 
 
 @public_check("transition_matrix")
@@ -619,6 +696,37 @@ def a_pair_said_twice_in_a_sentence_counts_twice(transition_matrix: Any) -> None
         [2 / 3, 1 / 3],
         "in “row row row home” the row of “row” should hold 2/3 for itself and 1/3 for “home”",
     )
+    for sentences, weights in (
+        (["go  on ", "go on", "go up", "go on"], np.array([100.0, 300, 900, 500])),
+        (["go on", "go on", "go on", "stop", "go up"], (1e-4, 1e-4, 1e-4, 1e-4, 3e-4)),
+        (["on go on go up go up"], [0.25]),
+        (["on go on go up go up"], [250]),
+    ):
+        words, P = _vocabulary_and_table(transition_matrix(sentences, weights), "vocabulary, P", 2)
+        expected = sorted(set(" ".join(sentences).split()))
+        equal(list(words), expected, f"the words of {sentences} are {expected}: .split() alone gives them")
+        place = [expected.index(word) for word in ("go", "on", "up")]
+        row = numbers(P)[place[0], place]
+        what = f"in {sentences} with the weights {[float(w) for w in weights]}"
+        share = 1 / 3 if len(sentences) == 1 else 0.5
+        close(
+            row,
+            [0, share, 1 - share],
+            f"{what} the row of “go” should be {share:.3g} for “on” and {1 - share:.3g} for “up”",
+        )
+    for weights in ([1, 3], [3, 1]):
+        row = numbers(transition_matrix(["go on", "go up"], weights)[1])[0]
+        shares = [0, weights[0] / 4, weights[1] / 4]
+        close(
+            row,
+            shares,
+            f"“go on” and “go up” have the weights {weights} here: each call has weights of its own",
+        )
+    words, P = _vocabulary_and_table(
+        transition_matrix(["stop", "stop", "come"], [1, 1, 1]), "vocabulary, P", 2
+    )
+    equal(list(words), ["come", "stop"], "sentences of one word each have words, too")
+    close(P, np.zeros((2, 2)), "where no sentence has two words, P should be all zeros, (2, 2) for two words")
 
 
 @public_check("bigram_counts")
@@ -637,6 +745,22 @@ def no_names_and_very_many(bigram_counts: Any) -> None:
         counted == 2304, f"in 2,304 names that begin with “ab” you counted the pair (a, b) {counted:g} times"
     )
     close(bigram_counts([]), np.zeros((28, 28)), "without any names the table should be all zeros")
+    N = numbers(bigram_counts(["", "o", "", "o", "az" * 60 + "zz", "o"]))
+    ensure(N[0, 27] == 2, f"two names without letters have (<S>, <E>) twice, but you counted {N[0, 27]:g}")
+    ensure(
+        N[0, 15] == N[15, 27] == 3,
+        "“o” is listed three times, so (<S>, o) and (o, <E>) count three times each",
+    )
+    found = [N[1, 26], N[26, 1], N[26, 26]]
+    close(
+        found, [60, 59, 2], "60 times “az”, then “zz”, has (a, z) 60 times, (z, a) 59 times and (z, z) twice"
+    )
+    close(N.sum(), 131, f"the names have 2 + 6 + 123 pairs in all, but your table counts {N.sum():g}")
+    for name in ("", "q", "banana"):
+        total = numbers(bigram_counts([name])).sum()
+        close(
+            total, len(name) + 1, f"“{name}” alone has {len(name) + 1} pairs, but your table counts {total:g}"
+        )
 
 
 # ------------------------------------------------------------------------------------- Break it to believe it
