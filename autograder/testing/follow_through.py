@@ -92,7 +92,8 @@ def made_alone(found, plain, result):
     for make in MADE_OF_A_RESULT:
         with np.errstate(all="ignore"), contextlib.suppress(Exception):
             made = make(plain)
-            if np.shape(made) == np.shape(found) and np.allclose(made, bare(found), equal_nan=True):
+            same_kind = np.asarray(bare(made)).dtype.kind == np.asarray(bare(found)).dtype.kind  # log(1) is no place in an order
+            if same_kind and np.shape(made) == np.shape(found) and np.allclose(made, bare(found), equal_nan=True):
                 return make(result)
     return found
 

@@ -66,12 +66,19 @@ def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
         ({"a": 7, "b": 3}, {"a": 1, "b": 2}, "entries' values"),
         (0.4, 2.5, "reciprocal"),
         (7, 8, "off by one"),
+        (np.rint(TABLE), TABLE, "whole numbers"),
     ],
 )  # fmt: skip
 def test_a_difference_has_its_name(actual, expected, name):
     symptom = symptom_of(actual, expected)
     assert symptom is not None and symptom.name == name, symptom
     assert symptom.sentence.endswith((".", "?")) and symptom.sentence[0].isupper()
+
+
+def test_all_to_the_first_is_not_rounded():
+    """A nucleus without its last word has rounded shares, too, where it has one word."""
+    symptom = symptom_of(np.array([1.0, 0, 0]), np.array([0.571, 0.429, 0]))
+    assert symptom is None or symptom.name != "whole numbers"
 
 
 @pytest.mark.parametrize(

@@ -253,6 +253,15 @@ def test_a_wrong_helper_that_returns_the_logarithm_beside_its_result_is_replaced
     assert _verdict(_notebook(helper + answer)).passed
 
 
+def test_an_order_beside_the_result_is_no_logarithm_of_a_one():
+    helper = (
+        "import numpy as np\ndef double(x, order=False):\n"
+        "    y = np.array([x / x])\n    return (y, np.argsort(-y)) if order else y\n"
+    )
+    answer = "def quadruple(x):\n    y, order = double(x, order=True)\n    return 2 * float(np.ravel(y)[order[0]])\n"
+    assert _verdict(_notebook(helper + answer)).passed
+
+
 def test_a_wrong_helper_that_also_cuts_off_below_zero_is_replaced_by_a_right_one_that_does():
     helper = "def double(x, floor=None):\n    y = 3 * x\n    return y if floor is None else max(y, floor)\n"
     answer = "def quadruple(x):\n    return 2 * double(x, floor=0) + double(-x, floor=0)\n"
