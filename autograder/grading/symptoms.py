@@ -421,7 +421,9 @@ def _of_precision(a: Array, e: Array) -> Symptom | None:
     if np.allclose(a, e, rtol=SINGLE_PRECISION, atol=SINGLE_PRECISION * size):
         return _PRECISION
     real = not np.iscomplexobj(e)
-    whole = real and np.count_nonzero(e != np.rint(e)) > 2  # of fewer it may be something else: all to the first, say
+    whole = (
+        real and np.count_nonzero(e != np.rint(e)) > 2
+    )  # of fewer it may be something else: all to the first, say
     if whole and any(np.array_equal(a, cut(e)) for cut in (np.rint, np.trunc, np.floor)):
         return Symptom("whole numbers", "The values are the right ones cut or rounded to whole numbers.")
     if size and np.array_equal(a, np.round(e, 1)) | np.array_equal(a, np.round(e, 2)) | np.array_equal(
