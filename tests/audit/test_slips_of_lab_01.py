@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
-from coursekit.checks.api import judge
 
-from autograder.audit.public_checks import in_a_notebook
 from autograder.course.masters import solution
 from autograder.testing.catalogue import answers_of
-from autograder.testing.run import earned, run_question, student_with_answer
+
+from .slips import loses_a_little
 
 LAB = "01_markov_bigram"
 
@@ -62,16 +59,6 @@ def _of_earlier_weights(sentences, weights, kept={}):  # noqa: B006
     return kept[key]
 
 
-def _loses_a_little(question, answer):
-    answer.__name__ = question
-    runs = run_question(LAB, question, student_with_answer(LAB, question, answer))
-    assert 0.6 < earned(1, [(run.test.weight, run.result.passed) for run in runs]) < 1
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        verdict = judge(LAB, question, in_a_notebook(answer, solution(LAB)))
-    assert any(not mark.passed for mark in verdict.marks)
-
-
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("question", "name", "when"), SLIPS.values(), ids=SLIPS)
 def test_a_slip_in_one_branch_loses_a_little(question, name, when):
@@ -81,7 +68,7 @@ def test_a_slip_in_one_branch_loses_a_little(question, name, when):
     def answer(*given):
         return (wrong if when(*given) else right)(*given)
 
-    _loses_a_little(question, answer)
+    loses_a_little(LAB, question, answer)
 
 
 @pytest.mark.parametrize(
@@ -94,4 +81,4 @@ def test_a_slip_in_one_branch_loses_a_little(question, name, when):
     ],
 )
 def test_what_no_test_saw_loses_a_little(question, answer):
-    _loses_a_little(question, answer)
+    loses_a_little(LAB, question, answer)
