@@ -177,7 +177,11 @@ def whose_repositories(
     tops = sorted({entry.parts[0] for entry in entries if len(entry.parts) > 1})
     # "x.zip" beside "x" is a repository that somebody called so.
     bare = {top: top if _without_zip(top) in tops else _without_zip(top) for top in tops}
-    prefix = _assignment(list(bare.values()), logins, is_known)
+    prefix, is_told = _assignment(list(bare.values()), logins, is_known)
+    if prefix and not is_told:
+        notes.append(
+            f"No list says who is who on GitHub, so “{prefix}” is taken for the assignment's name before each login."
+        )
     claims: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for top, name in bare.items():
         login = logins.get(folded(name), "")
@@ -209,11 +213,13 @@ def _without_zip(top: str) -> str:
     return PurePosixPath(top).stem if top.endswith(".zip") else top
 
 
-def _assignment(names: Sequence[str], logins: Mapping[str, str], is_known: Callable[[str], bool]) -> str:
-    """The assignment's name before the students' in the repositories' ``names``, up to a hyphen.
+def _assignment(
+    names: Sequence[str], logins: Mapping[str, str], is_known: Callable[[str], bool]
+) -> tuple[str, bool]:
+    """The assignment's name before the students' in the repositories' ``names``, up to a hyphen, and whether a list tells it.
 
-    What stands before most logins in GitHub Classroom's list; else that behind which most are on the class list; else the longest that all
-    share, or all but a fifth (at least one) of four and more.
+    What stands before most logins in GitHub Classroom's list; else that behind which most are on the class list; else, as a guess, the
+    longest that all share, or all but an eighth, or that most share.
     """
     listed = Counter(
         repository[: -len(login)] for repository, login in logins.items() if repository.endswith(login)
@@ -221,7 +227,7 @@ def _assignment(names: Sequence[str], logins: Mapping[str, str], is_known: Calla
     for start, count in listed.most_common(1):
         whole = next((name for name in names if folded(name[: len(start)]) == start), "")
         if whole and 2 * count > len(logins):
-            return whole[: len(start)]
+            return whole[: len(start)], True
     known, starts = Counter[str](), Counter[str]()
     for name in names:
         if len(name) > _LONGEST:
@@ -230,9 +236,12 @@ def _assignment(names: Sequence[str], logins: Mapping[str, str], is_known: Calla
             starts[start] += 1
             known[start] += is_known(name.removeprefix(start))
     if len(names) < 2 or not starts:
-        return ""
+        return "", False
     start, count = max(known.items(), key=lambda one: (one[1], len(one[0])))
     if count > 1:
-        return start
-    few = max(1, len(names) // 5) if len(names) > 3 else 0
-    return max((start for start, count in starts.items() if count >= len(names) - few), key=len, default="")
+        return start, True
+    alike = {start for start, count in starts.items() if count >= len(names) - len(names) // 8}
+    if alike:
+        return max(alike, key=len), False
+    start, count = max(starts.items(), key=lambda one: (one[1], len(one[0])))
+    return start if count > 2 and 2 * count > len(names) else "", False

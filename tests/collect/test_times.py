@@ -377,16 +377,25 @@ def test_a_repository_with_an_ending_takes_no_classmates_place(tmp_path, out):
 
 
 def test_an_assignments_name_is_told_by_the_lists_and_not_by_one_odd_repository(tmp_path, out, course_at):
-    """What all share was the start: one “lab-x” among “lab-01-…” renamed everybody."""
+    """What all share was the start: one “lab-x” among “lab-01-…” renamed everybody. A guess is said."""
     logins = ("ada", "bo", "cleo", "dan")
     names = [*(f"lab-01-{who}" for who in logins), "lab-ada"]
     rows = [f"{who},lab-01-{who},2026-03-01 10:00:00 UTC" for who in logins]
     times = listed(tmp_path / "t.csv", "\n".join([CLASSROOM, *rows]))
-    for number, given in enumerate((None, times)):
-        done = collect(repositories(tmp_path / f"r{number}", names), out / str(number), LAB, times=given)
-        assert set(done.students) == {*logins, "lab-ada"}, given
+    done = collect(repositories(tmp_path / "r1", names), out / "1", LAB, times=times)
+    assert set(done.students) == {*logins, "lab-ada"} and not any(
+        "is taken for" in note for note in done.notes
+    )
+    done = collect(repositories(tmp_path / "r2", names), out / "2", LAB)
+    assert any("“lab-” is taken for the assignment's name before each login" in note for note in done.notes)
     roster = listed(tmp_path / "roster.csv", "student,name\nada,A\nbo,B\n")
     course_at(f'roster = "{roster}"')
     more = [*names, "lab-x", "lab-y", "lab-z"]
     done = collect(repositories(tmp_path / "r3", more), out / "3", LAB)
     assert set(done.students) == {*logins, "lab-ada", "lab-x", "lab-y", "lab-z"}
+
+
+def test_one_odd_repository_among_many_changes_no_guess(tmp_path, out):
+    names = [f"lab-01-s{number}" for number in range(9)]
+    done = collect(repositories(tmp_path / "r", [*names, "lab-s1"]), out, LAB)
+    assert set(done.students) == {*(f"s{number}" for number in range(9)), "lab-s1"}
