@@ -18,7 +18,7 @@ from autograder.gradebook.writer import marks_of
 from autograder.pages.report.term import Entry, Idea, Lab, Student, Term
 from autograder.results import SubmissionResult
 from autograder.run.recorder import open_gradebook
-from autograder.run.remarks import remarks
+from autograder.run.remarks import remarks, some
 from autograder.run.store import ResultStore
 
 Progress = Callable[[Iterable[str]], Iterable[str]]
@@ -35,15 +35,15 @@ def gather(out: Path, store: ResultStore, progress: Progress = iter) -> Term:
     for lab in progress(known):
         summary, of_lab = _lab(lab, out, store, hints)
         labs.append(summary)
-        whose = people.of_folders(folder for folder, _ in of_lab)
+        folders = [folder for folder, _ in of_lab]
+        whose = people.of_folders(folders)
         for folder, entry in of_lab:
-            person = whose.get(folder)
-            name = person.student if person is not None else folder
-            if person is None and (claimed := people.of_folder(folder)) is not None:
-                doubled.append(
-                    f"{claimed.student} has two submissions of lab {lab}: {folder} is a row of its own."
-                )
-            entries[name][lab] = entry
+            entries[whose[folder].student if folder in whose else folder][lab] = entry
+        doubled += (
+            f"In lab {lab} {some(sorted(claims))} all seem to be {student} of the class list: each is a row of its own "
+            "until all but one are gone or are called otherwise."
+            for student, claims in people.claimed_twice(folders).items()
+        )
     for person in people.people:
         entries[person.student]  # a row for everybody in the class, whatever they handed in
     said = [f"Lab {lab} was graded, but is no lab of this course any more: it is left out." for lab in gone]

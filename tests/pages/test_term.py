@@ -220,5 +220,8 @@ def test_two_folders_of_one_person_are_two_rows_and_a_sentence(
         "lovelaceada_4711": 2.0,
         "bo": 0.0,
     }
-    assert term.remarks == (f"ada has two submissions of lab {lab}: lovelaceada_4711 is a row of its own.",)
+    assert term.remarks == (
+        f"In lab {lab} ada, lovelaceada_4711 all seem to be ada of the class list: each is a row of its own "
+        "until all but one are gone or are called otherwise.",
+    )
     assert next(one for one in term.students if one.student == "bo").missing == (lab,)
