@@ -24,6 +24,7 @@ from nbformat.notebooknode import NotebookNode
 from autograder.course.masters import is_skipped, read_master, source_of_import
 from autograder.grading.submissions import Unreadable
 from autograder.results import first_notes
+from autograder.sandbox.host.outputs import BASE64, BINARY_TYPES
 from autograder.testing.run import tests_of
 
 MAX_CELLS = 2_000
@@ -34,6 +35,9 @@ MAX_CELL_CODE = 200_000
 MAX_CODE = 1_000_000
 #: Characters of code that are parsed here, before any clock runs: twenty times what a long notebook has.
 MAX_FIGURES_CODE = 200_000
+#: Characters, as base64, of the pictures in all cells of text together.
+MAX_PICTURES = 8 << 20
+PICTURES = (*BINARY_TYPES, "image/gif")
 #: Characters of an answer, or of a changed figure's cell, in which names are looked for that nobody has made, and such cells.
 MAX_READ_FOR_NAMES, MAX_CHANGED = 20_000, 20
 
@@ -93,6 +97,8 @@ class Repaired:
     notes: list[str] = field(default_factory=list)
     #: Characters of figures' cells that were parsed for their definitions.
     figures_code: int = 0
+    #: Characters of the pictures in cells of text.
+    pictures: int = 0
 
     def executed_source(self) -> list[str]:
         """What runs, cell by cell: a result depends on nothing else of the submission."""
@@ -153,6 +159,7 @@ def _plain_cell(cell: Any) -> dict[str, Any] | None:
         "source": _clean(source) if isinstance(source, str) else "",
         "id": cell.get("id") if isinstance(cell.get("id"), str) else "",
         "grade_id": grade_id if isinstance(grade_id, str) else None,
+        "attachments": cell.get("attachments"),
     }
 
 
@@ -385,11 +392,29 @@ def _student_cell(cell: dict[str, Any], grade_id: str | None, template: Template
     node = nbformat.from_dict({"cell_type": kind, "metadata": {}, "source": source})
     if kind == "code":
         node.update(outputs=[], execution_count=None)
+    elif pictures := _pictures(cell["attachments"], result):
+        node["attachments"] = nbformat.from_dict(pictures)
     run = source if kind == "code" else ""
     original = template.skipped.get(cell["id"])
     if run and (original is not None or run.strip() in _skipped_sources(template)):
         run = "" if run.strip() in _skipped_sources(template) else _few_definitions(run, result)
     return Cell(node, grade_id, run if run.strip() else "")
+
+
+def _pictures(attachments: Any, result: Repaired) -> dict[str, dict[str, str]]:
+    """The pictures that a cell of text holds, as JupyterLab keeps them: name -> kind -> base64. What is left out, is said."""
+    kept: dict[str, dict[str, str]] = {}
+    for name, kinds in attachments.items() if isinstance(attachments, dict) else ():
+        kind = next((kind for kind in PICTURES if isinstance(kinds, dict) and kind in kinds), "")
+        data = kinds[kind] if kind else None
+        data = "".join(line for line in data if isinstance(line, str)) if isinstance(data, list) else data
+        result.pictures += len(data) if isinstance(data, str) else 0
+        if isinstance(data, str) and result.pictures <= MAX_PICTURES and BASE64.issuperset(data):
+            kept[_clean(name)] = {kind: data}
+            continue
+        note = "A picture in a cell of text was left out: it is none of PNG, JPEG and GIF, or all of them together are over 6 MB."
+        result.notes += [] if note in result.notes else [note]
+    return kept
 
 
 def _few_definitions(source: str, result: Repaired) -> str:

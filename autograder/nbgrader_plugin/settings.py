@@ -31,6 +31,8 @@ def apply_to(c: Any) -> None:
     c.HTMLExporter.filters = {
         "clean_html": "autograder.pages.clean_html.clean_html",
         "markdown2html": "autograder.pages.clean_html.markdown2html",
+        "highlight_code": "autograder.pages.clean_html.highlight_code",
+        "ansi2html": "autograder.pages.clean_html.coloured_output",
     }
     c.HTMLExporter.extra_template_basedirs = [str(_TEMPLATES), str(_NBGRADERS_TEMPLATES)]
 

@@ -131,6 +131,45 @@ def test_of_a_written_answers_copies_the_one_that_was_written_counts(notebook, t
     assert [cell.node.source for cell in own if "nbgrader" in cell.node.metadata] == [written["source"]]
 
 
+def test_pictures_in_a_text_stay_and_what_is_left_out_is_said(notebook, template, monkeypatch):
+    text = nbformat.v4.new_markdown_cell("![](attachment:mine.png)")
+    text.attachments = {"mine.png": {"image/png": "AAAA"}}
+    notebook.cells.append(text)
+    kept = repair(raw(notebook), template)
+    assert kept.cells[-1].node.attachments == text.attachments and kept.notes == []
+    monkeypatch.setattr("autograder.grading.repair.MAX_PICTURES", 7)
+    notebook.cells.append(copy.deepcopy(text))
+    cut = repair(raw(notebook), template)
+    assert [len(cell.node.get("attachments", {})) for cell in cut.cells[-2:]] == [1, 0] and len(
+        cut.notes
+    ) == 1
+    assert "picture" in cut.notes[0]
+
+
+@pytest.mark.parametrize(
+    "attachments",
+    [
+        5,
+        ["a"],
+        {"a": 5},
+        {"a": {}},
+        {"a": {"image/png": 5}},
+        {"a": {"image/png": '"><script>'}},
+        {"a": {"image/svg+xml": "AAAA"}},
+        {"a\ud800": {"image/png": ["AA", 5]}},
+    ],
+    ids=range(8),
+)
+def test_what_is_no_picture_harms_nothing(notebook, template, attachments):
+    text = nbformat.v4.new_markdown_cell("a text")
+    notebook.cells.append(text)
+    data = json.loads(raw(notebook))
+    data["cells"][-1]["attachments"] = attachments
+    repaired = repair(json.dumps(data).encode(), template)
+    assert "script" not in str(repaired.cells[-1].node) and "svg" not in str(repaired.cells[-1].node)
+    nbformat.v4.nbjson.writes(nbformat.v4.new_notebook(cells=[repaired.cells[-1].node])).encode()
+
+
 def test_an_answer_turned_into_markdown_is_read_as_code(notebook, template):
     cell = notebook.cells[position(notebook, "normalise_rows")]
     cell["cell_type"] = "markdown"

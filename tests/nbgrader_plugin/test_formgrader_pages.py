@@ -177,6 +177,44 @@ def test_markup_that_would_hold_up_its_reader_is_shown_as_it_was_typed(markup):
     assert shown.startswith("<pre>&lt;") and len(shown) < 400_000 and Elements(shown).elements == ["pre"]
 
 
+def test_a_pasted_picture_is_shown_and_a_missing_one_is_named(tmp_path):
+    picture = {"a b.png": {"image/png": "AAAA"}}
+    made = cell_html(
+        "![mine](attachment:a%20b.png) ![](attachment:gone.png) ![](https://attack.example/x.png)", picture
+    )
+    assert '<img src="data:image/png;base64,AAAA" alt="mine">' in made and made.count("<img") == 1
+    assert "not in the notebook: gone.png]" in made and not Elements(made).active
+    assert "gone.png" in page(project(tmp_path), "formgrade", ("![](attachment:gone.png)",))
+
+
+def test_markdown_that_its_reader_does_not_get_through_is_shown_as_it_was_typed():
+    text = "1. [&amp;http://<a href==www.(\u202e:[attachment:a]```python\n-->%E9^é    $$-->\t    <a href=x%E9[^1]\n]\n\n[^1]: \\be"
+    assert "attachment" in cell_html(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\t\n" * 50_000,
+        "    \n" * 20_000,
+        "```html\n" + "\t\n" * 10_000,
+        "\x1b[31mx" * 60_000,
+        " ".join(f"${number}$" for number in range(3_000)),
+    ],
+    ids=["tabs", "blank lines", "another language", "colours", "formulas"],
+)
+def test_what_would_hold_up_a_reader_of_code_or_output_is_shown_plainly(tmp_path, text):
+    """Without the limits these take from half a minute to hours."""
+    made = page(project(tmp_path), "formgrade", (text,))
+    assert made.count("<svg") <= 1_000 and "ansi-red" not in made
+    assert len(made) > len(text) / 10
+
+
+def test_python_is_shown_in_colours_in_a_cell_and_in_a_text(tmp_path):
+    made = page(project(tmp_path), "formgrade", ("```python\nfor x in y: pass\n```",))
+    assert made.count('<span class="k">for</span>') >= 2 and '<span class="mi">1</span>' in made
+
+
 def test_an_answer_of_a_book_s_length_is_shown_as_it_was_typed():
     shown = cell_html("*word* " * 20_000)
     assert shown.startswith("<pre>*word*") and "<em>" not in shown

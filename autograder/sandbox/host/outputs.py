@@ -17,7 +17,8 @@ from autograder.sandbox.wire import clean_text
 
 TEXT_TYPES = ("text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml")
 BINARY_TYPES = ("image/png", "image/jpeg")
-_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\n")
+#: Letters of a picture in a notebook.
+BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\n")
 
 
 #: What all cells of a notebook may put out, in bytes as JSON: what comes later is dropped.
@@ -81,7 +82,7 @@ class _Cleaner:
                 kept[mime] = self.text(data[mime])
         for mime in BINARY_TYPES:
             picture = data.get(mime)
-            if type(picture) is str and len(picture) <= self.pictures_left and _BASE64.issuperset(picture):
+            if type(picture) is str and len(picture) <= self.pictures_left and BASE64.issuperset(picture):
                 self.pictures_left -= len(picture)
                 kept[mime] = picture
         check = data.get(MIME)
