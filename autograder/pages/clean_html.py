@@ -130,7 +130,7 @@ def coloured_code(source: str, page: Page) -> str:
     page.text -= len(source)
     if len(source) > _MOST_CODE or page.text < 0 or _BLANKS.search(source):
         return f'<div class="highlight"><pre>{escape(source)}</pre></div>'
-    return str(Highlight2HTML(pygments_lexer="python")(source))
+    return str(Highlight2HTML(pygments_lexer="python")(source))  # type: ignore[no-untyped-call]
 
 
 @pass_context
@@ -141,7 +141,8 @@ def highlight_code(context: Context, source: str, metadata: Any = None) -> str:
 
 def coloured_output(text: str) -> str:
     """What a cell printed, as HTML: in the terminal's colours, where there are not thousands of them."""
-    return str(ansi2html(strip_ansi(text) if text.count("\x1b") > _MOST_COLOURS else text))
+    plain = strip_ansi(text) if text.count("\x1b") > _MOST_COLOURS else text  # type: ignore[no-untyped-call]
+    return str(ansi2html(plain))  # type: ignore[no-untyped-call]
 
 
 class _Renderer(IPythonRenderer):
