@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from autograder.testing.catalogue import Answer, answers_of
+from autograder.course.masters import solution
+from autograder.sandbox.host.student import Student
+from autograder.testing.catalogue import Answer, answers_of, loaded_anew
 from autograder.testing.evidence import traces_match
-from autograder.testing.run import TestRun, cached_for_salt, run_test, student_with_answer, tests_of
+from autograder.testing.run import TestRun, cached_for_salt, run_test, tests_of
 
 
 class KnownAnswer:
@@ -19,7 +21,8 @@ class KnownAnswer:
     def __init__(self, lab: str, answer: Answer):
         self.answer = answer
         self._tests = tests_of(lab)[answer.question]
-        self._student = student_with_answer(lab, answer.question, answer.function)
+        names = {**solution(lab), answer.question: answer.function}
+        self._student = Student.local_namespace(names, answer.question)
         self._runs: list[TestRun] = []
 
     def runs(self) -> Iterator[TestRun]:
@@ -37,7 +40,8 @@ class KnownAnswer:
 @cached_for_salt
 def known_answers(lab: str, question: str) -> tuple[KnownAnswer, ...]:
     """The misconceptions of a question. The inputs are the same for every student, so each runs a test once."""
-    return tuple(KnownAnswer(lab, answer) for answer in answers_of(lab)["misconception"].get(question, ()))
+    answers = loaded_anew(answers_of(lab)["misconception"].get(question, ()))
+    return tuple(KnownAnswer(lab, answer) for answer in answers)
 
 
 def candidates(lab: str, question: str, runs: Sequence[TestRun]) -> list[KnownAnswer]:

@@ -17,11 +17,12 @@ from __future__ import annotations
 import ast
 import copy
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -83,6 +84,17 @@ def answers_of(lab: str) -> dict[str, dict[str, tuple[Answer, ...]]]:
                 kind, answer = mark
                 answers[kind].setdefault(answer.question, []).append(answer)
     return {kind: {q: tuple(a) for q, a in by.items()} for kind, by in answers.items()}
+
+
+def loaded_anew(answers: Sequence[Answer]) -> tuple[Answer, ...]:
+    """The same answers from new copies of their modules: what one keeps from call to call begins as in a student's process."""
+    copies: dict[str, Any] = {}
+    for name in {answer.function.__module__ for answer in answers}:
+        spec = sys.modules[name].__spec__
+        assert spec is not None and spec.loader is not None
+        copies[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(copies[name])
+    return tuple(replace(a, function=getattr(copies[a.function.__module__], a.name)) for a in answers)
 
 
 def source_of(answer: Answer) -> str | None:
