@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from autograder.errors import UserError
+from autograder.errors import UserError, require_assertions
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -585,6 +585,7 @@ def formgrader(
 def main() -> None:
     """Run the command; a ``UserError`` is one sentence and exit status 2."""
     try:
+        require_assertions()
         app(prog_name="autograder")
     except UserError as error:
         Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]✗[/] {escape(str(error))}")

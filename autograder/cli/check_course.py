@@ -11,9 +11,19 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from autograder.course.extensions import granted
 from autograder.course.masters import all_labs, lab_as_written
 from autograder.course.policy import LatePolicy, Settings
-from autograder.course.policy_file import GRADED_LIMITS, class_list, course_file, limits_of, settings, spec
+from autograder.course.policy_file import (
+    GRADED_LIMITS,
+    class_list,
+    course_file,
+    extended_nobodies,
+    extensions_file,
+    limits_of,
+    settings,
+    spec,
+)
 from autograder.results import ISOLATION
 
 #: Where a true time can come from, for people.
@@ -70,9 +80,11 @@ def show(console: Console, submitted: Path | None = None) -> list[dict[str, Any]
     console.print(table)
     if any(policy.due(lab) for lab in all_labs()):
         console.print(WHERE_FROM, markup=False)
-    nobody = [name for name in _everybody_extended() if people and people.of_folder(name) is None]
-    if nobody:
-        console.print(f"! An extension for nobody on the class list: {', '.join(nobody)}.", markup=False)
+    nobody = {name for lab in all_labs() for names in extended_nobodies(lab).values() for name in names}
+    if nobody and people:
+        console.print(
+            f"! An extension for nobody on the class list: {', '.join(sorted(nobody))}.", markup=False
+        )
     return rows
 
 
@@ -82,14 +94,10 @@ def _local(policy: Settings, when: datetime | None) -> str:
 
 
 def _extended(lab: str) -> list[str]:
-    """Who has longer, by course.toml or by the class list."""
+    """Who has longer, by extensions.csv, course.toml or the class list."""
     listed = {person.student for person in class_list().people if person.extension}
-    return sorted({*settings().lab(lab).extensions, *settings().extensions, *listed})
-
-
-def _everybody_extended() -> list[str]:
-    policy = settings()
-    return sorted({*policy.extensions, *(name for lab in all_labs() for name in policy.lab(lab).extensions)})
+    given = {name for name, days in granted(extensions_file(), lab).items() if days}
+    return sorted({*settings().extended(lab), *given, *listed})
 
 
 def _without_a_time(submitted: Path, lab: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -352,7 +353,12 @@ def _known_time(student: str, chosen: Owned, files: Sequence[Owned], job: _Job) 
 
 def _only_folder(source: Path) -> list[Path]:
     """The one folder that some programs put around everything they pack."""
-    folders = [child for child in source.iterdir() if child.is_dir() and not child.name.startswith(".")]
+    with os.scandir(source) as inside:
+        folders = [
+            source / entry.name
+            for entry in inside
+            if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
+        ]
     return folders if len(folders) == 1 else []
 
 

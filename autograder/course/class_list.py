@@ -136,7 +136,15 @@ def _person(table: CsvList, row: tuple[str, ...], number: int) -> Person:
             f"Row {number} of the class list {table.path}: the extension “{extension}” is no number of days, at most 366."
         )
     section = table.value(row, "section")
-    return Person(student, name, email, canvas_id, id_number, username, section, days)
+    person = Person(student, name, email, canvas_id, id_number, username, section, days)
+    if any(
+        len(text.splitlines()) > 1 for text in (student, name, email, username, id_number, canvas_id, section)
+    ):
+        raise UserError(
+            f"Row {number} of the class list {table.path}, “{student.splitlines()[0]}”, goes on over several lines: "
+            "is a quotation mark missing?"
+        )
+    return person
 
 
 def _refuse_doubles(people: Iterable[Person], path: Path) -> None:

@@ -16,16 +16,14 @@ from autograder.errors import UserError
 _HEADER = ("lab", "student", "days")
 
 
-def granted(file: Path, lab: str, student: str) -> float | None:
-    """How many days a student was given for a lab (0: none after all); None when nobody decided. The last line holds."""
+def granted(file: Path, lab: str) -> dict[str, float]:
+    """How many days each name in the file was given for a lab (0: none after all), in the order of the lines that hold."""
     try:
         changed = file.stat().st_mtime_ns
     except OSError:
-        return None
-    decided = _read(file, changed)
-    # The name as it is, which a person may have written, and as ``add`` writes it.
-    lines = [decided[lab, name] for name in (student, safe_cell(student)) if (lab, name) in decided]
-    return max(lines)[1] if lines else None
+        return {}
+    lines = sorted((line, name) for (of, name), line in _read(file, changed).items() if of == lab)
+    return {name: days for (_, days), name in lines}
 
 
 def add(file: Path, lab: str, student: str, days: float) -> None:

@@ -13,6 +13,7 @@ import csv
 import io
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,6 +94,8 @@ ROLES: dict[str, tuple[str, ...]] = {
 
 #: What Moodle writes in the column "open" for no.
 NO = frozenset({"no", "nein", "non", "nao", "nee", "nie"})
+#: What stands in place of a name in the row of Canvas's export that holds each assignment's points.
+POINTS_POSSIBLE = "points possible"
 #: What Moodle puts before the number of a participant: ``hiddenuser`` of mod/assign.
 PARTICIPANT = (
     "Participant", "Teilnehmer/in", "Participante", "Partecipante", "Deelnemer", "Uczestnik",
@@ -175,8 +178,31 @@ class CsvList:
 
     @property
     def decimal_comma(self) -> bool:
-        """Whether the list writes numbers with a decimal comma."""
-        return any(re.fullmatch(r"-?\d+,\d+", cell.strip()) for row in self.rows for cell in row)
+        """Whether the system that wrote the list writes numbers with a decimal comma.
+
+        Its own numbers tell (grades, maxima, Canvas's points possible), or else the columns that are numbers in most rows: what
+        stands in the cells of a text, a student may have typed.
+        """
+        own = [c for c, name in enumerate(self.header) if folded(name) in _NAMES["grade"] | _NAMES["maximum"]]
+        numbers = [row[c] for row in self.rows for c in own]
+        numbers += [cell for row in self.rows if folded(row[0]) == POINTS_POSSIBLE for cell in row[1:]]
+        if not any(_separator_in(number) for number in numbers):
+            columns = [list(column) for column in zip(*self.rows, strict=True)] if self.rows else []
+            for name, column in zip(self.header, columns, strict=False):
+                most = 2 * sum(number_in(cell) is not None for cell in column) > len(column)
+                numbers += column if most and folded(name) not in _NAMES["section"] else []
+        found = Counter(map(_separator_in, numbers))
+        return found[","] > found["."]
+
+
+def _separator_in(text: str) -> str:
+    """The mark before a number's decimals ("" where it has none, or is no number)."""
+    match = re.fullmatch(r"-?\d+([.,])\d+", text.strip())
+    return match.group(1) if match else ""
+
+
+#: A cell may hold all that a student typed into a text field: Python's csv module would stop at 131,072 characters.
+csv.field_size_limit(1 << 30)
 
 
 def read_list(path: Path) -> CsvList:
@@ -191,10 +217,17 @@ def read_list(path: Path) -> CsvList:
     separator = max(
         (",", ";", "\t"), key=lambda mark: len(next(csv.reader([header_line], delimiter=mark), []))
     )
+    rows_read = csv.reader(io.StringIO("".join(lines)), delimiter=separator, strict=True)
+    table, began = [], 1
     try:
-        table = [row for row in csv.reader(io.StringIO("".join(lines)), delimiter=separator) if any(row)]
+        for row in rows_read:
+            began = rows_read.line_num + 1
+            table += [row] if any(row) else []
     except csv.Error as error:
-        raise UserError(f"The list {path} is not a CSV file ({error}): export it again.") from error
+        raise UserError(
+            f"The list {path} is not a CSV file ({error}, in the row that begins in line {began}): "
+            "a quotation mark too many or too few?"
+        ) from error
     if not table:
         raise UserError(f"The list {path} is empty: export it again from the learning system.")
     header, width = table[0], len(table[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import fields
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any, Literal
@@ -27,9 +28,16 @@ Percent = Annotated[float, Field(ge=0, le=100)]
 
 
 def _end_of_day(value: Any) -> Any:
-    """A date without a time means its last second: nobody is late on the day itself."""
+    """A date without a time, in quotes or not, means its last second: nobody is late on the day itself. A number is no date."""
+    if isinstance(value, str):
+        try:
+            value = date.fromisoformat(value.strip())
+        except ValueError:
+            value = datetime.fromisoformat(value.strip())
     if isinstance(value, date) and not isinstance(value, datetime):
         return datetime.combine(value, time(23, 59, 59))
+    if not isinstance(value, datetime):
+        raise ValueError("a date is written 2026-10-15 or 2026-10-15T18:00:00")
     return value
 
 
@@ -104,7 +112,7 @@ class LabPolicy(_Strict):
     late: LatePolicy | None = None
     limits: LimitsPolicy = LimitsPolicy()
     #: Points of a question or of a written answer, where they are not to be the master's.
-    points: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = {}
+    points: dict[str, Annotated[float, Field(ge=0, le=1_000_000)]] = {}
     #: Library functions that a question forbids on top of what its public check says.
     forbid: dict[str, Names] = {}
     extensions: dict[str, Extension] = {}
@@ -207,9 +215,13 @@ class Settings(_Strict):
         """A time in UTC without a zone, as the course's clock shows it."""
         return when.replace(tzinfo=UTC).astimezone(ZoneInfo(self.timezone))
 
+    def extended(self, lab: str) -> Mapping[str, datetime | float]:
+        """Who has longer for a lab, by the names in the file: what is said of the lab holds in place of what is said of all."""
+        return {**self.extensions, **self.lab(lab).extensions}
+
     def extension(self, lab: str, student: str) -> timedelta | None:
-        """How much longer a student has than the others; None when the course does not say."""
-        own = self.lab(lab).extensions.get(student, self.extensions.get(student))
+        """How much longer than the others somebody has whom the file calls so; None when the course does not say."""
+        own = self.extended(lab).get(student)
         if isinstance(own, datetime):
             due = self.due(lab)
             return self._utc(own) - due if due is not None else None

@@ -7,7 +7,8 @@ import os
 import re
 import secrets
 import tomllib
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from functools import cache
@@ -21,6 +22,7 @@ from autograder.course.class_list import ClassList, read_class_list
 from autograder.course.lab import LabSpec
 from autograder.course.masters import all_labs, course_header, course_root, lab_as_written
 from autograder.course.policy import Settings
+from autograder.course.safe_cells import safe_cell
 from autograder.errors import UserError
 from autograder.sandbox.limits import Limits
 
@@ -83,13 +85,45 @@ def extensions_file() -> Path:
     return course_file().parent / "extensions.csv"
 
 
+def meant(names: Iterable[str], student: str) -> list[str]:
+    """Those of the names that mean this student: the folder's, or one that the class list has for the same person."""
+    own, person = spellings(student), class_list().of_folder(student)
+    return [
+        name
+        for name in names
+        if spellings(name) & own or (person is not None and class_list().find(name) == person)
+    ]
+
+
+def extended_nobodies(lab: str, students: Collection[str] = ()) -> dict[str, list[str]]:
+    """The names to whom course.toml and extensions.csv give an extension, and who are neither on the class list nor ``students``."""
+    there = {form for student in students for form in spellings(student)}
+    named = {
+        course_file().name: settings().extended(lab),
+        extensions_file().name: extensions.granted(extensions_file(), lab),
+    }
+    nobodies = {
+        file: [name for name in names if not spellings(name) & there and class_list().find(name) is None]
+        for file, names in named.items()
+    }
+    return {file: names for file, names in nobodies.items() if names}
+
+
+def spellings(name: str) -> set[str]:
+    """A name as it is and as no spreadsheet takes it for a formula, in one form of its letters' bytes."""
+    return {unicodedata.normalize("NFC", form) for form in (name, safe_cell(name))}
+
+
 def extension_of(lab: str, student: str) -> timedelta | None:
-    """How much longer a student has: by ``extensions.csv``, else by course.toml, else by the class list; None when nobody says."""
-    if (days := extensions.granted(extensions_file(), lab, student)) is not None:
-        return timedelta(days=days) if days else None
-    by_policy = settings().extension(lab, student)
-    if by_policy is not None:
-        return by_policy
+    """How much longer a student has: by ``extensions.csv``, else by course.toml, else by the class list; None when nobody says.
+
+    A person is called by the folder's name or by any word that the class list has for them.
+    """
+    given = extensions.granted(extensions_file(), lab)
+    if names := meant(given, student):
+        return timedelta(days=given[names[-1]]) if given[names[-1]] else None
+    if names := meant(settings().extended(lab), student):
+        return settings().extension(lab, names[-1])
     person = class_list().of_folder(student)
     return timedelta(days=person.extension) if person is not None and person.extension else None
 
@@ -131,10 +165,12 @@ def _check_names(read: Settings, path: Path, text: str) -> None:
             _check_questions(lab, ("labs", key), policy, path, text)
         if policy.due is not None and (closes := read.closes(lab)) and closes < (read.due(lab) or closes):
             raise _mistake(path, text, ("labs", key, "closes"), "the lab would close before it is due")
-        for student, extension in policy.extensions.items():
-            if not isinstance(extension, float) and read.due(lab) is None:
-                place = ("labs", key, "extensions", student)
+        for student in policy.extensions:
+            place, longer = ("labs", key, "extensions", student), read.extension(lab, student)
+            if longer is None:
                 raise _mistake(path, text, place, "an extension to a date needs the lab's own due date")
+            if longer < timedelta():
+                raise _mistake(path, text, place, "the extension ends before the lab is due")
 
 
 def _check_questions(lab: str, place: tuple[str, ...], policy: Any, path: Path, text: str) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from autograder.course.lists import CsvList, folded, number_in
+from autograder.course.lists import POINTS_POSSIBLE, CsvList, folded, number_in
 from autograder.errors import UserError
 from autograder.exports.matching import is_numbered, match
 from autograder.exports.rows import Exported, Grades
@@ -20,7 +20,6 @@ from autograder.exports.tables import write_table
 WHO = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 #: Canvas's importer passes over it.
 REMARK = "Current Grade: what it lacks"
-_POINTS_POSSIBLE = "points possible"
 
 
 def write(grades: Grades, out: Path) -> Exported:
@@ -110,7 +109,7 @@ def _possible(table: CsvList, assignment: str | None) -> float | None:
         return None
     column = table.header.index(assignment)
     for row in table.rows:
-        if _POINTS_POSSIBLE in folded(row[0]):
+        if POINTS_POSSIBLE in folded(row[0]):
             most = number_in(row[column])
             return most if most else None
     return None

@@ -12,6 +12,7 @@ from autograder.course.class_list import ClassList
 from autograder.course.lab import LabSpec
 from autograder.course.lists import CsvList
 from autograder.course.policy_file import settings
+from autograder.errors import UserError
 from autograder.gradebook.final_points import FinalPoints, TeacherMarks, final_points
 from autograder.pages.render import counted_points, plain, points
 from autograder.results import STATUSES, STRONGEST, SubmissionResult
@@ -99,6 +100,10 @@ class Grades:
 
     def number(self, earned: float, most: float | None = None, *, capped: bool = False) -> str:
         """Points as the list writes numbers, scaled to the system's maximum ``most`` (None: as they are)."""
+        if most is not None and not self.max_points:
+            raise UserError(
+                f"{self.spec.name} has no points, and the learning system {points(most)}: nothing can be scaled, nothing was written."
+            )
         value = earned if most is None else earned * most / self.max_points
         text = points(min(value, most) if capped and most is not None else value)
         return text.replace(".", ",") if self.roster is not None and self.roster.decimal_comma else text

@@ -56,7 +56,9 @@ def collect(submitted: Path, lab: str) -> list[Submission]:
             f"The folder {submitted} does not exist: give the folder that holds one folder a student."
         )
     names = {
-        entry.name for entry in os.scandir(submitted) if entry.is_dir() and not entry.name.startswith(".")
+        entry.name
+        for entry in os.scandir(submitted)
+        if _is_a_students(entry) and not entry.name.startswith(".")
     }
     if not names:
         raise UserError(f"The folder {submitted} holds no student folders: nothing to grade.")
@@ -72,6 +74,14 @@ def collect(submitted: Path, lab: str) -> list[Submission]:
     return submissions
 
 
+def _is_a_students(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a folder, or a link to anything but a file: one that leads nowhere, or to itself, is its student's trouble."""
+    try:
+        return entry.is_dir() or (entry.is_symlink() and not entry.is_file())
+    except OSError:
+        return True
+
+
 def is_notebook(name: str) -> bool:
     """Whether a file's name is a notebook's, also after a browser or a system has put something behind it.
 
@@ -83,10 +93,10 @@ def is_notebook(name: str) -> bool:
 def _find_safely(home: Path, student: str, lab: str) -> Submission:
     """``_find``, where nothing that one student's folder holds can end the class."""
     path, alone = home / lab / f"{lab}.ipynb", False
-    if (source := source_of_import(lab)) and not path.parent.is_dir():
-        path, alone = home / f"{source}.ipynb", True
     try:
         if not home.is_symlink():
+            if (source := source_of_import(lab)) and not path.parent.is_dir():
+                path, alone = home / f"{source}.ipynb", True
             return _find(path, student, alone)
         trouble = "The student's folder is a link to another."
     except Exception as error:

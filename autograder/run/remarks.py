@@ -6,7 +6,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from autograder.course.policy_file import class_list, extension_of, settings
+from autograder.course.policy_file import class_list, extended_nobodies, extension_of, settings
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
 from autograder.results import SubmissionResult
@@ -52,12 +52,10 @@ def remarks(
         f"These names look alike, but are not the same letters: {some([ascii(name) for name in names])}. Is it one student?"
         for names in look_alikes(students)
     ]
-    extended = sorted({*policy.extensions, *policy.lab(lab).extensions})
-    nobody = [
-        name for name in extended if name not in students and (not people or people.of_folder(name) is None)
+    sentences += [
+        f"{file} gives an extension to nobody of this class: {some(sorted(names))}."
+        for file, names in extended_nobodies(lab, students).items()
     ]
-    if nobody:
-        sentences.append(f"course.toml gives an extension to nobody of this class: {some(nobody)}.")
     others = [
         result.student for result in results if any("This is a notebook of " in note for note in result.notes)
     ]

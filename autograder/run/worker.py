@@ -24,7 +24,7 @@ from typing import Any
 
 from autograder.course.masters import use_root
 from autograder.course.policy_file import spec
-from autograder.errors import GradingError, UserError
+from autograder.errors import GradingError, UserError, require_assertions
 from autograder.grading.cache_keys import harness_digest, library_versions
 from autograder.grading.task import Assignment, Task
 from autograder.grading.zygotes import Zygotes
@@ -44,6 +44,7 @@ def make_grader(assignment: Assignment, zygotes: Zygotes | None = None) -> Any:
     from autograder.grading.imported import grader_of
     from autograder.testing.run import set_salt
 
+    require_assertions()
     use_root(assignment.root)
     _same_version(assignment)
     policy_file.use(assignment.settings)

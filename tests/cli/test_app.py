@@ -6,6 +6,7 @@ import csv
 import json
 import sqlite3
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -255,3 +256,10 @@ def test_check_course_shows_what_follows_for_each_lab(frozen, tmp_path):
     course.write_text(POLICY)
     said = fine(command("check-course", root=frozen, COURSE_FILE=str(course)))
     assert LAB in said and "2026-10-02 12:00" in said and "10% a day" in said
+
+
+def test_a_python_that_leaves_out_assertions_is_refused() -> None:
+    done = subprocess.run(
+        [sys.executable, "-O", "-m", "autograder.cli", "--help"], capture_output=True, text=True
+    )
+    assert done.returncode == 2 and "PYTHONOPTIMIZE" in done.stderr and "Traceback" not in done.stderr

@@ -9,7 +9,13 @@ import pytest
 from autograder.collect import collect
 from autograder.course.class_list import ClassList, read_class_list
 from autograder.course.lists import CsvList, number_in, read_list, same_name
-from autograder.course.policy_file import class_list, extension_of, settings
+from autograder.course.policy_file import (
+    class_list,
+    extended_nobodies,
+    extension_of,
+    extensions_file,
+    settings,
+)
 from autograder.errors import UserError
 from autograder.exports.matching import match
 from tests.collect.test_collect import LAB, submitted, zip_of
@@ -63,6 +69,8 @@ def test_moodles_list_is_one_in_any_language_and_encoding(tmp_path: Path, encodi
         ("", "is empty"),
         ("student,email\nada,x,y,z\n", "Row 2 .* has 4 cells where its header has 2"),
         ("email,E-Mail-Adresse\na@u,a@u\n", "two columns for the email"),
+        ('student,name\nada,"Ada\nbo,Bo\n', "begins in line 2.*quotation mark"),
+        ('student,name\nada,"Ada\nbo,Bo"\ncy,Cy\n', "Row 2 .*“ada”, goes on over several lines"),
     ],
 )
 def test_a_list_that_does_not_say_who_somebody_is_is_refused(tmp_path: Path, text: str, words: str) -> None:
@@ -86,6 +94,24 @@ def test_course_toml_names_the_list_and_its_extensions_count(tmp_path: Path, cou
     monkeypatch.setenv("COURSE_ROSTER", "")  # as in Gradescope's container, which has course.toml and no list
     course_at('roster = "nowhere.csv"\n')
     assert not class_list() and extension_of(LAB, "bo") is None
+
+
+def test_an_extension_is_found_by_any_word_of_the_list_and_whoever_is_nobody_is_named(
+    tmp_path: Path, course_at, monkeypatch
+) -> None:
+    monkeypatch.setenv("COURSE_ROSTER", str(put(tmp_path / "roster.csv", HAND + "cy,Cy,c@u,3,S3,A,\n")))
+    course_at(
+        '[labs.07]\ndue = 2026-10-02\n[extensions]\n"C@u" = 1\nS3 = 2\nzoe = 1\n[labs.07.extensions]\n"a@u.edu" = 2026-10-03\n'
+    )
+    file = extensions_file()
+    put(file, "lab,student,days\n07,b@u.edu,5\n07,zed,5\n00,zora,5\n")
+    days = {who: (longer := extension_of(LAB, who)) and longer.days for who in ("ada", "bo", "cy", "zé")}
+    assert days == {"ada": 1, "bo": 5, "cy": 2, "zé": None}
+    assert extended_nobodies(LAB, ["ada"]) == {"course.toml": ["zoe"], "extensions.csv": ["zed"]}
+    file.unlink()
+    monkeypatch.setenv("COURSE_ROSTER", "")
+    course_at('[extensions]\n"ze\u0301" = 1\n')
+    assert extension_of(LAB, "zé") is not None and not extended_nobodies(LAB, ["zé"])
 
 
 def test_a_download_is_filed_under_the_lists_names_and_says_who_is_missing(

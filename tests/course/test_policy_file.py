@@ -50,6 +50,13 @@ bo = 2026-10-20T12:00:00
 """
 
 
+@pytest.mark.parametrize("quotes", ["", '"'])
+def test_a_date_means_its_last_second_in_quotes_or_not(course_at, quotes) -> None:
+    course_at(f"[labs.01]\ndue = {quotes}2026-10-15{quotes}\ncloses = {quotes}2026-10-16T08:00:00Z{quotes}\n")
+    assert settings().due(LAB) == datetime(2026, 10, 15, 23, 59, 59)
+    assert settings().closes(LAB) == datetime(2026, 10, 16, 8)
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "line", "words"),
     [
@@ -58,6 +65,10 @@ bo = 2026-10-20T12:00:00
         ("cell_seconds = 9", "cell_seconds = -1", 10, "limits.cell_seconds"),
         ("cell_seconds = 20", "cell_second = 20", 22, "there is no such setting"),
         ("ada = 2", 'ada = "two"', 14, "number of days"),
+        ("due = 2026-10-15", "due = 20261015", 17, "a date is written 2026-10-15"),
+        ("due = 2026-10-15", 'due = "15.10.2026"', 17, "labs.01.due"),
+        ("bo = 2026-10-20T12:00:00", "bo = 2025-10-20", 25, "ends before the lab is due"),
+        ("normalise_rows = 30", "normalise_rows = 1e308", 18, "less than or equal to 1000000"),
         ("[labs.01]", "[labs.77]", 16, "there is no lab “77”"),
         ("{ normalise_rows = 30 }", "{ normalize_rows = 30 }", 18, "no question “normalize_rows”"),
         ("forbid.normalise_rows", "forbid.softmax", 19, "no question “softmax”"),

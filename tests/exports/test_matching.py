@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course.lab import LabSpec
+from autograder.course.lists import read_list
 from autograder.errors import UserError
 from autograder.exports import export
 from autograder.gradebook.final_points import TeacherMarks
@@ -81,6 +82,32 @@ def test_points_have_the_lists_decimal_comma(tmp_path: Path, spec: LabSpec, make
     )
     made = export("moodle-worksheet", [make_result("Ada L_77", 4, 2.5)], spec, tmp_path, roster=sheet)
     assert table(made.paths[0], ";")[1][2] == "6,5"
+
+
+@pytest.mark.parametrize("typed", ["1,5", "x" * 200_000])
+def test_what_one_student_typed_changes_nobodys_numbers(
+    tmp_path: Path, spec: LabSpec, make_result: Make, typed: str
+) -> None:
+    rows = [
+        ["Identifier", "Full name", "Groups", "Grade", "Maximum grade", "Online text"],
+        ["Participant 77", "Ada L", "1,2", "", "10.00", ""],
+        ["Participant 78", "Bo B", "1,2", "", "10.00", typed],
+    ]
+    results = [make_result("Ada L_77", 4, 2.5), make_result("Bo B_78", 4, 2.5)]
+    made = export("moodle-worksheet", results, spec, tmp_path, roster=put(tmp_path / "w.csv", rows))
+    csv.field_size_limit(1 << 30)
+    assert [row[3] for row in table(made.paths[0])[1:]] == ["6.5", "6.5"]
+
+
+def test_canvass_points_possible_say_how_numbers_are_written(tmp_path: Path) -> None:
+    header = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "00_warm_up (9)", "Notes"]
+    for possible, comma in (("10,0", True), ("10.0", False)):
+        rows = [
+            header,
+            ["    Points Possible", "", "", "", "", possible, ""],
+            ["L, Ada", "5", "", "a", "1,2", "", "7,5"],
+        ]
+        assert read_list(put(tmp_path / "c.csv", rows, ";")).decimal_comma is comma
 
 
 def test_a_worksheet_whose_numbers_are_other_peoples_is_refused_and_nothing_is_written(
@@ -217,3 +244,18 @@ def test_a_grade_above_moodles_maximum_would_be_skipped_so_the_maximum_is_given_
     made = export("moodle-worksheet", [make_result("ada")], spec, tmp_path, marks=marks, roster=sheet)
     assert table(made.paths[0])[1][2] == "15"
     assert any("skips a grade above the maximum: ada was given the maximum" in note for note in made.notes)
+
+
+def test_a_lab_without_points_is_scaled_to_no_maximum(
+    tmp_path: Path, spec: LabSpec, make_result: Make
+) -> None:
+    rows = [["Identifier", "Full name", "Grade", "Maximum grade"], ["Participant 77", "Ada L", "", "10.00"]]
+    none = dataclasses.replace(spec, questions=tuple((name, 0.0) for name, _ in spec.questions), written=())
+    with pytest.raises(UserError, match="has no points"):
+        export(
+            "moodle-worksheet",
+            [make_result("Ada L_77", 4, 2.5)],
+            none,
+            tmp_path,
+            roster=put(tmp_path / "w.csv", rows),
+        )

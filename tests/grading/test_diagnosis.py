@@ -53,7 +53,9 @@ def test_misconceptions_about_training_are_named_as_themselves(question):
 
 def test_an_answer_that_keeps_something_is_named_however_often_it_was_asked_before():
     lab, question = "10_training", "adam_step"
-    counting = next(a for a in answers_of(lab)["misconception"][question] if a.name == "adam_that_counts_by_itself")
+    counting = next(
+        a for a in answers_of(lab)["misconception"][question] if a.name == "adam_that_counts_by_itself"
+    )
     one = torch.ones(1, dtype=torch.float64)
     for _ in range(2000):  # by then its correction of the means has faded, and its mistake would be another
         counting.function(one, one, one, one, 1, 0.1)

@@ -149,7 +149,7 @@ def test_a_damaged_list_of_extensions_is_named_with_its_row(tmp_path):
     file = tmp_path / "extensions.csv"
     file.write_text("lab,student,days\n00_warm_up,ada,2\nrubbish\n")
     with pytest.raises(UserError, match="Row 3"):
-        extensions.granted(file, LAB, "ada")
+        extensions.granted(file, LAB)
 
 
 def test_a_student_asks_once_and_reads_the_answer(live):
