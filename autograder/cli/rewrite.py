@@ -17,7 +17,7 @@ from autograder.gradebook.writer import marks_of
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.report.term import Term
 from autograder.pages.report.term_page import TERM, render_term, table_of_misconceptions, table_of_students
-from autograder.run.recorder import open_gradebook, write_report
+from autograder.run.recorder import entered_marks, write_report
 from autograder.run.store import STORE, ResultStore
 from autograder.run.term import gather
 
@@ -36,9 +36,8 @@ def open_store(lab: str | None, out: Path) -> ResultStore:
 
 def rewrite_report(lab: str, out: Path) -> Path:
     """Write the class report, with the points that people entered in the gradebook, and return its path."""
-    with sole_writer(out), open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
-        gradebook.apply_policy()
-        return write_report(lab, out, store, gradebook.all_marks())
+    with sole_writer(out), open_store(lab, out) as store:
+        return write_report(lab, out, store, entered_marks(lab, out, store.keys(lab)))
 
 
 def write_term(out: Path, console: Console) -> tuple[Term, list[Path]]:
@@ -57,9 +56,9 @@ def write_term(out: Path, console: Console) -> tuple[Term, list[Path]]:
 def rewrite_feedback(lab: str, out: Path, console: Console) -> int:
     """Write every student's feedback page with what people entered in the gradebook; how many."""
     writer, count = FeedbackWriter(spec(lab), out), 0
-    with sole_writer(out), open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
-        gradebook.apply_policy()
-        marks, total = gradebook.all_marks(), len(store.keys(lab))
+    with sole_writer(out), open_store(lab, out) as store:
+        total = len(graded := store.keys(lab))
+        marks = entered_marks(lab, out, graded)
         for result in track(store.all(lab), "feedback", total=total, console=console, transient=True):
             writer.write(result, marks_of(marks, result.student))
             count += 1
@@ -76,10 +75,9 @@ def export_results(
     download: Path | None = None,
 ) -> Exported:
     """Write an export, with the marks that people entered; its paths and notes."""
-    with sole_writer(out), open_store(lab, out) as store, open_gradebook(lab, out) as gradebook:
-        gradebook.apply_policy()
+    with sole_writer(out), open_store(lab, out) as store:
         results = list(store.all(lab))
-        entered = gradebook.all_marks()
+        entered = entered_marks(lab, out, [result.student for result in results])
         marks = {result.student: marks_of(entered, result.student) for result in results}
     failed = [result.student for result in results if result.fault]
     made = export(

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import secrets
+import tempfile
 import tomllib
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
@@ -271,9 +272,32 @@ def _lasting_salt() -> str:
     path = salt_file()
     try:
         if not path.exists():
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w") as file:
-                file.write(secrets.token_hex(16))
-        return Path(path).read_text().strip()
-    except OSError as error:
-        raise UserError(f"The course's salt {path} cannot be read or made: {error.strerror}.") from None
+            _write_salt(path)
+        salt = path.read_text().strip()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise UserError(f"The course's salt {path} cannot be read or made: {reason}.") from None
+    if not salt:
+        raise UserError(
+            f"The course's salt {path} is empty, so that everybody knows it: put back the file as it was, or delete it if no class "
+            "was graded yet."
+        )
+    return salt
+
+
+def _write_salt(path: Path) -> None:
+    """Make the file, whole or not at all: an empty one would be no secret. Of two who do so at once the first counts."""
+    descriptor, made = tempfile.mkstemp(prefix=".salt-", dir=path.parent)  # only its owner may read it
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_hex(16))
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(made, path)
+        except FileExistsError:
+            return
+        except OSError:  # a disk without links
+            os.replace(made, path)
+    finally:
+        Path(made).unlink(missing_ok=True)

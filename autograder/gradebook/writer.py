@@ -44,10 +44,9 @@ Extension = Callable[[str], datetime.timedelta | None]
 class GradebookWriter:
     """The one writer of a ``gradebook.db``. Use it as a context manager, one for each lab and run.
 
-    ``due`` (UTC, without a zone) and ``extension`` (student -> how much longer) are the course's; where
-    they say nothing, what is in the gradebook stays. ``late_penalty`` is the course's rule (nbgrader's
-    plugin method fits). Without one, a penalty already in the gradebook stays as it is. Raises
-    GradingError for what a user can put right.
+    ``due`` (UTC, without a zone) and ``extension`` (student -> how much longer) are the course's, ``late_penalty`` is its
+    rule (nbgrader's plugin method fits). Where they say nothing, what people entered in the gradebook stays, and what the
+    course itself had said before is taken back. Raises GradingError for what a user can put right.
     """
 
     def __init__(
@@ -71,9 +70,7 @@ class GradebookWriter:
             with self._transaction() as session:
                 _prepare_schema(session, self.path)
                 self._saved = save_lab(session, self.lab, course_id)
-                if due is not None:
-                    row = {"id": self._saved.assignment_id, "duedate": due}
-                    session.execute(update(api.Assignment), [row])
+                self._write_due(session, due)
         except BaseException:
             self.close()
             raise
@@ -108,6 +105,7 @@ class GradebookWriter:
             submission_id, notebook_id, is_new = self._find_or_create(session, result)
             if (longer := self._extension(result.student)) is not None:
                 session.execute(update(api.SubmittedAssignment), [{"id": submission_id, "extension": longer}])
+                self._say(session, "extension", storable(result.student), str(longer.total_seconds()))
             untouched = _untouched(self.lab, result)
             scores = _auto_scores(self.lab, result, untouched)
             asked = {q.name: _suggestion(q) for q in result.questions if q.in_question}
@@ -173,21 +171,62 @@ class GradebookWriter:
         """Bring extensions and late penalties of all submissions up to date; the students for whom that changed."""
         changed = []
         with self._transaction() as session:
-            totals = self._totals(session)
+            totals, said = self._totals(session), self._said(session)
             for row in session.execute(self._submissions()).all():
-                course_extension = self._extension(row.student_id)
-                longer = row.extension if course_extension is None else course_extension
+                longer, before = self._extension(row.student_id), said.get(("extension", row.student_id))
+                if longer is not None:
+                    self._say(session, "extension", row.student_id, str(longer.total_seconds()))
+                elif before is not None:
+                    self._say(session, "extension", row.student_id, None)
+                    own = row.extension  # unless somebody changed it by hand it was the course's
+                    longer = None if own is None or str(own.total_seconds()) == before else own
+                else:
+                    longer = row.extension
                 if longer != row.extension:
                     session.execute(update(api.SubmittedAssignment), [{"id": row.id, "extension": longer}])
                 penalty = row.late_submission_penalty
                 if self._late_penalty is not None:
                     late, total = _seconds_late(row, longer), totals.get(row.notebook_id, 0.0)
                     penalty = self._penalty(row.student_id, total, late)
+                elif ("penalties", "") in said:
+                    penalty = None
                 if penalty != row.late_submission_penalty:
                     self._write_penalty(session, row.notebook_id, penalty)
                 if (longer, penalty) != (row.extension, row.late_submission_penalty):
                     changed.append(row.student_id)
+            self._say(session, "penalties", "", None if self._late_penalty is None else "by the course")
         return changed
+
+    def _write_due(self, session: Session, due: datetime.datetime | None) -> None:
+        """The course's due date; without one, what people entered stays, and an earlier one of the course's goes."""
+        assignment = api.Assignment
+        mine = assignment.id == self._saved.assignment_id
+        before = self._said(session).get(("due", ""))
+        if due is None and before is not None:
+            now = session.execute(select(assignment.duedate).where(mine)).scalar_one()
+            if now is not None and now.isoformat() == before:
+                session.execute(update(assignment), [{"id": self._saved.assignment_id, "duedate": None}])
+        elif due is not None:
+            session.execute(update(assignment), [{"id": self._saved.assignment_id, "duedate": due}])
+        self._say(session, "due", "", None if due is None else due.isoformat())
+
+    # What the course's policy has put into the gradebook, so that it can be taken back
+
+    def _said(self, session: Session) -> dict[tuple[str, str], str]:
+        """(what, student) -> what the course's policy said of it when it was last applied."""
+        query = text("SELECT what, student, value FROM course_policy WHERE assignment = :assignment")
+        rows = session.connection().execute(query, {"assignment": self._saved.assignment_id})
+        return {(what, student): value for what, student, value in rows}
+
+    def _say(self, session: Session, what: str, student: str, value: str | None) -> None:
+        """Keep what the policy says now (None: nothing)."""
+        key = {"assignment": self._saved.assignment_id, "what": what, "student": student}
+        query = (
+            "DELETE FROM course_policy WHERE assignment = :assignment AND what = :what AND student = :student"
+            if value is None
+            else "INSERT OR REPLACE INTO course_policy VALUES (:assignment, :what, :student, :value)"
+        )
+        session.connection().execute(text(query), {**key, "value": value} if value is not None else key)
 
     def _totals(self, session: Session) -> dict[str, float]:
         """The id of each submitted notebook of the lab -> its points before any late penalty."""
@@ -505,9 +544,21 @@ def _engine(path: Path, busy_seconds: float) -> Any:
     return engine
 
 
+#: Beside nbgrader's tables: what the course's policy has put into them.
+_COURSE_POLICY = (
+    "CREATE TABLE IF NOT EXISTS course_policy (assignment TEXT, what TEXT, student TEXT, value TEXT, "
+    "PRIMARY KEY (assignment, what, student))"
+)
+
+
 def _prepare_schema(session: Session, path: Path) -> None:
-    """Create nbgrader's tables in a new file; refuse a file made for another version's tables."""
+    """Create nbgrader's tables in a new file, and ours; refuse a file made for another version's tables."""
     connection = session.connection()
+    _prepare_nbgraders(connection, path)
+    connection.execute(text(_COURSE_POLICY))
+
+
+def _prepare_nbgraders(connection: Any, path: Path) -> None:
     current = newest_revision()
     if not inspect(connection).get_table_names():
         api.Base.metadata.create_all(bind=connection)

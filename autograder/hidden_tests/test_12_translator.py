@@ -17,8 +17,10 @@ from autograder.testing import (
     Handle,
     as_array,
     expect,
+    expect_alike,
     expect_close,
     expect_equal,
+    expect_shape,
     follow_through,
     hidden_test,
     part_of_a_scene,
@@ -303,6 +305,19 @@ def _expect_it_listens(model, source, target, logits):
     for changed, what in (((other_source, target), "source"), ((source, other_target), "target")):
         found = as_array(model(*changed), "the logits")
         expect(not np.allclose(found[0, -1], logits[0, -1]), f"the logits do not depend on the {what}")
+    cotangent = torch.ones(logits.shape, dtype=torch.double)
+    _expect_it_asks_its_blocks(model.gradients([source, target], cotangent=cotangent).parameters)
+
+
+def _expect_it_asks_its_blocks(gradients, sides=("encoder", "decoder")):
+    """Whoever asks no block has nothing that could hear what it should not."""
+    for side in sides:
+        of_blocks = [
+            as_array(g, "a gradient")
+            for name, g in gradients.items()
+            if name.startswith(side) and g is not None
+        ]
+        expect(any(g.any() for g in of_blocks), f"the logits depend on no weight of the {side}'s blocks")
 
 
 @hidden_test("Transformer", weight=3)
@@ -315,7 +330,7 @@ def test_padding_is_never_heard(student, rng):
     expect(logits.shape == (3, 4, 23), "the logits should have shape (B, T, target_size)")
     for row, (s, t) in enumerate(zip(source, target, strict=True)):
         alone = as_array(model(s[s != PAD][None], t[None]), "the logits")
-        expect_close(logits[row], alone[0], "the logits of a sentence in a padded batch", **_ROUNDED)
+        expect_alike(logits[row], alone[0], "the logits of a sentence in a padded batch", **_ROUNDED)
     _expect_it_listens(model, source, target, logits)
     expect_equal(_memory(model, source)[1], (source != PAD).numpy()[:, None], "the memory mask")
 
@@ -327,8 +342,10 @@ def test_unknown_words_are_heard(student, rng):
     source, target = torch.tensor([[5, UNKNOWN, 7, 8]]), _numbers(rng, 1, 3)
     expect_equal(_memory(model, source)[1], np.ones((1, 1, 4), dtype=bool), "the memory mask")
     cotangent = torch.tensor(rng.normal(size=(1, 3, 23)))
-    gradient = model.gradients([source, target], cotangent=cotangent).parameters["source_embedding.weight"]
+    gradients = model.gradients([source, target], cotangent=cotangent).parameters
+    gradient = gradients["source_embedding.weight"]
     expect(gradient is not None, "no gradient reaches the source embedding: is something detached?")
+    _expect_it_asks_its_blocks(gradients)
     reached = np.abs(as_array(gradient, "a gradient")).max(axis=1) > 0
     expect(reached[[5, UNKNOWN, 7, 8]].all(), "what is said does not depend on all words of the source")
 
@@ -342,10 +359,10 @@ def test_the_future_is_never_heard(student, rng):
     for place in (0, 2, 5):
         cotangent = torch.zeros(1, 6, 23, dtype=torch.double)
         cotangent[0, place, 4] = 1  # the logit of a word that the target does not have
-        gradient = model.gradients([source, target], cotangent=cotangent).parameters[
-            "target_embedding.weight"
-        ]
+        gradients = model.gradients([source, target], cotangent=cotangent).parameters
+        gradient = gradients["target_embedding.weight"]
         expect(gradient is not None, "no gradient reaches the target embedding: is something detached?")
+        _expect_it_asks_its_blocks(gradients, ["decoder"])
         reached = np.abs(as_array(gradient, "a gradient")[target[0].numpy()]).max(axis=1)
         student.observe("the words that are heard", reached > 0)
         expect((reached[place + 1 :] == 0).all(), "a word hears words that come after it")
@@ -361,6 +378,7 @@ def test_every_part_learns_from_the_loss(student, rng):
     found = model.gradients([source, target], cotangent=cotangent).parameters
     for name, _ in reference.named_parameters():
         expect(found.get(name) is not None, f"no gradient reaches {name}")
+    _expect_it_asks_its_blocks(found)
     table = as_array(found["target_embedding.weight"], "a gradient")
     rows = np.abs(table).max(axis=1) > 0
     student.observe("the rows that learn", rows)
@@ -406,7 +424,7 @@ def test_dropout_reaches_the_blocks(student, rng):
     )
     model.eval()
     expected = as_array(still(source, target), "the logits")
-    expect_close(model(source, target), expected, "the logits in evaluation mode", **_ROUNDED)
+    expect_alike(model(source, target), expected, "the logits in evaluation mode", **_ROUNDED)
 
 
 # Blocks are taken out, so that only what happens around them is left.
@@ -433,8 +451,12 @@ def test_dropout_acts_in_the_blocks_only(student, rng):
     scene.run("logits = model.decode(german, memory, mask)", german=target)
     for name, found in zip(("memory", "logits"), trained, strict=True):
         expected = as_array(scene.get(name), f"the {name}")
+        expect_shape(expected, (2, 5, 12) if name == "memory" else (2, 4, 23), f"the {name}")
         expect(float(np.abs(expected).max()) > 0, f"the {name} without any blocks should not be zero")
-        expect_close(found, expected, f"the {name} without any blocks, in training,", atol=1e-6)
+        expect(
+            not np.allclose(expected[0], expected[-1]), f"the {name} of two sentences should not be the same"
+        )
+        expect_alike(found, expected, f"the {name} without any blocks, in training,", atol=1e-6)
 
 
 # ----------------------------------------------------------------------------------------------- translate
@@ -731,6 +753,11 @@ class _Layers:
         }
         return _Layers(student, rng, self.d_model, self.h, self.matrices | mixing)
 
+    def with_other_queries(self, student, rng):
+        """The same layers, but for W_Q."""
+        other = torch.tensor(rng.normal(size=(self.d_model, self.d_model)) / self.d_model**0.5)
+        return _Layers(student, rng, self.d_model, self.h, self.matrices | {"W_Q.weight": other})
+
     def layer(self, name, x):
         return x @ self.matrices[f"{name}.weight"].numpy().T + self.matrices[f"{name}.bias"].numpy()
 
@@ -851,7 +878,7 @@ def test_each_sentence_of_a_batch_has_its_own_cache(student, rng):
         for name, part, rows in zip(
             ("output", "keys", "values"), found, zip(*alone, strict=True), strict=True
         ):
-            expect_close(part, np.concatenate(rows), f"the {name} of several sentences")
+            expect_alike(part, np.concatenate(rows), f"the {name} of several sentences")
         expect(len({row.tobytes() for row in found[0]}) == B, "all sentences of a batch say the same")
         _expect_it_depends(student, rng, layers, x, cache, found[0])
         other = _step(student, layers, x, rng.normal(size=(2, B, t, D)))[0]
@@ -862,6 +889,9 @@ def _expect_it_depends(student, rng, layers, x, cache, output):
     """Layers of other numbers say something else: whoever asks none of them hears nothing."""
     other = _step(student, _Layers(student, rng, layers.d_model, layers.h), x, cache)[0]
     expect(not np.allclose(other, output), "the output depends neither on W_Q nor on W_K nor on W_V")
+    if cache is not None:
+        other = _step(student, layers.with_other_queries(student, rng), x, cache)[0]
+        expect(not np.allclose(other, output), "the output does not depend on W_Q")
 
 
 @hidden_test("cached_attention")
@@ -874,10 +904,13 @@ def test_several_sentences_word_by_word(student, rng):
         together, *caches[B] = _step(student, layers, x[:, t : t + 1], caches[B])
         for b in range(B):
             alone, *caches[b] = _step(student, layers, x[b : b + 1, t : t + 1], caches[b])
-            expect_close(together[b : b + 1], alone, "the output of several sentences, word by word")
+            expect_alike(together[b : b + 1], alone, "the output of several sentences, word by word")
     expect(len({row.tobytes() for row in together}) == B, "all sentences of a batch say the same")
     first = _step(student, layers, x[:, -1:])[0]
     expect(not np.allclose(first, together), "the output does not depend on the words before")
+    _expect_it_depends(
+        student, rng, layers, x[:, :1], caches[B], _step(student, layers, x[:, :1], caches[B])[0]
+    )
 
 
 @hidden_test("cached_attention", weight=2.5)
@@ -890,8 +923,11 @@ def test_what_is_heard_goes_through_the_last_layer(student, rng):
         for t in range(T):
             heard, *caches[0] = _step(student, plain, x[:, t : t + 1], caches[0])
             output, *caches[1] = _step(student, mixed, x[:, t : t + 1], caches[1])
-            expect_close(output, mixed.layer("W_O", heard), "the output, after a W_O that mixes")
+            expect_alike(output, mixed.layer("W_O", heard), "the output, after a W_O that mixes")
         _expect_it_depends(student, rng, plain, x[:, :1], None, _step(student, plain, x[:, :1])[0])
+        _expect_it_depends(
+            student, rng, plain, x[:, :1], caches[0], _step(student, plain, x[:, :1], caches[0])[0]
+        )
 
 
 # ---------------------------------------------------------------------------------------------------- bleu

@@ -415,6 +415,8 @@ def _expect_deaf_to_padding(student, rng, causal, earlier=False):
     logits = _logits(model, ids, 9)
     moved = np.abs(logits - _logits(model, changed, 9)).max(axis=(0, 2))
     expect((moved[1:2] > 0).all(), "the logits do not depend on the tokens")
+    cotangent = torch.tensor(rng.normal(size=logits.shape))
+    _expect_it_asks_its_blocks(model.gradients([ids], cotangent=cotangent).parameters)
     weights["embedding.weight"][0] += torch.tensor(rng.normal(size=6))
     model.load_state_dict(weights, strict=False)
     again = _logits(model, ids, 9)
@@ -423,6 +425,16 @@ def _expect_deaf_to_padding(student, rng, causal, earlier=False):
         :, 1:
     ]  # a head may share its weights: they give padding's score
     expect((heard < 1e-9).all(), "the logits of words depend on what stands for padding")
+
+
+def _expect_it_asks_its_blocks(gradients):
+    """Whoever asks no block has nothing that could hear what it should not."""
+    of_blocks = [
+        as_array(g, "a gradient")
+        for name, g in gradients.items()
+        if name.startswith("blocks") and g is not None
+    ]
+    expect(any(g.any() for g in of_blocks), "the logits depend on no weight of the blocks")
 
 
 @hidden_test("TinyLM", weight=2.25)
@@ -453,6 +465,7 @@ def test_no_gradient_comes_from_the_future(student, rng):
         found = model.gradients([ids], cotangent=cotangent)
         for name in ("blocks.0.feed_forward.linear1.weight", "blocks.1.feed_forward.linear1.weight"):
             expect(found.parameters.get(name) is not None, "a block has no influence on the guesses")
+        _expect_it_asks_its_blocks(found.parameters)
         for name in ("position.weight", "embedding.weight"):
             actual = found.parameters.get(name)
             expect(actual is not None, f"no gradient reaches {name}: is something detached?")

@@ -19,7 +19,7 @@ from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
 from autograder.pages.feedback import FeedbackWriter
 from autograder.run.exchange_files import SECRET, secret_of, write_beside
-from autograder.run.recorder import open_gradebook
+from autograder.run.recorder import entered_marks
 from autograder.run.store import STORE, ResultStore
 
 
@@ -56,9 +56,7 @@ class FeedbackExporter(HTMLExporter):
         if result is None:
             raise UserError(f"{student}'s submission of {lab} has no result here: run Autograde first.")
         if lab not in self._marks:
-            with open_gradebook(lab, root) as gradebook:
-                gradebook.apply_policy()
-                self._marks[lab] = gradebook.all_marks()
+            self._marks[lab] = entered_marks(lab, root, [student])
         target = Path(converter._format_dest(lab, student))
         source = Path(converter._format_source(lab, student))
         beside = source if (source / SECRET).is_file() else target

@@ -6,7 +6,7 @@ import json
 import os
 import tomllib
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -29,7 +29,7 @@ from autograder.grading.submissions import Submission
 from autograder.pages.feedback import FeedbackWriter
 from autograder.results import FAULT_NOTE, SubmissionResult
 from autograder.run.exchange_files import SECRET, TIME, secret_of, write_beside
-from autograder.run.remarks import remarks
+from autograder.run.remarks import remarks, some
 from autograder.run.stale_pages import Files, digest_of_marks
 from autograder.run.store import ResultStore
 
@@ -46,6 +46,25 @@ def open_gradebook(lab: str, out: Path) -> GradebookWriter:
         if policy.has_late_rule(lab)
         else None,
     )
+
+
+def entered_marks(lab: str, out: Path, graded: Collection[str]) -> dict[str, TeacherMarks]:
+    """What people entered for the students ``graded``, by names as stored, with late penalties by the course's rules of today.
+
+    ``UserError`` where the gradebook or somebody's row is gone: with it late penalties and all that people entered would be.
+    """
+    path, marks = out / "gradebook.db", dict[str, TeacherMarks]()
+    if path.is_file():
+        with open_gradebook(lab, out) as gradebook:
+            gradebook.apply_policy()
+            marks = gradebook.all_marks()
+    lost = sorted(student for student in graded if storable(student) not in marks)
+    if lost:
+        raise UserError(
+            f"{path} holds nothing about {some(lost)}: put the gradebook back where it was, or run `autograder regrade`, which "
+            "makes a new one without the points that people had entered."
+        )
+    return marks
 
 
 class Recorder:

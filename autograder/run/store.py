@@ -66,7 +66,7 @@ class ResultStore:
             row = self._db.execute(
                 "SELECT result FROM results WHERE lab = ? AND student = ?", (lab, _encoded(student))
             ).fetchone()
-        return SubmissionResult.from_dict(json.loads(row[0])) if row else None
+            return SubmissionResult.from_dict(json.loads(row[0])) if row else None
 
     def times(self, lab: str) -> dict[str, str]:
         """student -> when the submission of the finished result came in ("" when nobody knows)."""
@@ -123,8 +123,8 @@ class ResultStore:
         """The context of the last run, to say what changed."""
         with self._database_errors():
             row = self._db.execute("SELECT context FROM contexts WHERE lab = ?", (lab,)).fetchone()
-        context: dict[str, Any] | None = json.loads(row[0]) if row else None
-        return context
+            context: dict[str, Any] | None = json.loads(row[0]) if row else None
+            return context
 
     def put_context(self, lab: str, context: dict[str, Any]) -> None:
         """Keep the context of this run."""
@@ -136,6 +136,10 @@ class ResultStore:
         """Raise the database's errors as a GradingError that says what to do."""
         try:
             yield
+        except (ValueError, KeyError, TypeError) as error:  # a row that is cut off, or is none of ours
+            raise GradingError(
+                f"The results in {self.path} are damaged: move the file away and grade again."
+            ) from error
         except (sqlite3.Error, OSError) as error:
             message = str(error).lower()
             if "locked" in message or "busy" in message:

@@ -17,7 +17,7 @@ from autograder.gradebook.final_points import TeacherMarks, final_points
 from autograder.gradebook.writer import marks_of
 from autograder.pages.report.term import Entry, Idea, Lab, Student, Term
 from autograder.results import SubmissionResult
-from autograder.run.recorder import open_gradebook
+from autograder.run.recorder import entered_marks
 from autograder.run.remarks import remarks, some
 from autograder.run.store import ResultStore
 
@@ -57,9 +57,7 @@ def _lab(
 ) -> tuple[Lab, list[tuple[str, Entry]]]:
     """A lab and the entries of its folders; the hints of the misconceptions that were seen are added."""
     lab_spec = spec(lab)
-    with open_gradebook(lab, out) as gradebook:
-        gradebook.apply_policy()
-        marks = gradebook.all_marks()
+    marks = entered_marks(lab, out, store.keys(lab))
     results, entries = [], []
     for result in store.all(lab):
         hints.update((q.misconception, q.hint or "") for q in result.questions if q.misconception)

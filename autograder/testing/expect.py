@@ -91,6 +91,25 @@ def expect_close(
     a, e = as_array(actual, what), np.asarray(expected.detach() if hasattr(expected, "detach") else expected)
     if a.shape != e.shape:
         raise Failed(f"{what} should have shape {_shape(e)}, but {shape_words(a.shape, e.shape)}")
+    _expect_values(a, e, what, f" ({{}} of {a.size} values differ)", rtol, atol)
+
+
+def expect_alike(
+    one: Any, other: Any, what: str = "the result", *, rtol: float = _RTOL, atol: float | None = None
+) -> None:
+    """Fail unless two values that the student's code returned are the same, as ``expect_close`` compares them.
+
+    Nothing is said of their shapes or sizes: both are the student's, who could spell a hidden input with them.
+    """
+    a, e = as_array(one, what), as_array(other, what)
+    expect(a.shape == e.shape, f"{what} should have the same shape both times")
+    _expect_values(a, e, what, "", rtol, atol)
+
+
+def _expect_values(
+    a: np.ndarray, e: np.ndarray, what: str, share: str, rtol: float, atol: float | None
+) -> None:
+    """Fail unless the values are close; ``share`` says how many are not, in one of four words."""
     if a.size == 0:
         return
     if a.dtype.kind in "fc" and not np.isnan(e).any() and np.isnan(a).any():
@@ -104,8 +123,9 @@ def expect_close(
             rtol, atol = max(rtol, _SINGLE[0]), max(atol, _SINGLE[1])
     wrong = ~np.isclose(a, e, rtol=rtol, atol=atol, equal_nan=True)
     if wrong.any():
-        share = "" if a.size == 1 else f" ({int(wrong.sum())} of {a.size} values differ)"
-        raise Failed(f"wrong values in {what}{share}")
+        count = int(wrong.sum())
+        word = "all" if count == a.size else "one" if count == 1 else "most" if 2 * count > a.size else "some"
+        raise Failed(f"wrong values in {what}{share.format(word) if a.size > 1 else ''}")
 
 
 #: All that a page says of a wrong shape: a shape spelt out could spell a hidden input.

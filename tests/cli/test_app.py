@@ -263,3 +263,17 @@ def test_a_python_that_leaves_out_assertions_is_refused() -> None:
         [sys.executable, "-O", "-m", "autograder.cli", "--help"], capture_output=True, text=True
     )
     assert done.returncode == 2 and "PYTHONOPTIMIZE" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_gradebook_or_a_row_that_is_gone_gives_nobody_full_points(graded, frozen):
+    out = graded / "out"
+    (out / "gradebook.db").unlink()
+    for words in (["export", "gradescope"], ["report"], ["feedback"], ["term"]):
+        lab = [] if words == ["term"] else ["01"]
+        done = command(*words, *lab, "--out", out, root=frozen)
+        assert done.returncode == 2 and "holds nothing about ada" in done.stderr
+        assert not (out / "gradebook.db").exists()
+    with sqlite3.connect(out / ".results.db") as store:
+        store.execute("UPDATE results SET result = substr(result, 1, 100) WHERE student = 'ada'")
+    done = command("export", "canvas", "01", "--out", out, root=frozen)
+    assert done.returncode == 2 and "are damaged" in done.stderr and "Traceback" not in done.stderr

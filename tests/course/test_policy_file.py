@@ -214,3 +214,18 @@ def test_a_due_date_outside_of_time_is_a_sentence_with_its_line(course_at, due):
     course_at(f"[labs.01]\ndue = {due}\n")
     with pytest.raises(UserError, match=r"line 2.*between the years"):
         settings()
+
+
+def test_an_empty_salt_is_no_secret(course_at, monkeypatch, tmp_path):
+    monkeypatch.delenv("COURSE_SALT", raising=False)
+    file = tmp_path / "salt"
+    monkeypatch.setenv("COURSE_SALT_FILE", str(file))
+    course_at("")
+    assert len(settings().salt) == 32 and file.read_text() == settings().salt
+    assert file.stat().st_mode & 0o777 == 0o600 and [path.name for path in tmp_path.glob("*salt*")] == [
+        "salt"
+    ]
+    file.write_text("\n")
+    course_at("")
+    with pytest.raises(UserError, match="is empty, so that everybody knows it"):
+        settings()

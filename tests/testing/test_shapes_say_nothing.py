@@ -1,0 +1,65 @@
+"""No sentence about a failed test repeats a shape or a size that the student chose: they could spell a hidden input."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.course.masters import all_labs, solution, source_of_import
+from autograder.sandbox.host.rpc import RpcClient
+from autograder.sandbox.host.student import Student
+from autograder.testing import run
+
+#: Sizes that no hidden test asks for.
+ODD = (7919, 6833)
+
+
+def spelt(value: Any, empty: bool) -> Any:
+    """The value with each array in it in a shape that spells something: without values, or with an axis more."""
+    if isinstance(value, (np.ndarray, torch.Tensor)):
+        if empty:
+            made = np.zeros((1, 0, *ODD))
+            return made if isinstance(value, np.ndarray) else torch.from_numpy(made)
+        return (
+            value[None].repeat(7919, 0)
+            if isinstance(value, np.ndarray)
+            else value[None].expand(7919, *value.shape)
+        )
+    if isinstance(value, (list, tuple)):
+        return type(value)(spelt(item, empty) for item in value)
+    if isinstance(value, dict):
+        return {key: spelt(item, empty) for key, item in value.items()}
+    return value
+
+
+@pytest.mark.parametrize("lab", [lab for lab in all_labs() if not source_of_import(lab)])
+def test_what_a_test_says_holds_no_size_of_the_students(lab: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each hidden test, with right answers up to some call and spelt ones from there on, or at that call alone."""
+    real, state = RpcClient.request, {"call": 0, "from": 0, "to": 0, "empty": True}
+
+    def request(self: RpcClient, *message: Any) -> Any:
+        result, contents, generator = real(self, *message)
+        state["call"] += 1
+        if state["from"] <= state["call"] <= state["to"]:
+            result = spelt(result, bool(state["empty"]))
+        return result, contents, generator
+
+    monkeypatch.setattr(RpcClient, "request", request)
+    monkeypatch.setattr(run, "_master_passes", lambda test: True)
+    said = set()
+    for question, tests in run.tests_of(lab).items():
+        for test in tests:
+            for first, last, empty in (
+                *((n, n, True) for n in range(1, 6)),
+                (1, 10**9, True),
+                (2, 10**9, False),
+            ):
+                state |= {"call": 0, "from": first, "to": last, "empty": empty}
+                done = run.run_test(test, Student.local_namespace(solution(lab), question))
+                if re.search(r"7919|6833", done.result.message):
+                    said.add((test.name, done.result.message))
+    assert sorted(said) == []
