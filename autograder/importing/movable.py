@@ -12,6 +12,7 @@ import builtins
 import importlib.util
 import re
 import symtable
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -146,7 +147,7 @@ def _names_of(cells: Sequence[NotebookNode]) -> Names:
 def _is_given(cell: NotebookNode, node: ast.stmt) -> bool:
     """Whether what a statement binds is the same whatever the student does: an import, or a given cell's plain definition."""
     if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return not is_solution(cell)
+        return not is_solution(cell) and getattr(node, "module", "") != "__future__"
     restored = is_locked(cell)  # a test cell is, too
     return restored and (isinstance(node, ast.FunctionDef) or _is_constant(node))
 
@@ -213,10 +214,22 @@ def without_magics(source: str) -> str:
 
 
 def _parsed(source: str) -> ast.Module | None:
+    """The syntax tree of a cell that Python compiles; ``await`` may stand in one."""
     try:
-        return ast.parse(source)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(source, "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+            return ast.parse(source)
     except (SyntaxError, ValueError):
         return None
+
+
+def _may_stand_in_a_function(tree: ast.Module) -> bool:
+    """Whether a cell's statements are Python inside a function, too: ``from __future__`` and others are not."""
+    inside = ast.parse("def test():\n    pass")
+    assert isinstance(inside.body[0], ast.FunctionDef)
+    inside.body[0].body += tree.body
+    return _parsed(ast.unparse(inside)) is not None
 
 
 def _free(source: str) -> set[str]:
@@ -314,6 +327,8 @@ def _reasons(
     if lasting_settings := {one for node in (tree, *used) for one in _sets(node, modules)}:
         yield f"it sets {_listed(lasting_settings)}, which would hold for the tests after it"
     yield from _identities(tree)
+    if not _may_stand_in_a_function(tree):
+        yield "it holds a statement that may stand in no function"
     for name in functions:
         if any(isinstance(node, ast.Name) and node.id == name and not fine for node, fine in _uses(tree)):
             yield f"it looks at the function {name} itself, not only at what it returns"
@@ -353,8 +368,17 @@ def _modules(tree: ast.Module, given: list[ast.stmt]) -> Iterator[str]:
             modules = [item.name for item in node.names] if isinstance(node, ast.Import) else []
         for module in modules:
             root = module.partition(".")[0]
-            if root in ("autograder", "coursekit") or not root or importlib.util.find_spec(root) is None:
+            if root == "__main__":
+                yield "it imports __main__, which is the notebook itself"
+            elif root in ("autograder", "coursekit") or not _is_installed(root):
                 yield f"it imports {module}, which is not installed here"
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return bool(module) and importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError, AttributeError):  # what stands in sys.modules need not come from a file
+        return False
 
 
 def _sets(tree: ast.AST, modules: set[str]) -> Iterator[str]:

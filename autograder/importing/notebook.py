@@ -64,7 +64,8 @@ def read_source(path: Path) -> NotebookNode:
 
 
 #: How nbgrader marks what students do not get: where it begins, and where it ends.
-_REGIONS = (("### BEGIN SOLUTION", "### END SOLUTION"), ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"))
+_HIDDEN = ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS")
+_REGIONS = (("### BEGIN SOLUTION", "### END SOLUTION"), _HIDDEN)
 #: More points than this no course gives for a cell.
 _MOST_POINTS = 1_000_000.0
 
@@ -241,12 +242,9 @@ def _as_test(cell: TestCell, moved: Sequence[TestCell]) -> str:
         for other in moved
     ):
         name += f"_{moved.index(cell)}"
-    tree = ast.parse(cell.source)
-    title = ast.get_docstring(tree)
-    lines = cell.source.splitlines()
-    if title is not None:
-        lines = [*lines[: tree.body[0].lineno - 1], *lines[tree.body[0].end_lineno or 0 :]]
-    body = "\n".join(lines).strip("\n")
+    title = _title(_shown(cell.source))
+    said = title is not None and title == _title(cell.source)
+    body = (_without_title(cell.source) if said else cell.source).strip("\n")
     title = _as_words(title or f"The cell {cell.grade_id}")
     borrowed = [f'{n} = student.function("{n}")' for n in cell.functions]
     borrowed += [f'{n} = student.value("{n}")' for n in cell.values]
@@ -259,6 +257,37 @@ def _as_test(cell: TestCell, moved: Sequence[TestCell]) -> str:
     return "\n".join([*head, *textwrap.indent("\n".join(borrowed), "    ").splitlines(), _indented(body)])
 
 
+def _shown(source: str) -> str:
+    """What a student's notebook holds of a test cell: not what stands between the marks of hidden tests."""
+    begin, end = _HIDDEN
+    lines, hidden = [], False
+    for line in source.split("\n"):
+        hidden = (hidden or begin in line) and end not in line
+        if not hidden and end not in line:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def _title(source: str) -> str | None:
+    """The docstring of a cell."""
+    try:
+        return ast.get_docstring(ast.parse(source))
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _without_title(source: str) -> str:
+    """A cell without the statement that is its docstring, and without the semicolon behind that: the rest of its line stays."""
+    title = ast.parse(source).body[0]
+    lines = source.encode().splitlines(
+        keepends=True
+    )  # places in a line are counted in bytes, and lines as Python does
+    last = (title.end_lineno or title.lineno) - 1
+    before = [*lines[: title.lineno - 1], lines[title.lineno - 1][: title.col_offset]]
+    rest = lines[last][title.end_col_offset :].decode().lstrip(" \t;\n\r")
+    return b"".join([*before, rest.encode(), *lines[last + 1 :]]).decode()
+
+
 def _as_words(text: str) -> str:
     """A text that may stand between three quotes."""
     return " ".join(text.split()).replace("\\", "/").replace('"""', "“”").rstrip('"')
@@ -268,7 +297,10 @@ def _indented(body: str) -> str:
     """The code one step further in: as it is written, or as Python writes it where a text of several lines would change."""
     plain = textwrap.indent(body, "    ")
     tree = ast.parse(body)
-    inside = ast.parse(f"if True:\n{plain}\n    pass").body[0]
+    try:
+        inside = ast.parse(f"if True:\n{plain}\n    pass").body[0]
+    except SyntaxError:  # a line that goes on behind a backslash
+        return textwrap.indent(ast.unparse(tree), "    ")
     assert isinstance(inside, ast.If)
     if ast.dump(ast.Module(inside.body[:-1], [])) == ast.dump(ast.Module(tree.body, [])):
         return plain

@@ -62,6 +62,12 @@ STAYS = {
     "from torch import set_num_threads\nset_num_threads(1)\nassert f(1) == 2": "sets set_num_threads",
     "if f(1) != 2:\n    exit()": "uses exit, which ends the process",
     "if f(1) != 2:\n    raise SystemExit('wrong')": "uses SystemExit, which ends the process",
+    "from __future__ import annotations\nassert f(1) == 2": "a statement that may stand in no function",
+    "import __main__\nassert f(1) == 2": "imports __main__, which is the notebook itself",
+    "from __main__ import f as g\nassert g(1) == 2": "imports __main__, which is the notebook itself",
+    "nonlocal rows\nassert f(1) == 2": "no plain Python",
+    "return\nassert f(1) == 2": "no plain Python",
+    "def g(a):\n    global a\nassert f(1) == 2": "no plain Python",
 }  # fmt: skip
 
 
@@ -98,6 +104,57 @@ def test_a_cell_that_only_calls_and_compares_moves_as_it_is_written(source):
 @pytest.mark.parametrize("source", STAYS)
 def test_a_cell_that_reaches_into_the_notebook_stays_and_says_why(source):
     assert STAYS[source] in judged(source)[0].reason
+
+
+ON_ONE_LINE = {
+    '"""Check f"""; assert f(3) == 9': "Check f",
+    '"""Check f""" ; assert f(3) == 9; assert f(4) == 16\nassert f(5) == 25': "Check f",
+    '("""Check"""\n " ä f") ; assert f("ä") == 9 # said': "Check ä f",
+    '"""Check f"""; \\\nassert f(3) == 9': "Check f",
+    '"""Check\x85f"""\nassert f(3) == 9': "Check f",
+    '"""Check\n\nf""";\nassert f(3) == 9': "Check f",
+    '# Here:\n"Check f"\nassert f(3) == 9': "Check f",
+}
+
+
+@pytest.mark.parametrize("source", ON_ONE_LINE)
+def test_what_stands_on_the_title_s_line_is_tested_too(source):
+    verdict, found, names = judged(source)
+    assert verdict.reason == ""
+    [*_, test] = ast.parse(tests_text("20_x", "hw/x", found[1:], names)).body
+    assert ast.get_docstring(test) == ON_ONE_LINE[source]
+    asserts = [ast.unparse(node) for node in ast.parse(source).body if isinstance(node, ast.Assert)]
+    assert [ast.unparse(node) for node in test.body if isinstance(node, ast.Assert)] == asserts
+
+
+BEGIN, END = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
+HIDDEN_TITLES = {
+    f'{BEGIN}\n"""secret: f(7)"""\n{END}\nassert f(3) == 9': "The cell t1",
+    f'"""Check f\n{BEGIN}\nsecret: f(7)\n{END}\n"""\nassert f(3) == 9': "Check f",
+    f'{BEGIN}\n"""secret: f(7)"""; assert f(7)\n{END}\n"""Check f"""\nassert f(3) == 9': "Check f",
+    f'{BEGIN}\nassert f(7)\n{END}\n"""Check f"""\nassert f(3) == 9': "Check f",
+}
+
+
+@pytest.mark.parametrize("source", HIDDEN_TITLES)
+def test_a_title_says_nothing_that_students_do_not_read_in_their_notebook(source):
+    verdict, found, names = judged(source)
+    assert verdict.reason == ""
+    [*_, test] = ast.parse(tests_text("20_x", "hw/x", found[1:], names)).body
+    assert ast.get_docstring(test) == HIDDEN_TITLES[source]
+    assert ast.unparse(test).count("assert") == source.count("assert")
+
+
+def test_a_cell_that_python_does_not_compile_is_nobodys_traceback():
+    cells = [
+        ANSWER,
+        cell("code", "nonlocal x\nfrom __future__ import nothing", "given", locked=True),
+        cell("code", "from __future__ import annotations\nimport abc", "future", locked=True),
+        checking("t1", 1, "assert f(annotations) and abc"),
+    ]
+    found, names = read_cells(cells)
+    assert found[0].values == ("annotations",)
+    compile(tests_text("20_x", "hw/x", found, names), "test", "exec")
 
 
 def test_a_name_that_a_later_cell_reads_stays_where_it_is():
