@@ -10,13 +10,21 @@ from coursekit.checks.api import Hint, close, ensure, numbers, public_check
 from coursekit.checks.break_it import impostor
 
 FORBIDDEN = {
-    "one_hot": ("torch.nn.functional.one_hot", "sklearn.preprocessing.OneHotEncoder"),
+    "one_hot": (
+        "torch.nn.functional.one_hot",
+        "sklearn.preprocessing.OneHotEncoder",
+        "sklearn.preprocessing.LabelBinarizer",
+        "sklearn.preprocessing.label_binarize",
+    ),
     "logsumexp": (
         "numpy.logaddexp",
         "scipy.special.logsumexp",
         "torch.logsumexp",
         "torch.logaddexp",
         "Tensor.logsumexp",
+        "scipy.special.log_softmax",
+        "torch.log_softmax",
+        "Tensor.log_softmax",
     ),
     "softmax": (
         "scipy.special.softmax",
@@ -27,6 +35,10 @@ FORBIDDEN = {
         "torch.nn.functional.log_softmax",
         "Tensor.softmax",
         "Tensor.log_softmax",
+        "torch.nn.functional.softmin",
+        "torch.nn.Softmin",
+        "torch.distributions.Categorical",
+        "sklearn.utils.extmath.softmax",
     ),
     "cross_entropy": (
         "torch.nn.functional.cross_entropy",

@@ -10,7 +10,7 @@ from coursekit.checks.api import close, ensure, numbers, public_check
 from coursekit.checks.break_it import impostor
 
 FORBIDDEN = {
-    "binary_code": ("numpy.unpackbits", "numpy.binary_repr"),
+    "binary_code": ("numpy.unpackbits", "numpy.binary_repr", "numpy.base_repr"),
 }
 
 _SIN1, _COS1 = 0.8414709848, 0.5403023059

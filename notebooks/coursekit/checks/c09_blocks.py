@@ -20,6 +20,12 @@ _NORMS = (
     "torch.nn.functional.layer_norm",
     "torch.layer_norm",
     "torch.native_layer_norm",
+    "torch.nn.GroupNorm",
+    "torch.nn.functional.group_norm",
+    "torch.nn.InstanceNorm1d",
+    "torch.nn.functional.instance_norm",
+    "torch.nn.BatchNorm1d",
+    "torch.nn.functional.batch_norm",
 )
 _LAYERS = tuple(
     f"torch.nn.{home}{name}"
