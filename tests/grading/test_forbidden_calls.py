@@ -198,3 +198,112 @@ def test_the_mask_that_lies_in_a_forbidden_class_is_no_use_of_it():
     mask = "from torch import nn\nmask = nn.Transformer.generate_square_subsequent_mask(3)"
     assert used_in(mask, ("torch.nn.Transformer",)) == ()
     assert used_in("from torch import nn\nmodel = nn.Transformer(8)", ("torch.nn.Transformer",)) != ()
+
+
+FUNCTIONAL = "import torch.nn.functional as F\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        FUNCTIONAL + "name = 'softmax'\ndef f(x): return getattr(F, name)(x)",
+        FUNCTIONAL
+        + "def f(x):\n    for name in ('relu', 'softmax'):\n        x = getattr(F, name)(x)\n    return x",
+        FUNCTIONAL + "def get(name): return getattr(F, name)\ndef f(x): return get('softmax')(x)",
+        FUNCTIONAL + "def f(x, name='softmax'): return getattr(F, name)(x)",
+        FUNCTIONAL + "get = lambda name: vars(F)[name]\ndef f(x): return get('softmax')(x)",
+        FUNCTIONAL
+        + "class A:\n    def __init__(self, name): self.name = name\n    def go(self, x): return getattr(F, self.name)(x)\nA('softmax')",
+        FUNCTIONAL + "def f(x): return F.__dict__.get('softmax')(x)",
+        FUNCTIONAL + "def use(home, x): return getattr(home, 'softmax')(x)\ndef f(x): return use(F, x)",
+        FUNCTIONAL + "def f(x): return [(G := F), x][1] + G.softmax(x)",
+        FUNCTIONAL + "def f(x): return F.relu.__globals__['softmax'](x)",
+        "code = 'import torch.nn.functional as F'\nexec(code)\ndef f(x): return F.softmax(x)",
+        "def f(x): return __import__('torch').nn.functional.softmax(x)",
+        "def f(x): return eval('__import__(\"torch\")').nn.functional.softmax(x)",
+        "from sys import modules\ndef f(x): return modules['torch.nn.functional'].softmax(x)",
+        "def f(x):\n    import torch.nn.functional as G\n    def g(): return G.softmax(x)\n    return g()",
+    ],
+)
+def test_a_text_that_comes_to_what_fetches_by_it_is_found(source):
+    assert "torch.nn.functional.softmax" in used_in(source, NAMES)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import torch\ndef f(x):\n    'What they call torch.softmax'\n    return getattr(x, 'shape', None)",
+        "import torch, re\npattern = re.compile('softmax')\ndef f(x): return 'softmax', pattern, vars(x)",
+        "import torch\ndef f(x): return torch.exp(getattr(x, 'softmax_', x)), 'softmax'",
+        "import torch\ndef f(self): return 'softmax', self.__dict__['softmax'], [*self.modules()]",
+        "def f(x):\n    def g():\n        from scipy.special import softmax\n    softmax = x\n    return softmax",
+        "from scipy.special import softmax\ndef f(softmax): return softmax + 1",
+        "from scipy.special import softmax\ndef f(x): return [softmax for softmax in x]",
+        "from types import SimpleNamespace as Box\nbox = Box(softmax=abs)\ndef f(x): return box.softmax(x)",
+        "def f(x): return x\nf.softmax = True",
+    ],
+)
+def test_a_name_has_a_scope_and_a_text_that_nothing_fetches_by_is_a_text(source):
+    assert used_in(source, NAMES) == ()
+
+
+def test_a_variable_is_not_what_the_notebook_imports_under_its_name():
+    from torch import softmax
+
+    source = "def f(x):\n    softmax = x + 1\n    return softmax"
+    assert used_in(source, NAMES, {"softmax": softmax}) == ()
+    assert used_in("def f(x): return softmax(x)", NAMES, {"softmax": softmax})
+
+
+OWN = "def softmax(x):\n    e = np.exp(x)\n    return e / e.sum()"
+READY = "def softmax(x):\n    return special.softmax(x)"
+KEPT = "__graded_softmax__ = globals().get('softmax')"
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_used"),
+    [
+        (["from scipy import special", READY, OWN], False),
+        (["from scipy import special", OWN, READY], True),
+        (["from scipy import special", OWN, KEPT, READY], False),
+        (["from scipy import special", READY, KEPT, OWN], True),
+        ([OWN, "from scipy.special import softmax"], True),
+        ([OWN, "from scipy.special import *"], True),
+        (["from scipy.special import *", OWN], False),
+        (["from scipy.special import *\nlibrary = softmax\ndef softmax(x): return library(x)"], True),
+        (["from scipy import special", READY, f"try:\n    {OWN.replace(chr(10), chr(10) + '    ')}\nfinally:\n    pass"], False),
+        (["from scipy import special", READY, f"if fast:\n    {OWN.replace(chr(10), chr(10) + '    ')}"], True),
+        ([OWN, "from scipy import special\nfor x in (1, 2):\n    expected = special.softmax(x)"], False),
+        ([OWN + "\nfrom scipy import special\nsoftmax.other = special.softmax"], False),
+        (["from scipy import special\ndef softmax(x): return softmax.other(x)\nsoftmax.other = special.softmax"], True),
+        (["from scipy import special\ndef choose():\n    global lib\n    lib = special.softmax\nchoose()\ndef softmax(x): return lib(x)"], True),
+        (["from scipy import special\nwith open('x') as f:\n    lib = special.softmax\ndef softmax(x): return lib(x)"], True),
+        (["from scipy import special\nlib = special.softmax\n%time lib = abs\ndef softmax(x): return lib(x)"], False),
+        (["x = softmax\n" * 3 + OWN + "\nx += 1"], False),
+    ],
+)  # fmt: skip
+def test_what_a_name_stands_for_when_it_is_called_counts(cells, is_used):
+    from autograder.grading.forbidden_calls import forbidden_used
+
+    assert bool(forbidden_used("00_warm_up", "softmax", cells)) is is_used
+
+
+def test_twins_of_a_forbidden_function_are_on_its_list():
+    from coursekit.checks.api import forbidden_calls
+
+    from autograder.grading.forbidden_calls import forbidden_used
+
+    twins = {
+        ("00_warm_up", "softmax"): ["torch.nn.Softmin", "torch.distributions.Categorical", "sklearn.utils.extmath.softmax"],
+        ("00_warm_up", "logsumexp"): ["torch.nn.functional.log_softmax"],
+        ("04_tokenizer", "utf8_encode"): ["codecs.iterencode", "urllib.parse.urlencode", "os.fsencode", "pickle.dumps"],
+        ("05_word2vec", "cbow_backward"): ["torch.func.linearize", "torch.func.hessian", "torch.func.grad", "torch.func.vjp"],
+        ("06_positions", "binary_code"): ["numpy.base_repr"],
+        ("09_blocks", "LayerNorm"): ["torch.nn.GroupNorm", "torch.group_norm", "torch.nn.functional.instance_norm"],
+    }  # fmt: skip
+    for (lab, question), names in twins.items():
+        for name in names:
+            module, _, leaf = name.rpartition(".")
+            cell = f"import {module} as library\ndef {question}(x): return library.{leaf}(x)"
+            assert forbidden_used(lab, question, [cell]), name
+            assert used_in(cell, forbidden_calls(lab, question)), name
