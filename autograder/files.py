@@ -233,6 +233,6 @@ def digest_of(paths: Iterable[Path]) -> str:
         files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
         for file in files:
             if "__pycache__" not in file.parts:
-                digest.update(str(file.relative_to(path.parent)).encode() + b"\0")
+                digest.update(os.fsencode(file.relative_to(path.parent)) + b"\0")
                 digest.update(hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()

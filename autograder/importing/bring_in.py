@@ -188,13 +188,16 @@ def _free_name(path: Path, name: str | None) -> str:
 def _data_beside(folder: Path, root: Path) -> tuple[list[Path], list[str]]:
     """What lies beside a notebook and becomes its lab's data, which every student's code may read, and what does not, with the reason.
 
-    Never the course.
+    Never the course, and nothing that a link leads to: that may be anywhere.
     """
     beside, left = [], []
     for path in sorted(folder.iterdir()):
         if path.name[:1] == "." or path.name == "__pycache__" or path.suffix == ".ipynb":
             continue
-        size = sum(file.stat().st_size for file in files_below(path))
+        if path.is_symlink():
+            left.append(f"{path.name} (a link)")
+            continue
+        size = sum(file.lstat().st_size for file in files_below(path))
         if not path.is_file() and not path.is_dir():
             left.append(f"{path.name} (no file)")
         elif size >= _FILE_SIZE:
@@ -219,17 +222,19 @@ def _left_out_below(path: Path) -> Iterator[str]:
         folders[:] = [name for name in folders if name not in unwanted]
         for name in sorted(unwanted):
             if name[:1] != "." and name != "__pycache__":
-                why = "another notebook" if name.endswith(".ipynb") else "no file"
+                is_link = Path(folder, name).is_symlink()
+                why = "another notebook" if name.endswith(".ipynb") else "a link" if is_link else "no file"
                 yield f"{Path(folder, name).relative_to(path.parent)} ({why})"
 
 
 def _unwanted(folder: str, names: list[str]) -> set[str]:
-    """What of a folder is no data: caches, hidden files, other notebooks, and what is neither file nor folder."""
+    """What of a folder is no data: caches, hidden files, other notebooks, links, and what is neither file nor folder."""
     return {
         name
         for name in names
         if name[:1] == "."
         or name == "__pycache__"
         or name.endswith(".ipynb")
+        or Path(folder, name).is_symlink()
         or not (Path(folder, name).is_file() or Path(folder, name).is_dir())
     }

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import json
 import os
+import shutil
 
 import nbformat
 import pytest
 
 from autograder.errors import UserError
-from autograder.importing.bring_in import _data_beside
+from autograder.files import digest_of
+from autograder.importing.bring_in import _data_beside, _unwanted
 from autograder.importing.movable import test_cells_of as read_cells
 from autograder.importing.notebook import master_text, read_source, tests_text
 from tests.fixtures.nbgrader_course import answer, cell, checking, notebook, source_notebook
@@ -269,7 +271,7 @@ def test_the_course_never_becomes_the_data_of_an_imported_lab(tmp_path, inside):
     (own / "gone").symlink_to("nowhere")
     taken, left = _data_beside(own, course)
     assert taken == [own / "numbers.csv"]
-    assert left == ["gone (no file)", "large.bin (73 MB; at most 67 MB)", "pipe (no file)"]
+    assert left == ["gone (a link)", "large.bin (73 MB; at most 67 MB)", "pipe (no file)"]
 
 
 def _broken(**cell):
@@ -364,5 +366,27 @@ def test_what_is_not_taken_from_beside_a_notebook_is_said(tmp_path):
     beside, left = _data_beside(tmp_path, tmp_path / "course")
     assert [path.name for path in beside] == ["more", "numbers.txt"]
     assert left == [
-        "coursekit (a bundle has its own)", "kit.zip (a bundle has its own)", "more/gone (no file)", "more/old.ipynb (another notebook)",
+        "coursekit (a bundle has its own)", "kit.zip (a bundle has its own)", "more/gone (a link)", "more/old.ipynb (another notebook)",
     ]  # fmt: skip
+
+
+def test_no_link_beside_a_notebook_brings_anything_of_elsewhere(tmp_path):
+    """The course's own tests, say; nor itself, without end. A name that is not UTF-8 is a name."""
+    own, elsewhere = tmp_path / "own", tmp_path / "elsewhere"
+    (own / "data").mkdir(parents=True)
+    elsewhere.mkdir()
+    (elsewhere / "secret.py").write_text("1")
+    (own / "data" / os.fsdecode(b"bad\xff.txt")).write_text("1")
+    for link, target in (
+        ("tests", elsewhere),
+        ("data/tests", elsewhere),
+        ("data/self", "."),
+        ("file.py", elsewhere / "secret.py"),
+    ):
+        (own / link).symlink_to(target)
+    beside, left = _data_beside(own, tmp_path / "course")
+    assert [path.name for path in beside] == ["data"]
+    assert sorted(left) == ["data/self (a link)", "data/tests (a link)", "file.py (a link)", "tests (a link)"]
+    shutil.copytree(own / "data", tmp_path / "copy", ignore=_unwanted)
+    assert [os.fsencode(path.name) for path in (tmp_path / "copy").iterdir()] == [b"bad\xff.txt"]
+    assert len(digest_of([tmp_path / "copy"])) == 64
