@@ -100,6 +100,7 @@ def _in_zip(source: Path | io.BytesIO, where: str, notes: list[str]) -> Iterator
     except _DAMAGED as error:
         raise Refused(f"{where}the zip is damaged ({error}).") from None
     unread: dict[str, list[str]] = defaultdict(list)
+    held: dict[tuple[str, ...], Entry] = {}
     for info in archive.infolist():
         if info.filename.endswith("/"):
             continue
@@ -118,7 +119,12 @@ def _in_zip(source: Path | io.BytesIO, where: str, notes: list[str]) -> Iterator
             unread[of].append(f"Not read: {where}{shortened(str(refused))}")
             continue
         if not any(_IGNORED.match(part) for part in parts):
-            yield Entry(parts, _zip_time(info), _zip_reader(archive, info, where))
+            if parts in held:
+                unread["" if where else parts[0]].append(
+                    f"{where}{shortened(info.filename)} is in the zip more than once: the last was taken."
+                )
+            held[parts] = Entry(parts, _zip_time(info), _zip_reader(archive, info, where))
+    yield from held.values()
     for some in unread.values():
         notes += first_of(some)
 
