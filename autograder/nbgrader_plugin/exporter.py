@@ -17,10 +17,12 @@ from typing import Any
 import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbgrader.converters.base import NbGraderException
+from sqlalchemy.engine import make_url
 
 from autograder.course.masters import all_labs
 from autograder.errors import UserError
 from autograder.files import parse_time, timestamp_in
+from autograder.nbgrader_plugin.formgrader import address_of
 from autograder.run.store import ResultStore
 
 _NOTHING = "This submission could not be read, and there is nothing to show. {notes}"
@@ -108,10 +110,9 @@ def _places(converter: Any, lab: str) -> tuple[Path, Path]:
     usual = os.path.join("{nbgrader_step}", "{student_id}", "{assignment_id}")
     if course.directory_structure != usual or course.autograded_directory != "autograded":
         raise UserError("Grading in the sandbox needs nbgrader's usual folders: submitted and autograded.")
-    if course.db_url not in (
-        f"sqlite:///{place / 'gradebook.db'}" for place in (root, Path(course.root).absolute())
-    ):
-        raise UserError(f"Grading in the sandbox writes {root / 'gradebook.db'}: leave db_url as it is.")
+    ours = [address_of(place / "gradebook.db") for place in (root, Path(course.root).absolute())]
+    if make_url(course.db_url) not in map(make_url, ours):
+        raise UserError(f"Grading in the sandbox writes {root / 'gradebook.db'}: let db_url be {ours[0]}.")
     return root, root / course.submitted_directory
 
 

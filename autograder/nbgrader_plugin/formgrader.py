@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from sqlalchemy.engine import URL
+
 from autograder.errors import UserError
 from autograder.files import write_atomically
 
@@ -28,6 +30,11 @@ c.FormgradeExtension.debug = False
 """
 
 
+def address_of(database: Path) -> str:
+    """A database's address as SQLAlchemy reads it: some characters of a path mean something else there."""
+    return URL.create("sqlite", database=str(database)).render_as_string()
+
+
 def configure(out: Path) -> Path:
     """Write ``nbgrader_config.py`` into a graded folder and return the folder. ``UserError`` when it holds none."""
     from autograder.course.masters import course_root
@@ -40,7 +47,7 @@ def configure(out: Path) -> Path:
         root=str(out),
         source=str(course_root() / "solutions"),
         submitted=str(beside if beside.is_dir() and not (out / "submitted").is_dir() else out / "submitted"),
-        database=f"sqlite:///{out / 'gradebook.db'}",
+        database=address_of(out / "gradebook.db"),
     )
     write_atomically(out / "nbgrader_config.py", text)
     return out
