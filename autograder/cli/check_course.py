@@ -24,6 +24,7 @@ from autograder.course.policy_file import (
     settings,
     spec,
 )
+from autograder.files import parse_time, timestamp_in
 from autograder.results import ISOLATION
 
 #: Where a true time can come from, for people.
@@ -104,7 +105,7 @@ def _without_a_time(submitted: Path, lab: str) -> str:
     """Of how many submissions nobody knows the time."""
     handed_in = list(submitted.glob(f"*/{lab}/*.ipynb"))
     folders = {path.parent for path in handed_in}
-    without = sum(not (folder / "timestamp.txt").is_file() for folder in folders)
+    without = sum(parse_time(timestamp_in(folder)) is None for folder in folders)
     return f"{without} of {len(folders)}" if folders else ""
 
 

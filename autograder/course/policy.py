@@ -23,8 +23,18 @@ from pydantic import (
 from autograder.results import ISOLATION
 from autograder.sandbox.limits import Limits
 
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Percent = Annotated[float, Field(ge=0, le=100)]
+
+def _no_switch(value: Any) -> Any:
+    """``true`` would pass for 1."""
+    if isinstance(value, bool):
+        raise ValueError("true and false are no numbers")
+    return value
+
+
+Number = Annotated[float, BeforeValidator(_no_switch)]
+Whole = Annotated[int, BeforeValidator(_no_switch)]
+Percent = Annotated[Number, Field(ge=0, le=100)]
+Days = Annotated[Number, Field(gt=0, le=366)]
 
 
 def _end_of_day(value: Any) -> Any:
@@ -50,7 +60,7 @@ def _of_our_time(value: datetime) -> datetime:
 
 DueDate = Annotated[datetime, BeforeValidator(_end_of_day), AfterValidator(_of_our_time)]
 #: A new due date, or a number of days on top of the lab's.
-Extension = DueDate | Annotated[float, Field(gt=0, le=366)]
+Extension = DueDate | Days
 #: One name, or several.
 Names = tuple[Annotated[str, Field(min_length=1)], ...]
 
@@ -61,15 +71,21 @@ class _Strict(BaseModel):
     model_config = _STRICT
 
 
+#: A limit's unit -> the most that it may be: more is a slip, and some of it no machine can count.
+_MOST_OF = {"_seconds": 604_800, "_bytes": 1 << 50, "": 1_000_000}
+
+
+def _limit(name: str, kind: Any) -> Any:
+    most = next(most for unit, most in _MOST_OF.items() if name.endswith(unit))
+    return Annotated[kind, Field(gt=0, le=most)]
+
+
 #: Any of the sandbox's limits; what is not said stays as it is.
 LimitsPolicy: Any = create_model(
     "LimitsPolicy",
     __config__=_STRICT,
     **{
-        field.name: (
-            (Annotated[int, Field(gt=0)] if field.type == "int" else Positive) | None,
-            None,
-        )
+        field.name: (_limit(field.name, Whole if field.type == "int" else Number) | None, None)
         for field in fields(Limits)
     },
 )  # type: ignore[call-overload]
@@ -80,7 +96,7 @@ class LatePolicy(_Strict):
 
     percent_per_day: Percent
     at_most_percent: Percent = 100.0
-    grace_minutes: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    grace_minutes: Annotated[Number, Field(ge=0, allow_inf_nan=False)] = 0.0
 
     def penalty(self, score: float, seconds_late: float) -> float | None:
         """The points that are taken off ``score``; None for nothing."""
@@ -96,9 +112,9 @@ class LivePolicy(_Strict):
     #: When students see verdicts: all at once, at once but only which questions are right, or once the lab has closed.
     verdicts: Literal["at once", "pass or fail", "after closing"] = "at once"
     #: How often each student may hand in a lab; None: as often as they like.
-    attempts: Annotated[int, Field(gt=0)] | None = None
+    attempts: Annotated[Whole, Field(gt=0)] | None = None
     #: How long a student waits between two attempts.
-    pause_minutes: Annotated[float, Field(ge=0, le=10_080)] = 0.0
+    pause_minutes: Annotated[Number, Field(ge=0, le=10_080)] = 0.0
     #: Which attempt is graded for good.
     counts: Literal["best", "last"] = "best"
 
@@ -112,7 +128,7 @@ class LabPolicy(_Strict):
     late: LatePolicy | None = None
     limits: LimitsPolicy = LimitsPolicy()
     #: Points of a question or of a written answer, where they are not to be the master's.
-    points: dict[str, Annotated[float, Field(ge=0, le=1_000_000)]] = {}
+    points: dict[str, Annotated[Number, Field(ge=0, le=1_000_000)]] = {}
     #: Library functions that a question forbids on top of what its public check says.
     forbid: dict[str, Names] = {}
     extensions: dict[str, Extension] = {}
@@ -140,7 +156,7 @@ class Settings(_Strict):
     late: LatePolicy | None = None
     limits: LimitsPolicy = LimitsPolicy()
     #: Students who get so many days more for every lab.
-    extensions: dict[str, Annotated[float, Field(gt=0, le=366)]] = {}
+    extensions: dict[str, Days] = {}
     live: LivePolicy = LivePolicy()
     #: Who sees the lecturer's and the teaching team's screens, by their names on the hub.
     team: tuple[str, ...] = ()
@@ -225,7 +241,16 @@ class Settings(_Strict):
         if isinstance(own, datetime):
             due = self.due(lab)
             return self._utc(own) - due if due is not None else None
-        return timedelta(days=own) if own is not None else None
+        return self.longer(lab, own) if own is not None else None
+
+    def longer(self, lab: str, days: float) -> timedelta:
+        """So many days more for a lab, by the course's clock: due at the same hour where summer time ends or begins in between."""
+        due, whole = self.due(lab), timedelta(days=int(days))
+        if due is None:
+            return timedelta(days=days)
+        local = self.local(due)
+        moved = self._utc((local + whole).replace(fold=local.fold)) - due
+        return moved + (timedelta(days=days) - whole)
 
     def penalty(self, lab: str, score: float, seconds_late: float) -> float | None:
         """The points that lateness takes off, all of them once the lab has closed; None for nothing."""

@@ -122,11 +122,11 @@ def extension_of(lab: str, student: str) -> timedelta | None:
     """
     given = extensions.granted(extensions_file(), lab)
     if names := meant(given, student):
-        return timedelta(days=given[names[-1]]) if given[names[-1]] else None
+        return settings().longer(lab, given[names[-1]]) if given[names[-1]] else None
     if names := meant(settings().extended(lab), student):
         return settings().extension(lab, names[-1])
     person = class_list().of_folder(student)
-    return timedelta(days=person.extension) if person is not None and person.extension else None
+    return settings().longer(lab, person.extension) if person is not None and person.extension else None
 
 
 @cache

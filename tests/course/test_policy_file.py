@@ -157,6 +157,65 @@ def test_check_course_shows_the_courses_own_clock_in_summer_and_winter(course_at
     assert "2026-07-01 23:30" in said.getvalue() and heading in said.getvalue()
 
 
+def test_check_course_counts_a_time_that_nobody_can_read_as_no_time(course_at, tmp_path):
+    course_at("")
+    for student, text in (("ada", "2026-10-01 12:00:00 UTC"), ("bo", "garbage"), ("cy", "")):
+        folder = tmp_path / student / LAB
+        folder.mkdir(parents=True)
+        (folder / f"{LAB}.ipynb").write_text("{}")
+        if text:
+            (folder / "timestamp.txt").write_text(text)
+    rows = {row["lab"]: row for row in check_course.show(Console(file=StringIO()), tmp_path)}
+    assert rows[LAB]["without a time"] == "2 of 3"
+
+
+@pytest.mark.parametrize(
+    ("due", "until"),
+    [
+        ("2026-10-24", "2026-10-27 23:59:59+01:00"),  # summer time ends on the 25th
+        ("2026-03-28", "2026-03-31 23:59:59+02:00"),  # and begins on the 29th
+        ("2026-10-25T00:30:00Z", "2026-10-28 02:30:00+01:00"),
+        ("2026-10-25T01:30:00Z", "2026-10-28 02:30:00+01:00"),  # an hour later, by the same clock
+        ("2026-07-01", "2026-07-04 23:59:59+02:00"),
+    ],
+)
+def test_an_extension_ends_at_the_same_hour_whatever_the_clocks_were_put_to(
+    course_at, tmp_path, monkeypatch, due, until
+):
+    (tmp_path / "roster.csv").write_text("student,extension\ncy,3\n")
+    monkeypatch.setenv("COURSE_ROSTER", str(tmp_path / "roster.csv"))
+    course_at(f'timezone = "Europe/Berlin"\n[labs.01]\ndue = {due}\n[extensions]\nada = 3\n')
+    policy_file.extensions_file().write_text("lab,student,days\n01,bo,3\n")
+    for student in ("ada", "bo", "cy"):
+        longer = policy_file.extension_of(LAB, student)
+        assert str(settings().local(settings().due(LAB) + longer)) == until
+
+
+def test_part_of_a_day_is_part_of_24_hours_also_while_the_clocks_are_put_back(course_at):
+    course_at('timezone = "Europe/Berlin"\n[labs.01]\ndue = 2026-10-25T01:30:00Z\n')  # the second 02:30
+    assert settings().longer(LAB, 0.5) == timedelta(hours=12)
+    assert settings().longer("02_dirichlet_map", 2.5) == timedelta(days=2.5), "no due date, no clock"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[limits]\ntotal_seconds = 1e300\n",
+        "[limits]\nmemory_bytes = 99999999999999999999\n",
+        "[limits]\nprocesses = 99999999999999999999\n",
+        "[limits]\ncell_seconds = true\n",
+        "[extensions]\nada = true\n",
+        "[late]\npercent_per_day = true\n",
+        "[live]\nattempts = true\n",
+        "[labs.01]\npoints = { normalise_rows = true }\n",
+    ],
+)
+def test_what_is_no_number_or_more_than_a_machine_can_count_is_a_sentence_with_its_line(course_at, text):
+    course_at(text)
+    with pytest.raises(UserError, match=r"line 2"):
+        settings()
+
+
 def test_an_extension_is_a_date_for_one_lab_or_days_for_all(course_at):
     course_at(COURSE)
     policy = settings()
