@@ -10,7 +10,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.course.lists import CsvList, folded, number_in, read_list, same_name
+from autograder.course.lists import (
+    POINTS_POSSIBLE,
+    TEST_STUDENT,
+    CsvList,
+    folded,
+    number_in,
+    read_list,
+    same_name,
+)
 from autograder.errors import UserError
 
 
@@ -104,12 +112,14 @@ def read_class_list(path: Path) -> ClassList:
     table = read_list(path)
     people, notes = [], list(table.notes)
     for number, row in enumerate(table.rows, start=2):
-        if table.is_canvas and ("points possible" in folded(row[0]) or not table.value(row, "canvas's ID")):
-            continue  # Canvas's rows about the assignments
-        if table.is_canvas and folded(row[0]) == "student, test":
+        if table.is_person(row):
+            people.append(_person(table, row, number))
+        elif folded(row[0]) == TEST_STUDENT:
             notes.append(f"{path.name}: Canvas's test student is not counted.")
-            continue
-        people.append(_person(table, row, number))
+        elif folded(row[0]) not in ("", POINTS_POSSIBLE):
+            notes.append(
+                f"{path.name}: row {number}, “{row[0].strip()}”, has no number or login of Canvas's and is not counted."
+            )
     _refuse_doubles(people, path)
     if not people:
         raise UserError(f"The class list {path} names nobody: its columns are {table.shown_header}.")

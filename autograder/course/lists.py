@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from autograder.errors import UserError
@@ -96,6 +98,10 @@ ROLES: dict[str, tuple[str, ...]] = {
 NO = frozenset({"no", "nein", "non", "nao", "nee", "nie"})
 #: What stands in place of a name in the row of Canvas's export that holds each assignment's points.
 POINTS_POSSIBLE = "points possible"
+#: The student that each course of Canvas's has, for its teachers to try things.
+TEST_STUDENT = "student, test"
+#: Names that a sentence lists.
+NAMED = 10
 #: What Moodle puts before the number of a participant: ``hiddenuser`` of mod/assign.
 PARTICIPANT = (
     "Participant", "Teilnehmer/in", "Participante", "Partecipante", "Deelnemer", "Uczestnik",
@@ -170,13 +176,26 @@ class CsvList:
         """Whether this is Canvas's own gradebook export: there “Student” is a name, and “ID” Canvas's number."""
         return bool(self.header) and folded(self.header[0]) == "student" and "id" in map(folded, self.header)
 
+    def is_person(self, row: Sequence[str]) -> bool:
+        """Whether the row is somebody's. Canvas's rows about the assignments have no number and no login, its test student has."""
+        if not self.is_canvas:
+            return True
+        known = any(self.value(row, role) for role in ("canvas's ID", "sis id", "login"))
+        return known and folded(row[0]) != TEST_STUDENT
+
+    @cached_property
+    def points_possible(self) -> tuple[str, ...] | None:
+        """The row of Canvas's list that holds each assignment's points: known by what it lacks, for a person may be called so."""
+        rows = (row for row in self.rows if folded(row[0]) == POINTS_POSSIBLE and not self.is_person(row))
+        return next(rows, None) if self.is_canvas else None
+
     @property
     def shown_header(self) -> str:
         """The first columns, for sentences."""
         few = ", ".join(f"“{name}”" for name in self.header[:8])
         return few + (" …" if len(self.header) > 8 else "")
 
-    @property
+    @cached_property
     def decimal_comma(self) -> bool:
         """Whether the system that wrote the list writes numbers with a decimal comma.
 
@@ -185,7 +204,7 @@ class CsvList:
         """
         own = [c for c, name in enumerate(self.header) if folded(name) in _NAMES["grade"] | _NAMES["maximum"]]
         numbers = [row[c] for row in self.rows for c in own]
-        numbers += [cell for row in self.rows if folded(row[0]) == POINTS_POSSIBLE for cell in row[1:]]
+        numbers += [cell for cell in (self.points_possible or ())[1:] if not may_be_thousands(cell)]
         if not any(_separator_in(number) for number in numbers):
             columns = [list(column) for column in zip(*self.rows, strict=True)] if self.rows else []
             for name, column in zip(self.header, columns, strict=False):
@@ -260,11 +279,22 @@ def _decoded(raw: bytes, path: Path) -> tuple[str, tuple[str, ...]]:
 
 
 def number_in(text: str) -> float | None:
-    """A number with a decimal point or comma; None for anything else."""
+    """A number with a decimal point or comma, as programs write it (1e-05); None for anything else."""
     clean = text.strip().removesuffix("%").strip()
-    if not re.fullmatch(r"-?\d+([.,]\d+)?", clean):
+    if not re.fullmatch(r"-?\d+([.,]\d+)?([eE][+-]?\d+)?", clean):
         return None
-    return float(clean.replace(",", "."))
+    number = float(clean.replace(",", "."))
+    return number if math.isfinite(number) else None
+
+
+def may_be_thousands(text: str) -> bool:
+    """Whether a point or comma may part thousands, as Canvas writes them: “1,000”."""
+    return re.fullmatch(r"[1-9]\d{0,2}([.,]\d{3})+", text.strip()) is not None
+
+
+def some(names: Sequence[str]) -> str:
+    """The first names and how many more there are, for sentences."""
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 def number_of_participant(text: str) -> str:

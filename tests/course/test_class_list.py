@@ -48,6 +48,15 @@ def test_canvass_export_is_a_class_list(tmp_path: Path) -> None:
     assert people.notes == ("r.csv: Canvas's test student is not counted.",)
 
 
+def test_whoever_has_a_number_on_canvass_list_is_in_the_class_whatever_they_are_called(
+    tmp_path: Path,
+) -> None:
+    text = CANVAS + '"Points Possible, Ada",5,S5,pp,A,\nPoints Possible,6,S6,pp2,A,\n"Nobody, At All",,,,A,\n'
+    people = read_class_list(put(tmp_path / "r.csv", text))
+    assert [person.student for person in people.people] == ["ada", "niels", "pp", "pp2"]
+    assert any("row 8, “Nobody, At All”, has no number or login" in note for note in people.notes)
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
 def test_moodles_list_is_one_in_any_language_and_encoding(tmp_path: Path, encoding: str) -> None:
     text = MOODLE if encoding != "cp1252" else MOODLE.replace("Łukasz", "Jörg")
