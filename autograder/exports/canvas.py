@@ -1,8 +1,8 @@
 """Canvas's gradebook CSV: its five columns about the student, the assignment, and the points possible.
 
 The format is that of Canvas's own export, as lib/gradebook_importer.rb @00b222d7 reads it: a student is found by ID, SIS
-User ID or SIS Login ID (and, failing those, by name), the assignment by the number in brackets after its name, and the
-row of points possible sets the assignment's own. A column with “Current Grade” in its name is left alone: ours says
+User ID or SIS Login ID (and, failing those, by name), the assignment by the number in brackets after its name, and a row
+whose name holds “Points Possible” sets the assignment's own. A column with “Current Grade” in its name is left alone: ours says
 there what a grade still lacks.
 """
 
@@ -11,13 +11,18 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from autograder.course.lists import POINTS_POSSIBLE, CsvList, folded, number_in
+from autograder.course.lists import CsvList, folded, may_be_thousands, number_in, some
 from autograder.errors import UserError
-from autograder.exports.matching import is_numbered, match
+from autograder.exports.matching import is_numbered, match, no_result
 from autograder.exports.rows import Exported, Grades
-from autograder.exports.tables import write_table
+from autograder.exports.tables import about_keys, write_table
+from autograder.pages.render import points
 
 WHO = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+#: Those by which Canvas finds people.
+_KEYS = (1, 2, 3)
+#: What Canvas takes a row for its own by, whoever is called so.
+_RESERVED = "Points Possible"
 #: Canvas's importer passes over it.
 REMARK = "Current Grade: what it lacks"
 
@@ -35,21 +40,15 @@ def write(grades: Grades, out: Path) -> Exported:
         )
     assignment = _assignment(grades, table)
     whose = match("canvas", table, grades.by_student, grades.people)
-    most = _possible(table, assignment)
+    possible, most, about = _possible(grades, table, assignment)
     rows = [
         [*_who(table, row), grades.number(student.points, most), student.remark]
         for position, row in enumerate(table.rows)
         if position in whose.students
         for student in [grades.by_student[whose.students[position]]]
     ]
-    header = [*WHO, assignment or grades.spec.name, REMARK]
-    write_table(path, header, [_possible_row(grades, most), *rows], table.separator)
-    notes = [*table.notes, *whose.notes(path.name), *grades.scaled_note(most, "Canvas")]
-    if assignment is None:
-        notes.append(
-            f"The list has no column “{grades.spec.name} (number)”: Canvas will offer to make this assignment."
-        )
-    return Exported((path,), tuple(notes))
+    notes = _write(path, assignment or grades.spec.name, possible, rows, table.separator)
+    return Exported((path,), (*table.notes, *whose.notes(path.name), *notes, *about))
 
 
 def _without_export(grades: Grades, path: Path) -> Exported:
@@ -73,8 +72,10 @@ def _without_export(grades: Grades, path: Path) -> Exported:
             f"Nobody can say which student of Canvas's “{lost[0]}” is: give Canvas's own gradebook export with --roster, "
             "or a class list in course.toml."
         )
-    write_table(path, [*WHO, grades.spec.name, REMARK], [_possible_row(grades, None), *rows])
-    notes = [f"Not on the class list, and so not in {path.name}: {', '.join(lost[:5])}."] if lost else []
+    notes = [f"Not on the class list, and so not in {path.name}: {some(lost)}."] if lost else []
+    if absent := grades.people.absent(grades.by_student):
+        notes.append(no_result("On the class list", [person.student for person in absent]))
+    notes += _write(path, grades.spec.name, grades.number(grades.max_points), rows)
     if not grades.people:
         notes.append(
             "The folders' names were taken for login names: Canvas's own export as --roster is surer."
@@ -82,9 +83,21 @@ def _without_export(grades: Grades, path: Path) -> Exported:
     return Exported((path,), tuple(notes))
 
 
-def _possible_row(grades: Grades, most: float | None) -> list[str]:
-    possible = grades.number(grades.max_points, most)
-    return ["    Points Possible", "", "", "", "", possible, "(read only)"]
+def _write(
+    path: Path, assignment: str, possible: str, rows: list[list[str]], separator: str = ","
+) -> list[str]:
+    """Write the file; sentences about whom Canvas would not find, or would take for something else."""
+    mistaken = [row[0] for row in rows if _RESERVED in row[0]]
+    for row in rows:
+        row[0] = row[0].replace(_RESERVED, _RESERVED.capitalize())
+    points_row = [f"    {_RESERVED}", "", "", "", "", possible, "(read only)"]
+    write_table(path, [*WHO, assignment, REMARK], [points_row, *rows], separator, _KEYS)
+    notes = [*about_keys(rows, _KEYS, "Canvas", path)]
+    if mistaken:
+        notes.append(
+            f"Canvas takes a row whose name holds “{_RESERVED}” for its own, so these names have a small p: {some(mistaken)}."
+        )
+    return notes
 
 
 def _who(table: CsvList, row: tuple[str, ...]) -> list[str]:
@@ -96,20 +109,33 @@ def _who(table: CsvList, row: tuple[str, ...]) -> list[str]:
 def _assignment(grades: Grades, table: CsvList) -> str | None:
     """The assignment's column: Canvas's own, number and all, where the list has it."""
     names = {folded(grades.spec.name), folded(grades.spec.title)}
-    for column in table.header:
-        numbered = re.fullmatch(r"(.*) \(\d+\)", column)
-        if numbered and folded(numbered.group(1)) in names:
-            return column
-    return None
+    found = [
+        column
+        for column in table.header
+        if (numbered := re.fullmatch(r"(.*) \(\d+\)", column)) and folded(numbered.group(1)) in names
+    ]
+    if len(found) > 1:
+        raise UserError(
+            f"The list {table.path} has two columns for the lab, “{found[0]}” and “{found[1]}”: delete the one that does not count."
+        )
+    return found[0] if found else None
 
 
-def _possible(table: CsvList, assignment: str | None) -> float | None:
-    """The points that Canvas has for the assignment (None: it does not say)."""
+def _possible(
+    grades: Grades, table: CsvList, assignment: str | None
+) -> tuple[str, float | None, tuple[str, ...]]:
+    """The cell of points possible, what grades are scaled to (None: nothing), and a sentence where that is not the lab's points."""
     if assignment is None:
-        return None
-    column = table.header.index(assignment)
-    for row in table.rows:
-        if POINTS_POSSIBLE in folded(row[0]):
-            most = number_in(row[column])
-            return most if most else None
-    return None
+        offer = f"The list has no column “{grades.spec.name} (number)”: Canvas will offer to make this assignment."
+        return grades.number(grades.max_points), None, (offer,)
+    row = table.points_possible
+    cell = row[table.header.index(assignment)].strip() if row is not None else ""
+    most = None if may_be_thousands(cell) else number_in(cell)
+    if most is not None and most > 0:
+        return grades.number(grades.max_points, most), most, grades.scaled_note(most, "Canvas")
+    said = f"has “{cell}”" if cell else "does not say what Canvas has"
+    kept = (
+        f"The list {said} as the points possible of “{assignment}”, and nothing can be scaled to that: the grades are of "
+        f"{points(grades.max_points)} points, and Canvas keeps what it has."
+    )
+    return cell, None, (kept,)

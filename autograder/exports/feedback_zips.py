@@ -14,9 +14,9 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from autograder.course.lists import number_of_participant, same_name
+from autograder.course.lists import number_of_participant, same_name, some
 from autograder.errors import UserError
-from autograder.exports.matching import match
+from autograder.exports.matching import match, no_result
 from autograder.exports.rows import Exported, Grades
 from autograder.files import write_atomically
 from autograder.pages.feedback import FeedbackWriter
@@ -50,6 +50,7 @@ def write_canvas(grades: Grades, out: Path) -> Exported:
         )
     names: dict[str, str] = {}
     renamed: dict[str, str] = {}
+    strangers: dict[str, None] = {}
     for name, number, path in sorted(grades.download, key=lambda one: _attachment(one[2])):
         student, person = f"{name}_{number}", grades.people.of_canvas(number)
         if person is not None and person.name and not same_name(person.name, name):
@@ -60,7 +61,9 @@ def write_canvas(grades: Grades, out: Path) -> Exported:
         elif person is not None:
             student = person.student
         uploaded = _UPLOADED.match(path)
-        if student in grades.by_student and uploaded:
+        if student not in grades.by_student:
+            strangers[student] = None
+        elif uploaded:
             names[student] = f"{uploaded['who']}_feedback_{grades.spec.name}.html"
     if renamed and 2 * len(renamed) > len({number for _, number, _ in grades.download}):
         raise UserError(next(iter(renamed.values())))
@@ -70,14 +73,14 @@ def write_canvas(grades: Grades, out: Path) -> Exported:
         )
     lost = [row.student for row in grades.rows if row.student not in names]
     zip_path = _write(grades, names, out / f"canvas-feedback-{grades.spec.name}.zip")
-    notes = (
-        (
-            f"Not in the download, or not under a name that can be theirs only, and so not in {zip_path.name}: {', '.join(lost[:5])}.",
+    notes = []
+    if lost:
+        notes.append(
+            f"Not in the download, or not under a name that can be theirs only, and so not in {zip_path.name}: {some(lost)}."
         )
-        if lost
-        else ()
-    )
-    return Exported((zip_path,), notes)
+    if strangers:
+        notes.append(no_result("In the download", list(strangers)))
+    return Exported((zip_path,), tuple(notes))
 
 
 def _attachment(path: str) -> int:

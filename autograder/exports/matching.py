@@ -18,6 +18,7 @@ from autograder.course.lists import (
     folded,
     number_of_participant,
     same_name,
+    some,
 )
 from autograder.errors import UserError
 
@@ -40,23 +41,32 @@ class Match:
     renamed: list[str] = field(default_factory=list)
     #: Those who share a row with somebody, and of whom nothing surer says whose it is.
     doubled: list[str] = field(default_factory=list)
+    #: Those of the list of whom there is no result.
+    without: list[str] = field(default_factory=list)
 
     def notes(self, where: str) -> tuple[str, ...]:
-        """Sentences about those who have no row, and those found by name."""
+        """Sentences about those who have no row, those found by name, and those who have no result."""
         sentences = []
         if self.lost:
-            sentences.append(f"Not found on the list, and so not in {where}: {_some(self.lost)}.")
+            sentences.append(f"Not found on the list, and so not in {where}: {some(self.lost)}.")
         if self.renamed:
             sentences.append(
-                f"Of another name on the list than their number or address says, and so not in {where}: {_some(self.renamed)}."
+                f"Of another name on the list than their number or address says, and so not in {where}: {some(self.renamed)}."
             )
         if self.doubled:
             sentences.append(
-                f"Two or more for one row of the list, and so not in {where}: {_some(self.doubled)}."
+                f"Two or more for one row of the list, and so not in {where}: {some(self.doubled)}."
             )
         if self.by_name:
-            sentences.append(f"Found by the full name alone, which one row has: {_some(self.by_name)}.")
+            sentences.append(f"Found by the full name alone, which one row has: {some(self.by_name)}.")
+        if self.without:
+            sentences.append(no_result("On the list", self.without))
         return tuple(sentences)
+
+
+def no_result(where: str, names: Sequence[str]) -> str:
+    """The sentence about people whom a system knows and of whom there is nothing here."""
+    return f"{where}, but no result here is theirs: {some(names)}."
 
 
 def is_numbered(student: str) -> bool:
@@ -90,11 +100,16 @@ def match(system: str, table: CsvList, students: Iterable[str], people: ClassLis
         else:
             claims.setdefault(row, []).append((student, by_name))
     _give_rows(result, claims, table)
+    result.without = [
+        rows.called(position)
+        for position, row in enumerate(table.rows)
+        if position not in result.students and table.is_person(row)
+    ]
     if contradiction is not None and len(result.renamed) >= len(result.students):
         raise contradiction
     if names and not result.students:
         raise UserError(
-            f"None of the {len(names)} students is on the list {table.path}: looked for {_some(names[:3])} in its columns "
+            f"None of the {len(names)} students is on the list {table.path}: looked for {some(names[:3])} in its columns "
             f"{table.shown_header}, whose first row is {rows.first}. Nothing was written."
         )
     return result
@@ -142,6 +157,10 @@ class _Rows:
         row = self.table.rows[0] if self.table.rows else ()
         return ", ".join(f"“{cell[:40]}”" for cell in row[:5]) or "not there"
 
+    def called(self, position: int) -> str:
+        """What a row calls its person, for sentences: the name, or else the first thing that it says."""
+        return self.names[position] or next(filter(str.strip, self.table.rows[position]), "")
+
     def of(self, student: str, people: ClassList) -> tuple[int | None, bool]:
         """The student's row, and whether the name alone says so."""
         person = people.of_folder(student)
@@ -178,7 +197,3 @@ class _Rows:
             f"address, {number or student}, is of “{student}”: the list is another assignment's or another course's, "
             "and nothing was written."
         )
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.course.lists import NO, CsvList, folded, number_in
+from autograder.course.lists import NO, CsvList, folded, number_in, some
 from autograder.errors import UserError
-from autograder.exports.matching import match
+from autograder.exports.matching import match, no_result
 from autograder.exports.rows import Exported, Grades
-from autograder.exports.tables import write_table
+from autograder.exports.tables import about_keys, write_table
 
 #: The import asks which column is which; these are English whatever Moodle speaks.
 WHO = ("Username", "ID number", "Email address")
@@ -25,11 +25,11 @@ def write_grades(grades: Grades, out: Path) -> Exported:
     path = out / f"moodle-{grades.spec.name}.csv"
     header = [*WHO, grades.spec.name, f"{grades.spec.name} feedback", "what the grade lacks"]
     rows, notes = (_from_list if grades.roster is not None else _from_class_list)(grades, path)
-    write_table(path, header, rows, grades.roster.separator if grades.roster is not None else ",")
-    most = grades.number(grades.max_points)
-    return Exported(
-        (path,), (*notes, f"The grades are of {most} points: let Moodle's grade item have that maximum.")
-    )
+    separator = grades.roster.separator if grades.roster is not None else ","
+    keys = range(len(WHO))
+    write_table(path, header, rows, separator, keys)
+    most = f"The grades are of {grades.number(grades.max_points)} points: let Moodle's grade item have that maximum."
+    return Exported((path,), (*notes, *about_keys(rows, keys, "Moodle", path), most))
 
 
 def _from_list(grades: Grades, path: Path) -> tuple[list[list[str]], tuple[str, ...]]:
@@ -68,9 +68,10 @@ def _from_class_list(grades: Grades, path: Path) -> tuple[list[list[str]], tuple
         [p.username, p.id_number, p.email, grades.number(row.points), row.summary_html, row.remark]
         for row, p in known
     ]
-    return rows, (
-        f"Not on the class list, and so not in {path.name}: {', '.join(lost[:5])}.",
-    ) if lost else ()
+    notes = [f"Not on the class list, and so not in {path.name}: {some(lost)}."] if lost else []
+    if absent := grades.people.absent(grades.by_student):
+        notes.append(no_result("On the class list", [person.student for person in absent]))
+    return rows, tuple(notes)
 
 
 def write_worksheet(grades: Grades, out: Path) -> Exported:
@@ -115,7 +116,7 @@ def write_worksheet(grades: Grades, out: Path) -> Exported:
 def _maximum(table: CsvList, row: tuple[str, ...]) -> float | None:
     """The row's maximum grade (None: the worksheet does not say)."""
     most = number_in(table.value(row, "maximum"))
-    return most if most else None
+    return most if most is not None and most > 0 else None
 
 
 def _about_maximum(grades: Grades, student: str, earned: float, most: float | None) -> tuple[str, ...]:

@@ -1,24 +1,63 @@
-"""Writes the CSV files that learning systems read: no cell is taken for a formula."""
+"""Writes the CSV files that learning systems read: no cell does anything in a spreadsheet, and people are found."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
+from autograder.course.lists import some
 from autograder.course.safe_cells import safe_cell
 from autograder.files import write_atomically
 
+#: A user name, an address or a number that a spreadsheet takes for a formula, and that can do nothing there but look different.
+_HARMLESS = re.compile(r"[=+\-@][\w.\-@]*")
+
 
 def write_table(
-    path: Path, header: Sequence[str], rows: Iterable[Sequence[str]], separator: str = ","
+    path: Path,
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    separator: str = ",",
+    keys: Collection[int] = (),
 ) -> Path:
-    """Write a CSV file in UTF-8, every cell made safe. Raises GradingError. Returns the path."""
+    """Write a CSV file in UTF-8, every cell made safe. Raises GradingError. Returns the path.
+
+    ``keys`` are the columns by which a system finds people: see ``about_keys``.
+    """
     text = io.StringIO()
     writer = csv.writer(text, delimiter=separator, lineterminator="\r\n")
     writer.writerow([safe_cell(cell) for cell in header])
     for row in rows:
-        writer.writerow([safe_cell(cell) for cell in row])
+        writer.writerow(
+            [_key(cell) if number in keys else safe_cell(cell) for number, cell in enumerate(row)]
+        )
     write_atomically(path, text.getvalue())
     return path
+
+
+def about_keys(
+    rows: Iterable[Sequence[str]], keys: Collection[int], system: str, path: Path
+) -> tuple[str, ...]:
+    """Sentences about the words by which a system finds people, where a spreadsheet takes them for formulas."""
+    words = dict.fromkeys(row[key] for row in rows for key in keys)
+    kept = [word for word in words if word == _key(word) != safe_cell(word)]
+    changed = [word for word in words if word != _key(word)]
+    sentences = []
+    if kept:
+        sentences.append(
+            f"A spreadsheet takes {some(kept)} for formulas: import {path.name} as it is, and save it with no spreadsheet before."
+        )
+    if changed:
+        sentences.append(
+            f"{system} will find nobody by {some(changed)}, which a spreadsheet could run and {path.name} therefore has changed: "
+            "if no other column finds them, enter their grades by hand."
+        )
+    return tuple(sentences)
+
+
+def _key(word: str) -> str:
+    """A word by which a system finds somebody: as it is, where that harms nobody."""
+    return word if _HARMLESS.fullmatch(word) else safe_cell(word)

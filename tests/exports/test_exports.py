@@ -72,7 +72,10 @@ def test_canvas_keeps_its_own_students_and_its_own_assignment_number(
         ["Bohr, Niels", "4712", "S2", "bohr", "B", "1", ""],
     ], "a student without a result keeps the grade Canvas has"
     assert table(made.paths[0])[0][-2] == "00_warm_up (991)"
-    assert made.notes == ("Not found on the list, and so not in canvas-00_warm_up.csv: stranger.",)
+    assert made.notes == (
+        "Not found on the list, and so not in canvas-00_warm_up.csv: stranger.",
+        "On the list, but no result here is theirs: Curie, Marie.",
+    )
     roster.write_text(roster.read_text().replace("00_warm_up (991)", "Homework 1 (991)"))
     assert "will offer to make" in export("canvas", results, spec, tmp_path, roster=roster).notes[-1]
 
@@ -226,6 +229,26 @@ def test_no_hostile_name_becomes_a_formula_or_leaves_the_folder(
                     cell.lstrip()[:1] in ("=", "+", "-", "@", "＝") and cell != "-" for cell in row
                 )
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]
+
+
+@pytest.mark.parametrize("form", ["canvas", "moodle"])
+def test_words_by_which_people_are_found_stay_where_no_spreadsheet_could_run_them(
+    tmp_path: Path, spec: LabSpec, make_result: Make, course_at, monkeypatch, form: str
+) -> None:
+    people = tmp_path / "people.csv"
+    people.write_text(
+        "student,username,ID number,email\nben,-ben,-17-3,+ben@u.edu\nemma,@emma,@S2,e@u.edu\nzoe,=SUM(A1),S3,=z|x\n"
+    )
+    monkeypatch.setenv("COURSE_ROSTER", str(people))
+    course_at("")
+    made = export(form, [make_result(name) for name in ("ben", "emma", "zoe")], spec, tmp_path)
+    cells = {cell for row in table(made.paths[0]) for cell in row}
+    assert {"-ben", "-17-3", "@emma", "@S2"} <= cells and "'=SUM(A1)" in cells and "=SUM(A1)" not in cells
+    assert ("+ben@u.edu" in cells) == (form == "moodle")
+    [kept] = [note for note in made.notes if "save it with no spreadsheet before" in note]
+    assert all(word in kept for word in ("-ben", "-17-3", "@emma", "@S2")) and "=SUM" not in kept
+    [lost] = [note for note in made.notes if "will find nobody by =SUM(A1)" in note]
+    assert "-ben" not in lost and ("=z|x" in lost) == (form == "moodle")
 
 
 @given(st.text())

@@ -13,6 +13,7 @@ from autograder.course.lab import LabSpec
 from autograder.course.lists import read_list
 from autograder.errors import UserError
 from autograder.exports import export
+from autograder.exports.canvas import REMARK
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.results import SubmissionResult
 
@@ -259,3 +260,107 @@ def test_a_lab_without_points_is_scaled_to_no_maximum(
             tmp_path,
             roster=put(tmp_path / "w.csv", rows),
         )
+
+
+@pytest.mark.parametrize("form", ["canvas", "moodle", "canvas-feedback"])
+def test_where_a_sentence_names_the_first_of_many_it_says_how_many_more_there_are(
+    tmp_path: Path, spec: LabSpec, make_result: Make, course_at, monkeypatch, form: str
+) -> None:
+    monkeypatch.setenv(
+        "COURSE_ROSTER", str(put(tmp_path / "r.csv", [["student", "username"], ["ada", "ada"]]))
+    )
+    course_at("")
+    results = [make_result("ada"), *(make_result(f"stranger{number}") for number in range(33))]
+    read = [("ada", "1", "ada_1_5_x.ipynb")] if form == "canvas-feedback" else []
+    if read:
+        results[0] = make_result("ada_1")
+    made = export(form, results, spec, tmp_path, download=read)
+    assert any("stranger9 and 23 more." in note for note in made.notes)
+
+
+CANVAS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", f"{LAB} (9)"]
+
+
+def test_people_of_the_systems_list_without_a_result_are_named_and_rows_of_the_systems_own_are_no_people(
+    tmp_path: Path, spec: LabSpec, make_result: Make
+) -> None:
+    canvas = [
+        CANVAS,
+        ["", "", "", "", "", "Manual Posting"],
+        ["    Points Possible", "", "", "", "", "10"],
+        ["Lovelace, Ada", "1", "S1", "ada", "A", ""],
+        ["Zed, Zed", "9", "S9", "zed", "A", "7"],
+        ["Student, Test", "10", "", "cafe", "A", ""],
+    ]
+    worksheet = [["Identifier", "Full name", "Grade"], ["Participant 1", "Ada", ""], ["Participant 9", "Zed Zed", "7"]]  # fmt: skip
+    moodle = [["Username", "Email address"], ["ada", "a@u"], ["zed", "z@u"]]
+    for form, rows, student, name in (
+        ("canvas", canvas, "ada", "Zed, Zed"),
+        ("moodle-worksheet", worksheet, "Ada_1", "Zed Zed"),
+        ("moodle-feedback", worksheet, "Ada_1", "Zed Zed"),
+        ("moodle", moodle, "ada", "zed"),
+    ):
+        listed = put(tmp_path / f"{form}.csv", rows)
+        made = export(form, [make_result(student)], spec, tmp_path / "out", roster=listed)
+        assert f"On the list, but no result here is theirs: {name}." in made.notes, form
+
+
+def test_people_of_the_class_list_and_of_the_download_without_a_result_are_named(
+    tmp_path: Path, spec: LabSpec, make_result: Make, course_at, monkeypatch
+) -> None:
+    listed = put(tmp_path / "r.csv", [["student", "username"], ["ada", "ada"], ["zed", "zed"]])
+    monkeypatch.setenv("COURSE_ROSTER", str(listed))
+    course_at("")
+    for form in ("canvas", "moodle"):
+        made = export(form, [make_result("ada")], spec, tmp_path)
+        assert "On the class list, but no result here is theirs: zed." in made.notes
+    read = [("ada", "1", "ada_1_5_x.ipynb"), ("zed", "9", "zed_9_6_x.ipynb")]
+    made = export("canvas-feedback", [make_result("ada_1")], spec, tmp_path, download=read)
+    assert made.notes == ("In the download, but no result here is theirs: zed_9.",)
+
+
+def test_two_columns_that_could_be_the_labs_are_refused(
+    tmp_path: Path, spec: LabSpec, make_result: Make
+) -> None:
+    for other in (LAB, spec.title):
+        rows = [[*CANVAS, f"{other} (222)"], ["Lovelace, Ada", "1", "", "ada", "A", "", ""]]
+        with pytest.raises(
+            UserError, match=rf"two columns for the lab, “{LAB} \(9\)” and .*222.*: delete the one"
+        ):
+            export("canvas", [make_result("ada")], spec, tmp_path, roster=put(tmp_path / "c.csv", rows))
+    assert [path.name for path in tmp_path.iterdir()] == ["c.csv"]
+
+
+@pytest.mark.parametrize("cell", ["0", "1,000.00", "1,000", "1.000", "", "-5", "1e999", None])
+def test_points_possible_that_nothing_can_be_scaled_to_stay_as_canvas_has_them(
+    tmp_path: Path, spec: LabSpec, make_result: Make, cell: str | None
+) -> None:
+    possible = [] if cell is None else [["    Points Possible", "", "", "", "", cell]]
+    rows = [CANVAS, *possible, ["Lovelace, Ada", "1", "S1", "ada", "A", ""]]
+    listed = put(tmp_path / "c.csv", rows)
+    made = export("canvas", [make_result("ada", 4, 2.5)], spec, tmp_path, roster=listed)
+    assert [row[5] for row in table(made.paths[0])[1:]] == [cell or "", "6.5"]
+    [note] = made.notes
+    assert "nothing can be scaled to that: the grades are of 10 points, and Canvas keeps what it has" in note
+    assert (f"“{cell}”" if cell else "does not say") in note
+
+
+def test_a_student_called_points_possible_is_a_student_and_sets_nobodys_points(
+    tmp_path: Path, spec: LabSpec, make_result: Make
+) -> None:
+    """Canvas's importer takes every row whose name holds these words for the assignment's own."""
+    rows = [
+        CANVAS,
+        ["Points Possible, Ada", "1", "S1", "ada", "A", "3"],
+        ["Points Possible", "2", "S2", "bo", "A", "4"],
+        ["    Points Possible", "", "", "", "", "20"],
+    ]
+    results = [make_result("ada", 4, 2.5), make_result("bo", 1, 1)]
+    made = export("canvas", results, spec, tmp_path, roster=put(tmp_path / "c.csv", rows))
+    assert table(made.paths[0]) == [
+        [*CANVAS, REMARK],
+        ["    Points Possible", "", "", "", "", "20", "(read only)"],
+        ["Points possible, Ada", "1", "S1", "ada", "A", "13", ""],
+        ["Points possible", "2", "S2", "bo", "A", "4", ""],
+    ]
+    assert any("small p: Points Possible, Ada, Points Possible." in note for note in made.notes)
