@@ -138,4 +138,4 @@ def _possible(
         f"The list {said} as the points possible of “{assignment}”, and nothing can be scaled to that: the grades are of "
         f"{points(grades.max_points)} points, and Canvas keeps what it has."
     )
-    return cell, None, (kept,)
+    return "", None, (kept,)  # an empty cell changes nothing there

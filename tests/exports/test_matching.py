@@ -332,14 +332,14 @@ def test_two_columns_that_could_be_the_labs_are_refused(
 
 
 @pytest.mark.parametrize("cell", ["0", "1,000.00", "1,000", "1.000", "", "-5", "1e999", None])
-def test_points_possible_that_nothing_can_be_scaled_to_stay_as_canvas_has_them(
+def test_points_possible_that_nothing_can_be_scaled_to_stay_what_canvas_has(
     tmp_path: Path, spec: LabSpec, make_result: Make, cell: str | None
 ) -> None:
     possible = [] if cell is None else [["    Points Possible", "", "", "", "", cell]]
     rows = [CANVAS, *possible, ["Lovelace, Ada", "1", "S1", "ada", "A", ""]]
     listed = put(tmp_path / "c.csv", rows)
     made = export("canvas", [make_result("ada", 4, 2.5)], spec, tmp_path, roster=listed)
-    assert [row[5] for row in table(made.paths[0])[1:]] == [cell or "", "6.5"]
+    assert [row[5] for row in table(made.paths[0])[1:]] == ["", "6.5"]
     [note] = made.notes
     assert "nothing can be scaled to that: the grades are of 10 points, and Canvas keeps what it has" in note
     assert (f"“{cell}”" if cell else "does not say") in note
