@@ -96,10 +96,22 @@ def collect(
     if kind not in ("auto", *KINDS):
         raise GradingError(f"There is no kind of download “{kind}”: choose one of auto, {', '.join(KINDS)}.")
     notes: list[str] = []
-    listed = without_wrapper(entries(source, notes), lab)
-    kind, why = kind_and_why(listed) if kind == "auto" else (kind, "as you said")
     read = read_times(times, settings().timezone) if times is not None else None
     people, logins = class_list(), read.logins if read is not None else {}
+
+    def is_owner(top: str) -> bool:
+        ends = (top[at + 1 :] for at, letter in enumerate(top) if letter == "-")  # assignment-login
+        return (
+            any(map(people.find, (top, *ends)))
+            or (read is not None and read.names(top))
+            or (submitted / folder_name(top)).is_dir()
+        )
+
+    def is_clone(path: str) -> bool:
+        return (source / path / ".git").exists()
+
+    listed = without_wrapper(entries(source, notes), lab, kind, notes, is_owner, is_clone)
+    kind, why = kind_and_why(listed) if kind == "auto" else (kind, "as you said")
     repositories = (
         whose_repositories(listed, logins, notes, lambda login: people.find(login) is not None)
         if kind == "classroom"

@@ -95,6 +95,11 @@ class Times:
                 found[row.repository].add(row.login)
         return {repository: min(logins) for repository, logins in found.items() if len(logins) == 1}
 
+    def names(self, word: str) -> bool:
+        """Whether a row is of somebody, or of a repository, that is called so."""
+        one = folded(word)
+        return any(one in (folded(row.student), row.login, row.repository, *row.words) for row in self.rows)
+
     def of(
         self, one: Owned, person: Person | None, kind: str, folder: str, *, exact: bool = False
     ) -> datetime | None:

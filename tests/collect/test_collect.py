@@ -463,3 +463,75 @@ def test_one_repository_that_is_called_like_the_lab_makes_no_student_of_the_clas
     assert done.kind == "canvas" and set(done.students) == {"ada_1", "bo_2", "cleo_3"}
     own = folder_of(tmp_path / "b", {f"ada/{LAB}/{LAB}.ipynb": "ada"})
     assert collect(own, out / "own", LAB).students == ("ada",)
+
+
+def listing(path: Path, course_at, text: str) -> None:
+    """The course gets a class list."""
+    path.write_text(text)
+    course_at(f'roster = "{path}"')
+
+
+@pytest.mark.parametrize(
+    "path", [f"olga/silva/{LAB}.ipynb", f"olga/silva/work/{LAB}.ipynb", "olga/silva.ipynb"]
+)
+def test_who_is_collected_alone_takes_no_classmates_place_by_a_folders_name(tmp_path, out, path):
+    collect(zip_of(tmp_path / "all.zip", {f"{who}/{LAB}.ipynb": who for who in ("silva", "ada")}), out, LAB)
+    late = collect(zip_of(tmp_path / "late.zip", {path: "olga"}), out, LAB)
+    assert submitted(out) == {"silva": "silva", "ada": "ada", "olga": "olga"}
+    assert (
+        path.count("/") == 1
+        or "“olga” is the download's only folder, and was taken for one student's." in late.notes
+    )
+
+
+def test_nor_does_one_repository_alone_whatever_lies_in_it(tmp_path, out, course_at):
+    two = {f"lab-olga/{who}/{LAB}.ipynb": who for who in ("silva", "ada")}
+    marked = folder_of(tmp_path / "marked", two | {"lab-olga/.github/workflows/x.yml": ""})
+    assert collect(marked, out / "1", LAB).students == ("lab-olga",)
+    assert collect(folder_of(tmp_path / "bare", two), out / "2", LAB, kind="classroom").students == (
+        "lab-olga",
+    )
+    cloned = folder_of(tmp_path / "cloned", two | {"lab-olga/.git/HEAD": ""})
+    assert collect(cloned, out / "3", LAB).students == ("lab-olga",)
+    clones = folder_of(tmp_path / "all", {f"dl/lab-{who}/{LAB}.ipynb": who for who in ("silva", "ada")})
+    for who in ("silva", "ada"):
+        (clones / "dl" / f"lab-{who}" / ".git").mkdir()
+    assert collect(clones, out / "4", LAB, kind="classroom").students == ("ada", "silva")
+
+
+@pytest.mark.parametrize("known", ["the class list", "the list of times", "an earlier download"])
+def test_a_folder_of_somebody_who_is_known_is_no_folder_around_others(tmp_path, out, course_at, known):
+    times = tmp_path / "t.csv"
+    times.write_text("student,time\nolga,2026-03-01 10:00 UTC\n")
+    if known == "the class list":
+        listing(tmp_path / "roster.csv", course_at, "student,name\nolga,O\nsilva,S\n")
+    elif known == "an earlier download":
+        collect(
+            zip_of(tmp_path / "e.zip", {f"olga/{LAB}.ipynb": "olga", f"silva/{LAB}.ipynb": "s"}), out, LAB
+        )
+    late = zip_of(tmp_path / "late.zip", {f"olga/{who}/{LAB}.ipynb": "olga's" for who in ("silva", "ada")})
+    done = collect(late, out, LAB, times=times if known == "the list of times" else None)
+    assert done.students == ("olga",)
+
+
+def test_a_folder_around_one_file_a_student_is_no_student_and_it_is_said(tmp_path, out):
+    files: dict[str, str | bytes] = {
+        "dl/ada.ipynb": "ada",
+        "dl/bo.ipynb": "bo",
+        "dl/cy.zip": zip_bytes({"x.ipynb": "cy"}),
+    }
+    done = collect(zip_of(tmp_path / "z.zip", files), out, LAB)
+    assert submitted(out) == {"ada": "ada", "bo": "bo", "cy": "cy"}
+    assert "“dl” was taken for a folder around those of 3 students." in done.notes
+    own = zip_of(tmp_path / "own.zip", {f"ada/{LAB}.ipynb": "right", "ada/scratch.ipynb": "not this one"})
+    assert collect(own, out / "own", LAB).students == ("ada",)
+
+
+def test_one_student_with_two_labs_in_nbgraders_layout_is_one_student(tmp_path, out):
+    source = folder_of(tmp_path / "c", {f"ada/{lab}/{lab}.ipynb": lab for lab in (LAB, "06_positions")})
+    assert collect(source, out, LAB).students == ("ada",) and submitted(out) == {"ada": LAB}
+
+
+def test_what_canvas_packed_is_in_no_students_folder_where_the_kind_is_given(tmp_path, out):
+    source = folder_of(tmp_path / "c", {f"submissions/lovelaceada_4711_900_{LAB}.ipynb": "ada"})
+    assert collect(source, out, LAB, kind="canvas").students == ("lovelaceada_4711",)
