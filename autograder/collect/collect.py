@@ -17,6 +17,7 @@ from autograder.collect.names import (
     TYPED,
     Owned,
     kind_and_why,
+    may_hold_one,
     owned,
     whose_repositories,
     without_wrapper,
@@ -28,11 +29,21 @@ from autograder.course.lists import AnotherName, folded, same_name
 from autograder.course.other_lab import other_lab
 from autograder.course.policy_file import class_list, settings
 from autograder.errors import GradingError, UserError
-from autograder.files import folder_name, parse_time, require_apart, timestamp_in, write_atomically
+from autograder.files import (
+    first_line,
+    folder_name,
+    parse_time,
+    require_apart,
+    timestamp_in,
+    write_atomically,
+)
 from autograder.grading.submissions import is_notebook
 
 #: A zip stays in memory until its student is done.
 MAX_ZIPS = 5
+
+#: Beside a notebook: the account that it came from, where the student was found by a name that people choose.
+HANDED_IN_AS = "handed_in_as.txt"
 
 _TIME_FORMAT = "%Y-%m-%d %H:%M:%S UTC"
 
@@ -78,6 +89,7 @@ class _Job:
     names: dict[str, str] = field(default_factory=dict)
     #: Folders that seem to be the same person's as another.
     apart: set[str] = field(default_factory=set)
+    by_name: list[str] = field(default_factory=list)
     by_commit: list[str] = field(default_factory=list)
     by_file: list[str] = field(default_factory=list)
 
@@ -135,6 +147,8 @@ def collect(
     if not done:
         reason = f" {notes[0]}" if notes else ""
         raise GradingError(f"{source} holds no notebook of {lab} that can be collected.{reason}")
+    for student in set(by_student).difference(done):
+        _have_a_row(student, by_student[student], job)
     without = tuple(student for student in done if not (_folder(student, job) / "timestamp.txt").exists())
     _say_what_lists_show(job, by_student, without, done, {one.number for one in doubtful})
     return Collected(tuple(done), tuple(notes), kind, without, why)
@@ -172,6 +186,7 @@ def _by_student(files: Sequence[Owned], job: _Job) -> dict[str, list[Owned]]:
                 f"{folder} and another folder of the download both seem to be {student}: kept apart."
             )
             job.apart.add(folder)
+            job.by_name[:] = [name for name in job.by_name if name != student]
             student = ""
         if student:
             job.names[student] = folder
@@ -211,14 +226,52 @@ def _person(one: Owned, job: _Job) -> str:
             return ""
         return person.student if person is not None else ""
     if job.kind == "moodle":
-        named = job.people.named(one.name)
-        if len(named) > 1:
-            job.notes.append(
-                f"{one.student}: the class list has {len(named)} students of this name; the folder keeps its own."
-            )
-        return named[0].student if len(named) == 1 else ""
+        return _participant(one, job)
     person = job.people.find(one.student)
-    return person.student if person is not None else ""
+    return person.student if person is not None and _is_still(person, one, job) else ""
+
+
+def _participant(one: Owned, job: _Job) -> str:
+    """Whom of the class list Moodle's full name means, which people may change, as far as the worksheet agrees."""
+    named = job.people.named(one.name)
+    if len(named) > 1:
+        job.notes.append(
+            f"{one.student}: the class list has {len(named)} students of this name; the folder keeps its own."
+        )
+    if len(named) != 1:
+        return ""
+    [person] = named
+    words = job.times.words_of(one.number) if job.times is not None else frozenset[str]()
+    known = {other.student for word in words if (other := job.people.find(word)) is not None}
+    if known == {person.student}:
+        return person.student
+    if known:
+        job.notes.append(
+            f"{one.student} is called like {person.student} of the class list, but is {some(sorted(known))} by the worksheet: "
+            "the folder keeps its own name."
+        )
+    elif _is_still(person, one, job):
+        job.by_name.append(person.student)
+        return person.student
+    return ""
+
+
+def _handed_in_as(one: Owned, login: str, kind: str) -> str:
+    """What the system knows somebody by: within one assignment it is nobody else's."""
+    return f"{kind} {one.number or folded(login)}"
+
+
+def _is_still(person: Person, one: Owned, job: _Job) -> bool:
+    """Whether a name or login, which people choose, is still that of whom it was when this person's notebook was collected."""
+    before = first_line(_folder(person.student, job) / HANDED_IN_AS)
+    if job.kind == "plain" or before in ("", _handed_in_as(one, one.student, job.kind)):
+        return True
+    job.apart.add(one.student)
+    job.notes.append(
+        f"{one.student} seems to be {person.student}, whose notebook collected before came from another account ({before}): kept apart. "
+        f"If both are theirs, remove {HANDED_IN_AS} from {person.student}'s folder and collect again."
+    )
+    return False
 
 
 def _say_what_lists_show(
@@ -233,9 +286,16 @@ def _say_what_lists_show(
         strangers = [student for student in by_student if job.people.of_folder(student) is None]
         if strangers:
             job.notes.append(f"Not on the class list: {some(strangers)}.")
-        absent = [person.student for person in job.people.absent(done) if person.canvas_id not in refused]
+        absent = [
+            person.student for person in job.people.absent(by_student) if person.canvas_id not in refused
+        ]
         if absent:
             job.notes.append(f"{len(absent)} of the class list are not in this download: {some(absent)}.")
+    if job.by_name:
+        job.notes.append(
+            f"{len(job.by_name)} were found on the class list by their full name alone, which people may change: "
+            f"{some(job.by_name)}. A grading worksheet with addresses or ID numbers (--times) tells them for certain."
+        )
     if job.by_file:
         job.notes.append(
             f"The times of {len(job.by_file)} are those of timestamp.txt beside the notebook, which nbgrader's exchange writes; "
@@ -310,6 +370,22 @@ def _guarded(student: str, files: Sequence[Owned], time: str, job: _Job) -> bool
         return False
 
 
+def _have_a_row(student: str, files: Sequence[Owned], job: _Job) -> None:
+    """A folder for whoever is in the download, though no notebook could be collected: without it nobody would miss them."""
+    top = files[0].entry.parts[0]
+    if job.kind not in ("canvas", "moodle"):  # anything may lie beside the students' there
+        is_theirs = any(len(one.entry.parts) > 1 or may_hold_one(one.file) for one in files)
+        if top.startswith(".") or not is_theirs:
+            return
+    folder = _folder(student, job)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if (folder / f"{job.lab}.ipynb").exists():
+            job.notes.append(f"{student}: the notebook that was collected before stays, with its own time.")
+    except OSError as error:
+        job.notes.append(f"{student}: no folder could be made ({error.strerror}).")
+
+
 def _collect_student(student: str, files: Sequence[Owned], time: str, job: _Job) -> bool:
     """Write one student's notebook; says whether there was one."""
     notes, lab = job.notes, job.lab
@@ -317,11 +393,6 @@ def _collect_student(student: str, files: Sequence[Owned], time: str, job: _Job)
     if not notebooks:
         typed = any(one.file in TYPED for one in files)
         notes.append(f"{student} handed in {'a typed text but ' if typed else ''}no notebook of {lab}.")
-        if job.kind in (
-            "canvas",
-            "moodle",
-        ):  # the download proves that there is such a student: a row, status missing
-            _folder(student, job).mkdir(parents=True, exist_ok=True)
         return False
     chosen = _choose(student, notebooks, lab, notes)
     try:
@@ -338,6 +409,11 @@ def _collect_student(student: str, files: Sequence[Owned], time: str, job: _Job)
     if _may_replace(target, content, time, student, notes):
         same = target.is_file() and target.read_bytes() == content
         write_atomically(target, content)
+        if job.kind in ("moodle", "classroom"):
+            account = _handed_in_as(chosen, job.names.get(student, student), job.kind)
+            write_atomically(target.with_name(HANDED_IN_AS), account + "\n")
+        elif not same:
+            target.with_name(HANDED_IN_AS).unlink(missing_ok=True)
         if time:
             write_atomically(target.with_name("timestamp.txt"), time + "\n")
         elif not same:  # the time of what lay there before is not this one's
@@ -380,6 +456,8 @@ def _notebooks(files: Sequence[Owned], lab: str, notes: list[str]) -> list[Owned
     unread: list[str] = []
     zips = 0
     for one in files:
+        if one.entry.is_refused:  # its note says why
+            continue
         if one.file.casefold().endswith(".zip"):
             zips += 1
             if zips > MAX_ZIPS:

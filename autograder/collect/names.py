@@ -74,7 +74,7 @@ def without_wrapper(
     what lies in it look like students'. What is a guess is said.
     """
     tops = {entry.parts[0] for entry in entries}
-    inside = [entry for entry in entries if len(entry.parts) > 1]
+    inside = [entry for entry in entries if len(entry.parts) > 1 and entry.parts[1]]
     if len(tops) != 1 or not inside:
         return list(entries)
     [top] = tops

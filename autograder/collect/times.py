@@ -100,6 +100,11 @@ class Times:
         one = folded(word)
         return any(one in (folded(row.student), row.login, row.repository, *row.words) for row in self.rows)
 
+    def words_of(self, participant: str) -> frozenset[str]:
+        """The addresses, logins and ID numbers that Moodle's worksheet has beside the number of a participant."""
+        mine = [row.words for row in self.rows if participant and row.participant == participant]
+        return frozenset[str]().union(*mine)
+
     def of(
         self, one: Owned, person: Person | None, kind: str, folder: str, *, exact: bool = False
     ) -> datetime | None:
