@@ -109,7 +109,8 @@ def _in_zip(source: Path | io.BytesIO, where: str, notes: list[str]) -> Iterator
         raise Refused(f"{where}the zip is damaged ({error}).") from None
     unread: dict[str, list[str]] = defaultdict(list)
     for info in archive.infolist():
-        is_folder, is_refused, parts = info.filename.endswith("/"), False, ()
+        is_folder, is_refused = info.filename.endswith("/"), False
+        parts: tuple[str, ...] = ()
         try:
             parts = _parts(info.filename)
             if len(parts) > DEEPEST:
