@@ -32,6 +32,7 @@ from autograder.errors import GradingError, UserError
 from autograder.files import (
     first_line,
     folder_name,
+    names_a_zone,
     parse_time,
     require_apart,
     timestamp_in,
@@ -92,6 +93,7 @@ class _Job:
     by_name: list[str] = field(default_factory=list)
     by_commit: list[str] = field(default_factory=list)
     by_file: list[str] = field(default_factory=list)
+    without_zone: list[str] = field(default_factory=list)
 
 
 def collect(
@@ -301,6 +303,11 @@ def _say_what_lists_show(
             f"The times of {len(job.by_file)} are those of timestamp.txt beside the notebook, which nbgrader's exchange writes; "
             "where students made these folders themselves, give the times with --times."
         )
+    if job.without_zone:
+        job.notes.append(
+            f"The times of {len(job.without_zone)} in timestamp.txt name no zone and were taken for {settings().timezone} "
+            f"(course.toml): {some(job.without_zone)}."
+        )
     if job.by_commit:
         job.notes.append(
             f"The times of {len(job.by_commit)} are those of their last commits, which a student can set as they like: "
@@ -425,7 +432,7 @@ def _known_time(student: str, chosen: Owned, files: Sequence[Owned], job: _Job) 
     """The time that nbgrader's exchange or a clone's commits give ("" when neither does)."""
     if job.kind in ("canvas", "moodle"):
         return ""
-    if job.kind == "plain" and job.source is not None and (time := _timestamp(chosen, files, job.lab)):
+    if job.kind == "plain" and job.source is not None and (time := _timestamp(student, chosen, files, job)):
         job.by_file.append(student)
         return time
     parts = chosen.entry.parts
@@ -502,19 +509,23 @@ def _choose(student: str, notebooks: Sequence[Owned], lab: str, notes: list[str]
     return chosen
 
 
-def _timestamp(chosen: Owned, files: Sequence[Owned], lab: str) -> str:
+def _timestamp(student: str, chosen: Owned, files: Sequence[Owned], job: _Job) -> str:
     """The first line of the ``timestamp.txt`` that nbgrader's exchange puts beside the notebook, when it is a time.
 
     Only in nbgrader's layout, ``<student>/<lab>/``: anywhere else a student may have put it there.
     """
     folder = chosen.entry.parts[:-1]
     for one in files:
-        if one.entry.parts == (*folder, "timestamp.txt") and len(folder) == 2 and folder[-1] == lab:
+        if one.entry.parts == (*folder, "timestamp.txt") and len(folder) == 2 and folder[-1] == job.lab:
             try:
-                lines = one.entry.read()[:200].decode("utf-8").strip().splitlines()
-                time = parse_time(lines[0]) if lines else None
-            except (Refused, ValueError):
+                text = one.entry.read()[:200].decode("utf-8", "replace").partition("\n")[0].strip()
+            except Refused:
                 return ""
+            time = parse_time(text, settings().timezone)
+            if time is not None and not names_a_zone(text):
+                job.without_zone.append(student)
+            elif time is None and text:
+                job.notes.append(f"{student}: what stands in timestamp.txt is no time that can be read.")
             return time.strftime(_TIME_FORMAT) if time else ""
     return ""
 
@@ -524,7 +535,7 @@ def _may_replace(target: Path, content: bytes, time: str, student: str, notes: l
     try:
         if not target.exists() or target.read_bytes() == content:
             return True
-        old = parse_time(timestamp_in(target.parent))
+        old = parse_time(timestamp_in(target.parent), settings().timezone)
         new = parse_time(time) if time else None
         if old and new and old > new:
             notes.append(f"{student}: the notebook collected before is newer and stays.")

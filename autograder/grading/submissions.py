@@ -12,8 +12,9 @@ from pathlib import Path
 
 from autograder.course.masters import all_labs, source_of_import
 from autograder.course.other_lab import other_lab
+from autograder.course.policy_file import settings
 from autograder.errors import UserError
-from autograder.files import letters_of, parse_time, timestamp_in
+from autograder.files import letters_of, names_a_zone, parse_time, timestamp_in
 from autograder.grading.kit_imports import kit_files_named
 
 #: A notebook larger than this is not read.
@@ -145,11 +146,16 @@ def _find(expected: Path, student: str, alone: bool) -> Submission:
     if others:
         notes.append(f"The folder held more notebooks, which were not graded: {_some(others)}.")
     submitted_at = timestamp_in(folder)
-    if submitted_at and parse_time(submitted_at) is None:
-        notes.append(
-            "What stands in timestamp.txt is no time that can be read: nobody knows when this came in."
-        )
-        submitted_at = ""
+    if submitted_at and (parse_time(submitted_at) is None or not names_a_zone(submitted_at)):
+        zone = settings().timezone
+        time = parse_time(submitted_at, zone)
+        if time is None:
+            notes.append(
+                "What stands in timestamp.txt is no time that can be read: nobody knows when this came in."
+            )
+        elif not names_a_zone(submitted_at):
+            notes.append(f"The time in timestamp.txt names no zone: it was taken for {zone} (course.toml).")
+        submitted_at = f"{time:%Y-%m-%d %H:%M:%S} UTC" if time is not None else ""
     return Submission(student, path, submitted_at, tuple(notes))
 
 

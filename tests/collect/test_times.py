@@ -248,6 +248,22 @@ def test_a_timestamp_counts_only_where_the_exchange_puts_it(tmp_path: Path, out:
     assert stamps(out) == {"bo": long_ago}
 
 
+def test_a_timestamp_without_a_zone_is_in_the_courses_and_one_of_two_dates_is_no_time(
+    tmp_path, out, course_at
+):
+    course_at('timezone = "Asia/Tokyo"')
+    times = {"ada": "2026-10-01 20:00:00", "bo": "02/03/2026 10:00", "cy": "2026-10-01 20:00:00 UTC"}
+    files = {f"{who}/{LAB}/{LAB}.ipynb": who for who in times}
+    files |= {f"{who}/{LAB}/timestamp.txt": time for who, time in times.items()}
+    done = collect(folder_of(tmp_path / "class", files), out, LAB)
+    assert stamps(out) == {"ada": "2026-10-01 11:00:00 UTC", "cy": "2026-10-01 20:00:00 UTC"}
+    assert (
+        "The times of 1 in timestamp.txt name no zone and were taken for Asia/Tokyo (course.toml): ada."
+        in done.notes
+    )
+    assert "bo: what stands in timestamp.txt is no time that can be read." in done.notes
+
+
 def test_names_with_underscores_and_anonymous_ones_are_read(tmp_path: Path, out: Path) -> None:
     files: dict[str, str | bytes] = {
         f"van_der_bergjan_4711_900_{LAB}.ipynb": "jan",
