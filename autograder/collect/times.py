@@ -73,9 +73,17 @@ class _Row:
     canvas_id: str
     name: str
     when: datetime | None
+    #: Its line's number, without empty ones.
+    number: int = 0
     #: What GitHub Classroom calls them and their repository: compared with GitHub's names only, each with its own.
     login: str = ""
     repository: str = ""
+
+    @property
+    def who(self) -> str:
+        """What a sentence calls the row by."""
+        words = (self.student, self.name, self.login, *sorted(self.words), self.canvas_id, self.participant)
+        return next(filter(None, words), f"row {self.number}")
 
 
 @dataclass(frozen=True)

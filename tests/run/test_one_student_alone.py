@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from autograder.collect.collect import collect as gather
-from autograder.errors import GradingError
+from autograder.errors import GradingError, UserError
 from autograder.files import folder_name, parse_time
 from autograder.gradebook.writer import storable
 from autograder.grading import submissions
 from autograder.results import SubmissionResult
+from autograder.run import pipeline
 from autograder.run.recorder import Recorder
 from autograder.run.store import ResultStore
 from autograder.run.worker import Attempts
@@ -219,3 +220,21 @@ def test_a_sandbox_that_refuses_one_submission_after_others_went_well_costs_that
     attempts.any_done = True
     result = attempts.failed(Task(), "cannot", "no room")
     assert result is not None and result.fault == "no room"
+
+
+@pytest.mark.parametrize("out", ["class", "class/graded", "class/a/b", "class/../class", "link"])
+def test_grading_into_the_class_is_refused_for_its_folders_would_be_students(tmp_path, out):
+    _class(tmp_path / "class", "ada")
+    (tmp_path / "link").symlink_to("class")
+    with pytest.raises(UserError, match="would be taken for students of"):
+        pipeline.run(LAB, tmp_path / "class", tmp_path / out)
+    assert [path.name for path in (tmp_path / "class").iterdir()] == ["ada"]
+
+
+def test_a_class_inside_what_is_written_is_refused_only_where_grading_writes(tmp_path):
+    for name in ("submitted", "autograded", "report/x"):
+        _class(tmp_path / name, "ada")
+    for name in ("autograded", "report/x"):
+        with pytest.raises(UserError, match="would be taken for students of"):
+            pipeline.run(LAB, tmp_path / name, tmp_path)
+    pipeline._refuse_own_folders(tmp_path / "submitted", tmp_path)
