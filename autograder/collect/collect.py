@@ -22,7 +22,7 @@ from autograder.collect.names import (
     whose_repositories,
     without_wrapper,
 )
-from autograder.collect.times import Times, read_times
+from autograder.collect.times import Row, Times, read_times
 from autograder.collect.whose import certain
 from autograder.course.class_list import ClassList, Person
 from autograder.course.lists import AnotherName, folded, same_name
@@ -342,16 +342,24 @@ def _times(by_student: Mapping[str, Sequence[Owned]], job: _Job) -> dict[str, st
     when, contradictions = dict.fromkeys(by_student, ""), list[tuple[str, AnotherName]]()
     if job.times is None:
         return when
-    alike = Counter(map(folded, by_student))
+    alike, matched = Counter(map(folded, by_student)), set[Row]()
     for student, files in by_student.items():
         person = None if student in job.apart else job.people.find(student)
         folder, exact = job.names.get(student, student), alike[folded(student)] > 1
+        found = []
         try:
-            found = job.times.of(files[0], person, job.kind, folder, exact=exact)
+            for row in job.times.rows_of(files[0], person, job.kind, folder, exact=exact):
+                matched.add(row)
+                found += [row.when] if row.when is not None else []
         except AnotherName as error:
             contradictions.append((student, error))
             continue
-        when[student] = found.strftime(_TIME_FORMAT) if found is not None else ""
+        when[student] = max(found).strftime(_TIME_FORMAT) if found else ""
+    if not matched:
+        raise UserError(
+            f"{job.times.path} has a time of nobody in the download: it names {_each(row.who for row in job.times.rows)}, the "
+            f"download {_each(by_student)}. Nothing was collected."
+        )
     if contradictions and len(contradictions) >= sum(map(bool, when.values())):
         raise contradictions[0][1]
     if contradictions:
@@ -359,7 +367,15 @@ def _times(by_student: Mapping[str, Sequence[Owned]], job: _Job) -> dict[str, st
             f"Of another name in {job.times.path.name} than in the download, and so without a time: "
             f"{some([student for student, _ in contradictions])}."
         )
+    nobodys = [row.who for row in job.times.rows if row not in matched and row.when is not None]
+    if nobodys:
+        job.notes.append(f"In {job.times.path.name}, but not in the download: {_each(nobodys)}.")
     return when
+
+
+def _each(names: Iterable[str]) -> str:
+    """Each of these names once, for sentences."""
+    return some(list(dict.fromkeys(names))) or "nobody"
 
 
 def _folder(student: str, job: _Job) -> Path:
