@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from autograder.collect.entries import Entry, Refused, entries, first_of, inner_entries
+from autograder.collect.entries import Entry, Refused, entries, first_of, inner_entries, shortened
 from autograder.collect.git_times import commit_time
 from autograder.collect.names import (
     KINDS,
@@ -375,7 +375,7 @@ def _times(by_student: Mapping[str, Sequence[Owned]], job: _Job) -> dict[str, st
 
 def _each(names: Iterable[str]) -> str:
     """Each of these names once, for sentences."""
-    return some(list(dict.fromkeys(names))) or "nobody"
+    return some(list(dict.fromkeys(map(shortened, names)))) or "nobody"
 
 
 def _folder(student: str, job: _Job) -> Path:

@@ -108,34 +108,55 @@ def _in_zip(source: Path | io.BytesIO, where: str, notes: list[str]) -> Iterator
     except _DAMAGED as error:
         raise Refused(f"{where}the zip is damaged ({error}).") from None
     unread: dict[str, list[str]] = defaultdict(list)
+    doubtful: dict[str, None] = {}
     for info in archive.infolist():
-        is_folder, is_refused = info.filename.endswith("/"), False
+        name, is_certain = _name(info)
+        is_folder, is_refused = name.endswith("/"), False
         parts: tuple[str, ...] = ()
         try:
-            parts = _parts(info.filename)
+            parts = _parts(name)
             if len(parts) > DEEPEST:
-                raise Refused(f"{info.filename} (deeper than {DEEPEST} folders).")
+                raise Refused(f"{name} (deeper than {DEEPEST} folders).")
             if stat.S_ISLNK(info.external_attr >> 16):
-                raise Refused(f"{info.filename} is a link.")
+                raise Refused(f"{name} is a link.")
             if info.flag_bits & 1:
-                raise Refused(f"{info.filename} is encrypted.")
+                raise Refused(f"{name} is encrypted.")
             if where and info.compress_type not in _BOUNDED:  # a student packed it
-                raise Refused(
-                    f"{info.filename} is packed in an unusual way: pack it with the system's own zip."
-                )
+                raise Refused(f"{name} is packed in an unusual way: pack it with the system's own zip.")
         except Refused as refused:
-            of, is_refused = "" if where else info.filename.split("/")[0], True
+            of, is_refused = "" if where else name.split("/")[0], True
             if not is_folder:
                 unread[of].append(f"Not read: {where}{shortened(str(refused))}")
         if parts and not any(_IGNORED.match(part) for part in parts):
+            if not is_certain and not where:
+                doubtful[parts[0]] = None
             if is_folder:
                 yield _nothing((*parts, ""))
             elif is_refused:
                 yield _nothing(parts[:DEEPEST])
             else:
-                yield Entry(parts, _zip_time(info), _zip_reader(archive, info, where))
+                yield Entry(parts, _zip_time(info), _zip_reader(archive, info, where + name))
     for some in unread.values():
         notes += first_of(some)
+    if doubtful:
+        notes.append(
+            "These names are in an old alphabet that the zip does not name, and may have other letters: "
+            f"{', '.join(map(shortened, list(doubtful)[:MAX_NOTES]))}"
+            f"{f' and {len(doubtful) - MAX_NOTES} more' if len(doubtful) > MAX_NOTES else ''}."
+        )
+
+
+def _name(info: zipfile.ZipInfo) -> tuple[str, bool]:
+    """An entry's name, and whether it is sure how its letters are meant.
+
+    Without the mark of UTF-8 the zip library takes them for those of the first PCs. macOS writes UTF-8 without the mark.
+    """
+    if info.flag_bits & 0x800 or info.filename.isascii() or info.filename != info.orig_filename:
+        return info.filename, True
+    try:
+        return info.filename.encode("cp437").decode("utf-8"), True
+    except UnicodeError:
+        return info.filename, False
 
 
 def first_of(notes: Sequence[str]) -> list[str]:
@@ -149,16 +170,16 @@ def shortened(text: str) -> str:
     return text if len(text) <= MAX_NOTE else f"{text[: MAX_NOTE // 2]} … {text[-MAX_NOTE // 2 :]}"
 
 
-def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> Callable[[], bytes]:
+def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Callable[[], bytes]:
     def read() -> bytes:
         # The size in the listing is what the zip claims; only what really comes out is counted.
         try:
             with archive.open(info) as member:
                 content = member.read(MAX_BYTES + 1)
         except (*_DAMAGED, NotImplementedError, MemoryError) as error:
-            raise Refused(f"Not read: {where}{info.filename} is damaged ({error}).") from None
+            raise Refused(f"Not read: {name} is damaged ({error}).") from None
         if len(content) > MAX_BYTES:
-            raise Refused(f"Not read: {where}{info.filename} unpacks to more than {MAX_BYTES >> 20} MB.")
+            raise Refused(f"Not read: {name} unpacks to more than {MAX_BYTES >> 20} MB.")
         return content
 
     return read

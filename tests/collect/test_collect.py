@@ -691,3 +691,24 @@ def test_nor_does_another_account_of_github_that_is_called_like_her_login_elsewh
     done = collect(clones("2", "aw1815", "cy"), out, LAB)
     assert submitted(out) == {"alice": "alice", "bob": "bob", "aw1815": "aw1815", "cy": "cy"}
     assert any("aw1815 seems to be alice" in note for note in done.notes)
+
+
+def test_a_name_in_utf8_without_the_mark_is_read_as_it_was_written_and_a_doubtful_one_is_said(tmp_path, out):
+    def unmarked(name: str, *who: bytes) -> Path:
+        files: dict[str, str | bytes] = {
+            f"{'x' * len(one)}{number}/{LAB}.ipynb": one for number, one in enumerate(who)
+        }
+        path = stored(tmp_path / name, files | {f"ada/{LAB}.ipynb": "ada"})
+        raw = path.read_bytes()
+        for number, one in enumerate(who):
+            raw = raw.replace(b"x" * len(one) + b"%d/" % number, one + b"%d/" % number)
+        path.write_bytes(raw)
+        return path
+
+    done = collect(unmarked("mac.zip", "José".encode(), "Łukasz学".encode()), out / "mac", LAB)
+    assert done.students == ("José0", "ada", "Łukasz学1") and not any(
+        "alphabet" in note for note in done.notes
+    )
+    done = collect(unmarked("pc.zip", "José".encode("cp850")), out / "pc", LAB)
+    assert done.students == ("José0", "ada")
+    assert any("may have other letters: José0." in note for note in done.notes)
