@@ -122,7 +122,7 @@ def collect(
         )
 
     def is_clone(path: str) -> bool:
-        return (source / path / ".git").exists()
+        return os.path.exists(source / path / ".git")
 
     listed = without_wrapper(entries(source, notes), lab, kind, notes, is_owner, is_clone)
     kind, why = kind_and_why(listed) if kind == "auto" else (kind, "as you said")
@@ -497,7 +497,8 @@ def _notebooks(files: Sequence[Owned], lab: str, notes: list[str]) -> list[Owned
 def _of_another_lab(entry: Entry, lab: str) -> bool:
     """nbgrader's layout has a folder of the same name around each lab's notebook."""
     stem = entry.parts[-1].rsplit(".", 1)[0]
-    return len(entry.parts) > 1 and entry.parts[-2] == stem and stem != lab and stem[:2].isdigit()
+    is_a_labs = stem[:2].isdigit() and stem[2:3] == "_"  # a student may be a number
+    return len(entry.parts) > 1 and entry.parts[-2] == stem != lab and is_a_labs
 
 
 def _choose(student: str, notebooks: Sequence[Owned], lab: str, notes: list[str]) -> Owned:

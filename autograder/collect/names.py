@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from autograder.collect.entries import Entry
 from autograder.course.lists import folded
+from autograder.course.masters import all_labs
 from autograder.grading.submissions import is_notebook
 
 KINDS = ("canvas", "moodle", "classroom", "plain")
@@ -80,11 +81,11 @@ def without_wrapper(
     [top] = tops
     holding = {entry.parts[1] for entry in inside if may_hold_one(entry.parts[-1])}
     repositories = {entry.parts[1] for entry in inside if entry.parts[2:3] == (".github",)}
-    # nbgrader's layout of one student has a folder for each lab, around a notebook of its name.
-    labs = {entry.parts[1] for entry in inside if entry.parts[2:] == (f"{entry.parts[1]}.ipynb",)}
+    labs = {lab, *all_labs()}  # one student's folders in nbgrader's layout
     files = {entry.parts[1] for entry in inside if len(entry.parts) == 2}
-    one_file_each = files == {entry.parts[1] for entry in inside} == holding and not any(
-        file.startswith(lab) for file in files
+    called_like_the_lab = sum(file.startswith(lab) for file in files & holding)
+    one_file_each = (
+        holding <= files and 2 * len(holding) > len(files) and 4 * called_like_the_lab < len(holding)
     )
 
     def looks_like_an_owner(name: str) -> bool:
@@ -103,7 +104,7 @@ def without_wrapper(
         is_layer = len({PurePosixPath(name).stem for name in owners}) > 1 and 2 * len(owners) > len(holding)
         if not is_student and is_layer:
             notes.append(f"“{top}” was taken for a folder around those of {len(owners)} students.")
-        elif not is_student and holding - files - labs:
+        elif not is_student and (len(holding) > 1 or holding - files - labs):
             notes.append(f"“{top}” is the download's only folder, and was taken for one student's.")
     if is_student or not is_layer:
         return list(entries)

@@ -68,7 +68,7 @@ def canvas_names(source: Path, lab: str, people: ClassList) -> list[tuple[str, s
     return [
         (one.name, one.number, one.entry.path)
         for one in certain(mine, people)[0]
-        if one.number == first[one.entry.path] != "" and one.file not in TYPED
+        if one.number == first[one.entry.path] != "" and one.file not in ("", *TYPED)
     ]
 
 

@@ -524,13 +524,23 @@ def test_a_folder_around_one_file_a_student_is_no_student_and_it_is_said(tmp_pat
     done = collect(zip_of(tmp_path / "z.zip", files), out, LAB)
     assert submitted(out) == {"ada": "ada", "bo": "bo", "cy": "cy"}
     assert "“dl” was taken for a folder around those of 3 students." in done.notes
+    others = {f"dl/{who}.ipynb": who for who in "abcdefg"} | {f"dl/{LAB}.ipynb": "eve", "dl/zoe.pdf": "zoe"}
+    done = collect(zip_of(tmp_path / "odd.zip", dict(others)), out / "odd", LAB)
+    assert len(done.students) == 8, "how one student calls a file changes nothing for the others"
     own = zip_of(tmp_path / "own.zip", {f"ada/{LAB}.ipynb": "right", "ada/scratch.ipynb": "not this one"})
     assert collect(own, out / "own", LAB).students == ("ada",)
+
+
+def test_the_only_folder_may_have_a_name_that_no_disk_would_take(tmp_path, out):
+    done = collect(zip_of(tmp_path / "z.zip", {f"{'x' * 9000}/{LAB}.ipynb": "mine"}), out, LAB)
+    assert len(done.students) == 1 and list(submitted(out).values()) == ["mine"]
 
 
 def test_one_student_with_two_labs_in_nbgraders_layout_is_one_student(tmp_path, out):
     source = folder_of(tmp_path / "c", {f"ada/{lab}/{lab}.ipynb": lab for lab in (LAB, "06_positions")})
     assert collect(source, out, LAB).students == ("ada",) and submitted(out) == {"ada": LAB}
+    own_names = folder_of(tmp_path / "d", {f"dl/{who}/{who}.ipynb": who for who in ("4711", "4712")})
+    assert collect(own_names, out / "d", LAB).students == ("4711", "4712")
 
 
 def test_what_canvas_packed_is_in_no_students_folder_where_the_kind_is_given(tmp_path, out):
