@@ -149,7 +149,7 @@ def collect(
     if not done:
         reason = f" {notes[0]}" if notes else ""
         raise GradingError(f"{source} holds no notebook of {lab} that can be collected.{reason}")
-    for student in set(by_student).difference(done):
+    for student in sorted(set(by_student).difference(done)):
         _have_a_row(student, by_student[student], job)
     without = tuple(student for student in done if not (_folder(student, job) / "timestamp.txt").exists())
     _say_what_lists_show(job, by_student, without, done, {one.number for one in doubtful})
@@ -261,6 +261,11 @@ def _participant(one: Owned, job: _Job) -> str:
 def _handed_in_as(one: Owned, login: str, kind: str) -> str:
     """What the system knows somebody by: within one assignment it is nobody else's."""
     return f"{kind} {one.number or folded(login)}"
+
+
+def _remember(student: str, one: Owned, job: _Job) -> None:
+    account = _handed_in_as(one, job.names.get(student, student), job.kind)
+    write_atomically(_folder(student, job) / HANDED_IN_AS, account + "\n")
 
 
 def _is_still(person: Person, one: Owned, job: _Job) -> bool:
@@ -405,6 +410,8 @@ def _have_a_row(student: str, files: Sequence[Owned], job: _Job) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         if (folder / f"{job.lab}.ipynb").exists():
             job.notes.append(f"{student}: the notebook that was collected before stays, with its own time.")
+        elif job.kind in ("moodle", "classroom"):
+            _remember(student, files[0], job)
     except OSError as error:
         job.notes.append(f"{student}: no folder could be made ({error.strerror}).")
 
@@ -433,8 +440,7 @@ def _collect_student(student: str, files: Sequence[Owned], time: str, job: _Job)
         same = target.is_file() and target.read_bytes() == content
         write_atomically(target, content)
         if job.kind in ("moodle", "classroom"):
-            account = _handed_in_as(chosen, job.names.get(student, student), job.kind)
-            write_atomically(target.with_name(HANDED_IN_AS), account + "\n")
+            _remember(student, chosen, job)
         elif not same:
             target.with_name(HANDED_IN_AS).unlink(missing_ok=True)
         if time:

@@ -666,6 +666,18 @@ def test_another_participant_of_a_classmates_name_replaces_nothing_of_hers(tmp_p
     assert submitted(out) == {"emma_meyer": "emma again", "ben": "ben", "Emma Meyer_103": "olga again"}
 
 
+def test_nor_the_place_of_her_file_that_could_not_be_read(tmp_path, out, course_at):
+    listing(tmp_path / "roster.csv", course_at, MEYER)
+    files = {f"{who}_assignsubmission_file_/{LAB}.pdf": "pdf" for who in ("Emma Meyer_101", "Olga Silva_102")}
+    collect(
+        zip_of(tmp_path / "1.zip", files | {f"Ben Haddad_100_assignsubmission_file_/{LAB}.ipynb": "ben"}),
+        out,
+        LAB,
+    )
+    collect(moodle(tmp_path / "2.zip", Emma_Meyer_103="another"), out, LAB)
+    assert submitted(out) == {"ben": "ben", "Emma Meyer_103": "another"}
+
+
 def test_moodles_worksheet_tells_by_address_who_only_bears_a_classmates_name(tmp_path, out, course_at):
     listing(tmp_path / "roster.csv", course_at, MEYER)
     sheet = tmp_path / "w.csv"
