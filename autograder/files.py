@@ -11,7 +11,7 @@ import stat
 import sys
 import tempfile
 import unicodedata
-import warnings
+import zoneinfo
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -23,9 +23,18 @@ from autograder.results import SubmissionResult
 #: A folder name longer than this many bytes is refused by common file systems.
 LONGEST_NAME = 200
 
-#: How nbgrader, and ``autograder collect``, write a time.
-_TWO_DAYS = ((2000, 1, 1), (2001, 2, 2))
-_USUAL_TIME = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)(\.\d{1,6})?( ?(UTC|Z))?")
+#: What nbgrader writes ("2026-10-01 12:00:00.123456 UTC", or its configured zone's letters), ``autograder collect``, and other
+#: forms of ISO 8601, Gradescope's among them; then git's own, and that of mail.
+_ISO_TIME = re.compile(
+    r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d)?(?:\.\d{1,9})? ?(Z|[A-Z]{2,5}|[+-]\d\d(?::?\d\d)?)?", re.ASCII
+)
+_GIT_TIME = re.compile(
+    r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) (\d{1,2}) (\d\d:\d\d:\d\d) (\d{4}) ([+-]\d{4})", re.ASCII
+)
+_MAIL_TIME = re.compile(
+    r"[A-Z][a-z]{2}, (\d{1,2}) ([A-Z][a-z]{2}) (\d{4}) (\d\d:\d\d:\d\d) ([+-]\d{4})", re.ASCII
+)
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f/\\:*?\"<>|&`\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 #: The end of a name that is made here: somebody who bears such a name gets one made as well, so that no two share it.
@@ -33,28 +42,51 @@ _MADE = re.compile(r"-[0-9a-f]{16}$")
 _RESERVED_ON_WINDOWS = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$", re.IGNORECASE)
 
 
-def parse_time(text: str) -> datetime.datetime | None:
+def parse_time(text: str, zone: str = "UTC") -> datetime.datetime | None:
     """The time that a text says, in UTC without a zone; None when it says none, or one that no course ever saw.
 
-    A student may have written it, and what a parser of dates raises on strange ones is not documented.
+    A time without a zone is in ``zone``, and letters mean a zone only where they are ``zone``'s own at that time. Nothing else is
+    guessed: a student may have written the text.
     """
     try:
-        if usual := _USUAL_TIME.fullmatch(text):
-            time = datetime.datetime.fromisoformat(usual[1])
-        else:
-            from dateutil import parser
-
-            # What the text leaves out would come from today: then it is no time.
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")  # of a zone that nobody knows: then it is no time
-                time, other = (parser.parse(text, default=datetime.datetime(*day)) for day in _TWO_DAYS)
-            if time != other:
-                return None
-            if time.tzinfo is not None:
-                time = time.astimezone(datetime.UTC).replace(tzinfo=None)
-    except Exception:
+        day, clock, named = _parts_of_time(text)
+        naive = datetime.datetime.fromisoformat(f"{day} {clock}")
+        time = next(at for at in _in_zones(naive, named, zone)).astimezone(datetime.UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError, StopIteration):
         return None
     return time if 1970 < time.year < 2200 else None
+
+
+def names_a_zone(text: str) -> bool:
+    """Whether a time that can be read says in which zone it is."""
+    return bool(_parts_of_time(text)[2])
+
+
+def _parts_of_time(text: str) -> tuple[str, str, str]:
+    """The day, the clock's time and the name of the zone ("" for none). Raises ValueError."""
+    if match := _ISO_TIME.fullmatch(text):
+        return match[1], match[2] + (match[3] or ":00"), match[4] or ""
+    if match := _GIT_TIME.fullmatch(text):
+        month, day, clock, year, offset = match.groups()
+    elif match := _MAIL_TIME.fullmatch(text):
+        day, month, year, clock, offset = match.groups()
+    else:
+        raise ValueError(text)
+    return f"{year}-{_MONTHS.index(month) + 1:02}-{int(day):02}", clock, offset
+
+
+def _in_zones(naive: datetime.datetime, named: str, zone: str) -> Iterator[datetime.datetime]:
+    """The time with each zone that the name may mean: none, or one, or one twice in the hour that a clock shows twice."""
+    if named in ("Z", "UTC", "GMT"):
+        yield naive.replace(tzinfo=datetime.UTC)
+    elif named[:1] in ("+", "-"):
+        offset = datetime.timedelta(hours=int(named[1:3]), minutes=int(named[3:].lstrip(":") or 0))
+        yield naive.replace(tzinfo=datetime.timezone(-offset if named[0] == "-" else offset))
+    else:
+        for fold in (0, 1):
+            time = naive.replace(tzinfo=zoneinfo.ZoneInfo(zone), fold=fold)
+            if not named or time.tzname() == named:
+                yield time
 
 
 def folder_name(student: str) -> str:
@@ -130,17 +162,24 @@ def read_plain(path: Path, most: int) -> bytes:
         return file.read(most)
 
 
-def timestamp_in(folder: Path) -> str:
-    """The first line of the ``timestamp.txt`` that nbgrader puts beside a notebook; "" when there is none that can be read.
+def first_line(path: Path) -> str:
+    """The first line of a small file; "" when there is none that can be read.
 
-    A stranger may have made that file: it may be a pipe, or without an end. Formgrader compares this time with that of
-    ``submitted/``: a file's own time would never agree with it.
+    A stranger may have made it: it may be a pipe, or without an end.
     """
     try:
-        first = read_plain(folder / "timestamp.txt", 100).partition(b"\n")[0]
+        first = read_plain(path, 100).partition(b"\n")[0]
     except OSError:
         return ""
     return first.decode("utf-8", "replace").strip()
+
+
+def timestamp_in(folder: Path) -> str:
+    """What the ``timestamp.txt`` says that nbgrader puts beside a notebook.
+
+    Formgrader compares this time with that of ``submitted/``: a file's own time would never agree with it.
+    """
+    return first_line(folder / "timestamp.txt")
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:

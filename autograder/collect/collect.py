@@ -10,29 +10,41 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from autograder.collect.entries import Entry, Refused, entries, first_of, inner_entries
+from autograder.collect.entries import Entry, Refused, entries, first_of, inner_entries, shortened
 from autograder.collect.git_times import commit_time
 from autograder.collect.names import (
     KINDS,
     TYPED,
     Owned,
     kind_and_why,
+    may_hold_one,
     owned,
     whose_repositories,
     without_wrapper,
 )
-from autograder.collect.times import Times, read_times
+from autograder.collect.times import Row, Times, read_times
 from autograder.collect.whose import certain
 from autograder.course.class_list import ClassList, Person
 from autograder.course.lists import AnotherName, folded, same_name
 from autograder.course.other_lab import other_lab
 from autograder.course.policy_file import class_list, settings
 from autograder.errors import GradingError, UserError
-from autograder.files import folder_name, parse_time, require_apart, timestamp_in, write_atomically
+from autograder.files import (
+    first_line,
+    folder_name,
+    names_a_zone,
+    parse_time,
+    require_apart,
+    timestamp_in,
+    write_atomically,
+)
 from autograder.grading.submissions import is_notebook
 
 #: A zip stays in memory until its student is done.
 MAX_ZIPS = 5
+
+#: Beside a notebook: the account that it came from, where the student was found by a name that people choose.
+HANDED_IN_AS = "handed_in_as.txt"
 
 _TIME_FORMAT = "%Y-%m-%d %H:%M:%S UTC"
 
@@ -78,8 +90,10 @@ class _Job:
     names: dict[str, str] = field(default_factory=dict)
     #: Folders that seem to be the same person's as another.
     apart: set[str] = field(default_factory=set)
+    by_name: list[str] = field(default_factory=list)
     by_commit: list[str] = field(default_factory=list)
     by_file: list[str] = field(default_factory=list)
+    without_zone: list[str] = field(default_factory=list)
 
 
 def collect(
@@ -96,10 +110,22 @@ def collect(
     if kind not in ("auto", *KINDS):
         raise GradingError(f"There is no kind of download “{kind}”: choose one of auto, {', '.join(KINDS)}.")
     notes: list[str] = []
-    listed = without_wrapper(entries(source, notes), lab)
-    kind, why = kind_and_why(listed) if kind == "auto" else (kind, "as you said")
     read = read_times(times, settings().timezone) if times is not None else None
     people, logins = class_list(), read.logins if read is not None else {}
+
+    def is_owner(top: str) -> bool:
+        ends = (top[at + 1 :] for at, letter in enumerate(top) if letter == "-")  # assignment-login
+        return (
+            any(map(people.find, (top, *ends)))
+            or (read is not None and read.names(top))
+            or (submitted / folder_name(top)).is_dir()
+        )
+
+    def is_clone(path: str) -> bool:
+        return os.path.exists(source / path / ".git")
+
+    listed = without_wrapper(entries(source, notes), lab, kind, notes, is_owner, is_clone)
+    kind, why = kind_and_why(listed) if kind == "auto" else (kind, "as you said")
     repositories = (
         whose_repositories(listed, logins, notes, lambda login: people.find(login) is not None)
         if kind == "classroom"
@@ -123,6 +149,8 @@ def collect(
     if not done:
         reason = f" {notes[0]}" if notes else ""
         raise GradingError(f"{source} holds no notebook of {lab} that can be collected.{reason}")
+    for student in sorted(set(by_student).difference(done)):
+        _have_a_row(student, by_student[student], job)
     without = tuple(student for student in done if not (_folder(student, job) / "timestamp.txt").exists())
     _say_what_lists_show(job, by_student, without, done, {one.number for one in doubtful})
     return Collected(tuple(done), tuple(notes), kind, without, why)
@@ -160,6 +188,7 @@ def _by_student(files: Sequence[Owned], job: _Job) -> dict[str, list[Owned]]:
                 f"{folder} and another folder of the download both seem to be {student}: kept apart."
             )
             job.apart.add(folder)
+            job.by_name[:] = [name for name in job.by_name if name != student]
             student = ""
         if student:
             job.names[student] = folder
@@ -199,14 +228,57 @@ def _person(one: Owned, job: _Job) -> str:
             return ""
         return person.student if person is not None else ""
     if job.kind == "moodle":
-        named = job.people.named(one.name)
-        if len(named) > 1:
-            job.notes.append(
-                f"{one.student}: the class list has {len(named)} students of this name; the folder keeps its own."
-            )
-        return named[0].student if len(named) == 1 else ""
+        return _participant(one, job)
     person = job.people.find(one.student)
-    return person.student if person is not None else ""
+    return person.student if person is not None and _is_still(person, one, job) else ""
+
+
+def _participant(one: Owned, job: _Job) -> str:
+    """Whom of the class list Moodle's full name means, which people may change, as far as the worksheet agrees."""
+    named = job.people.named(one.name)
+    if len(named) > 1:
+        job.notes.append(
+            f"{one.student}: the class list has {len(named)} students of this name; the folder keeps its own."
+        )
+    if len(named) != 1:
+        return ""
+    [person] = named
+    words = job.times.words_of(one.number) if job.times is not None else frozenset[str]()
+    known = {other.student for word in words if (other := job.people.find(word)) is not None}
+    if known == {person.student}:
+        return person.student
+    if known:
+        job.notes.append(
+            f"{one.student} is called like {person.student} of the class list, but is {some(sorted(known))} by the worksheet: "
+            "the folder keeps its own name."
+        )
+    elif _is_still(person, one, job):
+        job.by_name.append(person.student)
+        return person.student
+    return ""
+
+
+def _handed_in_as(one: Owned, login: str, kind: str) -> str:
+    """What the system knows somebody by: within one assignment it is nobody else's."""
+    return f"{kind} {one.number or folded(login)}"
+
+
+def _remember(student: str, one: Owned, job: _Job) -> None:
+    account = _handed_in_as(one, job.names.get(student, student), job.kind)
+    write_atomically(_folder(student, job) / HANDED_IN_AS, account + "\n")
+
+
+def _is_still(person: Person, one: Owned, job: _Job) -> bool:
+    """Whether a name or login, which people choose, is still that of whom it was when this person's notebook was collected."""
+    before = first_line(_folder(person.student, job) / HANDED_IN_AS)
+    if job.kind == "plain" or before in ("", _handed_in_as(one, one.student, job.kind)):
+        return True
+    job.apart.add(one.student)
+    job.notes.append(
+        f"{one.student} seems to be {person.student}, whose notebook collected before came from another account ({before}): kept apart. "
+        f"If both are theirs, remove {HANDED_IN_AS} from {person.student}'s folder and collect again."
+    )
+    return False
 
 
 def _say_what_lists_show(
@@ -221,13 +293,25 @@ def _say_what_lists_show(
         strangers = [student for student in by_student if job.people.of_folder(student) is None]
         if strangers:
             job.notes.append(f"Not on the class list: {some(strangers)}.")
-        absent = [person.student for person in job.people.absent(done) if person.canvas_id not in refused]
+        absent = [
+            person.student for person in job.people.absent(by_student) if person.canvas_id not in refused
+        ]
         if absent:
             job.notes.append(f"{len(absent)} of the class list are not in this download: {some(absent)}.")
+    if job.by_name:
+        job.notes.append(
+            f"{len(job.by_name)} were found on the class list by their full name alone, which people may change: "
+            f"{some(job.by_name)}. A grading worksheet with addresses or ID numbers (--times) tells them for certain."
+        )
     if job.by_file:
         job.notes.append(
             f"The times of {len(job.by_file)} are those of timestamp.txt beside the notebook, which nbgrader's exchange writes; "
             "where students made these folders themselves, give the times with --times."
+        )
+    if job.without_zone:
+        job.notes.append(
+            f"The times of {len(job.without_zone)} in timestamp.txt name no zone and were taken for {settings().timezone} "
+            f"(course.toml): {some(job.without_zone)}."
         )
     if job.by_commit:
         job.notes.append(
@@ -263,16 +347,24 @@ def _times(by_student: Mapping[str, Sequence[Owned]], job: _Job) -> dict[str, st
     when, contradictions = dict.fromkeys(by_student, ""), list[tuple[str, AnotherName]]()
     if job.times is None:
         return when
-    alike = Counter(map(folded, by_student))
+    alike, matched = Counter(map(folded, by_student)), set[Row]()
     for student, files in by_student.items():
         person = None if student in job.apart else job.people.find(student)
         folder, exact = job.names.get(student, student), alike[folded(student)] > 1
+        found = []
         try:
-            found = job.times.of(files[0], person, job.kind, folder, exact=exact)
+            for row in job.times.rows_of(files[0], person, job.kind, folder, exact=exact):
+                matched.add(row)
+                found += [row.when] if row.when is not None else []
         except AnotherName as error:
             contradictions.append((student, error))
             continue
-        when[student] = found.strftime(_TIME_FORMAT) if found is not None else ""
+        when[student] = max(found).strftime(_TIME_FORMAT) if found else ""
+    if not matched:
+        raise UserError(
+            f"{job.times.path} has a time of nobody in the download: it names {_each(row.who for row in job.times.rows)}, the "
+            f"download {_each(by_student)}. Nothing was collected."
+        )
     if contradictions and len(contradictions) >= sum(map(bool, when.values())):
         raise contradictions[0][1]
     if contradictions:
@@ -280,7 +372,15 @@ def _times(by_student: Mapping[str, Sequence[Owned]], job: _Job) -> dict[str, st
             f"Of another name in {job.times.path.name} than in the download, and so without a time: "
             f"{some([student for student, _ in contradictions])}."
         )
+    nobodys = [row.who for row in job.times.rows if row not in matched and row.when is not None]
+    if nobodys:
+        job.notes.append(f"In {job.times.path.name}, but not in the download: {_each(nobodys)}.")
     return when
+
+
+def _each(names: Iterable[str]) -> str:
+    """Each of these names once, for sentences."""
+    return some(list(dict.fromkeys(map(shortened, names)))) or "nobody"
 
 
 def _folder(student: str, job: _Job) -> Path:
@@ -298,6 +398,24 @@ def _guarded(student: str, files: Sequence[Owned], time: str, job: _Job) -> bool
         return False
 
 
+def _have_a_row(student: str, files: Sequence[Owned], job: _Job) -> None:
+    """A folder for whoever is in the download, though no notebook could be collected: without it nobody would miss them."""
+    top = files[0].entry.parts[0]
+    if job.kind not in ("canvas", "moodle"):  # anything may lie beside the students' there
+        is_theirs = any(len(one.entry.parts) > 1 or may_hold_one(one.file) for one in files)
+        if top.startswith(".") or not is_theirs:
+            return
+    folder = _folder(student, job)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if (folder / f"{job.lab}.ipynb").exists():
+            job.notes.append(f"{student}: the notebook that was collected before stays, with its own time.")
+        elif job.kind in ("moodle", "classroom"):
+            _remember(student, files[0], job)
+    except OSError as error:
+        job.notes.append(f"{student}: no folder could be made ({error.strerror}).")
+
+
 def _collect_student(student: str, files: Sequence[Owned], time: str, job: _Job) -> bool:
     """Write one student's notebook; says whether there was one."""
     notes, lab = job.notes, job.lab
@@ -305,11 +423,6 @@ def _collect_student(student: str, files: Sequence[Owned], time: str, job: _Job)
     if not notebooks:
         typed = any(one.file in TYPED for one in files)
         notes.append(f"{student} handed in {'a typed text but ' if typed else ''}no notebook of {lab}.")
-        if job.kind in (
-            "canvas",
-            "moodle",
-        ):  # the download proves that there is such a student: a row, status missing
-            _folder(student, job).mkdir(parents=True, exist_ok=True)
         return False
     chosen = _choose(student, notebooks, lab, notes)
     try:
@@ -326,6 +439,10 @@ def _collect_student(student: str, files: Sequence[Owned], time: str, job: _Job)
     if _may_replace(target, content, time, student, notes):
         same = target.is_file() and target.read_bytes() == content
         write_atomically(target, content)
+        if job.kind in ("moodle", "classroom"):
+            _remember(student, chosen, job)
+        elif not same:
+            target.with_name(HANDED_IN_AS).unlink(missing_ok=True)
         if time:
             write_atomically(target.with_name("timestamp.txt"), time + "\n")
         elif not same:  # the time of what lay there before is not this one's
@@ -337,7 +454,7 @@ def _known_time(student: str, chosen: Owned, files: Sequence[Owned], job: _Job) 
     """The time that nbgrader's exchange or a clone's commits give ("" when neither does)."""
     if job.kind in ("canvas", "moodle"):
         return ""
-    if job.kind == "plain" and job.source is not None and (time := _timestamp(chosen, files, job.lab)):
+    if job.kind == "plain" and job.source is not None and (time := _timestamp(student, chosen, files, job)):
         job.by_file.append(student)
         return time
     parts = chosen.entry.parts
@@ -368,6 +485,8 @@ def _notebooks(files: Sequence[Owned], lab: str, notes: list[str]) -> list[Owned
     unread: list[str] = []
     zips = 0
     for one in files:
+        if one.entry.is_refused:  # its note says why
+            continue
         if one.file.casefold().endswith(".zip"):
             zips += 1
             if zips > MAX_ZIPS:
@@ -384,7 +503,8 @@ def _notebooks(files: Sequence[Owned], lab: str, notes: list[str]) -> list[Owned
 def _of_another_lab(entry: Entry, lab: str) -> bool:
     """nbgrader's layout has a folder of the same name around each lab's notebook."""
     stem = entry.parts[-1].rsplit(".", 1)[0]
-    return len(entry.parts) > 1 and entry.parts[-2] == stem and stem != lab and stem[:2].isdigit()
+    is_a_labs = stem[:2].isdigit() and stem[2:3] == "_"  # a student may be a number
+    return len(entry.parts) > 1 and entry.parts[-2] == stem != lab and is_a_labs
 
 
 def _choose(student: str, notebooks: Sequence[Owned], lab: str, notes: list[str]) -> Owned:
@@ -412,19 +532,23 @@ def _choose(student: str, notebooks: Sequence[Owned], lab: str, notes: list[str]
     return chosen
 
 
-def _timestamp(chosen: Owned, files: Sequence[Owned], lab: str) -> str:
+def _timestamp(student: str, chosen: Owned, files: Sequence[Owned], job: _Job) -> str:
     """The first line of the ``timestamp.txt`` that nbgrader's exchange puts beside the notebook, when it is a time.
 
     Only in nbgrader's layout, ``<student>/<lab>/``: anywhere else a student may have put it there.
     """
     folder = chosen.entry.parts[:-1]
     for one in files:
-        if one.entry.parts == (*folder, "timestamp.txt") and len(folder) == 2 and folder[-1] == lab:
+        if one.entry.parts == (*folder, "timestamp.txt") and len(folder) == 2 and folder[-1] == job.lab:
             try:
-                lines = one.entry.read()[:200].decode("utf-8").strip().splitlines()
-                time = parse_time(lines[0]) if lines else None
-            except (Refused, ValueError):
+                text = one.entry.read()[:200].decode("utf-8", "replace").partition("\n")[0].strip()
+            except Refused:
                 return ""
+            time = parse_time(text, settings().timezone)
+            if time is not None and not names_a_zone(text):
+                job.without_zone.append(student)
+            elif time is None and text:
+                job.notes.append(f"{student}: what stands in timestamp.txt is no time that can be read.")
             return time.strftime(_TIME_FORMAT) if time else ""
     return ""
 
@@ -434,7 +558,7 @@ def _may_replace(target: Path, content: bytes, time: str, student: str, notes: l
     try:
         if not target.exists() or target.read_bytes() == content:
             return True
-        old = parse_time(timestamp_in(target.parent))
+        old = parse_time(timestamp_in(target.parent), settings().timezone)
         new = parse_time(time) if time else None
         if old and new and old > new:
             notes.append(f"{student}: the notebook collected before is newer and stays.")

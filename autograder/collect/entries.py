@@ -5,6 +5,7 @@ Nothing is unpacked. An entry is read when it was chosen, and never beyond a cap
 
 from __future__ import annotations
 
+import errno
 import io
 import lzma
 import os
@@ -25,6 +26,8 @@ from autograder.grading.submissions import MAX_BYTES
 
 #: A zip that one student packed and that lists more entries than this is not looked at. The class's own may list any number.
 MAX_INNER_ENTRIES = 10_000
+#: So many folders in each other are looked into.
+DEEPEST = 50
 #: Notes about one zip's files, and characters of one.
 MAX_NOTES, MAX_NOTE = 5, 300
 
@@ -54,11 +57,15 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Entry:
-    """One file: the parts of its path inside the source, when it was changed, how to read it."""
+    """One file: the parts of its path inside the source, when it was changed, how to read it.
+
+    A folder is the file "" in it. It, and what was refused, show only that somebody is in the download.
+    """
 
     parts: tuple[str, ...]
     modified: datetime
     read: Callable[[], bytes]
+    is_refused: bool = False
 
     @property
     def path(self) -> str:
@@ -90,7 +97,8 @@ def inner_entries(entry: Entry, notes: list[str]) -> list[Entry]:
     except Refused as refused:
         notes.append(str(refused))
         return []
-    return [Entry((*entry.parts, *one.parts), entry.modified, one.read) for one in inner]
+    kept = [one for one in inner if not one.is_refused]
+    return [Entry((*entry.parts, *one.parts), entry.modified, one.read) for one in kept]
 
 
 def _in_zip(source: Path | io.BytesIO, where: str, notes: list[str]) -> Iterator[Entry]:
@@ -101,32 +109,60 @@ def _in_zip(source: Path | io.BytesIO, where: str, notes: list[str]) -> Iterator
         raise Refused(f"{where}the zip is damaged ({error}).") from None
     unread: dict[str, list[str]] = defaultdict(list)
     held: dict[tuple[str, ...], Entry] = {}
+    doubtful: dict[str, None] = {}
     for info in archive.infolist():
-        if info.filename.endswith("/"):
-            continue
+        name, is_certain = _name(info)
+        is_folder, is_refused = name.endswith("/"), False
+        parts: tuple[str, ...] = ()
         try:
-            parts = _parts(info.filename)
+            parts = _parts(name)
+            if len(parts) > DEEPEST:
+                raise Refused(f"{name} (deeper than {DEEPEST} folders).")
             if stat.S_ISLNK(info.external_attr >> 16):
-                raise Refused(f"{info.filename} is a link.")
+                raise Refused(f"{name} is a link.")
             if info.flag_bits & 1:
-                raise Refused(f"{info.filename} is encrypted.")
+                raise Refused(f"{name} is encrypted.")
             if where and info.compress_type not in _BOUNDED:  # a student packed it
-                raise Refused(
-                    f"{info.filename} is packed in an unusual way: pack it with the system's own zip."
-                )
+                raise Refused(f"{name} is packed in an unusual way: pack it with the system's own zip.")
         except Refused as refused:
-            of = "" if where else info.filename.split("/")[0]
-            unread[of].append(f"Not read: {where}{shortened(str(refused))}")
-            continue
-        if not any(_IGNORED.match(part) for part in parts):
-            if parts in held:
-                unread["" if where else parts[0]].append(
-                    f"{where}{shortened(info.filename)} is in the zip more than once: the last was taken."
-                )
-            held[parts] = Entry(parts, _zip_time(info), _zip_reader(archive, info, where))
+            of, is_refused = "" if where else name.split("/")[0], True
+            if not is_folder:
+                unread[of].append(f"Not read: {where}{shortened(str(refused))}")
+        if parts and not any(_IGNORED.match(part) for part in parts):
+            if not is_certain and not where:
+                doubtful[parts[0]] = None
+            if is_folder:
+                held.setdefault((*parts, ""), _nothing((*parts, "")))
+            elif is_refused:
+                held.setdefault(parts[:DEEPEST], _nothing(parts[:DEEPEST]))
+            else:
+                if parts in held:
+                    unread["" if where else parts[0]].append(
+                        f"{where}{shortened(name)} is in the zip more than once: the last was taken."
+                    )
+                held[parts] = Entry(parts, _zip_time(info), _zip_reader(archive, info, where + name))
     yield from held.values()
     for some in unread.values():
         notes += first_of(some)
+    if doubtful:
+        notes.append(
+            "These names are in an old alphabet that the zip does not name, and may have other letters: "
+            f"{', '.join(map(shortened, list(doubtful)[:MAX_NOTES]))}"
+            f"{f' and {len(doubtful) - MAX_NOTES} more' if len(doubtful) > MAX_NOTES else ''}."
+        )
+
+
+def _name(info: zipfile.ZipInfo) -> tuple[str, bool]:
+    """An entry's name, and whether it is sure how its letters are meant.
+
+    Without the mark of UTF-8 the zip library takes them for those of the first PCs. macOS writes UTF-8 without the mark.
+    """
+    if info.flag_bits & 0x800 or info.filename.isascii() or info.filename != info.orig_filename:
+        return info.filename, True
+    try:
+        return info.filename.encode("cp437").decode("utf-8"), True
+    except UnicodeError:
+        return info.filename, False
 
 
 def first_of(notes: Sequence[str]) -> list[str]:
@@ -140,46 +176,72 @@ def shortened(text: str) -> str:
     return text if len(text) <= MAX_NOTE else f"{text[: MAX_NOTE // 2]} … {text[-MAX_NOTE // 2 :]}"
 
 
-def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> Callable[[], bytes]:
+def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Callable[[], bytes]:
     def read() -> bytes:
         # The size in the listing is what the zip claims; only what really comes out is counted.
         try:
             with archive.open(info) as member:
                 content = member.read(MAX_BYTES + 1)
         except (*_DAMAGED, NotImplementedError, MemoryError) as error:
-            raise Refused(f"Not read: {where}{info.filename} is damaged ({error}).") from None
+            raise Refused(f"Not read: {name} is damaged ({error}).") from None
         if len(content) > MAX_BYTES:
-            raise Refused(f"Not read: {where}{info.filename} unpacks to more than {MAX_BYTES >> 20} MB.")
+            raise Refused(f"Not read: {name} unpacks to more than {MAX_BYTES >> 20} MB.")
         return content
 
     return read
 
 
+def _nothing(parts: tuple[str, ...]) -> Entry:
+    """A folder, or a file that is not read."""
+
+    def read() -> bytes:
+        raise Refused(f"Not read: {'/'.join(parts)}.")
+
+    return Entry(parts, datetime(1980, 1, 1, tzinfo=UTC), read, is_refused=True)
+
+
 def _in_folder(folder: Path, notes: list[str]) -> Iterator[Entry]:
     unread: dict[str, list[str]] = defaultdict(list)
 
-    def refuse(path: Path, why: str) -> None:
-        inside = path.relative_to(folder)
-        unread[inside.parts[0]].append(shortened(f"Not read: {inside.as_posix()} {why}"))
+    def refuse(parts: tuple[str, ...], why: str) -> Entry:
+        unread[parts[0]].append(shortened(f"Not read: {'/'.join(filter(None, parts))} {why}"))
+        return _nothing(parts)
 
-    for directory, folders, files in os.walk(folder, followlinks=False):
-        here = Path(directory)
-        for name in sorted(folders):
-            if (here / name).is_symlink():
-                refuse(here / name, "is a link.")
-        folders[:] = [n for n in sorted(folders) if not _IGNORED.match(n) and not (here / n).is_symlink()]
-        for name in sorted(files):
-            path = here / name
-            try:
-                status = path.lstat()
-            except OSError as error:
-                refuse(path, f"({error.strerror}).")
+    waiting: list[tuple[str, ...]] = [()]
+    while waiting:  # a student's folders may be deeper than a function may call itself
+        here = waiting.pop()
+        try:
+            if len(here) > DEEPEST:
+                raise OSError(errno.ENAMETOOLONG, f"deeper than {DEEPEST} folders")
+            with os.scandir(folder.joinpath(*here)) as inside:
+                found = sorted(inside, key=lambda one: one.name)
+        except OSError as error:
+            if not here:
+                raise GradingError(f"{folder} could not be read: {error.strerror}.") from None
+            yield refuse((*here, ""), f"({error.strerror}).")
+            continue
+        if here:
+            yield _nothing((*here, ""))
+        folders = []
+        for one in found:
+            parts = (*here, one.name)
+            if _IGNORED.match(one.name):
                 continue
-            if not stat.S_ISREG(status.st_mode):
-                refuse(path, "is no plain file.")
-            elif not _IGNORED.match(name):
+            try:
+                status = one.stat(follow_symlinks=False)
+            except OSError as error:
+                yield refuse(parts, f"({error.strerror}).")
+                continue
+            if stat.S_ISDIR(status.st_mode):
+                folders.append(parts)
+            elif stat.S_ISLNK(status.st_mode):
+                yield refuse(parts if "." in one.name else (*parts, ""), "is a link.")
+            elif not stat.S_ISREG(status.st_mode):
+                yield refuse(parts, "is no plain file.")
+            else:
                 modified = _file_time(status.st_mtime)
-                yield Entry(path.relative_to(folder).parts, modified, _file_reader(path))
+                yield Entry(parts, modified, _file_reader(folder.joinpath(*parts)))
+        waiting += reversed(folders)
     for some in unread.values():
         notes += first_of(some)
 

@@ -11,6 +11,8 @@ from types import MappingProxyType
 
 from autograder.collect.entries import Entry
 from autograder.course.lists import folded
+from autograder.course.masters import all_labs
+from autograder.grading.submissions import is_notebook
 
 KINDS = ("canvas", "moodle", "classroom", "plain")
 
@@ -58,20 +60,60 @@ class Owned:
     others: tuple[Owned, ...] = ()
 
 
-def without_wrapper(entries: Sequence[Entry], lab: str) -> list[Entry]:
-    """The entries without the one folder that some programs put around everything they pack."""
+def without_wrapper(
+    entries: Sequence[Entry],
+    lab: str,
+    kind: str,
+    notes: list[str],
+    is_owner: Callable[[str], bool] = lambda top: False,
+    is_clone: Callable[[str], bool] = lambda path: False,
+) -> list[Entry]:
+    """The entries without the one folder that some programs put around everything they pack.
+
+    Whoever is collected alone may work in a folder of their own folder, or call it like a classmate. So the only folder is a
+    student's where anything says so (``is_owner``, ``is_clone``, its name, what is in it), and where fewer than two of
+    what lies in it look like students'. What is a guess is said.
+    """
     tops = {entry.parts[0] for entry in entries}
-    notebooks = [entry for entry in entries if entry.parts[-1].endswith(".ipynb")]
-    # Most decide, for each student may name one: a folder of the lab's name, or a file beside the folders.
-    deep = [entry for entry in notebooks if len(entry.parts) > 2]
-    below = {entry.parts[1] for entry in notebooks if len(entry.parts) > 1}
-    is_layer = len(tops) == 1 and (
-        2 * len(deep) > len(notebooks) or 2 * sum(map(_marked, below)) > len(below)
-    )
-    is_student = below == {lab} or any(map(_marked, tops))
-    if not is_layer or is_student:
+    inside = [entry for entry in entries if len(entry.parts) > 1 and entry.parts[1]]
+    if len(tops) != 1 or not inside:
         return list(entries)
-    return [Entry(entry.parts[1:], entry.modified, entry.read) for entry in entries if len(entry.parts) > 1]
+    [top] = tops
+    holding = {entry.parts[1] for entry in inside if may_hold_one(entry.parts[-1])}
+    repositories = {entry.parts[1] for entry in inside if entry.parts[2:3] == (".github",)}
+    labs = {lab, *all_labs()}  # one student's folders in nbgrader's layout
+    files = {entry.parts[1] for entry in inside if len(entry.parts) == 2}
+    called_like_the_lab = sum(file.startswith(lab) for file in files & holding)
+    one_file_each = (
+        holding <= files and 2 * len(holding) > len(files) and 4 * called_like_the_lab < len(holding)
+    )
+
+    def looks_like_an_owner(name: str) -> bool:
+        if kind == "classroom":
+            return name in repositories or is_clone(f"{top}/{name}")
+        plain = one_file_each if name in files else name not in labs and not name.startswith(".")
+        return plain or _marked(name)
+
+    if kind in ("canvas", "moodle"):
+        is_student, is_layer = _marked(top), True
+    else:
+        is_student = _marked(top) or any(entry.parts[1] == ".github" for entry in inside)
+        is_student = is_student or is_owner(top) or is_clone(top)
+        # Most decide, for each student may name one: a folder of the lab's name, or a file beside the folders.
+        owners = set(filter(looks_like_an_owner, holding))
+        is_layer = len({PurePosixPath(name).stem for name in owners}) > 1 and 2 * len(owners) > len(holding)
+        if not is_student and is_layer:
+            notes.append(f"“{top}” was taken for a folder around those of {len(owners)} students.")
+        elif not is_student and (len(holding) > 1 or holding - files - labs):
+            notes.append(f"“{top}” is the download's only folder, and was taken for one student's.")
+    if is_student or not is_layer:
+        return list(entries)
+    return [replace(entry, parts=entry.parts[1:]) for entry in inside]
+
+
+def may_hold_one(file: str) -> bool:
+    """Whether a file of this name may be a notebook, or hold one."""
+    return is_notebook(file) or file.casefold().endswith(".zip")
 
 
 _SYSTEMS = {"canvas": "Canvas's", "moodle": "Moodle's", "classroom": "GitHub Classroom's"}

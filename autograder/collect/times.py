@@ -63,7 +63,7 @@ _MONTH_FIRST = re.compile(r"((?:[^\W\d]+, )?)([^\W\d]+) (\d{1,2}), (\d{4}),? (.*
 
 
 @dataclass(frozen=True)
-class _Row:
+class Row:
     """One line of the list: whom it names, and when they handed in (None: they did not)."""
 
     words: frozenset[str]
@@ -77,13 +77,19 @@ class _Row:
     login: str = ""
     repository: str = ""
 
+    @property
+    def who(self) -> str:
+        """What a sentence calls the row by."""
+        words = (self.student, self.name, self.login, *sorted(self.words), self.canvas_id, self.participant)
+        return next(filter(None, words), "a row without a name")
+
 
 @dataclass(frozen=True)
 class Times:
     """The times that a teacher's list gives."""
 
     path: Path
-    rows: tuple[_Row, ...]
+    rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
 
     @property
@@ -95,29 +101,32 @@ class Times:
                 found[row.repository].add(row.login)
         return {repository: min(logins) for repository, logins in found.items() if len(logins) == 1}
 
-    def of(
+    def names(self, word: str) -> bool:
+        """Whether a row is of somebody, or of a repository, that is called so."""
+        one = folded(word)
+        return any(one in (folded(row.student), row.login, row.repository, *row.words) for row in self.rows)
+
+    def words_of(self, participant: str) -> frozenset[str]:
+        """The addresses, logins and ID numbers that Moodle's worksheet has beside the number of a participant."""
+        mine = [row.words for row in self.rows if participant and row.participant == participant]
+        return frozenset[str]().union(*mine)
+
+    def rows_of(
         self, one: Owned, person: Person | None, kind: str, folder: str, *, exact: bool = False
-    ) -> datetime | None:
-        """When this student handed in (the last time, when the list has several); None when it does not say.
+    ) -> Iterator[Row]:
+        """The student's rows, by the surest thing that the list knows of anybody: other words may be what somebody chose to be called.
 
         ``person``: who it is on the class list, where that is certain. ``folder`` is the name in the download. ``exact``: capitals
-        count, for another is called the same but for them. ``AnotherName`` when number and name mean different people.
+        count, for another is called the same but for them. ``AnotherName`` behind a row whose number and name mean different people.
         """
-        times = [row.when for row in self._rows_of(one, person, kind, folder, exact) if row.when is not None]
-        return max(times, default=None)
-
-    def _rows_of(
-        self, one: Owned, person: Person | None, kind: str, folder: str, exact: bool
-    ) -> Iterator[_Row]:
-        """By the surest thing that the list knows of anybody: a row's other words may be what somebody chose to be called."""
         called = {one.student, folder}
         mine = {folded(name) for name in called} | (person.keys if person else set())
         number = {"moodle": "participant", "canvas": "canvas_id"}.get(kind, "")
         if one.number and any(getattr(row, number) for row in self.rows):
             for row in self.rows:
                 if getattr(row, number) == one.number:
-                    self._refuse_another_name(row, one, kind)
                     yield row
+                    self._refuse_another_name(row, one, kind)
         elif kind in ("classroom", "plain") and any(row.login or row.repository for row in self.rows):
             login, repository = folded(folder), folded(one.entry.parts[0])
             by_repository = any(row.repository == repository for row in self.rows)
@@ -131,7 +140,7 @@ class Times:
                 if row.words & mine or (row.student and by_student and not by_words):
                     yield row
 
-    def _refuse_another_name(self, row: _Row, one: Owned, kind: str) -> None:
+    def _refuse_another_name(self, row: Row, one: Owned, kind: str) -> None:
         nameless = kind == "moodle" and not row.name and folded(one.name) not in map(folded, PARTICIPANT)
         if nameless or (row.name and one.name and not same_name(row.name, one.name)):
             raise AnotherName(
@@ -163,7 +172,7 @@ def read_times(path: Path, zone: str) -> Times:
         login, repository = (folded(table.value(row, role)) for role in ("github", "repository"))
         canvas_id = table.value(row, "canvas id")
         student = table.value(row, "student")
-        rows.append(_Row(words, student, participant, canvas_id, table.name(row), when, login, repository))
+        rows.append(Row(words, student, participant, canvas_id, table.name(row), when, login, repository))
     notes = list(table.notes)
     if without_zone:
         notes.append(

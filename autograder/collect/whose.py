@@ -8,10 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.collect.entries import entries, first_of, shortened
-from autograder.collect.names import TYPED, Owned, owned, without_wrapper
+from autograder.collect.names import TYPED, Owned, may_hold_one, owned, without_wrapper
 from autograder.course.class_list import ClassList
 from autograder.course.lists import same_name
-from autograder.grading.submissions import is_notebook
 
 
 def certain(files: Sequence[Owned], people: ClassList) -> tuple[list[Owned], list[Owned], list[str]]:
@@ -64,12 +63,12 @@ def canvas_names(source: Path, lab: str, people: ClassList) -> list[tuple[str, s
 
     Anonymous ones are left out, and those that Canvas itself, which takes the first numbers, would take for another's.
     """
-    mine, _ = owned(without_wrapper(entries(source, []), lab), "canvas")
+    mine, _ = owned(without_wrapper(entries(source, []), lab, "canvas", []), "canvas")
     first = {one.entry.path: one.number for one in mine}
     return [
         (one.name, one.number, one.entry.path)
         for one in certain(mine, people)[0]
-        if one.number == first[one.entry.path] != "" and one.file not in TYPED
+        if one.number == first[one.entry.path] != "" and one.file not in ("", *TYPED)
     ]
 
 
@@ -84,7 +83,7 @@ def _student(number: str, people: ClassList) -> str:
 
 
 def _may_hold_one(one: Owned) -> bool:
-    return is_notebook(one.file) or one.file.casefold().endswith(".zip")
+    return may_hold_one(one.file)
 
 
 def _each(one: Owned) -> str:

@@ -6,14 +6,15 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from autograder.course.masters import source_of_import
+from autograder.course.masters import all_labs, source_of_import
 from autograder.course.other_lab import other_lab
+from autograder.course.policy_file import settings
 from autograder.errors import UserError
-from autograder.files import letters_of, parse_time, timestamp_in
+from autograder.files import letters_of, names_a_zone, parse_time, timestamp_in
 from autograder.grading.kit_imports import kit_files_named
 
 #: A notebook larger than this is not read.
@@ -21,6 +22,9 @@ MAX_BYTES = 64 * 1024 * 1024
 
 #: Of a class's notebooks, so many bytes stay in memory between the plan and the grading.
 KEPT_BYTES = 32 * 1024 * 1024
+
+#: Of a student without a notebook in its place, so many files are looked at, and so many folders in each other.
+MOST_LOOKED_AT, DEEPEST = 1000, 4
 
 #: How many further notebooks of a folder a note names.
 NAMED = 5
@@ -55,22 +59,37 @@ def collect(submitted: Path, lab: str) -> list[Submission]:
         raise UserError(
             f"The folder {submitted} does not exist: give the folder that holds one folder a student."
         )
-    names = {
-        entry.name
-        for entry in os.scandir(submitted)
-        if _is_a_students(entry) and not entry.name.startswith(".")
-    }
+    names, loose = set(), dict[str, str]()
+    for entry in os.scandir(submitted):
+        if _is_a_students(entry):
+            # A hidden folder is a student's where it looks like one.
+            if not entry.name.startswith(".") or os.path.isdir(submitted / entry.name / lab):
+                names.add(entry.name)
+        elif is_notebook(entry.name):
+            loose[_NOTEBOOK.sub("", entry.name, count=1)] = entry.name
     if not names:
         raise UserError(f"The folder {submitted} holds no student folders: nothing to grade.")
-    same = Counter(map(letters_of, names))
+    beside = {name: file for name, file in loose.items() if name not in all_labs()}
+    same = Counter(map(letters_of, names | set(beside)))
     submissions = []
-    for name in sorted(names):
-        submission = _find_safely(submitted / name, name, lab)
+    for name in sorted(names | set(beside)):
+        submission = _find_safely(submitted / name, name, lab) if name in names else Submission(name, None)
+        notes = [*submission.notes]
+        if name.startswith("."):
+            notes.append("The student's folder is a hidden one.")
+        if name in beside:
+            notes.append(
+                f"{beside[name]} lies beside the students' folders and was not graded: its place is {name}/{lab}/."
+            )
         if same[letters_of(name)] > 1:
-            submission = replace(submission, notes=(*submission.notes, _TWICE))
-        submissions.append(submission)
-    if not any(submission.path or submission.notes for submission in submissions):
-        raise UserError(f"No student folder in {submitted} holds a submission of {lab}.")
+            notes.append(_TWICE)
+        submissions.append(replace(submission, notes=tuple(notes)))
+    if not any(submission.path for submission in submissions):
+        odd = next((one for one in submissions if one.notes), None)
+        raise UserError(
+            f"No student folder in {submitted} holds a submission of {lab}."
+            + (f" {odd.student}: {odd.notes[0]}" if odd else "")
+        )
     return submissions
 
 
@@ -112,23 +131,75 @@ def _find(expected: Path, student: str, alone: bool) -> Submission:
     notebooks = sorted(p for p in folder.iterdir() if is_notebook(p.name)) if folder.is_dir() else []
     if alone:
         notebooks = [p for p in notebooks if p == path]
-    if path not in notebooks:
-        if not notebooks:
-            return Submission(student, None)
+    if not notebooks:
+        meant, there = _one_step_off(expected, alone)
+        if len(meant) != 1:
+            return Submission(student, None, notes=_not_found(expected, there))
+        [path] = notebooks = meant
+        inside = path.relative_to(folder.parent)
+        folder = folder.with_name(inside.parts[0]) if len(inside.parts) > 1 else folder.parent
+        notes.append(f"There was no {_shown(expected)}; {inside.as_posix()} was graded in its place.")
+    elif path not in notebooks:
         path = max(notebooks, key=lambda p: p.lstat().st_mtime)
         notes.append(f"There was no {expected.name}; {path.name} was graded in its place.")
     others = [p.name for p in notebooks if p != path]
     if others:
-        more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
-        names = ", ".join(others[:NAMED])
-        notes.append(f"The folder held more notebooks, which were not graded: {names}{more}.")
-    submitted_at = timestamp_in(path.parent)
-    if submitted_at and parse_time(submitted_at) is None:
-        notes.append(
-            "What stands in timestamp.txt is no time that can be read: nobody knows when this came in."
-        )
-        submitted_at = ""
+        notes.append(f"The folder held more notebooks, which were not graded: {_some(others)}.")
+    submitted_at = timestamp_in(folder)
+    if submitted_at and (parse_time(submitted_at) is None or not names_a_zone(submitted_at)):
+        zone = settings().timezone
+        time = parse_time(submitted_at, zone)
+        if time is None:
+            notes.append(
+                "What stands in timestamp.txt is no time that can be read: nobody knows when this came in."
+            )
+        elif not names_a_zone(submitted_at):
+            notes.append(f"The time in timestamp.txt names no zone: it was taken for {zone} (course.toml).")
+        submitted_at = f"{time:%Y-%m-%d %H:%M:%S} UTC" if time is not None else ""
     return Submission(student, path, submitted_at, tuple(notes))
+
+
+def _shown(expected: Path) -> str:
+    return f"{expected.parent.name}/{expected.name}"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{', '.join(names[:NAMED])}{more}"
+
+
+def _not_found(expected: Path, there: Sequence[str]) -> tuple[str, ...]:
+    """What lies where a notebook was looked for, for who would be told that there is none."""
+    return (
+        (f"There was no {_shown(expected)}, and none that is surely meant by: {_some(there)}.",)
+        if there
+        else ()
+    )
+
+
+def _one_step_off(expected: Path, alone: bool) -> tuple[list[Path], list[str]]:
+    """The notebooks that may be meant where there is none in its place, and the names of all that lies there.
+
+    They lie directly in the student's folder under the right name, or in the lab's folder or what is called like it but for
+    capitals, a few folders deep. Nothing that is a link is followed.
+    """
+    home, wanted = expected.parent.parent, letters_of(expected.parent.name)
+    meant, there, right = list[Path](), list[str](), list[Path]()
+    names = sorted(os.listdir(home), reverse=True) if home.is_dir() else []
+    waiting = [(home / name, 0) for name in names if letters_of(name) == wanted or is_notebook(name)]
+    for _ in range(MOST_LOOKED_AT):
+        if not waiting:
+            return right or meant, there
+        path, depth = waiting.pop()
+        if path.is_dir() and not path.is_symlink() and depth < DEEPEST:
+            below = sorted(os.listdir(path), reverse=True)
+            waiting += [(path / name, depth + 1) for name in below if not name.startswith(".")]
+            continue
+        there.append(path.relative_to(home).as_posix())
+        if is_notebook(path.name) and not path.is_symlink():
+            meant += [path] if depth and not alone else []
+            right += [path] if letters_of(path.name).startswith(letters_of(expected.name)) else []
+    return [], there  # what was not looked at may be meant as well
 
 
 @dataclass(frozen=True)
@@ -142,7 +213,7 @@ class Notebook:
     submission: Submission
     lab: str
     raw: bytes | None = None
-    #: SHA-256 of the bytes, ``MISSING``, or "" when the file cannot be read.
+    #: SHA-256 of the bytes, ``MISSING`` (with a digest of what is said about it), or "" when the file cannot be read.
     digest: str = ""
     trouble: str = ""
     names_torch: bool = False
@@ -151,7 +222,7 @@ class Notebook:
 
     def with_bytes(self) -> Notebook:
         """The notebook with its bytes: itself, or what the file holds now if they were let go of."""
-        let_go = self.raw is None and self.digest not in ("", MISSING)
+        let_go = self.raw is None and self.digest and self.submission.path is not None
         return read(self.submission, self.lab) if let_go else self
 
 
@@ -172,7 +243,8 @@ def read_class(submissions: Iterable[Submission], lab: str) -> list[Notebook]:
 def read(submission: Submission, lab: str) -> Notebook:
     """Read a submission's notebook."""
     if submission.path is None:
-        return Notebook(submission, lab, digest=MISSING)
+        said = hashlib.sha256(repr(submission.notes).encode()).hexdigest()[:16]
+        return Notebook(submission, lab, digest=f"{MISSING} {said}" if submission.notes else MISSING)
     try:
         raw = _bytes_of(submission.path)
         if other := other_lab(raw, lab):

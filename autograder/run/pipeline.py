@@ -75,6 +75,7 @@ def run(
     """
     use_root(course_root())
     keep_out_of_sight(submitted, out)
+    _refuse_own_folders(submitted, out)
     class_ = [s for s in collect(submitted, lab) if students is None or s.student in students]
     _make_writable(out)
     require_apart(out, (submission.student for submission in class_))
@@ -104,6 +105,20 @@ def run(
         results = stack.enter_context(execute(plan, assignment, grade_all, jobs or cores(), out, force))
         planned(plan)
         return record(results, plan, assignment, class_, out, whole_class=students is None, graded=graded)
+
+
+#: Folders of ``out`` that hold a folder a student, or one a lab.
+_OWN = ("autograded", "feedback", "report", "faults")
+
+
+def _refuse_own_folders(submitted: Path, out: Path) -> None:
+    """Refuse folders where what is written would be students the next time."""
+    there, ours = submitted.resolve(), out.resolve()
+    if there == ours or there in ours.parents or any((ours / own) in (there, *there.parents) for own in _OWN):
+        raise UserError(
+            f"What is written to {out} would be taken for students of {submitted}: choose another folder for --out, "
+            "such as one beside it."
+        )
 
 
 def _absent(class_: list[Submission]) -> list[Submission]:

@@ -56,6 +56,11 @@ def remarks(
         f"{file} gives an extension to nobody of this class: {some(sorted(names))}."
         for file, names in extended_nobodies(lab, students).items()
     ]
+    elsewhere = [result.student for result in results if result.status == "missing" and result.notes]
+    if elsewhere:
+        sentences.append(
+            f"Nothing was graded of {some(elsewhere)}, though something lies there (see their notes)."
+        )
     others = [
         result.student for result in results if any("This is a notebook of " in note for note in result.notes)
     ]

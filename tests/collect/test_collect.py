@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import stat
+import subprocess
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -463,3 +464,273 @@ def test_one_repository_that_is_called_like_the_lab_makes_no_student_of_the_clas
     assert done.kind == "canvas" and set(done.students) == {"ada_1", "bo_2", "cleo_3"}
     own = folder_of(tmp_path / "b", {f"ada/{LAB}/{LAB}.ipynb": "ada"})
     assert collect(own, out / "own", LAB).students == ("ada",)
+
+
+def listing(path: Path, course_at, text: str) -> None:
+    """The course gets a class list."""
+    path.write_text(text)
+    course_at(f'roster = "{path}"')
+
+
+@pytest.mark.parametrize(
+    "path", [f"olga/silva/{LAB}.ipynb", f"olga/silva/work/{LAB}.ipynb", "olga/silva.ipynb"]
+)
+def test_who_is_collected_alone_takes_no_classmates_place_by_a_folders_name(tmp_path, out, path):
+    collect(zip_of(tmp_path / "all.zip", {f"{who}/{LAB}.ipynb": who for who in ("silva", "ada")}), out, LAB)
+    late = collect(zip_of(tmp_path / "late.zip", {path: "olga"}), out, LAB)
+    assert submitted(out) == {"silva": "silva", "ada": "ada", "olga": "olga"}
+    assert (
+        path.count("/") == 1
+        or "“olga” is the download's only folder, and was taken for one student's." in late.notes
+    )
+
+
+def test_nor_does_one_repository_alone_whatever_lies_in_it(tmp_path, out, course_at):
+    two = {f"lab-olga/{who}/{LAB}.ipynb": who for who in ("silva", "ada")}
+    marked = folder_of(tmp_path / "marked", two | {"lab-olga/.github/workflows/x.yml": ""})
+    assert collect(marked, out / "1", LAB).students == ("lab-olga",)
+    assert collect(folder_of(tmp_path / "bare", two), out / "2", LAB, kind="classroom").students == (
+        "lab-olga",
+    )
+    cloned = folder_of(tmp_path / "cloned", two | {"lab-olga/.git/HEAD": ""})
+    assert collect(cloned, out / "3", LAB).students == ("lab-olga",)
+    clones = folder_of(tmp_path / "all", {f"dl/lab-{who}/{LAB}.ipynb": who for who in ("silva", "ada")})
+    for who in ("silva", "ada"):
+        (clones / "dl" / f"lab-{who}" / ".git").mkdir()
+    assert collect(clones, out / "4", LAB, kind="classroom").students == ("ada", "silva")
+
+
+@pytest.mark.parametrize("known", ["the class list", "the list of times", "an earlier download"])
+def test_a_folder_of_somebody_who_is_known_is_no_folder_around_others(tmp_path, out, course_at, known):
+    times = tmp_path / "t.csv"
+    times.write_text("student,time\nolga,2026-03-01 10:00 UTC\n")
+    if known == "the class list":
+        listing(tmp_path / "roster.csv", course_at, "student,name\nolga,O\nsilva,S\n")
+    elif known == "an earlier download":
+        collect(
+            zip_of(tmp_path / "e.zip", {f"olga/{LAB}.ipynb": "olga", f"silva/{LAB}.ipynb": "s"}), out, LAB
+        )
+    late = zip_of(tmp_path / "late.zip", {f"olga/{who}/{LAB}.ipynb": "olga's" for who in ("silva", "ada")})
+    done = collect(late, out, LAB, times=times if known == "the list of times" else None)
+    assert done.students == ("olga",)
+
+
+def test_a_folder_around_one_file_a_student_is_no_student_and_it_is_said(tmp_path, out):
+    files: dict[str, str | bytes] = {
+        "dl/ada.ipynb": "ada",
+        "dl/bo.ipynb": "bo",
+        "dl/cy.zip": zip_bytes({"x.ipynb": "cy"}),
+    }
+    done = collect(zip_of(tmp_path / "z.zip", files), out, LAB)
+    assert submitted(out) == {"ada": "ada", "bo": "bo", "cy": "cy"}
+    assert "“dl” was taken for a folder around those of 3 students." in done.notes
+    others = {f"dl/{who}.ipynb": who for who in "abcdefg"} | {f"dl/{LAB}.ipynb": "eve", "dl/zoe.pdf": "zoe"}
+    done = collect(zip_of(tmp_path / "odd.zip", dict(others)), out / "odd", LAB)
+    assert len(done.students) == 8, "how one student calls a file changes nothing for the others"
+    own = zip_of(tmp_path / "own.zip", {f"ada/{LAB}.ipynb": "right", "ada/scratch.ipynb": "not this one"})
+    assert collect(own, out / "own", LAB).students == ("ada",)
+
+
+def test_the_only_folder_may_have_a_name_that_no_disk_would_take(tmp_path, out):
+    done = collect(zip_of(tmp_path / "z.zip", {f"{'x' * 9000}/{LAB}.ipynb": "mine"}), out, LAB)
+    assert len(done.students) == 1 and list(submitted(out).values()) == ["mine"]
+
+
+def test_one_student_with_two_labs_in_nbgraders_layout_is_one_student(tmp_path, out):
+    source = folder_of(tmp_path / "c", {f"ada/{lab}/{lab}.ipynb": lab for lab in (LAB, "06_positions")})
+    assert collect(source, out, LAB).students == ("ada",) and submitted(out) == {"ada": LAB}
+    own_names = folder_of(tmp_path / "d", {f"dl/{who}/{who}.ipynb": who for who in ("4711", "4712")})
+    assert collect(own_names, out / "d", LAB).students == ("4711", "4712")
+
+
+def test_what_canvas_packed_is_in_no_students_folder_where_the_kind_is_given(tmp_path, out):
+    source = folder_of(tmp_path / "c", {f"submissions/lovelaceada_4711_900_{LAB}.ipynb": "ada"})
+    assert collect(source, out, LAB, kind="canvas").students == ("lovelaceada_4711",)
+
+
+def damaged(path: Path) -> Path:
+    """Whose content begins with DAMAGED has other bytes than the zip promises."""
+    path.write_bytes(path.read_bytes().replace(b"DAMAGED", b"XXXXXXX"))
+    return path
+
+
+def stored(path: Path, files: dict[str, str | bytes]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name, date_time=EARLY), content)  # type: ignore[arg-type]
+    return path
+
+
+def test_whoever_is_in_the_download_has_a_folder_whatever_their_files_are(tmp_path, out):
+    canvas = {
+        f"adaada_1_1001_{LAB}.ipynb": "ada",
+        f"bobo_2_1002_{LAB}.ipynb": "DAMAGED",
+        "cycy_3_1003_work.zip": "no zip",
+        "didi_4_1004_notes.pdf": "pdf",
+    }
+    done = collect(damaged(stored(tmp_path / "c.zip", canvas)), out, LAB)
+    assert done.students == ("adaada_1",)
+    assert {path.parent.name for path in out.glob(f"*/{LAB}")} == {"adaada_1", "bobo_2", "cycy_3", "didi_4"}
+    plain = {
+        f"ada/{LAB}.ipynb": "ada",
+        f"bo/{LAB}.ipynb": "DAMAGED",
+        "cy/work.zip": "no zip",
+        "di/notes.pdf": "pdf",
+        "ed/": "",
+        f"fy/../{LAB}.ipynb": "out of the folder",
+        "readme.txt": "nobody's",
+        ".vscode/settings.json": "nobody's",
+    }
+    link = zipfile.ZipInfo(f"gy/{LAB}.ipynb", date_time=EARLY)
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    path = stored(tmp_path / "p.zip", plain)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(link, "/etc/passwd")
+    assert collect(damaged(path), out / "p", LAB).students == ("ada",)
+    assert {path.parent.name for path in (out / "p").glob(f"*/{LAB}")} == {
+        "ada",
+        "bo",
+        "cy",
+        "di",
+        "ed",
+        "gy",
+    }
+    source = folder_of(tmp_path / "class", {f"ada/{LAB}.ipynb": "ada"})
+    (source / "ed").mkdir()
+    (source / "eve").symlink_to(tmp_path)
+    collect(source, out / "f", LAB)
+    assert {path.parent.name for path in (out / "f").glob(f"*/{LAB}")} == {"ada", "ed", "eve"}
+
+
+def test_an_earlier_notebook_that_stays_for_one_that_cannot_be_read_is_named(tmp_path, out):
+    names = [f"adaada_1_1001_{LAB}.ipynb", f"bobo_2_1002_{LAB}.ipynb"]
+    collect(stored(tmp_path / "1.zip", dict.fromkeys(names, "first")), out, LAB)
+    second = damaged(stored(tmp_path / "2.zip", {names[0]: "second", names[1]: "DAMAGED"}))
+    done = collect(second, out, LAB)
+    assert submitted(out) == {"adaada_1": "second", "bobo_2": "first"}
+    assert "bobo_2: the notebook that was collected before stays, with its own time." in done.notes
+
+
+@pytest.mark.parametrize("kind", ["classroom", "plain"])
+def test_a_students_folders_may_be_deeper_than_a_function_can_call_itself(tmp_path, out, kind):
+    source = folder_of(tmp_path / "all", {f"lab-{who}/{LAB}.ipynb": who for who in ("ada", "bo", "eve")})
+    if kind == "classroom":
+        folder_of(source, {f"lab-{who}/.github/x.yml": "" for who in ("ada", "bo", "eve")})
+    deepest = os.open(source / "lab-eve", os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("a", dir_fd=deepest)
+        below = os.open("a", os.O_RDONLY, dir_fd=deepest)
+        os.close(deepest)
+        deepest = below
+    os.close(deepest)
+    try:
+        done = collect(source, out, LAB)
+    finally:
+        subprocess.run(["rm", "-r", source / "lab-eve" / "a"], check=True)
+    assert done.kind == kind and sorted(submitted(out).values()) == ["ada", "bo", "eve"]
+    assert any("Not read: lab-eve/a/" in note and "deeper than 50 folders" in note for note in done.notes)
+
+
+def test_a_zips_folders_that_are_too_deep_are_said_and_cost_their_student_alone(tmp_path, out):
+    files: dict[str, str | bytes] = {f"ada/{LAB}.ipynb": "ada", f"eve/{'a/' * 9000}{LAB}.ipynb": "eve"}
+    done = collect(zip_of(tmp_path / "z.zip", files), out, LAB)
+    assert submitted(out) == {"ada": "ada"} and (out / "eve" / LAB).is_dir()
+    assert any("Not read: eve/a/" in note and "deeper than 50 folders" in note for note in done.notes)
+
+
+MEYER = "student,name,email\nemma_meyer,Emma Meyer,emma@u.edu\nolga_silva,Olga Silva,olga@u.edu\nben,Ben Haddad,ben@u.edu\n"
+
+
+def moodle(path: Path, **files: str) -> Path:
+    """``Emma_Meyer_101="text"``: participant 101, who is called Emma Meyer, handed in this text."""
+    names = {
+        f"{who.replace('_', ' ', who.count('_') - 1)}_assignsubmission_file_/{LAB}.ipynb": text
+        for who, text in files.items()
+    }
+    return zip_of(path, dict(names))
+
+
+def test_another_participant_of_a_classmates_name_replaces_nothing_of_hers(tmp_path, out, course_at):
+    listing(tmp_path / "roster.csv", course_at, MEYER)
+    done = collect(moodle(tmp_path / "1.zip", Emma_Meyer_101="emma", Ben_Haddad_100="ben"), out, LAB)
+    assert any("2 were found on the class list by their full name alone" in note for note in done.notes)
+    done = collect(moodle(tmp_path / "2.zip", Emma_Meyer_103="olga"), out, LAB)
+    assert submitted(out) == {"emma_meyer": "emma", "ben": "ben", "Emma Meyer_103": "olga"}
+    assert any(
+        "Emma Meyer_103 seems to be emma_meyer" in note and "moodle 101" in note for note in done.notes
+    )
+    both = moodle(
+        tmp_path / "3.zip", Emma_Meyer_101="emma again", Emma_Meyer_103="olga again", Ben_Haddad_100="ben"
+    )
+    collect(both, out, LAB)
+    assert submitted(out) == {"emma_meyer": "emma again", "ben": "ben", "Emma Meyer_103": "olga again"}
+
+
+def test_nor_the_place_of_her_file_that_could_not_be_read(tmp_path, out, course_at):
+    listing(tmp_path / "roster.csv", course_at, MEYER)
+    files = {f"{who}_assignsubmission_file_/{LAB}.pdf": "pdf" for who in ("Emma Meyer_101", "Olga Silva_102")}
+    collect(
+        zip_of(tmp_path / "1.zip", files | {f"Ben Haddad_100_assignsubmission_file_/{LAB}.ipynb": "ben"}),
+        out,
+        LAB,
+    )
+    collect(moodle(tmp_path / "2.zip", Emma_Meyer_103="another"), out, LAB)
+    assert submitted(out) == {"ben": "ben", "Emma Meyer_103": "another"}
+
+
+def test_moodles_worksheet_tells_by_address_who_only_bears_a_classmates_name(tmp_path, out, course_at):
+    listing(tmp_path / "roster.csv", course_at, MEYER)
+    sheet = tmp_path / "w.csv"
+    rows = [
+        "Participant 103,Emma Meyer,olga@u.edu,2026-03-02 10:00",
+        "Participant 100,Ben Haddad,ben@u.edu,2026-03-02 11:00",
+    ]
+    sheet.write_text("\n".join(["Identifier,Full name,Email address,Last modified (submission)", *rows]))
+    done = collect(
+        moodle(tmp_path / "1.zip", Emma_Meyer_103="olga", Ben_Haddad_100="ben"), out, LAB, times=sheet
+    )
+    assert submitted(out) == {"Emma Meyer_103": "olga", "ben": "ben"} and not done.without_time
+    assert any(
+        "is called like emma_meyer of the class list, but is olga_silva by the worksheet" in n
+        for n in done.notes
+    )
+    assert not any("by their full name alone" in note for note in done.notes)
+
+
+def test_nor_does_another_account_of_github_that_is_called_like_her_login_elsewhere(tmp_path, out, course_at):
+    listing(
+        tmp_path / "roster.csv", course_at, "student,name,username\nalice,Alice W,aw1815\nbob,Bob B,bb1\n"
+    )
+    marks = {f"lab-07-{who}/.github/x.yml": "" for who in ("alice", "bob", "aw1815", "cy")}
+
+    def clones(name: str, *logins: str) -> Path:
+        mine = {f"lab-07-{who}/{LAB}.ipynb": who for who in logins}
+        return folder_of(
+            tmp_path / name, mine | {path: "" for path in marks if path.split("/")[0][7:] in logins}
+        )
+
+    collect(clones("1", "alice", "bob"), out, LAB)
+    done = collect(clones("2", "aw1815", "cy"), out, LAB)
+    assert submitted(out) == {"alice": "alice", "bob": "bob", "aw1815": "aw1815", "cy": "cy"}
+    assert any("aw1815 seems to be alice" in note for note in done.notes)
+
+
+def test_a_name_in_utf8_without_the_mark_is_read_as_it_was_written_and_a_doubtful_one_is_said(tmp_path, out):
+    def unmarked(name: str, *who: bytes) -> Path:
+        files: dict[str, str | bytes] = {
+            f"{'x' * len(one)}{number}/{LAB}.ipynb": one for number, one in enumerate(who)
+        }
+        path = stored(tmp_path / name, files | {f"ada/{LAB}.ipynb": "ada"})
+        raw = path.read_bytes()
+        for number, one in enumerate(who):
+            raw = raw.replace(b"x" * len(one) + b"%d/" % number, one + b"%d/" % number)
+        path.write_bytes(raw)
+        return path
+
+    done = collect(unmarked("mac.zip", "José".encode(), "Łukasz学".encode()), out / "mac", LAB)
+    assert done.students == ("José0", "ada", "Łukasz学1") and not any(
+        "alphabet" in note for note in done.notes
+    )
+    done = collect(unmarked("pc.zip", "José".encode("cp850")), out / "pc", LAB)
+    assert done.students == ("José0", "ada")
+    assert any("may have other letters: José0." in note for note in done.notes)

@@ -123,6 +123,26 @@ def test_a_worksheet_of_another_assignment_stops_everything(tmp_path: Path, out:
         collect(zip_of(tmp_path / "m.zip", dict(MOODLE)), out, LAB, times=nameless)
 
 
+def test_a_list_that_has_nobody_of_the_download_stops_everything(tmp_path: Path, out: Path) -> None:
+    source = folder_of(tmp_path / "class", {f"ada/{LAB}.ipynb": "ada", f"bo/{LAB}.ipynb": "bo"})
+    text = "student,time\n" + "".join(f"x{number},2026-03-02 10:00 UTC\n" for number in range(12))
+    with pytest.raises(UserError) as refused:
+        collect(source, out, LAB, times=listed(tmp_path / "t.csv", text))
+    assert "has a time of nobody in the download" in str(refused.value)
+    assert "x9 and 2 more, the download ada, bo. Nothing was collected." in str(refused.value)
+    assert not out.exists()
+
+
+def test_rows_of_a_list_that_are_nobodys_are_named(tmp_path: Path, out: Path) -> None:
+    source = folder_of(tmp_path / "class", {f"ada/{LAB}.ipynb": "ada", f"bo/{LAB}.ipynb": "bo"})
+    text = (
+        "student,time\nada,2026-03-02 10:00 UTC\nboo,2026-03-02 11:00 UTC\nboo,2026-03-02 12:00 UTC\nnever,\n"
+    )
+    done = collect(source, out, LAB, times=listed(tmp_path / "t.csv", text))
+    assert "In t.csv, but not in the download: boo." in done.notes
+    assert done.without_time == ("bo",)
+
+
 def test_a_plain_list_and_github_classrooms_grades_give_the_times(tmp_path: Path, out: Path) -> None:
     source = folder_of(tmp_path / "class", {f"ada/{LAB}.ipynb": "ada", f"bo/{LAB}.ipynb": "bo"})
     plain = "student;time\nada;02.03.2026 10:00\nADA;2026-03-02 12:00 UTC\nbo;2026-03-02T12:00:00-05:00\n"
@@ -246,6 +266,22 @@ def test_a_timestamp_counts_only_where_the_exchange_puts_it(tmp_path: Path, out:
     files = {f"ada/{LAB}.ipynb": "ada", "ada/timestamp.txt": long_ago, f"bo/{LAB}/{LAB}.ipynb": "bo"}
     collect(folder_of(tmp_path / "class", files | {f"bo/{LAB}/timestamp.txt": long_ago}), out, LAB)
     assert stamps(out) == {"bo": long_ago}
+
+
+def test_a_timestamp_without_a_zone_is_in_the_courses_and_one_of_two_dates_is_no_time(
+    tmp_path, out, course_at
+):
+    course_at('timezone = "Asia/Tokyo"')
+    times = {"ada": "2026-10-01 20:00:00", "bo": "02/03/2026 10:00", "cy": "2026-10-01 20:00:00 UTC"}
+    files = {f"{who}/{LAB}/{LAB}.ipynb": who for who in times}
+    files |= {f"{who}/{LAB}/timestamp.txt": time for who, time in times.items()}
+    done = collect(folder_of(tmp_path / "class", files), out, LAB)
+    assert stamps(out) == {"ada": "2026-10-01 11:00:00 UTC", "cy": "2026-10-01 20:00:00 UTC"}
+    assert (
+        "The times of 1 in timestamp.txt name no zone and were taken for Asia/Tokyo (course.toml): ada."
+        in done.notes
+    )
+    assert "bo: what stands in timestamp.txt is no time that can be read." in done.notes
 
 
 def test_names_with_underscores_and_anonymous_ones_are_read(tmp_path: Path, out: Path) -> None:

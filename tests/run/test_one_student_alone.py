@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from autograder.collect.collect import collect as gather
-from autograder.errors import GradingError
+from autograder.errors import GradingError, UserError
 from autograder.files import folder_name, parse_time
 from autograder.gradebook.writer import storable
 from autograder.grading import submissions
 from autograder.results import SubmissionResult
+from autograder.run import pipeline
 from autograder.run.recorder import Recorder
 from autograder.run.store import ResultStore
 from autograder.run.worker import Attempts
@@ -21,7 +22,9 @@ from autograder.run.worker import Attempts
 LAB = "01_markov_bigram"
 BAD_TIMES = (
     "10:99999999999999999999999999999", "0001-01-01T00:00:00+14:00", "9999-12-31 23:59:59 -14:00", "1e999", "\0",
-    "2026-13-45 99:99:99 UTC", "٢٠٢٦", "T" * 90, "1 1 1 1 1 1 1", "00000000000000000000000001", "nan", "2026-11-20 10:00 XYZT", "10:10:10:10+99:99",
+    "2026-13-45 99:99:99 UTC", "٢٠٢٦", "٢٠٢٦-١١-٢٠ ١٠:٠٠", "T" * 90, "1 1 1 1 1 1 1", "00000000000000000000000001", "nan", "2026-11-20 10:00 XYZT", "10:10:10:10+99:99",
+    "02/03/2026 10:00:00", "10.11.2026 10:00", "2026-11-20", "2026-11-20 10:00:00 UTC+3", "2026-11-20 10:00:00 A",
+    "2026-11-20 10:00:00 CET", "2026-11-20 10:00:00 +25", "Nov 20 2026 10:00 UTC", "Fri Xxx 20 10:00:00 2026 +0000",
 )  # fmt: skip
 
 
@@ -31,10 +34,38 @@ def test_a_time_that_cannot_be_read_is_no_time_and_no_error(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["2026-11-20 10:00:00 UTC", "2026-11-20T12:00:00+02:00", "Nov 20 2026 10:00 UTC"]
+    "text",
+    [
+        "2026-11-20 10:00:00 UTC",
+        "2026-11-20 10:00:00.123456 UTC",
+        "2026-11-20T12:00:00+02:00",
+        "2026-11-20T02:00:00.365935-08:00",
+        "2026-11-20 10:00Z",
+        "2026-11-20 07:00:00 -03",
+        "2026-11-20 12:00:00 +0200",
+        "Fri Nov 20 12:00:00 2026 +0200",
+        "Fri, 20 Nov 2026 12:00:00 +0200",
+        "2026-11-20 10:00:00",
+    ],
 )
 def test_a_time_that_can_be_read_is_read(text):
     assert str(parse_time(text)) == "2026-11-20 10:00:00"
+
+
+@pytest.mark.parametrize(
+    ("text", "utc"),
+    [
+        ("2026-10-01 20:00:00", "2026-10-01 18:00:00"),
+        ("2026-10-01 20:00:00.5 CEST", "2026-10-01 18:00:00"),
+        ("2026-12-01 20:00:00 CET", "2026-12-01 19:00:00"),
+        ("2026-10-25 02:30:00 CET", "2026-10-25 01:30:00"),
+        ("2026-10-25 02:30:00 CEST", "2026-10-25 00:30:00"),
+        ("2026-10-01 20:00:00 UTC", "2026-10-01 20:00:00"),
+    ],
+)
+def test_a_time_without_a_zone_or_with_the_courses_own_letters_is_in_the_courses_zone(text, utc):
+    assert str(parse_time(text, "Europe/Berlin")) == utc
+    assert parse_time("2026-10-01 20:00:00 CET", "Europe/Berlin") is None, "in summer it is CEST there"
 
 
 def _class(folder: Path, *students: str) -> Path:
@@ -189,3 +220,21 @@ def test_a_sandbox_that_refuses_one_submission_after_others_went_well_costs_that
     attempts.any_done = True
     result = attempts.failed(Task(), "cannot", "no room")
     assert result is not None and result.fault == "no room"
+
+
+@pytest.mark.parametrize("out", ["class", "class/graded", "class/a/b", "class/../class", "link"])
+def test_grading_into_the_class_is_refused_for_its_folders_would_be_students(tmp_path, out):
+    _class(tmp_path / "class", "ada")
+    (tmp_path / "link").symlink_to("class")
+    with pytest.raises(UserError, match="would be taken for students of"):
+        pipeline.run(LAB, tmp_path / "class", tmp_path / out)
+    assert [path.name for path in (tmp_path / "class").iterdir()] == ["ada"]
+
+
+def test_a_class_inside_what_is_written_is_refused_only_where_grading_writes(tmp_path):
+    for name in ("submitted", "autograded", "report/x"):
+        _class(tmp_path / name, "ada")
+    for name in ("autograded", "report/x"):
+        with pytest.raises(UserError, match="would be taken for students of"):
+            pipeline.run(LAB, tmp_path / name, tmp_path)
+    pipeline._refuse_own_folders(tmp_path / "submitted", tmp_path)

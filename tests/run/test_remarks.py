@@ -20,3 +20,12 @@ def test_two_forms_of_an_accent_look_the_same_and_other_accents_do_not():
 def test_the_sentence_shows_the_letters_that_nobody_sees(make_result):
     said = " ".join(remarks("07_self_attention", [make_result("ada"), make_result("ada\u200b")], {}))
     assert "'ada', 'ada\\u200b'" in said
+
+
+def test_who_is_missing_and_has_something_elsewhere_is_named(make_result):
+    nothing = [
+        make_result("ada", status="missing", notes=("x lies there.",)),
+        make_result("bo", status="missing", notes=()),
+    ]
+    assert remarks("07_self_attention", nothing, {})[-1].startswith("Nothing was graded of ada, though")
+    assert not remarks("07_self_attention", nothing[1:], {})
