@@ -201,6 +201,45 @@ def test_a_submission_that_fills_its_folder_is_ended(inside, container):
     assert ended == "out-of-memory"
 
 
+@pytest.mark.parametrize("container", [PLAIN, WITHOUT_LANDLOCK, NEITHER])
+def test_a_submission_that_fills_a_folder_too_deep_for_a_path_is_ended_and_its_files_are_removed(
+    inside, container, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    tmp_path.chmod(0o777)
+    *_, ended = inside(
+        """
+        import os, time
+        for _ in range(2200):
+            os.mkdir("d")
+            os.chdir("d")
+        for number in range(100):
+            open(str(number), "wb").write(bytes(1 << 20))
+            time.sleep(0.02)
+        time.sleep(5)
+        """,
+        *container,
+    )
+    assert ended == "out-of-memory"
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_signals
+def test_a_folder_that_its_owner_may_not_list_does_not_hide_files(inside):
+    *_, ended = inside(
+        """
+        import os, time
+        os.mkdir("blind", 0o300)
+        for number in range(100):
+            open(f"blind/{number}", "wb").write(bytes(1 << 20))
+            time.sleep(0.02)
+        time.sleep(5)
+        """,
+        *ORDINARY_USER,
+    )
+    assert ended == "out-of-memory"
+
+
 def test_nothing_of_a_submission_stays_on_the_disk(inside, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     tmp_path.chmod(0o777)

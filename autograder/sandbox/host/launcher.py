@@ -6,7 +6,6 @@ import contextlib
 import itertools
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -19,12 +18,14 @@ from typing import Any, Self
 
 from autograder.errors import UserError
 from autograder.sandbox.host.transport import Child
-from autograder.sandbox.jail import namespaces, visible
+from autograder.sandbox.jail import folders, namespaces, visible
 from autograder.sandbox.limits import Limits
 
 READY_SECONDS = 180.0
 SPAWN_SECONDS = 30.0
 SECONDS_TO_CLEAR_UP = 5.0
+#: A disk may take milliseconds for each folder, and a submission may leave tens of thousands.
+SECONDS_TO_REMOVE = 600.0
 
 
 class SandboxUnavailable(UserError):
@@ -195,8 +196,7 @@ class ZygoteProcess:
             self._process.wait()
             self._process = None
         if self._work_folder:
-            with contextlib.suppress(RecursionError):
-                shutil.rmtree(self._work_folder, ignore_errors=True)
+            folders.remove(self._work_folder, SECONDS_TO_REMOVE)
             self._work_folder = ""
 
     def spawn(self, limits: Limits) -> tuple[socket.socket, Child]:

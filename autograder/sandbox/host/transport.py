@@ -18,6 +18,7 @@ from pathlib import Path
 
 from autograder.sandbox import wire
 from autograder.sandbox.host.rpc import StudentGone
+from autograder.sandbox.jail.folders import Room
 from autograder.sandbox.limits import Limits
 
 #: All that a session may send: a test that keeps every result must not fill the harness's memory.
@@ -42,6 +43,8 @@ class Deadline:
     received: int = 0
 
 
+#: Looks at a folder in a row in which something moved: two seconds.
+MAX_BLURRED = 20
 #: What a socket's send buffer may hold, unseen in any process's memory: the kernel's usual limit, and one message more.
 SOCKET_BYTES = 2 * 212_992
 
@@ -55,6 +58,7 @@ class Child:
         self.killed = False
         self.group = group  # without namespaces its process group stands for its descendants
         self.scratch = scratch  # its folder, where no file system of its own has a size
+        self._blurred = 0  # the latest looks at it in which something moved
         self.pid = self._host_pid()
         self.baseline = _memory_of(self.pid) or 0
 
@@ -141,8 +145,12 @@ class Child:
             return 0
 
     def fills(self, scratch_bytes: int) -> bool:
-        """Whether its files take more room than that, or are too many to look at."""
-        return bool(self.scratch) and _size_below(self.scratch, scratch_bytes) > scratch_bytes
+        """Whether its files take more room than that, or keep anybody from seeing how much they take."""
+        if not self.scratch:
+            return False
+        room = Room(self.scratch, scratch_bytes)
+        self._blurred = self._blurred + 1 if room.moved else 0
+        return room.taken > scratch_bytes or self._blurred > MAX_BLURRED
 
     def close(self) -> None:
         """Close the pidfd."""
@@ -157,26 +165,6 @@ def _threads(pid: int) -> list[int]:
         return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
     except OSError:
         return []
-
-
-#: As many files and folders as the scratch space of a namespace may hold.
-MAX_FILES = 20_000
-
-
-def _size_below(folder: str, enough: int) -> int:
-    """The bytes that the files below a folder take on the disk, counted until they are more than ``enough``."""
-    size, count, waiting = 0, 0, [folder]
-    while waiting and size <= enough:
-        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                count += 1
-                with contextlib.suppress(OSError):
-                    size += 512 * entry.stat(follow_symlinks=False).st_blocks
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-                if count > MAX_FILES:
-                    return enough + 1
-    return size
 
 
 #: What counts as a process's memory in /proc: anonymous and shared pages, and the tables that map them.

@@ -13,7 +13,6 @@ import os
 import secrets
 import shutil
 import signal
-import stat
 import tempfile
 import time
 from pathlib import Path
@@ -128,22 +127,6 @@ def lay_out(config: dict[str, Any]) -> None:
     os.environ.update(
         HOME=home, TMPDIR=home, MPLCONFIGDIR=f"{course}/.matplotlib", IPYTHONDIR=f"{home}/.ipython"
     )
-
-
-def clear(scratch: str) -> None:
-    """Remove a submission's files, as far as they can be."""
-
-    def open_up(function: Any, path: str, error: Any) -> None:
-        with contextlib.suppress(OSError):
-            os.chmod(os.path.dirname(path), stat.S_IRWXU)
-            if not os.path.islink(path) and os.path.isdir(path):
-                os.chmod(path, stat.S_IRWXU)
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                os.unlink(path)
-
-    with contextlib.suppress(OSError, RecursionError):
-        shutil.rmtree(scratch, onerror=open_up)
 
 
 def end_strays(known: set[int]) -> None:

@@ -29,6 +29,8 @@ from typing import Any
 MAX_LINE = 1 << 20
 #: Addresses beyond the memory limit, for the arenas of threads and mapped files: their page tables take 32 MiB.
 ADDRESS_ROOM = 16 << 30
+#: Seconds for removing the files of dead submissions between two requests.
+SECONDS_TO_REMOVE = 5.0
 
 
 def load_package(folder: str) -> None:
@@ -113,7 +115,7 @@ def settle(config: dict[str, Any]) -> str:
 
     ``OSError`` when there is none. Returns in the process that goes on.
     """
-    from sandbox.jail import confine, seccomp  # noqa: F401 (before the files are somewhere else)
+    from sandbox.jail import confine, folders, seccomp  # noqa: F401 (before the files are somewhere else)
 
     accepted, lacking = config["levels"], str(config["lacking"])
     if accepted == ["none"]:
@@ -274,6 +276,8 @@ class Jail:
         #: The children by pid, each with its folder (where it does not go with the process), and the copies of this process.
         self.scratch: dict[int, str] = {}
         self.next_scratch = ""
+        #: The folders of dead submissions.
+        self.left: list[str] = []
         self.clones: set[int] = set()
         self.confinement: confine.Confinement | None = None
         if level == "namespaces":
@@ -298,7 +302,7 @@ class Jail:
 
     def become_clone(self, outer_uid: int) -> None:
         """In a copy of the process: its submissions get another user, where there is one to give."""
-        self.clones, self.scratch = set(), {}
+        self.clones, self.scratch, self.left = set(), {}, []
         if self.confinement is not None:
             from sandbox.jail import confine, namespaces
 
@@ -319,14 +323,16 @@ class Jail:
             self.next_scratch = self.confinement.new_scratch()
 
     def clear(self, *ended: int) -> None:
-        """End what dead submissions left running, and remove the folders of those that have ended."""
-        for pid in [pid for pid in self.scratch if pid in _exits or pid in ended]:
-            folder = self.scratch.pop(pid)
-            if self.confinement is not None:
-                from sandbox.jail import confine
+        """End what dead submissions left running, and remove the folders of those that have ended.
 
-                confine.end_strays(self.clones | set(self.scratch))
-                confine.clear(folder)
+        What takes longer is gone on with the next time: meanwhile nobody else is served.
+        """
+        self.left += [self.scratch.pop(pid) for pid in list(self.scratch) if pid in _exits or pid in ended]
+        if self.confinement is not None and self.left:
+            from sandbox.jail import confine
+
+            confine.end_strays(self.clones | set(self.scratch))
+            self._remove_left(SECONDS_TO_REMOVE)
 
     def close(self) -> None:
         """End everything that this process has started."""
@@ -334,8 +340,14 @@ class Jail:
             from sandbox.jail import confine
 
             confine.end_strays(self.clones)
-            for folder in self.scratch.values():
-                confine.clear(folder)
+            self.left += self.scratch.values()
+            self._remove_left(float("inf"))  # or until the harness does it
+
+    def _remove_left(self, seconds: float) -> None:
+        from sandbox.jail import folders
+
+        until = time.monotonic() + seconds
+        self.left = [path for path in self.left if not folders.remove(path, until - time.monotonic())]
 
     def enter(self) -> None:
         """In the child: give up every privilege and resource that a submission does not need."""

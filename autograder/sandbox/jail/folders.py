@@ -1,0 +1,129 @@
+"""A folder that a stranger filled: how much room it takes, and how it is removed, however deep it is and whatever is closed.
+
+Nothing below it is reached by a path, which may be longer than the kernel takes, or lead somewhere else by now: each folder
+is opened in the one above it, and no link is followed. Standard library only; runs on both sides.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import time
+
+#: As many files and folders as the scratch space of a namespace may hold.
+MAX_FILES = 20_000
+#: Folders inside each other. Each takes a descriptor while it is looked at.
+MAX_DEPTH = 100
+_OPEN = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+
+
+class Room:
+    """The bytes that the files below a folder take on the disk, counted until they are more than ``enough``.
+
+    ``taken``: without end where they cannot be counted: too many, too deep, or closed to whoever looks.
+    ``moved``: whether something went, perhaps to another place, between being listed and looked at.
+    """
+
+    def __init__(self, path: str, enough: int):
+        self.taken = 0.0
+        self.moved = False
+        self._count = 0
+        try:
+            self._walk(path, enough)
+        except OSError:
+            self.taken = float("inf")
+
+    def _walk(self, path: str, enough: int) -> None:
+        # The folders on the way down, each with the names of those in it that are still to be looked at.
+        way: list[tuple[int, list[str]]] = []
+        if not os.path.lexists(path):
+            return
+        try:
+            self._enter(way, path, None)
+            while way and self.taken <= enough:
+                here, waiting = way[-1]
+                if not waiting:
+                    way.pop()
+                    os.close(here)
+                elif len(way) > MAX_DEPTH:
+                    self.taken = float("inf")
+                else:
+                    self._enter(way, waiting.pop(), here)
+        finally:
+            for here, _ in way:
+                os.close(here)
+
+    def _enter(self, way: list[tuple[int, list[str]]], name: str, above: int | None) -> None:
+        try:
+            here = os.open(name, _OPEN, dir_fd=above)
+        except (FileNotFoundError, NotADirectoryError):
+            self.moved = True
+            return
+        waiting: list[str] = []
+        way.append((here, waiting))
+        with os.scandir(here) as entries:
+            for entry in entries:
+                self._count += 1
+                if self._count > MAX_FILES:
+                    self.taken = float("inf")
+                    return
+                try:
+                    self.taken += 512 * entry.stat(follow_symlinks=False).st_blocks
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.name)
+                except FileNotFoundError:
+                    self.moved = True
+
+
+def remove(path: str, seconds: float) -> bool:
+    """Remove a folder with all below it, as far as it can be done in so many seconds; whether it is gone.
+
+    A folder in it that is not empty comes to the top, where it is emptied in the same way: no path and no stack grows
+    with the depth.
+    """
+    until = time.monotonic() + seconds
+    with contextlib.suppress(OSError):
+        _open_up(path, None)
+        top = os.open(path, _OPEN)
+        try:
+            while _emptied_a_bit(top, top, until):
+                pass
+        finally:
+            os.close(top)
+        os.rmdir(path)
+    return not os.path.lexists(path)
+
+
+def _open_up(name: str, above: int | None) -> None:
+    """Let the owner of a folder do everything with it, where the system can do that without following a link."""
+    with contextlib.suppress(OSError, ValueError, NotImplementedError):
+        os.chmod(name, 0o700, dir_fd=above, follow_symlinks=False)
+
+
+def _emptied_a_bit(folder: int, top: int, until: float) -> bool:
+    """Remove or move what is in a folder; whether anything went, so that it is worth going on."""
+    with os.scandir(folder) as entries:
+        found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    went = False
+    for name, is_folder in found:
+        if time.monotonic() > until:
+            return False
+        with contextlib.suppress(OSError):
+            (os.rmdir if is_folder else os.unlink)(name, dir_fd=folder)
+            went = True
+            continue
+        if not is_folder:
+            continue
+        with contextlib.suppress(OSError):
+            _open_up(name, folder)
+            if folder != top:
+                os.rename(name, secrets.token_hex(16), src_dir_fd=folder, dst_dir_fd=top)
+                went = True
+                continue
+            inside = os.open(name, _OPEN, dir_fd=top)
+            try:
+                went |= _emptied_a_bit(inside, top, until)
+            finally:
+                os.close(inside)
+    return went

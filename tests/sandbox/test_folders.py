@@ -1,0 +1,162 @@
+"""A folder that a stranger filled is measured and removed, however deep it is and whatever in it is closed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.sandbox.jail import folders
+
+#: Deeper than a path may be long, and than Python calls functions.
+DEEP = 5_000
+
+
+def dig(top: Path, depth: int, name: str = "d") -> None:
+    """Folders inside each other, the innermost with a megabyte. In a process of its own, whose working folder they become."""
+    program = (
+        f"import os\nos.chdir({str(top)!r})\nfor _ in range({depth}):\n    os.mkdir({name!r}); os.chdir({name!r})\n"
+        "open('deep', 'wb').write(b'x' * 1_000_000)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Iterator[Path]:
+    """A folder in memory, where there is one: removing thousands takes a disk long. Pytest could not remove what is left."""
+    memory = Path("/dev/shm")
+    top = Path(tempfile.mkdtemp(dir=memory if os.access(memory, os.W_OK) else tmp_path))
+    yield top
+    subprocess.run(["rm", "-rf", str(top)], check=True)
+
+
+def test_what_lies_below_counts_and_the_rest_does_not(top):
+    dig(top, 20)
+    (top / "link").symlink_to("/usr")
+    room = folders.Room(str(top), 1 << 40)
+    assert 1_000_000 <= room.taken < 1_500_000 and not room.moved
+
+
+@pytest.mark.parametrize("depth", [folders.MAX_DEPTH + 1, DEEP])
+def test_what_is_too_deep_to_be_measured_takes_more_than_any_room_and_no_time(top, depth):
+    dig(top, depth)
+    start = time.monotonic()
+    assert folders.Room(str(top), 1 << 40).taken == float("inf")
+    assert time.monotonic() - start < 0.1
+
+
+def test_files_without_number_take_more_than_any_room(top):
+    for number in range(folders.MAX_FILES + 1):
+        (top / str(number)).touch()
+    assert folders.Room(str(top), 1 << 40).taken == float("inf")
+
+
+def test_measuring_leaves_no_descriptor_open(top):
+    dig(top, DEEP)
+    before = len(os.listdir("/proc/self/fd"))
+    folders.Room(str(top), 1 << 40)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_what_moves_while_it_is_measured_is_noticed(top, monkeypatch):
+    (top / "a" / "b").mkdir(parents=True)
+    entered = folders.Room._enter
+
+    def enter(room, way, name, above):
+        if name == "b":
+            (top / "a" / "b").rename(top / "c")
+        entered(room, way, name, above)
+
+    monkeypatch.setattr(folders.Room, "_enter", enter)
+    assert folders.Room(str(top), 1 << 40).moved
+
+
+@pytest.mark.parametrize("depth", [1, 60, DEEP, 40_000])
+def test_nothing_stays_however_deep_it_is(top, depth):
+    dig(top, depth)
+    folders.remove(str(top), 60.0)
+    assert not os.path.lexists(top)
+
+
+def test_nothing_stays_of_many_deep_and_long_names(top):
+    for number in range(20):
+        (top / str(number)).mkdir()
+        dig(top / str(number), 100, "x" * 255)
+    folders.remove(str(top), 60.0)
+    assert not os.path.lexists(top)
+
+
+def test_a_folder_that_a_link_leads_to_stays(top, tmp_path):
+    (tmp_path / "ours").mkdir(mode=0o755)
+    (tmp_path / "ours" / "file").touch()
+    (top / "in").mkdir()
+    for place in (top, top / "in"):
+        (place / "link").symlink_to(tmp_path / "ours")
+    folders.remove(str(top), 60.0)
+    assert not os.path.lexists(top)
+    assert (tmp_path / "ours" / "file").exists() and (tmp_path / "ours").stat().st_mode & 0o777 == 0o755
+
+
+def as_an_ordinary_user(do: Callable[[], object]) -> str:
+    """What ``do`` returns in a copy of this process, whom permissions hold up."""
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        try:
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setresgid(1234, 1234, 1234)
+                os.setresuid(1234, 1234, 1234)
+            os.write(writer, repr(do()).encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as answer:
+        return answer.read()
+
+
+def test_what_is_closed_to_its_owner_cannot_be_measured_and_does_not_stay():
+    with tempfile.TemporaryDirectory() as home:
+        Path(home).chmod(0o777)
+        top = Path(home, "top")
+
+        def fill_measure_and_remove() -> tuple[float, bool]:
+            (top / "a/b/c").mkdir(parents=True)
+            (top / "blind").mkdir(0o300)
+            for name in ("a/b/c/file", "blind/file"):
+                (top / name).touch()
+            for name, mode in (("a/b/c", 0o500), ("a/b", 0o600), ("a", 0o300)):
+                (top / name).chmod(mode)
+            taken = folders.Room(str(top), 1 << 40).taken
+            top.chmod(0)
+            folders.remove(str(top), 60.0)
+            return taken, top.exists()
+
+        assert as_an_ordinary_user(fill_measure_and_remove) == "(inf, False)"
+
+
+def test_files_that_are_made_while_it_is_removed_hold_nothing_up_for_ever(top):
+    over = threading.Event()
+
+    def make():
+        while not over.is_set():
+            try:
+                (top / os.urandom(8).hex()).touch()
+            except OSError:
+                return
+
+    maker = threading.Thread(target=make)
+    maker.start()
+    start = time.monotonic()
+    folders.remove(str(top), 0.5)
+    assert time.monotonic() - start < 5
+    over.set()
+    maker.join()
+    folders.remove(str(top), 60.0)
+    assert not os.path.lexists(top)
