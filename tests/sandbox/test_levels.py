@@ -128,6 +128,88 @@ def test_landlock_keeps_files_signals_and_the_network(inside, container):
     assert "emma 1 ['data', 'mine']" in said or "emma 1 ['mine', 'data']" in said
 
 
+#: What labs do, and what libraries try newer system calls for.
+LIBRARIES = """
+import os, shutil, subprocess, tempfile
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+a = np.linalg.svd(np.random.default_rng(0).normal(size=(50, 50)))[1]
+np.save("a.npy", a)
+assert np.array_equal(np.load("a.npy", mmap_mode="r"), a)
+model = torch.nn.Linear(3, 2)
+optimizer = torch.optim.Adam(model.parameters())
+model(torch.ones(4, 3)).sum().backward()
+optimizer.step()
+torch.save(model.state_dict(), "model.pt")
+model.load_state_dict(torch.load("model.pt"))
+list(torch.utils.data.DataLoader(torch.arange(8), batch_size=4))
+plt.plot(a)
+plt.savefig("a.png")
+with tempfile.TemporaryDirectory() as folder:
+    shutil.copy2("a.png", folder)
+    assert os.access(f"{folder}/a.png", os.R_OK, effective_ids=True)
+print(subprocess.run(["ls", "a.npy"], capture_output=True, text=True).stdout, os.path.getsize("a.png") > 1000)
+"""
+
+
+@pytest.mark.parametrize(
+    "container", [None, PLAIN, pytest.param(ORDINARY_USER, marks=needs_signals), WITHOUT_LANDLOCK, NEITHER]
+)
+def test_libraries_work_behind_the_filter(inside, folder, container):
+    if container is not None:
+        _, status, said, error, _ = inside(LIBRARIES, *container)
+    else:
+        with Zygote(folder / "coursekit", [], modules=()) as zygote, zygote.session() as session:
+            [outcome] = session.run_cells([("cell", LIBRARIES)])
+            said = "".join(o["text"] for o in outcome.outputs if o["output_type"] == "stream")
+            status, error = outcome.status, outcome.error
+    assert (status, error, said.split()) == ("ok", "", ["a.npy", "True"])
+
+
+@needs_signals
+def test_nothing_tells_a_submission_which_files_others_make(inside):
+    _, status, said, error, _ = inside(
+        """
+        import ctypes, fcntl, os
+        libc = ctypes.CDLL(None, use_errno=True)
+        print(libc.inotify_init1(0), libc.inotify_init())
+        try:
+            fcntl.fcntl(os.open("/usr", os.O_RDONLY), fcntl.F_NOTIFY, fcntl.DN_ACCESS)
+        except PermissionError:
+            print("refused")
+        """,
+        *ORDINARY_USER,
+    )
+    assert (status, error, said.split()) == ("ok", "", ["-1", "-1", "refused"])
+
+
+@needs_signals
+def test_files_of_the_same_user_keep_their_attributes_whatever_the_kernel_calls_the_change(inside, folder):
+    mine = folder / "data" / "names.txt"
+    os.chown(mine, 1234, 1234)
+    try:
+        os.setxattr(mine, "user.old", b"1")
+    except OSError:
+        pytest.skip("this disk keeps no attributes")
+    inside(
+        f"""
+        import ctypes, os, struct
+        libc = ctypes.CDLL(None, use_errno=True)
+        file = {os.fsencode(mine)!r}
+        value = ctypes.create_string_buffer(b"evil")
+        arguments = struct.pack("QII", ctypes.addressof(value), 4, 0)
+        libc.syscall(463, -100, file, 0, b"user.new", arguments, len(arguments))
+        libc.syscall(466, -100, file, 0, b"user.old")
+        libc.syscall(469, -100, file, struct.pack("QIIII", 0x40, 0, 0, 0, 0), 24, 0)
+        """,
+        *ORDINARY_USER,
+    )
+    assert os.listxattr(mine) == ["user.old"]
+    attributes = subprocess.run(["lsattr", str(mine)], capture_output=True, text=True, check=False).stdout
+    assert "d" not in attributes.split(" ")[0]
+
+
 @needs_signals
 def test_files_of_the_same_user_keep_their_modes_and_times(inside, folder, tmp_path):
     mine = folder / "data" / "names.txt"

@@ -1,8 +1,9 @@
 """A seccomp filter on system calls, the second line of defence behind the namespaces.
 
 It refuses what a notebook never needs and attacks on the kernel start from: making namespaces, mounting, tracing,
-kernel keys, BPF, io_uring, sockets other than local ones, and memory that counts for no process (memfd, System V),
-and larger buffers of sockets, which the watchdog could not see.
+kernel keys, BPF, io_uring, sockets other than local ones, memory that counts for no process (memfd, System V),
+larger buffers of sockets, which the watchdog could not see, and being told what others do with files (inotify). A call that is
+newer than all that Python and its libraries need does not exist: what the next kernel adds is refused before anybody knows it.
 
 Where there are no namespaces it stands for some of them (``Setting``): no socket but a pair of connected ones, and
 nothing that reaches another process, or another's file, of the same user.
@@ -22,12 +23,12 @@ from .namespaces import check, libc
 #: name: (x86_64, aarch64); -1 where the architecture does not have the call.
 _FORBIDDEN = {
     **{"ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271)},
-    **{"process_madvise": (440, 440), "pidfd_getfd": (438, 438), "kcmp": (312, 272)},
+    **{"pidfd_getfd": (438, 438), "kcmp": (312, 272)},
     **{"unshare": (272, 97), "setns": (308, 268), "chroot": (161, 51), "pivot_root": (155, 41)},
     **{"mount": (165, 40), "umount2": (166, 39), "open_tree": (428, 428), "move_mount": (429, 429)},
     **{"fsopen": (430, 430), "fsconfig": (431, 431), "fsmount": (432, 432), "fspick": (433, 433)},
-    **{"mount_setattr": (442, 442), "swapon": (167, 224), "swapoff": (168, 225), "quotactl": (179, 60)},
-    **{"quotactl_fd": (443, 443), "acct": (163, 89), "open_by_handle_at": (304, 265)},
+    **{"swapon": (167, 224), "swapoff": (168, 225), "quotactl": (179, 60)},
+    **{"acct": (163, 89), "open_by_handle_at": (304, 265)},
     **{"name_to_handle_at": (303, 264), "fanotify_init": (300, 262), "add_key": (248, 217)},
     **{"request_key": (249, 218), "keyctl": (250, 219), "bpf": (321, 280), "perf_event_open": (298, 241)},
     **{"userfaultfd": (323, 282), "init_module": (175, 105), "finit_module": (313, 273)},
@@ -35,19 +36,38 @@ _FORBIDDEN = {
     **{"reboot": (169, 142), "sethostname": (170, 161), "setdomainname": (171, 162)},
     **{"settimeofday": (164, 170), "clock_settime": (227, 112), "adjtimex": (159, 171)},
     **{"clock_adjtime": (305, 266), "syslog": (103, 116), "vhangup": (153, 58), "vmsplice": (278, 75)},
-    **{"move_pages": (279, 239), "migrate_pages": (256, 238), "shmget": (29, 194), "msgget": (68, 186)},
-    **{"semget": (64, 190), "mq_open": (240, 180), "personality": (135, 92)},
+    **{"move_pages": (279, 239), "migrate_pages": (256, 238), "personality": (135, 92)},
+    **{
+        "shmget": (29, 194),
+        "shmat": (30, 196),
+        "shmctl": (31, 195),
+        "msgget": (68, 186),
+        "msgctl": (71, 187),
+    },
+    **{
+        "msgsnd": (69, 189),
+        "msgrcv": (70, 188),
+        "semget": (64, 190),
+        "semctl": (66, 191),
+        "semop": (65, 193),
+    },
+    **{"semtimedop": (220, 192), "mq_open": (240, 180), "mq_unlink": (241, 181)},
+    **{"inotify_init": (253, -1), "inotify_init1": (294, 26), "inotify_add_watch": (254, 27)},
     **{"iopl": (172, -1), "ioperm": (173, -1), "modify_ldt": (154, -1), "uselib": (134, -1)},
     **{"lookup_dcookie": (212, 18), "nfsservctl": (180, 42), "_sysctl": (156, -1)},
 }
 #: Calls that libraries try first and can do without: they fail as on a kernel that does not have them.
 _NOT_IMPLEMENTED = {
-    **{"clone3": (435, 435), "memfd_create": (319, 279), "memfd_secret": (447, 447)},
+    **{"clone3": (435, 435), "memfd_create": (319, 279)},
     **{"io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427)},
 }
+#: faccessat2, the newest call that the C library makes where it can. From here on none exists.
+_NEWEST = 439
+#: The numbers that were not given when, at 424, all architectures began to number new calls alike.
+_NOT_GIVEN = ((335, 424), (295, 424))
 _FCNTL = (72, 25)
-#: F_SETLEASE: who owns the kit's files could have every other process wait for them.
-_SET_LEASE = 1024
+#: F_SETLEASE: who owns the kit's files could have every other process wait for them. F_NOTIFY tells when they are read.
+_ABOUT_OTHERS = (1024, 1026)
 _IOCTL = (16, 29)
 #: FS_IOC_SETFLAGS, SETVERSION (for 64 and 32 bits), FSSETXATTR and ENABLE_VERITY: an owner may, without a way to write.
 _SET_ATTRIBUTES = (0x40086602, 0x40087602, 0x40046602, 0x40047602, 0x401C5820, 0x40806685)
@@ -59,7 +79,7 @@ _PRCTL = (157, 167)
 _PR_SET_CHILD_SUBREAPER = 36
 #: Calls on the files of whoever owns them. They do nothing and report success: libraries that copy a file call them.
 _OWNERS = {
-    **{"chmod": (90, -1), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452)},
+    **{"chmod": (90, -1), "fchmod": (91, 52), "fchmodat": (268, 53)},
     **{"chown": (92, -1), "fchown": (93, 55), "lchown": (94, -1), "fchownat": (260, 54)},
     **{"utime": (132, -1), "utimes": (235, -1), "futimesat": (261, -1), "utimensat": (280, 88)},
     **{"setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7)},
@@ -78,7 +98,6 @@ _SEND_BUFFER = (7, 32)
 #: CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET.
 _NAMESPACE_FLAGS = 0x7E020000
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
-_X32 = 0x40000000
 
 _LOAD, _EQUAL, _SET, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x54, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
@@ -105,6 +124,15 @@ def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> 
 
 def _refuse_when(number: int, error: int) -> list[bytes]:
     return [_instruction(_EQUAL, number, 0, 1), _instruction(_RETURN, _ERRNO | error)]
+
+
+def _refuse_from(first: int, behind: int) -> list[bytes]:
+    """There are no calls with the numbers from ``first`` on, until ``behind``: libraries take others."""
+    return [
+        _instruction(_AT_LEAST, first, 0, 2),
+        _instruction(_AT_LEAST, behind, 1, 0),
+        _instruction(_RETURN, _ERRNO | errno.ENOSYS),
+    ]
 
 
 def _refuse_argument(number: int, place: int, values: Sequence[int]) -> list[bytes]:
@@ -164,14 +192,15 @@ def program(machine: str = "", setting: Setting = Setting.NAMESPACES) -> bytes:
         _instruction(_EQUAL, architecture, 1, 0),
         _instruction(_RETURN, _KILL),
         _instruction(_LOAD, _NUMBER_AT),
-        _instruction(_AT_LEAST, _X32, 0, 1),
+        _instruction(_AT_LEAST, _NEWEST + 1, 0, 1),  # those of x32, too
         _instruction(_RETURN, _ERRNO | errno.ENOSYS),
+        *_refuse_from(*_NOT_GIVEN[column]),
     ]
     for numbers in _FORBIDDEN.values():
         code += _refuse_when(numbers[column], errno.EPERM) if numbers[column] >= 0 else []
     for numbers in _NOT_IMPLEMENTED.values():
         code += _refuse_when(numbers[column], errno.ENOSYS)
-    code += _refuse_argument(_FCNTL[column], 1, (_SET_LEASE,))
+    code += _refuse_argument(_FCNTL[column], 1, _ABOUT_OTHERS)
     code += _alone(setting, column)
     code += [
         _instruction(_EQUAL, _SETSOCKOPT[column], 0, 5),
