@@ -111,6 +111,17 @@ def test_an_environment_behind_a_link_is_shown_under_both_names(tmp_path, monkey
     assert [name for name in SECRETS if _shown(plan, course / name)] == []
 
 
+@pytest.mark.parametrize("linked", ["data", "data/env"])
+def test_what_is_hidden_is_hidden_under_every_name_that_links_give_it(linked, tmp_path, monkeypatch):
+    course, prefix = _made(tmp_path, "data/env/lib/course", "data/env")
+    (tmp_path / "link").symlink_to(tmp_path / linked)
+    through = tmp_path / "link" / prefix.relative_to(tmp_path / linked)
+    _use(monkeypatch, course, prefix, through)
+    plan = _plan(tmp_path / "kit")
+    names = [course, through / "lib/course"]
+    assert [f"{at}/{name}" for at in names for name in SECRETS if _shown(plan, at / name)] == []
+
+
 @pytest.mark.skipif(namespaces.probe() is not None, reason=str(namespaces.probe()))
 @pytest.mark.parametrize(
     "layout", ["the environment is the course's folder", "the course lies in the environment"]
@@ -126,6 +137,26 @@ def test_a_notebook_in_such_a_layout_finds_no_secret(layout, tmp_path, monkeypat
         f"found = [os.path.join(at, name) for at, _, names in os.walk({os.fspath(tmp_path)!r}) for name in names]\n"
         f"assert any(name.endswith('numpy.py') for name in found), found\n"
         "assert not [name for name in found if open(name).read() == 'secret\\n'], found\n"
+    )
+    with Zygote(folder / "coursekit", modules=()) as zygote, zygote.session() as session:
+        [outcome] = session.run_cells([("a", source)])
+    assert outcome.error == ""
+
+
+@pytest.mark.skipif(namespaces.probe() is not None, reason=str(namespaces.probe()))
+def test_a_notebook_finds_no_secret_in_an_environment_behind_a_link(tmp_path, monkeypatch, folder):
+    course, prefix = _made(tmp_path, "real/env/lib/course", "real/env")
+    (tmp_path / "link").symlink_to("real")
+    real = visible.python_folders()
+    _use(monkeypatch, course, prefix, tmp_path / "link/env")
+    ours = visible.python_folders()
+    monkeypatch.setattr(visible, "python_folders", lambda: [*real, *ours])
+    source = (
+        "import os\n"
+        f"for top in ({str(prefix)!r}, {str(tmp_path / 'link/env')!r}):\n"
+        "    found = [os.path.join(at, name) for at, _, names in os.walk(top) for name in names]\n"
+        "    assert any(name.endswith('numpy.py') for name in found), found\n"
+        "    assert not [name for name in found if open(name).read() == 'secret\\n'], found\n"
     )
     with Zygote(folder / "coursekit", modules=()) as zygote, zygote.session() as session:
         [outcome] = session.run_cells([("a", source)])

@@ -7,6 +7,7 @@ space and a new /proc over it.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -69,16 +70,25 @@ def _mount_plan(config: dict[str, Any]) -> list[tuple[str, str | None]]:
     """
     visible = [*SYSTEM_FOLDERS, *SYSTEM_FILES, *config["python"]]
     plan: dict[str, str | None] = {path: path for path in visible if os.path.lexists(path)}
-    for path in config["hidden"]:
-        if any(path.startswith(f"{outer}/") for outer in config["hidden"]):
-            continue  # hidden with what it lies in
-        if any(path == other or path.startswith(f"{other}/") for other in plan):
-            plan[path] = None
+    for path in _names_of_hidden(config["hidden"], list(plan)):
+        plan[path] = None
     plan[f"{COURSE}/coursekit"] = config["kit"]
     plan[HARNESS] = config["harness"]
     for path in config["data"]:
         plan[f"{COURSE}/data/{os.path.basename(path)}"] = path
     return sorted(plan.items(), key=lambda item: item[0].count("/"))
+
+
+def _names_of_hidden(hidden: list[str], visible: list[str]) -> Iterator[str]:
+    """Every name under which a hidden folder would be seen: with a link on the way, a folder is visible under two."""
+    places = {os.path.realpath(path) for path in hidden}
+    for place in places:
+        if any(place.startswith(f"{outer}/") for outer in places):
+            continue  # hidden with what it lies in
+        for path in visible:
+            real = os.path.realpath(path)
+            if not os.path.islink(path) and (place == real or place.startswith(f"{real}/")):
+                yield path + place.removeprefix(real)
 
 
 def _mount_at(root: Path, target: str, source: str | None) -> None:
