@@ -57,11 +57,16 @@ def _is_shown(file: Path, number: str) -> bool:
 
 
 def write_kit(lab: str, target: Path) -> None:
-    """Copy the kit to the folder ``target``, as a student of ``lab`` sees it."""
+    """Copy the kit to the folder ``target``, as a student of ``lab`` sees it.
+
+    Everybody may read the copy, whatever this process's umask: where root grades, the sandbox is another user.
+    """
     for file in kit_files(lab):
         place = target / file.relative_to(kit_folder())
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(file, place)
+    for path in (target, *target.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def data_files(lab: str) -> list[Path]:

@@ -101,7 +101,10 @@ class ZygoteProcess:
         package = Path(__file__).resolve().parents[1]
         ours, theirs = socket.socketpair()
         environment = visible.ENVIRONMENT
-        if levels != ["namespaces"]:
+        # Of a course that only root may read submissions get a copy.
+        user = outer_uid()
+        closed = bool(user) and not all(visible.open_to_all(str(path)) for path in (self.kit, *self.data))
+        if levels != ["namespaces"] or closed:
             self._work_folder = tempfile.mkdtemp(prefix="submissions-")
         if levels == ["none"]:
             self._show_data()
@@ -132,7 +135,8 @@ class ZygoteProcess:
                 "levels": levels,
                 "lacking": problem or "",
                 "render_figures": self.render_figures,
-                "outer_uid": outer_uid(),
+                "outer_uid": user,
+                "closed": closed,
                 "work_folder": self._work_folder,
                 "fonts": font_caches(),
             }
@@ -187,7 +191,9 @@ class ZygoteProcess:
             self._control.close()
             self._control, self._ready = None, False
         if self._process is not None:
-            if self._work_folder:  # it ends what submissions left running, which no namespace does here
+            if (
+                self._work_folder and self.level != "namespaces"
+            ):  # it ends what submissions left running, which no namespace does here
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self._process.wait(SECONDS_TO_CLEAR_UP)
             with contextlib.suppress(ProcessLookupError):

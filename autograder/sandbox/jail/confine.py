@@ -107,7 +107,7 @@ class Confinement:
         return f"{self.folder}/{secrets.token_hex(16)}"
 
 
-def lay_out(config: dict[str, Any]) -> None:
+def copy_course(config: dict[str, Any]) -> None:
     """Copy kit and data to where another user can read them, and have the configuration name the copies."""
     course = Path(config["work_folder"]) / "course"
     (course / "data").mkdir(parents=True)
@@ -120,10 +120,17 @@ def lay_out(config: dict[str, Any]) -> None:
             shutil.copy(source, target)
     for path in (course, *course.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
-    os.chmod(config["work_folder"], 0o711)
     config["kit"] = str(course / "coursekit")
     config["data"] = [str(path) for path in (course / "data").iterdir()]
+
+
+def lay_out(config: dict[str, Any]) -> None:
+    """Let another user have kit, data and a place to write."""
     home = config["work_folder"]
+    course = f"{home}/course"
+    if os.path.dirname(config["kit"]) != course:
+        copy_course(config)
+    os.chmod(home, 0o711)
     os.environ.update(
         HOME=home, TMPDIR=home, MPLCONFIGDIR=f"{course}/.matplotlib", IPYTHONDIR=f"{home}/.ipython"
     )

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import sys
 import sysconfig
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 #: System folders that a child sees, read-only: shared libraries, and the commands behind ``!ls``.
@@ -72,6 +73,53 @@ def shown_through(path: Path) -> str | None:
         if real.is_relative_to(Path(folder).resolve()):
             return folder
     return None
+
+
+def open_to_all(path: str) -> bool:
+    """Whether any user may read this file, or all below this folder, once there is a way to it."""
+    needed = {True: 0o005, False: 0o004}
+    return all(
+        os.stat(place).st_mode & (bits := needed[os.path.isdir(place)]) == bits for place in _all_below(path)
+    )
+
+
+def closed(paths: Iterable[str]) -> str | None:
+    """The outermost folder that keeps this process from one of these, or from what lies below them."""
+    place = next((place for path in paths for place in _all_below(path) if not _opens(place)), None)
+    while place is not None and not _opens(os.path.dirname(place)):
+        place = os.path.dirname(place)
+    return place
+
+
+def closed_packages(hidden: Iterable[str]) -> str | None:
+    """The same for the folders that Python's modules and packages lie in: that folder where it is closed, or a package is."""
+    away = {os.path.realpath(path) for path in hidden}
+    for path in sorted({sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")}):
+        if not _opens(path):
+            return closed([path])
+        for entry in os.scandir(path):
+            package = entry.name.isidentifier() and entry.name != "__pycache__" and entry.is_dir()
+            if package and not _opens(entry.path) and os.path.realpath(entry.path) not in away:
+                return path
+    return None
+
+
+def _opens(path: str) -> bool:
+    try:
+        if os.path.isdir(path):
+            os.stat(f"{path}/.")
+        os.close(os.open(path, os.O_RDONLY))
+    except OSError:
+        return False
+    return True
+
+
+def _all_below(path: str) -> Iterator[str]:
+    """The path and all below it but links, which may lead to nothing here."""
+    yield path
+    for folder, folders, files in os.walk(path):
+        below = (f"{folder}/{name}" for name in (*folders, *files))
+        yield from (place for place in below if not os.path.islink(place))
 
 
 def hidden_folders() -> list[str]:

@@ -23,6 +23,7 @@ import socket
 import sys
 import time
 import types
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,8 @@ def settle(config: dict[str, Any]) -> str:
     accepted, lacking = config["levels"], str(config["lacking"])
     if accepted == ["none"]:
         return "none"
+    if config["closed"]:
+        confine.copy_course(config)
     if "namespaces" in accepted:
         if len(accepted) == 1:
             enter_namespaces(config)
@@ -179,8 +182,8 @@ def try_namespaces(config: dict[str, Any]) -> str:
     return trouble
 
 
-def trial(jail: Jail) -> str:
-    """Whether a child can enter the jail: "", or why not, in words."""
+def trial(jail: Jail, look: Callable[[], str] = str) -> str:
+    """Whether a child can enter the jail, and what it then says of a ``look`` around: "", or what is wrong, in words."""
     from sandbox.jail import namespaces as ns
 
     reader, writer = os.pipe()
@@ -190,6 +193,7 @@ def trial(jail: Jail) -> str:
     if child == 0:
         try:
             jail.enter()
+            os.write(writer, look().encode())
         except BaseException as error:
             os.write(writer, (ns.explain(error) if isinstance(error, OSError) else repr(error)).encode())
         os._exit(0)
@@ -199,6 +203,23 @@ def trial(jail: Jail) -> str:
     os.waitpid(child, 0)
     jail.clear(child)
     return trouble
+
+
+def what_is_closed(config: dict[str, Any], level: str) -> str:
+    """In a child's jail: what it cannot read of what its imports need, in a sentence; "" for nothing."""
+    from sandbox.jail import visible
+
+    inside = level == "namespaces"
+    kit = f"{visible.COURSE}/coursekit" if inside else config["kit"]
+    data = [f"{visible.COURSE}/data/{os.path.basename(path)}" if inside else path for path in config["data"]]
+    closed = visible.closed([kit, *data]) or (
+        config["outer_uid"] and visible.closed_packages(config["hidden"])
+    )
+    return (
+        f"submissions need all in {closed} and may not read it: `chmod -R a+rX {closed}` lets them"
+        if closed
+        else ""
+    )
 
 
 def import_libraries(config: dict[str, Any]) -> Any:
@@ -575,6 +596,7 @@ def _record_exit(child: int, status: int, usage: resource.struct_rusage) -> None
 
 def main() -> None:
     """Set up, report and serve."""
+    os.umask(0o022)  # what is made here is for another user to read
     control = Control(int(sys.argv[1]))
     config = control.receive()
     if config is None:
@@ -599,6 +621,8 @@ def main() -> None:
         if thread_count() != 1:
             raise RuntimeError(f"a library started threads ({thread_count()} run): a safe fork needs one")
         jail = Jail(config, level)
+        if level != "none" and (trouble := trial(jail, lambda: what_is_closed(config, level))):
+            raise NoLevel(trouble)
     except OSError as error:
         report_failure(control, namespaces.explain(error))
         return

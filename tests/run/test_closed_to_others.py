@@ -1,0 +1,110 @@
+"""Where root's files are closed to other users (umask 077, as on hardened servers), honest work gets its points all the same."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from autograder.course.masters import lab_name
+from autograder.course.visible_files import write_kit
+from autograder.sandbox.host.session import SandboxUnavailable, Zygote
+from autograder.sandbox.jail import namespaces, visible
+
+needs_root = pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0 or namespaces.probe() is not None,
+    reason="the sandbox is another user only where root grades, on Linux",
+)
+SOURCE = """
+import os
+from coursekit.inner.part import here
+print(here, open("data/set/names.txt").read(), open(os.path.expanduser("~/lab/data/set/names.txt")).read())
+import json, wave, sqlite3
+open("mine", "w").write("x")
+"""
+
+
+@pytest.fixture
+def closed(tmp_path, monkeypatch):
+    """A kit and data that nobody else may read, and a process that makes all its files so."""
+    for name, text in (("coursekit/__init__.py", ""), ("coursekit/inner/__init__.py", ""), ("coursekit/inner/part.py", "here = 1"),
+                       ("data/set/names.txt", "emma")):  # fmt: skip
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for path in (tmp_path, *tmp_path.rglob("*")):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+    before = os.umask(0o077)
+    yield tmp_path
+    os.umask(before)
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o027, 0o077])
+def test_the_kits_copy_can_be_read_by_everybody_whatever_the_umask(umask, tmp_path):
+    before = os.umask(umask)
+    try:
+        write_kit(lab_name("04"), tmp_path / "kit" / "coursekit")
+    finally:
+        os.umask(before)
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "kit/coursekit").rglob("*")}
+    assert modes == {0o755, 0o644}
+    assert visible.open_to_all(str(tmp_path / "kit/coursekit"))
+
+
+@needs_root
+def test_kit_and_data_that_only_root_may_read_are_there_in_the_sandbox(closed):
+    with (
+        Zygote(closed / "coursekit", [closed / "data/set"], modules=()) as zygote,
+        zygote.session() as session,
+    ):
+        [outcome] = session.run_cells([("cell", SOURCE)])
+    assert outcome.error == ""
+
+
+@needs_root
+def test_they_are_there_without_namespaces_too(closed):
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom autograder.sandbox.host.session import Zygote\n"
+        "home = Path(sys.argv[1])\n"
+        "with Zygote(home / 'coursekit', [home / 'data/set'], modules=(), levels=('landlock', 'user')) as zygote:\n"
+        "    with zygote.session() as session:\n"
+        "        [outcome] = session.run_cells([('cell', sys.argv[2])])\n"
+        "        print(zygote.level, outcome.error or 'fine')\n"
+    )
+    words = ["-m", "tests.fixtures.plain_container", "--", sys.executable, "-c", program, str(closed), SOURCE]
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+    assert done.stdout.split()[1:] == ["fine"], done.stdout + done.stderr
+
+
+@needs_root
+def test_what_submissions_cannot_read_stops_grading_in_a_sentence(closed, monkeypatch):
+    monkeypatch.setattr(visible, "open_to_all", lambda path: True)
+    zygote = Zygote(closed / "coursekit", [closed / "data/set"], modules=())
+    with pytest.raises(SandboxUnavailable, match=r"`chmod -R a\+rX /course/coursekit` lets them"):
+        zygote.wait_ready()
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("shut", "told"), [("lib/packages/closed", "lib/packages"), ("lib", "lib"), ("lib/packages/hidden", "")]
+)
+def test_packages_that_others_may_not_read_are_found_by_the_folder_that_is_to_be_opened(
+    shut, told, tmp_path, monkeypatch
+):
+    for name in ("open", "closed", "hidden", "__pycache__"):
+        (tmp_path / "lib/packages" / name).mkdir(parents=True)
+    (tmp_path / "lib/packages/__pycache__").chmod(0o700)
+    (tmp_path / shut).chmod(0o700)
+    monkeypatch.setattr(visible.sysconfig, "get_path", lambda kind: str(tmp_path / "lib/packages"))
+    for path in (tmp_path, *tmp_path.parents[:-2]):
+        path.chmod(0o755)
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        os.setresuid(1234, 1234, 1234)
+        os.write(writer, str(visible.closed_packages([str(tmp_path / "lib/packages/hidden")])).encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as answer:
+        assert answer.read() == (str(tmp_path / told) if told else "None")
