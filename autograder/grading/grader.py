@@ -37,7 +37,7 @@ from autograder.testing.run import HiddenTest, TestRun, earned, master_runs, run
 from autograder.testing.safe_errors import safe_error
 
 _TOO_LONG_TO_READ = "The code takes too long to be searched for functions that a question forbids: somebody has to look at it."
-#: Seconds that watching an answer's calls may take, once it is graded.
+#: Seconds that watching an answer's calls may take, once it is graded: of the clock, and of this side's CPU time.
 WATCH_SECONDS = 2.0
 _NOT_JUDGED_IN_TIME = "what your function returned is too large or too strange to be judged in time"
 
@@ -233,9 +233,9 @@ def _seen_called(
         if not session.revive() or not session.student(question).watch(names):
             return ()
         student = session.student(_graded_name(session, lab, question))
-        until = time.monotonic() + WATCH_SECONDS
+        clock, until = JudgeClock(WATCH_SECONDS), time.monotonic() + WATCH_SECONDS
         for test in tests:
-            with judging(WATCH_SECONDS):
+            with clock.judging():
                 run_test(test, student)
             if time.monotonic() > until:
                 break

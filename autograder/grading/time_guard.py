@@ -10,10 +10,12 @@ import faulthandler
 import os
 import resource
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 #: Bytes of addresses that judging a value may take beyond what the process has: the usual tests take a hundredth of it.
@@ -24,6 +26,8 @@ JUDGING_SECONDS = 30.0
 SUBMISSION_SECONDS = 60.0
 #: CPU seconds for reading one notebook's code.
 READING_SECONDS = 5.0
+#: CPU seconds after which the clock looks again whether an import is over.
+_SOON = 0.01
 #: Seconds on top of a submission's own, after which the process that grades it ends.
 GRACE_SECONDS = 120.0
 
@@ -32,29 +36,62 @@ class JudgedTooLong(BaseException):
     """A hidden test spent too long on what it got back. Not an Exception, so that no test catches it."""
 
 
+class HalfImported(BaseException):
+    """An import failed in the middle while a value was judged: its parts are there, and it cannot be imported again.
+
+    Whoever is judged next in this process would pay for that, so it has to end. Not an Exception, so that nothing grades on.
+    """
+
+
 @contextmanager
 def judging(seconds: float = 0.0) -> Iterator[None]:
     """Raise ``JudgedTooLong`` inside when it takes ``seconds`` (or else ``JUDGING_SECONDS``) of CPU time.
 
-    Python code is interrupted at once, a single long call of a library when it is over. More than ``JUDGING_BYTES`` of memory
-    are not given: that is a ``MemoryError`` inside.
+    Python code is interrupted at once, a single long call of a library and an import when they are over. More than
+    ``JUDGING_BYTES`` of memory are not given: that is a ``MemoryError`` inside. Where one ends an import, ``HalfImported``
+    is raised.
     """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
+    modules, imports = {*sys.modules}, _imports_under(sys._getframe())
 
-    def stop(number: int, frame: Any) -> None:
-        raise JudgedTooLong
+    def stop(number: int, frame: FrameType | None) -> None:
+        if _imports_under(frame) > imports:  # half a module would stay with this process for good
+            signal.setitimer(signal.ITIMER_VIRTUAL, _SOON, 1.0)
+        else:
+            raise JudgedTooLong
 
     before = signal.signal(signal.SIGVTALRM, stop)
-    # Again after a second, should the first one be lost in a destructor.
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds or JUDGING_SECONDS, 1.0)
     try:
+        # Again after a second, should the first one be lost in a destructor.
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds or JUDGING_SECONDS, 1.0)
         with _memory_bounded():
             yield
     finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
+        try:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        finally:  # where the clock strikes here, it would go on striking
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            signal.signal(signal.SIGVTALRM, before)
+        _refuse_half_imported(modules)
+
+
+def _imports_under(frame: FrameType | None) -> int:
+    """How many of the calls that led here are the import machinery's."""
+    count = 0
+    while frame is not None:
+        count += frame.f_code.co_filename.startswith("<frozen importlib.")
+        frame = frame.f_back
+    return count
+
+
+def _refuse_half_imported(before: set[str]) -> None:
+    """Raise ``HalfImported`` if parts of a package have come since, and the package has not: Python takes only that back."""
+    for name in sys.modules.keys() - before:
+        package = name.rpartition(".")[0]
+        if package and package not in sys.modules:
+            raise HalfImported(package)
 
 
 @contextmanager
@@ -79,13 +116,13 @@ def _memory_bounded() -> Iterator[None]:
 
 
 class JudgeClock:
-    """The CPU seconds that judging one submission may still take, whatever it returns and however often.
+    """The CPU seconds that judging one submission may still take (or else ``seconds``), whatever it returns and however often.
 
     What is made once for the class inside a test (a reference, an import) counts here too, and is far less.
     """
 
-    def __init__(self) -> None:
-        self._left = SUBMISSION_SECONDS
+    def __init__(self, seconds: float = 0.0) -> None:
+        self._left = seconds or SUBMISSION_SECONDS
 
     @contextmanager
     def judging(self) -> Iterator[None]:

@@ -27,6 +27,7 @@ from autograder.course.policy_file import spec
 from autograder.errors import GradingError, UserError, require_assertions
 from autograder.grading.cache_keys import harness_digest, library_versions
 from autograder.grading.task import Assignment, Task
+from autograder.grading.time_guard import HalfImported
 from autograder.grading.zygotes import Zygotes
 from autograder.results import FAULT_NOTE, STRONGEST, SubmissionResult, weakest
 from autograder.startup.one_thread import ONE_THREAD
@@ -92,6 +93,8 @@ def serve(connection: Connection, zygotes: Zygotes | None = None) -> None:
             connection.send(_graded(grader, task))
     except (EOFError, OSError):  # the starter has gone
         pass
+    except HalfImported as trouble:  # the starter makes another worker, and has the task tried there
+        print(f"A worker ends, because its {trouble} was only imported by half.", file=sys.stderr)
     finally:
         grader.zygotes.close()
 

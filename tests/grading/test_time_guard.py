@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import resource
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from autograder.grading import time_guard
-from autograder.grading.time_guard import JUDGING_BYTES, judging
+from autograder.grading.time_guard import JUDGING_BYTES, HalfImported, JudgedTooLong, judging
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import LAB, command, freeze, hand_in
 
@@ -110,3 +113,55 @@ def test_judging_takes_a_bounded_amount_of_memory_and_gives_the_limit_back():
             np.zeros(2 * JUDGING_BYTES, np.uint8)
         assert np.zeros(JUDGING_BYTES // 4, np.uint8).size
     assert resource.getrlimit(resource.RLIMIT_AS) == before
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """``package(body)`` makes a package of a module, which it imports, and of that body; its name."""
+    made: list[str] = []
+
+    def make(body: str) -> str:
+        made.append(f"package_of_{tmp_path.name}_{len(made)}".replace("-", "_"))
+        folder = tmp_path / made[-1]
+        folder.mkdir()
+        (folder / "part.py").write_text("")
+        (folder / "__init__.py").write_text(f"from {made[-1]} import part\n{body}\nwhole = True\n")
+        return made[-1]
+
+    monkeypatch.syspath_prepend(tmp_path)
+    yield make
+    for name in [name for name in sys.modules if name.partition(".")[0] in made]:
+        del sys.modules[name]
+
+
+WORKS = "import time\nuntil = time.process_time() + 0.4\nwhile time.process_time() < until: pass"
+
+
+def test_an_import_under_way_is_made_whole_before_the_clock_strikes(package):
+    name, began = package(WORKS), time.process_time()
+    with pytest.raises(JudgedTooLong), judging(0.1):
+        importlib.import_module(name)
+        while True:
+            pass
+    assert sys.modules[name].whole and time.process_time() - began < 0.8
+
+
+def test_a_clock_that_is_started_within_an_import_strikes_all_the_same(package):
+    name = package(
+        "from autograder.grading.time_guard import JudgedTooLong, judging\n"
+        "try:\n    with judging(0.1):\n        while True: pass\nexcept JudgedTooLong: struck = True"
+    )
+    assert importlib.import_module(name).struck
+
+
+def test_where_memory_ends_an_import_in_the_middle_nothing_more_is_judged_in_this_process(package):
+    name = package(f"import numpy\nnumpy.zeros({2 * JUDGING_BYTES}, numpy.uint8)")
+    with pytest.raises(HalfImported, match=name), judging():
+        with pytest.raises(MemoryError):
+            importlib.import_module(name)
+        raise ValueError("what a test makes of it")
+
+
+def test_an_import_that_is_not_there_spoils_nothing():
+    with judging(), pytest.raises(ImportError):
+        importlib.import_module("no_such_package")

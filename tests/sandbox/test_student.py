@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone
+from autograder.sandbox.host.rpc import BadReply, LocalTransport, RpcClient, StudentError, StudentGone
 from autograder.sandbox.host.student import Handle, Student
 
 LIBRARY = """
@@ -368,3 +368,34 @@ def test_what_one_answer_sets_for_its_process_changes_no_other_answer(zygote):
             assert torch.equal(gradients.inputs[0], torch.full((2,), 2.0))
             assert session.student("careful")() == ("torch.float64", 0.0, -np.inf), "as the notebook left it"
             assert session.student("careless")() == 1
+
+
+class _Forging(LocalTransport):
+    """The executor of this process, whose replies to calls hold these contents of arguments."""
+
+    contents: dict = {}
+
+    def exchange(self, request, answer):
+        plain = self.executor.operations["call"]
+
+        def forged(executor, *operands):
+            reply = plain(executor, *operands)
+            reply.contents |= self.contents
+            return reply
+
+        self.executor.operations = {**self.executor.operations, "call": forged}
+        super().exchange(request, answer)
+
+
+@pytest.mark.parametrize(
+    "contents", [{"more": b""}, {1: b""}, {-1: b""}, {True: b""}, {0: [0.0]}, {None: b""}]
+)
+def test_contents_of_what_was_no_argument_end_the_process(library, contents):
+    transport = _Forging(library)
+    transport.contents = contents
+    with pytest.raises(StudentGone, match="not given"):
+        Student(RpcClient(transport, Handle), "softmax")(np.zeros(3))
+    transport.contents = {0: b"changed"}
+    softmax = Student(RpcClient(transport, Handle), "softmax")
+    softmax(np.zeros(3))
+    assert softmax.mutated == ("the first argument",)

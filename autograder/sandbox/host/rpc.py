@@ -145,6 +145,20 @@ class Proxy:
         self.reference = reference
 
 
+def _are_of_arguments(contents: dict[Any, Any], message: tuple[Any, ...]) -> bool:
+    """Whether these are bytes under the places and names of the arguments of a call: nothing else changes when it runs."""
+    if not contents:
+        return True
+    if message[0] != "call":
+        return False
+    args, kwargs = message[3], message[4]
+    return all(
+        type(left) is bytes
+        and (key in kwargs if type(key) is str else type(key) is int and 0 <= key < len(args))
+        for key, left in contents.items()
+    )
+
+
 class RpcClient:
     """Sends the requests of all proxies of one submission; holds their transport, callbacks and trace."""
 
@@ -196,7 +210,10 @@ class RpcClient:
             raise self.crashed(str(error)) from None
         if failures:
             raise failures[0]
-        return self._unpack(replies[0])
+        result, contents, generator = self._unpack(replies[0])
+        if not _are_of_arguments(contents, message):
+            raise self.crashed("the sandbox sent contents of arguments that it was not given")
+        return result, contents, generator
 
     def _keep_request(self, frame: bytes) -> None:
         self._sent_bytes += len(frame)
