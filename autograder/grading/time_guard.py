@@ -16,7 +16,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
 
 #: Bytes of addresses that judging a value may take beyond what the process has: the usual tests take a hundredth of it.
 JUDGING_BYTES = 4 << 30

@@ -373,7 +373,9 @@ def test_what_one_answer_sets_for_its_process_changes_no_other_answer(zygote):
 class _Forging(LocalTransport):
     """The executor of this process, whose replies to calls hold these contents of arguments."""
 
-    contents: dict = {}
+    def __init__(self, namespace, contents):
+        super().__init__(namespace)
+        self.contents = contents
 
     def exchange(self, request, answer):
         plain = self.executor.operations["call"]
@@ -391,8 +393,7 @@ class _Forging(LocalTransport):
     "contents", [{"more": b""}, {1: b""}, {-1: b""}, {True: b""}, {0: [0.0]}, {None: b""}]
 )
 def test_contents_of_what_was_no_argument_end_the_process(library, contents):
-    transport = _Forging(library)
-    transport.contents = contents
+    transport = _Forging(library, contents)
     with pytest.raises(StudentGone, match="not given"):
         Student(RpcClient(transport, Handle), "softmax")(np.zeros(3))
     transport.contents = {0: b"changed"}
