@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import time
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,7 +19,7 @@ from rich.console import Console
 from autograder.cli.grade_table import show_summary
 from autograder.course.lab import LabSpec
 from autograder.pages.feedback import FeedbackWriter
-from autograder.pages.report import build_report
+from autograder.pages.report import build_report, similarity
 from autograder.pages.report.charts import histogram_chart
 from autograder.pages.report.page import question_headline
 from autograder.pages.report.similarity import Answers, alike_groups, answers, code_lines
@@ -186,7 +187,7 @@ def test_renaming_and_comments_do_not_hide_a_shared_function(
     sources = {f"honest{i}": {"softmax": function(i)} for i in range(20)}
     sources["ada"] = {"softmax": function(99)}
     sources["bo"] = {"softmax": re.sub(r"#.*", "# mine", function(99, prefix="renamed"))}
-    groups = alike_groups(class_of(spec, submit, make_result, sources), spec)
+    groups = alike_groups(class_of(spec, submit, make_result, sources), spec).groups
     assert [(group.students, group.what) for group in groups] == [(("ada", "bo"), "code")]
     assert groups[0].lowest == 1.0
 
@@ -196,19 +197,19 @@ def test_short_right_answers_that_must_look_alike_accuse_nobody(
 ) -> None:
     short = "def softmax(x):\n    e = np.exp(x - x.max(-1, keepdims=True))\n    return e / e.sum(-1, keepdims=True)"
     sources = {f"s{i}": {"softmax": short} for i in range(3)}
-    assert alike_groups(class_of(spec, submit, make_result, sources), spec) == []
+    assert alike_groups(class_of(spec, submit, make_result, sources), spec).groups == ()
 
 
 def test_the_known_answer_accuses_nobody(spec: LabSpec, submit: Submit, make_result: Make) -> None:
     sources = {"ada": {"softmax": function(5)}, "bo": {"softmax": function(5)}}
     submissions = class_of(spec, submit, make_result, sources)
-    assert len(alike_groups(submissions, spec)) == 1
-    assert alike_groups(submissions, spec, known_answers=[function(5)]) == []
+    assert len(alike_groups(submissions, spec).groups) == 1
+    assert alike_groups(submissions, spec, known_answers=[function(5)]).groups == ()
 
 
 def test_what_many_wrote_is_common_property(spec: LabSpec, submit: Submit, make_result: Make) -> None:
     sources = {f"s{i}": {"softmax": function(7)} for i in range(6)}
-    assert alike_groups(class_of(spec, submit, make_result, sources), spec) == []
+    assert alike_groups(class_of(spec, submit, make_result, sources), spec).groups == ()
 
 
 def test_the_same_long_prose_is_a_group_and_a_short_sentence_is_none(
@@ -221,7 +222,7 @@ def test_the_same_long_prose_is_a_group_and_a_short_sentence_is_none(
         "cy": {"why_softmax": "Rows sum to one."},
         "di": {"why_softmax": "Rows sum to one."},
     }
-    [group] = alike_groups(class_of(spec, submit, make_result, sources), spec)
+    [group] = alike_groups(class_of(spec, submit, make_result, sources), spec).groups
     assert (group.students, group.what) == (("ada", "bo"), "prose")
 
 
@@ -234,6 +235,75 @@ def test_a_submission_without_a_notebook_or_with_broken_code_does_not_stop_the_r
         ("x", "=", "1"),
         ("y", "=", "(", "2", ",", "3", ")"),
     )
+
+
+#: 200,000 characters each that some reader of code or of prose might look at again and again.
+LONG = {
+    "quotes behind backslashes": "!: '" + "\\'" * 100_000,
+    "the same below a magic": "%%html\n'" + "\\'" * 100_000,
+    "double ones": '"' + '\\"' * 100_000,
+    "blanks before a sign": "x = 1" + " " * 200_000 + "$",
+    "tabs before a question": "\t" * 200_000 + "?",
+    "texts that never end": 3 * "'" + "\\'" * 100_000,
+    "texts over many lines": 3 * "'" + "\n" + "a\n" * 100_000,
+    "quotes before line ends": "'\\\n" * 66_000,
+    "brackets": "(" * 200_000,
+    "numbers": "1_" * 100_000,
+    "signs": "$?" * 100_000,
+    "lines": "\n" * 200_000,
+    "comments": "#\n" * 100_000,
+    "indents": "\n".join(" " * depth + "if a:" for depth in range(600)),
+    "braces": "f'{" * 66_000,
+    "a list": "[1,7," * 40_000,
+    "words": "a " * 100_000,
+}
+
+
+@pytest.mark.parametrize("source", LONG.values(), ids=LONG)
+def test_whatever_an_answer_holds_is_read_in_time_that_grows_with_its_length(source: str) -> None:
+    began = time.process_time()
+    code_lines(source)
+    assert time.process_time() - began < 3
+
+
+def test_code_that_is_no_python_from_some_place_on_is_read_up_to_there() -> None:
+    first = ("x", "=", "1")
+    assert code_lines("x = 1\ny = 'no end\nz = 2")[0] == first
+    assert code_lines("%matplotlib inline\nx = 1\n")[-1] == code_lines("!ls\nx = 1\n")[-1] == first
+
+
+def test_who_wrote_far_too_much_is_named_on_the_report_and_holds_nobody_up(
+    tmp_path: Path, spec: LabSpec, submit: Submit, make_result: Make
+) -> None:
+    numbers = random.Random(0)
+    sources = {
+        f"long{index}": {
+            "softmax": f"x = {[numbers.randrange(10) for _ in range(60_000)]}",
+            "why_softmax": "a " * 90_000,
+        }
+        for index in range(3)
+    }
+    sources |= {name: {"softmax": function(3)} for name in ("ada", "bo")}
+    began = time.process_time()
+    path = build_report(
+        [make_result(name, notebook=submit(spec, cells)) for name, cells in sources.items()], spec, tmp_path
+    )
+    assert time.process_time() - began < 3
+    text = text_of(path).replace(" ,", ",").replace(" .", ".")
+    for what in ("functions", "written answers"):
+        assert f"their {what} are far longer than any that is asked for: long0, long1, long2." in text
+    assert "ada, bo the functions 100%" in text
+
+
+def test_the_longest_are_left_out_where_a_class_has_too_much_to_compare(
+    spec: LabSpec, submit: Submit, make_result: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(similarity, "MAX_COMPARED", 400)
+    sources = {name: {"softmax": function(3)} for name in ("ada", "bo")}
+    sources["cy"] = {"softmax": function(4) + function(5)}
+    alike = alike_groups(class_of(spec, submit, make_result, sources), spec)
+    assert alike.left_out == {"code": ("cy",)}
+    assert [group.students for group in alike.groups] == [("ada", "bo")]
 
 
 def test_the_group_is_worded_with_care(

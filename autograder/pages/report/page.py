@@ -19,7 +19,7 @@ from autograder.course.lab import LabSpec
 from autograder.files import feedback_page, report_page, write_atomically
 from autograder.pages.render import TEMPLATES, plain, render
 from autograder.pages.report.charts import histogram_chart
-from autograder.pages.report.similarity import ALIKE, AlikeGroup, Answers, alike_groups, answers
+from autograder.pages.report.similarity import ALIKE, Alike, Answers, alike_groups, answers
 from autograder.pages.report.statistics import (
     FEW,
     QuestionStatistics,
@@ -65,15 +65,15 @@ def build_report(
         class_results.append(replace(result, notebook=""))
     class_results.sort(key=lambda result: result.student.casefold())
     path = report_page(out, spec.name)
-    groups = alike_groups(submissions, spec, known_answers)
-    write_atomically(path, render_report(class_results, spec, groups, path.parent, out, demos or {}, remarks))
+    alike = alike_groups(submissions, spec, known_answers)
+    write_atomically(path, render_report(class_results, spec, alike, path.parent, out, demos or {}, remarks))
     return path
 
 
 def render_report(
     results: Sequence[SubmissionResult],
     spec: LabSpec,
-    groups: Sequence[AlikeGroup],
+    alike: Alike,
     folder: Path,
     out: Path,
     demos: Mapping[str, str],
@@ -98,7 +98,8 @@ def render_report(
         misconceptions=_misconceptions(results, demos, folder, out),
         statuses=_statuses(results),
         flagged=_flagged(results),
-        groups=groups,
+        groups=alike.groups,
+        not_compared=alike.left_out,
         alike=round(100 * ALIKE),
         students=[_student_row(result, spec, folder, out) for result in results],
         remarks=[plain(remark, 2000) for remark in remarks],

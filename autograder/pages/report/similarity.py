@@ -3,7 +3,9 @@
 Left out of the comparison, as everybody may have it: what the released notebook gave, what the known
 answers (the master's above all) say, and every line that several others wrote too. Names are taken
 out, so that renaming hides nothing. Only what remains is compared, and only when enough of it remains:
-a short exercise has one good answer, and two who find it are no pair.
+a short exercise has one good answer, and two who find it are no pair. Answers far longer than any that
+is asked for are not read, and where a class has too much to compare, its longest are left out: the report
+says whose, for nobody else's clock runs here.
 
 The distance is rapidfuzz's Indel distance on tokens, which nbgrader brings along. (copydetect 0.5.0
 was judged too: its fingerprints rest on Python's salted ``hash`` and change from run to run, its wheel
@@ -13,6 +15,7 @@ lacks the compiled part, and reducing every name to one letter makes short hones
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import keyword
 import re
@@ -33,6 +36,10 @@ from autograder.results import SubmissionResult
 ALIKE = 0.9
 FEWEST_TOKENS = 60
 FEWEST_WORDS = 30
+#: Characters of code, and of prose, that are read of one student: three times as many as the longest lab's answers need.
+MAX_READ = 20_000
+#: Tokens, or words, that are compared of all students together: the time grows with their square, to half a minute.
+MAX_COMPARED = 1_000_000
 #: A line that more than this share of the class wrote (and more than four people) is common property.
 COMMON_SHARE = 0.1
 COMMON_PEOPLE = 4
@@ -45,6 +52,8 @@ _IGNORED = {
     tokenize.ENDMARKER,
     tokenize.ENCODING,
 }
+#: What Python up to 3.11 makes no token of, and then looks for the end of it again from each character behind it.
+_ENDLESS = {"'", '"', " ", "\t", "\f"}
 _STRING_PREFIX = re.compile(r"^[A-Za-z]*(\"\"\"|'''|\"|')")
 
 Line = tuple[str, ...]
@@ -52,11 +61,11 @@ Line = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Answers:
-    """One submission's answers: lines of tokens for the code, words for the prose."""
+    """One submission's answers: lines of tokens for the code, words for the prose; None for what is too long to be read."""
 
     student: str
-    code: tuple[Line, ...]
-    prose: tuple[str, ...]
+    code: tuple[Line, ...] | None
+    prose: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,14 @@ class AlikeGroup:
     highest: float
 
 
+@dataclass(frozen=True)
+class Alike:
+    """What comparing a class found, the most alike first; and whose code, or prose, is too long to be compared."""
+
+    groups: tuple[AlikeGroup, ...]
+    left_out: dict[str, tuple[str, ...]]  # "code" or "prose" -> students
+
+
 def code_lines(source: str) -> tuple[Line, ...]:
     """The logical lines of a cell as tokens: no comments, no layout, no doc strings."""
     lines: list[Line] = []
@@ -78,6 +95,8 @@ def code_lines(source: str) -> tuple[Line, ...]:
             if token.type == tokenize.NEWLINE:
                 lines.append(tuple(current))
                 current = []
+            elif token.type == tokenize.ERRORTOKEN and token.string in _ENDLESS:
+                break
             elif token.type not in _IGNORED:
                 current.append(token.string)
     except (tokenize.TokenError, SyntaxError, ValueError):
@@ -105,59 +124,93 @@ def answers(result: SubmissionResult, spec: LabSpec) -> Answers | None:
         return None
     cells = json.loads(result.notebook)["cells"]  # our own: nbformat would make objects of it all
     questions, written = {name for name, _ in spec.questions}, {name for name, _ in spec.written}
-    code: list[Line] = []
+    code: list[str] = []
     prose: list[str] = []
     for cell in cells:
         grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id")
         source = "".join(cell["source"])
         if grade_id in questions and cell["cell_type"] == "code":
-            code += code_lines(source)
+            code.append(source)
         elif grade_id in written:
-            prose += re.findall(r"\w+", source.casefold())
-    return Answers(result.student, tuple(code), tuple(prose))
+            prose.append(source)
+    return Answers(
+        result.student,
+        tuple(line for source in code for line in code_lines(source)) if _can_be_read(code) else None,
+        tuple(word for source in prose for word in _words(source)) if _can_be_read(prose) else None,
+    )
 
 
-def alike_groups(
-    submissions: Sequence[Answers], spec: LabSpec, known_answers: Iterable[str] = ()
-) -> list[AlikeGroup]:
-    """Groups of near-identical submissions, the most alike first.
+def _can_be_read(sources: Iterable[str]) -> bool:
+    return sum(map(len, sources)) <= MAX_READ
+
+
+def _words(source: str) -> list[str]:
+    return re.findall(r"\w+", source.casefold())
+
+
+def alike_groups(submissions: Sequence[Answers], spec: LabSpec, known_answers: Iterable[str] = ()) -> Alike:
+    """Groups of near-identical submissions, the most alike first, and who could not be compared.
 
     ``known_answers`` are sources that nobody needs to copy from a neighbour: alternative solutions,
     and the misconceptions' functions. The master and the released template always count as known.
     """
-    if len(submissions) < 2:
-        return []
+    code = {one.student: one.code for one in submissions if one.code is not None}
+    prose = {one.student: one.prose for one in submissions if one.prose is not None}
     known = {nameless(line) for source in known_answers for line in code_lines(source)}
     known |= {
         nameless(line) for cell in spec.cells if cell.cell_type == "code" for line in code_lines(cell.source)
     }
-    wrote = Counter(form for one in submissions for form in {nameless(line) for line in one.code})
+    wrote = Counter(form for lines in code.values() for form in {nameless(line) for line in lines})
     common = max(COMMON_PEOPLE, COMMON_SHARE * len(submissions))
 
-    def unshared_tokens(one: Answers) -> list[str]:
-        forms = (nameless(line) for line in one.code)
+    def unshared_tokens(lines: Sequence[Line]) -> list[str]:
+        forms = (nameless(line) for line in lines)
         return [token for form in forms if form not in known and wrote[form] <= common for token in form]
 
-    students = [one.student for one in submissions]
-    code = _groups(students, [unshared_tokens(one) for one in submissions], FEWEST_TOKENS, "code")
     template = _template_words(spec)
-    prose = [[word for word in one.prose if word not in template] for one in submissions]
-    return sorted(code + _groups(students, prose, FEWEST_WORDS, "prose"), key=lambda group: -group.highest)
+    own = {
+        "code": {student: unshared_tokens(lines) for student, lines in code.items()},
+        "prose": {
+            student: [word for word in words if word not in template] for student, words in prose.items()
+        },
+    }
+    compared = {what: _shortest(tokens) for what, tokens in own.items()}
+    groups = [
+        *_groups(compared["code"], FEWEST_TOKENS, "code"),
+        *_groups(compared["prose"], FEWEST_WORDS, "prose"),
+    ]
+    everybody = sorted(one.student for one in submissions)
+    return Alike(
+        tuple(sorted(groups, key=lambda group: -group.highest)),
+        {
+            what: left_out
+            for what, tokens in compared.items()
+            if (left_out := tuple(student for student in everybody if student not in tokens))
+        },
+    )
+
+
+def _shortest(tokens: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The shortest of them, ``MAX_COMPARED`` tokens in all, in the order of the class."""
+    by_length = sorted(tokens, key=lambda student: (len(tokens[student]), student))
+    sums = itertools.accumulate(len(tokens[student]) for student in by_length)
+    kept = {student for student, sum_ in zip(by_length, sums, strict=True) if sum_ <= MAX_COMPARED}
+    return {student: own for student, own in tokens.items() if student in kept}
 
 
 def _template_words(spec: LabSpec) -> set[str]:
     """Words of the questions themselves, which every answer may repeat."""
     written = {name for name, _ in spec.written}
     sources = [c.source for c in spec.cells if c.metadata.get("nbgrader", {}).get("grade_id") in written]
-    return {word for source in sources for word in re.findall(r"\w+", source.casefold())}
+    return {word for source in sources for word in _words(source)}
 
 
-def _groups(students: list[str], tokens: list[list[str]], fewest: int, what: str) -> list[AlikeGroup]:
+def _groups(tokens: dict[str, list[str]], fewest: int, what: str) -> list[AlikeGroup]:
     """Connected groups of students whose token sequences are alike."""
-    kept = [index for index, sequence in enumerate(tokens) if len(sequence) >= fewest]
-    if len(kept) < 2:
+    students = [student for student, sequence in tokens.items() if len(sequence) >= fewest]
+    if len(students) < 2:
         return []
-    sequences = [tokens[index] for index in kept]
+    sequences = [tokens[student] for student in students]
     likeness: Any = cdist(
         sequences,
         sequences,
@@ -166,7 +219,7 @@ def _groups(students: list[str], tokens: list[list[str]], fewest: int, what: str
         dtype=np.float32,
         workers=1,
     )
-    leader = list(range(len(kept)))
+    leader = list(range(len(students)))
 
     def find(index: int) -> int:
         while leader[index] != index:
@@ -183,8 +236,6 @@ def _groups(students: list[str], tokens: list[list[str]], fewest: int, what: str
         members.setdefault(find(i), set()).update((i, j))
         values.setdefault(find(i), []).append(float(likeness[i, j]))
     return [
-        AlikeGroup(
-            tuple(sorted(students[kept[i]] for i in group)), what, min(values[root]), max(values[root])
-        )
+        AlikeGroup(tuple(sorted(students[i] for i in group)), what, min(values[root]), max(values[root]))
         for root, group in members.items()
     ]
