@@ -3,10 +3,12 @@
 import collections
 import contextlib
 import enum
+import gc
 import itertools
 import json
 import math
 import struct
+import tracemalloc
 from decimal import Decimal
 from fractions import Fraction
 
@@ -18,6 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from autograder.sandbox import wire
+from autograder.sandbox.host.student import Handle
 from autograder.sandbox.wire import Opaque, OpaqueError, Reference, WireError, WireLimits
 from autograder.sandbox.wire.decode import DECODERS
 
@@ -430,3 +433,48 @@ def test_ranges_and_packed_lists_count_as_what_they_unfold_to(value):
 def test_an_honest_range_travels():
     for value in (range(0), range(5, 5), range(9, 2, -3), range(999_000), range(3, -3)):
         assert wire.decode(wire.encode(value)) == value
+
+
+#: Parts of a tree of which a frame may hold very many, with the bytes of a buffer that each takes.
+MANY_OF = {
+    "references": (["ref", "handle", 0], None),
+    "empty lists": (["l"], None),
+    "empty dicts": (["d"], None),
+    "dicts": (["d", 1, 2], None),
+    "empty sets": (["s"], None),
+    "empty frozen sets": (["z"], None),
+    "sets of one": (["s", 1], None),
+    "sets of five": (["s", 1, 2, 3, 4, 5], None),
+    "sets of twenty": (["s", *range(20)], None),
+    "numbers": (1.5, None),
+    "large numbers": (10**60, None),
+    "texts": ("a\U0001f600", None),
+    "long texts": (["S"], 20),
+    "slices": (["sl", 1, 2, 3], None),
+    "arrays": (["a", "<f8", [2], "C"], 16),
+    "arrays of many axes": (["a", "<f8", [1] * 32, "C"], 8),
+    "arrays with holes": (["a", "|u1", [2000], "S"], 2000),
+    "arrays of texts": (["a", "<U1", [2], "C"], 8),
+    "types of arrays": (["y", "<U7"], None),
+    "other types": (["o", "x" * 80], None),
+    "packed lists": (["pf"], 80),
+}
+
+
+@pytest.mark.parametrize("name", MANY_OF)
+def test_values_take_no_more_than_they_are_counted_as(name):
+    tree, size = MANY_OF[name]
+    buffers = [] if size is None else [b"\0" * size] * 5000
+    frame = frame_of(["l", *[tree] * 5000], [len(buffer) for buffer in buffers], b"".join(buffers))
+    counted: list[int] = []
+    gc.collect()
+    tracemalloc.start()
+    try:
+        value = wire.decode(
+            frame, resolve=lambda ref: Handle(None, ref), allow_opaque=True, on_held=counted.append
+        )
+        gc.collect()
+        taken = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert len(value) == 5000 and taken < 1.25 * counted[0]

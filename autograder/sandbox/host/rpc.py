@@ -19,6 +19,8 @@ MAX_TRACE_BYTES = 128 << 20
 #: Bytes of requests that are kept: of one test, and of all that a child was asked.
 MAX_SENT_BYTES = 4 << 20
 MAX_KEPT_BYTES = 32 << 20
+#: Stands in a trace for all that came when the allowance was spent.
+_TOO_MUCH = wire.Opaque("too much to keep")
 
 
 @dataclass
@@ -304,9 +306,11 @@ class RpcClient:
     def record(
         self, kind: str, value: Any, name: str = "", rtol: float | None = None, atol: float | None = None
     ) -> None:
-        """Add to the trace; beyond the allowance only that something came back, without the value."""
-        kept = value if self._kept else wire.Opaque("too much to keep")
-        self.trace.append(TraceEntry(kind, name, kept, rtol, atol))
+        """Add to the trace; beyond the allowance only that something came back, without the value, and once."""
+        if self._kept:
+            self.trace.append(TraceEntry(kind, name, value, rtol, atol))
+        elif not self.trace or self.trace[-1].value is not _TOO_MUCH:
+            self.trace.append(TraceEntry(kind, name, _TOO_MUCH, rtol, atol))
 
     def start_trace(self) -> None:
         """Empty the trace, and forget the callbacks of the test before."""

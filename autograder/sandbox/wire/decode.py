@@ -8,7 +8,7 @@ import json
 import math
 import sys
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -27,10 +27,14 @@ from .types import (
     WireLimits,
 )
 
-#: What a part takes as an object beyond its bytes in the frame: a number, text or list, an array, a tensor, a generator.
+#: What a part takes as an object beyond its bytes in the frame: a number, text or list, an array, a tensor, a generator;
+#: and what some take on top of that: each axis of an array, what stands for an object on the other side.
 PART_BYTES, ARRAY_BYTES, TENSOR_BYTES, GENERATOR_BYTES = 64, 256, 1024, 8192
+AXIS_BYTES, REFERENCE_BYTES = 16, 256
 #: What the objects of one frame may take in all.
 MAX_HELD_BYTES = 256 << 20
+
+_Set = TypeVar("_Set", set[Any], frozenset[Any])
 
 
 class Decoder:
@@ -84,7 +88,7 @@ class Decoder:
         if kind is not list:
             if kind is dict:
                 _malformed("an object in the header")
-            return self.counted(tree) if kind is str else tree
+            return self.text(tree) if kind is str else tree
         if depth > self.limits.depth:
             raise WireError("the frame is nested too deeply")
         if not tree or type(tree[0]) is not str:
@@ -107,11 +111,17 @@ class Decoder:
         if self.held > MAX_HELD_BYTES:
             raise WireError("the value takes too much memory")
 
-    def counted(self, text: str) -> str:
+    def text(self, text: str) -> str:
         """The text; one wide character makes all of its characters wide."""
         if not text.isascii():
             self.hold(sys.getsizeof(text))
         return text
+
+    def set_of(self, tree: list[Any], depth: int, kind: type[_Set]) -> _Set:
+        """A set, whose table has up to eight places for each item."""
+        items = kind(_checked_keys(self.decode_items(tree, depth)))
+        self.hold(sys.getsizeof(items))
+        return items
 
     def decode_items(self, tree: list[Any], depth: int) -> list[Any]:
         self.spend(len(tree) - 1)
@@ -177,7 +187,7 @@ class Decoder:
         buffer = self.next_buffer()
         if len(buffer) != count * dtype.itemsize:
             _malformed("an array whose buffer does not fit its shape")
-        self.hold(ARRAY_BYTES)
+        self.hold(ARRAY_BYTES + AXIS_BYTES * len(shape))
         flat = np.frombuffer(buffer, dtype, count).copy() if count else np.empty(0, dtype)
         if dtype.kind == "b":
             return np.asarray(flat.view(np.uint8) != 0)
@@ -195,6 +205,7 @@ class Decoder:
             return flat.reshape(shape, order="F")
         if layout != "S":
             _malformed("an array's layout")
+        self.hold(flat.nbytes)  # every other number is one that nobody sees
         strided = np.zeros((*shape[:-1], 2 * shape[-1]), dtype)[..., ::2]
         strided[...] = flat.reshape(shape)
         return strided
@@ -232,6 +243,7 @@ class Decoder:
         if layout == "F":
             tensor = flat.reshape(shape[::-1]).permute(*reversed(range(len(shape))))
         elif layout == "S" and shape:
+            self.hold(raw.nbytes)
             tensor = torch.zeros((*shape[:-1], 2 * shape[-1]), dtype=dtype)[..., ::2]
             tensor.copy_(flat.reshape(shape))
         elif layout in ("C", "S"):
@@ -268,6 +280,7 @@ class Decoder:
         _, kind, key = tree
         if type(kind) is not str or type(key) not in (int, str) or self.resolve is None:
             _malformed("a reference")
+        self.hold(REFERENCE_BYTES)
         return self.resolve(Reference(kind, key))
 
     def decode_opaque(self, tree: list[Any], depth: int) -> Opaque:
@@ -276,7 +289,13 @@ class Decoder:
             _malformed("a type's name")
         if not self.allow_opaque:
             raise OpaqueError(name)
+        self.hold(PART_BYTES)
         return Opaque(name)
+
+    def decode_array_type(self, tree: list[Any], depth: int) -> np.dtype:
+        _, code = tree
+        self.hold(PART_BYTES)
+        return _dtype(code)
 
     def decode_scalar_type(self, tree: list[Any], depth: int) -> type:
         _, name = tree
@@ -360,13 +379,13 @@ DECODERS: dict[str, Callable[[Decoder, list[Any], int], Any]] = {
     "I": Decoder.decode_integer,
     "c": Decoder.decode_complex,
     "S": lambda decoder, tree, depth: _no_operands(
-        tree, decoder.counted(str(decoder.next_buffer(), "utf-8", "surrogatepass"))
+        tree, decoder.text(str(decoder.next_buffer(), "utf-8", "surrogatepass"))
     ),
     "b": lambda decoder, tree, depth: _no_operands(tree, bytes(decoder.next_buffer())),
     "l": Decoder.decode_items,
     "t": lambda decoder, tree, depth: tuple(decoder.decode_items(tree, depth)),
-    "s": lambda decoder, tree, depth: set(_checked_keys(decoder.decode_items(tree, depth))),
-    "z": lambda decoder, tree, depth: frozenset(_checked_keys(decoder.decode_items(tree, depth))),
+    "s": lambda decoder, tree, depth: decoder.set_of(tree, depth, set),
+    "z": lambda decoder, tree, depth: decoder.set_of(tree, depth, frozenset),
     "d": Decoder.decode_dict,
     "pf": Decoder.decode_packed,
     "pi": Decoder.decode_packed,
@@ -375,7 +394,7 @@ DECODERS: dict[str, Callable[[Decoder, list[Any], int], Any]] = {
     "e": lambda decoder, tree, depth: _no_operands(tree, ...),
     "a": Decoder.decode_array,
     "n": Decoder.decode_number,
-    "y": lambda decoder, tree, depth: _dtype(tree[1]),
+    "y": Decoder.decode_array_type,
     "k": Decoder.decode_scalar_type,
     "g": Decoder.decode_generator,
     "T": Decoder.decode_tensor,
