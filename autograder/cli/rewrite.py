@@ -18,6 +18,7 @@ from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.report.term import Term
 from autograder.pages.report.term_page import TERM, render_term, table_of_misconceptions, table_of_students
 from autograder.run.recorder import entered_marks, write_report
+from autograder.run.remarks import of_an_earlier_time
 from autograder.run.store import STORE, ResultStore
 from autograder.run.term import gather
 
@@ -95,6 +96,7 @@ def export_results(
         notes.append(
             f"{open_answers} submissions still have answers that wait for a person (see `autograder formgrader`)."
         )
+    notes += of_an_earlier_time(results)
     if failed:
         notes.append(f"Not in the export, because the grader itself failed on them: {', '.join(failed)}.")
     return Exported(made.paths, tuple(notes))

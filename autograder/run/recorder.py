@@ -29,7 +29,7 @@ from autograder.grading.submissions import Submission
 from autograder.pages.feedback import FeedbackWriter
 from autograder.results import FAULT_NOTE, SubmissionResult
 from autograder.run.exchange_files import SECRET, TIME, secret_of, write_beside
-from autograder.run.remarks import remarks, some
+from autograder.run.remarks import EARLIER_NOTE, remarks, some
 from autograder.run.stale_pages import Files, digest_of_marks
 from autograder.run.store import ResultStore
 
@@ -125,8 +125,9 @@ class Recorder:
             self.faults.append(result)
             name = f"{folder_name(result.student)}.txt"
             write_atomically(self.out / "faults" / self.lab / name, result.fault + "\n")
-            if earlier is not None and not earlier.fault:
-                return  # the grader's own failure takes nobody's grade away
+            if earlier is not None and not earlier.fault:  # our own failure takes nobody's grade away
+                self.store.put(_of_an_earlier_time(earlier))
+                return
         again = graded_again(earlier, result)
         self.redone[result.student] = tuple(q.name for q in result.questions if q.name in again)
         with self.gradebook.one_transaction():
@@ -213,6 +214,12 @@ def _unrecorded(result: SubmissionResult) -> SubmissionResult:
         result, status="crashed", score=0.0, questions=(), notes=(FAULT_NOTE,), notebook="", submitted_at="",
         keys={}, public_checks={}, run_notes=(), tested=(), fault=traceback.format_exc(),
     )  # fmt: skip
+
+
+def _of_an_earlier_time(result: SubmissionResult) -> SubmissionResult:
+    """The result of a student on whom the grader itself has just failed: it says so, and is tried again in every run."""
+    notes = (*(note for note in result.notes if note != EARLIER_NOTE), EARLIER_NOTE)
+    return replace(result, notes=notes, keys={**result.keys, "raw": "", "context": ""})
 
 
 def graded_again(earlier: SubmissionResult | None, result: SubmissionResult) -> set[str]:

@@ -11,6 +11,11 @@ from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
 from autograder.results import SubmissionResult
 
+#: A note of a result that stayed as it was, because the grader itself failed on what was to take its place.
+EARLIER_NOTE = (
+    "The grader itself failed when this was to be graded again, which is not its author's fault: "
+    "the points are those of the time before, and a person has to look at it."
+)
 #: Names that a sentence lists.
 NAMED = 10
 
@@ -29,6 +34,7 @@ def remarks(
             f"Lateness was not counted for {len(undated)} of {len(dated)} submissions, since nobody knows when they "
             f"came in: {some(undated)}. Give the times to `autograder collect --times`, then regrade."
         )
+    sentences += of_an_earlier_time(results)
     closed = [name for name in students if policy.is_closed(lab, marks_of(marks, name).seconds_late)]
     if closed:
         sentences.append(
@@ -67,6 +73,16 @@ def remarks(
     if others:
         sentences.append(f"Another lab's notebook was handed in by {some(others)} (see their notes).")
     return tuple(sentences)
+
+
+def of_an_earlier_time(results: Iterable[SubmissionResult]) -> list[str]:
+    """A sentence about those whose grade is of an earlier notebook, or of earlier tests; none where there are none."""
+    names = [result.student for result in results if EARLIER_NOTE in result.notes]
+    return (
+        [f"The grader itself failed on {some(names)}, whose points are those of the time before: regrade."]
+        if names
+        else []
+    )
 
 
 def look_alikes(names: Iterable[str]) -> list[list[str]]:

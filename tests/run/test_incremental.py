@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.files import feedback_page
+from autograder.files import feedback_page, report_page
 from autograder.run.store import ResultStore
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import LAB, command
@@ -142,6 +142,11 @@ def test_a_failure_of_the_graders_own_is_seen_and_blames_nobody(graded, own_cour
     assert stored(graded, "ada").score == before.score
     assert not stored(graded, "bo").fault, "an earlier grade stays"
     assert stored(graded, "dora").fault and "not its author's fault" in stored(graded, "dora").notes[-1]
+    remark = "The grader itself failed on bo, whose points are those of the time before"
+    exported = command("export", "github", "01", "--out", graded / "out", root=own_course).stdout
+    report = report_page(graded / "out", LAB).read_text()
+    assert all(remark in " ".join(text.split()) for text in (done.stdout, exported, report))
+    assert "the points are those of the time before" in feedback_page(graded / "out", "bo", LAB).read_text()
     page = feedback_page(graded / "out", "dora", LAB).read_text()
     assert "not your fault" in page and "a slip of ours" not in page
     with Gradebook(f"sqlite:///{graded / 'out' / 'gradebook.db'}") as book:
@@ -149,6 +154,7 @@ def test_a_failure_of_the_graders_own_is_seen_and_blames_nobody(graded, own_cour
     shutil.copy(hidden_tests(Path(__file__).parents[2]), hidden_tests(own_course))
     said = regrade(graded, own_course)
     assert "the grader had failed on it" in said and not stored(graded, "dora").fault
+    assert "The grader itself failed" not in said + " ".join(stored(graded, "bo").notes)
 
 
 def made(folder: Path) -> dict[str, tuple[int, bytes]]:
