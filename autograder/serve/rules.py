@@ -19,6 +19,9 @@ from autograder.serve.journal import Attempt, Refused
 #: How many notebooks of one student, and of all, may wait.
 WAITING_OF_ONE, WAITING_OF_ALL = 3, 2000
 
+#: What is said of every notebook that was graded where verdicts are "pass or fail".
+ONLY_RIGHT_OR_NOT = "Your notebook was graded. A question is right when all of its tests pass."
+
 
 def closing_of(lab: str, student: str) -> float | None:
     """When the lab closes for a student, in seconds since 1970; None when it does not."""
@@ -130,9 +133,13 @@ def card_of(attempt: Attempt, result: SubmissionResult | None, used: int, queue:
 
 
 def _verdict(result: SubmissionResult, points: bool) -> dict[str, Any]:
-    """A verdict: with points and causes, or only which questions are right."""
+    """A verdict: with points and causes, or only which questions are right.
+
+    How a notebook ended can depend on a hidden input: the second kind says it only of one of which nothing ran.
+    """
     message = FAULT_SENTENCE if result.fault else STATUSES[result.status].for_student
     if not points:
+        message = message if result.fault or not result.readable else ONLY_RIGHT_OR_NOT
         questions = [{"name": q.name, "passed": _right(q)} for q in result.questions]
         return {"state": "graded", "message": message, "questions": questions}
     return {

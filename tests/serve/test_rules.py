@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from autograder.errors import UserError
+from autograder.results import STATUSES
 from autograder.serve import rules
 from autograder.serve.fair_queue import FairQueue
 from autograder.serve.journal import Attempt, Refused, Verdict
@@ -153,6 +154,14 @@ def test_a_card_of_pass_or_fail_has_neither_points_nor_causes(course_at, card):
     shown = card()
     assert "score" not in shown
     assert all(question.keys() == {"name", "passed"} for question in shown["questions"])
+
+
+def test_a_card_of_pass_or_fail_says_the_same_however_the_notebook_ended(make_result):
+    ends = ("graded", "partly-run", "timed-out", "out-of-memory", "crashed")
+    shown = [rules._verdict(make_result("ada", status=status), False) for status in ends]
+    assert all(one == shown[0] for one in shown)
+    unread = rules._verdict(make_result("ada", status="unreadable"), False)
+    assert unread["message"] == STATUSES["unreadable"].for_student
 
 
 def test_a_card_after_closing_says_nothing_before_and_everything_after(course_at, card):
