@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from autograder.collect.collect import some
+from autograder.course.lists import some
 from autograder.importing.bring_in import Imported, grade_own_answers
 from autograder.testing.run import tests_of
 

@@ -25,7 +25,7 @@ from autograder.collect.names import (
 from autograder.collect.times import Row, Times, read_times
 from autograder.collect.whose import certain
 from autograder.course.class_list import ClassList, Person
-from autograder.course.lists import AnotherName, folded, same_name
+from autograder.course.lists import AnotherName, folded, same_name, some
 from autograder.course.other_lab import other_lab
 from autograder.course.policy_file import class_list, settings
 from autograder.errors import GradingError, UserError
@@ -47,10 +47,6 @@ MAX_ZIPS = 5
 HANDED_IN_AS = "handed_in_as.txt"
 
 _TIME_FORMAT = "%Y-%m-%d %H:%M:%S UTC"
-
-
-#: Names that a sentence lists.
-NAMED = 10
 
 
 @dataclass(frozen=True)
@@ -178,10 +174,10 @@ def _by_student(files: Sequence[Owned], job: _Job) -> dict[str, list[Owned]]:
     by_student: dict[str, list[Owned]] = defaultdict(list)
     for one in files:
         by_student[one.student].append(one)
-    _refuse_another_courses_list([some[0] for some in by_student.values()], job)
-    person_of = {folder: _person(some[0], job) for folder, some in by_student.items()}
+    _refuse_another_courses_list([mine[0] for mine in by_student.values()], job)
+    person_of = {folder: _person(mine[0], job) for folder, mine in by_student.items()}
     result: dict[str, list[Owned]] = {}
-    for folder, some in by_student.items():
+    for folder, mine in by_student.items():
         student = person_of[folder]
         if student and list(person_of.values()).count(student) > 1:
             job.notes.append(
@@ -192,7 +188,7 @@ def _by_student(files: Sequence[Owned], job: _Job) -> dict[str, list[Owned]]:
             student = ""
         if student:
             job.names[student] = folder
-        result[student or folder] = [replace(one, student=student or folder) for one in some]
+        result[student or folder] = [replace(one, student=student or folder) for one in mine]
     return result
 
 
@@ -332,11 +328,6 @@ _HOW = {
     "classroom": "Give the times with --times: GitHub Classroom's grades CSV has them.",
     "plain": "Give the times with --times: a CSV with the columns student and time.",
 }
-
-
-def some(names: Sequence[str]) -> str:
-    """The first names, for sentences."""
-    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 def _times(by_student: Mapping[str, Sequence[Owned]], job: _Job) -> dict[str, str]:
@@ -522,7 +513,8 @@ def _choose(student: str, notebooks: Sequence[Owned], lab: str, notes: list[str]
         why = "the one with the right name"
         if len(candidates) > 1:
             why = next(
-                words for words, order in orders.items() if len({order(one) for one in candidates}) > 1
+                (words for words, order in orders.items() if len({order(one) for one in candidates}) > 1),
+                "which is like the others in all that tells",
             )
         notes.append(
             f"{student} handed in {len(notebooks)} notebooks: {chosen.entry.path}, {why}, was taken."

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from autograder.course.lists import some
 from autograder.course.masters import all_labs, source_of_import
 from autograder.course.other_lab import other_lab
 from autograder.course.policy_file import settings
@@ -25,9 +26,6 @@ KEPT_BYTES = 32 * 1024 * 1024
 
 #: Of a student without a notebook in its place, so many files are looked at, and so many folders in each other.
 MOST_LOOKED_AT, DEEPEST = 1000, 4
-
-#: How many further notebooks of a folder a note names.
-NAMED = 5
 
 _NOTEBOOK = re.compile(r"\.ipynb(\.txt|\.json)?( ?\(\d+\))?$")
 
@@ -144,7 +142,7 @@ def _find(expected: Path, student: str, alone: bool) -> Submission:
         notes.append(f"There was no {expected.name}; {path.name} was graded in its place.")
     others = [p.name for p in notebooks if p != path]
     if others:
-        notes.append(f"The folder held more notebooks, which were not graded: {_some(others)}.")
+        notes.append(f"The folder held more notebooks, which were not graded: {some(others)}.")
     submitted_at = timestamp_in(folder)
     if submitted_at and (parse_time(submitted_at) is None or not names_a_zone(submitted_at)):
         zone = settings().timezone
@@ -163,15 +161,10 @@ def _shown(expected: Path) -> str:
     return f"{expected.parent.name}/{expected.name}"
 
 
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"{', '.join(names[:NAMED])}{more}"
-
-
 def _not_found(expected: Path, there: Sequence[str]) -> tuple[str, ...]:
     """What lies where a notebook was looked for, for who would be told that there is none."""
     return (
-        (f"There was no {_shown(expected)}, and none that is surely meant by: {_some(there)}.",)
+        (f"There was no {_shown(expected)}, and none that is surely meant by: {some(there)}.",)
         if there
         else ()
     )

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
+from autograder.course.lists import some
 from autograder.course.masters import course_root
 from autograder.course.policy_file import extension_of, settings, spec
 from autograder.errors import UserError
@@ -29,7 +30,7 @@ from autograder.grading.submissions import Submission
 from autograder.pages.feedback import FeedbackWriter
 from autograder.results import FAULT_NOTE, SubmissionResult
 from autograder.run.exchange_files import SECRET, TIME, secret_of, write_beside
-from autograder.run.remarks import EARLIER_NOTE, remarks, some
+from autograder.run.remarks import EARLIER_NOTE, remarks
 from autograder.run.stale_pages import Files, digest_of_marks
 from autograder.run.store import ResultStore
 

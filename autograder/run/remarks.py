@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 
+from autograder.course.lists import some
 from autograder.course.policy_file import class_list, extended_nobodies, extension_of, settings
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
@@ -16,8 +17,6 @@ EARLIER_NOTE = (
     "The grader itself failed when this was to be graded again, which is not its author's fault: "
     "the points are those of the time before, and a person has to look at it."
 )
-#: Names that a sentence lists.
-NAMED = 10
 
 
 def remarks(
@@ -92,8 +91,3 @@ def look_alikes(names: Iterable[str]) -> list[list[str]]:
         seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
         groups[" ".join(unicodedata.normalize("NFKC", seen).casefold().split())].append(name)
     return [group for group in groups.values() if len(group) > 1]
-
-
-def some(names: Sequence[str]) -> str:
-    """The first names, for sentences."""
-    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from autograder.course.class_list import ClassList
 from autograder.course.lab import LabSpec
+from autograder.course.lists import some
 from autograder.course.masters import all_labs
 from autograder.course.policy_file import class_list, extension_of, settings, spec
 from autograder.files import parse_time
@@ -18,7 +19,7 @@ from autograder.gradebook.writer import marks_of
 from autograder.pages.report.term import Entry, Idea, Lab, Student, Term
 from autograder.results import SubmissionResult
 from autograder.run.recorder import entered_marks
-from autograder.run.remarks import remarks, some
+from autograder.run.remarks import remarks
 from autograder.run.store import ResultStore
 
 Progress = Callable[[Iterable[str]], Iterable[str]]

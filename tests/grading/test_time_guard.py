@@ -164,4 +164,4 @@ def test_where_memory_ends_an_import_in_the_middle_nothing_more_is_judged_in_thi
 
 def test_an_import_that_is_not_there_spoils_nothing():
     with judging(), pytest.raises(ImportError):
-        importlib.import_module("no_such_package")
+        importlib.import_module("no_such" + "_package")
