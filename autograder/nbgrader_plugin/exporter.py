@@ -20,6 +20,7 @@ from nbgrader.converters.base import NbGraderException
 from sqlalchemy.engine import make_url
 
 from autograder.course.masters import all_labs
+from autograder.course.policy_file import settings
 from autograder.errors import UserError
 from autograder.files import parse_time, timestamp_in
 from autograder.nbgrader_plugin.formgrader import address_of
@@ -98,7 +99,7 @@ def _waiting(converter: Any, first: str, lab: str) -> list[str]:
 
 def _time_in(folder: Path) -> Any:
     """The time in a folder's timestamp.txt; None when there is none that can be read."""
-    return parse_time(timestamp_in(folder))
+    return parse_time(timestamp_in(folder), settings().timezone)
 
 
 def _places(converter: Any, lab: str) -> tuple[Path, Path]:

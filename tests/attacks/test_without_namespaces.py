@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from autograder.audit.simulate import kinds_of
-from autograder.course.masters import lab_name
+from autograder.course.masters import course_root, lab_name
 from autograder.results import SubmissionResult
 from autograder.run.store import STORE, ResultStore
 from autograder.sandbox.jail import landlock, namespaces
@@ -118,3 +118,8 @@ def test_honest_work_gets_its_points(results, kind):
 
 def test_the_cases_that_end_otherwise_are_real_ones():
     assert OTHERWISE.keys() <= {case.name for case in CASES}
+
+
+def test_the_page_on_security_counts_them():
+    page = " ".join((course_root() / "docs" / "security.md").read_text(encoding="utf-8").split())
+    assert len(OTHERWISE) == 10 and f"ten of the {len(CASES)}, each at its own author's cost" in page
