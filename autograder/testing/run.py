@@ -194,8 +194,9 @@ def run_test(test: HiddenTest, student: Student) -> TestRun:
         raise
     except (Exception, SystemExit) as fault:
         # The value that came back made the test raise, unless the test raises on the master's answer too.
-        if isinstance(fault, (NameError, ImportError)) or not _master_passes(test):
-            raise
+        with contextlib.suppress(MemoryError):
+            if isinstance(fault, (NameError, ImportError)) or not _master_passes(test):
+                raise fault
         result = TestResult(test.title, False, "your function returned something of an unexpected form")
     return TestRun(test, result, tuple(student.trace), error, unsendable)
 
@@ -209,6 +210,8 @@ def _master_passes(test: HiddenTest) -> bool:
         arguments["rng"] = test.rng()
     try:
         test.function(**arguments)
+    except MemoryError:  # a student's values take it: that is not to be remembered
+        raise
     except (Exception, SystemExit):
         return False
     return True
