@@ -349,7 +349,11 @@ def run_in(session: Session, clock: JudgeClock, function: str, test: HiddenTest)
     student: Student | None = None
     try:
         if not session.revive():
-            return TestRun(test, TestResult(test.title, False, "this could not be run any more"), ()), ""
+            end = ""
+            if session.is_over:  # perhaps while somebody looked for the reason of an earlier mistake
+                session.status = session.status or "timed-out"
+                end = "the time for the whole notebook was over"
+            return TestRun(test, TestResult(test.title, False, "this could not be run any more"), ()), end
         student = session.student(function)
         with clock.judging():
             return run_test(test, student), ""

@@ -170,13 +170,18 @@ class Session:
         """Give the submission its allowance again: what was kept of the question before is no longer needed."""
         self._allowance.left = MAX_TRACE_BYTES
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the time for the whole submission is over."""
+        return time.monotonic() > self._deadline.at
+
     def revive(self) -> bool:
         """After a call ended the child: run the cells again in a fresh one. Whether that worked."""
         if self._transport is None or self._transport.gone is None:
             return True
         if self._transport.failure is not None:
             raise self._transport.failure
-        if time.monotonic() > self._deadline.at:
+        if self.is_over:
             return False
         return self._run(self._cells, {}) is None
 
