@@ -103,7 +103,9 @@ def test_nobody_gets_more_than_the_work_is_worth_and_nothing_hidden_is_said(resu
         assert result.score <= expected["score"] + 1e-9
     if case.name not in OTHERWISE:
         assert result.status in case.statuses, result.notes
-        if expected["score"] != "less" and result.status == case.statuses[0]:  # a slow machine may cost its author more
+        if (
+            expected["score"] != "less" and result.status == case.statuses[0]
+        ):  # a slow machine may cost its author more
             assert result.score == pytest.approx(expected["score"])
     texts = [text for text in expected.get("never", ()) if text in json.dumps(result.as_dict())]
     assert texts == []
