@@ -40,7 +40,7 @@ def top(tmp_path: Path) -> Iterator[Path]:
 def test_what_lies_below_counts_and_the_rest_does_not(top):
     dig(top, 20)
     (top / "link").symlink_to("/usr")
-    room = folders.Room(str(top), 1 << 40)
+    room = folders.Room([str(top)], 1 << 40)
     assert 1_000_000 <= room.taken < 1_500_000 and not room.moved
 
 
@@ -48,20 +48,20 @@ def test_what_lies_below_counts_and_the_rest_does_not(top):
 def test_what_is_too_deep_to_be_measured_takes_more_than_any_room_and_no_time(top, depth):
     dig(top, depth)
     start = time.monotonic()
-    assert folders.Room(str(top), 1 << 40).taken == float("inf")
+    assert folders.Room([str(top)], 1 << 40).taken == float("inf")
     assert time.monotonic() - start < 0.1
 
 
 def test_files_without_number_take_more_than_any_room(top):
     for number in range(folders.MAX_FILES + 1):
         (top / str(number)).touch()
-    assert folders.Room(str(top), 1 << 40).taken == float("inf")
+    assert folders.Room([str(top)], 1 << 40).taken == float("inf")
 
 
 def test_measuring_leaves_no_descriptor_open(top):
     dig(top, DEEP)
     before = len(os.listdir("/proc/self/fd"))
-    folders.Room(str(top), 1 << 40)
+    folders.Room([str(top)], 1 << 40)
     assert len(os.listdir("/proc/self/fd")) == before
 
 
@@ -75,7 +75,7 @@ def test_what_moves_while_it_is_measured_is_noticed(top, monkeypatch):
         entered(room, way, name, above)
 
     monkeypatch.setattr(folders.Room, "_enter", enter)
-    assert folders.Room(str(top), 1 << 40).moved
+    assert folders.Room([str(top)], 1 << 40).moved
 
 
 @pytest.mark.parametrize("depth", [1, 60, DEEP, 40_000])
@@ -133,7 +133,7 @@ def test_what_is_closed_to_its_owner_cannot_be_measured_and_does_not_stay():
                 (top / name).touch()
             for name, mode in (("a/b/c", 0o500), ("a/b", 0o600), ("a", 0o300)):
                 (top / name).chmod(mode)
-            taken = folders.Room(str(top), 1 << 40).taken
+            taken = folders.Room([str(top)], 1 << 40).taken
             top.chmod(0)
             folders.remove(str(top), 60.0)
             return taken, top.exists()

@@ -2,11 +2,11 @@
 
 import json
 import os
+import stat
 import subprocess
 import sys
 import tempfile
 import textwrap
-from pathlib import Path
 
 import pytest
 
@@ -50,7 +50,7 @@ def inside(folder, tmp_path_factory):
     """Run a cell in a container: (level, the cell's status, what it printed, its error, the session's status)."""
     base = tmp_path_factory.getbasetemp()
     for path in (folder, *folder.parents):
-        if path.is_relative_to(base.parent.parent) and path != Path(tempfile.gettempdir()):
+        if path.is_relative_to(base.parent.parent) and not path.stat().st_mode & stat.S_ISVTX:
             path.chmod(0o755)
 
     def inside(source, *container, least="limits"):
@@ -345,3 +345,29 @@ def test_without_any_level_there_is_no_grading(folder, monkeypatch):
     zygote = Zygote(folder / "coursekit", [], modules=(), levels=["namespaces", "landlock"])
     with pytest.raises(SandboxUnavailable, match="this is no Linux"):
         zygote.wait_ready()
+
+
+@pytest.mark.parametrize("shared", ["/tmp", "/var/tmp", "/dev/shm"])
+def test_what_a_submission_makes_where_all_users_may_counts_and_is_removed(inside, shared):
+    name = f"{shared}/of-a-submission-{os.getpid()}"
+    *_, ended = inside(
+        f"""
+        import os, time
+        os.mkdir({name!r})
+        open({name + ".txt"!r}, "w").write("x")
+        for number in range(100):
+            open(f"{name}/{{number}}", "wb").write(bytes(1 << 20))
+            time.sleep(0.02)
+        time.sleep(5)
+        """,
+        *WITHOUT_LANDLOCK,
+    )
+    assert ended == "out-of-memory"
+    assert not os.path.lexists(name) and not os.path.lexists(f"{name}.txt")
+
+
+def test_what_others_have_where_all_users_may_is_left_alone(inside):
+    with tempfile.NamedTemporaryFile(dir="/var/tmp") as file:
+        os.chown(file.name, 1234, 1234)
+        said = inside("print(1)", *WITHOUT_LANDLOCK)
+        assert said[0] == "user" and os.path.exists(file.name)

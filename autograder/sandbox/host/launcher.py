@@ -221,7 +221,13 @@ class ZygoteProcess:
         finally:
             theirs.close()
         pidfd = descriptors[0] if descriptors else None
-        child = Child(int(answer["pid"]), pidfd, group=self.level != "namespaces", scratch=answer["scratch"])
+        child = Child(
+            int(answer["pid"]),
+            pidfd,
+            group=self.level != "namespaces",
+            scratch=answer["scratch"],
+            elsewhere=answer["elsewhere"],
+        )
         return ours, child
 
     def reap(self, child: Child) -> dict[str, Any]:

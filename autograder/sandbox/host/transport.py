@@ -12,13 +12,13 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.sandbox import wire
 from autograder.sandbox.host.rpc import StudentGone
-from autograder.sandbox.jail.folders import Room
+from autograder.sandbox.jail.folders import Room, owned
 from autograder.sandbox.limits import Limits
 
 #: All that a session may send: a test that keeps every result must not fill the harness's memory.
@@ -52,12 +52,15 @@ SOCKET_BYTES = 2 * 212_992
 class Child:
     """A jailed process as the harness sees it from outside: a pidfd, and its memory."""
 
-    def __init__(self, inner_pid: int, pidfd: int | None, group: bool, scratch: str = ""):
+    def __init__(
+        self, inner_pid: int, pidfd: int | None, group: bool, scratch: str = "", elsewhere: Sequence[str] = ()
+    ):
         self.inner_pid = inner_pid
         self.pidfd = pidfd
         self.killed = False
         self.group = group  # without namespaces its process group stands for its descendants
         self.scratch = scratch  # its folder, where no file system of its own has a size
+        self.elsewhere = elsewhere  # the other folders in which it can make files
         self._blurred = 0  # the latest looks at it in which something moved
         self.pid = self._host_pid()
         self.baseline = _memory_of(self.pid) or 0
@@ -148,9 +151,16 @@ class Child:
         """Whether its files take more room than that, or keep anybody from seeing how much they take."""
         if not self.scratch:
             return False
-        room = Room(self.scratch, scratch_bytes)
+        room = Room([self.scratch, *self._elsewhere()], scratch_bytes)
         self._blurred = self._blurred + 1 if room.moved else 0
         return room.taken > scratch_bytes or self._blurred > MAX_BLURRED
+
+    def _elsewhere(self) -> list[str]:
+        """What it has made in folders that all users share."""
+        try:
+            return owned(self.elsewhere, os.stat(self.scratch).st_uid) if self.elsewhere else []
+        except OSError:
+            return []
 
     def close(self) -> None:
         """Close the pidfd."""

@@ -18,9 +18,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from . import landlock, seccomp
+from . import folders, landlock, seccomp
 from . import namespaces as ns
-from .visible import DEVICES, SYSTEM_FILES, SYSTEM_FOLDERS
+from .visible import DEVICES, OUTER_UID, SYSTEM_FILES, SYSTEM_FOLDERS
 
 PR_SET_CHILD_SUBREAPER = 36
 #: What NumPy, PyTorch and the C library look up about the machine.
@@ -47,6 +47,9 @@ class Confinement:
         self.folder = config["work_folder"]
         self.python = [path for path in config["python"] if os.path.exists(path)]
         self.rules = self._rules(config)
+        # Where only permissions keep files, and a user's files are certainly a submission's.
+        apart = outer_uid >= OUTER_UID and not landlock.version()
+        self.elsewhere = folders.open_to_everybody() if apart else []
 
     def _rules(self, config: dict[str, Any]) -> list[tuple[str, int]]:
         """What every child may read, as Landlock takes it."""
@@ -101,6 +104,10 @@ class Confinement:
             os.mkdir(f"{scratch}/{name}", 0o700)
         if os.path.isdir(f"{self.folder}/course/data"):
             os.symlink(f"{self.folder}/course/data", f"{scratch}/lab/data")
+
+    def left_elsewhere(self) -> list[str]:
+        """What submissions have made in folders that all users share."""
+        return folders.owned(self.elsewhere, self.outer_uid) if self.elsewhere else []
 
     def new_scratch(self) -> str:
         """A name that nobody can guess: where permissions alone keep files, the next submission has the same user."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import stat
 import time
+from collections.abc import Iterable
 
 #: As many files and folders as the scratch space of a namespace may hold.
 MAX_FILES = 20_000
@@ -19,26 +21,38 @@ _OPEN = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 
 
 
 class Room:
-    """The bytes that the files below a folder take on the disk, counted until they are more than ``enough``.
+    """The bytes that some files and the files below some folders take on the disk, counted until they are more than ``enough``.
 
     ``taken``: without end where they cannot be counted: too many, too deep, or closed to whoever looks.
     ``moved``: whether something went, perhaps to another place, between being listed and looked at.
     """
 
-    def __init__(self, path: str, enough: int):
+    def __init__(self, paths: Iterable[str], enough: int):
         self.taken = 0.0
         self.moved = False
         self._count = 0
+        for path in paths:
+            if self.taken > enough:
+                return
+            try:
+                self._look_at(path, enough)
+            except OSError:
+                self.taken = float("inf")
+
+    def _look_at(self, path: str, enough: int) -> None:
         try:
+            found = os.lstat(path)
+        except FileNotFoundError:
+            return
+        if stat.S_ISDIR(found.st_mode):
             self._walk(path, enough)
-        except OSError:
-            self.taken = float("inf")
+        else:
+            self._count += 1
+            self.taken += 512 * found.st_blocks
 
     def _walk(self, path: str, enough: int) -> None:
         # The folders on the way down, each with the names of those in it that are still to be looked at.
         way: list[tuple[int, list[str]]] = []
-        if not os.path.lexists(path):
-            return
         try:
             self._enter(way, path, None)
             while way and self.taken <= enough:
@@ -76,13 +90,43 @@ class Room:
                     self.moved = True
 
 
+def open_to_everybody(above: str = "/", depth: int = 3) -> list[str]:
+    """The folders in which every user may make files (``/tmp``, ``/dev/shm``), so many folders down; no links, nothing of the kernel's."""
+    found = []
+    with contextlib.suppress(OSError), os.scandir(above) as entries:
+        for entry in entries:
+            if entry.path in ("/proc", "/sys"):
+                continue
+            with contextlib.suppress(OSError):
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.stat(follow_symlinks=False).st_mode & stat.S_IWOTH:
+                        found.append(entry.path)
+                    if depth > 1:
+                        found += open_to_everybody(entry.path, depth - 1)
+    return found
+
+
+def owned(folders: Iterable[str], user: int) -> list[str]:
+    """What is a user's in these folders, not what lies deeper."""
+    found = []
+    for folder in folders:
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    if entry.stat(follow_symlinks=False).st_uid == user:
+                        found.append(entry.path)
+    return found
+
+
 def remove(path: str, seconds: float) -> bool:
-    """Remove a folder with all below it, as far as it can be done in so many seconds; whether it is gone.
+    """Remove a folder with all below it, as far as it can be done in so many seconds, or a file; whether it is gone.
 
     A folder in it that is not empty comes to the top, where it is emptied in the same way: no path and no stack grows
     with the depth.
     """
     until = time.monotonic() + seconds
+    with contextlib.suppress(OSError):
+        os.unlink(path)
     with contextlib.suppress(OSError):
         _open_up(path, None)
         top = os.open(path, _OPEN)

@@ -6,7 +6,7 @@ configuration from the control socket, and neither runs a student's code nor rea
 Control messages are JSON lines. In: the configuration, then ``{"spawn": limits}`` with the descriptor of
 the session's socket, or ``{"reap": pid}``, or ``{"clone": modules, "outer_uid": uid}`` with the descriptor of a
 control socket: a copy of this process imports those modules too and serves there. Out: ``{"ready": level of isolation}`` or
-``{"error": sentence}``; ``{"pid": pid, "scratch": folder}`` with the child's pidfd; ``{"status": wait status, "cpu": seconds,
+``{"error": sentence}``; ``{"pid": pid, "scratch": folder, "elsewhere": folders}`` with the child's pidfd; ``{"status": wait status, "cpu": seconds,
 "peak": bytes more than at the fork}``.
 """
 
@@ -353,6 +353,8 @@ class Jail:
             from sandbox.jail import confine
 
             confine.end_strays(self.clones | set(self.scratch))
+            if not self.scratch:  # else it may be of one that still runs
+                self.left += set(self.confinement.left_elsewhere()) - set(self.left)
             self._remove_left(SECONDS_TO_REMOVE)
 
     def close(self) -> None:
@@ -361,7 +363,7 @@ class Jail:
             from sandbox.jail import confine
 
             confine.end_strays(self.clones)
-            self.left += self.scratch.values()
+            self.left += {*self.scratch.values(), *self.confinement.left_elsewhere()} - set(self.left)
             self._remove_left(float("inf"))  # or until the harness does it
 
     def _remove_left(self, seconds: float) -> None:
@@ -520,7 +522,8 @@ def serve(control: Control, jail: Jail, lab_shell: Any) -> None:
         _exits.pop(child, None)  # an earlier process of that number
         jail.scratch[child] = jail.next_scratch
         os.close(descriptor)
-        answer = {"pid": child, "scratch": jail.next_scratch}
+        elsewhere = jail.confinement.elsewhere if jail.confinement else []
+        answer = {"pid": child, "scratch": jail.next_scratch, "elsewhere": elsewhere}
         if hasattr(os, "pidfd_open"):
             pidfd = os.pidfd_open(child)
             control.send(answer, (pidfd,))
