@@ -51,6 +51,25 @@ def test_a_page_fits_reads_well_and_loads_nothing(
     page.close()
 
 
+def test_no_word_of_a_figure_is_cut(
+    browser: Browser, tmp_path: Path, spec: LabSpec, make_result: Make
+) -> None:
+    most = spec.max_score
+    rows = [make_result(name, score=most - 0.01 * n, seconds=400.0 * n) for n, name in enumerate("abc")]
+    page = browser.new_page()
+    page.goto(build_report(rows, spec, tmp_path).as_uri())
+    assert "mean" in page.locator("svg.chart").first.inner_html()
+    assert page.evaluate(OUTSIDE_THE_FIGURE) == []
+    page.close()
+
+
+#: Words of figures that reach over the edges.
+OUTSIDE_THE_FIGURE = """[...document.querySelectorAll('svg.chart text')].filter((text) => {
+  const a = text.getBoundingClientRect(), b = text.closest('svg').getBoundingClientRect();
+  return a.left < b.left || a.right > b.right || a.top < b.top || a.bottom > b.bottom;
+}).map((text) => text.textContent)"""
+
+
 def test_a_press_on_a_heading_sorts_and_a_second_press_turns_the_order(
     browser: Browser, pages: dict[str, Path]
 ) -> None:

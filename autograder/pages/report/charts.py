@@ -8,6 +8,8 @@ from markupsafe import Markup, escape
 
 _WIDTH, _HEIGHT = 460, 230
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 14, 38, 44
+#: How far a character of middle-set words reaches to each side, at most, with room for wide fonts.
+_HALF_A_CHARACTER = 4.2
 
 
 def histogram_chart(
@@ -60,4 +62,7 @@ def histogram_chart(
 
 def _text(x: float, y: float, words: str, *, anchor: str = "start", css: str = "", extra: str = "") -> str:
     kind = f' class="{css}"' if css else ""
+    if anchor == "middle" and not extra:  # no word leaves the picture
+        half = _HALF_A_CHARACTER * len(words)
+        x = min(max(x, half), _WIDTH - half)
     return f'<text{kind} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" {extra}>{escape(words)}</text>'
