@@ -207,12 +207,14 @@ class Stage {
     }, 120);
   }
 
-  /** Fit the picture's units to the screen: 560 high where it is wide, 480 wide where it is tall. */
+  /** Fit the picture's units to the screen: 560 high where it is wide, 480 wide where it is tall. Where a line more above
+   *  would make type of 17 units smaller than 13 pixels, the picture has down to 540 units instead. */
   measure() {
     const { width, height } = this.screen.getBoundingClientRect();
     if (width < 50 || height < 50) return;
     this.tall = width < 640 || width < height * 1.05;
-    const unit = this.tall ? Math.min(width / 480, height / 440) : Math.min(height / 560, width / 1000);
+    const unit = this.tall ? Math.min(width / 480, height / 440)
+      : Math.min(Math.max(height / 560, Math.min(height / 540, 13.1 / 17)), width / 1000);
     this.W = this.tall ? Math.max(480, Math.min(width / unit, 620)) : Math.min(width / unit, 1340);
     this.H = height / unit;
     this.root.attr("transform", `translate(${((width - this.W * unit) / 2).toFixed(2)},0) scale(${unit.toFixed(4)})`);

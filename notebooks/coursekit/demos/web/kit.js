@@ -22,7 +22,7 @@ export const layer = (parent, name, x = 0, y = 0) =>
     .join((enter) => enter.append("g").attr("class", name))
     .attr("transform", `translate(${x},${y})`);
 
-const SPECIAL = new Set(["key", "text", "from", "press", "label", "pressed", "drag", "slide", "cell", "title", "late"]);
+const SPECIAL = new Set(["key", "text", "from", "press", "label", "pressed", "drag", "slide", "cell", "title", "late", "room"]);
 
 const attributesOf = (mark) => Object.entries(mark).filter(([name]) => !SPECIAL.has(name));
 
@@ -53,8 +53,15 @@ export function put(parent, tag, marks, ctx) {
     both.each(function (mark) { this.now = mark; });
   }
   both.filter((mark) => mark.press || mark.slide || mark.drag).each(function (mark) { touchable(this, mark, ctx); });
+  squeeze(both.filter((mark) => mark.room));
   rove(parent, both);
   return both;
+}
+
+/** Fonts, and the programs that set them, differ by some per cent: a text that is wider than its `room` is squeezed into it. */
+function squeeze(texts) {
+  const widths = texts.attr("textLength", null).nodes().map((node) => node.getComputedTextLength());
+  texts.attr("lengthAdjust", "spacingAndGlyphs").attr("textLength", ({ room }, i) => (widths[i] > room ? room : null));
 }
 
 const differs = (before, after) => attributesOf(after).some(([name, value]) => before?.[name] !== value);
@@ -130,7 +137,7 @@ function walk(node, key) {
   next.focus();
 }
 
-/** A mark of text. */
+/** A mark of text; one with a `room` is never wider than that. */
 export const words = (key, x, y, text, look = {}) => {
   const { size = 20, at = "start", bold = false, ink = "ink", mono = false, ...rest } = look;
   return {
