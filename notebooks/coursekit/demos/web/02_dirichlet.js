@@ -1,7 +1,7 @@
 // Lab 02: what a few throws tell about a coin or a three-sided die, given what was believed before.
 
 import { clamp, draw as drawn, fixed, lnGamma, percent, random, range, short, spaced, sum } from "./numbers.js";
-import { colour, layer, path, put, scale, words } from "./kit.js";
+import { colour, layer, path, put, scale, wide, words } from "./kit.js";
 
 export const meta = {
   "name": "02_dirichlet",
@@ -104,6 +104,7 @@ function drawCoin(g, counts, { alpha }, ctx, box) {
   put(layer(g, "curve"), "path", [{ key: "curve", d: path(points), fill: "none", stroke: colour("blue"), "stroke-width": 5, "stroke-linejoin": "round" }], ctx);
   put(layer(g, "base"), "line", [{ key: "base", x1: x(0), x2: x(1), y1: y(0), y2: y(0), stroke: colour("soft"), "stroke-width": 2 }], ctx);
   const [mean] = believed(counts, alpha), best = sum(counts) ? peak(counts, alpha) : null, right = mean > 0.72;
+  const called = best && `peak ${fixed(best[0])}`, size = ctx.tall ? 18 : 20;
   put(layer(g, "mean"), "line", [{ key: "mean", x1: x(mean), x2: x(mean), y1: y(0), y2: box.y + 2, stroke: colour("ink"), "stroke-width": 3 }], ctx);
   put(layer(g, "peak"), "line", best ? [{
     key: "peak", x1: x(best[0]), x2: x(best[0]), y1: y(0), y2: y(Math.exp(logDensity(best, a))), stroke: colour("red"), "stroke-width": 3, "stroke-dasharray": "9 7",
@@ -113,7 +114,7 @@ function drawCoin(g, counts, { alpha }, ctx, box) {
     words("x", x(0.25), y(0) + 26, "share of heads", { size: 18, at: "middle", ink: "soft" }),
     words("y", box.x, box.y - 4, "belief", { size: 18, ink: "soft" }),
     words("mean", x(mean) + (right ? -10 : 10), box.y + 16, `mean ${fixed(mean)}`, { size: 21, bold: true, at: right ? "end" : "start", class: "halo" }),
-    ...(best ? [words("peak", x(best[0]) + (best[0] > mean ? 10 : -10), y(0) - 14, `peak ${fixed(best[0])}`, { size: 20, at: best[0] > mean ? "start" : "end" })] : []),
+    ...(best ? [words("peak", best[0] > mean ? Math.min(x(best[0]) + 10, ctx.W - wide(called, size)) : x(best[0]) - 10, y(0) - 14, called, { size, at: best[0] > mean ? "start" : "end", class: "halo" })] : []),
   ], ctx);
 }
 

@@ -143,10 +143,10 @@ function drawBell(g, { log, noise }, ctx, mask, box) {
   put(layer(g, "all"), "path", [{ key: "all", d: curve(-reach, reach), fill: colour(COLOURS[right]), "fill-opacity": 0.35 }], ctx);
   put(layer(g, "lost"), "path", [{ key: "lost", d: curve(-reach, 0), fill: colour("red") }], ctx);
   put(layer(g, "zero"), "line", [{ key: "zero", x1: x(0), x2: x(0), y1: box.y - 12, y2: box.y + box.h + 4, stroke: colour("ink"), "stroke-width": 2 }, { key: "base", x1: box.x, x2: box.x + box.w, y1: box.y + box.h, y2: box.y + box.h, stroke: colour("soft"), "stroke-width": 2 }], ctx);
-  const small = ctx.tall ? 17 : 19;
+  const small = ctx.tall ? 17 : 19, out = ctx.tall ? 14 : 0;
   put(layer(g, "words"), "text", [
     words("title", box.x + box.w / 2, box.y - 22, ctx.tall ? "lead, shaken" : ctx.W < 1150 ? "the lead, shaken by the noise" : `the lead of “${CANDIDATES[right]}”, shaken by the noise`, { size: small, at: "middle", ink: "soft" }),
-    words("lost", box.x, box.y + box.h + 24, `lost: ${percent(wrong)}`, { size: ctx.tall ? 18 : 21, bold: true }),
-    words("won", box.x + box.w, box.y + box.h + 24, `won: ${percent(1 - wrong)}`, { size: ctx.tall ? 18 : 21, bold: true, at: "end" }),
+    words("lost", box.x - out, box.y + box.h + 24, `lost: ${percent(wrong)}`, { size: ctx.tall ? 17 : 21, bold: true }),
+    words("won", box.x + box.w + out, box.y + box.h + 24, `won: ${percent(1 - wrong)}`, { size: ctx.tall ? 17 : 21, bold: true, at: "end" }),
   ], ctx);
 }

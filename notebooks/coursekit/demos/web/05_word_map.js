@@ -111,5 +111,5 @@ function drawLoss(g, { step }, ctx, box) {
     key: "dot", cx: x(step), cy: y(loss[step]), r: 12, fill: colour("red"), stroke: colour("paper"), "stroke-width": 3, class: "grab", drag: pick,
     slide: { label: "reading", value: step, min: 0, max: LAST, step: 1, text: `${commas(ctx.data.read[step])} examples`, set: (s) => ctx.set({ step: s }, 300) },
   }], ctx);
-  put(layer(g, "words"), "text", [words("loss", box.x + box.w, box.y + 10, "loss", { size: 19, at: "end", bold: true }), words("x", box.x + box.w / 2, box.y + box.h + 24, "examples read: drag the dot", { size: ctx.tall ? 17 : 18, at: "middle", ink: "soft" })], ctx);
+  put(layer(g, "words"), "text", [words("loss", box.x + box.w, box.y + 10, "loss", { size: 19, at: "end", bold: true }), words("x", box.x + box.w / 2, box.y + box.h + 24, ctx.tall ? "examples: drag the dot" : "examples read: drag the dot", { size: ctx.tall ? 17 : 18, at: "middle", ink: "soft" })], ctx);
 }

@@ -71,18 +71,18 @@ export function say(state, data) {
 
 export function draw(root, state, ctx) {
   const { W, H, tall } = ctx, { scores, heard } = weights(state, ctx.data);
-  const head = tall ? 54 : 66, names = tall ? 92 : 104;
-  const cell = tall ? [Math.min(46, (W - names - 62) / T), Math.min(40, (H - 2 * head - 100) / (2 * T + 1))]
-    : [Math.min(66, (W - 2 * names - 170) / (2 * T + 1.2)), Math.min(54, (H - head - 80) / (T + 1))];
+  const head = tall ? 60 : 66, names = tall ? 100 : 110, all = T + 1.6;  // a table's columns, and the outputs beside it
+  const cell = tall ? [Math.min(46, (W - names - 6) / all), Math.min(40, (H - 2 * head - 100) / (2 * T + 1))]
+    : [Math.min(66, (W - names - 160) / (T + all)), Math.min(54, (H - head - 80) / (T + 1))];
   const left = { x: names, y: head + 26 };
-  const right = tall ? { x: names, y: left.y + T * cell[1] + head + 44 } : { x: W - (T + 1.5) * cell[0] - 10, y: left.y };
+  const right = tall ? { x: names, y: left.y + T * cell[1] + head + 44 } : { x: W - all * cell[0] - 8, y: left.y };
   const table = (name, at, of, title) => {
     const g = layer(root, name, at.x, at.y);
-    put(layer(g, "title"), "text", [words("title", 0, tall ? -head : -head + 4, title, { size: 21, bold: true })], ctx);
+    put(layer(g, "title"), "text", [words("title", 0, -head - 4, title, { size: tall ? 20 : 21, bold: true, room: W - at.x - 2 })], ctx);
     put(layer(g, "cells"), "rect", range(T * T, (n) => of(Math.floor(n / T), n % T)), ctx);
-    put(layer(g, "columns"), "text", TOKENS.map((token, j) => words(j, 0, 0, token, { size: 18, ink: "soft", transform: `translate(${(j + 0.4) * cell[0]},-8) rotate(-32)` })), ctx);
+    put(layer(g, "columns"), "text", TOKENS.map((token, j) => words(j, 0, 0, token, { size: 17, ink: "soft", transform: `translate(${(j + 0.4) * cell[0]},-8) rotate(-32)` })), ctx);
     put(layer(g, "row"), "rect", [{
-      key: "row", x: -3, y: state.row * cell[1] - 3, width: (T + (name === "weights" ? 1.5 : 0)) * cell[0] + 6, height: cell[1] + 4, rx: 5, fill: "none", stroke: colour("red"),
+      key: "row", x: -3, y: state.row * cell[1] - 3, width: (name === "weights" ? all : T) * cell[0] + 6, height: cell[1] + 4, rx: 5, fill: "none", stroke: colour("red"),
       "stroke-width": 3.5, "stroke-dasharray": "9 6", "pointer-events": "none",
     }], ctx);
     return g;
@@ -105,13 +105,13 @@ export function draw(root, state, ctx) {
     for (const [i, j] of cells) if (i >= 0 && i < T && j >= 0 && j < T) mask[i * T + j] = open ? "1" : "0";
     ctx.set({ mask: mask.join("") }, 350);
   };
-  const numeral = (text) => (tall ? 17 : 19);
+  const numeral = Math.min(tall ? 17 : 19, 0.36 * cell[0]);  // “−1.2” is 2.5 times as wide as its type is high
   put(layer(a, "numbers"), "text", range(T * T, (n) => {
     const [i, j] = [Math.floor(n / T), n % T], s = scores[i][j];
-    return words(n, (j + 0.5) * cell[0] - 1, (i + 0.5) * cell[1] + 6, Number.isFinite(s) ? fixed(s, Math.abs(s) < 9.95 ? 1 : 0) : "−∞", { size: numeral(s), at: "middle", ink: Number.isFinite(s) ? "ink" : "soft" });
+    return words(n, (j + 0.5) * cell[0] - 1, (i + 0.5) * cell[1] + 6, Number.isFinite(s) ? fixed(s, Math.abs(s) < 9.95 ? 1 : 0) : "−∞", { size: numeral, at: "middle", ink: Number.isFinite(s) ? "ink" : "soft" });
   }), ctx);
   put(layer(a, "rows"), "text", TOKENS.map((token, i) => ({
-    ...words(i, -10, (i + 0.5) * cell[1] + 6, token, { size: tall ? 18 : 20, at: "end", bold: i === state.row }), press: () => ctx.set({ row: i }, 350), pressed: i === state.row, label: `listener ${token}`,
+    ...words(i, -10, (i + 0.5) * cell[1] + 6, token, { size: tall ? 17 : 19, at: "end", bold: i === state.row, room: names - 14 }), press: () => ctx.set({ row: i }, 350), pressed: i === state.row, label: `listener ${token}`,
   })), ctx);
   const b = table("weights", right, (i, j) => ({
     key: i * T + j, ...place(i, j), fill: colour("blue"), "fill-opacity": Number.isNaN(heard[i][j]) ? 0 : shade(heard[i][j]), stroke: colour("line"), "stroke-width": 1.5,
@@ -119,19 +119,19 @@ export function draw(root, state, ctx) {
   }), "weights: each row adds up to 1");
   put(layer(b, "numbers"), "text", range(T * T, (n) => {
     const [i, j] = [Math.floor(n / T), n % T], w = heard[i][j];
-    return words(n, (j + 0.5) * cell[0] - 1, (i + 0.5) * cell[1] + 6, Number.isNaN(w) ? "?" : w > 0.995 ? "1" : fixed(w).replace("0.", "."), { size: numeral(w), at: "middle", fill: on("blue", Number.isNaN(w) ? 0 : shade(w)) });
+    return words(n, (j + 0.5) * cell[0] - 1, (i + 0.5) * cell[1] + 6, Number.isNaN(w) ? "?" : w > 0.995 ? "1" : fixed(w).replace("0.", "."), { size: numeral, at: "middle", fill: on("blue", Number.isNaN(w) ? 0 : shade(w)) });
   }), ctx);
   const outs = heard.map((row) => dot(row, range(T)));
-  const ox = T * cell[0] + 0.15 * cell[0], wide = 1.3 * cell[0];
+  const ox = (T + 0.25) * cell[0], wide = 1.3 * cell[0];
   put(layer(b, "outs"), "rect", outs.map((out, i) => ({ key: i, x: ox, y: i * cell[1] + 1, width: wide, height: cell[1] - 3, rx: 4, fill: colour("purple"), "fill-opacity": Number.isNaN(out) ? 0 : 0.08 + (0.42 * out) / 6, stroke: colour("purple"), "stroke-width": 1.5 })), ctx);
   put(layer(b, "said"), "text", [
     ...outs.map((out, i) => words(i, ox + wide / 2, (i + 0.5) * cell[1] + 6, Number.isNaN(out) ? "NaN" : fixed(out), { size: tall ? 17 : 20, at: "middle", bold: i === state.row })),
-    words("out", ox + wide / 2, -8, "out", { size: 20, at: "middle", bold: true }),
+    words("out", ox + wide, -8, "out", { size: tall ? 18 : 20, at: "end", bold: true }),
     words("values", -10, (T + 0.62) * cell[1] + 8, "values", { size: tall ? 17 : 20, at: "end", ink: "soft" }),
   ], ctx);
   put(layer(b, "values"), "rect", range(T, (j) => ({ key: j, ...place(T + 0.12, j), fill: colour("purple"), "fill-opacity": 0.08 + (0.42 * j) / 6, stroke: colour("purple"), "stroke-width": 1.5 })), ctx);
   put(layer(b, "valued"), "text", range(T, (j) => words(j, (j + 0.5) * cell[0] - 1, (T + 0.62) * cell[1] + 6, String(j), { size: tall ? 17 : 20, at: "middle" })), ctx);
-  const mid = (left.x + T * cell[0] + right.x - names) / 2 + 6, my = left.y + 3.5 * cell[1];
+  const mid = (left.x + T * cell[0] + right.x) / 2 + 4, my = left.y + 3.5 * cell[1];
   put(layer(root, "flow"), "path", tall ? [] : [{ key: "flow", d: `M${mid - 34},${my}H${mid + 24}M${mid + 12},${my - 11}L${mid + 26},${my}L${mid + 12},${my + 11}`, stroke: colour("soft"), "stroke-width": 4, fill: "none", "stroke-linecap": "round" }], ctx);
   put(layer(root, "softmax"), "text", tall ? [] : [words("softmax", mid - 4, my - 20, "softmax", { size: 20, at: "middle", ink: "soft" })], ctx);
 }

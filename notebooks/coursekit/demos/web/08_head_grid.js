@@ -59,7 +59,7 @@ export function draw(root, state, ctx) {
     cell: [Math.floor(head / HEADS), head % HEADS], press: () => ctx.set({ head }), pressed: head === state.head, label: `layer ${Math.floor(head / HEADS) + 1}, head ${(head % HEADS) + 1}`,
   })), ctx);
   put(layer(g, "names"), "text", [
-    ...range(8, (head) => words(head, at(head)[0] + side / 2, at(head)[1] - 12, tall ? `${Math.floor(head / HEADS) + 1}.${(head % HEADS) + 1}` : `layer ${Math.floor(head / HEADS) + 1}, head ${(head % HEADS) + 1}`, { size: tall ? 17 : side < 135 ? 17 : 19, at: "middle", bold: head === state.head, ink: head === state.head ? "ink" : "soft" })),
+    ...range(8, (head) => words(head, at(head)[0] + side / 2, at(head)[1] - 12, tall ? `${Math.floor(head / HEADS) + 1}.${(head % HEADS) + 1}` : `${side < 135 ? "L" : "layer "}${Math.floor(head / HEADS) + 1}, head ${(head % HEADS) + 1}`, { size: tall || side < 135 ? 17 : 19, at: "middle", bold: head === state.head, ink: head === state.head ? "ink" : "soft" })),
     ...(tall ? [] : [words("how", 10, at(4)[1] + side + 34, "row: who listens (red)   column: who is heard", { size: 18, ink: "soft" })]),
   ], ctx);
   const top = tall ? at(4)[1] + side + 34 : 40;

@@ -60,9 +60,9 @@ export function say(state, data) {
 }
 
 export function draw(root, state, ctx) {
-  const { W, H, tall } = ctx;
-  drawCurves(layer(root, "curves"), state, ctx, tall ? { x: 40, y: 40, w: W - 70, h: H * 0.46 } : { x: 56, y: 44, w: W * 0.39, h: H - 112 });
-  drawGradients(layer(root, "gradients"), state, ctx, tall ? { x: 76, y: H * 0.46 + 156, w: W - 180, h: H * 0.54 - 172 } : { x: W * 0.77, y: 62, w: W * 0.15, h: H - 150 });
+  const { W, H, tall } = ctx, narrow = W < 1150;
+  drawCurves(layer(root, "curves"), state, ctx, tall ? { x: 40, y: 40, w: W - 70, h: H * 0.46 } : { x: 56, y: 44, w: W * (narrow ? 0.36 : 0.38), h: H - 112 });
+  drawGradients(layer(root, "gradients"), state, ctx, tall ? { x: 76, y: H * 0.46 + 160, w: W - 180, h: H * 0.54 - 176 } : { x: W * 0.77, y: 62, w: W * (narrow ? 0.14 : 0.15), h: H - 150 });
 }
 
 function drawCurves(g, state, ctx, box) {
@@ -83,8 +83,8 @@ function drawCurves(g, state, ctx, box) {
   const ends = curves.map((c) => [c, y(c.loss.at(-1)) + 7]).sort((a, b) => a[1] - b[1]), pitch = tall ? 24 : 30;
   ends.forEach((end, i) => { if (i) end[1] = Math.max(end[1], ends[i - 1][1] + pitch); });
   for (let i = ends.length - 1, low = y(0) + 8; i >= 0; i--) { ends[i][1] = Math.min(ends[i][1], low); low = ends[i][1] - pitch; }
-  const seat = (i) => [box.x + (i % 2) * (box.w / 2), box.y + box.h + 58 + Math.floor(i / 2) * 28];
-  const name = (c, i) => (tall ? words(c.ink, seat(i)[0] + 30, seat(i)[1], called(c.skips, c.warm), { size: 17, bold: c.mine }) : words(c.ink, box.x + box.w + 52, ends.find(([one]) => one === c)[1], called(c.skips, c.warm), { size: 20, bold: c.mine }));
+  const seat = (i) => [8 + (i % 2) * ctx.W * 0.47, box.y + box.h + 54 + Math.floor(i / 2) * 26];
+  const name = (c, i) => (tall ? words(c.ink, seat(i)[0] + 29, seat(i)[1], called(c.skips, c.warm), { size: 17, bold: c.mine }) : words(c.ink, box.x + box.w + 52, ends.find(([one]) => one === c)[1], called(c.skips, c.warm), { size: ctx.W < 1150 ? 17 : 20, bold: c.mine }));
   put(layer(g, "names"), "text", curves.map(name), ctx);
   put(layer(g, "keys"), "line", curves.map((c, i) => {
     const [kx, ky] = tall ? [seat(i)[0], seat(i)[1] - 6] : [box.x + box.w + 8, ends.find(([one]) => one === c)[1] - 7];
@@ -106,8 +106,8 @@ function drawGradients(g, state, ctx, box) {
   put(layer(g, "dots"), "circle", steep.map((v, i) => ({ key: i, cx: at(v), cy: y(i) + row / 2 - 3, r: Math.min(row / 2 - 9, 13), fill: colour(ink) })), ctx);
   put(layer(g, "words"), "text", [
     words("title", box.x - (tall ? 66 : 76), box.y - (tall ? 12 : 20), "gradient at W_Q, encoder", { size: tall ? 19 : 21, bold: true }),
-    ...steep.map((v, i) => words(`l${i}`, box.x - 12, y(i) + row / 2 + 2, tall ? `layer ${i + 1}` : `layer ${i + 1}`, { size: tall ? 17 : 20, at: "end" })),
-    ...steep.map((v, i) => words(`v${i}`, box.x + box.w + 10, y(i) + row / 2 + 2, power(v), { size: tall ? 18 : 21, bold: true })),
+    ...steep.map((v, i) => words(`l${i}`, box.x - 12, y(i) + row / 2 + 2, `layer ${i + 1}`, { size: ctx.W < 1150 ? 17 : 20, at: "end" })),
+    ...steep.map((v, i) => words(`v${i}`, box.x + box.w + 10, y(i) + row / 2 + 2, power(v), { size: ctx.W < 1150 ? 18 : 21, bold: true })),
     ...TICKS.map(([v, name]) => words(name, at(v), box.y + box.h + 16, name, { size: tall ? 17 : 18, at: "middle", ink: "soft" })),
   ], ctx);
 }

@@ -76,7 +76,7 @@ export function say({ example, k, unit, step }) {
 export function draw(root, state, ctx) {
   const { W, H, tall } = ctx, { example, k, unit, step, path } = state, tree = TREES[example], rounds = search(tree, k), [found] = top(rounds[1].kept);
   const firsts = Object.keys(tree[""]), leaves = firsts.flatMap((w) => Object.keys(tree[w]).map((v) => join(w, v)));
-  const xs = tall ? [26, W * 0.33, W * 0.66] : [50, W * 0.3, W * 0.6], y0 = 60, gap = (H - y0 - 24) / (leaves.length - 0.6);
+  const xs = tall ? [26, W * 0.33, W * 0.64] : [50, W * 0.29, W * 0.57], y0 = 60, gap = (H - y0 - 24) / (leaves.length - 0.6);
   const y = Object.fromEntries(leaves.map((leaf, i) => [leaf, y0 + gap * (i + 0.2)]));
   for (const w of firsts) { const mine = leaves.filter((leaf) => leaf.startsWith(`${w} `)); y[w] = sum(mine.map((leaf) => y[leaf])) / mine.length; }
   y[""] = (y[leaves[0]] + y[leaves.at(-1)]) / 2;
@@ -109,7 +109,7 @@ export function draw(root, state, ctx) {
   put(layer(g, "words"), "text", nodes.map((node) => words(`${example} ${node}`, x(node), y[node] + size * 0.34, node.split(" ").at(-1), { size: Math.min(size, gap * 0.62), at: "middle", bold: stays(node), fill: stays(node) ? "var(--on-orange)" : colour(seen(node) ? "ink" : "soft") })), ctx);
   put(layer(g, "root"), "circle", [{ key: "root", cx: xs[0], cy: y[""], r: tall ? 18 : 26, fill: colour("blue") }], ctx);
   // each looked-at sentence's sum, as a bar of its probability
-  const at = xs[2] + half + 14, reach = W - at - (tall ? 56 : 215), show = leaves.filter(seen), most = Math.exp(top(search(tree, 99)[1].candidates)[1]);
+  const at = xs[2] + half + 14, reach = W - at - (tall ? 72 : 245), show = leaves.filter(seen), most = Math.exp(top(search(tree, 99)[1].candidates)[1]);
   put(layer(g, "bars"), "rect", show.map((leaf) => ({ key: `${example} ${leaf}`, x: at, y: y[leaf] - Math.min(gap * 0.3, 13), width: (reach * Math.exp(rounds[1].candidates.get(leaf))) / most, height: Math.min(gap * 0.6, 26), rx: 4, fill: colour(stays(leaf) ? "orange" : "line"), from: { width: 0 } })), ctx);
   put(layer(g, "sums"), "text", show.map((leaf) => {
     const v = rounds[1].candidates.get(leaf), mark = tall ? "" : judged(leaf) ? (leaf === found ? "  ← the answer" : stays(leaf) ? "  kept" : "") : "";
@@ -117,8 +117,8 @@ export function draw(root, state, ctx) {
   }), ctx);
   const product = path && nodes.includes(path) ? path.split(" ").map((_, i, all) => { const node = all.slice(0, i + 1).join(" "); return tree[parent(node)][all[i]]; }) : null;
   const told = product ? `“${path}”: ${product.map((p) => number(Math.log(p), unit)).join(unit === "p" ? " · " : " + ").replaceAll("+ −", "− ")} = ${number(sum(product.map(Math.log)), unit)}` : "";
-  put(layer(g, "heads"), "text", tall ? [words("told", 4, 24, told || "click a word to follow its path", { size: 19, bold: !!told, ink: told ? "ink" : "soft" })] : [
+  put(layer(g, "heads"), "text", tall ? [words("told", 4, 24, told || "click a word to follow its path", { size: 19, bold: !!told, ink: told ? "ink" : "soft", room: W - 8 })] : [
     words("first", xs[1], 26, "first word", { size: 20, at: "middle", ink: "soft" }), words("second", xs[2], 26, "second word", { size: 20, at: "middle", ink: "soft" }),
-    words("told", at, 26, told || (unit === "p" ? "the product" : "the sum"), { size: 20, bold: !!told, ink: told ? "ink" : "soft" }),
+    words("told", at, 26, told || (unit === "p" ? "the product" : "the sum"), { size: 20, bold: !!told, ink: told ? "ink" : "soft", room: W - at - 4 }),
   ], ctx);
 }

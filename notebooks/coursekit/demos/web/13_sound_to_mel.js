@@ -30,7 +30,7 @@ export const controls = [
   { kind: "choice", name: "name", label: "sound", options: [["octaves", "octaves"], ["vowels", "a, i, u"], ["tone", "a tone"], ["hum", "two tones"]], start: "octaves" },
   { kind: "choice", name: "size", label: "frame", options: [128, 256, 512].map((n) => [n, String(n)]), start: 256 },
   { kind: "slider", name: "bands", label: "mel bands", low: 8, high: 40, start: 32 },
-  { kind: "steps", name: "moment", label: "moment (%)", last: 100, start: 50, wait: 70 },
+  { kind: "steps", name: "moment", label: "moment", last: 100, start: 50, wait: 70, write: (x) => `${x}%` },
 ];
 
 // --- the mathematics ----------------------------------------------------------------------------------------------
