@@ -65,9 +65,9 @@ def test_every_scene_fits_reads_and_is_named(browser: Browser, pages: Path, name
         for i in range(scenes(page)):
             if i:
                 page.keyboard.press("ArrowRight")
-            for dark in (False, True):
+            for dark in (False, True):  # in the dark the text is wider, too: one look for both
                 page.evaluate("dark => document.querySelector('.cd').classList.toggle('dark', dark)", dark)
-                assert faults(page) == [], f"scene {i + 1}, {'dark' if dark else 'light'}"
+                assert faults(page, wider=dark) == [], f"scene {i + 1}, {'dark, wider' if dark else 'light'}"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -89,7 +89,18 @@ def test_the_page_turned_and_resized_draws_again_without_a_fault(
     with opened(browser, address(pages, name), "hall") as page:
         for screen in ("phone", "old", "hall"):
             page.set_viewport_size({"width": SCREENS[screen][0], "height": SCREENS[screen][1]})
-            assert faults(page) == [], screen
+            for wider in (False, True):
+                assert faults(page, wider=wider) == [], f"{screen}{', wider' if wider else ''}"
+
+
+def test_a_text_that_is_wider_than_its_room_is_squeezed_into_it(browser: Browser, pages: Path) -> None:
+    with opened(browser, address(pages, "07_mask_painter", "scene=1&row=5"), "old") as page:
+        name = page.get_by_role("button", name="listener gegessen")  # the longest name, and bold
+        for wider in (False, True):
+            assert faults(page, wider=wider) == []
+            assert name.get_attribute("textLength") == "96"
+        page.evaluate("course.stage.set({row: 0})")
+        assert faults(page) == [] and name.get_attribute("textLength") is None
 
 
 # --- keys, hands, addresses ---------------------------------------------------------------------------------------
