@@ -73,7 +73,7 @@ class Stage {
     this.note = make("p", { class: "cd-note" });
     this.heard = make("p", { class: "cd-heard", "aria-live": "polite" });
     this.dark = make("button", { type: "button", title: "Light or dark (D)", "aria-label": "Light or dark", text: "◐" });
-    this.full = make("button", { type: "button", class: "cd-full", title: "Full screen (F)", "aria-label": "Full screen", text: "⛶" });
+    this.full = make("button", { type: "button", class: "cd-full", title: "Full screen (F)", "aria-label": "Full screen", text: "⤢" });
     this.dark.onclick = () => this.turn();
     this.full.onclick = () => this.fill();
     const header = make("header", {},
