@@ -145,6 +145,14 @@ def test_the_same_cells_give_the_same_results_in_every_session(zygote):
     assert printed[0] == printed[1]
 
 
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_function_may_print_whatever_the_last_cell_printed(session, stream):
+    shout = "import sys\ndef shout(x):\n    print(x, file=sys.{0})\n    return x\nprint('the last word', file=sys.{0})"
+    [outcome] = session.run_cells([("a", shout.format(stream))])
+    assert [session.student("shout")(number) for number in (1, 2)] == [1, 2]
+    assert texts(outcome) == ["the last word\n"]
+
+
 def test_a_name_in_the_namespace_is_not_the_harness(session):
     [outcome] = session.run_cells([("a", "sorted(n for n in globals() if not n.startswith('_'))")])
     assert texts(outcome) == ["['In', 'Out', 'exit', 'get_ipython', 'open', 'quit']"]

@@ -93,12 +93,14 @@ class OutputCollector:
             self.outputs_left -= 1
             self.outputs.append(output)
 
-    def collected(self) -> list[dict[str, Any]]:
-        """The outputs, with the pieces of each stream joined."""
-        for output in self.outputs:
+    def take(self) -> list[dict[str, Any]]:
+        """The outputs, with the pieces of each stream joined. What comes later is none of this cell's."""
+        taken = self.outputs
+        self.reset()
+        for output in taken:
             if output["output_type"] == "stream":
                 output["text"] = "".join(output["text"])
-        return self.outputs
+        return taken
 
 
 def _plain(value: Any) -> Any:
@@ -352,7 +354,7 @@ class CellRunner:
         error = result.error_before_exec or result.error_in_exec
         return {
             "status": "ok" if error is None else "error",
-            "outputs": self.collector.collected(),
+            "outputs": self.collector.take(),
             "error": "" if error is None else _one_line(error),
         }
 

@@ -1,0 +1,4 @@
+import sys
+
+print("All done.")
+print("No warnings, either.", file=sys.stderr)
