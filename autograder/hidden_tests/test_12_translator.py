@@ -21,6 +21,7 @@ from autograder.testing import (
     expect_close,
     expect_equal,
     expect_shape,
+    expect_unlike,
     follow_through,
     hidden_test,
     part_of_a_scene,
@@ -304,7 +305,7 @@ def _expect_it_listens(model, source, target, logits):
     other_target[0, 0] = 4 + (other_target[0, 0] - 3) % 13
     for changed, what in (((other_source, target), "source"), ((source, other_target), "target")):
         found = as_array(model(*changed), "the logits")
-        expect(not np.allclose(found[0, -1], logits[0, -1]), f"the logits do not depend on the {what}")
+        expect_unlike(found[0, -1], logits[0, -1], f"the logits do not depend on the {what}", "the logits")
     cotangent = torch.ones(logits.shape, dtype=torch.double)
     _expect_it_asks_its_blocks(model.gradients([source, target], cotangent=cotangent).parameters)
 
@@ -412,15 +413,19 @@ def test_dropout_reaches_the_blocks(student, rng):
     source, target = _numbers(rng, 1, 5), _numbers(rng, 1, 4)
     model.train()
     first, second = (as_array(model.call("encode", source)[0], "the memory") for _ in range(2))
-    expect(
-        not np.allclose(first, second),
+    expect_unlike(
+        first,
+        second,
         "with dropout = 0.5 two runs of the encoder in training are the same: pass it to the blocks",
+        "the memory",
     )
     memory, mask = torch.tensor(first, dtype=torch.float64), torch.ones(1, 1, 5, dtype=torch.bool)
     first, second = (as_array(model.call("decode", target, memory, mask), "the logits") for _ in range(2))
-    expect(
-        not np.allclose(first, second),
+    expect_unlike(
+        first,
+        second,
         "with dropout = 0.5 two runs of the decoder in training are the same: pass it to its blocks, too",
+        "the logits",
     )
     model.eval()
     expected = as_array(still(source, target), "the logits")
@@ -453,8 +458,8 @@ def test_dropout_acts_in_the_blocks_only(student, rng):
         expected = as_array(scene.get(name), f"the {name}")
         expect_shape(expected, (2, 5, 12) if name == "memory" else (2, 4, 23), f"the {name}")
         expect(float(np.abs(expected).max()) > 0, f"the {name} without any blocks should not be zero")
-        expect(
-            not np.allclose(expected[0], expected[-1]), f"the {name} of two sentences should not be the same"
+        expect_unlike(
+            expected[0], expected[-1], f"the {name} of two sentences should not be the same", f"the {name}"
         )
         expect_alike(found, expected, f"the {name} without any blocks, in training,", atol=1e-6)
 
@@ -882,16 +887,16 @@ def test_each_sentence_of_a_batch_has_its_own_cache(student, rng):
         expect(len({row.tobytes() for row in found[0]}) == B, "all sentences of a batch say the same")
         _expect_it_depends(student, rng, layers, x, cache, found[0])
         other = _step(student, layers, x, rng.normal(size=(2, B, t, D)))[0]
-        expect(not np.allclose(other, found[0]), "the output does not depend on the cache")
+        expect_unlike(other, found[0], "the output does not depend on the cache", "the output")
 
 
 def _expect_it_depends(student, rng, layers, x, cache, output):
     """Layers of other numbers say something else: whoever asks none of them hears nothing."""
     other = _step(student, _Layers(student, rng, layers.d_model, layers.h), x, cache)[0]
-    expect(not np.allclose(other, output), "the output depends neither on W_Q nor on W_K nor on W_V")
+    expect_unlike(other, output, "the output depends neither on W_Q nor on W_K nor on W_V", "the output")
     if cache is not None:
         other = _step(student, layers.with_other_queries(student, rng), x, cache)[0]
-        expect(not np.allclose(other, output), "the output does not depend on W_Q")
+        expect_unlike(other, output, "the output does not depend on W_Q", "the output")
 
 
 @hidden_test("cached_attention")
@@ -907,7 +912,7 @@ def test_several_sentences_word_by_word(student, rng):
             expect_alike(together[b : b + 1], alone, "the output of several sentences, word by word")
     expect(len({row.tobytes() for row in together}) == B, "all sentences of a batch say the same")
     first = _step(student, layers, x[:, -1:])[0]
-    expect(not np.allclose(first, together), "the output does not depend on the words before")
+    expect_unlike(first, together, "the output does not depend on the words before", "the output")
     _expect_it_depends(
         student, rng, layers, x[:, :1], caches[B], _step(student, layers, x[:, :1], caches[B])[0]
     )

@@ -32,6 +32,7 @@ from autograder.testing.expect import (
     expect_same_again,
     expect_shape,
     expect_unchanged,
+    expect_unlike,
 )
 from autograder.testing.follow_through import follow_through
 from autograder.testing.moved_cell import moved_cell
@@ -55,6 +56,7 @@ __all__ = [
     "expect_same_again",
     "expect_shape",
     "expect_unchanged",
+    "expect_unlike",
     "follow_through",
     "hidden_test",
     "master",

@@ -99,11 +99,24 @@ def expect_alike(
 ) -> None:
     """Fail unless two values that the student's code returned are the same, as ``expect_close`` compares them.
 
-    Nothing is said of their shapes or sizes: both are the student's, who could spell a hidden input with them.
+    Nothing is said of their shapes or sizes: both are the student's, who could spell a hidden input with them. What is no
+    finite number is alike to nothing, since any wrong answer can be made of it.
     """
     a, e = as_array(one, what), as_array(other, what)
     expect(a.shape == e.shape, f"{what} should have the same shape both times")
+    _expect_finite(what, a, e)
     _expect_values(a, e, what, "", rtol, atol)
+
+
+def expect_unlike(one: Any, other: Any, sentence: str, what: str = "the result") -> None:
+    """Fail with ``sentence`` where two values that the student's code returned are the same; NaN, which differs from all, fails, too."""
+    a, b = as_array(one, what), as_array(other, what)
+    _expect_finite(what, a, b)
+    expect(not np.allclose(a, b), sentence)
+
+
+def _expect_finite(what: str, *arrays: np.ndarray) -> None:
+    expect(all(np.isfinite(array).all() for array in arrays), f"inf or nan (not a number) in {what}")
 
 
 def _expect_values(

@@ -103,3 +103,21 @@ def test_maps_that_a_forger_writes_into_the_tests_own_layers_pass_nothing():
     exec(FORGED, namespace)
     runs = run_question(lab, "attention_maps", Student.local_namespace(namespace, "attention_maps"))
     assert [run.test.name for run in runs if run.result.passed] == []
+
+
+#: The right model, and what it says multiplied with something that is no number.
+BROKEN_LOGITS = """
+class {name}({name}):
+    def forward(self, *arguments):
+        return super().forward(*arguments) * float("{factor}")
+"""
+
+
+@pytest.mark.parametrize("factor", ["nan", "inf"])
+@pytest.mark.parametrize(("lab", "question"), [("12", "Transformer"), ("13", "TinyLM")])
+def test_what_is_no_number_hears_no_padding_and_earns_nothing_by_that(lab, question, factor):
+    namespace = dict(solution(lab_name(lab)))
+    exec(BROKEN_LOGITS.format(name=question, factor=factor), namespace)
+    runs = run_question(lab_name(lab), question, Student.local_namespace(namespace, question))
+    passed = {run.test.name for run in runs if run.result.passed}
+    assert not any("padding" in name or "dropout_reaches" in name for name in passed)

@@ -91,7 +91,8 @@ def test_a_hidden_tests_row_carries_few_bits(file):
     sites = {
         "expect": 1,
         "expect_close": 8 + len(SHAPE_WORDS),  # nan, four words for how many, and what is no number
-        "expect_alike": 8,
+        "expect_alike": 9,
+        "expect_unlike": 5,
         "expect_equal": 3,
         "expect_shape": len(SHAPE_WORDS),
     }

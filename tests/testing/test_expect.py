@@ -10,7 +10,15 @@ import pytest
 import torch
 
 from autograder.sandbox.host.student import Student
-from autograder.testing.expect import Failed, as_array, expect_close, expect_equal, expect_raises
+from autograder.testing.expect import (
+    Failed,
+    as_array,
+    expect_alike,
+    expect_close,
+    expect_equal,
+    expect_raises,
+    expect_unlike,
+)
 
 _SCORES = torch.linspace(-4, 4, 30, dtype=torch.double).reshape(5, 6)
 
@@ -121,3 +129,19 @@ def test_half_precision_gets_the_tolerance_of_single_precision_and_no_more():
     for wrong in (right * 1.001, right + 5e-4):
         with pytest.raises(Failed, match="wrong values"):
             expect_close(wrong.astype(np.float16), right)
+
+
+@pytest.mark.parametrize("strange", [np.nan, np.inf, -np.inf])
+def test_what_is_no_finite_number_is_neither_like_nor_unlike_anything(strange):
+    broken = np.array([1.0, strange])
+    for one, other in ((broken, broken), (broken, np.ones(2)), (np.ones(2), broken)):
+        with pytest.raises(Failed, match="inf or nan"):
+            expect_alike(one, other)
+        with pytest.raises(Failed, match="inf or nan"):
+            expect_unlike(one, other, "the two are the same")
+
+
+def test_two_values_that_should_differ():
+    expect_unlike(np.ones(2), [1.0, 2.0], "the two are the same")
+    with pytest.raises(Failed, match="the two are the same"):
+        expect_unlike(np.ones(2), [1.0, 1.0], "the two are the same")
