@@ -1,5 +1,6 @@
 """The wire format carries plain values unchanged, refuses the rest, and survives any bytes."""
 
+import array
 import collections
 import contextlib
 import enum
@@ -237,6 +238,42 @@ def test_an_array_of_exact_numbers_arrives_as_floats(number):
         assert arrived.dtype == np.float64 and arrived.shape == exact.shape
         assert arrived.flat[0] == 0.25
     assert wire.decode(wire.encode(np.empty((0, 3), dtype=object))).shape == (0, 3)
+
+
+class Wrapped:
+    """An array in a class of somebody's own."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+def _frame(values):
+    return pytest.importorskip("pandas").DataFrame(values)
+
+
+@pytest.mark.parametrize(
+    "make", [Wrapped, memoryview, _frame, lambda table: [array.array("d", row) for row in table]]
+)
+def test_whatever_says_that_it_is_an_array_arrives_as_one(make):
+    table = np.array([[0.5, 0.25], [1.0, 2.0]])
+    for value, wanted in ((make(table), table), ((make(table),), [table])):
+        assert np.array_equal(trip(value), wanted)
+
+
+class Broken(Wrapped):
+    def __array__(self, dtype=None, copy=None):
+        raise SystemError(self.values)
+
+
+@pytest.mark.parametrize(
+    "value", [Wrapped(np.array([None])), Wrapped(np.array("2020", "M8[Y]")), Wrapped(3), Broken(0)]
+)
+def test_what_says_so_and_holds_other_things_arrives_as_opaque(value):
+    arrived = wire.decode(wire.encode(value), allow_opaque=True)
+    assert isinstance(arrived, Opaque) and arrived.type_name.rpartition(".")[2] in ("Wrapped", "Broken")
 
 
 def test_a_number_beyond_every_float_is_none_that_can_be_sent():

@@ -128,7 +128,7 @@ class Encoder:
         if value.dtype.kind == "O":
             value = _as_floats(value)
         dtype = value.dtype
-        if dtype.kind not in "biufcSU":
+        if dtype.kind not in _KINDS:
             return self.encode_opaque(
                 f"numpy.ndarray of {dtype.kind!r}" if dtype.kind != "O" else "array of objects"
             )
@@ -190,7 +190,8 @@ class Encoder:
             if len(drained) > allowed:
                 raise WireError("the iterator does not end")
             return self.encode_list(drained, depth)
-        return self.encode_opaque(type_name(value))
+        held = None if self.for_arguments else _as_array(value)
+        return self.encode_opaque(type_name(value)) if held is None else self.encode_array(held, depth)
 
     def encode_torch(self, torch: Any, value: Any) -> Any:
         if isinstance(value, torch.Tensor):
@@ -230,6 +231,9 @@ def tensor_bytes(torch: Any, plain: Any, layout: str = "C") -> bytes:
     return bytes(plain.resolve_conj().resolve_neg().numpy().tobytes())
 
 
+#: The kinds of items in an array that travels: numbers and texts.
+_KINDS = "biufcSU"
+
 #: What an array of objects may hold to be an array of numbers.
 _EXACT = (int, float, fractions.Fraction, decimal.Decimal, np.integer, np.floating)
 
@@ -242,6 +246,18 @@ def _as_floats(value: np.ndarray) -> np.ndarray:
         return value.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         return value
+
+
+def _as_array(value: Any) -> np.ndarray | None:
+    """The array that a data frame, a buffer or a student's own class says it is; None where it says none, or not one of numbers or texts."""
+    if not (hasattr(type(value), "__array__") or isinstance(value, (memoryview, array.array))):
+        return None
+    try:
+        found = np.asarray(value)
+        found = _as_floats(found) if found.dtype.kind == "O" else found
+    except Exception:  # its own code says it
+        return None
+    return found if found.dtype.kind in _KINDS else None
 
 
 def _has_surrogates(text: str) -> bool:
