@@ -29,6 +29,7 @@ def texts(outcome):
         ("import matplotlib.pyplot as plt\nplt.plot([1])\nplt.show()\nplt.get_fignums()", None),
         ("%%time\nx = 2\nx", None),
         ("%timeit -n1 -r1 1", None),
+        ("%autosave 60\n%clear\n1", ["1"]),
         ("%%capture out\nprint(1)", []),
         ("import asyncio\nawait asyncio.sleep(0.001)\n3", ["3"]),
         ("1;", []),

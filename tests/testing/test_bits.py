@@ -94,6 +94,8 @@ def test_a_hidden_tests_row_carries_few_bits(file):
         "expect_alike": 9,
         "expect_unlike": 5,
         "expect_equal": 3,
+        "expect_same_again": 5,
+        "expect_raises": 1,
         "expect_shape": len(SHAPE_WORDS),
     }
     sentences = (

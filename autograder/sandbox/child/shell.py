@@ -280,6 +280,10 @@ def cell_label(filename: str) -> str | None:
     return "a timed cell" if filename == "<timed exec>" else None
 
 
+#: Magics of Jupyter's kernel that only a notebook's window heeds: an error would take the rest of their cell with it.
+_OF_A_KERNEL = ("autosave", "clear", "connect_info", "qtconsole")
+
+
 def make_shell(render_figures: bool) -> LabShell:
     """Make the shell. Call this before pyplot is imported, so that the inline backend finds it."""
     config = Config()
@@ -290,6 +294,9 @@ def make_shell(render_figures: bool) -> LabShell:
         IPython.core.pylabtools.select_figure_formats = lambda *args, **kwargs: None
     LabShell.collector = OutputCollector()
     shell = LabShell.instance(config=config)
+    magics: Any = shell.magics_manager
+    for name in _OF_A_KERNEL:
+        magics.register_function(lambda line: None, magic_name=name)
     builtins.input = _no_input
     threading.stack_size(THREAD_STACK)
     return shell
