@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from autograder.course.lists import (
@@ -20,6 +21,7 @@ from autograder.course.lists import (
     same_name,
 )
 from autograder.errors import UserError
+from autograder.files import folder_name
 
 
 @dataclass(frozen=True)
@@ -78,10 +80,20 @@ class ClassList:
         return [person for person in self.people if person.name and same_name(person.name, name)]
 
     def of_folder(self, folder: str) -> Person | None:
-        """The person of a student's folder, Canvas's ``lovelaceada_4711`` too when number and name agree."""
+        """The person of a student's folder, Canvas's ``lovelaceada_4711`` too when number and name agree.
+
+        A name that cannot be a folder's (``Sammy Davis Jr.``) has the folder that ``collect`` made for it.
+        """
         name, _, number = folder.rpartition("_")
         person = self.of_canvas(number) if name and number.isdigit() else None
-        return self.find(folder) or (person if person is not None and same_name(person.name, name) else None)
+        agreed = person if person is not None and same_name(person.name, name) else None
+        return self.find(folder) or self._by_made_name.get(folder) or agreed
+
+    @cached_property
+    def _by_made_name(self) -> dict[str, Person]:
+        """The folders' names that had to be made, since the persons' own could not be a folder's."""
+        made = {folder_name(person.student): person for person in self.people}
+        return {name: person for name, person in made.items() if name != person.student}
 
     def of_folders(self, folders: Iterable[str]) -> dict[str, Person]:
         """Whose each folder is, of those that are anybody's.

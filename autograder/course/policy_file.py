@@ -25,6 +25,7 @@ from autograder.course.masters import all_labs, course_header, course_root, lab_
 from autograder.course.policy import Settings
 from autograder.course.safe_cells import safe_cell
 from autograder.errors import UserError
+from autograder.files import folder_name
 from autograder.sandbox.limits import Limits
 
 _chosen: Settings | None = None
@@ -111,8 +112,8 @@ def extended_nobodies(lab: str, students: Collection[str] = ()) -> dict[str, lis
 
 
 def spellings(name: str) -> set[str]:
-    """A name as it is and as no spreadsheet takes it for a formula, in one form of its letters' bytes."""
-    return {unicodedata.normalize("NFC", form) for form in (name, safe_cell(name))}
+    """A name as it is, as no spreadsheet takes it for a formula, and as its folder is called, in one form of its letters' bytes."""
+    return {unicodedata.normalize("NFC", form) for form in (name, safe_cell(name), folder_name(name))}
 
 
 def extension_of(lab: str, student: str) -> timedelta | None:

@@ -167,13 +167,17 @@ class GradebookWriter:
         wanted = _auto_scores(self.lab, result, {})
         return all(name in scores and scores[name] == wanted[name] for name in self.lab.question_of)
 
-    def apply_policy(self) -> list[str]:
-        """Bring extensions and late penalties of all submissions up to date; the students for whom that changed."""
-        changed = []
+    def apply_policy(self, students: Iterable[str] = ()) -> list[str]:
+        """Bring extensions and late penalties of all submissions up to date; the students for whom that changed, as stored.
+
+        ``students`` are the class's names: the course calls nobody by a name that had to be made to store theirs.
+        """
+        changed, called = [], {storable(student): student for student in students}
         with self._transaction() as session:
             totals, said = self._totals(session), self._said(session)
             for row in session.execute(self._submissions()).all():
-                longer, before = self._extension(row.student_id), said.get(("extension", row.student_id))
+                longer = self._extension(called.get(row.student_id, row.student_id))
+                before = said.get(("extension", row.student_id))
                 if longer is not None:
                     self._say(session, "extension", row.student_id, str(longer.total_seconds()))
                 elif before is not None:

@@ -57,7 +57,7 @@ def entered_marks(lab: str, out: Path, graded: Collection[str]) -> dict[str, Tea
     path, marks = out / "gradebook.db", dict[str, TeacherMarks]()
     if path.is_file():
         with open_gradebook(lab, out) as gradebook:
-            gradebook.apply_policy()
+            gradebook.apply_policy(graded)
             marks = gradebook.all_marks()
     lost = sorted(student for student in graded if storable(student) not in marks)
     if lost:
@@ -146,7 +146,7 @@ class Recorder:
         the course's rules, or when a file or row is gone. Returns the class report, all results, without notebooks, and
         what people entered.
         """
-        self.gradebook.apply_policy()
+        self.gradebook.apply_policy(self.store.keys(self.lab))
         marks, scores = self.gradebook.all_marks(), self.gradebook.automatic_scores()
         results, sources = [], []
         for result, digest in self.store.all_with_digests(self.lab):

@@ -123,6 +123,25 @@ def test_an_extension_is_found_by_any_word_of_the_list_and_whoever_is_nobody_is_
     assert extension_of(LAB, "zé") is not None and not extended_nobodies(LAB, ["zé"])
 
 
+@pytest.mark.parametrize("name", ["Sammy Davis Jr.", "Müller & Sohn", "con", "a|b"])
+def test_whose_name_cannot_be_a_folders_is_found_by_the_folder_that_was_made(
+    tmp_path: Path, course_at, monkeypatch, name: str
+) -> None:
+    monkeypatch.setenv("COURSE_ROSTER", "")
+    course_at(f'[labs.07]\ndue = 2026-10-02\n[extensions]\n"{name}" = 2\n')
+    collect(zip_of(tmp_path / "d.zip", {f"{name}/{LAB}.ipynb": "x"}), tmp_path / "submitted", LAB)
+    [folder] = submitted(tmp_path / "submitted")
+    assert extension_of(LAB, folder) is not None and not extended_nobodies(LAB, [folder])
+
+    monkeypatch.setenv(
+        "COURSE_ROSTER", str(put(tmp_path / "roster.csv", f"student,extension\n{name},3\nbo,\n"))
+    )
+    course_at("[labs.07]\ndue = 2026-10-02\n")
+    assert extension_of(LAB, folder).days == 3 and extension_of(LAB, "bo") is None
+    assert [person.student for person in class_list().absent([folder])] == ["bo"]
+    assert class_list().find(folder) is None, "who is called so is somebody else"
+
+
 def test_a_download_is_filed_under_the_lists_names_and_says_who_is_missing(
     tmp_path: Path, course_at, monkeypatch
 ) -> None:
