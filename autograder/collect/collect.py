@@ -338,7 +338,7 @@ def _times(by_student: Mapping[str, Sequence[Owned]], job: _Job) -> dict[str, st
     when, contradictions = dict.fromkeys(by_student, ""), list[tuple[str, AnotherName]]()
     if job.times is None:
         return when
-    alike, matched = Counter(map(folded, by_student)), set[Row]()
+    alike, matched, several = Counter(map(folded, by_student)), set[Row](), list[str]()
     for student, files in by_student.items():
         person = None if student in job.apart else job.people.find(student)
         folder, exact = job.names.get(student, student), alike[folded(student)] > 1
@@ -351,6 +351,7 @@ def _times(by_student: Mapping[str, Sequence[Owned]], job: _Job) -> dict[str, st
             contradictions.append((student, error))
             continue
         when[student] = max(found).strftime(_TIME_FORMAT) if found else ""
+        several += [student] if len(set(found)) > 1 else []
     if not matched:
         raise UserError(
             f"{job.times.path} has a time of nobody in the download: it names {_each(row.who for row in job.times.rows)}, the "
@@ -363,6 +364,8 @@ def _times(by_student: Mapping[str, Sequence[Owned]], job: _Job) -> dict[str, st
             f"Of another name in {job.times.path.name} than in the download, and so without a time: "
             f"{some([student for student, _ in contradictions])}."
         )
+    if several:
+        job.notes.append(f"{job.times.path.name} has more times than one of {some(several)}: the last counts.")
     nobodys = [row.who for row in job.times.rows if row not in matched and row.when is not None]
     if nobodys:
         job.notes.append(f"In {job.times.path.name}, but not in the download: {_each(nobodys)}.")

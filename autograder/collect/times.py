@@ -25,6 +25,7 @@ from autograder.course.lists import (
     number_of_participant,
     read_list,
     same_name,
+    some,
 )
 from autograder.errors import UserError
 
@@ -152,7 +153,7 @@ class Times:
 def read_times(path: Path, zone: str) -> Times:
     """Read a list of times: a CSV, or the JSON of Canvas's API. Times without a zone are in ``zone``.
 
-    ``UserError`` for a list without times or people, and for a time that cannot be read without guessing.
+    ``UserError`` for a list without times or people, of several assignments, and for a time that cannot be read without guessing.
     """
     table = _json_list(path) or read_list(path)
     table.need("submitted", "when each student handed in")
@@ -162,6 +163,11 @@ def read_times(path: Path, zone: str) -> Times:
             f"The list {path} has no column that says whose time it is, such as “student”, “user_id” or “Identifier”; "
             f"its columns are {table.shown_header}."
         )
+    for assignments in table.values_of("assignment"):
+        if len(assignments) > 1:
+            raise UserError(
+                f"The list {path} has the times of {len(assignments)} assignments, {some(assignments)}: give that of this lab alone."
+            )
     rows, without_zone = [], 0
     for number, row in enumerate(table.rows, start=2):
         text = table.value(row, "submitted")
@@ -189,7 +195,7 @@ def _json_list(path: Path) -> CsvList | None:
         return None
     if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
         return None
-    header = ("user_id", "submitted_at")
+    header = ("user_id", "submitted_at", "assignment_id")
     return CsvList(
         path, header, tuple(tuple("" if row.get(k) is None else str(row[k]) for k in header) for row in rows)
     )

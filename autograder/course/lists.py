@@ -88,6 +88,8 @@ ROLES: dict[str, tuple[str, ...]] = {
     # GitHub Classroom
     "github": ("github_username",),
     "repository": ("student_repository_name",),
+    # Canvas and GitHub Classroom: a list may hold more than one
+    "assignment": ("assignment_id", "assignment id", "assignment_name", "assignment name", "assignment"),
     # by hand, and everywhere
     "student": ("student", "roster_identifier"),
     "section": ("Section", "Group", "Groups", "Gruppe", "Gruppen", "Groupe", "Grupo", "Gruppo", "Groep", "Grupa", "Grupy"),
@@ -156,6 +158,12 @@ class CsvList:
                 f"its columns are {self.shown_header}."
             )
         return number
+
+    def values_of(self, role: str) -> list[list[str]]:
+        """What stands in each column that may have this role, each thing once."""
+        columns = [number for number, name in enumerate(self.header) if folded(name) in _NAMES[role]]
+        cells = [[row[column].strip() for row in self.rows] for column in columns]
+        return [list(dict.fromkeys(filter(None, column))) for column in cells]
 
     def value(self, row: Sequence[str], role: str) -> str:
         """What a row has in the column of a role ("" when there is no such column)."""

@@ -88,6 +88,36 @@ def test_canvass_report_and_the_list_of_its_api_give_the_times(tmp_path: Path, o
     }, "what was known before of the same notebook stays known"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(
+            [
+                {"user_id": 4711, "assignment_id": 17, "submitted_at": "2026-03-01T10:00:00Z"},
+                {"user_id": 4711, "assignment_id": 18, "submitted_at": "2026-03-30T10:00:00Z"},
+            ]
+        ),
+        "user_id,Assignment ID,assignment name,submitted_at\n4711,17,Lab,2026-03-01T10:00:00Z\n4711,18,Lab,2026-03-30T10:00:00Z\n",
+    ],
+)
+def test_a_list_of_several_assignments_gives_nobody_another_labs_time(
+    tmp_path: Path, out: Path, text: str
+) -> None:
+    """Canvas's API has a list of a student's submissions in all assignments: the last of them made everybody late."""
+    source = zip_of(tmp_path / "d.zip", dict(CANVAS))
+    with pytest.raises(UserError, match="of 2 assignments, 17, 18: give that of this lab alone"):
+        collect(source, out, LAB, times=listed(tmp_path / "times", text))
+    assert not out.exists()
+
+
+def test_of_several_times_of_one_student_the_last_counts_and_that_is_said(tmp_path: Path, out: Path) -> None:
+    times = "user_id,submitted_at\n4711,2026-03-02T10:00:00Z\n4711,2026-03-01T10:00:00Z\n4712,2026-03-01T10:00:00Z\n"
+    source = zip_of(tmp_path / "d.zip", dict(CANVAS))
+    done = collect(source, out, LAB, times=listed(tmp_path / "t.csv", times))
+    assert stamps(out)["lovelaceada_4711"] == "2026-03-02 10:00:00 UTC"
+    assert "t.csv has more times than one of lovelaceada_4711: the last counts." in done.notes
+
+
 @pytest.mark.parametrize("language", WORKSHEETS)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_moodles_worksheet_gives_the_times_in_its_language(
