@@ -120,8 +120,13 @@ def collect(
     def is_clone(path: str) -> bool:
         return os.path.exists(source / path / ".git")
 
-    listed = without_wrapper(entries(source, notes), lab, kind, notes, is_owner, is_clone)
-    kind, why = kind_and_why(listed) if kind == "auto" else (kind, "as you said")
+    found = entries(source, notes)
+    listed = without_wrapper(found, lab, kind, notes, is_owner, is_clone)
+    around = "" if listed == found else f"{found[0].parts[0]}/"
+    if kind == "auto":
+        kind, why = kind_and_why(listed, lambda top: is_clone(around + top))
+    else:
+        why = "as you said"
     repositories = (
         whose_repositories(listed, logins, notes, lambda login: people.find(login) is not None)
         if kind == "classroom"
@@ -365,7 +370,9 @@ def _times(by_student: Mapping[str, Sequence[Owned]], job: _Job) -> dict[str, st
             f"{some([student for student, _ in contradictions])}."
         )
     if several:
-        job.notes.append(f"{job.times.path.name} has more times than one of {some(several)}: the last counts.")
+        job.notes.append(
+            f"{job.times.path.name} has more times than one of {some(several)}: the last counts."
+        )
     nobodys = [row.who for row in job.times.rows if row not in matched and row.when is not None]
     if nobodys:
         job.notes.append(f"In {job.times.path.name}, but not in the download: {_each(nobodys)}.")
@@ -418,7 +425,7 @@ def _collect_student(student: str, files: Sequence[Owned], time: str, job: _Job)
         typed = any(one.file in TYPED for one in files)
         notes.append(f"{student} handed in {'a typed text but ' if typed else ''}no notebook of {lab}.")
         return False
-    chosen = _choose(student, notebooks, lab, notes)
+    chosen = _choose(student, notebooks, lab, notes, is_clone=job.kind == "classroom")
     try:
         content = chosen.entry.read()
     except Refused as refused:
@@ -431,16 +438,17 @@ def _collect_student(student: str, files: Sequence[Owned], time: str, job: _Job)
     target = _folder(student, job) / f"{lab}.ipynb"
     time = time or _known_time(student, chosen, files, job)
     if _may_replace(target, content, time, student, notes):
-        same = target.is_file() and target.read_bytes() == content
+        has_account = job.kind in ("moodle", "classroom")
+        if not (target.is_file() and target.read_bytes() == content):
+            # The time of what lay there is not this one's, and goes before: who is stopped here, or has no room on the disk,
+            # collects again, and then the notebook is the same.
+            for stale in ("timestamp.txt", *(() if has_account else (HANDED_IN_AS,))):
+                target.with_name(stale).unlink(missing_ok=True)
         write_atomically(target, content)
-        if job.kind in ("moodle", "classroom"):
+        if has_account:
             _remember(student, chosen, job)
-        elif not same:
-            target.with_name(HANDED_IN_AS).unlink(missing_ok=True)
         if time:
             write_atomically(target.with_name("timestamp.txt"), time + "\n")
-        elif not same:  # the time of what lay there before is not this one's
-            target.with_name("timestamp.txt").unlink(missing_ok=True)
     return True
 
 
@@ -501,13 +509,17 @@ def _of_another_lab(entry: Entry, lab: str) -> bool:
     return len(entry.parts) > 1 and entry.parts[-2] == stem != lab and is_a_labs
 
 
-def _choose(student: str, notebooks: Sequence[Owned], lab: str, notes: list[str]) -> Owned:
+def _choose(
+    student: str, notebooks: Sequence[Owned], lab: str, notes: list[str], *, is_clone: bool = False
+) -> Owned:
     """The notebook with the right name; among several, or without one, the last. Says which, and last by what."""
     right = [one for one in notebooks if one.file == f"{lab}.ipynb"]
     candidates = right or list(notebooks)
     orders: dict[str, Callable[[Owned], Any]] = {
         "the last attempt": lambda one: one.attempt,
         "the last that was uploaded": lambda one: one.upload,
+        # All files of a clone are as old as the clone.
+        "the one in the fewest folders": lambda one: -len(one.entry.parts) if is_clone else 0,
         "the newest by the files' own dates": lambda one: one.entry.modified,
         "the last by name, for nothing says which is the newest": lambda one: one.entry.path,
     }

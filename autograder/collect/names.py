@@ -119,8 +119,13 @@ def may_hold_one(file: str) -> bool:
 _SYSTEMS = {"canvas": "Canvas's", "moodle": "Moodle's", "classroom": "GitHub Classroom's"}
 
 
-def kind_and_why(entries: Sequence[Entry]) -> tuple[str, str]:
-    """Which system made this download, and how many of the names say so: the majority decides, for each student can name one."""
+def kind_and_why(
+    entries: Sequence[Entry], is_clone: Callable[[str], bool] = lambda top: False
+) -> tuple[str, str]:
+    """Which system made this download, and how many of the names say so: the majority decides, for each student can name one.
+
+    A clone is GitHub Classroom's: not each assignment there has workflows.
+    """
     votes: dict[str, str] = {}  # an owner, as far as names tell, -> the kind that the name is of
     for entry in entries:
         top = entry.parts[0]
@@ -131,8 +136,8 @@ def kind_and_why(entries: Sequence[Entry]) -> tuple[str, str]:
             votes[f"{moodle['name']}_{moodle['user']}"] = "moodle"
         elif len(entry.parts) > 2 and entry.parts[1] == ".github":
             votes[top] = "classroom"
-        else:
-            votes.setdefault(top, "plain")
+        elif top not in votes:
+            votes[top] = "classroom" if is_clone(top) else "plain"
     for kind, name in _SYSTEMS.items():
         count = sum(vote == kind for vote in votes.values())
         if 2 * count > len(votes):
@@ -223,6 +228,11 @@ def whose_repositories(
     if prefix and not is_told:
         notes.append(
             f"No list says who is who on GitHub, so “{prefix}” is taken for the assignment's name before each login."
+        )
+    if len(tops) == 1 and not prefix and "-" in tops[0] and folded(bare[tops[0]]) not in logins:
+        notes.append(
+            f"Of one repository alone nothing says where the assignment's name ends and the login begins: {tops[0]} keeps its whole "
+            "name. GitHub Classroom's grades CSV says it (--times), and so do all repositories together."
         )
     claims: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for top, name in bare.items():

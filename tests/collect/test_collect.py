@@ -734,3 +734,38 @@ def test_a_name_in_utf8_without_the_mark_is_read_as_it_was_written_and_a_doubtfu
     done = collect(unmarked("pc.zip", "José".encode("cp850")), out / "pc", LAB)
     assert done.students == ("José0", "ada")
     assert any("may have other letters: José0." in note for note in done.notes)
+
+
+def test_clones_are_github_classrooms_also_without_workflows(tmp_path: Path, out: Path) -> None:
+    """Each was a student called as the repository is, and so another one in each lab."""
+    files = {f"lab-07-{who}/{LAB}.ipynb": who for who in ("ada", "bo", "cy")}
+    clones = folder_of(tmp_path / "dl" / "lab-07-submissions", files)
+    for repository in clones.iterdir():
+        (repository / ".git").mkdir()
+    for number, source in enumerate((clones, clones.parent)):
+        done = collect(source, out / str(number), LAB)
+        assert done.kind == "classroom" and submitted(out / str(number)) == {
+            "ada": "ada",
+            "bo": "bo",
+            "cy": "cy",
+        }
+    folder = folder_of(tmp_path / "class", {f"{who}/{LAB}.ipynb": who for who in ("ada-b", "ada-c", "bo")})
+    (folder / "ada-b" / ".git").mkdir()
+    assert collect(folder, out / "plain", LAB).kind == "plain", "one student's clone decides nothing"
+
+
+def test_one_repository_alone_keeps_its_whole_name_which_is_said(tmp_path: Path, out: Path) -> None:
+    files = {f"lab-07-ada/{LAB}.ipynb": "ada", "lab-07-ada/.github/workflows/classroom.yml": ""}
+    done = collect(folder_of(tmp_path / "dl", files), out, LAB)
+    assert submitted(out) == {"lab-07-ada": "ada"}
+    assert any("lab-07-ada keeps its whole name" in note for note in done.notes)
+
+
+def test_of_two_notebooks_in_a_clone_the_one_in_the_fewest_folders_counts(tmp_path: Path, out: Path) -> None:
+    """A clone's files are as old as the clone, in whatever order git wrote them."""
+    files = {"lab-ada/.github/x.yml": "", f"lab-ada/{LAB}.ipynb": "new", f"lab-ada/old/{LAB}.ipynb": "old"}
+    source = folder_of(tmp_path / "dl", files | {f"lab-bo/{LAB}.ipynb": "bo", "lab-bo/.github/x.yml": ""})
+    os.utime(source / "lab-ada" / f"{LAB}.ipynb", (1, 1))
+    done = collect(source, out, LAB)
+    assert submitted(out) == {"ada": "new", "bo": "bo"}
+    assert any("the one in the fewest folders, was taken" in note for note in done.notes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import json
 import os
 import subprocess
@@ -465,3 +467,35 @@ def test_one_odd_repository_among_many_changes_no_guess(tmp_path, out):
     names = [f"lab-01-s{number}" for number in range(9)]
     done = collect(repositories(tmp_path / "r", [*names, "lab-s1"]), out, LAB)
     assert set(done.students) == {*(f"s{number}" for number in range(9)), "lab-s1"}
+
+
+@pytest.mark.parametrize("files", [CANVAS, MOODLE], ids=["canvas", "moodle"])
+def test_wherever_collecting_is_stopped_a_new_notebook_has_no_earlier_ones_time(
+    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str]
+) -> None:
+    module = importlib.import_module("autograder.collect.collect")
+    whole, left = module.write_atomically, 0
+
+    def stopped(path: Path, content: str | bytes) -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            raise UserError("the disk is full")
+        whole(path, content)
+
+    who = "user_id" if files is CANVAS else "Identifier"
+    people = {4711: "Ada Lovelace", 4712: "Niels Bohr", 77: "Ada Lovelace", 78: "Łukasz Nowak"}
+    rows = [f"{number},{name},2026-03-01T10:00:00Z" for number, name in people.items()]
+    times = listed(tmp_path / "t.csv", "\n".join([f"{who},Full name,submitted_at", *rows]))
+    for stop in range(1, 7):
+        submitted = out / str(stop)
+        collect(zip_of(tmp_path / "1.zip", dict(files)), submitted, LAB, times=times)
+        assert len(stamps(submitted)) == 2
+        later = zip_of(tmp_path / "2.zip", {name: f"{text} again" for name, text in files.items()})
+        left = stop
+        monkeypatch.setattr(module, "write_atomically", stopped)
+        with contextlib.suppress(UserError):
+            collect(later, submitted, LAB)
+        monkeypatch.setattr(module, "write_atomically", whole)
+        done = collect(later, submitted, LAB)
+        assert stamps(submitted) == {} and len(done.without_time) == 2
