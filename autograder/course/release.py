@@ -10,7 +10,7 @@ from pathlib import Path
 from autograder.course.masters import all_labs, course_root, source_of_import
 from autograder.course.packages import conda_torch, needs_torch, student_requirements
 from autograder.course.policy_file import settings
-from autograder.course.visible_files import data_files, files_below, write_kit
+from autograder.course.visible_files import data_files, files_below, let_everybody_read, write_kit
 from autograder.errors import UserError
 from autograder.files import write_atomically
 
@@ -96,11 +96,11 @@ def _write_bundle(lab: str, folder: Path, notebook: str) -> None:
         # What lay beside an imported notebook lies beside it again; our own labs have a folder of their name in data/.
         is_beside = bool(source_of_import(lab)) and source.name == lab
         target = folder if is_beside else folder / "data" / source.relative_to(course_root() / "data")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            shutil.copytree(source, target, dirs_exist_ok=True)
-        else:
-            shutil.copy2(source, target)
+        for file in files_below(source):
+            place = target / file.relative_to(source)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, place)
+    let_everybody_read(folder)  # whoever unpacks it, or reads it on a hub, is somebody else
     _write_kit_zip(folder)  # all that the notebook needs, and so before it
     write_atomically(folder / f"{lab}.ipynb", notebook)
 

@@ -20,6 +20,8 @@ from autograder.errors import UserError
 
 KIT = "notebooks/coursekit"
 _LAB_NUMBER = re.compile(r"^(?:test_|[a-z])?(\d\d)_")
+#: What editors, systems and version control leave beside a file, under names that say of no lab that it is theirs.
+_LEFT_OVER = re.compile(r"^[.#~]|(~|\.(bak|orig|rej|sw[a-p]|tmp))$", re.IGNORECASE)
 _CACHES = frozenset({"__pycache__", ".pytest_cache", ".ruff_cache", ".mypy_cache", ".ipynb_checkpoints"})
 
 
@@ -30,11 +32,17 @@ def lab_number(name: str) -> str | None:
 
 
 def files_below(path: Path) -> Iterator[Path]:
-    """The file itself, or all files below the folder in a fixed order, without caches."""
+    """The file itself, or all files below the folder in a fixed order, without caches and left-overs."""
     if path.is_file():
         yield path
     for file in sorted(path.rglob("*")):
-        if file.is_file() and file.suffix != ".pyc" and not _CACHES.intersection(file.parts):
+        is_left_over = any(map(_LEFT_OVER.search, file.relative_to(path).parts))
+        if (
+            file.is_file()
+            and file.suffix != ".pyc"
+            and not _CACHES.intersection(file.parts)
+            and not is_left_over
+        ):
             yield file
 
 
@@ -53,7 +61,9 @@ def _is_shown(file: Path, number: str) -> bool:
     if file.parts[0] == "demos":  # a lecture shows what a lab asks for
         return False
     latest = max((n for part in file.parts if (n := lab_number(part))), default="")
-    return latest < number if file.parts[0] == "provided" else latest <= number
+    if file.parts[0] == "provided":  # answers: one that names no lab is a copy that somebody made of one
+        return latest < number if latest else file.name == "__init__.py"
+    return latest <= number
 
 
 def write_kit(lab: str, target: Path) -> None:
@@ -65,7 +75,12 @@ def write_kit(lab: str, target: Path) -> None:
         place = target / file.relative_to(kit_folder())
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(file, place)
-    for path in (target, *target.rglob("*")):
+    let_everybody_read(target)
+
+
+def let_everybody_read(folder: Path) -> None:
+    """Give a folder and all below it the modes that they have where nobody set a umask."""
+    for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -14,6 +16,7 @@ import yaml
 from IPython.core.inputtransformer2 import TransformerManager
 from packaging.requirements import Requirement
 
+from autograder.course import visible_files
 from autograder.course.build import check
 from autograder.course.masters import all_labs, course_root, lab_name, solution_source
 from autograder.course.policy_file import spec
@@ -192,6 +195,35 @@ def test_a_bundle_installs_pytorchs_small_build_unless_told_where_it_is(
     theirs = [Requirement(line) for line in packages if line.startswith("pytorch")]
     assert [one.name for one in theirs] == ([conda] if conda else [])
     assert all(one.specifier == ours[0].specifier for one in theirs)
+
+
+@pytest.mark.parametrize(
+    "left_over",
+    [".p07_self_attention.py.swp", "#p07_self_attention.py#", "._p07_self_attention.py", "p07_self_attention.py~",
+     "p07_self_attention.py.orig", "P07_self_attention.py.bak", "Copy of p07_self_attention.py", ".history/p07_self_attention.py"],
+)  # fmt: skip
+def test_what_an_editor_left_beside_an_answer_is_in_nobodys_bundle(tmp_path, monkeypatch, left_over):
+    """Their names say of no lab that the answer is its, and so they went to everybody."""
+    kit = tmp_path / "coursekit"
+    shutil.copytree(visible_files.kit_folder(), kit)
+    (kit / "provided" / left_over).parent.mkdir(exist_ok=True)
+    (kit / "provided" / left_over).write_text("def attention(): ...\n")
+    monkeypatch.setattr(visible_files, "kit_folder", lambda: kit)
+    for number in ("00", "07", "08"):
+        visible_files.write_kit(lab_name(number), tmp_path / number)
+        assert not (tmp_path / number / "provided" / left_over).exists(), number
+    assert (tmp_path / "08" / "provided" / "p07_self_attention.py").exists()
+
+
+def test_whatever_the_umask_everybody_may_read_a_bundle(tmp_path):
+    before = os.umask(0o077)
+    try:
+        release("04_tokenizer", tmp_path)
+    finally:
+        os.umask(before)
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "04_tokenizer").rglob("*")}
+    assert set(modes.values()) == {0o644, 0o755} and any("data" in path.parts for path in modes)
+    assert stat.S_IMODE((tmp_path / "04_tokenizer").stat().st_mode) == 0o755
 
 
 @pytest.mark.parametrize("lab", all_labs())
