@@ -31,6 +31,11 @@ FAULT_NOTE = (
     "The grader itself failed on this submission, which is not its author's fault: "
     "it has not been graded, and a person has to look at it."
 )
+#: A note of a result that stayed as it was, because the grader itself failed on what was to take its place.
+EARLIER_NOTE = (
+    "The grader itself failed when this was to be graded again, which is not its author's fault: "
+    "the points are those of the time before, and a person has to look at it."
+)
 
 #: Every submission ends in exactly one of these.
 STATUSES = {

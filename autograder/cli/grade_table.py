@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder.course.lab import LabSpec
+from autograder.course.lists import some
 from autograder.course.policy_file import settings, spec
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks, final_points
@@ -119,8 +120,14 @@ def show_summary(console: Console, done: ClassResult, seconds: float) -> None:
         console.print(
             f"  the tests give at most {lab_spec.max_score:g} points, with the written answers it is {_reachable(lab_spec):g}"
         )
-    lost = [marks.late_penalty for marks in done.marks.values() if marks.late_penalty]
-    if lost:
+    penalties = [marks_of(done.marks, result.student).late_penalty for result in done.results]
+    if lost := [penalty for penalty in penalties if penalty]:
         console.print(f"  lateness takes {sum(lost):g} points off {len(lost)} of them, {max(lost):g} at most")
+    if done.gone:
+        sentence = (
+            f"Graded into {done.out} before, and without a folder now: {some(done.gone)}. They are in no result, report or export any "
+            "more: put their folders back, and a class that lies in two places into one."
+        )
+        console.print(f"[yellow]![/] {shown(sentence, 2000)}")
     for remark in remarks(done.lab, done.results, done.marks):
         console.print(f"[yellow]![/] {shown(remark, 2000)}")

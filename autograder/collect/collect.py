@@ -425,7 +425,7 @@ def _collect_student(student: str, files: Sequence[Owned], time: str, job: _Job)
         typed = any(one.file in TYPED for one in files)
         notes.append(f"{student} handed in {'a typed text but ' if typed else ''}no notebook of {lab}.")
         return False
-    chosen = _choose(student, notebooks, lab, notes, is_clone=job.kind == "classroom")
+    chosen = _choose(student, notebooks, job)
     try:
         content = chosen.entry.read()
     except Refused as refused:
@@ -509,17 +509,15 @@ def _of_another_lab(entry: Entry, lab: str) -> bool:
     return len(entry.parts) > 1 and entry.parts[-2] == stem != lab and is_a_labs
 
 
-def _choose(
-    student: str, notebooks: Sequence[Owned], lab: str, notes: list[str], *, is_clone: bool = False
-) -> Owned:
+def _choose(student: str, notebooks: Sequence[Owned], job: _Job) -> Owned:
     """The notebook with the right name; among several, or without one, the last. Says which, and last by what."""
-    right = [one for one in notebooks if one.file == f"{lab}.ipynb"]
+    right = [one for one in notebooks if one.file == f"{job.lab}.ipynb"]
     candidates = right or list(notebooks)
     orders: dict[str, Callable[[Owned], Any]] = {
         "the last attempt": lambda one: one.attempt,
         "the last that was uploaded": lambda one: one.upload,
         # All files of a clone are as old as the clone.
-        "the one in the fewest folders": lambda one: -len(one.entry.parts) if is_clone else 0,
+        "the one in the fewest folders": lambda one: -len(one.entry.parts) if job.kind == "classroom" else 0,
         "the newest by the files' own dates": lambda one: one.entry.modified,
         "the last by name, for nothing says which is the newest": lambda one: one.entry.path,
     }
@@ -531,11 +529,11 @@ def _choose(
                 (words for words, order in orders.items() if len({order(one) for one in candidates}) > 1),
                 "which is like the others in all that tells",
             )
-        notes.append(
+        job.notes.append(
             f"{student} handed in {len(notebooks)} notebooks: {chosen.entry.path}, {why}, was taken."
         )
     elif not right:
-        notes.append(f"{student}: {chosen.file} was taken as {lab}.ipynb.")
+        job.notes.append(f"{student}: {chosen.file} was taken as {job.lab}.ipynb.")
     return chosen
 
 

@@ -15,7 +15,7 @@ from autograder.course.policy_file import settings
 from autograder.errors import UserError
 from autograder.gradebook.final_points import FinalPoints, TeacherMarks, final_points
 from autograder.pages.render import counted_points, plain, points
-from autograder.results import STATUSES, STRONGEST, SubmissionResult
+from autograder.results import EARLIER_NOTE, STATUSES, STRONGEST, SubmissionResult
 
 
 @dataclass(frozen=True)
@@ -142,6 +142,8 @@ def _open(result: SubmissionResult, marks: TeacherMarks, final: FinalPoints, spe
         most = dict(spec.written)
         up_to = counted_points(sum(most[name] for name in final.waiting))
         yield f"not final: {', '.join(final.waiting)} not read yet (up to {up_to})"
+    if EARLIER_NOTE in result.notes:
+        yield "points of an earlier time: the grader itself failed on what came since"
     if result.readable and not result.submitted_at and settings().due(spec.name) is not None:
         yield "lateness not counted: nobody knows when it came in"
     if settings().is_closed(spec.name, marks.seconds_late):

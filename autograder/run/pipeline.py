@@ -47,6 +47,8 @@ class ClassResult:
     report: Path
     #: What people entered, and how late everybody was.
     marks: dict[str, TeacherMarks] = field(default_factory=dict)
+    #: Those who had handed something in when the class was graded before, and have no folder any more.
+    gone: tuple[str, ...] = ()
 
 
 def run(
@@ -179,15 +181,14 @@ def record(
     lab, students = assignment.lab, {submission.student for submission in class_}
     with ResultStore(out / STORE) as store, Recorder(lab, out, store) as recorder:
         store.put_context(lab, asdict(assignment.context))
-        recorder.begin(class_)
+        recorder.begin(class_, {notebook.submission.student for notebook in plan.to_grade})
         for result in results:
             recorder.record(result)
             graded(result)
-        if whole_class:
-            store.forget_others(lab, students)
+        gone = store.forget_others(lab, students) if whole_class else []
         report, everybody, marks = recorder.finish()
     return ClassResult(
-        lab, tuple(everybody), plan, recorder.redone, tuple(recorder.faults), out, report, marks
+        lab, tuple(everybody), plan, recorder.redone, tuple(recorder.faults), out, report, marks, tuple(gone)
     )
 
 

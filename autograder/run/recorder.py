@@ -28,9 +28,9 @@ from autograder.gradebook.final_points import TeacherMarks, final_points, with_f
 from autograder.gradebook.writer import GradebookWriter, marks_of, storable
 from autograder.grading.submissions import Submission
 from autograder.pages.feedback import FeedbackWriter
-from autograder.results import FAULT_NOTE, SubmissionResult
+from autograder.results import EARLIER_NOTE, FAULT_NOTE, SubmissionResult
 from autograder.run.exchange_files import SECRET, TIME, secret_of, write_beside
-from autograder.run.remarks import EARLIER_NOTE, remarks
+from autograder.run.remarks import remarks
 from autograder.run.stale_pages import Files, digest_of_marks
 from autograder.run.store import ResultStore
 
@@ -92,8 +92,11 @@ class Recorder:
     ) -> None:
         self.gradebook.close()
 
-    def begin(self, class_: Sequence[Submission]) -> None:
-        """Make rows for everybody in the class, and bring the time of results that stay as they are up to date."""
+    def begin(self, class_: Sequence[Submission], again: Collection[str] = ()) -> None:
+        """Make rows for everybody in the class, and bring the time of results that stay as they are up to date.
+
+        Of those who are graded ``again`` the new time belongs to the new result: until that is there, the earlier one keeps its own.
+        """
         self.gradebook.add_students(submission.student for submission in class_)
         self.secrets = {
             one.student: secret_of(self.lab, one.student, one.path.parent if one.path else None)
@@ -101,7 +104,10 @@ class Recorder:
         }
         known = self.store.times(self.lab)
         for submission in class_:
-            if known.get(submission.student, submission.submitted_at) != submission.submitted_at:
+            if (
+                submission.student not in again
+                and known.get(submission.student, submission.submitted_at) != submission.submitted_at
+            ):
                 result = self.store.get(self.lab, submission.student)
                 assert result is not None
                 dated = replace(result, submitted_at=submission.submitted_at)
@@ -126,7 +132,8 @@ class Recorder:
             self.faults.append(result)
             name = f"{folder_name(result.student)}.txt"
             write_atomically(self.out / "faults" / self.lab / name, result.fault + "\n")
-            if earlier is not None and not earlier.fault:  # our own failure takes nobody's grade away
+            has_grade = earlier is not None and not earlier.fault and earlier.status != "missing"
+            if earlier is not None and has_grade:  # our own failure takes nobody's grade away
                 self.store.put(_of_an_earlier_time(earlier))
                 return
         again = graded_again(earlier, result)

@@ -10,13 +10,7 @@ from autograder.course.lists import some
 from autograder.course.policy_file import class_list, extended_nobodies, extension_of, settings
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
-from autograder.results import SubmissionResult
-
-#: A note of a result that stayed as it was, because the grader itself failed on what was to take its place.
-EARLIER_NOTE = (
-    "The grader itself failed when this was to be graded again, which is not its author's fault: "
-    "the points are those of the time before, and a person has to look at it."
-)
+from autograder.results import EARLIER_NOTE, SubmissionResult
 
 
 def remarks(

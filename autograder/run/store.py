@@ -113,11 +113,19 @@ class ResultStore:
             self._db.executemany("INSERT OR REPLACE INTO made VALUES (?, ?, ?, ?)", rows)
             self._db.execute("COMMIT")
 
-    def forget_others(self, lab: str, students: set[str]) -> None:
-        """Drop results of students who are not in the class any more."""
-        gone = [(lab, _encoded(student)) for student in self.keys(lab) if student not in students]
+    def forget_others(self, lab: str, students: set[str]) -> list[str]:
+        """Drop results of students who are not in the class any more; those of them who had handed something in."""
         with self._database_errors():
-            self._db.executemany("DELETE FROM results WHERE lab = ? AND student = ?", gone)
+            rows = self._db.execute(
+                "SELECT student, json_extract(result, '$.status') FROM results WHERE lab = ? ORDER BY student",
+                (lab,),
+            )
+            gone = {student: status for name, status in rows if (student := _decoded(name)) not in students}
+            self._db.executemany(
+                "DELETE FROM results WHERE lab = ? AND student = ?",
+                [(lab, _encoded(student)) for student in gone],
+            )
+        return [student for student, status in gone.items() if status != "missing"]
 
     def context(self, lab: str) -> dict[str, Any] | None:
         """The context of the last run, to say what changed."""

@@ -20,7 +20,7 @@ from autograder.exports.canvas import REMARK
 from autograder.exports.json_rows import result_from_json
 from autograder.exports.tables import write_table
 from autograder.gradebook.final_points import TeacherMarks
-from autograder.results import QuestionResult, SubmissionResult, TestResult
+from autograder.results import EARLIER_NOTE, QuestionResult, SubmissionResult, TestResult
 
 Make = Callable[..., SubmissionResult]
 LAB = "00_warm_up"
@@ -287,3 +287,12 @@ def test_the_documented_json_reads_back(make_result: Make) -> None:
 
 def test_every_format_says_what_it_is() -> None:
     assert all(words and words[0] in "abcdefghijklmnopqrstuvwxyzMGC" for words, _ in FORMATS.values())
+
+
+def test_a_row_says_that_its_points_are_of_an_earlier_time(
+    spec: LabSpec, make_result: Make, tmp_path: Path
+) -> None:
+    results = [make_result("ada", notes=(EARLIER_NOTE,)), make_result("bo")]
+    export("canvas", results, spec, tmp_path, marks={})
+    _, _, ada, bo = table(tmp_path / f"canvas-{spec.name}.csv")
+    assert "points of an earlier time" in ada[-1] and "earlier" not in bo[-1]

@@ -18,6 +18,7 @@ from rich.console import Console
 
 from autograder.cli.grade_table import show_summary
 from autograder.course.lab import LabSpec
+from autograder.gradebook.final_points import TeacherMarks
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.report import build_report, similarity
 from autograder.pages.report.charts import histogram_chart
@@ -334,6 +335,21 @@ def test_the_screen_says_the_same_mean_as_the_report(
     console = Console(record=True, width=200)
     show_summary(console, done, 1.0)
     assert sentence in console.export_text()
+
+
+def test_the_screen_names_who_has_no_folder_any_more_and_counts_nobodys_lateness_but_the_classs(
+    make_result: Make, tmp_path: Path
+) -> None:
+    marks = {"ada": TeacherMarks(late_penalty=2), "bo": TeacherMarks(late_penalty=5)}
+    done = ClassResult(
+        "03_votes_to_attention", (make_result("ada"),), Plan((), (), {}), {}, (), tmp_path, tmp_path / "r.html", marks,
+        ("bo",),
+    )  # fmt: skip
+    console = Console(record=True, width=400)
+    show_summary(console, done, 1.0)
+    said = console.export_text()
+    assert "lateness takes 2 points off 1 of them, 2 at most" in said
+    assert f"Graded into {tmp_path} before, and without a folder now: bo." in said
 
 
 def test_a_class_of_which_nothing_could_be_read_has_no_mean(make_result: Make, tmp_path: Path) -> None:

@@ -225,3 +225,10 @@ def test_two_folders_of_one_person_are_two_rows_and_a_sentence(
         "until all but one are gone or are called otherwise.",
     )
     assert next(one for one in term.students if one.student == "bo").missing == (lab,)
+
+
+def test_points_of_an_earlier_time_are_not_final_and_the_table_says_so() -> None:
+    lab = LABS[0].name
+    one = term(Student("ada", entries={lab: Entry("graded", 15, 20, earlier=True)}), labs=1)
+    assert one.students[0].open == (lab,) and one.summaries[0].open == 1
+    assert "points of an earlier time" in table_of_students(one)[1][-1]

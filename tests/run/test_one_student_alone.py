@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from autograder.errors import GradingError, UserError
 from autograder.files import folder_name, parse_time
 from autograder.gradebook.writer import storable
 from autograder.grading import submissions
-from autograder.results import SubmissionResult
+from autograder.results import EARLIER_NOTE, SubmissionResult
 from autograder.run import pipeline
 from autograder.run.recorder import Recorder
 from autograder.run.store import ResultStore
@@ -193,6 +194,30 @@ def test_a_result_that_cannot_be_written_is_a_fault_of_that_student_and_the_othe
         assert not store.get(LAB, "ada").fault and not store.get(LAB, "zoe").fault
         _, everybody, _ = recorder.finish()
         assert len(everybody) == 3
+
+
+def test_where_the_grader_fails_on_a_later_attempt_the_earlier_one_keeps_its_time(tmp_path, monkeypatch):
+    """An attempt that came in late made the one before, whose points stay, late."""
+    early, late = "2026-10-01 10:00:00 UTC", "2026-10-09 10:00:00 UTC"
+    class_ = [submissions.Submission(student, None, late) for student in ("ada", "bo", "cy")]
+    with ResultStore(tmp_path / "results.db") as store, Recorder(LAB, tmp_path, store) as recorder:
+        for student in ("ada", "bo"):
+            recorder.record(replace(_result(student, submitted_at=early), status="graded"))
+        recorder.record(_result("cy"))
+        recorder.begin(class_, {"ada", "cy"})
+        recorder.record(replace(_result("ada", submitted_at=late), fault="a slip of ours"))
+        recorder.record(replace(_result("cy", submitted_at=late), fault="a slip of ours"))
+        assert store.times(LAB) == {"ada": early, "bo": late, "cy": late}
+        assert EARLIER_NOTE in store.get(LAB, "ada").notes
+        assert store.get(LAB, "cy").fault, "nothing was handed in before, which is no grade that could stay"
+
+
+def test_whoever_was_graded_and_has_no_folder_any_more_is_named_by_the_store(tmp_path):
+    with ResultStore(tmp_path / "results.db") as store:
+        for student, status in (("ada", "graded"), ("bo", "graded"), ('"x', "timed-out"), ("cy", "missing")):
+            store.put(replace(_result(student), status=status))
+        assert store.forget_others(LAB, {"ada"}) == ['"x', "bo"]
+        assert list(store.keys(LAB)) == ["ada"] and store.forget_others(LAB, {"ada"}) == []
 
 
 def test_a_full_disk_still_ends_the_run_in_a_sentence(tmp_path, monkeypatch):

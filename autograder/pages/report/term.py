@@ -49,6 +49,8 @@ class Entry:
     undated: bool = False
     #: The grader itself failed: there is no grade.
     fault: bool = False
+    #: The grader itself failed on what came since: the points are of an earlier time.
+    earlier: bool = False
     #: The folder that it was handed in under.
     folder: str = ""
     ideas: tuple[Idea, ...] = ()
@@ -57,6 +59,11 @@ class Entry:
     def missing(self) -> bool:
         """Whether nothing was handed in."""
         return self.status == "missing"
+
+    @property
+    def open(self) -> bool:
+        """Whether the points are not final."""
+        return bool(self.waiting or self.undated or self.fault or self.earlier)
 
     @property
     def settled(self) -> float:
@@ -91,9 +98,7 @@ class Student:
     @property
     def open(self) -> tuple[str, ...]:
         """The labs whose points are not final: an answer waits for a person, a time is not known, the grader failed."""
-        return tuple(
-            lab for lab, entry in self.entries.items() if entry.waiting or entry.undated or entry.fault
-        )
+        return tuple(lab for lab, entry in self.entries.items() if entry.open)
 
     @property
     def late(self) -> tuple[str, ...]:
@@ -222,7 +227,7 @@ class Term:
             len(entries) - len(there),
             sum(entry.seconds_late > 0 for entry in entries),
             sum(entry.extension_used for entry in entries),
-            sum(bool(entry.waiting or entry.undated or entry.fault) for entry in entries),
+            sum(entry.open for entry in entries),
             statistics.median(shares) if shares else None,
         )
 

@@ -89,6 +89,8 @@ def _status(entry: Entry) -> str:
         words = ["the grader itself failed: no grade"]
     if entry.waiting:
         words.append(f"up to {points(entry.waiting)} wait for a person")
+    if entry.earlier:
+        words.append("points of an earlier time, since the grader itself failed")
     if entry.undated:
         words.append("lateness not counted")
     if entry.late_penalty:
@@ -166,7 +168,7 @@ def _cell(student: Student, lab: Lab, out: Path) -> dict[str, Any]:
         "marks": "".join(
             mark
             for mark, holds in (
-                ("…", entry.waiting or entry.undated or entry.fault),
+                ("…", entry.open),
                 ("L", entry.seconds_late > 0),
                 ("E", entry.extension_used),
                 ("!", entry.status not in ("graded", "missing") and not entry.fault),
