@@ -6,6 +6,7 @@ import autograder.startup.lean_imports  # noqa: F401 (before what it makes quick
 
 # isort: split
 import errno
+import io
 import json
 import os
 import sys
@@ -63,7 +64,9 @@ def _labs(labs: list[str] | None) -> list[str]:
 def _write_json(path: Path | None, data: object) -> None:
     if path is not None:
         from autograder.files import write_atomically
+        from autograder.run.out_of_sight import keep_out_of_sight
 
+        keep_out_of_sight(path)
         write_atomically(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
 
 
@@ -432,7 +435,9 @@ def export(
     from autograder.cli.rewrite import export_results
     from autograder.course.masters import lab_name
     from autograder.pages.render import plain
+    from autograder.run.out_of_sight import keep_out_of_sight
 
+    keep_out_of_sight(*filter(None, (to, json_file)))
     made = export_results(form, lab_name(lab), out, to, roster=roster, download=download)
     _write_json(json_file, {"paths": [str(path) for path in made.paths], "notes": list(made.notes)})
     if len(made.paths) == 1:
@@ -584,6 +589,11 @@ def formgrader(
 
 def main() -> None:
     """Run the command; a ``UserError`` is one sentence and exit status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(
+            stream, io.TextIOWrapper
+        ):  # a log in an old alphabet, or a name in none, ends no command
+            stream.reconfigure(errors="replace")
     try:
         require_assertions()
         app(prog_name="autograder")

@@ -19,6 +19,7 @@ from autograder.course.policy_file import (
     class_list,
     course_file,
     extended_nobodies,
+    extension_of,
     extensions_file,
     limits_of,
     settings,
@@ -79,6 +80,11 @@ def show(console: Console, submitted: Path | None = None) -> list[dict[str, Any]
         table.add_row(*map(escape, cells))
         rows.append(dict(zip(headings, cells, strict=True)))
     console.print(table)
+    dates = [date for lab in policy.labs.values() for date in (lab.due, lab.closes, *lab.extensions.values())]
+    if "timezone" not in policy.model_fields_set and any(
+        isinstance(date, datetime) and date.tzinfo is None for date in dates
+    ):
+        console.print("! course.toml names no timezone, so dates without a zone are in UTC.", markup=False)
     if any(policy.due(lab) for lab in all_labs()):
         console.print(WHERE_FROM, markup=False)
     nobody = {name for lab in all_labs() for names in extended_nobodies(lab).values() for name in names}
@@ -95,10 +101,18 @@ def _local(policy: Settings, when: datetime | None) -> str:
 
 
 def _extended(lab: str) -> list[str]:
-    """Who has longer, by extensions.csv, course.toml or the class list."""
-    listed = {person.student for person in class_list().people if person.extension}
-    given = {name for name, days in granted(extensions_file(), lab).items() if days}
-    return sorted({*settings().extended(lab), *given, *listed})
+    """Who has longer, by extensions.csv, course.toml or the class list, and until when."""
+    policy, people = settings(), class_list()
+    listed = [person.student for person in people.people if person.extension]
+    named = [*policy.extended(lab), *granted(extensions_file(), lab), *listed]
+    called = {person.student if (person := people.of_folder(name)) else name for name in named}
+    longer = {name: extension_of(lab, name) for name in called}
+    due = policy.due(lab)
+    return sorted(
+        f"{name} ({_local(policy, due + time)})" if due is not None else name
+        for name, time in longer.items()
+        if time is not None
+    )
 
 
 def _without_a_time(submitted: Path, lab: str) -> str:

@@ -25,6 +25,7 @@ from autograder.course.masters import lab_name
 from autograder.errors import UserError
 from autograder.files import write_atomically
 from autograder.results import ISOLATION, SubmissionResult
+from autograder.run.out_of_sight import keep_out_of_sight
 from autograder.run.pipeline import ClassResult, run
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def grade_and_show(
     name = lab_name(lab)
     if isolation is not None and isolation not in ISOLATION:
         raise UserError(f"There is no isolation “{isolation}”: it is {', '.join(ISOLATION)}.")
+    if json_file is not None:
+        keep_out_of_sight(json_file)
     began = time.perf_counter()
     columns = (
         TextColumn("{task.description}"),

@@ -122,6 +122,7 @@ class ClassList:
 def read_class_list(path: Path) -> ClassList:
     """Read the list. ``UserError`` when it does not say who somebody is, or says it twice."""
     table = read_list(path)
+    _refuse_columns_that_may_be_others(table)
     people, notes = [], list(table.notes)
     for number, row in enumerate(table.rows, start=2):
         if table.is_person(row):
@@ -137,6 +138,25 @@ def read_class_list(path: Path) -> ClassList:
         raise UserError(f"The class list {path} names nobody: its columns are {table.shown_header}.")
     keys = {key: person for person in people for key in person.keys}
     return ClassList(tuple(people), path, tuple(notes), keys)
+
+
+def _refuse_columns_that_may_be_others(table: CsvList) -> None:
+    """In a list made by hand a column must not be left unread, or taken for another, because of its name."""
+    if table.is_canvas:
+        return
+    number = table.column("canvas id")
+    if number is not None and folded(table.header[number]) == "student id":
+        raise UserError(
+            f"The column “{table.header[number]}” of the class list {table.path} may be Canvas's number or the university's: "
+            "call it “canvas id” or “ID number”."
+        )
+    for name in (
+        table.header if table.column("student") is not None and table.column("extension") is None else ()
+    ):
+        if "extension" in folded(name):
+            raise UserError(
+                f"The column “{name}” of the class list {table.path} is not read: call it “extension”."
+            )
 
 
 def _person(table: CsvList, row: tuple[str, ...], number: int) -> Person:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
@@ -174,6 +175,10 @@ class Settings(_Strict):
     def _address(cls, value: str) -> str:
         if value and not re.fullmatch(r"(https?|file)://\S+", value):
             raise ValueError("it is no address of an index, such as https://…/whl/cpu")
+        if "@" in urlsplit(value).netloc:
+            raise ValueError(
+                "every student's bundle holds this address, so no name and no password may stand in it"
+            )
         return value
 
     @field_validator("timezone")

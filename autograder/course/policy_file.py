@@ -58,7 +58,7 @@ def _read() -> Settings:
             raise UserError(f"There is no course file {path}.")
         return Settings(salt=_lasting_salt())
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # editors of Windows put a mark before it
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path} is not valid TOML: {error}.") from None

@@ -11,7 +11,7 @@ from pathlib import Path
 from autograder.course.class_list import ClassList
 from autograder.course.lab import LabSpec
 from autograder.course.lists import CsvList
-from autograder.course.policy_file import settings
+from autograder.course.policy_file import extension_of, settings
 from autograder.errors import UserError
 from autograder.gradebook.final_points import FinalPoints, TeacherMarks, final_points
 from autograder.pages.render import counted_points, plain, points
@@ -142,9 +142,12 @@ def _open(result: SubmissionResult, marks: TeacherMarks, final: FinalPoints, spe
         most = dict(spec.written)
         up_to = counted_points(sum(most[name] for name in final.waiting))
         yield f"not final: {', '.join(final.waiting)} not read yet (up to {up_to})"
+    due = settings().due(spec.name)
+    if result.status == "missing" and due and (longer := extension_of(spec.name, result.student)):
+        yield f"nothing handed in: the extension ends on {settings().local(due + longer):%Y-%m-%d at %H:%M}"
     if EARLIER_NOTE in result.notes:
         yield "points of an earlier time: the grader itself failed on what came since"
-    if result.readable and not result.submitted_at and settings().due(spec.name) is not None:
+    if result.readable and not result.submitted_at and due is not None:
         yield "lateness not counted: nobody knows when it came in"
     if settings().is_closed(spec.name, marks.seconds_late):
         yield "no points: handed in after the lab had closed"

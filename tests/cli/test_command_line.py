@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from autograder import __version__
 from autograder.cli.app import app
+from autograder.errors import UserError
+from autograder.sandbox.jail import visible
 
 
 def test_the_version_is_shown():
@@ -59,3 +65,38 @@ def test_an_error_of_ours_is_still_a_traceback(monkeypatch):
     monkeypatch.setattr(module, "app", broken)
     with pytest.raises(RuntimeError, match="ours"):
         module.main()
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_a_log_in_an_old_alphabet_ends_no_command(encoding):
+    """Windows writes a redirected output so, and one name of a student's would do."""
+    done = subprocess.run(
+        [sys.executable, "-m", "autograder.cli", "check-course"],
+        env=os.environ | {"PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0 and done.stderr == b"" and b"Isolation" in done.stdout
+
+
+def test_results_are_not_written_where_submissions_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(visible, "SYSTEM_FOLDERS", (str(tmp_path / "usr"),))
+    for words in (
+        [
+            "grade",
+            "01",
+            "--submitted",
+            tmp_path,
+            "--out",
+            tmp_path / "out",
+            "--json",
+            tmp_path / "usr/r.json",
+        ],
+        ["check-course", "--json", tmp_path / "usr/r.json"],
+        ["export", "canvas", "01", "--out", tmp_path / "out", "--to", tmp_path / "usr"],
+    ):
+        done = CliRunner().invoke(app, list(map(str, words)))
+        assert isinstance(done.exception, UserError) and "which every submission may read" in str(
+            done.exception
+        )
+    assert not (tmp_path / "usr").exists()

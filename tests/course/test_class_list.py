@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,28 @@ def test_an_extension_is_found_by_any_word_of_the_list_and_whoever_is_nobody_is_
     monkeypatch.setenv("COURSE_ROSTER", "")
     course_at('[extensions]\n"ze\u0301" = 1\n')
     assert extension_of(LAB, "zé") is not None and not extended_nobodies(LAB, ["zé"])
+
+
+@pytest.mark.parametrize(
+    ("header", "sentence"),
+    [
+        (
+            "student,Student ID",
+            "may be Canvas's number or the university's: call it “canvas id” or “ID number”",
+        ),
+        ("student,Extensions", "is not read: call it “extension”"),
+        ("student,extension (days)", "is not read: call it “extension”"),
+    ],
+)
+def test_a_column_that_is_not_read_or_may_be_two_things_is_refused(
+    tmp_path: Path, header: str, sentence: str
+) -> None:
+    with pytest.raises(UserError, match=re.escape(sentence)):
+        read_class_list(put(tmp_path / "r.csv", f"{header}\nada,3\n"))
+
+
+def test_a_lab_about_extensions_on_canvass_list_is_no_column_of_ours(tmp_path: Path) -> None:
+    read_class_list(put(tmp_path / "r.csv", CANVAS.replace("07_self_attention", "Extensions")))
 
 
 @pytest.mark.parametrize("name", ["Sammy Davis Jr.", "Müller & Sohn", "con", "a|b"])

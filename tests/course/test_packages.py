@@ -63,6 +63,13 @@ def test_an_index_that_is_no_address_is_refused(course_at, address):
         packages.grader_requirements()
 
 
+@pytest.mark.parametrize("who", ["ada:token", "token", ":"])
+def test_an_index_with_a_password_is_refused_for_it_would_stand_in_every_bundle(course_at, who):
+    course_at(f'torch_index = "https://{who}@mirror.example/cpu"')
+    with pytest.raises(UserError, match="no password may stand in it"):
+        packages.student_requirements(lab_name("08"))
+
+
 def test_every_package_is_pinned_to_the_version_that_is_tested_here():
     for line in packages.grader_requirements():
         name, _, version = line.partition("==")

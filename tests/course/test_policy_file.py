@@ -157,6 +157,46 @@ def test_check_course_shows_the_courses_own_clock_in_summer_and_winter(course_at
     assert "2026-07-01 23:30" in said.getvalue() and heading in said.getvalue()
 
 
+def test_check_course_shows_until_when_each_person_has_an_extension(course_at, tmp_path, monkeypatch):
+    (tmp_path / "roster.csv").write_text(
+        "student,name,email,extension\nada,Ada,ada@uni.edu,\nbo,Bo,bo@uni.edu,2\ncy,Cy,c@uni.edu,1\n"
+    )
+    monkeypatch.setenv("COURSE_ROSTER", str(tmp_path / "roster.csv"))
+    course_at(
+        'timezone = "Europe/Berlin"\n[extensions]\n"ada@uni.edu" = 1\n[labs.01]\ndue = 2026-10-24\n'
+        "[labs.01.extensions]\nbo = 2026-10-30T12:00:00\n"
+    )
+    policy_file.extensions_file().write_text("lab,student,days\n01,Ada,3\n01,cy,0\n")
+    try:
+        rows = {row["lab"]: row["extensions"] for row in check_course.show(Console(file=StringIO()))}
+    finally:
+        policy_file.extensions_file().unlink()
+    assert rows[LAB] == "ada (2026-10-27 23:59), bo (2026-10-30 12:00)"
+    assert rows[lab_name("02")] == "ada, bo, cy", "without a due date there is nothing to count from"
+
+
+@pytest.mark.parametrize(
+    ("policy", "is_said"),
+    [
+        ("[labs.01]\ndue = 2026-10-15\n", True),
+        ('timezone = "UTC"\n[labs.01]\ndue = 2026-10-15\n', False),
+        ("[labs.01]\ndue = 2026-10-15T10:00:00Z\n", False),
+        ("[labs.01]\ndue = 2026-10-15T10:00:00Z\nextensions = { ada = 2026-10-16 }\n", True),
+        ("[extensions]\nada = 1\n", False),
+    ],
+)
+def test_check_course_says_that_dates_are_in_utc_where_nobody_said_so(course_at, policy, is_said):
+    course_at(policy)
+    said = StringIO()
+    check_course.show(Console(file=said, width=300))
+    assert ("names no timezone" in said.getvalue()) == is_said
+
+
+def test_a_byte_order_mark_before_the_policy_is_no_mistake(course_at):
+    course_at("\ufeff" + COURSE)
+    assert settings().timezone == "Europe/Berlin"
+
+
 def test_check_course_counts_a_time_that_nobody_can_read_as_no_time(course_at, tmp_path):
     course_at("")
     for student, text in (("ada", "2026-10-01 12:00:00 UTC"), ("bo", "garbage"), ("cy", "")):

@@ -296,3 +296,16 @@ def test_a_row_says_that_its_points_are_of_an_earlier_time(
     export("canvas", results, spec, tmp_path, marks={})
     _, _, ada, bo = table(tmp_path / f"canvas-{spec.name}.csv")
     assert "points of an earlier time" in ada[-1] and "earlier" not in bo[-1]
+
+
+def test_the_row_of_who_has_an_extension_and_handed_in_nothing_says_until_when(
+    spec: LabSpec, make_result: Make, tmp_path: Path, course_at: Callable[[str], None]
+) -> None:
+    course_at(
+        f'timezone = "Europe/Berlin"\n[labs.{spec.name[:2]}]\ndue = 2026-10-15\n[extensions]\nada = 3\n'
+    )
+    nothing = {"status": "missing", "notebook": "", "questions": (), "score": 0.0}
+    results = [make_result("ada", **nothing), make_result("bo", **nothing)]
+    export("canvas", results, spec, tmp_path, marks={})
+    _, _, ada, bo = table(tmp_path / f"canvas-{spec.name}.csv")
+    assert ada[-1] == "nothing handed in: the extension ends on 2026-10-18 at 23:59" and bo[-1] == ""
