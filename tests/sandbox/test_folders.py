@@ -56,6 +56,8 @@ def test_files_without_number_take_more_than_any_room(top):
     for number in range(folders.MAX_FILES + 1):
         (top / str(number)).touch()
     assert folders.Room([str(top)], 1 << 40).taken == float("inf")
+    one_by_one = folders.owned([str(top)], os.getuid())
+    assert folders.Room(one_by_one, 1 << 40).taken == float("inf")
 
 
 def test_measuring_leaves_no_descriptor_open(top):

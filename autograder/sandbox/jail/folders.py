@@ -48,7 +48,7 @@ class Room:
             self._walk(path, enough)
         else:
             self._count += 1
-            self.taken += 512 * found.st_blocks
+            self.taken += 512 * found.st_blocks if self._count <= MAX_FILES else float("inf")
 
     def _walk(self, path: str, enough: int) -> None:
         # The folders on the way down, each with the names of those in it that are still to be looked at.
