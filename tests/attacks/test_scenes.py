@@ -121,3 +121,24 @@ def test_what_is_no_number_hears_no_padding_and_earns_nothing_by_that(lab, quest
     runs = run_question(lab_name(lab), question, Student.local_namespace(namespace, question))
     passed = {run.test.name for run in runs if run.result.passed}
     assert not any("padding" in name or "dropout_reaches" in name for name in passed)
+
+
+#: Blocks whose part in what the model says is there for a gradient only.
+FAINT_BLOCKS = """
+import torch
+from torch import nn
+
+class TinyLM(TinyLM):
+    def __init__(self, *arguments, **named):
+        super().__init__(*arguments, **named)
+        for block in self.blocks:
+            block.register_forward_hook(lambda block, given, heard: given[0] + 1e-30 * heard)
+"""
+
+
+def test_blocks_with_a_part_too_small_to_matter_earn_nothing_by_what_they_do_not_hear():
+    namespace = dict(solution(lab_name("13")))
+    exec(FAINT_BLOCKS, namespace)
+    runs = run_question(lab_name("13"), "TinyLM", Student.local_namespace(namespace, "TinyLM"))
+    passed = {run.test.name for run in runs if run.result.passed}
+    assert not any("padding" in name or "future" in name for name in passed), passed
