@@ -33,6 +33,7 @@ from autograder.testing.expect import (
     expect_shape,
     expect_unchanged,
     expect_unlike,
+    has_a_part,
 )
 from autograder.testing.follow_through import follow_through
 from autograder.testing.moved_cell import moved_cell
@@ -58,6 +59,7 @@ __all__ = [
     "expect_unchanged",
     "expect_unlike",
     "follow_through",
+    "has_a_part",
     "hidden_test",
     "master",
     "misconception",

@@ -115,6 +115,21 @@ def expect_unlike(one: Any, other: Any, sentence: str, what: str = "the result")
     expect(not np.allclose(a, b), sentence)
 
 
+def has_a_part(gradients: Mapping[str, Any], start: str) -> bool:
+    """Whether the parameters whose names begin with ``start`` have a part in what the gradients are of, large enough to matter.
+
+    ``gradients``: by the parameters' names, None where no gradient reaches one. In the labs' models a block's steepest gradient is a
+    tenth of the steepest of all, or more; a part that is there for this question only need not be a millionth of it.
+    """
+    steepest = {
+        name: np.abs(as_array(g, "a gradient")).max(initial=0)
+        for name, g in gradients.items()
+        if g is not None
+    }
+    of_these = [steep for name, steep in steepest.items() if name.startswith(start)]
+    return bool(max(of_these, default=0) > 1e-6 * max(steepest.values(), default=0))
+
+
 def _expect_finite(what: str, *arrays: np.ndarray) -> None:
     expect(all(np.isfinite(array).all() for array in arrays), f"inf or nan (not a number) in {what}")
 
