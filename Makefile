@@ -1,23 +1,32 @@
 # Every target sets up .venv by itself; a second call is quick.
-# Python 3.11 to 3.13; `make PYTHON=python3.12 test` chooses another.
-PYTHON ?= python3.11
+# .venv keeps the Python it was made with (a new one: python3.11); `make PYTHON=python3.12 test` makes it anew with another.
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+PYTHON ?= $(or $(shell $(BIN)/python -c 'import sys; print(sys._base_executable)' 2>/dev/null),python3.11)
+# "3.11.2", or nothing where that Python is missing or of another version than the course supports.
+VERSION_OF = import sys; print(sys.version.split()[0] if (3, 11) <= sys.version_info < (3, 14) else "")
+VERSION := $(shell $(PYTHON) -c '$(VERSION_OF)' 2>/dev/null)
+STAMP := $(VENV)/.installed-$(VERSION)
 DEMO := build/demo
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# uv installs and resolves in seconds. It asks the index that pip is set up for.
+UV = $(addprefix UV_DEFAULT_INDEX=,$(shell $(BIN)/python -m pip config get global.index-url 2>/dev/null)) $(BIN)/uv
 TESTS := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
 
-.PHONY: help setup lock demo check test lint mutants pictures lab lecture site formgrader bench clean
+.PHONY: help setup lock demo check test proof lint mutants pictures lab lecture site formgrader bench clean
 
 help:
-	@echo "make setup | demo | check | test | lint | mutants | pictures | lab | lecture | site | formgrader | bench | lock | clean"
+	@echo "make setup | demo | check | test | proof | lint | mutants | pictures | lab | lecture | site | formgrader | bench | lock | clean"
 
 $(STAMP): pyproject.toml requirements.lock
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "Python 3.11 to 3.13 with venv is needed: make PYTHON=/path/to/python3.11"; exit 2; }
+	@test -n "$(VERSION)" || { echo "$(PYTHON) is no Python 3.11 to 3.13: install one, then make PYTHON=/path/to/python3.11"; exit 2; }
+	@echo "Installing into .venv with Python $(VERSION): about 800 MB are fetched once; this takes one to five minutes."
+	@test "$$($(BIN)/python -c '$(VERSION_OF)' 2>/dev/null)" = "$(VERSION)" || { rm -rf $(VENV) && $(PYTHON) -m venv $(VENV); } \
+	  || { rm -rf $(VENV); echo "$(PYTHON) cannot make .venv: install its venv package (Debian: apt-get install python3-venv)."; exit 2; }
 	@sh autograder/exports/gradescope_bundle/install_torch.sh requirements.lock $(BIN)/python $(BIN)/python -m pip
-	$(PIP) --editable ".[dev]"
-	@touch $@
+	@$(PIP) --constraint requirements.lock uv
+	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --constraint requirements.lock --editable ".[dev]"
+	@rm -f $(VENV)/.installed* && touch $@
 
 setup: $(STAMP)
 
@@ -33,7 +42,12 @@ demo: setup
 	@$(BIN)/autograder grade 07 --submitted $(DEMO)/submitted --out $(DEMO)
 	@echo "See the gradebook in the browser: make formgrader"
 
-lint: setup
+# Whether every supported Python can have the locked versions: asked of the index, nothing is installed.
+$(VENV)/.lock-resolves: pyproject.toml requirements.lock | setup
+	@$(UV) pip compile --quiet --universal --python-version 3.11.0 --constraint requirements.lock --extra dev --output-file $@ pyproject.toml \
+	  || { rm -f $@; echo "requirements.lock does not resolve for Python 3.11.0 to 3.13: change what uv names above."; exit 1; }
+
+lint: setup $(VENV)/.lock-resolves
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check autograder notebooks/coursekit tests benchmarks data docs/*.py
 	$(BIN)/lint-imports
