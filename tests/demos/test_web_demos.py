@@ -19,6 +19,10 @@ from playwright.sync_api import Browser, Page
 from tests.demos.stage import MOVE, SCREENS, address, faults, opened
 
 NAMES = bundle.names()
+#: Keys, addresses and the rules of axe are the frame's, one code for all demos: three that differ in kind (steps, hands, a
+#: model). What one demo alone can break, its looks and its hands, is tried on each of them in the lecture's size.
+KINDS = ("04_merge_stepper", "07_kernel_to_attention", "12_inside")
+EACH_KIND = [pytest.param(name, marks=[] if name in KINDS else pytest.mark.proof) for name in NAMES]
 AXE = Path(__file__).resolve().parents[1] / "vendor" / "axe.min.js"
 
 
@@ -58,19 +62,48 @@ def scenes(page: Page) -> int:
 # --- looks --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+def look_at_every_scene(page: Page) -> None:
+    for i in range(scenes(page)):
+        if i:
+            page.keyboard.press("ArrowRight")
+        for dark in (False, True):  # in the dark the text is wider, too: one look for both
+            page.evaluate("dark => document.querySelector('.cd').classList.toggle('dark', dark)", dark)
+            assert faults(page, wider=dark) == [], f"scene {i + 1}, {'dark, wider' if dark else 'light'}"
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_every_scene_fits_reads_and_is_named(browser: Browser, pages: Path, name: str, screen: str) -> None:
+def test_every_scene_fits_a_lecture_hall_and_a_hand_can_move_it(
+    browser: Browser, pages: Path, name: str
+) -> None:
+    """On the other screens one look at the last scene, as the page is turned and resized."""
+    with opened(browser, address(pages, name), "hall") as page:
+        look_at_every_scene(page)
+        for screen in ("phone", "old", "hall"):
+            page.set_viewport_size({"width": SCREENS[screen][0], "height": SCREENS[screen][1]})
+            assert faults(page, wider=True) == [], screen
+        for i in reversed(range(scenes(page))):
+            assert page.locator("svg.cd-picture .touch:visible").count(), f"nothing in scene {i + 1} moves"
+            page.evaluate(
+                "window.moved = new Set(); course.stage.options.changed = (s) => moved.add(JSON.stringify(s)); null"
+            )
+            page.evaluate(MOVE)
+            pressed = page.locator("svg.cd-picture [role=button]:visible")
+            if pressed.count():
+                pressed.last.focus()
+                page.keyboard.press("Enter")
+            assert page.evaluate("moved.size") > 0, f"scene {i + 1}"
+            page.keyboard.press("PageUp")
+
+
+@pytest.mark.proof  # fonts and scales are the frame's: what fits the hall and, resized, each screen seldom fails in one scene alone
+@pytest.mark.parametrize("screen", [screen for screen in SCREENS if screen != "hall"])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_scene_fits_every_screen(browser: Browser, pages: Path, name: str, screen: str) -> None:
     with opened(browser, address(pages, name), screen) as page:
-        for i in range(scenes(page)):
-            if i:
-                page.keyboard.press("ArrowRight")
-            for dark in (False, True):  # in the dark the text is wider, too: one look for both
-                page.evaluate("dark => document.querySelector('.cd').classList.toggle('dark', dark)", dark)
-                assert faults(page, wider=dark) == [], f"scene {i + 1}, {'dark, wider' if dark else 'light'}"
+        look_at_every_scene(page)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH_KIND)
 def test_axe_has_no_serious_finding(browser: Browser, pages: Path, name: str) -> None:
     for dark in (False, True):
         with opened(browser, address(pages, name), dark=dark) as page:
@@ -80,17 +113,6 @@ def test_axe_has_no_serious_finding(browser: Browser, pages: Path, name: str) ->
                 serious = [one for one in found if one["impact"] in ("serious", "critical")]
                 assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in serious] == []
                 page.keyboard.press("PageDown")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_page_turned_and_resized_draws_again_without_a_fault(
-    browser: Browser, pages: Path, name: str
-) -> None:
-    with opened(browser, address(pages, name), "hall") as page:
-        for screen in ("phone", "old", "hall"):
-            page.set_viewport_size({"width": SCREENS[screen][0], "height": SCREENS[screen][1]})
-            for wider in (False, True):
-                assert faults(page, wider=wider) == [], f"{screen}{', wider' if wider else ''}"
 
 
 def test_a_text_that_is_wider_than_its_room_is_squeezed_into_it(browser: Browser, pages: Path) -> None:
@@ -106,7 +128,7 @@ def test_a_text_that_is_wider_than_its_room_is_squeezed_into_it(browser: Browser
 # --- keys, hands, addresses ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH_KIND)
 def test_keys_walk_scenes_ask_turn_and_play(browser: Browser, pages: Path, name: str) -> None:
     with opened(browser, address(pages, name), calm=False) as page:
         count, current = scenes(page), page.locator(".cd-scenes [aria-current]")
@@ -129,32 +151,13 @@ def test_keys_walk_scenes_ask_turn_and_play(browser: Browser, pages: Path, name:
         assert told.inner_text() == meta["look"]
         page.keyboard.press("d")
         assert "dark" in (page.locator(".cd").get_attribute("class") or "").split()
-        before = page.evaluate("JSON.stringify(course.stage.state)")
-        page.keyboard.press("Space")
-        page.wait_for_timeout(1500)
-        steps = page.evaluate("course.demo.controls.some((c) => c.kind === 'steps')")
-        assert page.evaluate("JSON.stringify(course.stage.state)") != before or not steps
+        if page.evaluate("course.demo.controls.some((c) => c.kind === 'steps')"):
+            before = page.evaluate("JSON.stringify(course.stage.state)")
+            page.keyboard.press("Space")
+            page.wait_for_function("before => JSON.stringify(course.stage.state) !== before", arg=before)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_scene_can_be_touched(browser: Browser, pages: Path, name: str) -> None:
-    with opened(browser, address(pages, name)) as page:
-        for i in range(scenes(page)):
-            touched = page.locator("svg.cd-picture .touch:visible").count()
-            assert touched, f"scene {i + 1} has nothing that a hand can move"
-            page.evaluate(
-                "window.moved = new Set(); course.stage.options.changed = (s) => moved.add(JSON.stringify(s)); null"
-            )
-            page.evaluate(MOVE)
-            pressed = page.locator("svg.cd-picture [role=button]:visible")
-            if pressed.count():
-                pressed.last.focus()
-                page.keyboard.press("Enter")
-            assert page.evaluate("moved.size") > 0, f"scene {i + 1}"
-            page.keyboard.press("PageDown")
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH_KIND)
 def test_the_address_says_what_is_shown(browser: Browser, pages: Path, name: str) -> None:
     with opened(browser, address(pages, name)) as page:
         page.keyboard.press("PageDown")

@@ -1,4 +1,4 @@
-"""A live class on a JupyterHub in Chromium: a lecturer and five students sign in, hand in, read, mend, hand in."""
+"""A live class on a JupyterHub in Chromium: a lecturer and two students sign in, hand in, read, mend, hand in."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ c.JupyterHub.services = [{{
 may_hand_in = "access:services!service=autograder"
 c.JupyterHub.load_roles = [{{"name": "user", "scopes": ["self", may_hand_in]}}]
 """
-STUDENTS = ("ada", "bo", "cleo", "dan", "eve")
+STUDENTS = ("ada", "bo")
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def hand_in(page: Page, content: bytes) -> None:
     page.get_by_role("button", name="Hand in").click()
 
 
-def test_five_students_hand_in_read_and_mend_while_the_lecturers_screen_moves(hub, browser):
+def test_two_students_hand_in_read_and_mend_while_the_lecturers_screen_moves(hub, browser):
     expect.set_options(timeout=90_000)
     room = signed_in(browser, hub, "prof", f"room/{LAB}")
     expect(room.get_by_role("status").first).to_contain_text("0 students have a verdict")
@@ -134,10 +134,10 @@ def test_five_students_hand_in_read_and_mend_while_the_lecturers_screen_moves(hu
     for page in students.values():
         expect(page.locator(".card")).to_have_attribute("data-state", "graded")
         expect(page.locator("li", has_text="normalise_rows").locator(".why").first).not_to_be_empty()
-    expect(line).to_contain_text("0 of 5 have it")
+    expect(line).to_contain_text("0 of 2 have it")
     for who, page in students.items():
         hand_in(page, notebook({}, who))
-    expect(line).to_contain_text("5 of 5 have it")
+    expect(line).to_contain_text("2 of 2 have it")
 
     ada = students["ada"]
     ada.goto(f"{hub}team/{LAB}")
