@@ -14,13 +14,9 @@ from nbclient import NotebookClient
 
 from autograder.course.masters import lab_as_written, lab_name
 from autograder.course.visible_files import write_kit
+from tests.demos.stage import EACH_KIND
 
 NAMES = bundle.names()
-# All notebooks are one cell, compared with its module below; a kernel is started for the one with a model, too.
-EACH_KIND = [
-    name if name in ("04_merge_stepper", "12_inside") else pytest.param(name, marks=pytest.mark.proof)
-    for name in NAMES
-]
 
 
 def test_every_demo_of_the_course_is_there() -> None:

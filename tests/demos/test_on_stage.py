@@ -12,8 +12,7 @@ from coursekit.demos import bundle
 from coursekit.demos.notebooks import FOLDER
 from playwright.sync_api import Browser, Page, TimeoutError, expect
 
-from tests.demos.stage import address, opened
-from tests.demos.test_demos import EACH_KIND
+from tests.demos.stage import EACH_KIND, address, opened
 from tests.fixtures.jupyterlab import Server, jupyterlab
 
 #: A translator's weights are nine megabytes; the server would hold them back as an output that runs wild.

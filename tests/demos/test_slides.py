@@ -9,7 +9,7 @@ import pytest
 from coursekit.demos import bundle, formulas, slides
 from playwright.sync_api import Browser, Page, expect
 
-from tests.demos.test_demos import EACH_KIND
+from tests.demos.stage import EACH_KIND
 from tests.demos.test_web_demos import AXE
 from tests.fixtures.jupyterlab import PATIENCE_MS
 

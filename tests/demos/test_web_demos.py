@@ -16,13 +16,9 @@ from coursekit.demos import __main__ as command
 from coursekit.demos import bundle, exported
 from playwright.sync_api import Browser, Page
 
-from tests.demos.stage import MOVE, SCREENS, address, faults, opened
+from tests.demos.stage import EACH_KIND, MOVE, SCREENS, address, faults, opened
 
 NAMES = bundle.names()
-#: Keys, addresses and the rules of axe are the frame's, one code for all demos: three that differ in kind (steps, hands, a
-#: model). What one demo alone can break, its looks and its hands, is tried on each of them in the lecture's size.
-KINDS = ("04_merge_stepper", "07_kernel_to_attention", "12_inside")
-EACH_KIND = [pytest.param(name, marks=[] if name in KINDS else pytest.mark.proof) for name in NAMES]
 AXE = Path(__file__).resolve().parents[1] / "vendor" / "axe.min.js"
 
 
@@ -86,7 +82,7 @@ def test_every_scene_fits_a_lecture_hall_and_a_hand_can_move_it(
             page.evaluate(
                 "window.moved = new Set(); course.stage.options.changed = (s) => moved.add(JSON.stringify(s)); null"
             )
-            page.evaluate(MOVE)
+            page.evaluate(MOVE, 4)
             pressed = page.locator("svg.cd-picture [role=button]:visible")
             if pressed.count():
                 pressed.last.focus()
@@ -161,7 +157,7 @@ def test_keys_walk_scenes_ask_turn_and_play(browser: Browser, pages: Path, name:
 def test_the_address_says_what_is_shown(browser: Browser, pages: Path, name: str) -> None:
     with opened(browser, address(pages, name)) as page:
         page.keyboard.press("PageDown")
-        page.evaluate(MOVE)
+        page.evaluate(MOVE, 4)
         page.wait_for_function(
             "location.hash.slice(1) === course.modules['frame.js'].toHash(course.demo, course.stage.state)"
         )
