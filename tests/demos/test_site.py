@@ -12,20 +12,15 @@ from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
-from coursekit.demos import bundle, site, slides
+from coursekit.demos import bundle, slides
 from playwright.sync_api import Browser, Request, Response, expect
 
 from tests.fixtures.jupyterlab import PATIENCE_MS
 
+pytestmark = pytest.mark.xdist_group("site")
+
 AXE = Path(__file__).resolve().parents[1] / "vendor" / "axe.min.js"
 LABS = [path.stem for path in slides.labs()]
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("host") / "deep" / "course"
-    site.write(folder)
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -13,18 +13,17 @@ from tests.demos.stage import EACH_KIND
 from tests.demos.test_web_demos import AXE
 from tests.fixtures.jupyterlab import PATIENCE_MS
 
+pytestmark = pytest.mark.xdist_group("site")
+
 LABS = [path.stem for path in slides.labs()]
 # Decks have one layout and, by the first test, few words: what fits in two of them seldom runs over in another.
 EACH_DECK = [lab if lab[:2] in ("07", "12") else pytest.param(lab, marks=pytest.mark.proof) for lab in LABS]
 
 
-@pytest.fixture(scope="module")
-def decks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def decks(built: Path) -> Path:
     """The decks beside the demos' pages, as they lie in the site."""
-    folder = tmp_path_factory.mktemp("site")
-    bundle.write(folder / "demos")
-    slides.write(folder / "slides")
-    return folder / "slides"
+    return built / "slides"
 
 
 def opened(browser: Browser, decks: Path, lab: str, hash: str = "") -> Page:
