@@ -13,7 +13,7 @@ from coursekit.demos.notebooks import FOLDER
 from playwright.sync_api import Browser, Page, TimeoutError, expect
 
 from tests.demos.stage import EACH_KIND, address, opened
-from tests.fixtures.jupyterlab import Server, jupyterlab
+from tests.fixtures.jupyterlab import PATIENCE_MS, Server, jupyterlab
 
 #: A translator's weights are nine megabytes; the server would hold them back as an output that runs wild.
 LARGE_OUTPUTS = "--ZMQChannelsWebsocketConnection.iopub_data_rate_limit=100000000"
@@ -28,6 +28,7 @@ IDLE = """() => {
 def watched(browser: Browser, address: str) -> tuple[Page, list[str]]:
     """A new page, and what it asks from elsewhere."""
     page, elsewhere = browser.new_page(viewport={"width": 1280, "height": 720}), []
+    page.set_default_timeout(PATIENCE_MS)
     host = "/".join(address.split("/")[:3])
     page.on(
         "request",
@@ -69,11 +70,11 @@ def test_jupyterlab_shows_each_scene_of_a_demo_by_its_keys(
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(lab.address())  # its cookie lets the page in from now on
     page.goto(f"{lab.url}lab/tree/{name}.ipynb?reset")
-    for _ in range(30):  # a command that comes before the notebook has its kernel is lost
-        page.wait_for_function(IDLE, timeout=90_000)
+    for _ in range(15):  # a command that comes before the notebook has its kernel is lost
+        page.wait_for_function(IDLE, timeout=PATIENCE_MS)
         page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")
         with suppress(TimeoutError):
-            page.wait_for_selector("svg.cd-picture g *", state="attached", timeout=3_000)
+            page.wait_for_selector("svg.cd-picture g *", state="attached", timeout=20_000)
             break
     page.locator(".cd-kicker").click()
     for scene, finding in enumerate(expected):

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from autograder.course.masters import course_root
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import LAB, WRONG, freeze
+from tests.fixtures.jupyterlab import PATIENCE_MS
 from tests.fixtures.live_class import Served
 from tests.serve.test_live_class import notebook
 
@@ -38,7 +39,7 @@ def opened(browser: Any, served: Served, who: str, path: str = "") -> Page:
     """A browser of ``who``'s own that came in by the invitation. What goes wrong in a page fails the test."""
     context = browser.new_context(viewport={"width": 1366, "height": 768})
     page = context.new_page()
-    page.set_default_timeout(90_000)
+    page.set_default_timeout(PATIENCE_MS)
     page.on("pageerror", lambda error: pytest.fail(f"{who}: {error}"))
     page.on("request", lambda request: _ours(request.url, served.port))
     page.goto(f"http://localhost:{served.port}/in/{served.tokens[who]}")
@@ -60,7 +61,6 @@ def hand_in(page: Page, content: bytes) -> None:
 
 
 def test_a_student_hands_in_reads_mends_and_hands_in_while_the_lecturers_screen_moves(served, browser):
-    expect.set_options(timeout=90_000)
     room = opened(browser, served, "prof", f"room/{LAB}")
     expect(room.get_by_role("status").first).to_contain_text("0 students have a verdict")
     room.get_by_role("button", name="Start an exercise").click()

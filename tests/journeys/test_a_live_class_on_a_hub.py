@@ -19,6 +19,7 @@ from playwright.sync_api import Page, expect
 from autograder.course.masters import course_root
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import LAB, WRONG, environment, freeze
+from tests.fixtures.jupyterlab import PATIENCE_MS
 from tests.fixtures.live_class import free_port
 from tests.install_hub_proxy import NEEDED, PROXY
 from tests.serve.test_live_class import notebook
@@ -107,7 +108,7 @@ def _answers(address: str) -> bool:
 def signed_in(browser: Any, address: str, who: str, path: str = "") -> Page:
     """A browser of ``who``'s own that the hub has signed in."""
     page = browser.new_context(viewport={"width": 1366, "height": 768}).new_page()
-    page.set_default_timeout(90_000)
+    page.set_default_timeout(PATIENCE_MS)
     page.on("pageerror", lambda error: pytest.fail(f"{who}: {error}"))
     page.goto(address + path)
     page.get_by_label("Username").fill(who)
@@ -124,7 +125,6 @@ def hand_in(page: Page, content: bytes) -> None:
 
 
 def test_two_students_hand_in_read_and_mend_while_the_lecturers_screen_moves(hub, browser):
-    expect.set_options(timeout=90_000)
     room = signed_in(browser, hub, "prof", f"room/{LAB}")
     expect(room.get_by_role("status").first).to_contain_text("0 students have a verdict")
     line = room.locator(".question", has_text="normalise_rows")

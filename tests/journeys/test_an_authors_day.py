@@ -12,14 +12,14 @@ import sys
 import pytest
 
 from tests.fixtures.example_lab import LAB, PAGE, write_example
-from tests.fixtures.frozen_course import environment, freeze
+from tests.fixtures.frozen_course import environment, freeze, unhurried
 
 ROOT = PAGE.parents[1]
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    root = write_example(freeze(tmp_path_factory.mktemp("author")))
+    root = unhurried(write_example(freeze(tmp_path_factory.mktemp("author"))))
     for name in ("pyproject.toml", "requirements.lock"):
         shutil.copy(ROOT / name, root / name)
     return root
