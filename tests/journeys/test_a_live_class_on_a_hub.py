@@ -85,7 +85,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             env={**os.environ, **said},
         )
     address = f"http://127.0.0.1:{ports['public']}/services/autograder/"
-    until = time.monotonic() + 180
+    until = time.monotonic() + 600
     while not _answers(address):
         assert running.poll() is None and time.monotonic() < until, (folder / "hub.log").read_text()[-3000:]
         time.sleep(0.5)

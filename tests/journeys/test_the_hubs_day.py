@@ -113,7 +113,7 @@ def hub(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         f"--JupyterHub.bind_url={address}", f"--JupyterHub.hub_port={inner}",
         f"--ConfigurableHTTPProxy.api_url=http://127.0.0.1:{proxys}",
         "--JupyterHub.db_url=sqlite:////srv/hub.sqlite", "--JupyterHub.cookie_secret_file=/srv/cookie_secret",
-        "--JupyterHub.pid_file=/srv/hub.pid", "--Spawner.start_timeout=180", "--Spawner.http_timeout=180",
+        "--JupyterHub.pid_file=/srv/hub.pid", "--Spawner.start_timeout=600", "--Spawner.http_timeout=600",
     )  # fmt: skip
     programs = "/opt/proxy/node_modules/.bin:/opt/hub/bin:" + os.environ["PATH"]
     # As `make setup` installs it: importable for the teacher, whose home nobody else can enter.
@@ -121,7 +121,7 @@ def hub(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     with log.open("w") as file:
         process = subprocess.Popen(command, env={"PATH": programs, **own}, stdout=file, stderr=file)
         try:
-            for _ in range(600):
+            for _ in range(3000):
                 assert process.poll() is None, log.read_text()
                 try:
                     urllib.request.urlopen(f"{address}/hub/health", timeout=5)
