@@ -43,6 +43,7 @@ c.JupyterHub.services = [{{
     "command": {command!r},
     "environment": {environment!r},
     "oauth_no_confirm": True,
+    "timeout": 600,
 }}]
 may_hand_in = "access:services!service=autograder"
 c.JupyterHub.load_roles = [{{"name": "user", "scopes": ["self", may_hand_in]}}]
