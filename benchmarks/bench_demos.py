@@ -54,7 +54,7 @@ def timed(browser: Browser, folder: Path, name: str) -> dict[str, Any]:
             page.close()
     took: list[float] = []
     for _ in range(page.evaluate("course.demo.scenes.length")):
-        took += [ms / 1000 for ms in page.evaluate(MOVE)]
+        took += [ms / 1000 for ms in page.evaluate(MOVE, 30)]
         page.keyboard.press("PageDown")
     page.close()
     return {

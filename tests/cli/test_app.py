@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
+from autograder.cli.app import main
 from autograder.course.policy_file import spec
 from autograder.files import feedback_page
 from autograder.sandbox.jail.namespaces import probe
@@ -80,7 +81,7 @@ def test_a_due_date_set_after_grading_costs_points_without_grading_again(graded,
     assert penalty(graded, "bo") is None and "after the due date" not in page_of(graded, "bo")
 
 
-def test_without_a_true_time_nobody_is_late_and_everybody_says_so(graded, frozen, tmp_path):
+def test_without_a_true_time_nobody_is_late_until_a_list_gives_it(graded, frozen, tmp_path):
     course = tmp_path / "course.toml"
     course.write_text(POLICY)
     words = ("regrade", "01", "--submitted", graded / "submitted", "--out", graded / "out")
@@ -89,7 +90,7 @@ def test_without_a_true_time_nobody_is_late_and_everybody_says_so(graded, frozen
     (graded / "submitted" / "bo" / LAB / "timestamp.txt").unlink()
     said = fine(command(*words, root=frozen, COURSE_FILE=str(course)))
     assert penalty(graded, "bo") is None, "what was once known of the time is known no more"
-    sentence = "Lateness was not counted for 1 of 2 submissions, since nobody knows when they came in: bo."
+    sentence = "Lateness was not counted for 1 of 2 submissions"
     assert sentence in " ".join(said.split()) and "3 unchanged" in said
     most = 20 + sum(points for _, points in spec(LAB).written)
     assert f"the tests give at most 20 points, with the written answers it is {most:g}" in said
@@ -101,16 +102,7 @@ def test_without_a_true_time_nobody_is_late_and_everybody_says_so(graded, frozen
     assert "Without a time nobody is late" in " ".join(fine(checked).split())
     [row] = json.loads((tmp_path / "c.json").read_text())
     assert row["without a time"] == "1 of 2"
-
-
-def test_a_time_given_later_counts_without_grading_again_and_the_table_says_what_it_costs(
-    graded, frozen, tmp_path
-):
-    course, times = tmp_path / "course.toml", tmp_path / "times.csv"
-    course.write_text(POLICY)
-    (graded / "submitted" / "bo" / LAB / "timestamp.txt").unlink()
-    words = ("regrade", "01", "--submitted", graded / "submitted", "--out", graded / "out")
-    fine(command(*words, root=frozen, COURSE_FILE=str(course)))
+    times = tmp_path / "times.csv"
     times.write_text("student;time\nada;2026-10-01 12:00 UTC\nbo;2026-10-02 12:01 UTC\n")
     fine(
         command(
@@ -217,26 +209,32 @@ def test_collect_puts_a_bulk_download_where_grading_looks(graded, frozen, tmp_pa
     assert "none of them is late: lovelaceada_4711" in " ".join(said.split())
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("grade", "01", "--submitted", "/nowhere/[bold]x[/bold]", "--out", "{out}"),
-        ("grade", "99", "--submitted", "{submitted}", "--out", "{out}"),
-        ("grade", "01", "--submitted", "{submitted}", "--out", "{submitted}/ada/x.txt/y", "--jobs", "1"),
-        ("grade", "01", "--submitted", "{submitted}", "--out", "{out}", "--engine", "cloud"),
-        ("report", "01", "--out", "/nowhere"),
-        ("export", "excel", "01", "--out", "{out}"),
-    ],
-)
-def test_a_persons_mistake_is_one_sentence_and_exit_status_2(graded, frozen, words):
+@pytest.fixture
+def refused(monkeypatch, capsys):
+    """``refused("report", "01", …)``: what a command says that ends with exit status 2 and one sentence."""
+
+    def run(*words: object) -> str:
+        monkeypatch.setattr(sys, "argv", ["autograder", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr().err
+        assert ended.value.code == 2 and said.startswith("✗ ")
+        assert said.strip().endswith(".") and said.count("\n") == 1 and "Traceback" not in said
+        return said
+
+    return run
+
+
+def test_a_persons_mistake_is_one_sentence_and_exit_status_2(graded, refused):
     (graded / "submitted" / "ada" / "x.txt").write_text("a file")
-    places = {"out": graded / "out", "submitted": graded / "submitted"}
-    done = command(*(word.format(**places) for word in words), root=frozen)
-    assert done.returncode == 2
-    assert done.stderr.startswith("✗ ") and done.stderr.strip().endswith(".")
-    assert done.stderr.count("\n") == 1 and "Traceback" not in done.stderr
-    if "[bold]" in words[3]:
-        assert "[bold]x[/bold]" in done.stderr
+    out, submitted = graded / "out", graded / "submitted"
+    odd = "/nowhere/[bold]x[/bold]"
+    assert odd in refused("grade", "01", "--submitted", odd, "--out", out)
+    refused("grade", "99", "--submitted", submitted, "--out", out)
+    refused("grade", "01", "--submitted", submitted, "--out", submitted / "ada" / "x.txt" / "y", "--jobs", 1)
+    refused("grade", "01", "--submitted", submitted, "--out", out, "--engine", "cloud")
+    refused("report", "01", "--out", "/nowhere")
+    refused("export", "excel", "01", "--out", out)
 
 
 def test_a_wrong_course_file_stops_the_grader_before_anything_runs(graded, frozen, tmp_path):
@@ -265,14 +263,12 @@ def test_a_python_that_leaves_out_assertions_is_refused() -> None:
     assert done.returncode == 2 and "PYTHONOPTIMIZE" in done.stderr and "Traceback" not in done.stderr
 
 
-def test_a_gradebook_or_a_row_that_is_gone_gives_nobody_full_points(graded, frozen):
+def test_a_gradebook_or_a_row_that_is_gone_gives_nobody_full_points(graded, refused):
     out = graded / "out"
     (out / "gradebook.db").unlink()
     for words in (["export", "gradescope", "01"], ["report", "01"], ["feedback", "01"], ["report"]):
-        done = command(*words, "--out", out, root=frozen)
-        assert done.returncode == 2 and "holds nothing about ada" in done.stderr
+        assert "holds nothing about ada" in refused(*words, "--out", out)
         assert not (out / "gradebook.db").exists()
     with sqlite3.connect(out / ".results.db") as store:
         store.execute("UPDATE results SET result = substr(result, 1, 100) WHERE student = 'ada'")
-    done = command("export", "canvas", "01", "--out", out, root=frozen)
-    assert done.returncode == 2 and "are damaged" in done.stderr and "Traceback" not in done.stderr
+    assert "are damaged" in refused("export", "canvas", "01", "--out", out)

@@ -67,12 +67,11 @@ def test_an_error_of_ours_is_still_a_traceback(monkeypatch):
         module.main()
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
-def test_a_log_in_an_old_alphabet_ends_no_command(encoding):
+def test_a_log_in_an_old_alphabet_ends_no_command():
     """Windows writes a redirected output so, and one name of a student's would do."""
     done = subprocess.run(
         [sys.executable, "-m", "autograder.cli", "check-course"],
-        env=os.environ | {"PYTHONIOENCODING": encoding},
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
         capture_output=True,
         check=False,
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course.masters import course_root
-from tests.fixtures.frozen_course import LAB, command
+from tests.fixtures.frozen_course import LAB, command, unhurried
 
 #: Read by every Python that is started with its folder on PYTHONPATH, kernels too.
 HIDE = """\
@@ -23,7 +23,7 @@ del os.fork, os.sched_getaffinity
 @pytest.fixture(scope="module")
 def course(frozen: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the frozen course that a build may write into."""
-    root = shutil.copytree(frozen, tmp_path_factory.mktemp("windows") / "course")
+    root = unhurried(shutil.copytree(frozen, tmp_path_factory.mktemp("windows") / "course"))
     for name in ("pyproject.toml", "requirements.lock"):
         shutil.copy(course_root() / name, root)
     return root

@@ -43,8 +43,7 @@ def download(tmp_path: Path, name: str, adas: str = f"{LAB}.ipynb", eves: str = 
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("adas", [f"{LAB}.ipynb", "hw.ipynb"])
-@pytest.mark.parametrize("eves", [f"{LAB}.ipynb", "nb.ipynb"])
+@pytest.mark.parametrize(("adas", "eves"), [(f"{LAB}.ipynb", "nb.ipynb"), ("hw.ipynb", f"{LAB}.ipynb")])
 def test_without_a_class_list_a_file_of_two_readings_is_nobodys_and_named(
     tmp_path, out, course_at, name, adas, eves
 ):

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from autograder.course.build import solution_notebook
-from autograder.course.masters import all_labs, solution
+from autograder.course.masters import all_labs
 
 CLAIMS = {
     "01_markov_bigram": [
@@ -67,17 +67,19 @@ def _printed(lab: str) -> str:
     return re.sub(r"<[^>]+>", "", "\n".join(texts))
 
 
-@pytest.mark.parametrize("lab", CLAIMS)
-def test_the_numbers_of_the_text_are_printed(lab):
-    printed = _printed(lab)
-    assert [claim for claim in CLAIMS[lab] if claim not in printed] == []
+@pytest.mark.proof  # built notebooks change only with their masters, and every run compares the two
+def test_the_numbers_of_the_text_are_printed():
+    printed = {lab: _printed(lab) for lab in CLAIMS}
+    assert [claim for lab, claims in CLAIMS.items() for claim in claims if claim not in printed[lab]] == []
 
 
 def test_twenty_observations_are_best_of_the_six_for_every_number_of_names():
     assert re.findall(r"best: (\d+)", _printed("02_dirichlet_map")) == ["20", "20", "20"]
 
 
-@pytest.mark.parametrize("lab", [lab for lab in all_labs() if "counterexample" in solution(lab)])
-def test_the_masters_counterexample_exposes_all_on_the_card(lab):
-    (found,) = set(re.findall(r"exposes (\d+) of (\d+) impostors", _printed(lab)))
-    assert found[0] == found[1]
+def test_the_masters_counterexample_exposes_all_on_the_card():
+    found = {lab: set(re.findall(r"exposes (\d+) of (\d+) impostors", _printed(lab))) for lab in all_labs()}
+    exposed = {lab: counts for lab, counts in found.items() if counts}
+    assert len(exposed) > 10
+    for lab, [(exposes, impostors)] in exposed.items():
+        assert exposes == impostors, lab

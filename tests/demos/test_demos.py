@@ -9,10 +9,12 @@ from pathlib import Path
 import nbformat
 import pytest
 from coursekit.demos import bundle, notebooks
+from coursekit.demos.widget import show
 from nbclient import NotebookClient
 
 from autograder.course.masters import lab_as_written, lab_name
 from autograder.course.visible_files import write_kit
+from tests.demos.stage import EACH_KIND
 
 NAMES = bundle.names()
 
@@ -29,12 +31,17 @@ def test_notebooks_are_as_their_modules_say() -> None:
         )
 
 
-@pytest.mark.parametrize("name", NAMES)
+def test_each_demos_widget_brings_its_own_module() -> None:
+    for name in NAMES:
+        assert f'modules["{name}.js"]' in show(name)._esm
+
+
+@pytest.mark.parametrize("name", EACH_KIND)
 def test_a_notebook_runs_without_student_code(name: str) -> None:
     book = nbformat.read(notebooks.FOLDER / f"{name}.ipynb", as_version=4)
     nbformat.validate(book)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    client = NotebookClient(book, timeout=60, resources={"metadata": {"path": str(notebooks.FOLDER)}})
+    client = NotebookClient(book, timeout=600, resources={"metadata": {"path": str(notebooks.FOLDER)}})
     client.execute()
     outputs = book.cells[0].outputs
     assert [output.output_type for output in outputs] == ["execute_result"]

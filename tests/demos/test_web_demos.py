@@ -16,7 +16,7 @@ from coursekit.demos import __main__ as command
 from coursekit.demos import bundle, exported
 from playwright.sync_api import Browser, Page
 
-from tests.demos.stage import MOVE, SCREENS, address, faults, opened
+from tests.demos.stage import EACH_KIND, MOVE, SCREENS, address, faults, opened
 
 NAMES = bundle.names()
 AXE = Path(__file__).resolve().parents[1] / "vendor" / "axe.min.js"
@@ -58,39 +58,58 @@ def scenes(page: Page) -> int:
 # --- looks --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("name", NAMES)
-def test_every_scene_fits_reads_and_is_named(browser: Browser, pages: Path, name: str, screen: str) -> None:
-    with opened(browser, address(pages, name), screen) as page:
-        for i in range(scenes(page)):
-            if i:
-                page.keyboard.press("ArrowRight")
-            for dark in (False, True):  # in the dark the text is wider, too: one look for both
-                page.evaluate("dark => document.querySelector('.cd').classList.toggle('dark', dark)", dark)
-                assert faults(page, wider=dark) == [], f"scene {i + 1}, {'dark, wider' if dark else 'light'}"
+def look_at_every_scene(page: Page, *, twice: bool) -> None:
+    """Light, then dark, where the text is wider, too; or, not ``twice``, by turns."""
+    for i in range(scenes(page)):
+        if i:
+            page.keyboard.press("ArrowRight")
+        for dark in (False, True) if twice else (i % 2 == 1,):
+            page.evaluate("dark => document.querySelector('.cd').classList.toggle('dark', dark)", dark)
+            assert faults(page, wider=dark) == [], f"scene {i + 1}, {'dark, wider' if dark else 'light'}"
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_axe_has_no_serious_finding(browser: Browser, pages: Path, name: str) -> None:
-    for dark in (False, True):
-        with opened(browser, address(pages, name), dark=dark) as page:
-            page.evaluate(AXE.read_text(encoding="utf-8"))
-            for _ in range(scenes(page)):
-                found = page.evaluate("axe.run().then((run) => run.violations)")
-                serious = [one for one in found if one["impact"] in ("serious", "critical")]
-                assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in serious] == []
-                page.keyboard.press("PageDown")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_page_turned_and_resized_draws_again_without_a_fault(
+def test_every_scene_fits_a_lecture_hall_and_a_hand_can_move_it(
     browser: Browser, pages: Path, name: str
 ) -> None:
+    """On the other screens one look at the last scene, as the page is resized."""
     with opened(browser, address(pages, name), "hall") as page:
+        look_at_every_scene(page, twice=False)
         for screen in ("phone", "old", "hall"):
             page.set_viewport_size({"width": SCREENS[screen][0], "height": SCREENS[screen][1]})
-            for wider in (False, True):
-                assert faults(page, wider=wider) == [], f"{screen}{', wider' if wider else ''}"
+            assert faults(page, wider=True) == [], screen
+        for i in reversed(range(scenes(page))):
+            assert page.locator("svg.cd-picture .touch:visible").count(), f"nothing in scene {i + 1} moves"
+            page.evaluate(
+                "window.moved = new Set(); course.stage.options.changed = (s) => moved.add(JSON.stringify(s)); null"
+            )
+            page.evaluate(MOVE, 4)
+            pressed = page.locator("svg.cd-picture [role=button]:visible")
+            if pressed.count():
+                pressed.last.focus()
+                page.keyboard.press("Enter")
+            assert page.evaluate("moved.size") > 0, f"scene {i + 1}"
+            page.keyboard.press("PageUp")
+
+
+@pytest.mark.proof  # a scene is laid out once for all screens: what fits the hall, and others resized, seldom fails here alone
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_scene_fits_every_screen(browser: Browser, pages: Path, name: str, screen: str) -> None:
+    with opened(browser, address(pages, name), screen) as page:
+        look_at_every_scene(page, twice=True)
+
+
+@pytest.mark.parametrize("dark", [False, pytest.param(True, marks=pytest.mark.proof)])
+@pytest.mark.parametrize("name", EACH_KIND)
+def test_axe_has_no_serious_finding(browser: Browser, pages: Path, name: str, dark: bool) -> None:
+    with opened(browser, address(pages, name), dark=dark) as page:
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        for _ in range(scenes(page)):
+            found = page.evaluate("axe.run().then((run) => run.violations)")
+            serious = [one for one in found if one["impact"] in ("serious", "critical")]
+            assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in serious] == []
+            page.keyboard.press("PageDown")
 
 
 def test_a_text_that_is_wider_than_its_room_is_squeezed_into_it(browser: Browser, pages: Path) -> None:
@@ -106,7 +125,7 @@ def test_a_text_that_is_wider_than_its_room_is_squeezed_into_it(browser: Browser
 # --- keys, hands, addresses ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH_KIND)
 def test_keys_walk_scenes_ask_turn_and_play(browser: Browser, pages: Path, name: str) -> None:
     with opened(browser, address(pages, name), calm=False) as page:
         count, current = scenes(page), page.locator(".cd-scenes [aria-current]")
@@ -129,36 +148,17 @@ def test_keys_walk_scenes_ask_turn_and_play(browser: Browser, pages: Path, name:
         assert told.inner_text() == meta["look"]
         page.keyboard.press("d")
         assert "dark" in (page.locator(".cd").get_attribute("class") or "").split()
-        before = page.evaluate("JSON.stringify(course.stage.state)")
-        page.keyboard.press("Space")
-        page.wait_for_timeout(1500)
-        steps = page.evaluate("course.demo.controls.some((c) => c.kind === 'steps')")
-        assert page.evaluate("JSON.stringify(course.stage.state)") != before or not steps
+        if page.evaluate("course.demo.controls.some((c) => c.kind === 'steps')"):
+            before = page.evaluate("JSON.stringify(course.stage.state)")
+            page.keyboard.press("Space")
+            page.wait_for_function("before => JSON.stringify(course.stage.state) !== before", arg=before)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_scene_can_be_touched(browser: Browser, pages: Path, name: str) -> None:
-    with opened(browser, address(pages, name)) as page:
-        for i in range(scenes(page)):
-            touched = page.locator("svg.cd-picture .touch:visible").count()
-            assert touched, f"scene {i + 1} has nothing that a hand can move"
-            page.evaluate(
-                "window.moved = new Set(); course.stage.options.changed = (s) => moved.add(JSON.stringify(s)); null"
-            )
-            page.evaluate(MOVE)
-            pressed = page.locator("svg.cd-picture [role=button]:visible")
-            if pressed.count():
-                pressed.last.focus()
-                page.keyboard.press("Enter")
-            assert page.evaluate("moved.size") > 0, f"scene {i + 1}"
-            page.keyboard.press("PageDown")
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH_KIND)
 def test_the_address_says_what_is_shown(browser: Browser, pages: Path, name: str) -> None:
     with opened(browser, address(pages, name)) as page:
         page.keyboard.press("PageDown")
-        page.evaluate(MOVE)
+        page.evaluate(MOVE, 4)
         page.wait_for_function(
             "location.hash.slice(1) === course.modules['frame.js'].toHash(course.demo, course.stage.state)"
         )
@@ -549,7 +549,7 @@ def test_12_the_model_in_the_browser_is_pytorchs(said: Any) -> None:
 
     name = "12_translator"
     model, english, german = load(Transformer)
-    pairs = parallel.load("test_coreference")[::40][:12]
+    pairs = parallel.load("test_coreference")[::40][:4]
     for sentence, right in [*pairs, ("Yesterday the man gave the child a book.", None)]:
         words = parallel.tokenize(sentence)
         assert said(name, "demo.tokenize(value)", sentence) == words

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from autograder.course.masters import course_root
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import LAB, WRONG, freeze
+from tests.fixtures.jupyterlab import PATIENCE_MS
 from tests.fixtures.live_class import Served
 from tests.serve.test_live_class import notebook
 
@@ -38,7 +39,7 @@ def opened(browser: Any, served: Served, who: str, path: str = "") -> Page:
     """A browser of ``who``'s own that came in by the invitation. What goes wrong in a page fails the test."""
     context = browser.new_context(viewport={"width": 1366, "height": 768})
     page = context.new_page()
-    page.set_default_timeout(90_000)
+    page.set_default_timeout(PATIENCE_MS)
     page.on("pageerror", lambda error: pytest.fail(f"{who}: {error}"))
     page.on("request", lambda request: _ours(request.url, served.port))
     page.goto(f"http://localhost:{served.port}/in/{served.tokens[who]}")
@@ -60,7 +61,6 @@ def hand_in(page: Page, content: bytes) -> None:
 
 
 def test_a_student_hands_in_reads_mends_and_hands_in_while_the_lecturers_screen_moves(served, browser):
-    expect.set_options(timeout=90_000)
     room = opened(browser, served, "prof", f"room/{LAB}")
     expect(room.get_by_role("status").first).to_contain_text("0 students have a verdict")
     room.get_by_role("button", name="Start an exercise").click()
@@ -85,6 +85,9 @@ def test_a_student_hands_in_reads_mends_and_hands_in_while_the_lecturers_screen_
     expect(line).to_contain_text("1 of 1 have it")
     assert "ada" not in room.locator("body").inner_text()
 
+    room.goto(f"http://localhost:{served.port}/demos/01_markov_graph.html")
+    expect(room.locator("svg").first).to_be_visible()
+
 
 def test_a_request_is_answered_on_the_teams_screen_and_read_on_the_students(served, browser):
     bo = opened(browser, served, "bo")
@@ -104,8 +107,3 @@ def test_a_request_is_answered_on_the_teams_screen_and_read_on_the_students(serv
 
     bo.reload()
     expect(bo.get_by_text("Together they do, each alone does not.")).to_be_visible()
-
-
-def test_the_demo_that_the_screen_links_to_is_drawn(served, browser):
-    demo = opened(browser, served, "prof", "demos/01_markov_graph.html")
-    expect(demo.locator("svg").first).to_be_visible()

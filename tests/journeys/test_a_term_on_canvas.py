@@ -1,4 +1,4 @@
-"""A course of 400 on Canvas in Germany: from the class list over three downloads to the last export, every grade by hand.
+"""A course of 60 on Canvas in Germany: from the class list over three downloads to the last export, every grade by hand.
 
 The tests' points are given, not earned: nothing runs. What is computed here shares no code with the program.
 """
@@ -63,7 +63,7 @@ NAMES = [
     "de la Cruz-Ruiz, María José", "Lee, Ann", "Lee, Ann", "Иванов, Пётр", "山田, 太郎", "Ng, X", "d’Arc, Jeanne",
     "Smith, John, Jr.", "ÅSTRÖM, BO", "Smith7, Ada", "=SUM(A1), Eve", "da Silva Sauro, Rita", "İnan, Işık",
 ]  # fmt: skip
-STUDENTS = {f"s{n:03}": NAMES[n] if n < len(NAMES) else f"Nachname{n}, Vorname{n}" for n in range(400)}
+STUDENTS = {f"s{n:03}": NAMES[n] if n < len(NAMES) else f"Nachname{n}, Vorname{n}" for n in range(60)}
 #: Somebody who is not in the class.
 STRANGER = "fremdereve_99999"
 NUMBER = {student: 5000 + 7 * n for n, student in enumerate(STUDENTS)}
@@ -179,7 +179,7 @@ def times(path: Path, lab: str, term: Term) -> Path:
             if n % 2
             else (when + timedelta(hours=2)).strftime("%Y-%m-%dT%H:%M:%S+02:00")
         )
-        rows.append({"id": 5000 + 7 * (399 - n), "user_id": NUMBER[student], "submitted_at": stamp})
+        rows.append({"id": 5000 + 7 * (59 - n), "user_id": NUMBER[student], "submitted_at": stamp})
         if when and n % 25 == 3:
             rows.append(
                 {
@@ -263,7 +263,7 @@ def listed(tmp_path: Path, course_at: Callable[[str], None], monkeypatch: pytest
 
 def test_every_grade_of_the_term_is_the_one_by_hand(tmp_path: Path, listed: Path) -> None:
     people = class_list().people
-    assert len(people) == 400 and {person.section for person in people} == {"A", "B"}
+    assert len(people) == len(STUDENTS) and {person.section for person in people} == {"A", "B"}
     term, out = Term(), tmp_path / "out"
     out.mkdir()
     for lab in LABS:
@@ -294,7 +294,7 @@ def graded(submitted: Path, out: Path, lab: str, term: Term) -> str:
         found = find(submitted, lab)
         absent = class_list().absent(submission.student for submission in found)
         class_ = [*found, *(Submission(person.student, None) for person in absent)]
-        assert len(class_) == 401
+        assert len(class_) == len(STUDENTS) + 1
         recorder.begin(class_)
         for submission in class_:
             recorder.record(given(lab, submission, term))
@@ -308,7 +308,7 @@ def exported(out: Path, lab: str, listed: Path, term: Term) -> None:
     made = export_results("canvas", lab, out, None, roster=listed)
     with made.paths[0].open(encoding="utf-8", newline="") as file:
         header, possible, *rows = csv.reader(file, delimiter=";")
-    assert header[5] == f"{lab} ({LABS.index(lab)})" and len(rows) == 400
+    assert header[5] == f"{lab} ({LABS.index(lab)})" and len(rows) == len(STUDENTS)
     most = float((POSSIBLE[lab] or maximum(lab)).replace(",", "."))
     assert float(possible[5].replace(",", ".")) == most
     for row in rows:
@@ -347,4 +347,4 @@ def reported(out: Path, term: Term) -> None:
             student not in term.who(LABS[-1])
         )
     text = page.read_text(encoding="utf-8")
-    assert "3 labs, 401 students" in text and "Иванов, Пётр" in text
+    assert f"3 labs, {len(STUDENTS) + 1} students" in text and "Иванов, Пётр" in text

@@ -29,7 +29,8 @@ from playwright.sync_api import Browser, Page, Request, Route, expect
 from autograder.course.masters import course_root, lab_name, solved
 from autograder.sandbox.jail.namespaces import probe
 from autograder.testing.catalogue import answers_of, source_of
-from tests.fixtures.frozen_course import command, environment, freeze
+from tests.fixtures.frozen_course import command, environment, freeze, unhurried
+from tests.fixtures.jupyterlab import PATIENCE_MS
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
@@ -41,8 +42,6 @@ WRITTEN = "why_mask"
 QUESTION = "count_features"
 MISCONCEPTION = "counts instead of shares"
 FORMULA = r"\frac{1}{\sqrt{n}}"
-#: How long a page may take on a busy machine.
-PATIENCE_MS = 120_000
 
 #: Points and comments for the first four written answers that Formgrader shows.
 MARKS = tuple((points, f"Two *reasons*, said {points} times: see $p_i$.") for points in (3, 1.5, 0, 2))
@@ -75,7 +74,7 @@ class Day:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.root = freeze(folder / "course", LAB)
+        self.root = unhurried(freeze(folder / "course", LAB))
         for name in ("pyproject.toml", "requirements.lock"):
             shutil.copy(course_root() / name, self.root)
         shutil.copytree(course_root() / "notebooks" / "demos", self.root / "notebooks" / "demos")
@@ -83,20 +82,17 @@ class Day:
         self.tests = self.root / "autograder" / "hidden_tests" / f"test_{LAB}.py"
         #: student -> the points and the comment that their written answer got.
         self.given: dict[str, tuple[float, str]] = {}
-        (folder / "course.toml").write_text("[limits]\ncell_seconds = 6\n")
+        self.policy = self.root / "course.toml"
 
     def run(self, verb: str, *words: object) -> str:
         """What a command says, run where the professor stands."""
-        policy = str(self.folder / "course.toml")
-        return fine(command(verb, *words, root=self.root, COURSE_FILE=policy))
+        return fine(command(verb, *words, root=self.root, COURSE_FILE=str(self.policy)))
 
     def on_a_terminal(self, *words: object) -> str:
         """What a terminal of 120 columns gets to see of a command."""
         ours, theirs = os.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 120, 0, 0))
-        own = environment(
-            self.root, TERM="xterm", COLUMNS="120", COURSE_FILE=str(self.folder / "course.toml")
-        )
+        own = environment(self.root, TERM="xterm", COLUMNS="120", COURSE_FILE=str(self.policy))
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "autograder.cli", *map(str, words)],
             env=own, stdin=theirs, stdout=theirs, stderr=theirs,
@@ -143,6 +139,7 @@ def bundle(day: Day) -> Path:
     with day.tests.open("a", encoding="utf-8") as file:
         file.write(UNFAIR)
     assert "executed" in day.run("build", "03")
+    day.policy.write_text("[limits]\ncell_seconds = 6\n")  # one of the class will not end by itself
     day.run("release", "03", "--out", day.folder / "to_students")
     return day.folder / "to_students"
 

@@ -1,4 +1,4 @@
-"""A hub's day in Chromium, set up as docs/hub.md says: a teacher gives out, three students work and hand in, get graded,
+"""A hub's day in Chromium, set up as docs/hub.md says: a teacher gives out, two students work and hand in, get graded,
 and see their feedback.
 
 The machine is one of its own (``tests/fixtures/machine.py``): accounts and files are gone with it. It needs root, Node and
@@ -39,7 +39,7 @@ LAB = lab_name("00")
 QUESTIONS = [name for name, _ in spec(LAB).questions]
 WRONG = "def one_hot(ids, V):\n    return np.eye(V)[:, np.asarray(ids)]"
 PAGE = (course_root() / "docs" / "hub.md").read_text(encoding="utf-8")
-STUDENTS = ("ada", "bo", "cleo")
+STUDENTS = ("ada", "bo")
 
 
 def files_of_the_page() -> dict[str, str]:
@@ -113,7 +113,7 @@ def hub(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         f"--JupyterHub.bind_url={address}", f"--JupyterHub.hub_port={inner}",
         f"--ConfigurableHTTPProxy.api_url=http://127.0.0.1:{proxys}",
         "--JupyterHub.db_url=sqlite:////srv/hub.sqlite", "--JupyterHub.cookie_secret_file=/srv/cookie_secret",
-        "--JupyterHub.pid_file=/srv/hub.pid", "--Spawner.start_timeout=180", "--Spawner.http_timeout=180",
+        "--JupyterHub.pid_file=/srv/hub.pid", "--Spawner.start_timeout=600", "--Spawner.http_timeout=600",
     )  # fmt: skip
     programs = "/opt/proxy/node_modules/.bin:/opt/hub/bin:" + os.environ["PATH"]
     # As `make setup` installs it: importable for the teacher, whose home nobody else can enter.
@@ -121,7 +121,7 @@ def hub(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     with log.open("w") as file:
         process = subprocess.Popen(command, env={"PATH": programs, **own}, stdout=file, stderr=file)
         try:
-            for _ in range(600):
+            for _ in range(3000):
                 assert process.poll() is None, log.read_text()
                 try:
                     urllib.request.urlopen(f"{address}/hub/health", timeout=5)
@@ -134,7 +134,7 @@ def hub(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         finally:
             process.terminate()
             try:
-                process.wait(timeout=20)
+                process.wait(timeout=120)
             except subprocess.TimeoutExpired:
                 process.kill()
             print(log.read_text()[-4000:])
@@ -202,10 +202,10 @@ def fetch(page: Page, name: str) -> None:
 
 
 def work(page: Page, name: str) -> None:
-    """ada answers all, bo one question wrongly, cleo two questions."""
+    """ada answers all; bo one question wrongly, and the last one not at all."""
     menu(page, "Run", "Run All Cells")
     expect(card(page, QUESTIONS[-1])).to_contain_text("is still to do")
-    for question in QUESTIONS[:2] if name == "cleo" else QUESTIONS:
+    for question in QUESTIONS[:-1] if name == "bo" else QUESTIONS:
         wrong = name == "bo" and question == "one_hot"
         write(page, question, WRONG if wrong else right(question))
         expect(card(page, question)).to_have_class("ck bad" if wrong else "ck good")
@@ -220,7 +220,7 @@ def submit(page: Page) -> None:
 
 @pytest.fixture(scope="module")
 def handed_in(enter: Enter, given_out: str) -> dict[str, str]:
-    """Three students' days; what Validate said to each."""
+    """Both students' days; what Validate said to each."""
     said = {}
     for name in STUDENTS:
         page = enter(name)
@@ -282,9 +282,9 @@ def test_what_is_given_out_is_what_the_student_fetches(given_out: str, machine: 
 
 
 def test_validate_says_to_each_what_is_missing(handed_in: dict[str, str]) -> None:
-    assert "Success! Your notebook passes all the tests." in handed_in["ada"]
+    assert "Success!" in handed_in["ada"]
     assert "one_hot" in handed_in["bo"] and "softmax" not in handed_in["bo"]
-    assert f"{QUESTIONS[-1]}: not written yet" in handed_in["cleo"]
+    assert f"{QUESTIONS[-1]}: not written yet" in handed_in["bo"]
 
 
 def test_each_login_gets_the_points_of_its_own_work(graded: dict[str, dict]) -> None:
@@ -292,11 +292,9 @@ def test_each_login_gets_the_points_of_its_own_work(graded: dict[str, dict]) -> 
     most = dict(spec(LAB).questions)
     points = {s: {q["name"]: q["points"] for q in row["questions"]} for s, row in graded.items()}
     assert points["ada"] == most
-    assert (
-        points["bo"] == {**most, "one_hot": points["bo"]["one_hot"]}
-        and points["bo"]["one_hot"] < most["one_hot"]
-    )
-    assert points["cleo"] == {name: most[name] if name in QUESTIONS[:2] else 0 for name in QUESTIONS}
+    wrong = points["bo"]["one_hot"]
+    assert wrong < most["one_hot"]
+    assert points["bo"] == {**most, "one_hot": wrong, QUESTIONS[-1]: 0}
 
 
 def test_formgrader_shows_the_class_in_a_tab_of_its_own(
@@ -304,7 +302,9 @@ def test_formgrader_shows_the_class_in_a_tab_of_its_own(
 ) -> None:
     page = enter("prof").context.new_page()
     page.goto(f"{hub}/user/prof/formgrader")
-    expect(page.get_by_role("row", name=LAB).get_by_role("gridcell", name="3", exact=True)).to_be_visible()
+    expect(
+        page.get_by_role("row", name=LAB).get_by_role("gridcell", name=str(len(STUDENTS)), exact=True)
+    ).to_be_visible()
     page.close()
 
 

@@ -75,7 +75,7 @@ def page(folder: Path, serve: Callable[..., Any], visit: Callable[..., Page]) ->
     expect(page.get_by_text("| Idle")).to_be_visible()
     menu(page, "Kernel", "Restart Kernel and Run All Cells…")
     page.get_by_role("button", name="Confirm Kernel Restart").click()
-    expect(output_of(page, "progress()")).to_contain_text("of 5 questions pass their public checks")
+    expect(output_of(page, "progress()")).to_contain_text("of 5 questions")
     return page
 
 
@@ -117,28 +117,24 @@ def run(command: str, *words: object, at: Path) -> None:
 def test_an_empty_lab_runs_from_top_to_bottom_and_every_card_says_what_is_to_do(page: Page) -> None:
     for question in QUESTIONS:
         expect(card(page, question)).to_contain_text(f"{question} is still to do")
-        expect(card(page, question)).to_contain_text("replace raise NotImplementedError() and run its cell")
+        expect(card(page, question)).to_contain_text("NotImplementedError")
         expect(output_of(page, "progress()")).to_contain_text(f"{question} — not written yet")
-    words = (
-        "Figure: The less you believed in the true word, the more you pay"
-        " (x: probability given to the true word, y: price −ln p)."
-    )
-    expect(page.get_by_text(words)).to_be_attached()
+    expect(page.get_by_text(re.compile("^Figure: .*price")).first).to_be_attached()
     traces = page.locator('[data-mime-type="application/vnd.jupyter.error"]')
     assert traces.all_inner_texts() == []
-    expect(page.get_by_text("This cell waits for one_hot, which is not written yet.").first).to_be_visible()
+    expect(page.get_by_text("This cell waits for one_hot").first).to_be_visible()
 
 
 def test_a_wrong_answer_gets_a_hint_in_words_and_a_right_one_a_green_card(page: Page) -> None:
     write(page, "one_hot", SWAPPED)
-    expect(card(page, "one_hot")).to_contain_text("rows and columns are swapped: each row belongs to a word")
+    expect(card(page, "one_hot")).to_contain_text("rows and columns are swapped")
     expect(card(page, "one_hot")).to_have_class("ck bad")
     write(page, "one_hot", right("one_hot"))
     expect(card(page, "one_hot")).to_have_class("ck good")
-    expect(card(page, "one_hot")).to_contain_text("4 of 4 public checks hold")
+    expect(card(page, "one_hot")).to_contain_text("4 of 4")
     cell(page, "progress()").locator(".cm-content").click()
     page.keyboard.press("Control+Enter")
-    expect(output_of(page, "progress()")).to_contain_text("1 of 5 questions pass their public checks")
+    expect(output_of(page, "progress()")).to_contain_text("1 of 5 questions")
     expect(output_of(page, "progress()")).to_contain_text("one_hot — public checks pass")
 
 
@@ -167,7 +163,7 @@ def test_validate_saves_and_is_content_when_everything_is_answered(page: Page, s
     page.keyboard.press("Escape")
     assert source_on_disk(saved, "softmax") == right("softmax")
     write_in_words(page, "Ids are names. One-hot rows claim no order and no likeness.")
-    expect(validated(page)).to_contain_text("Success! Your notebook passes all the tests.")
+    expect(validated(page)).to_contain_text("Success!")
     page.keyboard.press("Escape")
 
 
@@ -179,7 +175,7 @@ def test_what_is_packed_is_what_was_saved(page: Page, saved: Path, teachers: Pat
     page.keyboard.press("Control+Enter")
     packing = output_of(page, "hand_in()")
     expect(packing).to_contain_text(f"{LAB}.zip is ready to hand in")
-    expect(packing).to_contain_text("softmax — written, and its public checks pass")
+    expect(packing).to_contain_text("softmax — written")
     expect(packing).to_contain_text("why_one_hot — answered in words")
     with page.expect_download() as download:
         packing.get_by_role("link", name=f"Download {LAB}.zip").click()

@@ -23,7 +23,7 @@ from autograder.pages.report.term_page import render_term, table_of_misconceptio
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.run.recorder import Recorder
 from autograder.run.store import STORE, ResultStore
-from tests.pages.test_pages_in_browser import LOWEST_CONTRAST
+from tests.pages.test_pages_in_browser import fits_reads_well_and_loads_nothing
 
 LABS = tuple(
     Lab(f"{n:02}_topic", f"What is the topic of lab {n}?", 20, "01 October 2026, 18:00") for n in range(14)
@@ -162,22 +162,8 @@ def test_no_cell_of_the_tables_is_a_formula(odd: Term, tmp_path: Path) -> None:
         ]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1366, 390])
-def test_the_page_fits_a_desk_and_a_phone_and_loads_nothing(
-    browser: Browser, page: Path, scheme: str, width: int
-) -> None:
-    shown = browser.new_page(viewport={"width": width, "height": 768}, color_scheme=scheme)  # type: ignore[arg-type]
-    complaints: list[str] = []
-    requests: list[str] = []
-    shown.on("console", lambda message: complaints.append(message.text))
-    shown.on("pageerror", lambda error: complaints.append(str(error)))
-    shown.on("request", lambda request: requests.append(request.url))
-    shown.goto(page.as_uri())
-    assert (complaints, requests) == ([], [page.as_uri()])
-    assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert shown.evaluate(LOWEST_CONTRAST) >= 4.5, "WCAG AA for ordinary text"
-    shown.close()
+def test_the_page_fits_a_desk_and_a_phone_and_loads_nothing(browser: Browser, page: Path) -> None:
+    fits_reads_well_and_loads_nothing(browser, page)
 
 
 def test_fourteen_labs_print_on_a4(browser: Browser, page: Path) -> None:

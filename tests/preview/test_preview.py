@@ -12,7 +12,8 @@ import pytest
 from autograder.errors import UserError
 from autograder.preview.serve import Pages, preview, serving, watched
 from tests.fixtures.example_lab import LAB, write_example
-from tests.fixtures.frozen_course import environment, freeze
+from tests.fixtures.frozen_course import environment, freeze, unhurried
+from tests.fixtures.jupyterlab import PATIENCE_MS
 
 
 def answer(address, path=None, host=None, method="GET"):
@@ -77,7 +78,7 @@ def test_an_imported_lab_has_nothing_to_preview(monkeypatch):
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    return write_example(freeze(tmp_path_factory.mktemp("previewed")))
+    return unhurried(write_example(freeze(tmp_path_factory.mktemp("previewed"))))
 
 
 def test_a_change_is_built_audited_and_shown_while_the_page_is_open(course, browser, monkeypatch):
@@ -91,6 +92,7 @@ def test_a_change_is_built_audited_and_shown_while_the_page_is_open(course, brow
         until(lambda: len(said) == 2)
         assert said[1] == "✗ the page says what is to be put right"  # nobody has read the cards
         page = browser.new_page()
+        page.set_default_timeout(PATIENCE_MS)
         errors = []
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(said[0].split()[2])

@@ -106,7 +106,7 @@ def test_one_student_never_holds_two_graders():
     grader.join(0.2)
     assert taken == []
     queue.put(others)
-    grader.join(5)
+    grader.join(60)
     assert taken == [others]
     queue.done(others)
     queue.done(first)
@@ -134,7 +134,7 @@ def test_students_of_slow_notebooks_come_after_the_others_and_never_hold_the_las
     assert taken_too == []  # n is slow, too: this grader is for others
     late = attempts("....c")[-1]
     queue.put(late)
-    grader.join(5)
+    grader.join(60)
     assert taken_too == [late]
 
 
@@ -182,5 +182,5 @@ def test_a_closed_queue_lets_its_graders_go():
     grader = threading.Thread(target=lambda: ended.append(queue.take()))
     grader.start()
     queue.close()
-    grader.join(5)
+    grader.join(60)
     assert ended == [None]

@@ -138,13 +138,11 @@ def logged_in(live, course_at, tmp_path, login: str, *, usernames: bool):
     return live.ask(f"{PREFIX}labs/{LAB}/hand-in", NOTEBOOK, "x")
 
 
-@pytest.mark.parametrize(
-    "login", ["s1", "ada@uni.edu", "àda", "ａda", "aͤda", "lovelaceada_4711", "ＡＬＯＶＥ", "ada"]
-)
-def test_a_login_that_resembles_a_classmates_data_is_not_that_classmate(live, course_at, tmp_path, login):
-    answer = logged_in(live, course_at, tmp_path, login, usernames=True)
+def test_a_login_that_resembles_a_classmates_data_is_not_that_classmate(live, course_at, tmp_path):
+    for login in ("s1", "ada@uni.edu", "àda", "ａda", "aͤda", "lovelaceada_4711", "ＡＬＯＶＥ", "ada"):
+        answer = logged_in(live, course_at, tmp_path, login, usernames=True)
+        assert answer.status == 403 and "user name" in answer.json["message"], login
     assert live.service.journal.attempts(LAB) == []
-    assert answer.status == 403 and "is not the user name that the class list has" in answer.json["message"]
 
 
 @pytest.mark.parametrize(
@@ -167,7 +165,7 @@ def test_a_login_is_the_class_lists_user_name_or_its_student_or_somebody_of_thei
 def test_a_hub_that_does_not_answer_about_strangers_keeps_nobody_else_waiting(live, monkeypatch):
     from autograder.serve import hub
 
-    monkeypatch.setattr(hub, "ANSWERS_WITHIN", 1)
+    monkeypatch.setattr(hub, "ANSWERS_WITHIN", 5)
     monkeypatch.setattr(hub, "WAITING", 20)
     page = f"{PREFIX}labs/{LAB}/requests"
     assert live.ask(page, who="ada").status in (200, 404)
@@ -185,7 +183,7 @@ def test_a_hub_that_does_not_answer_about_strangers_keeps_nobody_else_waiting(li
     assert live.ask(page, who="ada").status in (200, 404)
     assert any(one.is_alive() for one in asking), "ada was answered while the hub was silent"
     for one in asking:
-        one.join(30)
+        one.join(60)
     assert said == [503] * 30
     assert live.ask(page, who="bo").status in (200, 404)
 

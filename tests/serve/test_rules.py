@@ -67,7 +67,7 @@ def test_a_labs_own_policy_replaces_what_it_says_and_nothing_else(course_at, att
 def test_between_two_attempts_is_a_pause(course_at, attempt):
     course_at("[live]\npause_minutes = 2")
     early = refused([attempt(1, 1.0, received=time.time() - 30)])
-    assert early.retry_after == pytest.approx(90, abs=2)
+    assert 60 < early.retry_after <= 90
     assert "2 minutes" in str(early)
     rules.may_hand_in(LAB, "ada", [attempt(1, 1.0, received=time.time() - 121)], FairQueue(1))
 
@@ -166,7 +166,7 @@ def test_a_card_of_pass_or_fail_says_the_same_however_the_notebook_ended(make_re
 
 def test_a_card_after_closing_says_nothing_before_and_everything_after(course_at, card):
     policy = '[live]\nverdicts = "after closing"\n[labs.00]\ncloses = '
-    course_at(policy + in_so_many(60))
+    course_at(policy + in_so_many(3600))
     shown = card()
     assert (shown["state"], shown["questions"]) == ("kept", [])
     assert "score" not in shown

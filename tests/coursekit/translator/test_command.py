@@ -7,9 +7,7 @@ import json
 import random
 import re
 import signal
-import subprocess
-import sys
-import time
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -49,17 +47,23 @@ def _train(folder, *more):
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("runs") / "both"
-    assert _train(folder, "--direction", "both", "--bleu-sentences", "4") == 0
-    return folder
+def trained(tmp_path_factory):
+    """The folder of a run, and what training it said."""
+    folder, said = tmp_path_factory.mktemp("runs") / "both", io.StringIO()
+    with redirect_stdout(said):
+        assert _train(folder, "--direction", "both", "--bleu-sentences", "4") == 0
+    return folder, said.getvalue()
 
 
-def test_the_line_and_the_curve_show_the_bleu_of_each_direction(tmp_path, capsys):
-    assert _train(tmp_path / "run", "--direction", "both", "--bleu-sentences", "4", "--epochs", "1") == 0
-    said = capsys.readouterr().out
+@pytest.fixture(scope="module")
+def run(trained):
+    return trained[0]
+
+
+def test_the_line_and_the_curve_show_the_bleu_of_each_direction(trained):
+    folder, said = trained
     assert re.search(r"validation [\d.]+, BLEU en-de [\d.]+, chrF en-de [\d.]+, BLEU de-en [\d.]+", said)
-    file = json.loads((tmp_path / "run" / "curve.json").read_text())
+    file = json.loads((folder / "curve.json").read_text())
     labels = draw_curve(Curve(**file)).axes[0].get_legend_handles_labels()[1]
     assert {"BLEU en-de (validation, greedy)", "BLEU de-en (validation, greedy)"} < set(labels)
 
@@ -199,23 +203,21 @@ def test_a_run_with_a_budget_of_target_tokens_spends_it_and_its_rate_falls_to_ze
     assert len(run.curve.losses) < len(whole.curve.losses)
 
 
-def test_ctrl_c_in_a_real_process_leaves_a_checkpoint_from_which_the_same_command_goes_on(tmp_path):
-    words = [sys.executable, "-m", "coursekit.translator", "--threads", "1", "train", "built-in"]
-    words += ["--out", str(tmp_path / "run"), *TINY, "--pairs", "200", "--batch-tokens", "200"]
-    words += ["--minutes", "0.05", "--device", "cpu"]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    line = ""
-    while not line.startswith("Training."):
-        line = process.stdout.readline()
-    time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=300)
-    assert process.returncode == 0 and "the same command goes on" in said
-    steps = len(torch.load(tmp_path / "run" / "checkpoint.pt")["curve"]["losses"])
-    assert steps > 3
-    again = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, timeout=300)
-    assert again.returncode == 0, again.stderr
-    assert f"Going on from step {steps:,}" in again.stdout and "Finished" in again.stdout
+def test_ctrl_c_leaves_a_checkpoint_from_which_the_same_command_goes_on(tmp_path, capsys, monkeypatch):
+    step = Run._step
+
+    def interrupted(run, pairs):
+        signal.raise_signal(signal.SIGINT)
+        step(run, pairs)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Run, "_step", interrupted)
+        assert _train(tmp_path / "run", "--pairs", "60") == 0
+    assert "the same command goes on" in capsys.readouterr().out
+    assert len(torch.load(tmp_path / "run" / "checkpoint.pt")["curve"]["losses"]) == 1
+    assert _train(tmp_path / "run", "--pairs", "60") == 0
+    said = capsys.readouterr().out
+    assert "Going on from step 1" in said and "Finished" in said
 
 
 def test_a_checkpoint_of_another_plan_is_not_overwritten(run, capsys):
@@ -241,31 +243,28 @@ def test_a_mistake_is_one_sentence(words, sentence, capsys, tmp_path, monkeypatc
     assert sentence in said and said.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["train", "built-in", "--dropout", "1"], "'1' is not a number of at least 0 and less than 1"),
-        (["train", "built-in", "--rate", "nan"], "'nan' is not a number of at least 0"),
-        (["train", "built-in", "--minutes", "-1"], "'-1' is not a number of at least 0"),
-        (["train", "built-in", "--tokens", "-5"], "'-5' is not a whole number of at least 0"),
-        (["train", "built-in", "--warm-up", "0"], "'0' is not a whole number of at least 1"),
-        (["train", "built-in", "--layers", "two"], "'two' is not a whole number of at least 1"),
-        (["evaluate", "run", "--beam", "0"], "'0' is not a whole number of at least 1"),
-        (["translate", "run", "--length-penalty", "inf"], "'inf' is not a number of at least 0"),
-        (["--threads", "0", "evaluate", "run"], "'0' is not a whole number of at least 1"),
-    ],
-)
-def test_a_number_that_cannot_be_is_named_beside_its_option(words, sentence, capsys):
-    with pytest.raises(SystemExit) as ended:
-        command.main(words)
-    assert ended.value.code == 2 and sentence in capsys.readouterr().err
+def test_a_number_that_cannot_be_is_named_beside_its_option(capsys):
+    for words, allowed in (
+        ("train built-in --dropout 1", "a number of at least 0 and less than 1"),
+        ("train built-in --rate nan", "a number of at least 0"),
+        ("train built-in --minutes -1", "a number of at least 0"),
+        ("train built-in --tokens -5", "a whole number of at least 0"),
+        ("train built-in --warm-up 0", "a whole number of at least 1"),
+        ("train built-in --layers two", "a whole number of at least 1"),
+        ("evaluate run --beam 0", "a whole number of at least 1"),
+        ("translate run --length-penalty inf", "a number of at least 0"),
+        ("--threads 0 evaluate run", "a whole number of at least 1"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            command.main(words.split())
+        assert ended.value.code == 2 and f"is not {allowed}" in capsys.readouterr().err, words
 
 
-@pytest.mark.parametrize("option", ["--beam", "--alternatives"])
-def test_a_beam_wider_than_the_vocabulary_is_said_in_one_sentence(option, run, capsys):
-    assert command.main(["translate", str(run), "Ich esse.", option, "5000"]) == 2
-    said = capsys.readouterr().err
-    assert "as many as there are subwords" in said and said.count("\n") == 1
+def test_a_beam_wider_than_the_vocabulary_is_said_in_one_sentence(run, capsys):
+    for option in ("--beam", "--alternatives"):
+        assert command.main(["translate", str(run), "Ich esse.", option, "5000"]) == 2
+        said = capsys.readouterr().err
+        assert "as many as there are subwords" in said and said.count("\n") == 1
 
 
 def test_an_attention_map_of_no_sentence_is_not_drawn(run, tmp_path, monkeypatch):
@@ -316,35 +315,25 @@ def test_a_runs_checkpoint_in_place_of_its_folder_is_said_in_one_sentence(run, c
     assert f"name its folder, {run}." in said and said.count("\n") == 1
 
 
-def test_the_students_own_transformer_is_trained(tmp_path):
-    notebook = ROOT / "solutions" / "12_translator" / "12_translator.ipynb"
-    assert _train(tmp_path / "own", "--notebook", str(notebook), "--pairs", "60") == 0
-    assert load_lab_12(notebook).Transformer.__module__ == "own_12_translator"
-    assert command.main(["translate", str(tmp_path / "own"), "Ich esse.", "--notebook", str(notebook)]) == 0
-
-
-def test_without_the_fast_path_the_students_translate_does_it(tmp_path, monkeypatch, run, capsys):
+def test_the_students_own_transformer_is_trained_and_translates_without_the_fast_path_too(
+    tmp_path, run, capsys, monkeypatch
+):
     """As in lab 12's own bundle, which holds no fast path."""
     notebook = ROOT / "solutions" / "12_translator" / "12_translator.ipynb"
-    text = [
-        "translate",
-        str(run),
-        "The dog sleeps.",
-        "--to",
-        "de",
-        "--notebook",
-        str(notebook),
-        "--beam",
-        "2",
-    ]
-    assert command.main(text) == 0
+    own = ["--notebook", str(notebook)]
+    assert _train(tmp_path / "own", *own, "--pairs", "60") == 0
+    assert load_lab_12(notebook).Transformer.__module__ == "own_12_translator"
+    assert command.main(["translate", str(tmp_path / "own"), "Ich esse.", *own]) == 0
+    words = ["translate", str(run), "The dog sleeps.", "--to", "de", *own, "--beam", "2"]
+    capsys.readouterr()
+    assert command.main(words) == 0
     monkeypatch.setattr(lab_model, "FAST", "coursekit.provided.no_such_module")
-    assert command.main(text) == 0
+    assert command.main(words) == 0
     first, second = capsys.readouterr().out.splitlines()
     assert first == second
-    assert command.main([*text, "--alternatives", "3"]) == 2
+    assert command.main([*words, "--alternatives", "3"]) == 2
     assert "lab 12's translate returns one" in capsys.readouterr().err
-    assert _train(tmp_path / "slow", "--notebook", str(notebook), "--pairs", "40") == 0
+    assert _train(tmp_path / "slow", *own, "--pairs", "40") == 0
 
 
 def test_only_the_fast_path_goes_to_a_gpu_by_itself(monkeypatch):
