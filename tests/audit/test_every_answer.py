@@ -10,13 +10,15 @@ from types import SimpleNamespace
 
 import pytest
 from coursekit.checks import api
+from coursekit.notebook.verdict import Mark, Verdict
 
 from autograder.audit import public_checks
 from autograder.audit.hidden_tests import AnswerAudit, audit_question
 from autograder.audit.public_checks import audit_public
-from autograder.course.masters import all_labs
+from autograder.course.masters import all_labs, solution
 from autograder.course.policy_file import spec
 from autograder.testing import catalogue
+from tests.audit import one_pass, slips, styles
 from tests.audit.one_pass import faults, faults_of
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("answers")]
@@ -126,3 +128,30 @@ def test_a_misconception_that_keeps_more_than_half_needs_a_reason():
     assert _kept(2.5).startswith("it keeps more than half")
     assert _kept(4.0, "a reason does not help here") == "it passes every test"
     assert _kept(2.5, kind="alternative") == "test_zeros: the zeros"
+
+
+def test_a_slip_that_costs_nothing_is_named(monkeypatch):
+    right = slips.Slip(QUESTION, "right after all", solution(LAB)[QUESTION], "a little", True)
+    monkeypatch.setattr(one_pass, "slips_of", lambda *_: [right])
+    expected = "slip “right after all”: it keeps 100% of the points and should lose a little"
+    assert list(one_pass._slips(LAB, QUESTION)) == [expected]
+
+
+def test_a_style_that_loses_points_is_named(monkeypatch):
+    monkeypatch.setitem(styles.STYLES, "lists for arrays", lambda function: lambda N: [[0.0]])
+    found = list(one_pass._honest_variations(LAB, QUESTION))
+    assert found and all("lists for arrays" in fault for fault in found)
+
+
+def test_an_answer_that_a_hidden_test_sends_into_the_sandbox_is_named(monkeypatch):
+    monkeypatch.setattr(
+        one_pass, "run_question", lambda lab, question, student: student.scene("def normalise_rows(N): ...")
+    )
+    expected = ["a hidden test sends an answer to normalise_rows into the sandbox"]
+    assert list(one_pass._nothing_given_away(LAB, QUESTION)) == expected
+
+
+def test_a_card_that_blames_an_error_on_rubbish_is_named(monkeypatch):
+    blames = Verdict(QUESTION, (Mark("A check.", False, "your function raised KeyError"),))
+    monkeypatch.setattr(one_pass, "judge", lambda *_: blames)
+    assert len(list(one_pass._rubbish(LAB, QUESTION))) == len(one_pass.RUBBISH)
