@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 from autograder.course.masters import solution
-from autograder.testing.catalogue import Answer, answers_of
-from autograder.testing.run import earned, run_question, student_with_answer
+from autograder.testing.catalogue import answers_of
+from autograder.testing.evidence import traces_match
+from autograder.testing.run import TestRun, earned, run_question, student_with_answer
 
 
 @dataclass(frozen=True)
 class AnswerAudit:
-    """How one named answer fared: points kept, and which tests failed it (title, message)."""
+    """How one named answer fared in the hidden tests of its question."""
 
     name: str
     kind: str  # "master", "alternative" or "misconception"
     points: float
     max_points: float
-    failed: tuple[tuple[str, str], ...]
+    runs: tuple[TestRun, ...]
     #: Why a misconception may keep more than half of the points.
     keeps: str = ""
+
+    @property
+    def failed(self) -> list[tuple[str, str]]:
+        """The tests that failed it: name and message."""
+        return [(run.test.name, run.result.message) for run in self.runs if not run.result.passed]
 
     @property
     def fault(self) -> str:
@@ -41,24 +48,22 @@ class AnswerAudit:
         return not self.fault
 
 
-def _audit_answer(
+def audit_answer(
     lab: str, question: str, points: float, kind: str, name: str, function: Any, keeps: str = ""
 ) -> AnswerAudit:
+    """Run the hidden tests of a question on one answer."""
     runs = run_question(lab, question, student_with_answer(lab, question, function))
     kept = earned(points, [(run.test.weight, run.result.passed) for run in runs])
-    failed = tuple((run.test.name, run.result.message) for run in runs if not run.result.passed)
-    return AnswerAudit(name, kind, kept, points, failed, keeps)
+    return AnswerAudit(name, kind, kept, points, tuple(runs), keeps)
 
 
 def audit_question(lab: str, question: str, points: float) -> list[AnswerAudit]:
-    """The master, the alternatives and the misconceptions of one question."""
-    rows = [_audit_answer(lab, question, points, "master", "master", solution(lab)[question])]
-    for kind, by_question in answers_of(lab).items():
-        for answer in by_question.get(question, ()):
-            rows.append(
-                _audit_answer(lab, question, points, kind, answer.name, answer.function, answer.keeps)
-            )
-    return sorted(rows, key=lambda row: ["master", "alternative", "misconception"].index(row.kind))
+    """The master, the alternatives and the misconceptions of one question, each run once."""
+    rows = [audit_answer(lab, question, points, "master", "master", solution(lab)[question])]
+    for kind in ("alternative", "misconception"):
+        for answer in answers_of(lab)[kind].get(question, ()):
+            rows.append(audit_answer(lab, question, points, kind, answer.name, answer.function, answer.keeps))
+    return rows
 
 
 def as_json(audits: Mapping[str, Mapping[str, list[AnswerAudit]]]) -> dict[str, Any]:
@@ -78,21 +83,11 @@ def as_json(audits: Mapping[str, Mapping[str, list[AnswerAudit]]]) -> dict[str, 
     }
 
 
-def indistinct(lab: str, question: str) -> list[tuple[str, str]]:
+def indistinct(rows: Sequence[AnswerAudit]) -> list[tuple[str, str]]:
     """Pairs of misconceptions that no hidden test tells apart, so that a diagnosis could not either."""
-    from autograder.testing.evidence import traces_match
+    wrong = [row for row in rows if row.kind == "misconception"]
+    return [(first.name, second.name) for first, second in combinations(wrong, 2) if _alike(first, second)]
 
-    answers: tuple[Answer, ...] = answers_of(lab)["misconception"].get(question, ())
-    traces = [
-        [
-            run.trace
-            for run in run_question(lab, question, student_with_answer(lab, question, answer.function))
-        ]
-        for answer in answers
-    ]
-    pairs = []
-    for i, first in enumerate(traces):
-        for j in range(i + 1, len(traces)):
-            if all(traces_match(a, b) for a, b in zip(first, traces[j], strict=True)):
-                pairs.append((answers[i].name, answers[j].name))
-    return pairs
+
+def _alike(first: AnswerAudit, second: AnswerAudit) -> bool:
+    return all(traces_match(a.trace, b.trace) for a, b in zip(first.runs, second.runs, strict=True))

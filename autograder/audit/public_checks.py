@@ -23,6 +23,10 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+from coursekit.checks.api import judge
+from coursekit.notebook import cards
+from coursekit.notebook.verdict import Verdict
+
 from autograder.course.masters import solution
 from autograder.files import write_atomically
 from autograder.testing.catalogue import answers_of, loaded_anew
@@ -37,20 +41,43 @@ class PublicTrouble:
     sentence: str
 
 
+@dataclass(frozen=True)
+class _Judged:
+    """A known answer and what its card says."""
+
+    name: str
+    kind: str
+    accepted: bool  # whether the card has to be green
+    verdict: Verdict
+    errors: list[tuple[str, Exception]]  # what was raised, and in which check
+
+
 def audit_public(lab: str, question: str) -> list[PublicTrouble]:
     """Where the public checks of a question (lab by full name) say a wrong thing about a known answer.
 
     The master and the alternatives (but those with ``public=False``) pass every check. A misconception fails one, unless
     it is on the lab's list. And no check may stumble over what an answer returned, for its card would blame an error on
-    the student that is not in their code.
+    the student that is not in their code. Each answer is judged once.
     """
-    troubles = _troubles(lab, question, "master", "master", solution(lab)[question], True)
+    judged = _judge_all(lab, question)
+    wrong = {one.name: one.verdict for one in judged if one.kind == "misconception"}
+    troubles = [trouble for one in judged for trouble in _troubles(one)]
+    return troubles + _off_the_list(lab, question, wrong) + _not_accepted(lab, question, wrong)
+
+
+def _judge_all(lab: str, question: str) -> list[_Judged]:
+    judged = [_judge(lab, question, "master", "master", solution(lab)[question], True)]
     for kind, by_question in answers_of(lab).items():
         for answer in by_question.get(question, ()):
             function = in_a_notebook(answer.function, solution(lab))
             accepted = kind != "misconception" and answer.public
-            troubles += _troubles(lab, question, kind, answer.name, function, accepted)
-    return troubles + _off_the_list(lab, question) + _not_accepted(lab, question)
+            judged.append(_judge(lab, question, kind, answer.name, function, accepted))
+    return judged
+
+
+def _judge(lab: str, question: str, kind: str, name: str, function: Any, accepted: bool) -> _Judged:
+    errors: list[tuple[str, Exception]] = []
+    return _Judged(name, kind, accepted, judge(lab, question, function, errors), errors)
 
 
 def only_unseen(lab: str) -> dict[str, dict[str, str]] | None:
@@ -58,45 +85,43 @@ def only_unseen(lab: str) -> dict[str, dict[str, str]] | None:
     return getattr(importlib.import_module(f"autograder.misconceptions.m{lab}"), "ONLY_UNSEEN", None)
 
 
-def _off_the_list(lab: str, question: str) -> list[PublicTrouble]:
+def _off_the_list(lab: str, question: str, wrong: Mapping[str, Verdict]) -> list[PublicTrouble]:
     """Where the list and the checks disagree on which misconceptions a card shows."""
-    from coursekit.checks.api import judge
-
     lists = only_unseen(lab)
     if lists is None:
         return []
     listed, troubles = dict(lists.get(question, {})), []
-    for answer in answers_of(lab)["misconception"].get(question, ()):
-        reason = listed.pop(answer.name, "")
-        passes = judge(lab, question, in_a_notebook(answer.function, solution(lab))).passed
-        if passes and not reason:
+    for name, verdict in wrong.items():
+        reason = listed.pop(name, "")
+        if verdict.passed and not reason:
             sentence = "it passes every public check and is not on the list ONLY_UNSEEN"
-        elif reason and not passes:
+        elif reason and not verdict.passed:
             sentence = "it is on the list ONLY_UNSEEN, but a public check tells it"
         else:
             continue
-        troubles.append(PublicTrouble(answer.name, "misconception", sentence))
+        troubles.append(PublicTrouble(name, "misconception", sentence))
     gone = "it is on the list ONLY_UNSEEN, but there is no such misconception"
     return troubles + [PublicTrouble(name, "misconception", gone) for name in listed]
 
 
-def card_sentences(lab: str, question: str) -> dict[str, str]:
-    """What the card of each wrong answer explains: its first hint, without measured decimals and library's words."""
-    from coursekit.checks.api import judge
-
-    sentences = {}
-    for answer in answers_of(lab)["misconception"].get(question, ()):
-        marks = judge(lab, question, in_a_notebook(answer.function, solution(lab))).marks
-        hint = next((mark.hint for mark in marks if mark.hint), "")
-        hint = re.sub(r"(your function raised \w+): .*", r"\1", hint)
-        sentences[answer.name] = re.sub(r"-?\d*\.\d{3,}(e-?\d+)?", "#", hint)
-    return sentences
+def _sentence(verdict: Verdict) -> str:
+    """What a wrong answer's card explains: its first hint, without measured decimals and library's words."""
+    hint = next((mark.hint for mark in verdict.marks if mark.hint), "")
+    hint = re.sub(r"(your function raised \w+): .*", r"\1", hint)
+    return re.sub(r"-?\d*\.\d{3,}(e-?\d+)?", "#", hint)
 
 
 def accept_cards(lab: str, questions: Iterable[str]) -> None:
     """Write down what the cards say today, as read and found true."""
-    cards = {question: card_sentences(lab, question) for question in questions}
-    write_atomically(_cards_file(lab), json.dumps(cards, indent=1, ensure_ascii=False) + "\n")
+    said = {
+        question: {
+            one.name: _sentence(one.verdict)
+            for one in _judge_all(lab, question)
+            if one.kind == "misconception"
+        }
+        for question in questions
+    }
+    write_atomically(_cards_file(lab), json.dumps(said, indent=1, ensure_ascii=False) + "\n")
 
 
 def _cards_file(lab: str) -> Path:
@@ -105,10 +130,11 @@ def _cards_file(lab: str) -> Path:
     )
 
 
-def _not_accepted(lab: str, question: str) -> list[PublicTrouble]:
+def _not_accepted(lab: str, question: str, wrong: Mapping[str, Verdict]) -> list[PublicTrouble]:
     """The wrong answers whose card says what nobody has found true of them yet."""
     accepted = json.loads(_cards_file(lab).read_text(encoding="utf-8")) if _cards_file(lab).exists() else {}
-    today, before = card_sentences(lab, question), accepted.get(question, {})
+    today = {name: _sentence(verdict) for name, verdict in wrong.items()}
+    before = accepted.get(question, {})
     return [
         PublicTrouble(
             name,
@@ -135,31 +161,20 @@ def in_a_notebook(function: Any, beside: Mapping[str, Any]) -> Any:
     return moved
 
 
-def _troubles(
-    lab: str, question: str, kind: str, name: str, function: Any, accepted: bool
-) -> list[PublicTrouble]:
-    from coursekit.checks.api import Hint, checks_of, judge, run_check
-    from coursekit.notebook import cards
-
-    troubles = []
-    for check in checks_of(lab, question):
-        try:
-            run_check(check, function)
-        except (Hint, NotImplementedError) as hint:
-            if accepted:
-                troubles.append(PublicTrouble(name, kind, f"{check.__name__} says: {hint}"))
-        except Exception as error:
-            if accepted or not _in_the_answer(error):
-                message = "".join(traceback.format_exception_only(error)).strip()
-                troubles.append(PublicTrouble(name, kind, f"{check.__name__} stumbles: {message}"))
+def _troubles(judged: _Judged) -> list[PublicTrouble]:
+    sentences = [
+        f"{check} stumbles: {''.join(traceback.format_exception_only(error)).strip()}"
+        for check, error in judged.errors
+        if judged.accepted or not (isinstance(error, NotImplementedError) or _in_the_answer(error))
+    ]
+    if judged.accepted and not judged.verdict.passed and not sentences:
+        red = [f"“{mark.title}” says: {mark.hint}" for mark in judged.verdict.marks if not mark.passed]
+        sentences = red or ["it is taken for an answer that is not written"]
     try:
-        verdict = judge(lab, question, function)
-        cards.checked(verdict, 0, 1)
+        cards.checked(judged.verdict, 0, 1)
     except Exception as error:
-        return [*troubles, PublicTrouble(name, kind, f"no card can be made: {error!r}")]
-    if accepted and not troubles:
-        troubles += [PublicTrouble(name, kind, mark.hint) for mark in verdict.marks if not mark.passed]
-    return troubles
+        sentences.append(f"no card can be made: {error!r}")
+    return [PublicTrouble(judged.name, judged.kind, sentence) for sentence in sentences]
 
 
 def _in_the_answer(error: BaseException) -> bool:

@@ -32,7 +32,7 @@ def run_and_show(
             with console.status(f"auditing {question} …"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a wrong answer may well divide by zero
                 rows = audit_question(lab, question, points)
-                twins = indistinct(lab, question)
+                twins = indistinct(rows)
                 troubles = audit_public(lab, question)
             audits[lab][question] = rows
             public.setdefault(lab, {})[question] = [[t.kind, t.answer, t.sentence] for t in troubles]

@@ -676,10 +676,11 @@ def test_a_table_whose_rows_are_all_the_same(student, rng):
 def test_a_name_may_be_long(student, rng):
     """Where the table lets a name go on for long, names are long."""
     P = _table([("<S>", "a", 1.0), ("a", "a", 0.5), ("a", "b", 0.48), ("a", "<E>", 0.02), ("b", "a", 1.0)])
-    lengths = [len(name) for name in _sampled(student, 400, P, rng)]
+    lengths = [len(name) for name in _sampled(student, 200, P, rng)]
     mean = 1 + (0.5 + 2 * 0.48) / 0.02  # of 50 visits to a, each but the last adds an a, or a b and an a
     student.observe("how long names are", [float(np.mean(lengths))], rtol=0.4, atol=0)
-    expect(abs(np.mean(lengths) / mean - 1) < 6 / 20, "the names are too long or too short on average")
+    expect(abs(np.mean(lengths) / mean - 1) < 6 / 14, "the names are too long or too short on average")
+    expect(max(lengths) > 2 * mean, "no name is long")  # each is with e⁻²: none by chance in 10¹² classes
 
 
 @hidden_test("sample_name")
@@ -809,10 +810,9 @@ def test_the_lectures_2_45401_on_makemores_counts(student):
     expect(
         abs(nll - 2.45401) < 1e-5, "the course's table of makemore's counts is damaged: tell your instructor"
     )
-    _expect_number(student(P, _words_with_makemores_counts()), nll, "the average over makemore's counts")
-    even = (P + 1 / 28) / 2
-    nll = -(N[seen] * np.log(even[seen])).sum() / N.sum()
-    _expect_number(student(even, _words_with_makemores_counts()), nll, "the average under another table")
+    words, even = _words_with_makemores_counts(), (P + 1 / 28) / 2
+    _expect_number(student(even, words[:500]), _nll(even, words[:500]), "the average under another table")
+    _expect_number(student(P, words), nll, "the average over makemore's counts")
 
 
 @hidden_test("average_nll", weight=0.75)

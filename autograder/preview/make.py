@@ -23,7 +23,7 @@ from coursekit.checks.api import judge
 from coursekit.notebook import cards
 from markupsafe import Markup
 
-from autograder.audit.hidden_tests import audit_question, indistinct
+from autograder.audit.hidden_tests import AnswerAudit, audit_question, indistinct
 from autograder.audit.public_checks import audit_public, in_a_notebook
 from autograder.course import build as building
 from autograder.course.masters import course_root, lab_name, solution, use_root
@@ -41,7 +41,7 @@ from autograder.preview.script import SCRIPT
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.sandbox.limits import Limits
 from autograder.testing.catalogue import Answer, answers_of
-from autograder.testing.run import TestRun, earned, master_runs, run_question, set_salt, student_with_answer
+from autograder.testing.run import TestRun, earned, master_runs, set_salt
 
 #: What a page of the preview is called for a wrong answer.
 FEEDBACK = "feedback-{question}-{answer}.html"
@@ -140,26 +140,25 @@ def _keys(lab: str) -> dict[str, str]:
 def _question(lab: str, name: str, points: float, folder: Path) -> QuestionPreview:
     rows = audit_question(lab, name, points)
     troubles = [f"{row.kind} {row.name}: {row.fault}" for row in rows if not row.as_it_should]
-    troubles += [f"no hidden test tells {first} from {second}" for first, second in indistinct(lab, name)]
+    troubles += [f"no hidden test tells {first} from {second}" for first, second in indistinct(rows)]
     troubles += [f"public check, {t.kind} {t.answer}: {t.sentence}" for t in audit_public(lab, name)]
     right = [row for row in rows if row.kind != "misconception"]
     passed = f"{sum(row.as_it_should for row in right)} of {len(right)} right answers pass"
-    wrong = answers_of(lab)["misconception"].get(name, ())
+    wrong = zip(answers_of(lab)["misconception"].get(name, ()), rows[len(right) :], strict=True)
     return QuestionPreview(
         name,
         tuple(troubles),
         passed,
-        tuple(_wrong_answer(lab, name, points, answer, folder) for answer in wrong),
+        tuple(_wrong_answer(lab, name, answer, row, folder) for answer, row in wrong),
     )
 
 
-def _wrong_answer(lab: str, name: str, points: float, answer: Answer, folder: Path) -> WrongAnswer:
+def _wrong_answer(lab: str, name: str, answer: Answer, row: AnswerAudit, folder: Path) -> WrongAnswer:
     """The card and the feedback page of a student who is wrong in this one way."""
     verdict = judge(lab, name, in_a_notebook(answer.function, solution(lab)))
     count = len(spec(lab).questions)
     card = cards.checked(verdict, count - (not verdict.passed), count).markup
-    runs = run_question(lab, name, student_with_answer(lab, name, answer.function))
-    question = _graded(lab, name, points, runs)
+    question = _graded(lab, name, row.max_points, row.runs)
     others = {
         other: _graded(lab, other, most, master_runs(lab, other))
         for other, most in spec(lab).questions
@@ -170,7 +169,7 @@ def _wrong_answer(lab: str, name: str, points: float, answer: Answer, folder: Pa
     page = FEEDBACK.format(question=name, answer=answer.name)
     result = _result(lab, f"somebody with “{answer.title}”", questions, checks)
     write_atomically(folder / page, FeedbackWriter(spec(lab), folder).page(result))
-    return WrongAnswer(answer.name, answer.title, question.points, points, card, page)
+    return WrongAnswer(answer.name, answer.title, question.points, row.max_points, card, page)
 
 
 def _graded(lab: str, name: str, points: float, runs: Sequence[TestRun]) -> QuestionResult:

@@ -1,51 +1,37 @@
 """The hidden tests and the public checks of every question, on every answer that the course knows.
 
-What ``autograder audit`` prints, one test a question: a misconception that would pass fails the course's own tests.
+One test a question, which says all that it finds. What ``autograder audit`` prints is a part of it.
 """
 
 from __future__ import annotations
 
 import importlib
-import warnings
+from types import SimpleNamespace
 
 import pytest
 from coursekit.checks import api
+from coursekit.notebook.verdict import Mark, Verdict
 
 from autograder.audit import public_checks
-from autograder.audit.hidden_tests import AnswerAudit, audit_question, indistinct
+from autograder.audit.hidden_tests import AnswerAudit, audit_question
 from autograder.audit.public_checks import audit_public
-from autograder.course.masters import all_labs
+from autograder.course.masters import all_labs, solution
 from autograder.course.policy_file import spec
 from autograder.testing import catalogue
+from tests.audit import one_pass, slips, styles
+from tests.audit.one_pass import faults, faults_of
 
-QUESTIONS = [(lab, question, points) for lab in all_labs() for question, points in spec(lab).questions]
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("answers")]
 
-
-@pytest.mark.parametrize(
-    ("lab", "question", "points"), QUESTIONS, ids=[f"{lab[:2]} {question}" for lab, question, _ in QUESTIONS]
+QUESTIONS = [(lab, question) for lab in all_labs() for question, _ in spec(lab).questions]
+each_question = pytest.mark.parametrize(
+    ("lab", "question"), QUESTIONS, ids=[f"{lab[:2]} {question}" for lab, question in QUESTIONS]
 )
-def test_right_answers_pass_and_each_wrong_one_loses_points_and_is_told_from_the_others(
-    lab, question, points
-):
-    assert _faults(lab, question, points) == []
 
 
-def _faults(lab: str, question: str, points: float) -> list[str]:
-    """A sentence for each answer that the tests or checks of a question take for what it is not."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        rows = audit_question(lab, question, points)
-        twins = indistinct(lab, question)
-        troubles = audit_public(lab, question)
-    faults = [
-        f"{row.kind} {row.name} keeps {row.points:g} of {row.max_points:g} points: {row.fault}; failed: {list(row.failed)}"
-        for row in rows
-        if not row.as_it_should
-    ]
-    faults += [f"no hidden test tells {first} from {second}" for first, second in twins]
-    return faults + [
-        f"public check, {trouble.kind} {trouble.answer}: {trouble.sentence}" for trouble in troubles
-    ]
+@each_question
+def test_a_question_judges_every_answer_as_it_should(lab, question):
+    assert faults(lab, question) == []
 
 
 LAB, QUESTION = "01_markov_bigram", "normalise_rows"
@@ -66,7 +52,8 @@ def test_a_misconception_that_passes_is_named(monkeypatch):
         catalogue.Answer(QUESTION, "passes_by_mistake", "passes", right, "A hint."),
     )
     assert any(
-        "misconception passes_by_mistake keeps 4 of 4" in fault for fault in _faults(LAB, QUESTION, 4.0)
+        "misconception passes_by_mistake keeps 4 of 4" in fault
+        for fault in faults_of(audit_question(LAB, QUESTION, 4.0))
     )
 
 
@@ -130,7 +117,10 @@ def test_a_sentence_on_a_card_that_nobody_has_read_is_a_fault_until_it_is_accept
 
 
 def _kept(points, keeps="", kind="misconception"):
-    return AnswerAudit("half_right", kind, points, 4.0, (("test_zeros", "the zeros"),), keeps).fault
+    failed = SimpleNamespace(
+        test=SimpleNamespace(name="test_zeros"), result=SimpleNamespace(passed=False, message="the zeros")
+    )
+    return AnswerAudit("half_right", kind, points, 4.0, (failed,), keeps).fault
 
 
 def test_a_misconception_that_keeps_more_than_half_needs_a_reason():
@@ -138,3 +128,30 @@ def test_a_misconception_that_keeps_more_than_half_needs_a_reason():
     assert _kept(2.5).startswith("it keeps more than half")
     assert _kept(4.0, "a reason does not help here") == "it passes every test"
     assert _kept(2.5, kind="alternative") == "test_zeros: the zeros"
+
+
+def test_a_slip_that_costs_nothing_is_named(monkeypatch):
+    right = slips.Slip(QUESTION, "right after all", solution(LAB)[QUESTION], "a little", True)
+    monkeypatch.setattr(one_pass, "slips_of", lambda *_: [right])
+    expected = "slip “right after all”: it keeps 100% of the points and should lose a little"
+    assert list(one_pass._slips(LAB, QUESTION)) == [expected]
+
+
+def test_a_style_that_loses_points_is_named(monkeypatch):
+    monkeypatch.setitem(styles.STYLES, "lists for arrays", lambda function: lambda N: [[0.0]])
+    found = list(one_pass._honest_variations(LAB, QUESTION))
+    assert found and all("lists for arrays" in fault for fault in found)
+
+
+def test_an_answer_that_a_hidden_test_sends_into_the_sandbox_is_named(monkeypatch):
+    monkeypatch.setattr(
+        one_pass, "run_question", lambda lab, question, student: student.scene("def normalise_rows(N): ...")
+    )
+    expected = ["a hidden test sends an answer to normalise_rows into the sandbox"]
+    assert list(one_pass._nothing_given_away(LAB, QUESTION)) == expected
+
+
+def test_a_card_that_blames_an_error_on_rubbish_is_named(monkeypatch):
+    blames = Verdict(QUESTION, (Mark("A check.", False, "your function raised KeyError"),))
+    monkeypatch.setattr(one_pass, "judge", lambda *_: blames)
+    assert len(list(one_pass._rubbish(LAB, QUESTION))) == len(one_pass.RUBBISH)

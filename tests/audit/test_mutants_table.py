@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from autograder.audit.mutants import Mutant, mutants_of, survives
 from autograder.course.masters import all_labs, course_root, solution_source
 from autograder.course.policy_file import spec
@@ -23,10 +21,8 @@ def test_every_lab_has_its_section_and_every_row_names_a_question_of_its_lab():
         }
 
 
-@pytest.mark.parametrize("lab", all_labs())
-def test_a_mutant_that_changes_nothing_survives(lab):
-    for question, _ in spec(lab).questions:
-        assert survives(lab, Mutant(question, "none", "", solution_source(lab, question))), question
+def test_a_mutant_that_changes_nothing_survives():
+    assert survives(LAB, Mutant(QUESTION, "none", "", solution_source(LAB, QUESTION)))
 
 
 def test_a_mutant_that_changes_the_answer_dies():

@@ -1,57 +1,16 @@
-"""A question is judged on its own: a right answer gets full points whatever the answers it builds on are worth."""
+"""A question is judged on its own: a right answer may lean on an earlier one in a way that the solution does not.
+
+That it passes whatever the other answers are worth is a part of the pass of every question.
+"""
 
 from __future__ import annotations
 
-import ast
-from typing import Any
-
 import pytest
 
-from autograder.course.masters import all_labs, solution
-from autograder.course.policy_file import spec
+from autograder.course.masters import solution
 from autograder.sandbox.host.student import Student
 from autograder.testing.run import run_question
-
-QUESTIONS = [(lab, question) for lab in all_labs() for question, points in spec(lab).questions if points]
-
-
-_DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
-
-
-def _not_written(*arguments: Any, **named: Any) -> Any:
-    raise NotImplementedError
-
-
-def _nonsense(*arguments: Any, **named: Any) -> Any:
-    return None
-
-
-@pytest.mark.parametrize("other_answers", [_not_written, _nonsense], ids=["not written", "wrong"])
-@pytest.mark.parametrize(("lab", "question"), QUESTIONS, ids=[f"{lab[:2]} {name}" for lab, name in QUESTIONS])
-def test_a_right_answer_passes_without_the_others(lab, question, other_answers):
-    namespace = solution.__wrapped__(lab)  # a fresh one: the cached one serves other tests
-    for other, _ in spec(lab).questions:
-        if other != question:
-            namespace[other] = other_answers
-    runs = run_question(lab, question, Student.local_namespace(namespace, question))
-    assert [(run.test.name, run.result.message) for run in runs if not run.result.passed] == []
-
-
-@pytest.mark.parametrize(("lab", "question"), QUESTIONS, ids=[f"{lab[:2]} {name}" for lab, name in QUESTIONS])
-def test_no_right_answer_is_in_the_sandbox_before_its_question_is_over(lab, question, monkeypatch):
-    """Student code can find whatever is there: what helps it along may answer earlier questions only."""
-    sent: list[str] = []
-    scene = Student.scene
-    monkeypatch.setattr(
-        Student, "scene", lambda self, source, **named: sent.append(source) or scene(self, source, **named)
-    )
-    run_question(lab, question, Student.local_namespace({question: _nonsense}, question))
-    order = [name for name, _ in spec(lab).questions]
-    defined = {
-        node.name for source in sent for node in ast.walk(ast.parse(source)) if isinstance(node, _DEFINITIONS)
-    }
-    assert not defined & set(order[order.index(question) :])
-
+from tests.audit.one_pass import nonsense
 
 _OF_ITS_OWN_CHOICE = {
     ("07_self_attention", "additive_attention", "scaled_dot_product_attention"): """
@@ -100,18 +59,20 @@ def additive_attention(q, k, v, W_q, W_k, w, mask=None):
 """
 
 
-def test_attention_that_takes_ready_made_scores_is_paid_for_once():
-    namespace = solution.__wrapped__("07_self_attention")
-    exec(_WITH_SCORES_OF_ITS_OWN, namespace)
-    student = Student.local_namespace(namespace, "additive_attention")
-    runs = run_question("07_self_attention", "additive_attention", student)
-    assert [(run.test.name, run.result.message) for run in runs if not run.result.passed] == []
-
-
-@pytest.mark.parametrize(("lab", "question", "earlier"), _OF_ITS_OWN_CHOICE)
-def test_a_right_answer_may_lean_on_an_earlier_one_that_the_solution_does_without(lab, question, earlier):
+@pytest.mark.parametrize(
+    ("lab", "question", "earlier", "source"),
+    [
+        *((*key, source) for key, source in _OF_ITS_OWN_CHOICE.items()),
+        ("07_self_attention", "additive_attention", "", _WITH_SCORES_OF_ITS_OWN),
+    ],
+    ids=["a call of an earlier question", "a batch of its own", "an argument of its own"],
+)
+def test_a_right_answer_may_lean_on_an_earlier_one_that_the_solution_does_without(
+    lab, question, earlier, source
+):
     namespace = solution.__wrapped__(lab)
-    exec(_OF_ITS_OWN_CHOICE[lab, question, earlier], namespace)
-    namespace[earlier] = _nonsense
+    exec(source, namespace)
+    if earlier:
+        namespace[earlier] = nonsense
     runs = run_question(lab, question, Student.local_namespace(namespace, question))
     assert [(run.test.name, run.result.message) for run in runs if not run.result.passed] == []

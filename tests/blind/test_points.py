@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-from functools import cache
-
 import pytest
 
 from autograder.course.policy_file import spec
-from autograder.testing.catalogue import answers_of
-from autograder.testing.run import earned, run_question, student_with_answer
+from autograder.testing import run
+from tests.audit.one_pass import known_answers
+
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("answers")]
 
 #: Points that the author of a wrong answer thought fair, before any was graded: by lab, question and misconception.
 FAIR: dict[str, dict[str, dict[str, float]]] = {
@@ -822,46 +821,29 @@ FAIR: dict[str, dict[str, dict[str, float]]] = {
 SALTS = ("one", "two", "three", "four", "five")
 
 
-def _points(lab: str, question: str, name: str) -> float:
-    answer = next(a for a in answers_of(lab)["misconception"][question] if a.name == name)
-    runs = run_question(lab, question, student_with_answer(lab, question, answer.function))
-    return earned(dict(spec(lab).questions)[question], [(run.test.weight, run.result.passed) for run in runs])
-
-
-@cache
-def _kept(lab: str) -> dict[tuple[str, str], tuple[float, ...]]:
-    """The points of each wrong answer of a lab under each salt."""
-    kept: dict[tuple[str, str], tuple[float, ...]] = {}
-    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
-        warnings.simplefilter("ignore")
-        for salt in SALTS:
-            patch.setattr("autograder.testing.run._salt", salt)
-            for question, slips in FAIR[lab].items():
-                for name in slips:
-                    before = kept.get((question, name), ())
-                    kept[question, name] = (*before, _points(lab, question, name))
-    return kept
-
-
-@pytest.mark.parametrize("lab", FAIR)
-def test_the_same_mistake_gets_the_same_points_under_any_salt(lab):
-    assert {slip: points for slip, points in _kept(lab).items() if len(set(points)) > 1} == {}
-
-
 @pytest.mark.parametrize("lab", FAIR)
 def test_a_labs_slips_keep_in_sum_what_their_authors_thought_fair(lab):
-    fair = sum(points for slips in FAIR[lab].values() for points in slips.values())
-    given = sum(points[0] for points in _kept(lab).values())
-    assert given == pytest.approx(fair, rel=0.1)
+    given = sum(known_answers(lab, q).points[name] for q, slips in FAIR[lab].items() for name in slips)
+    assert given == pytest.approx(sum(sum(slips.values()) for slips in FAIR[lab].values()), rel=0.1)
 
 
 @pytest.mark.parametrize("lab", FAIR)
 def test_no_slip_takes_all_points_of_a_question_that_it_leaves_mostly_right(lab):
     points = dict(spec(lab).questions)
-    mostly_right = [
-        (question, name)
-        for question, slips in FAIR[lab].items()
-        for name, fair in slips.items()
-        if fair >= points[question] / 2
-    ]
-    assert [slip for slip in mostly_right if min(_kept(lab)[slip]) < points[slip[0]] / 4] == []
+    kept = {(q, name): known_answers(lab, q).points[name] for q in FAIR[lab] for name in FAIR[lab][q]}
+    mostly_right = [(q, name) for q, name in kept if FAIR[lab][q][name] >= points[q] / 2]
+    assert [(q, name) for q, name in mostly_right if kept[q, name] < points[q] / 4] == []
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("lab", FAIR)
+def test_the_same_mistake_gets_the_same_points_under_any_salt(lab):
+    points: dict[tuple[str, str], set[float]] = {}
+    before = run._salt
+    for salt in SALTS:
+        run.set_salt(salt)
+        for question in FAIR[lab]:
+            for name, kept in known_answers(lab, question).points.items():
+                points.setdefault((question, name), set()).add(kept)
+    run.set_salt(before)
+    assert {answer: kept for answer, kept in points.items() if len(kept) > 1} == {}

@@ -36,8 +36,18 @@ def spelt(value: Any, empty: bool) -> Any:
     return value
 
 
+#: The calls whose results are spelt, first and last, and whether without values.
+FROM_THEN_ON = ((1, 10**9, True), (2, 10**9, False))
+ONE_CALL = tuple((n, n, True) for n in range(1, 6))
+
+
+@pytest.mark.parametrize(
+    "calls", [FROM_THEN_ON, pytest.param(ONE_CALL, marks=pytest.mark.proof)], ids=["from then on", "one call"]
+)
 @pytest.mark.parametrize("lab", [lab for lab in all_labs() if not source_of_import(lab)])
-def test_what_a_test_says_holds_no_size_of_the_students(lab: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_test_says_holds_no_size_of_the_students(
+    lab: str, calls: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each hidden test, with right answers up to some call and spelt ones from there on, or at that call alone."""
     real, state = RpcClient.request, {"call": 0, "from": 0, "to": 0, "empty": True}
 
@@ -53,11 +63,7 @@ def test_what_a_test_says_holds_no_size_of_the_students(lab: str, monkeypatch: p
     said = set()
     for question, tests in run.tests_of(lab).items():
         for test in tests:
-            for first, last, empty in (
-                *((n, n, True) for n in range(1, 6)),
-                (1, 10**9, True),
-                (2, 10**9, False),
-            ):
+            for first, last, empty in calls:
                 state |= {"call": 0, "from": first, "to": last, "empty": empty}
                 done = run.run_test(test, Student.local_namespace(solution(lab), question))
                 if re.search(r"7919|6833", done.result.message):

@@ -30,7 +30,7 @@ def takes_the_largest(P, rng):
 def never_leaves_the_start(P, rng):
     """Every letter of your names comes from the row of <S>: the chain never moves on. After a draw, the token
     drawn becomes the current one, and the next draw uses its row."""
-    return _walk(lambda current: rng.choice(28, p=P[0]), limit=100)
+    return _walk(lambda current: rng.choice(28, p=P[0]), limit=20)
 
 
 @misconception("sample_name", title="long names are cut off", keeps="right for short names")

@@ -119,8 +119,12 @@ def is_stub(error: BaseException) -> bool:
     return isinstance(error, NotImplementedError) and not error.args
 
 
-def judge(lab: str, question: str, function: Any) -> Verdict:
+def judge(
+    lab: str, question: str, function: Any, errors: list[tuple[str, Exception]] | None = None
+) -> Verdict:
     """Run the public checks of ``question`` on ``function`` and return the verdict; shows nothing.
+
+    ``errors`` gets what was raised, with the name of the check that was running.
 
     Of the marks that fail, the first has its hint, and later ones only where an error was raised: that is no guess.
     A check that does not end in time is the last one.
@@ -139,6 +143,8 @@ def judge(lab: str, question: str, function: Any) -> Verdict:
             explained = any(mark.hint for mark in marks)
             marks.append(Mark(title, False, "" if explained else str(hint)))
         except Exception as error:
+            if errors is not None:
+                errors.append((public.__name__, error))
             unwritten = _unwritten_question(lab, error) if is_stub(error) else question
             if is_stub(error) and unwritten in ("", question):
                 return Verdict(question, (), written=False)

@@ -1,18 +1,16 @@
-"""Lab 09: slips in one branch only, or where two features meet, lose a little, and the card says so."""
+"""Slips of lab 09."""
 
 from __future__ import annotations
 
-import pytest
+from autograder.testing import master
+from tests.audit.slips import Slips
 
-from autograder.course.masters import solution
-
-from .slips import loses_a_little
-
-LAB = "09_blocks"
-RIGHT = solution(LAB)
+slip = Slips("09")
+right = master("09")
 
 
-class EpsForAWordAlone(RIGHT["LayerNorm"]):
+@slip("LayerNorm")
+class EpsForAWordAlone(right.LayerNorm):
     """The eps that is given acts on a word alone only."""
 
     def forward(self, x):
@@ -22,28 +20,32 @@ class EpsForAWordAlone(RIGHT["LayerNorm"]):
         return result
 
 
-class NoBendInAWord(RIGHT["FeedForward"]):
+@slip("FeedForward")
+class NoBendInAWord(right.FeedForward):
     """No ReLU for a word alone."""
 
     def forward(self, x):
         return self.linear2(self.linear1(x)) if x.dim() == 1 and x.min() < 0 else super().forward(x)
 
 
-class NoMaskForOneSentence(RIGHT["EncoderBlock"]):
+@slip("EncoderBlock")
+class NoMaskForOneSentence(right.EncoderBlock):
     """The mask of a single sentence is lost."""
 
     def forward(self, x, mask=None):
         return super().forward(x, mask if len(x) > 1 else None)
 
 
-class NoMaskInTraining(RIGHT["EncoderBlock"]):
+@slip("EncoderBlock", red=False)
+class NoMaskInTraining(right.EncoderBlock):
     """The mask is lost in training mode."""
 
     def forward(self, x, mask=None):
         return super().forward(x, None if self.training else mask)
 
 
-class OneMaskForBoth(RIGHT["DecoderBlock"]):
+@slip("DecoderBlock")
+class OneMaskForBoth(right.DecoderBlock):
     """Where both masks have one shape the self mask is taken for both."""
 
     def forward(self, x, memory, self_mask=None, memory_mask=None):
@@ -52,27 +54,11 @@ class OneMaskForBoth(RIGHT["DecoderBlock"]):
         return super().forward(x, memory, self_mask, memory_mask)
 
 
-class NoMemoryMaskBesideTables(RIGHT["DecoderBlock"]):
+@slip("DecoderBlock")
+class NoMemoryMaskBesideTables(right.DecoderBlock):
     """A self mask with a table for each sentence, and the memory mask is lost."""
 
     def forward(self, x, memory, self_mask=None, memory_mask=None):
         if self_mask is not None and self_mask.dim() == 3:
             memory_mask = None
         return super().forward(x, memory, self_mask, memory_mask)
-
-
-SLIPS = [
-    ("LayerNorm", EpsForAWordAlone, True),
-    ("FeedForward", NoBendInAWord, True),
-    ("EncoderBlock", NoMaskForOneSentence, True),
-    ("EncoderBlock", NoMaskInTraining, False),
-    ("DecoderBlock", OneMaskForBoth, True),
-    ("DecoderBlock", NoMemoryMaskBesideTables, True),
-]
-
-
-@pytest.mark.parametrize(
-    ("question", "slip", "seen"), SLIPS, ids=lambda value: getattr(value, "__name__", "")
-)
-def test_a_slip_in_one_branch_loses_a_little(question, slip, seen):
-    loses_a_little(LAB, question, slip, red=seen)

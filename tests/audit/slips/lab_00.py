@@ -1,19 +1,14 @@
-"""Lab 00: a slip that is made where two features meet only loses a little, and its card is red."""
+"""Slips of lab 00."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from autograder.course.masters import solution
-from autograder.testing.catalogue import answers_of
+from tests.audit.slips import Slips
 
-from .slips import loses_a_little
+slip = Slips("00")
 
-LAB = "00_warm_up"
-
-#: Question, wrong answer, and where it is given; elsewhere the answer is right.
-SLIPS = {
+slip.where({
     "of four axes": ("one_hot", "squeezed", lambda ids, V: np.ndim(ids) > 2),
     "a long vocabulary, of a table": ("one_hot", "words_in_columns", lambda ids, V: V > 256 and np.ndim(ids) > 1),
     "two words": ("one_hot", "ids_from_one", lambda ids, V: V == 2),
@@ -31,16 +26,4 @@ SLIPS = {
     "whole and far": ("cross_entropy", "scores_cut_off", lambda logits, ids: logits.dtype.kind == "i" and len(ids) > 1),
     "one word": ("cross_entropy", "without_the_minus", lambda logits, ids: len(ids) > 2 and logits.shape[1] > 1 and ids[0] == ids[1]),
     "several mistakes": ("cross_entropy", "small_number_added", lambda logits, ids: len(ids) > 2),
-}  # fmt: skip
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("question", "name", "when"), SLIPS.values(), ids=SLIPS)
-def test_a_slip_in_one_branch_loses_a_little(question, name, when):
-    right = solution(LAB)[question]
-    wrong = next(slip.function for slip in answers_of(LAB)["misconception"][question] if slip.name == name)
-
-    def answer(*given, **named):
-        return (wrong if when(*given, **named) else right)(*given, **named)
-
-    loses_a_little(LAB, question, answer)
+})  # fmt: skip

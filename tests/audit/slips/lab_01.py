@@ -1,24 +1,21 @@
-"""Lab 01: a slip that is made where two features meet only loses a little, and its card is red."""
+"""Slips of lab 01."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from autograder.course.masters import solution
-from autograder.testing.catalogue import answers_of
+from autograder.testing import master
+from tests.audit.slips import Slips
 
-from .slips import loses_a_little
-
-LAB = "01_markov_bigram"
+slip = Slips("01")
+right = master("01")
 
 
 def _again(sentences):
     return any(list(sentences).count(sentence) > 2 for sentence in sentences)
 
 
-#: Question, wrong answer, and where it is given; elsewhere the answer is right.
-SLIPS = {
+slip.where({
     "a tall table": ("normalise_rows", "empty_row_nan", lambda N: N.shape[0] > N.shape[1]),
     "a single row": ("normalise_rows", "empty_row_even", lambda N: len(N) == 1),
     "fractions": ("normalise_rows", "first_empty_row_only", lambda N: N.dtype.kind == "f" and len(N) < N.shape[1]),
@@ -35,50 +32,28 @@ SLIPS = {
     "even": ("average_nll", "in_bits", lambda P, words: np.unique(P).size == 1),
     "empty names, again": ("average_nll", "averaged_over_names", lambda P, words: list(words).count("") > 1),
     "ruled out, alone": ("average_nll", "impossible_steps_left_out", lambda P, words: len(words) == 1),
-}  # fmt: skip
+})  # fmt: skip
 
 
-def _without_starts(P, rng):
-    return solution(LAB)["sample_name"](P, rng).replace("<S>", "")
+@slip("sample_name")
+def without_starts(P, rng):
+    return right.sample_name(P, rng).replace("<S>", "")
 
 
-def _urn(P, rng):
+@slip("sample_name")
+def drawn_from_an_urn(P, rng):
     per_cent = np.round(100 * P)
-    return solution(LAB)["sample_name"](per_cent / np.maximum(per_cent.sum(axis=1, keepdims=True), 1), rng)
+    return right.sample_name(per_cent / np.maximum(per_cent.sum(axis=1, keepdims=True), 1), rng)
 
 
-def _split_at_each_space(sentences, weights):
-    vocabulary, P = solution(LAB)["transition_matrix"]([s.replace("  ", " _ ") for s in sentences], weights)
-    return vocabulary, P
+@slip("transition_matrix")
+def split_at_each_space(sentences, weights):
+    return right.transition_matrix([s.replace("  ", " _ ") for s in sentences], weights)
 
 
-def _of_earlier_weights(sentences, weights, kept={}):  # noqa: B006
+@slip("transition_matrix")
+def of_earlier_weights(sentences, weights, kept={}):  # noqa: B006
     key = tuple(sentences)
     if key not in kept:
-        kept[key] = solution(LAB)["transition_matrix"](sentences, weights)
+        kept[key] = right.transition_matrix(sentences, weights)
     return kept[key]
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("question", "name", "when"), SLIPS.values(), ids=SLIPS)
-def test_a_slip_in_one_branch_loses_a_little(question, name, when):
-    right = solution(LAB)[question]
-    wrong = next(slip.function for slip in answers_of(LAB)["misconception"][question] if slip.name == name)
-
-    def answer(*given):
-        return (wrong if when(*given) else right)(*given)
-
-    loses_a_little(LAB, question, answer)
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("sample_name", _without_starts),
-        ("sample_name", _urn),
-        ("transition_matrix", _split_at_each_space),
-        ("transition_matrix", _of_earlier_weights),
-    ],
-)
-def test_what_no_test_saw_loses_a_little(question, answer):
-    loses_a_little(LAB, question, answer)

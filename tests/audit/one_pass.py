@@ -1,0 +1,202 @@
+"""One pass a question: each answer that the course knows runs once against the hidden tests and once against the card.
+
+What is found wrong is a list of sentences, each of which names the answer and what does not hold of it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import pytest
+from coursekit.checks import asked_again, time_limit
+from coursekit.checks.api import judge
+
+from autograder.audit.hidden_tests import AnswerAudit, audit_answer, audit_question, indistinct
+from autograder.audit.public_checks import audit_public, in_a_notebook
+from autograder.course.masters import solution
+from autograder.course.policy_file import spec
+from autograder.sandbox.host.student import Student
+from autograder.testing import run
+from autograder.testing.run import run_question
+from tests.audit.slips import slips_of
+from tests.audit.styles import TOGETHER, styles_for, varied
+
+#: What no question asks for: its card is red, and says of none of it that the function raised an error.
+RUBBISH = {
+    "nothing": None,
+    "a text": "a smooth curve",
+    "a number": 7.5,
+    "an empty list": [],
+    "lists of unequal lengths": [[1.0], [2.0, 3.0]],
+    "a dictionary": {"output": 1},
+    "a function": len,
+    "three things": (None, "two", {}),
+}
+
+
+@dataclass(frozen=True)
+class KnownAnswers:
+    """How the named answers of a question fared: the points of each, and what is wrong with that."""
+
+    points: dict[str, float]
+    faults: tuple[str, ...]
+
+
+@contextmanager
+def unhurried() -> Iterator[None]:
+    """In this context a busy machine changes no card: no answer here goes on for ever."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(time_limit, "SECONDS", 600.0)
+        patch.setattr(asked_again, "SECONDS", 20.0)
+        yield
+
+
+def known_answers(lab: str, question: str) -> KnownAnswers:
+    """The master, the alternatives and the misconceptions of a question, run once for all who ask."""
+    return _known_answers(lab, question, run._salt)
+
+
+@cache
+@unhurried()
+def _known_answers(lab: str, question: str, salt: str) -> KnownAnswers:
+    rows = audit_question(lab, question, dict(spec(lab).questions)[question])
+    return KnownAnswers({row.name: row.points for row in rows}, (*faults_of(rows), *_public(lab, question)))
+
+
+def faults_of(rows: list[AnswerAudit]) -> Iterator[str]:
+    """The answers that the hidden tests take for what they are not, or do not tell apart."""
+    for row in rows:
+        if not row.as_it_should:
+            yield (
+                f"{row.kind} {row.name} keeps {row.points:g} of {row.max_points:g} points: {row.fault}; failed: {row.failed}"
+            )
+    for first, second in indistinct(rows):
+        yield f"no hidden test tells {first} from {second}"
+
+
+def _public(lab: str, question: str) -> Iterator[str]:
+    for trouble in audit_public(lab, question):
+        yield f"public check, {trouble.kind} {trouble.answer}: {trouble.sentence}"
+
+
+def faults(lab: str, question: str) -> list[str]:
+    """Whatever is wrong with how a question is graded."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            time_limit, "SECONDS", 300.0
+        )  # no answer here goes on for ever, but a machine may be busy
+        parts = [_paid_once, _nothing_given_away, _slips, _honest_variations, _rubbish]
+        return [*known_answers(lab, question).faults, *(f for part in parts for f in part(lab, question))]
+
+
+def _lost(row: AnswerAudit) -> list[str]:
+    return [f"{name}: {message}" for name, message in row.failed]
+
+
+# --------------------------------------------------------------------------- a question is judged on its own
+
+
+def not_written(*arguments: Any, **named: Any) -> Any:
+    raise NotImplementedError
+
+
+def nonsense(*arguments: Any, **named: Any) -> Any:
+    return None
+
+
+@cache
+def _namespace(lab: str) -> dict[str, Any]:
+    """The master's namespace once more: other tests use that of ``solution``."""
+    return solution.__wrapped__(lab)
+
+
+@contextmanager
+def others_are(lab: str, question: str, answer: Any) -> Iterator[dict[str, Any]]:
+    """The master's namespace, with ``answer`` to all questions but one."""
+    namespace = _namespace(lab)
+    others = [name for name, _ in spec(lab).questions if name != question]
+    right = {name: namespace[name] for name in others}
+    namespace.update(dict.fromkeys(others, answer))
+    try:
+        yield namespace
+    finally:
+        namespace.update(right)
+
+
+def _paid_once(lab: str, question: str) -> Iterator[str]:
+    """A right answer gets full points whatever the answers that it builds on are worth."""
+    for other in (not_written, nonsense):
+        with others_are(lab, question, other) as namespace:
+            runs = run_question(lab, question, Student.local_namespace(namespace, question))
+        for failed in runs:
+            if not failed.result.passed:
+                yield f"master, the other answers {other.__name__}: {failed.test.name}: {failed.result.message}"
+
+
+def _nothing_given_away(lab: str, question: str) -> Iterator[str]:
+    """Student code finds whatever is in the sandbox: what helps it along may answer earlier questions only."""
+    sent: list[str] = []
+    scene = Student.scene
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            Student,
+            "scene",
+            lambda self, source, **named: sent.append(source) or scene(self, source, **named),
+        )
+        run_question(lab, question, Student.local_namespace({question: nonsense}, question))
+    order = [name for name, _ in spec(lab).questions]
+    nodes = [node for source in sent for node in ast.walk(ast.parse(source))]
+    defined = {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    for name in sorted(defined & set(order[order.index(question) :])):
+        yield f"a hidden test sends an answer to {name} into the sandbox"
+
+
+# ----------------------------------------------------------------------------------- other answers, and none
+
+
+def _card(lab: str, question: str, answer: Any) -> list[str]:
+    """What is red on the card."""
+    verdict = judge(lab, question, in_a_notebook(answer, solution(lab)))
+    return [f"“{mark.title}” {mark.hint}" for mark in verdict.marks if not mark.passed]
+
+
+def _slips(lab: str, question: str) -> Iterator[str]:
+    """A slip where two features meet costs a little, and the card shows it."""
+    for slip in slips_of(lab, question):
+        kept = audit_answer(lab, question, 1, "slip", slip.name, slip.answer).points
+        if fault := slip.fault(kept, not _card(lab, question, slip.answer)):
+            yield f"slip “{slip.name}”: {fault}"
+
+
+def _honest_variations(lab: str, question: str) -> Iterator[str]:
+    """The right answer in another style keeps its points and its green card."""
+    answer = solution(lab)[question]
+    if isinstance(answer, type):  # of a class only its results could be varied
+        return
+    for together in TOGETHER:
+        styles = sorted(styles_for(question) & set(together))
+        for fault in variation_faults(lab, question, styles):
+            yield f"right answer with {styles}: {fault}"
+
+
+def variation_faults(lab: str, question: str, styles: list[str]) -> list[str]:
+    """What the right answer in these styles loses, and what its card says against it."""
+    answer = varied(solution(lab)[question], styles)
+    row = audit_answer(lab, question, 1, "alternative", "varied", answer)
+    return [*_lost(row), *(f"its card says {line}" for line in _card(lab, question, answer))]
+
+
+def _rubbish(lab: str, question: str) -> Iterator[str]:
+    """No card says that a function raised an error which the check itself ran into with what the function returned."""
+    for name, rubbish in RUBBISH.items():
+        marks = judge(lab, question, lambda *given, _rubbish=rubbish, **named: _rubbish).marks
+        if not any(mark.hint for mark in marks):
+            yield f"{name} has a green card"
+        for mark in marks:
+            if mark.hint.startswith("your function raised"):
+                yield f"of {name} the card says: {mark.hint}"
