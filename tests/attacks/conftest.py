@@ -16,10 +16,10 @@ from tests.fixtures.frozen_course import command, freeze
 
 from .loader import Case, all_cases
 
-#: Short, because many cases run into them: honest cells and calls take a twentieth, on a busy machine too.
+#: Short, because many cases run into them: honest ones take a second at most, where a cell imports a library.
 POLICY = """
 [limits]
-cell_seconds = 2
+cell_seconds = 3
 call_seconds = 4
 total_seconds = 60
 cpu_seconds = 60
