@@ -39,7 +39,6 @@ SLOW_TESTS = (
     "audit/",
     "benchmarks/",
     "cli/",
-    "coursekit/data/test_parallel_corpus.py",
     "coursekit/provided/",
     "coursekit/translator/",
     "demos/",
@@ -65,8 +64,11 @@ SLOW_TESTS = (
 SLOW_FIXTURES = frozenset({"frozen", "graded", "graded_class", "browser", "serve", "visit"})
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the slow tests."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the slow tests, and leave what is marked ``proof`` to a run whose ``-m`` names it: ``make proof``."""
+    if "proof" not in config.getoption("markexpr"):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("proof")])
+        items[:] = [item for item in items if not item.get_closest_marker("proof")]
     for item in items:
         place = item.nodeid.removeprefix("tests/")
         if place.startswith(SLOW_TESTS) or SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ())):

@@ -9,7 +9,6 @@ another: with that the score may be less) and ``score`` (a number, or ``"less"``
 - ``never``: texts that must stand in nothing that a student or a teacher gets;
 - ``never_on_the_page``: texts that must not stand so in the feedback page's HTML;
 - ``forbidden``: the question whose answer is to be flagged, for a person to look at (none other is);
-- ``seconds``: how long grading it may take;
 - ``note``: a text that the result's notes must hold; ``question``: where the points are to be lost.
 
 ``cell.py`` is an added cell, ``<question>.py`` that question's answer. ``hand_in.py`` defines
@@ -30,6 +29,8 @@ import nbformat
 
 from autograder.course.build import released_notebook
 from autograder.course.masters import lab_name, solved
+from autograder.course.policy_file import spec
+from autograder.results import SubmissionResult
 
 CASES = Path(__file__).parent / "cases"
 
@@ -61,6 +62,35 @@ class Case:
     def folder(self) -> Path:
         """Where the case's files lie."""
         return CASES / self.name
+
+    def faults(self, result: SubmissionResult, ends_otherwise: bool = False) -> list[str]:
+        """Where the result is not what the case's file expects; ``ends_otherwise``: with another status, and perhaps fewer points."""
+        expected = self.expected
+        lost = {q.name: q.points for q in result.questions if q.points < q.max_points}
+        flagged = [question.name for question in result.questions if question.forbidden]
+        if expected["score"] == "less":
+            earned = lost.keys() == {expected["question"]}
+        elif ends_otherwise or result.status != self.statuses[0]:
+            earned = result.score <= expected["score"] + 1e-9
+        else:
+            earned = abs(result.score - expected["score"]) < 1e-6
+        said = self.said_of_hidden(json.dumps(result.as_dict()))
+        asked = [(question.name, question.max_points) for question in result.questions]
+        held = {
+            "the grader failed": not result.fault,
+            f"it lost {lost}": earned,
+            f"flagged are {flagged}": flagged == ([expected["forbidden"]] if "forbidden" in expected else []),
+            f"the questions are {asked}": asked == list(spec(self.lab).questions),
+            f"it says {said}": not said,
+            "the status": ends_otherwise or result.status in self.statuses,
+            "the notes": ends_otherwise or expected.get("note", "") in " ".join(result.notes),
+        }
+        wrong = [what for what, right in held.items() if not right]
+        return [f"{self.name} ({result.status}, {result.notes}): {'; '.join(wrong)}"] if wrong else []
+
+    def said_of_hidden(self, words: str) -> list[str]:
+        """The texts that must stand in nothing and do stand in these words."""
+        return [text for text in self.expected.get("never", ()) if text in words]
 
     def notebook(self) -> nbformat.NotebookNode:
         """The notebook that the student saved."""

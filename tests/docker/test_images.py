@@ -209,6 +209,8 @@ def test_the_grading_image_grades_a_class_and_names_how_it_is_isolated(image: Im
     assert again["ada"]["isolation"] == "landlock", said
 
 
+#: It rests on ``hub.Dockerfile`` and what that copies alone, which nothing else in the course reads; a hub's day is a journey.
+@pytest.mark.proof
 def test_the_hubs_image_starts_as_a_student_for_good(image: Image) -> None:
     image.build("hub")
     assert image.command == ["jupyterhub-singleuser"]

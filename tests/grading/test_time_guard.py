@@ -37,7 +37,7 @@ def test_what_comes_back_is_looked_at(student):
     expect_close(value, np.full((2, 2), 0.5))
 '''
 ANSWER = "def normalise_rows(N):\n    s = N.sum(axis=1, keepdims=True)\n    return (N / np.where(s, s, 1)){}"
-POLICY = "[limits]\ncell_seconds = 5\ncall_seconds = 5\ntotal_seconds = 15\n"
+POLICY = "[limits]\ncell_seconds = 5\ncall_seconds = 5\ntotal_seconds = 8\n"
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
     tests.write_text(tests.read_text() + BUSY)
     guard = root / "autograder" / "grading" / "time_guard.py"
     text = guard.read_text()
-    for seconds, less in (("JUDGING_SECONDS = 30.0", "1.0"), ("GRACE_SECONDS = 120.0", "8.0")):
+    for seconds, less in (("JUDGING_SECONDS = 30.0", "1.0"), ("GRACE_SECONDS = 120.0", "4.0")):
         assert seconds in text
         text = text.replace(seconds, seconds.split("=")[0] + f"= {less}")
     guard.write_text(text)

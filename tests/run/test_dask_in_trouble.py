@@ -76,6 +76,8 @@ def cluster(frozen: Path, tmp_path: Path) -> Iterator[Cluster]:
     cluster.stop()
 
 
+#: TLS is Dask's own; that no answer is one sentence, ``test_no_scheduler_is_one_sentence`` shows without it.
+@pytest.mark.proof
 def test_a_class_is_graded_over_tls_and_certificates_that_do_not_fit_are_one_sentence(
     submitted, frozen, secured, tmp_path
 ):
@@ -165,7 +167,11 @@ def test_a_worker_without_room_takes_no_part_and_the_others_go_on(submitted, fro
     assert {row["status"] for row in results} == {"graded"} and len(results) == 12
 
 
-@pytest.mark.parametrize("comes", [True, False], ids=["another comes", "nobody comes"])
+#: Where another comes, the run goes on as with the worker beside one without room, above.
+@pytest.mark.parametrize(
+    "comes",
+    [pytest.param(True, id="another comes", marks=pytest.mark.proof), pytest.param(False, id="nobody comes")],
+)
 def test_where_only_a_worker_without_room_is_left_the_run_waits_for_another_and_not_for_ever(
     submitted, frozen, full, cluster, tmp_path, comes
 ):

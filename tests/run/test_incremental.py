@@ -124,7 +124,7 @@ def test_a_written_answer_that_changed_waits_for_its_person_again_and_others_do_
     assert [key for key, waiting in waits.items() if waiting] == [("bo", written)]
 
 
-def test_a_failure_of_the_graders_own_is_seen_and_blames_nobody(graded, own_course):
+def test_a_failure_of_the_graders_own_is_seen_and_blames_nobody(graded, frozen, own_course):
     before = stored(graded, "ada")
     shutil.copytree(graded / "submitted" / "bo", graded / "submitted" / "dora")
     with hidden_tests(own_course).open("a", encoding="utf-8") as file:
@@ -151,7 +151,7 @@ def test_a_failure_of_the_graders_own_is_seen_and_blames_nobody(graded, own_cour
     assert "not your fault" in page and "a slip of ours" not in page
     with Gradebook(f"sqlite:///{graded / 'out' / 'gradebook.db'}") as book:
         assert all(g.needs_manual_grade for g in book.find_submission_notebook(LAB, LAB, "dora").grades)
-    shutil.copy(hidden_tests(Path(__file__).parents[2]), hidden_tests(own_course))
+    shutil.copy(hidden_tests(frozen), hidden_tests(own_course))
     said = regrade(graded, own_course)
     assert "the grader had failed on it" in said and not stored(graded, "dora").fault
     assert "The grader itself failed" not in said + " ".join(stored(graded, "bo").notes)

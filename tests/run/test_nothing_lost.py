@@ -28,8 +28,8 @@ pytestmark = [
     pytest.mark.xdist_group("grading"),
 ]
 
-KILLS = 15
-STUDENTS = 2 * KILLS
+KILLS = 5
+STUDENTS = 3 * KILLS
 
 
 @pytest.fixture(scope="module")

@@ -153,8 +153,16 @@ print(subprocess.run(["ls", "a.npy"], capture_output=True, text=True).stdout, os
 """
 
 
+#: The same filter holds at every level; that an ordinary user and a user of its own read the libraries, every test here shows.
 @pytest.mark.parametrize(
-    "container", [None, PLAIN, pytest.param(ORDINARY_USER, marks=needs_signals), WITHOUT_LANDLOCK, NEITHER]
+    "container",
+    [
+        None,
+        PLAIN,
+        pytest.param(ORDINARY_USER, marks=[needs_signals, pytest.mark.proof]),
+        pytest.param(WITHOUT_LANDLOCK, marks=pytest.mark.proof),
+        NEITHER,
+    ],
 )
 def test_libraries_work_behind_the_filter(inside, folder, container):
     if container is not None:

@@ -1,3 +1,4 @@
 def average_nll(P, words):
-    while len(words) != 0:
-        pass
+    import time
+
+    time.sleep(1000)
