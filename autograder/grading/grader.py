@@ -1,4 +1,17 @@
-"""Grades one submission: repair, run in the sandbox, test from outside, diagnose, and put it into a result."""
+"""Grades one submission: repair, run in the sandbox, test from outside, diagnose, and put it into a result.
+
+Which names an answer sees. All cells run once, and nothing hidden is asked before they have. Then each answer is tested as it
+stood at its check cell (``kept_name``), with the names of the notebook's end: so nearly all are judged, at no more cost. A
+question that loses points there is asked again if a cell below its check may have changed what it uses (``later_cells``). For
+that the cells run once more, in a child that stops after each check cell in question: there all is as it was, names, values
+and libraries. The better result counts, and the later one of two that are equal. So a helper that stands below the check
+serves, as it did in the student's session, and a scratch cell costs nothing. An answer that is written anew below its check
+counts as the check saw it. Labs that were imported are tested in such a child only.
+
+What never ends. A question is asked no more after a call that took too long or too much memory; after a crash it is, for the
+next input may be harmless. Each has time of its own (``budgets``). An answer that calls an endless one of another question is
+tested with that one raising an error at once, so that ``follow_through`` puts the right one in its place.
+"""
 
 from __future__ import annotations
 
@@ -199,12 +212,12 @@ class Grader:
     def _judged_at_its_check(
         self, session: Session, budgets: Budgets, name: str, repaired: Repaired, endless: Sequence[str]
     ) -> Judged | None:
-        """The same question with the names as they stood when its check cell had run; None where no time was left for that."""
+        """The question with all as it stood when its check cell had run; None if there was no answer then, or no time is left."""
         check = self.template.test_of[name]
         cells = labelled_sources(repaired)
         place = [label for label, _ in cells].index(check)
         with budgets.of(name):
-            if not session.stand_after(check):
+            if not session.stand_after(check) or _graded_name(session, self.lab, name) == name:
                 return None
         notes: list[str] = []
         forbidden = self._forbidden([source for _, source in cells[: place + 1]], notes, [name])
@@ -467,9 +480,10 @@ def run_tests(
         if unrun:
             runs.append(TestRun(test, TestResult(test.title, False, unrun), ()))
             continue
+        status = session.status
         run, end = run_in(session, clock, function, test, without)
         if end in _ENDS_AGAIN and endless and not without:
-            without = tuple(endless)
+            session.status, without = status, tuple(endless)
             run, end = run_in(session, clock, function, test, without)
         runs.append(run)
         first = first or (run.result.message if end else "")

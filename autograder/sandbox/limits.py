@@ -19,7 +19,7 @@ class Limits:
     cell_seconds: float = 60.0
     #: One call of a hidden test, callbacks included.
     call_seconds: float = 20.0
-    #: The whole submission: every run of its cells and every call. A quarter is kept for the questions (``question_seconds``).
+    #: The whole submission: every run of its cells and every call.
     total_seconds: float = 300.0
     #: CPU time of each process.
     cpu_seconds: int = 300
@@ -40,9 +40,14 @@ class Limits:
     #: Separate outputs of one cell.
     outputs: int = 100
 
+    @property
+    def cells_seconds(self) -> float:
+        """The seconds that all cells of the notebook may take; the rest is kept for the questions."""
+        return 0.75 * self.total_seconds
+
     def question_seconds(self, questions: int) -> float:
         """The seconds of each of so many questions that no cell and no other question can spend."""
-        return self.total_seconds / 4 / max(1, questions)
+        return (self.total_seconds - self.cells_seconds) / max(1, questions)
 
     def as_dict(self) -> dict[str, Any]:
         """For the zygote's configuration."""

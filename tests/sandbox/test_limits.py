@@ -12,7 +12,7 @@ import pytest
 from autograder.sandbox.host import outputs, transport
 from autograder.sandbox.host.launcher import SandboxUnavailable
 from autograder.sandbox.host.rpc import StudentError, StudentGone
-from autograder.sandbox.host.session import Zygote
+from autograder.sandbox.host.session import Cell, Zygote
 from autograder.sandbox.limits import MEBIBYTE
 
 from .conftest import LIMITS
@@ -353,7 +353,7 @@ def test_many_processes_get_the_lowest_priority_and_a_few_do_not(zygote):
         )
         child = session._transport.child
         assert {os.getpriority(os.PRIO_PROCESS, pid) for pid in child.process_tree()} == {0}
-        session._run_cell(1, "many", MANY_TASKS)
+        session._run_cell(Cell(1, "many", MANY_TASKS))
         first, *others = sorted(child.process_tree(), key=lambda pid: pid != child.pid)
         assert first == child.pid and os.getpriority(os.PRIO_PROCESS, first) == 0
         assert len(others) >= 8 and {os.getpriority(os.PRIO_PROCESS, pid) for pid in others} == {19}
