@@ -74,9 +74,9 @@ def too_costly(lab: str, used: Usage) -> list[str]:
         for name, seconds in used.graded.items()
         if seconds > limits.cell_seconds
     ]
-    if total > limits.total_seconds:
+    if total > limits.cells_seconds:
         faults.append(
-            f"its graded cells compute for {total:.0f} s, and grading ends after {limits.total_seconds:g} s"
+            f"its graded cells compute for {total:.0f} s, and grading stops them after {limits.cells_seconds:g} s"
         )
     if used.cpu_seconds > CPU_SECONDS:
         faults.append(f"it computes for {used.cpu_seconds:.0f} s of CPU time; {CPU_SECONDS:g} s are allowed")

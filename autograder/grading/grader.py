@@ -1,10 +1,24 @@
-"""Grades one submission: repair, run in the sandbox, test from outside, diagnose, and put it into a result."""
+"""Grades one submission: repair, run in the sandbox, test from outside, diagnose, and put it into a result.
+
+Which names an answer sees. All cells run once, and nothing hidden is asked before they have. Then each answer is tested as it
+stood at its check cell (``kept_name``), with the names of the notebook's end: so nearly all are judged, at no more cost. A
+question that loses points there is asked again if a cell below its check may have changed what it uses (``later_cells``). For
+that the cells run once more, in a child that stops after each check cell in question: there all is as it was, names, values
+and libraries. The better result counts, and the later one of two that are equal. So a helper that stands below the check
+serves, as it did in the student's session, and a scratch cell costs nothing. An answer that is written anew below its check
+counts as the check saw it. Labs that were imported are tested in such a child only.
+
+What never ends. A question is asked no more after a call that took too long or too much memory; after a crash it is, for the
+next input may be harmless. Each has time of its own (``budgets``). An answer that calls an endless one of another question is
+tested with that one raising an error at once, so that ``follow_through`` puts the right one in its place.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,8 +26,10 @@ from coursekit.notebook.verdict import MIME
 
 from autograder.course.policy_file import settings, spec
 from autograder.grading import cache_keys
+from autograder.grading.budgets import Budgets
 from autograder.grading.diagnosis import candidates, with_same_values
 from autograder.grading.forbidden_calls import TooLongToRead, forbidden_used, names_forbidden
+from autograder.grading.later_cells import last_change
 from autograder.grading.repair import (
     Repaired,
     Template,
@@ -52,6 +68,50 @@ class Run:
     notes: tuple[str, ...]
     #: How long it took when it was run, for one that is taken over.
     seconds: float = 0.0
+
+
+#: Ends of a call that the next one would come to as well: the question is asked no more.
+_ENDS_AGAIN = ("timed-out", "out-of-memory")
+_NO_TIME_LEFT = "the time for this question was over"
+
+#: Runs in the sandbox: functions that have been found to take too long raise at once where another answer calls them.
+_STOPPED = """
+import functools
+
+
+def stopped(function):
+    @functools.wraps(function)
+    def raises(*args, **kwargs):
+        raise RuntimeError("this function took too long before, and is called no more")
+
+    return raises
+
+
+functions = {name: student_namespace[name] for name in names if callable(student_namespace.get(name))}
+student_namespace.update({name: stopped(function) for name, function in functions.items()})
+"""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What came of a question's hidden tests."""
+
+    runs: tuple[TestRun, ...]
+    #: The first call that ended the sandbox, in words; "" where none did.
+    end: str = ""
+    #: The endless functions of other questions without which the tests ran.
+    without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A question's result, what is noted of it, and how a call of its tests ended the sandbox (None where none did)."""
+
+    result: QuestionResult
+    notes: tuple[str, ...] = ()
+    status: str | None = None
+    #: The check cell after which it was tested, where that was not the notebook's end.
+    after: str = ""
 
 
 @dataclass(frozen=True)
@@ -106,26 +166,63 @@ class Grader:
         """Run the notebook's cells, then test the questions that are not ``kept``."""
         sources = labelled_sources(repaired)
         notes: list[str] = []
-        clock = JudgeClock()
+        judged = {name: Judged(question) for name, question in kept.items()}
         with self.zygotes.zygote_for(notebook).session() as session:
-            outcomes = session.run_cells(sources)
+            asked = [name for name, _ in spec(self.lab).questions if name not in kept]
+            budgets = Budgets(session, JudgeClock(), asked)
+            outcomes = session.run_cells(sources, again=self.template.kept_code)
+            status = session.status
             if session.note:
                 notes.append(_naming_the_question(session.note, self.template))
-            forbidden = self._forbidden(repaired, notes)
+            forbidden = self._forbidden(repaired.executed_source(), notes, asked)
+            endless: list[str] = []
+            for name in asked:
+                judged[name] = self._judged(
+                    session, budgets, name, repaired, forbidden.get(name, ()), endless
+                )
+                endless += [name] if judged[name].status in _ENDS_AGAIN else []
+            for name in self._to_ask_again(judged, asked, repaired):
+                again = self._judged_at_its_check(session, budgets, name, repaired, endless)
+                if again is not None and again.result.points >= judged[name].result.points:
+                    judged[name] = again
             questions = tuple(
-                kept.get(name)
-                or self._question(session, clock, name, points, repaired, forbidden.get(name, ()), notes)
-                for name, points in spec(self.lab).questions
+                judged[name].result if name in kept else self._watched(session, judged[name])
+                for name, _ in spec(self.lab).questions
             )
-            status = session.status
-            questions = tuple(
-                self._watched(session, question) if question.name not in kept else question
-                for question in questions
-            )
+        notes += [note for name in asked for note in judged[name].notes]
         notes += [_asks_a_person(question) for question in questions if question.in_question]
+        status = status or next((judged[name].status for name in asked if judged[name].status), None)
         if status is None:
             status = "partly-run" if any(outcome.status == "error" for outcome in outcomes) else "graded"
         return Run(tuple(outcomes), questions, status, tuple(notes))
+
+    def _to_ask_again(
+        self, judged: Mapping[str, Judged], asked: Sequence[str], repaired: Repaired
+    ) -> list[str]:
+        """The questions that lost points where a cell below their check may have had a part in it, in the notebook's order."""
+        failed = [name for name in asked if judged[name].result.points < judged[name].result.max_points]
+        if not failed:
+            return []
+        cells = labelled_sources(repaired)
+        last = last_change([source for _, source in cells], self.template.given_sources)
+        places = {label: place for place, (label, _) in enumerate(cells)}
+        place_of = {name: places.get(self.template.test_of[name], len(cells)) for name in failed}
+        return sorted((name for name in failed if place_of[name] < last), key=place_of.__getitem__)
+
+    def _judged_at_its_check(
+        self, session: Session, budgets: Budgets, name: str, repaired: Repaired, endless: Sequence[str]
+    ) -> Judged | None:
+        """The question with all as it stood when its check cell had run; None if there was no answer then, or no time is left."""
+        check = self.template.test_of[name]
+        cells = labelled_sources(repaired)
+        place = [label for label, _ in cells].index(check)
+        with budgets.of(name):
+            if not session.stand_after(check) or _graded_name(session, self.lab, name) == name:
+                return None
+        notes: list[str] = []
+        forbidden = self._forbidden([source for _, source in cells[: place + 1]], notes, [name])
+        judged = self._judged(session, budgets, name, repaired, forbidden.get(name, ()), endless)
+        return replace(judged, notes=(*notes, *judged.notes), after=check)
 
     def _nothing(self, submission: Submission, status: str, notes: tuple[str, ...]) -> SubmissionResult:
         message = STATUSES[status].test_message
@@ -150,38 +247,54 @@ class Grader:
             submitted_at=submission.submitted_at,
         )
 
-    def _forbidden(self, repaired: Repaired, notes: list[str]) -> dict[str, tuple[str, ...]]:
+    def _forbidden(
+        self, cells: Sequence[str], notes: list[str], questions: Sequence[str]
+    ) -> dict[str, tuple[str, ...]]:
         """The forbidden names that each answer uses; a note where the code is not one to be read in time."""
-        cells = repaired.executed_source()
         used: dict[str, tuple[str, ...]] = {}
         try:
             with judging(READING_SECONDS):
-                for name, _ in spec(self.lab).questions:
+                for name in questions:
                     used[name] = forbidden_used(self.lab, name, cells)
         except (JudgedTooLong, TooLongToRead):
             notes.append(_TOO_LONG_TO_READ)
         return used
+
+    def _judged(
+        self,
+        session: Session,
+        budgets: Budgets,
+        name: str,
+        repaired: Repaired,
+        forbidden: tuple[str, ...],
+        endless: Sequence[str],
+    ) -> Judged:
+        """Run a question's hidden tests, in its own time, on the answer as it stands in the child that is there."""
+        session.status = None
+        notes: list[str] = []
+        with budgets.of(name) as clock:
+            result = self._question(session, clock, name, repaired, forbidden, endless, notes)
+        return Judged(result, tuple(notes), session.status)
 
     def _question(
         self,
         session: Session,
         clock: JudgeClock,
         name: str,
-        points: float,
         repaired: Repaired,
         forbidden: tuple[str, ...],
+        endless: Sequence[str],
         notes: list[str],
     ) -> QuestionResult:
-        """Run a question's hidden tests; a call that ends the sandbox fails its test, and the rest go on."""
+        """The question's result, with the cause of what fails."""
+        points = dict(spec(self.lab).questions)[name]
         function = _graded_name(session, self.lab, name)
-        session.forget_traces()
-        runs, ends = [], []
-        for test in tests_of(self.lab)[name]:
-            run, end = run_in(session, clock, function, test)
-            runs.append(run)
-            ends += [end] if end else []
-        if ends:
-            notes.append(f"While “{name}” was tested, {ends[0]}.")
+        tested = run_tests(
+            session, clock, function, tests_of(self.lab)[name], [other for other in endless if other != name]
+        )
+        runs = tested.runs
+        if tested.end:
+            notes.append(f"While “{name}” was tested, {tested.end}.")
         if missing := _missing_names(clock, runs, name, repaired, self.template):
             notes.append(
                 f"“{name}” uses {missing}, which only a cell makes that does not run when work is graded: make it in a cell of your own."
@@ -192,7 +305,7 @@ class Grader:
         diagnosis = _diagnosis(clock, self.lab, name, runs)
         symptom = None
         if diagnosis is None:
-            kept = not ends and _answers_differ(session, clock, function, runs)
+            kept = not tested.end and _answers_differ(session, clock, function, tested)
             symptom = KEPT if kept else _symptom(clock, self.lab, name, runs)
         shown_error = shown_error_of(runs, labelled_sources(repaired))
         return QuestionResult(
@@ -207,30 +320,33 @@ class Grader:
             forbidden,
         )
 
-    def _watched(self, session: Session, question: QuestionResult) -> QuestionResult:
+    def _watched(self, session: Session, judged: Judged) -> QuestionResult:
         """The question with the forbidden functions that its answer is seen to call, where reading found none.
 
         Its tests that passed run once more. Nothing of that counts: no value, no status, no time-out.
         """
+        question = judged.result
         names = names_forbidden(self.lab, question.name)
         if not names or question.forbidden or not question.points:
             return question
         tests = zip(tests_of(self.lab)[question.name], question.tests, strict=True)
         passed = [test for test, result in tests if result.passed]
-        seen = _seen_called(session, self.lab, question.name, names, passed)
+        seen = _seen_called(session, self.lab, judged, names, passed)
         points = 0.0 if seen and settings().forbidden == "zero" else question.points
         return replace(question, forbidden=seen, points=points)
 
 
 def _seen_called(
-    session: Session, lab: str, question: str, names: Sequence[str], tests: Sequence[HiddenTest]
+    session: Session, lab: str, judged: Judged, names: Sequence[str], tests: Sequence[HiddenTest]
 ) -> tuple[str, ...]:
     """A library function of ``names`` that the student's code calls while these tests run.
 
     One at most: which of them were called is the word of the student's side, and could spell a hidden input.
     """
+    question = judged.result.name
     try:
-        if not session.revive() or not session.student(question).watch(names):
+        session.start_question(reserved=0.0)
+        if not session.stand_after(judged.after) or not session.student(question).watch(names):
             return ()
         student = session.student(_graded_name(session, lab, question))
         clock, until = JudgeClock(WATCH_SECONDS), time.monotonic() + WATCH_SECONDS
@@ -297,13 +413,14 @@ def _missing_names(
     return ", ".join(f"`{name}`" for name in missing if name not in made)
 
 
-def _answers_differ(session: Session, clock: JudgeClock, function: str, runs: Sequence[TestRun]) -> bool:
+def _answers_differ(session: Session, clock: JudgeClock, function: str, tested: Tested) -> bool:
     """Whether the first test that failed by its values sees others when it runs once more, on the same inputs."""
+    runs = tested.runs
     failed = next((run for run in runs if not run.result.passed and run.error is None and run.trace), None)
     if failed is None or not _same_traces(clock, failed, failed):  # what cannot be compared equals nothing
         return False
     status = session.status
-    again, end = run_in(session, clock, function, failed.test)
+    again, end = run_in(session, clock, function, failed.test, tested.without)
     session.status = status  # how the second time ended is nobody's fault
     return not end and bool(again.trace) and _same_traces(clock, again, failed) is False
 
@@ -344,18 +461,50 @@ def labelled_sources(repaired: Repaired) -> list[tuple[str, str]]:
     ]
 
 
-def run_in(session: Session, clock: JudgeClock, function: str, test: HiddenTest) -> tuple[TestRun, str]:
-    """The test's verdict, and what its call did to the sandbox if it ended it ("" if not)."""
+def run_tests(
+    session: Session,
+    clock: JudgeClock,
+    function: str,
+    tests: Sequence[HiddenTest],
+    endless: Sequence[str] = (),
+) -> Tested:
+    """Run a question's hidden tests. One that ends the sandbox fails; after its time or memory is over, none is run.
+
+    Where that happens, and answers to other questions are known to be ``endless``, they may be to blame: from then on they
+    raise an error at once when this one calls them.
+    """
+    runs: list[TestRun] = []
+    first, unrun = "", ""
+    without: tuple[str, ...] = ()
+    for test in tests:
+        if unrun:
+            runs.append(TestRun(test, TestResult(test.title, False, unrun), ()))
+            continue
+        status = session.status
+        run, end = run_in(session, clock, function, test, without)
+        if end in _ENDS_AGAIN and endless and not without:
+            session.status, without = status, tuple(endless)
+            run, end = run_in(session, clock, function, test, without)
+        runs.append(run)
+        first = first or (run.result.message if end else "")
+        if end in _ENDS_AGAIN:
+            unrun = f"this was not run: {run.result.message} in an earlier test"
+    return Tested(tuple(runs), first, without)
+
+
+def run_in(
+    session: Session, clock: JudgeClock, function: str, test: HiddenTest, without: Sequence[str] = ()
+) -> tuple[TestRun, str]:
+    """The test's verdict, and the status to which its call ended the sandbox ("" if it did not)."""
     student: Student | None = None
     try:
-        if not session.revive():
-            end = ""
-            if session.is_over:  # perhaps while somebody looked for the reason of an earlier mistake
-                session.status = session.status or "timed-out"
-                end = "the time for the whole notebook was over"
-            return TestRun(test, TestResult(test.title, False, "this could not be run any more"), ()), end
+        if session.is_over or not session.revive():
+            end = "timed-out" if session.is_over else ""
+            session.status = session.status or end or None
+            message = _NO_TIME_LEFT if end else "this could not be run any more"
+            return TestRun(test, TestResult(test.title, False, message), ()), end
         student = session.student(function)
-        with clock.judging():
+        with _stopped(student, without), clock.judging():
             return run_test(test, student), ""
     except JudgedTooLong:
         trace = tuple(student.trace) if student is not None else ()
@@ -363,7 +512,21 @@ def run_in(session: Session, clock: JudgeClock, function: str, test: HiddenTest)
     except StudentGone as gone:
         trace = tuple(student.trace) if student is not None else ()
         message = STATUSES[gone.reason].test_message
-        return TestRun(test, TestResult(test.title, False, message), trace), message
+        return TestRun(test, TestResult(test.title, False, message), trace), gone.reason
+
+
+@contextlib.contextmanager
+def _stopped(student: Student, functions: Sequence[str]) -> Iterator[None]:
+    """Have these functions raise an error at once when the student's code calls them."""
+    scene = None
+    with contextlib.suppress(StudentError):
+        scene = student.scene(_STOPPED, names=list(functions)) if functions else None
+    try:
+        yield
+    finally:
+        with contextlib.suppress(StudentGone, StudentError):
+            if scene is not None:
+                scene.run("student_namespace.update(functions)")
 
 
 def _naming_the_question(note: str, template: Template) -> str:

@@ -10,7 +10,8 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder.course.masters import source_of_import
 from autograder.course.policy_file import spec
-from autograder.grading.grader import Grader, Run, labelled_sources, run_in, shown_error_of
+from autograder.grading.budgets import Budgets
+from autograder.grading.grader import Grader, Run, labelled_sources, run_tests, shown_error_of
 from autograder.grading.repair import Repaired
 from autograder.grading.submissions import Notebook
 from autograder.grading.time_guard import JudgeClock
@@ -21,8 +22,6 @@ from autograder.testing.safe_errors import TYPES, safe_name
 
 #: What students and teachers read in the place of a test's title, where the verdict is the word of the student's own process.
 BESIDE = "Run in the sandbox, beside your own code, as nbgrader does"
-#: nbgrader interrupts an endless cell and goes on with what it left; here the cells run again without it.
-RERUNS = 10
 #: An imported notebook finds the files that lay beside it where it looks for them: runs before its first cell.
 FILES_BESIDE = """
 import os as _os
@@ -43,7 +42,6 @@ _TYPES = frozenset(name.rpartition(".")[2] for name in TYPES) | {
     "defaultdict",
 }
 
-_NO_TIME_TO_SHOW = "There was no time left to run all cells once more for their outputs: some are not shown."
 _HIDDEN = "a hidden check of this cell does not hold"
 
 
@@ -53,51 +51,39 @@ def grader_of(lab: str) -> type[Grader]:
 
 
 class ImportedGrader(Grader):
-    """Runs each hidden test when its cell has run, with the names as they stand there: so nbgrader would have run it.
+    """Runs each hidden test with the names as they stand when its cell has run: so nbgrader would have run it.
 
-    A process that was asked hidden inputs could put them out, so nothing of its outputs is shown: for these the cells run
-    once more, in one that was asked nothing.
+    A process that was asked hidden inputs could put them out. So the cells run once and are shown; then once more, in a child
+    that stops after each test cell to be asked.
     """
 
     def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult], notebook: Notebook) -> Run:
-        """Run the notebook's cells, and test the questions that are not ``kept`` on the way."""
+        """Run the notebook's cells, then test the questions that are not ``kept``, each where its cell stands."""
         notes: list[str] = []
-        tested = dict(kept)
+        judged = dict(kept)
         points = dict(spec(self.lab).questions)
         tests = tests_of(self.lab)
-        question_of = {cell: name for name, cell in self.template.test_of.items()}
         cells, clock = labelled_sources(repaired), JudgeClock()
         before = ("the files beside the notebook", FILES_BESIDE.format(lab=self.lab))
+        places = {label: place for place, (label, _) in enumerate(cells)}
+        asked = [name for name in points if tests.get(name) and name not in kept]
         with self.zygotes.zygote_for(notebook).session() as session:
-
-            def after(label: str) -> None:
-                name = question_of.get(label, "")
-                if tests.get(name) and name not in tested:
-                    tested[name] = _question(session, clock, name, points[name], tests[name], cells, notes)
-
-            outcomes = session.run_cells([before, *cells], reruns=RERUNS, after=after)[1:]
-            for name in points.keys() - tested.keys():
-                after(self.template.test_of[name])  # a hidden test whose cell never ran
+            budgets = Budgets(session, clock, asked)
+            outcomes = session.run_cells([before, *cells])[1:]
+            notes += [session.note] if session.note else []
+            for name in sorted(asked, key=lambda name: places.get(self.template.test_of[name], len(cells))):
+                with budgets.of(name):
+                    session.stand_after(self.template.test_of[name])
+                    judged[name] = _question(session, clock, name, points[name], tests[name], cells, notes)
             status = session.status
-            notes = [session.note, *notes] if session.note else notes
-            shown = outcomes
-            if tested.keys() - kept.keys():
-                shown = session.run_cells([before, *cells], reruns=RERUNS)[1:]
         by_cell = {outcome.grade_id: outcome for outcome in outcomes}
-        shown_of = {outcome.grade_id: outcome for outcome in shown}
-        for name in points.keys() - tested.keys():
+        for name in points.keys() - judged.keys():
             cell = self.template.test_of[name]
             code, master = self.template.test_code[cell], self.template.named[cell]
-            error = shown_of[cell].error if cell in shown_of else ""
-            tested[name] = judged_beside(master, code, by_cell.get(cell), name, points[name], error)
-        if any(
-            seen.status == "not-run" != ran.status and ran.outputs
-            for ran, seen in zip(outcomes, shown, strict=True)
-        ):
-            notes.append(_NO_TIME_TO_SHOW)
+            judged[name] = judged_beside(master, code, by_cell.get(cell), name, points[name])
         if status is None:
             status = "partly-run" if any(outcome.status == "error" for outcome in outcomes) else "graded"
-        return Run(tuple(shown), tuple(tested[name] for name in points), status, tuple(notes))
+        return Run(tuple(outcomes), tuple(judged[name] for name in points), status, tuple(notes))
 
 
 def _question(
@@ -110,12 +96,9 @@ def _question(
     notes: list[str],
 ) -> QuestionResult:
     """Run the hidden tests of a cell; notes say what a teacher must know of it."""
-    session.forget_traces()
-    runs = []
-    for test in tests:
-        run, end = run_in(session, clock, name, test)
-        runs.append(run)
-        notes += [f"While “{name}” was tested, {end}."] if end else []
+    tested = run_tests(session, clock, name, tests)
+    runs = tested.runs
+    notes += [f"While “{name}” was tested, {tested.end}."] if tested.end else []
     notes += [cannot_leave(name, run.unsendable) for run in runs if run.unsendable]
     shown = shown_error_of(runs, cells)
     failed = next((run.result.message for run in runs if not run.result.passed), "")
@@ -128,11 +111,11 @@ def _question(
 
 
 def judged_beside(
-    cell: NotebookNode, code: str, outcome: CellOutcome | None, name: str, points: float, error: str
+    cell: NotebookNode, code: str, outcome: CellOutcome | None, name: str, points: float
 ) -> QuestionResult:
     """The points that nbgrader would read off the outputs of a test cell that ran as ``code`` in the student's process.
 
-    What a cell writes to stderr costs nothing here: a warning is no mistake. ``error``: the error to show.
+    What a cell writes to stderr costs nothing here: a warning is no mistake.
     """
     from nbgrader.utils import determine_grade  # a worker that grades no imported lab does without
 
@@ -144,7 +127,7 @@ def judged_beside(
         shown = [{"output_type": "error"}]
     node = nbformat.from_dict({**cell, "outputs": shown})
     node.metadata.nbgrader.points = points
-    message = _said(error, code)
+    message = _said(outcome.error, code)
     try:
         score = float(determine_grade(node)[0] or 0.0)
     except (ValueError, KeyError):  # nbgrader itself stops here

@@ -56,6 +56,14 @@ class Template:
     skipped: dict[str, str]
     #: grade_id of a test cell -> what runs in its place
     test_code: dict[str, str]
+    #: the same, where its cards are of no more use: it keeps the answer, and checks nothing
+    kept_code: dict[str, str]
+
+    @property
+    def given_sources(self) -> frozenset[str]:
+        """What runs of the cells as they were handed out."""
+        sources = (*(cell.source for cell in self.cells), *self.test_code.values())
+        return frozenset(source.strip() for source in sources)
 
     @classmethod
     @cache
@@ -74,10 +82,11 @@ class Template:
         }
         skipped = {c["id"]: c.source for c in cells if c.cell_type == "code" and is_skipped(c)}
         if source_of_import(lab):
-            code = imported_test_code(lab, tests)
+            kept, code = {}, imported_test_code(lab, tests)
         else:
-            code = {g: f"{kept_name(q)} = globals().get({q!r})\n{named[g].source}" for q, g in tests.items()}
-        return cls(lab, cells, named, tests, skipped, code)
+            kept = {g: f"{kept_name(q)} = globals().get({q!r})" for q, g in tests.items()}
+            code = {g: f"{kept[g]}\n{named[g].source}" for g in kept}
+        return cls(lab, cells, named, tests, skipped, code, kept)
 
 
 @dataclass
@@ -205,9 +214,7 @@ def repair(raw: bytes, template: Template) -> Repaired:
 def _run_what_answers_use(result: Repaired, template: Template) -> None:
     """Run those imports and definitions of cells that are not run which the student's code names: ``import math``, say."""
     shown = [cell for cell in result.cells if not cell.run and _demonstration(cell.node.source, template)]
-    given = {
-        source.strip() for source in (*(cell.source for cell in template.cells), *template.test_code.values())
-    }
+    given = template.given_sources
     own = [cell.run for cell in result.cells if cell.run and cell.run.strip() not in given]
     wanted = frozenset[str]().union(*map(_names_in, own))
     for _ in shown:  # what is used by what is used, too

@@ -121,19 +121,22 @@ class JudgeClock:
     """
 
     def __init__(self, seconds: float = 0.0) -> None:
-        self._left = seconds or SUBMISSION_SECONDS
+        self.left = seconds or SUBMISSION_SECONDS
+        #: Of these, what is kept for what is judged later.
+        self.reserved = 0.0
 
     @contextmanager
     def judging(self) -> Iterator[None]:
         """``judging``, with what is left when that is less. Raises ``JudgedTooLong``."""
-        if self._left <= 0:
+        left = self.left - self.reserved
+        if left <= 0:
             raise JudgedTooLong
         began = time.process_time()
         try:
-            with judging(min(self._left, JUDGING_SECONDS)):
+            with judging(min(left, JUDGING_SECONDS)):
                 yield
         finally:
-            self._left -= time.process_time() - began
+            self.left -= time.process_time() - began
 
 
 @contextmanager

@@ -40,6 +40,15 @@ class Limits:
     #: Separate outputs of one cell.
     outputs: int = 100
 
+    @property
+    def cells_seconds(self) -> float:
+        """The seconds that all cells of the notebook may take; the rest is kept for the questions."""
+        return 0.75 * self.total_seconds
+
+    def question_seconds(self, questions: int) -> float:
+        """The seconds of each of so many questions that no cell and no other question can spend."""
+        return (self.total_seconds - self.cells_seconds) / max(1, questions)
+
     def as_dict(self) -> dict[str, Any]:
         """For the zygote's configuration."""
         return asdict(self)

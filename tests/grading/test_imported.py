@@ -13,7 +13,7 @@ CODE = "assert f(1) == 1\n### BEGIN HIDDEN TESTS\nassert f(31337) == 2\n### END 
 
 def judged(status="ok", outputs=(), error="", code=CODE):
     return judged_beside(
-        checking("t", 2, code), code, CellOutcome("t", 0, status, 0.0, outputs, "x"), "t", 2.0, error
+        checking("t", 2, code), code, CellOutcome("t", 0, status, 0.0, outputs, error), "t", 2.0
     )
 
 
@@ -34,7 +34,7 @@ def test_a_number_that_a_cell_shows_is_its_points(outputs, points):
 def test_a_warning_costs_nothing_and_an_error_everything():
     assert judged(outputs=({"output_type": "stream", "name": "stderr", "text": "careful"},)).points == 2
     assert judged("error", error="ValueError: no").points == 0
-    assert judged_beside(checking("t", 2, CODE), CODE, None, "t", 2.0, "").points == 0
+    assert judged_beside(checking("t", 2, CODE), CODE, None, "t", 2.0).points == 0
 
 
 @pytest.mark.parametrize(

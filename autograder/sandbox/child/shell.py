@@ -16,6 +16,7 @@ import json
 import linecache
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -352,10 +353,18 @@ class CellRunner:
         sys.stderr = CapturedStream(self.collector, "stderr", 2)
 
     def run(self, index: int, label: str, source: str) -> dict[str, Any]:
-        """Run a cell: ``{"status", "outputs", "error"}``; the error is one line of text."""
+        """Run a cell: ``{"status", "outputs", "error", "line"}``.
+
+        The error is one line of text; the line is the one of the cell at which it was raised, 0 if there is none. An interrupt
+        is heard while the cell runs.
+        """
         self.collector.reset()
         self.compiler.cell = f"<cell {label} #{index}>"
-        result = self.shell.run_cell(source, store_history=True)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            result = self.shell.run_cell(source, store_history=True)
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._close_figures()
         self._collect_descriptor_output()
         error = result.error_before_exec or result.error_in_exec
@@ -363,7 +372,15 @@ class CellRunner:
             "status": "ok" if error is None else "error",
             "outputs": self.collector.take(),
             "error": "" if error is None else _one_line(error),
+            "line": 0 if error is None else self._line_of(error),
         }
+
+    def _line_of(self, error: BaseException) -> int:
+        """The line of the cell that was running when ``error`` came, whatever it called."""
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename != self.compiler.cell:
+            trace = trace.tb_next
+        return trace.tb_lineno if trace is not None else 0
 
     def _close_figures(self) -> None:
         helpers = sys.modules.get("matplotlib._pylab_helpers")

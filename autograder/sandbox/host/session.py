@@ -5,22 +5,24 @@ with Zygote(kit=Path("notebooks/coursekit"), data=[Path("data/names.txt")]) as z
         outcomes = session.run_cells([("softmax", source), ("softmax_check", check_source)])
         student = session.student("softmax")
         student(np.zeros(3))    # StudentGone when it took too long: session.revive(), and go on
+        session.stand_after("softmax_check")    # a child that has run the cells up to this one and no more
         session.status          # None, "timed-out", "out-of-memory" or "crashed"
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any
 
 from autograder.results import STATUSES, CellOutcome
 from autograder.sandbox import wire
 from autograder.sandbox.host.launcher import SPAWN_SECONDS, SandboxUnavailable, ZygoteProcess
 from autograder.sandbox.host.outputs import OutputBudget
+from autograder.sandbox.host.reruns import before_line, harmless_part
 from autograder.sandbox.host.rpc import MAX_TRACE_BYTES, Allowance, RpcClient, StudentError, StudentGone
 from autograder.sandbox.host.student import Handle, Student, look_up
 from autograder.sandbox.host.transport import MAX_GIVEN_BACK, Child, Deadline, RemoteTransport
@@ -37,24 +39,39 @@ class Zygote(ZygoteProcess):
         return Session(self, limits or self.limits)
 
 
+#: How often cells run again because one of them ended the child.
+RERUNS = 10
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of the submission, by its place among all, with what runs of it."""
+
+    index: int
+    label: str
+    source: str
+
+
 class Session:
     """One submission in the sandbox: run its cells, then call its functions.
 
-    When a cell or a call ends the child (time, memory, a crash), ``status`` says so from then on. The child
-    that replaces it runs the other cells, so that what works still counts.
+    A cell that takes too long is interrupted, as Jupyter's *Interrupt* does: what it has made until then stays. One that
+    ends the child (memory, a crash, a loop that cannot be interrupted) is replaced by its harmless part, and all cells run
+    again. A call that takes too long ends the child; ``revive`` makes one that has run the cells. ``status`` says how the
+    first of these ended.
     """
 
     def __init__(self, zygote: Zygote, limits: Limits):
         self.zygote = zygote
         self.limits = limits
         self.status: str | None = None
-        #: A sentence for the notes about the cell that ended the first child.
+        #: A sentence for the notes about the first cell that was ended.
         self.note = ""
         total = self.limits.total_seconds
         self._deadline = Deadline(time.monotonic() + total, min(total / 2, MAX_GIVEN_BACK))
-        self._cells: list[tuple[int, str, str]] = []
-        self._after: Callable[[str], None] | None = None
-        self._visited: set[int] = set()
+        #: What a child runs; how many of these the present one has run, and how many it has to.
+        self._cells: list[Cell] = []
+        self._position = self._stand = 0
         self._rpc: RpcClient | None = None
         self._allowance = Allowance()
         self._outputs = OutputBudget()
@@ -72,82 +89,118 @@ class Session:
         self.close()
 
     def run_cells(
-        self,
-        cells: Sequence[tuple[str, str]],
-        reruns: int = 1,
-        after: Callable[[str], None] | None = None,
+        self, cells: Sequence[tuple[str, str]], again: Mapping[str, str] = MappingProxyType({})
     ) -> list[CellOutcome]:
         """Run ``(label, source)`` cells in order; an error in one does not keep the next from running.
 
-        A cell that ends the child is left out and the others run again in a fresh one, up to ``reruns``
-        times; after that only the cells before it do. The label becomes the outcome's ``grade_id``.
-        ``after`` is called once with each cell's label when it has run: what it calls then meets the names as they stand there.
+        Those for which no time is left are not run. The label becomes the outcome's ``grade_id``. ``again`` has, by label, what is
+        to run in a cell's place when the cells run again for the calls' sake.
         """
-        self._after, self._visited = after, set()
-        remaining = [(index, label, source) for index, (label, source) in enumerate(cells)]
+        self._cells = [Cell(index, label, source) for index, (label, source) in enumerate(cells)]
         outcomes: dict[int, CellOutcome] = {}
-        while True:
-            self._cells = remaining
-            culprit = self._run(remaining, outcomes)
-            if culprit is None:
+        for _ in range(1 + RERUNS):
+            self._start()
+            self._outputs = OutputBudget()
+            if self._advance(len(self._cells), outcomes) or self.is_over:
                 break
-            position = next(i for i, cell in enumerate(remaining) if cell[0] == culprit)
-            if reruns > 0:
-                remaining = [cell for cell in remaining if cell[0] != culprit]
-            else:
-                remaining = remaining[:position]
-            reruns -= 1
-            if time.monotonic() > self._deadline.at or reruns < -1:
-                self._cells = []
-                break
+        if self._position < len(self._cells):
+            why = "no time was left for it" if self.is_over else "too many cells before it were stopped"
+            self.status = self.status or "timed-out"
+            self.note = self.note or f"The cell {self._cells[self._position].label} was not run: {why}."
+            self._cells = self._cells[: self._position]
+        self._cells = [
+            replace(cell, source=again[cell.label]) if cell.label in again else cell for cell in self._cells
+        ]
+        self._stand = len(self._cells)
         return [
             outcomes.get(index, CellOutcome(label, index, "not-run"))
             for index, (label, _) in enumerate(cells)
         ]
 
-    def _run(self, cells: list[tuple[int, str, str]], outcomes: dict[int, CellOutcome]) -> int | None:
-        """Run cells in a fresh child and record their outcomes; the index of the one that ended it, if any."""
-        self._start()
-        self._outputs = OutputBudget()
-        for index, label, source in cells:
+    def stand_after(self, label: str) -> bool:
+        """Have a child that has run the cells up to the one called ``label``, and no more. Whether that worked.
+
+        A child that stands before it goes on from there; one that stands behind it is replaced.
+        """
+        places = [place for place, cell in enumerate(self._cells, 1) if cell.label == label]
+        return self._stand_at(places[0] if places else len(self._cells))
+
+    def revive(self) -> bool:
+        """After a call ended the child: run the cells again in a fresh one, as far as that one had. Whether that worked."""
+        return self._stand_at(self._stand)
+
+    def _stand_at(self, place: int) -> bool:
+        """Have a child that has run the first ``place`` cells."""
+        self._stand = place
+        transport = self._transport
+        if transport is not None and transport.failure is not None:
+            raise transport.failure
+        if transport is None or transport.gone is not None or self._position > place:
+            if self.is_over:
+                return False
+            self._start()
+        if self._position < place:
+            self._looked_at = None
+        return self._advance(place)
+
+    def _advance(self, place: int, outcomes: dict[int, CellOutcome] | None = None) -> bool:
+        """Let the child run its cells up to ``place``. False when one of them ended it, or no time is left.
+
+        With ``outcomes`` it is their first run: what each came to is put there, and of one that was ended less runs from then on.
+        """
+        for cell in self._cells[self._position : place]:
+            if self.is_over:
+                return False
             start = time.monotonic()
+            made: tuple[Any, ...] = ()
+            line = 0
             try:
-                outcome = self._run_cell(index, label, source)
-                outcomes[index] = replace(outcome, seconds=time.monotonic() - start)
+                outcome, line = self._run_cell(cell) if cell.source else (None, 0)
+                ended = self._connected()[0].interrupted if cell.source else None
+                made = outcome.outputs if outcome is not None else ()
             except StudentGone as gone:
-                self.note = self.note or f"The cell {label} ended the run: {gone.detail or gone.reason}."
-                seconds = time.monotonic() - start
-                text = f"This cell ended the run: {gone.detail or gone.reason}."
-                outcomes[index] = CellOutcome(label, index, "error", seconds, (), text)
-                return index
-            if self._after is not None and index not in self._visited:
-                self._stop_after(index, label, cells)
-        return None
+                outcome, ended = None, gone
+            if ended is not None and outcomes is None:
+                self._connected()[0].end(ended.reason)  # it has run a part of the cell
+                return False
+            if ended is not None:
+                outcome = self._ended(cell, ended, made, line)
+            if outcomes is not None and outcome is not None:
+                outcomes.setdefault(cell.index, replace(outcome, seconds=time.monotonic() - start))
+            if self._connected()[0].gone is not None:
+                return False
+            self._position += 1
+        return True
 
-    def _stop_after(self, index: int, label: str, cells: list[tuple[int, str, str]]) -> None:
-        """Let ``after`` call the student's functions, in a child that has run the cells up to this one and no more."""
-        assert self._after is not None
-        self._visited.add(index)
-        everything, self._cells = self._cells, [cell for cell in cells if cell[0] <= index]
-        after, self._after = (
-            self._after,
-            None,
-        )  # a child that has to be replaced meanwhile runs its cells without stops
-        after(label)
-        self.revive()
-        self._after, self._cells = after, everything
+    def _ended(self, cell: Cell, ended: StudentGone, made: tuple[Any, ...], line: int) -> CellOutcome:
+        """The outcome of a cell that was ended (at ``line``, if that is known); less of it runs from now on."""
+        why = ended.detail or ended.reason
+        self.status = self.status or ended.reason
+        self.note = self.note or f"The cell {cell.label} was stopped: {why}."
+        rest = before_line(cell.source, line) if line else harmless_part(cell.source)
+        self._cells[self._position] = replace(cell, source="" if rest == cell.source else rest)
+        return CellOutcome(cell.label, cell.index, "error", 0.0, made, f"This cell was stopped: {why}.")
 
-    def _run_cell(self, index: int, label: str, source: str) -> CellOutcome:
+    def _run_cell(self, cell: Cell) -> tuple[CellOutcome, int]:
+        """A cell's outcome, and the line of it at which it was interrupted (0 where nobody knows)."""
         transport, rpc = self._connected()
-        transport.timeout = self.limits.cell_seconds
+        transport.timeout, transport.interrupts = self.limits.cell_seconds, True
         try:
-            reply, _, _ = rpc.request("cell", index, label, source)
+            reply, _, _ = rpc.request("cell", cell.index, cell.label, cell.source)
         except StudentError as error:  # the student's code broke the cell runner itself
-            return CellOutcome(label, index, "error", 0.0, (), f"{error}"[:2000])
+            return CellOutcome(cell.label, cell.index, "error", 0.0, (), f"{error}"[:2000]), 0
+        finally:
+            transport.interrupts = False
         match reply:
-            case {"status": ("ok" | "error") as status, "outputs": list(outputs), "error": str(text)}:
+            case {
+                "status": ("ok" | "error") as status,
+                "outputs": list(outputs),
+                "error": str(text),
+                "line": int(line),
+            }:
                 clean = self._outputs.clean(outputs, self.limits)
-                return CellOutcome(label, index, status, 0.0, clean, wire.clean_text(text, 2000))
+                text = wire.clean_text(text, 2000)
+                return CellOutcome(cell.label, cell.index, status, 0.0, clean, text), line
         raise rpc.crashed("the sandbox sent a malformed reply")
 
     def student(self, name: str) -> Student:
@@ -166,24 +219,18 @@ class Session:
             self._looked_at = rpc
         return self._callables
 
-    def forget_traces(self) -> None:
-        """Give the submission its allowance again: what was kept of the question before is no longer needed."""
+    def start_question(self, reserved: float) -> None:
+        """Let what comes now take all time but the last ``reserved`` seconds, and send as much as a session may.
+
+        What was kept of the question before is no longer needed.
+        """
         self._allowance.left = MAX_TRACE_BYTES
+        self._deadline.received, self._deadline.reserved = 0, reserved
 
     @property
     def is_over(self) -> bool:
-        """Whether the time for the whole submission is over."""
-        return time.monotonic() > self._deadline.at
-
-    def revive(self) -> bool:
-        """After a call ended the child: run the cells again in a fresh one. Whether that worked."""
-        if self._transport is None or self._transport.gone is None:
-            return True
-        if self._transport.failure is not None:
-            raise self._transport.failure
-        if self.is_over:
-            return False
-        return self._run(self._cells, {}) is None
+        """Whether the time is over, but for what is reserved."""
+        return time.monotonic() > self._deadline.until
 
     def close(self) -> None:
         """End the child, without waiting for it."""
@@ -211,6 +258,7 @@ class Session:
             raise SandboxUnavailable(f"a sandbox could not be set up: {message[-1]}")
         transport.session_deadline = self._deadline
         self._transport, self._rpc = transport, RpcClient(transport, Handle, allowance=self._allowance)
+        self._position = 0
 
     def _on_end(self, child: Child, reason: str | None) -> StudentGone:
         """Reap a child that was just killed, set the status, and return the exception that says why it ended.

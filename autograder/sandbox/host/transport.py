@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.results import STATUSES
 from autograder.sandbox import wire
 from autograder.sandbox.host.rpc import StudentGone
 from autograder.sandbox.jail.folders import Room, owned
@@ -35,16 +36,25 @@ MAX_GIVEN_BACK = 60.0
 class Deadline:
     """When a submission has to be over, by the monotonic clock, and how much it has sent, whatever number of children it takes.
 
-    ``left``: seconds that it may still be given back; ``received``: bytes.
+    ``left``: seconds that it may still be given back; ``received``: bytes; ``reserved``: the last seconds, which are kept
+    for what comes later.
     """
 
     at: float = float("inf")
     left: float = 0.0
     received: int = 0
+    reserved: float = 0.0
+
+    @property
+    def until(self) -> float:
+        """When what runs now has to be over."""
+        return self.at - self.reserved
 
 
 #: Looks at a folder in a row in which something moved: two seconds.
 MAX_BLURRED = 20
+#: Seconds that an interrupted cell may take to stop.
+SECONDS_TO_STOP = 2.0
 #: What a socket's send buffer may hold, unseen in any process's memory: the kernel's usual limit, and one message more.
 SOCKET_BYTES = 2 * 212_992
 
@@ -87,6 +97,14 @@ class Child:
                 signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
             else:
                 os.kill(self.pid, signal.SIGKILL)
+
+    def interrupt(self) -> None:
+        """Interrupt the code that the child runs, as Jupyter does: it may hear that, or not."""
+        with contextlib.suppress(OSError):
+            if self.pidfd is not None:
+                signal.pidfd_send_signal(self.pidfd, signal.SIGINT)
+            else:
+                os.kill(self.pid, signal.SIGINT)
 
     def process_tree(self) -> list[int]:
         """The child and its descendants."""
@@ -261,6 +279,9 @@ class RemoteTransport:
         self.wire_limits = wire_limits
         #: Seconds that one exchange may take.
         self.timeout = 60.0
+        #: Whether an exchange that takes longer is interrupted first, and whether the last one was.
+        self.interrupts = False
+        self.interrupted: StudentGone | None = None
         #: When all exchanges must be over: the submission's, whatever number of children it takes.
         self.session_deadline = Deadline()
         #: Why the child is gone, once it is.
@@ -288,7 +309,8 @@ class RemoteTransport:
         now = time.monotonic()
         self._next_check = now + TICK
         if outer is None:
-            self._deadline = min(now + self.timeout, self.session_deadline.at)
+            self._deadline = min(now + self.timeout, self.session_deadline.until)
+            self.interrupted = None
         try:
             frame: bytes | None = request
             while frame is not None:
@@ -395,7 +417,11 @@ class RemoteTransport:
         now = time.monotonic()
         self._next_check = now + TICK
         if self._deadline is not None and now > self._deadline and not self._was_kept_waiting():
-            raise self._ended("timed-out")
+            if not self.interrupts or self.interrupted is not None:
+                raise self._ended("timed-out")
+            self.interrupted = StudentGone("timed-out", STATUSES["timed-out"].event)
+            self._deadline = now + SECONDS_TO_STOP
+            self.child.interrupt()
         if (overrun := self._overrun or self._find_overrun()) is not None:
             raise self._ended(*overrun)
 

@@ -1,0 +1,78 @@
+"""Whether cells below a check cell may change what the answer above it returns: then a failed answer is asked again there.
+
+A cell that only adds names which nothing has used changes nothing: definitions, imports, assignments that call nothing. One
+that uses a name anew, or does anything else, may: so may one that cannot be read.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Collection, Iterator, Sequence
+
+from autograder.grading.repair import statements
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def last_change(cells: Sequence[str], given: Collection[str]) -> int:
+    """The place of the last of the ``cells`` that may change what stands above it; -1 if there is none.
+
+    A ``given`` cell is the course's own: it changes only what the student's cells have named.
+    """
+    last = -1
+    own: dict[str, str] = dict.fromkeys(dir(builtins), "")  # name -> the import that made it
+    known = dict(own)
+    for place, source in enumerate(cells):
+        body, is_given = statements(source), source.strip() in given
+        made = dict(part for node in body for part in _made(node))
+        earlier = own if is_given else known
+        adds = is_given or (bool(body) and all(map(_adds, body)))
+        if not adds or any(
+            name in earlier and (earlier[name] != how or not how) for name, how in made.items()
+        ):
+            last = place
+        known |= made
+        own |= {} if is_given else made
+    return last
+
+
+def _adds(node: ast.stmt) -> bool:
+    """Whether a statement makes names, and does nothing else."""
+    match node:
+        case ast.ImportFrom(names=names):
+            return all(alias.name != "*" for alias in names)
+        case ast.Import() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Pass():
+            return True
+        case ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Assign(targets=[ast.Name()], value=value) | ast.AnnAssign(target=ast.Name(), value=value):
+            return value is None or not any(isinstance(part, ast.Call) for part in ast.walk(value))
+        case ast.If(
+            test=ast.Compare(ops=[ast.NotIn()]), body=body
+        ):  # what is lent: "if 'math' not in globals()"
+            return all(map(_adds, body)) and not node.orelse
+    return False
+
+
+def _made(node: ast.stmt) -> Iterator[tuple[str, str]]:
+    """The names that a statement makes, in functions too where they are declared global, each with the import it comes from."""
+    for part in ast.walk(node):
+        match part:
+            case ast.Global(names=names):
+                yield from ((name, "") for name in names)
+            case ast.Import() | ast.ImportFrom() if not isinstance(node, _DEFINITIONS):
+                for alias in part.names:
+                    yield alias.asname or alias.name.split(".")[0], _import(part, alias)
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) if not isinstance(node, _DEFINITIONS):
+                yield name, ""
+    if isinstance(node, _DEFINITIONS):
+        yield node.name, ""
+    elif isinstance(node, ast.If):
+        yield from (made for inner in node.body for made in _made(inner))
+
+
+def _import(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+    if isinstance(node, ast.Import):
+        return alias.name if alias.asname else alias.name.split(".")[0]
+    return f"{node.level}{node.module}.{alias.name}"
