@@ -14,7 +14,7 @@ from autograder.course.lists import some
 from autograder.course.masters import all_labs, source_of_import
 from autograder.course.other_lab import other_lab
 from autograder.course.policy_file import settings
-from autograder.errors import UserError
+from autograder.errors import Unreadable, UserError
 from autograder.files import letters_of, names_a_zone, parse_time, timestamp_in
 from autograder.grading.kit_imports import kit_files_named
 
@@ -41,14 +41,12 @@ class Submission:
     path: Path | None
     submitted_at: str = ""
     notes: tuple[str, ...] = ()
+    #: Those of the notes that say which notebook counts where that was not plain: the teacher reads them, too.
+    choices: tuple[str, ...] = ()
 
 
 #: For each of several students whose names a reader cannot tell apart.
 _TWICE = "Another folder of the class has the same name in other letters or other bytes: they are graded as two students."
-
-
-class Unreadable(Exception):
-    """A submission that cannot be read; the text is the sentence for its notes."""
 
 
 def collect(submitted: Path, lab: str) -> list[Submission]:

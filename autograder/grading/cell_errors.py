@@ -1,0 +1,68 @@
+"""Names the error that kept an answer's cell, or a cell that it needs, from running: the cause behind a name that is missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from autograder.grading.cell_text import defines
+from autograder.grading.repair import Template
+from autograder.grading.repaired import Cell, Repaired
+from autograder.results import CellOutcome, QuestionResult
+from autograder.testing.run import NOT_DEFINED
+
+#: What a test says of an answer whose cell did not run.
+DID_NOT_RUN = "the cell that should define it did not run"
+_MISSING_NAME = re.compile(r"NameError: name '(\w+)' is not defined")
+_PLACE = re.compile(r"(?s)(.*) \(line (\d+): (.*)\)")
+
+
+def with_cell_errors(
+    questions: Sequence[QuestionResult],
+    repaired: Repaired,
+    template: Template,
+    outcomes: Sequence[CellOutcome],
+) -> tuple[QuestionResult, ...]:
+    """The questions, each that lacks a name with the error of the cell that should have made it.
+
+    ``outcomes`` are those of the cells that run, in order, from a process that was asked nothing hidden.
+    """
+    ran = [cell for cell in repaired.cells if cell.run]
+    failed = [(cell, outcome.error) for cell, outcome in zip(ran, outcomes, strict=True) if outcome.error]
+    return tuple(_with_error(question, failed, template) for question in questions)
+
+
+def _with_error(
+    question: QuestionResult, failed: Sequence[tuple[Cell, str]], template: Template
+) -> QuestionResult:
+    messages = [test.message for test in question.tests]
+    answers = template.tested.get(template.test_of.get(question.name, ""), ())
+    lacking = set(_MISSING_NAME.findall("\n".join([question.error, *messages])))
+    if NOT_DEFINED in messages:
+        lacking = lacking.union(*(template.names[answer] for answer in answers))
+    cell, error = next(((c, e) for c, e in failed if defines(c.run, lacking)), (None, ""))
+    if cell is None:
+        return question
+    its_own = not set(answers).isdisjoint(cell.answers)
+    tests = tuple(
+        replace(test, message=DID_NOT_RUN) if test.message == NOT_DEFINED else test for test in question.tests
+    )
+    whose = "Its cell" if its_own else "A cell that it needs"
+    return replace(
+        question,
+        tests=tests,
+        misconception=None,
+        hint=None,
+        cause=f"{whose} did not run: {error}"[:500],
+        error=_with_its_line(error, cell),
+        did_not_run=True,
+    )
+
+
+def _with_its_line(error: str, cell: Cell) -> str:
+    """A cell's error as the errors of calls are shown: the line first."""
+    label = cell.grade_id or f"cell number {cell.number}"
+    if match := _PLACE.fullmatch(error):
+        return f"in {label}, line {match[2]}: {match[3]}\n{match[1]}"
+    return f"in {label}\n{error}"
