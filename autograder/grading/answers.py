@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 
 from autograder.grading.cell_text import (
+    MAX_PARSED,
     defines,
+    defines_function,
     is_answer,
     is_nothing_but_unwritten,
     is_unwritten,
@@ -34,13 +36,15 @@ def settle_answers(result: Repaired, template: Template) -> None:
     for grade_id, names in template.names.items():
         received = template.named[grade_id].source
         own = [cell for cell in result.cells if cell.grade_id == grade_id]
-        changed = [cell for cell in own if not is_unwritten(cell.source, names, received)]
-        defining = [cell for cell in changed if not names or defines(cell.source, names)]
+        changed = [cell for cell in own if not is_unwritten(cell.run, names, received)]
+        defining = [cell for cell in changed if not names or defines(cell.run, names)]
         others = [cell for cell in added if is_answer(cell.run, names, received)]
+        functions = [cell for cell in others if defines_function(cell.run, names)]
+        others = functions or others
         counting = [cell for cell in others if cell.from_given or not defining]
         written = [cell for cell in result.cells if cell in defining or cell in counting] or changed
         for cell in own:
-            if written and cell not in written and is_nothing_but_unwritten(cell.source, names, received):
+            if written and cell not in written and is_nothing_but_unwritten(cell.run, names, received):
                 cell.run = ""
         if not written and not own:
             result.say("no answer", grade_id)
@@ -54,7 +58,7 @@ def settle_answers(result: Repaired, template: Template) -> None:
             elsewhere[chosen, bool(defining)].append(grade_id)
         elif len(own) > 1:
             copies[len(own), chosen is own[-1]].append(grade_id)
-        if again := [cell for cell in others if cell not in counting]:
+        if again := [cell for cell in functions if cell not in counting]:
             result.again[grade_id] = again
     _name_answers(result, template)
     _say_which_counts(result, elsewhere, copies)
@@ -86,7 +90,7 @@ def _say_which_counts(
         why = f"it stands behind {its} own cell" if doubled else why
         result.choose(f"{quoted(names)} {are} defined in {result.where(cell)}, which counts: {why}.")
     for (number, is_last), names in copies.items():
-        which = "the later one counts" if is_last else "the last that was changed counts"
+        which = "the later one counts" if is_last else "the last that was written counts"
         times = "twice" if number == 2 else f"{number} times"
         cells = "The answer cell" if len(names) == 1 else "Each of the answer cells"
         result.choose(f"{cells} {quoted(names)} stood there {times}; {which}.")
@@ -135,37 +139,45 @@ def put_back_graded_by_hand(result: Repaired, template: Template) -> None:
     near = {gap: _texts_between(result.cells, gap, own) for gap in gaps}
     used = {id(cell) for cells in near.values() for cell in cells}
     far = [cell for cell in own if id(cell) not in used]
+    filled: dict[tuple[bool, bool], list[str]] = defaultdict(list)
     for gap, names in gaps.items():
-        found_near = near[gap]
         for number, name in enumerate(names):
-            one_each = len(found_near) == len(names)
-            cells = [found_near[number]] if one_each else found_near or far
-            _fill(result, template, name, cells)
+            one_each = len(near[gap]) == len(names)
+            cells = [near[gap][number]] if one_each else near[gap] or far
+            missing = all(cell.grade_id != name for cell in result.cells)
+            if cells:
+                _fill(result, template, name, cells, one_each)
+                filled[missing, bool(near[gap])].append(name)
+            elif missing:
+                _put_back(result, template, name, [])
+                result.say("empty", name)
+    for (missing, is_near), names in filled.items():
+        cell = "The cell" if len(names) == 1 else "Each of the cells"
+        state = "missing" if missing else "left empty"
+        text = "the text near its place" if is_near else "what stands in other cells of text"
+        result.choose(
+            f"{cell} of the written answer{'s' * (len(names) > 1)} {quoted(names)} was {state}; {text} counts."
+        )
 
 
-def _fill(result: Repaired, template: Template, name: str, found: Sequence[Cell]) -> None:
-    """Put the texts that were found into the cell of a written answer, and the cell back where it is missing."""
+def _fill(result: Repaired, template: Template, name: str, found: Sequence[Cell], its_own: bool) -> None:
+    """Put the texts that were found into the cell of a written answer; a text of its own becomes that cell where it is missing."""
+    result.written.add(name)
     mine = [cell for cell in result.cells if cell.grade_id == name]
-    parts = [cell.added or cell.source for cell in found]
-    if not mine:
-        cell = _put_back(result, template, name, parts)
-        if not parts:
-            result.say("empty", name)
-    else:
-        cell = next(cell for cell in mine if "nbgrader" in cell.node.metadata)
-    if not parts:
+    if its_own and not mine and found[0].node.cell_type == "markdown" and not found[0].added:
+        [cell] = found
+        cell.node.metadata = nbformat.from_dict(dict(template.named[name].metadata))
+        cell.grade_id, cell.place = name, template.places[name]
         return
+    parts = [cell.added or cell.source for cell in found]
+    cell = mine[-1] if mine else _put_back(result, template, name, parts)
     cell.node.source = "\n\n".join(parts)
+    cell.node.metadata = nbformat.from_dict(dict(template.named[name].metadata))
     pictures: dict[str, Any] = {}
     for one in found:
         pictures |= one.node.get("attachments", {})
     if pictures:
         cell.node["attachments"] = nbformat.from_dict(pictures)
-    result.written.add(name)
-    result.choose(
-        f"The cell of the written answer “{name}” was {'left empty' if mine else 'missing'}; "
-        f"what {'stands near its place' if len(found) == 1 else 'was written in other cells of text'} was put into it."
-    )
 
 
 def _put_back(result: Repaired, template: Template, grade_id: str, parts: Sequence[str]) -> Cell:
@@ -213,11 +225,12 @@ def _is_own_text(cell: Cell, given: set[str]) -> bool:
     source = cell.source.strip()
     if cell.place is not None or cell.grade_id is not None or cell.answers or not source or source in given:
         return False
-    return cell.node.cell_type != "code" or not (cell.from_given or _looks_like_code(source))
+    return cell.node.cell_type != "code" or (bool(cell.run) and not cell.from_given and _is_prose(source))
 
 
-def _looks_like_code(source: str) -> bool:
-    if all(line.lstrip().startswith("#") for line in source.split("\n")):
-        return False
-    prose = sum(letter.isalpha() or letter in " \n.,;:’'" for letter in source)
-    return bool(statements(source)) or prose < 0.95 * len(source)
+def _is_prose(source: str) -> bool:
+    """Whether a cell of code holds words and no code: nothing but lines of comment, or letters that Python cannot read."""
+    if len(source) > MAX_PARSED or all(line.lstrip().startswith("#") for line in source.split("\n")):
+        return len(source) <= MAX_PARSED
+    letters = sum(letter.isalpha() or letter in " \n.,;:’'" for letter in source)
+    return letters > 0.95 * len(source) and not statements(source)

@@ -33,20 +33,29 @@ def names_at_top_level(source: str) -> frozenset[str]:
 
 
 def defines(source: str, names: Collection[str]) -> bool:
-    """Whether a cell defines or imports one of ``names`` at its top level, also where an error keeps it from running."""
-    if not names or not any(name in source for name in names):
+    """Whether a cell gives one of ``names`` a meaning at its top level, also where an error keeps it from running."""
+    return _matches(source, names, _DEFINED + r"|^{one}[ \t]*(?::[^=\n]+)?=(?!=)")
+
+
+def defines_function(source: str, names: Collection[str]) -> bool:
+    """Whether that meaning is a function or a class: of ``f = f(3)`` and ``f = 3`` it is not."""
+    return _matches(source, names, _DEFINED + r"|^{one}[ \t]*=[ \t]*lambda\b")
+
+
+_DEFINED = r"^(?:(?:async[ \t]+)?def|class)[ \t]+{one}\b|^(?:from|import)\b[^\n]*\b{one}\b"
+
+
+def _matches(source: str, names: Collection[str], pattern: str) -> bool:
+    if not any(name in source for name in names):
         return False
     source = textwrap.dedent(source) if source[:1].isspace() else source
-    return _definition(frozenset(names)).search(source) is not None
+    return _compiled(frozenset(names), pattern).search(source) is not None
 
 
 @cache
-def _definition(names: frozenset[str]) -> re.Pattern[str]:
+def _compiled(names: frozenset[str], pattern: str) -> re.Pattern[str]:
     one = f"(?:{'|'.join(map(re.escape, sorted(names)))})"
-    return re.compile(
-        rf"^(?:(?:async[ \t]+)?def|class)[ \t]+{one}\b|^{one}[ \t]*(?::[^=\n]+)?=(?!=)|^(?:from|import)\b[^\n]*\b{one}\b",
-        re.MULTILINE,
-    )
+    return re.compile(pattern.replace("{one}", one), re.MULTILINE)
 
 
 def is_answer(source: str, names: Collection[str], received: str) -> bool:

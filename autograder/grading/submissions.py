@@ -194,10 +194,13 @@ def _only_answered(notebooks: Sequence[Path], lab: str) -> Path | None:
 
 def is_answered(raw: bytes, lab: str) -> bool:
     """Whether somebody wrote an answer of this lab into a notebook."""
-    from autograder.grading.repair import Template, repair  # of use to few, and slow to load
+    from autograder.grading.repair import Template, parse, repair  # of use to few, and slow to load
 
+    template = Template.of(lab)
     try:
-        return not other_lab(raw, lab) and bool(repair(raw, Template.of(lab)).written)
+        names = {cell["grade_id"] for cell in parse(raw)} - {None}
+        is_another_labs = 2 * len(names & template.named.keys()) < len(names)
+        return not is_another_labs and bool(repair(raw, template).written)
     except Unreadable:
         return False
 
