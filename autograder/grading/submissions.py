@@ -139,7 +139,7 @@ def _find(expected: Path, student: str, lab: str, alone: bool) -> Submission:
         if only := _only_answered(meant, lab):
             others = some([p.name for p in meant if p != only])
             choices.append(
-                f"{only.name} was graded, the only one with an answer in it; not graded: {others}."
+                f"{only.name} was graded, the only one with an answer in it; these were not graded: {others}."
             )
             meant = [only]
         if len(meant) != 1:
@@ -152,7 +152,7 @@ def _find(expected: Path, student: str, lab: str, alone: bool) -> Submission:
         path, why = _choose(path, notebooks, lab)
         others = some([p.name for p in notebooks if p != path])
         if others:
-            choices.append(f"{path.name} was graded, {why}; not graded: {others}.")
+            choices.append(f"{path.name} was graded, {why}; these were not graded: {others}.")
         else:
             notes.append(f"There was no {expected.name}; {path.name} was graded in its place.")
     submitted_at = timestamp_in(folder)

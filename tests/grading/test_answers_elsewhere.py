@@ -180,7 +180,7 @@ def test_the_only_notebook_with_an_answer_counts_beside_the_one_as_it_was_receiv
     hand_in(tmp_path, name, notebook())
     [ada] = collect(tmp_path, LAB)
     assert ada.path is not None and ada.path.name == name
-    assert ada.choices == ada.notes and f"not graded: {LAB}.ipynb" in ada.choices[0]
+    assert ada.choices == ada.notes and f"were not graded: {LAB}.ipynb" in ada.choices[0]
 
 
 def test_of_two_notebooks_with_answers_the_one_of_the_right_name_counts_and_it_is_said(tmp_path):
@@ -188,7 +188,7 @@ def test_of_two_notebooks_with_answers_the_one_of_the_right_name_counts_and_it_i
     hand_in(tmp_path, f"{LAB}-Copy1.ipynb", notebook())
     [ada] = collect(tmp_path, LAB)
     assert ada.path is not None and ada.path.name == f"{LAB}.ipynb"
-    assert f"not graded: {LAB}-Copy1.ipynb" in ada.choices[0]
+    assert f"were not graded: {LAB}-Copy1.ipynb" in ada.choices[0]
 
 
 def test_another_labs_notebook_in_the_folder_is_no_answer(tmp_path):
