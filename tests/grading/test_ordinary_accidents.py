@@ -11,7 +11,18 @@ from autograder.results import SubmissionResult
 from autograder.run.pipeline import run
 from autograder.sandbox.jail.namespaces import probe
 from autograder.sandbox.limits import Limits
-from tests.grading.accidents import COUNTS, LAB, answer, delete, forget_names, insert, notebook, put, raw, stub
+from tests.grading.accidents import (
+    COUNTS,
+    LAB,
+    answer,
+    delete,
+    forget_names,
+    insert,
+    notebook,
+    put,
+    raw,
+    stub,
+)
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
@@ -37,7 +48,9 @@ OTHERS = {
         insert("import nltk", after="setup"),
         put(COUNTS, "def bigram_counts(words):\n    return nltk.bigrams(words)"),
     ],
-    "raises": [put(COUNTS, lambda code: code.replace("\n    N = ", "\n    raise NotImplementedError()\n    N = "))],
+    "raises": [
+        put(COUNTS, lambda code: code.replace("\n    N = ", "\n    raise NotImplementedError()\n    N = "))
+    ],
     "calls": [
         insert("def helper():\n    raise NotImplementedError()", after="setup"),
         put(COUNTS, "def bigram_counts(words):\n    return helper()"),
@@ -82,7 +95,7 @@ def test_the_error_that_kept_an_answer_from_running_is_its_cause(graded, student
 def test_the_error_stands_first_in_the_question_on_the_page(graded, tmp_path):
     result = graded["minus"]
     page = FeedbackWriter(spec(LAB), tmp_path).page(result)
-    section = page[page.index('<h2>bigram_counts</h2>') :]
+    section = page[page.index("<h2>bigram_counts</h2>") :]
     assert section.index("SyntaxError: invalid character") < section.index("✗ not yet")
     assert "not defined" not in section[: section.index("</section>")]
 
@@ -108,4 +121,7 @@ def test_a_later_definition_that_does_not_count_is_told_where_points_are_lost(gr
 @pytest.mark.parametrize("student", WHOLE)
 def test_an_answer_that_is_there_has_its_points(graded, student):
     result = graded[student]
-    assert result.score == result.max_score, (result.notes, [q for q in result.questions if q.points < q.max_points])
+    assert result.score == result.max_score, (
+        result.notes,
+        [q for q in result.questions if q.points < q.max_points],
+    )
