@@ -19,3 +19,7 @@ def require_assertions() -> None:
 
 class GradingError(UserError):
     """Grading or recording cannot go on: a locked gradebook, a full disk, a folder without permission."""
+
+
+class Unreadable(Exception):
+    """A submission that cannot be read; the text is the sentence for its notes."""

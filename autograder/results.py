@@ -167,6 +167,9 @@ class QuestionResult:
     cause: str | None = None
     #: Library functions the question forbids and the student used, e.g. ("torch.softmax",).
     forbidden: tuple[str, ...] = ()
+    #: Whether the cell that should define the answer, or a name that it needs, stopped with an error, which ``cause`` and
+    #: ``error`` tell.
+    did_not_run: bool = False
 
     @property
     def in_question(self) -> bool:
@@ -215,6 +218,8 @@ class SubmissionResult:
     run_notes: tuple[str, ...] = ()
     #: The questions that were tested in the run that made this result; the others were taken over.
     tested: tuple[str, ...] = ()
+    #: Those of the notes that say what counts where that was not plain: the teacher reads them, too.
+    choices: tuple[str, ...] = ()
 
     @property
     def readable(self) -> bool:
@@ -266,7 +271,7 @@ class SubmissionResult:
             for q in data["questions"]
         )
         checks = {name: [(bool(p), str(s)) for p, s in rows] for name, rows in data["public_checks"].items()}
-        notes = {name: tuple(data.get(name, ())) for name in ("notes", "run_notes", "tested")}
+        notes = {name: tuple(data.get(name, ())) for name in ("notes", "run_notes", "tested", "choices")}
         if "unsandboxed" in data:  # a result of an earlier version
             data = {**data, "isolation": "none" if data["unsandboxed"] else STRONGEST}
             del data["unsandboxed"]

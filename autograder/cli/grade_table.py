@@ -43,10 +43,11 @@ def show_table(console: Console, done: ClassResult) -> None:
     if any(lateness):
         table.add_column("lateness", justify="right")
     table.add_column("grade", justify="right")
-    table.add_column("misconception")
+    table.add_column("misconception or error")
     for result, late in zip(done.results, lateness, strict=True):
         colour = STATUSES[result.status].colour
-        named = "; ".join(f"{q.name}: {q.misconception}" for q in result.questions if q.misconception)
+        known = ((q.name, q.cause if q.did_not_run else q.misconception) for q in result.questions)
+        named = "; ".join(f"{name}: {plain(words)}" for name, words in known if words)
         flagged = "; ".join(
             f"{q.name}: uses {', '.join(q.forbidden)}" for q in result.questions if q.forbidden
         )

@@ -25,20 +25,17 @@ from typing import Any
 from coursekit.notebook.verdict import MIME
 
 from autograder.course.policy_file import settings, spec
+from autograder.errors import Unreadable
 from autograder.grading import cache_keys
 from autograder.grading.budgets import Budgets
+from autograder.grading.cell_errors import with_cell_errors
+from autograder.grading.demonstrations import made_by_demonstrations, names_bound
 from autograder.grading.diagnosis import candidates, with_same_values
 from autograder.grading.forbidden_calls import TooLongToRead, forbidden_used, names_forbidden
 from autograder.grading.later_cells import last_change
-from autograder.grading.repair import (
-    Repaired,
-    Template,
-    kept_name,
-    made_by_demonstrations,
-    names_bound,
-    repair,
-)
-from autograder.grading.submissions import Notebook, Submission, Unreadable
+from autograder.grading.repair import Template, kept_name, repair
+from autograder.grading.repaired import Repaired
+from autograder.grading.submissions import Notebook, Submission
 from autograder.grading.symptoms import KEPT, Symptom, find_symptom
 from autograder.grading.task import Task
 from autograder.grading.time_guard import READING_SECONDS, JudgeClock, JudgedTooLong, ends_after, judging
@@ -145,20 +142,23 @@ class Grader:
         kept = _unchanged(task.earlier, keys)
         run = _taken_over(task.earlier, repaired, kept, spec(self.lab).questions)
         run = run or self._run(repaired, kept, notebook)
+        questions = with_cell_errors(run.questions, repaired, self.template, run.outcomes)
+        choices = (*repaired.choices, *_defined_again(repaired, self.template, questions))
         return SubmissionResult(
             student=submission.student,
             lab=self.lab,
             status=run.status,
-            score=round(sum(question.points for question in run.questions), 2),
+            score=round(sum(question.points for question in questions), 2),
             max_score=spec(self.lab).max_score,
             seconds=run.seconds or time.perf_counter() - began,
-            questions=run.questions,
-            notes=(*submission.notes, *repaired.notes, *run.notes),
+            questions=questions,
+            notes=tuple(dict.fromkeys((*submission.notes, *repaired.notes, *choices, *run.notes))),
             notebook=_executed(repaired, run.outcomes),
             submitted_at=submission.submitted_at,
             keys=keys,
             public_checks=_public_checks(run.outcomes, [name for name, _ in spec(self.lab).questions]),
             run_notes=run.notes,
+            choices=(*submission.choices, *choices),
             tested=tuple(name for name, _ in spec(self.lab).questions if name not in kept),
         )
 
@@ -389,6 +389,23 @@ def _symptom(clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRun]
         return None
 
 
+def _defined_again(
+    repaired: Repaired, template: Template, questions: Sequence[QuestionResult]
+) -> tuple[str, ...]:
+    """Sentences about answers that lost points and that a cell behind their check defines once more."""
+    said = []
+    for question in questions:
+        test_id = template.test_of[question.name]
+        check = next(cell for cell in repaired.cells if cell.grade_id == test_id)
+        later = repaired.cells[repaired.cells.index(check) :]
+        for answer in template.tested[test_id] if question.points < question.max_points else ():
+            if again := [cell for cell in repaired.again.get(answer, ()) if cell in later]:
+                said.append(
+                    f"“{answer}” is defined once more in {repaired.where(again[-1])}: what stands in its own cell counts."
+                )
+    return tuple(said)
+
+
 def _missing_names(
     clock: JudgeClock, runs: Sequence[TestRun], question: str, repaired: Repaired, template: Template
 ) -> str:
@@ -398,7 +415,7 @@ def _missing_names(
     """
     if not any(run.error is not None and run.error.type_name == "NameError" for run in runs):
         return ""
-    answer = "\n".join(cell.run for cell in repaired.cells if cell.grade_id == question)
+    answer = "\n".join(cell.run for cell in repaired.cells if question in cell.answers)
     shown = (
         cell.node.source
         for cell in repaired.cells
@@ -456,9 +473,7 @@ def shown_error_of(runs: Sequence[TestRun], sources: Sequence[tuple[str, str]]) 
 
 def labelled_sources(repaired: Repaired) -> list[tuple[str, str]]:
     """The cells that run, each under the name by which notes and errors call it."""
-    return [
-        (cell.grade_id or f"number {i + 1}", cell.run) for i, cell in enumerate(repaired.cells) if cell.run
-    ]
+    return [(cell.grade_id or f"number {cell.number}", cell.run) for cell in repaired.cells if cell.run]
 
 
 def run_tests(

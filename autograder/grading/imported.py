@@ -12,7 +12,7 @@ from autograder.course.masters import source_of_import
 from autograder.course.policy_file import spec
 from autograder.grading.budgets import Budgets
 from autograder.grading.grader import Grader, Run, labelled_sources, run_tests, shown_error_of
-from autograder.grading.repair import Repaired
+from autograder.grading.repaired import Repaired
 from autograder.grading.submissions import Notebook
 from autograder.grading.time_guard import JudgeClock
 from autograder.results import CellOutcome, QuestionResult, TestResult

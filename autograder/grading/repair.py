@@ -1,29 +1,32 @@
 """From a student's notebook, whatever state it is in, to the cells that are run.
 
-Locked cells come from the master. Cells that are missing, doubled, moved or of another type are put right
-and noted. Cells that the master tags ``skip-grading`` are not run; of one that a student changed only the
-imports and definitions are, and of the others those that the student's code uses. Unknown metadata never matters.
+A cell is found by its name, else by what it defines, else by its text, else put back at its place in the master's order.
+Given cells come from the master. Cells that the master tags ``skip-grading`` are not run; of one that a student changed only
+the imports and definitions are, and of the others those that the student's code uses. Unknown metadata never matters.
 """
 
 from __future__ import annotations
 
-import ast
 import json
-import re
-import warnings
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cache
-from itertools import islice
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from autograder.course.masters import is_skipped, read_master, source_of_import
-from autograder.grading.submissions import Unreadable
-from autograder.results import first_notes
+from autograder.errors import Unreadable
+from autograder.grading.answers import (
+    place_for,
+    put_back_graded_by_hand,
+    put_tests_after_answers,
+    settle_answers,
+)
+from autograder.grading.cell_text import added_code, is_answer, names_at_top_level
+from autograder.grading.demonstrations import MAX_FIGURES_CODE, definitions_of, demonstration, words_in
+from autograder.grading.repaired import Cell, Repaired
 from autograder.sandbox.host.outputs import BASE64, BINARY_TYPES
 from autograder.testing.run import tests_of
 
@@ -33,13 +36,9 @@ MAX_PARTS = 5_000_000
 #: Characters of code in one cell, and in all. As a syntax tree code takes some four hundred times its size.
 MAX_CELL_CODE = 200_000
 MAX_CODE = 1_000_000
-#: Characters of code that are parsed here, before any clock runs: twenty times what a long notebook has.
-MAX_FIGURES_CODE = 200_000
 #: Characters, as base64, of the pictures in all cells of text together.
 MAX_PICTURES = 8 << 20
 PICTURES = (*BINARY_TYPES, "image/gif")
-#: Characters of an answer, or of a changed figure's cell, in which names are looked for that nobody has made, and such cells.
-MAX_READ_FOR_NAMES, MAX_CHANGED = 20_000, 20
 
 
 @dataclass(frozen=True)
@@ -88,30 +87,50 @@ class Template:
             code = {g: f"{kept[g]}\n{named[g].source}" for g in kept}
         return cls(lab, cells, named, tests, skipped, code, kept)
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where the master has each cell, by its name and by its cell id."""
+        by_id = {cell["id"]: place for place, cell in enumerate(self.cells)}
+        names = ((_name_of(cell), place) for place, cell in enumerate(self.cells))
+        return by_id | {name: place for name, place in names if name is not None}
 
-@dataclass
-class Cell:
-    """A cell of the repaired notebook. ``run`` is the source to execute ("" for none)."""
+    @cached_property
+    def texts(self) -> dict[str, int]:
+        """Where the master has each text that it has once."""
+        texts = [cell.source.strip() for cell in self.cells]
+        return {text: place for place, text in enumerate(texts) if text and texts.count(text) == 1}
 
-    node: NotebookNode
-    grade_id: str | None = None
-    run: str = ""
+    @cached_property
+    def skipped_sources(self) -> frozenset[str]:
+        """The texts of the cells that are not run."""
+        return frozenset(source.strip() for source in self.skipped.values())
 
+    @cached_property
+    def names(self) -> dict[str, frozenset[str]]:
+        """``grade_id`` of each answer that is code -> what it defines, as released or else as the master's answer does."""
+        whole = {_name_of(cell): cell.source for cell in read_master(self.lab).cells}
+        return {
+            name: names_at_top_level(cell.source) or names_at_top_level(whole[name])
+            for name, cell in self.named.items()
+            if cell.cell_type == "code" and not _is_locked(cell)
+        }
 
-@dataclass
-class Repaired:
-    """The repaired notebook: its cells in order, and what was put right, in sentences."""
+    @cached_property
+    def tested(self) -> dict[str, tuple[str, ...]]:
+        """``grade_id`` of each test cell -> the answers before it that it names."""
+        return {
+            test: tuple(
+                answer
+                for answer, names in self.names.items()
+                if self.places[answer] < self.places[test] and names & words_in(self.named[test].source)
+            )
+            for test in self.test_of.values()
+        }
 
-    cells: list[Cell] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    #: Characters of figures' cells that were parsed for their definitions.
-    figures_code: int = 0
-    #: Characters of the pictures in cells of text.
-    pictures: int = 0
-
-    def executed_source(self) -> list[str]:
-        """What runs, cell by cell: a result depends on nothing else of the submission."""
-        return [cell.run for cell in self.cells if cell.run]
+    @cached_property
+    def by_hand(self) -> tuple[str, ...]:
+        """The answers that a person grades."""
+        return tuple(n for n, c in self.named.items() if c.metadata.nbgrader.grade and not _is_locked(c))
 
 
 def parse(raw: bytes) -> list[dict[str, Any]]:
@@ -182,169 +201,117 @@ def repair(raw: bytes, template: Template) -> Repaired:
     """The notebook to run. Raises ``Unreadable``."""
     student_cells = parse(raw)
     result = Repaired()
-    seen: set[str] = set()
-    for cell in student_cells:
-        grade_id = _identify(cell, template)
-        if grade_id is not None and _is_locked(template.named[grade_id]):
-            if grade_id in seen:
-                result.notes.append(
-                    f"The given cell “{grade_id}” stood there twice; the second was left out."
-                )
-                continue
-            if cell["source"].strip() != template.named[grade_id].source.strip():
-                result.notes.append(f"The given cell “{grade_id}” had been changed and was restored.")
-            elif cell["kind"] != template.named[grade_id].cell_type:
-                result.notes.append(
-                    f"The given cell “{grade_id}” had become {cell['kind']} and was restored."
-                )
-            result.cells.append(_locked_cell(grade_id, template))
+    places = _places(student_cells, template)
+    for number, (cell, place) in enumerate(zip(student_cells, places, strict=True), start=1):
+        known = len(result.cells)
+        master = None if place is None else template.cells[place]
+        grade_id = None if master is None else _name_of(master)
+        if master is not None and grade_id is not None and _is_locked(master):
+            _restore(cell, grade_id, template, result)
         else:
-            result.cells.append(_student_cell(cell, grade_id, template, result))
-        if grade_id is not None:
-            seen.add(grade_id)
-    _name_answers(result, template)
-    _insert_missing(result, template, seen)
-    _put_tests_after_answers(result, template)
+            result.cells.append(_student_cell(cell, place, template, result))
+        if grade_id is not None and grade_id not in (cell["grade_id"], cell["id"]):
+            result.say("found", grade_id)
+        for made in result.cells[known:]:
+            made.number = number
     _drop_overlong_code(result)
+    settle_answers(result, template)
+    put_tests_after_answers(result, template, put_back=_put_back_given(result, template))
+    put_back_graded_by_hand(result, template)
     _run_what_answers_use(result, template)
-    result.notes = first_notes(result.notes)
+    result.finish()
     return result
+
+
+def _places(cells: Sequence[dict[str, Any]], template: Template) -> list[int | None]:
+    """Where the master has each cell: by nbgrader's name, by the cell id where an editor dropped that, else by its text."""
+    places = [
+        next(
+            (template.places[name] for name in (cell["grade_id"], cell["id"]) if name in template.places),
+            None,
+        )
+        for cell in cells
+    ]
+    taken = set(places)
+    for number, cell in enumerate(cells):
+        place = template.texts.get(cell["source"].strip())
+        if places[number] is None and place is not None and place not in taken:
+            places[number] = place
+            taken.add(place)
+    return places
+
+
+def _name_of(master: NotebookNode) -> str | None:
+    name: str | None = master.metadata.get("nbgrader", {}).get("grade_id")
+    return name
+
+
+def _restore(cell: dict[str, Any], grade_id: str, template: Template, result: Repaired) -> None:
+    """Put the master's cell in place of a given one. What a student wrote into it is a cell of the student's own."""
+    master, source = template.named[grade_id], cell["source"]
+    if any(grade_id == other.grade_id for other in result.cells):
+        result.say("doubled", grade_id)
+        return
+    given = _locked_cell(grade_id, template)
+    if source.strip() == master.source.strip():
+        if cell["kind"] != master.cell_type:
+            result.say("retyped", grade_id)
+        result.cells.append(given)
+        return
+    result.say("changed", grade_id)
+    if master.cell_type != "code":
+        given.added = _added_text(source, master.source)
+        result.cells.append(given)
+        return
+    own = added_code(source, master.source) if cell["kind"] == "code" else ""
+    asked = frozenset[str]().union(*(template.names[answer] for answer in template.tested.get(grade_id, ())))
+    written = Cell(_new_node("code", own), from_given=grade_id)
+    if is_answer(own, asked, ""):
+        written.run = own
+        result.cells += [written, given]
+    else:
+        result.cells += [given, written] if own else [given]
+
+
+def _added_text(source: str, given: str) -> str:
+    """The lines that a student added to a text of the master's."""
+    known = {line.strip() for line in given.split("\n")}
+    return "\n".join(line for line in source.split("\n") if line.strip() not in known).strip()
 
 
 def _run_what_answers_use(result: Repaired, template: Template) -> None:
     """Run those imports and definitions of cells that are not run which the student's code names: ``import math``, say."""
-    shown = [cell for cell in result.cells if not cell.run and _demonstration(cell.node.source, template)]
+    lent = {cell: lends(cell, template) for cell in result.cells if not cell.run}
+    lent = {cell: parts for cell, parts in lent.items() if parts}
     given = template.given_sources
     own = [cell.run for cell in result.cells if cell.run and cell.run.strip() not in given]
-    wanted = frozenset[str]().union(*map(_names_in, own))
-    for _ in shown:  # what is used by what is used, too
-        for cell in shown:
-            parts = _demonstration(cell.node.source, template).lent
+    wanted = frozenset[str]().union(*map(words_in, own))
+    for _ in lent:  # what is used by what is used, too
+        for cell, parts in lent.items():
             cell.run = "\n\n".join(source for names, source in parts if names & wanted)
-        more = wanted.union(*(_names_in(cell.run) for cell in shown))
+        more = wanted.union(*(words_in(cell.run) for cell in lent))
         if more == wanted:
             break
         wanted = more
 
 
-@dataclass(frozen=True)
-class Demonstration:
-    """What a cell that is not run would make."""
-
-    #: Its imports and definitions at the top level, each with the names that it binds.
-    lent: tuple[tuple[frozenset[str], str], ...] = ()
-    #: All other names that it binds at the top level.
-    made: frozenset[str] = frozenset()
-
-    def __bool__(self) -> bool:
-        return bool(self.lent or self.made)
-
-
-def _demonstration(source: str, template: Template) -> Demonstration:
-    return demonstration(source) if source.strip() in _skipped_sources(template) else Demonstration()
-
-
-@cache
-def demonstration(source: str) -> Demonstration:
-    """What the cell ``source`` of a master would make; nothing is known of one that is not Python alone (``%pip``, ``!ls``)."""
-    lent, body = [], statements(source)
-    for node in body:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            for alias in node.names:
-                one = (
-                    ast.Import([alias])
-                    if isinstance(node, ast.Import)
-                    else ast.ImportFrom(node.module, [alias], node.level)
-                )
-                lent.append(_lent(alias.asname or alias.name.split(".")[0], one))
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            lent.append(_lent(node.name, node))
-    return Demonstration(tuple(lent), _made(body))
-
-
-def statements(source: str) -> list[ast.stmt]:
-    """The top level of a cell; nothing of what is not Python, or Python that nobody could write by hand (thousands of brackets)."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # what Python thinks of a student's escapes is not for the terminal
-            return ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-
-
-def _made(body: Iterable[ast.stmt]) -> frozenset[str]:
-    """The names that statements bind at the top level, otherwise than by imports and definitions."""
-    lent = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    parts = (part for node in body if not isinstance(node, lent) for part in ast.walk(node))
-    return frozenset(
-        part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
-    )
-
-
-def _lent(name: str, node: ast.stmt) -> tuple[frozenset[str], str]:
-    """An import or a definition that gives way to what the student's code calls by that name."""
-    asked = ast.parse(f"if {name!r} not in globals(): pass").body[0]
-    assert isinstance(asked, ast.If)
-    asked.body = [node]
-    return frozenset({name}), ast.unparse(asked)
-
-
-def made_by_demonstrations(answer: str, template: Template, changed: Iterable[str] = ()) -> list[str]:
-    """The names that an answer uses, does not bind itself, and only cells which are not run would make.
-
-    ``changed``: the sources of such cells as the student has them.
-    """
-    nodes = [part for node in statements(answer[:MAX_READ_FOR_NAMES]) for part in ast.walk(node)]
-    names = [node for node in nodes if isinstance(node, ast.Name)]
-    own = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
-    own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
-    short = (source for source in changed if len(source) <= MAX_READ_FOR_NAMES)
-    made = frozenset[str]().union(
-        *(demonstration(source).made for source in template.skipped.values()),
-        *(_made(statements(source)) for source in islice(short, MAX_CHANGED)),
-    )
-    return sorted(({node.id for node in names} & made) - own)
-
-
-def names_bound(sources: Iterable[str]) -> set[str]:
-    """The names that these cells bind, in functions too."""
-    bound, left = set[str](), MAX_FIGURES_CODE
-    for source in sources:
-        left -= len(source)
-        body = statements(source) if left >= 0 else []
-        for node in (part for statement in body for part in ast.walk(statement)):
-            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                bound.add(node.id)
-            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                bound.add(node.name)
-            elif isinstance(node, (ast.Import, ast.ImportFrom)):
-                bound |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
-    return bound
-
-
-def _names_in(code: str) -> frozenset[str]:
-    """The words of a cell, lines of comment apart: more than its names, and found in linear time, whatever the cell holds."""
-    return frozenset(_WORD.findall(_COMMENT.sub("", code)))
-
-
-_COMMENT = re.compile(r"^[ \t]*#.*", re.MULTILINE)
-_WORD = re.compile(r"[^\W\d]\w*")
+def lends(cell: Cell, template: Template) -> tuple[tuple[frozenset[str], str], ...]:
+    """The imports and definitions that a cell which is not run lends: a figure's cell, or what was added to a given cell."""
+    if cell.from_given:
+        return demonstration.__wrapped__(cell.source).lent
+    return demonstration(cell.source).lent if cell.source.strip() in template.skipped_sources else ()
 
 
 def _drop_overlong_code(result: Repaired) -> None:
     """Do not run, read or hand on more than anybody writes."""
     left = MAX_CODE
-    for position, cell in enumerate(result.cells):
+    for cell in result.cells:
         if len(cell.node.source) > MAX_CELL_CODE:
             cell.node.source = f"{cell.node.source[:MAX_CELL_CODE]}\n[the rest was left out: it is too long]"
         left -= len(cell.run)
         if len(cell.run) > MAX_CELL_CODE or left < 0:
             left += len(cell.run)
-            result.notes.append(
-                f"The cell {cell.grade_id or f'number {position + 1}'} was not run: its code is too long."
-            )
+            result.say("too long", cell.grade_id or f"number {cell.number}")
             cell.run = ""
 
 
@@ -353,18 +320,11 @@ def _is_locked(master: NotebookNode) -> bool:
     return bool(master.metadata.nbgrader.locked) and not master.metadata.nbgrader.solution
 
 
-def _identify(cell: dict[str, Any], template: Template) -> str | None:
-    """The master's name of a cell: by nbgrader's metadata, or by the cell id where an editor dropped that."""
-    names: tuple[str | None, str] = (cell["grade_id"], cell["id"])
-    return next((name for name in names if name in template.named), None)
-
-
 def _locked_cell(grade_id: str, template: Template) -> Cell:
     """A cell that runs as the master has it."""
     node = nbformat.from_dict(dict(template.named[grade_id]))
-    if node.cell_type != "code":
-        return Cell(node, grade_id)
-    return Cell(node, grade_id, template.test_code.get(grade_id, node.source))
+    run = template.test_code.get(grade_id, node.source) if node.cell_type == "code" else ""
+    return Cell(node, grade_id, run, place=template.places[grade_id])
 
 
 def imported_test_code(lab: str, tests: Mapping[str, str]) -> dict[str, str]:
@@ -385,27 +345,34 @@ def kept_name(question: str) -> str:
     return f"__graded_{question}__"
 
 
-def _student_cell(cell: dict[str, Any], grade_id: str | None, template: Template, result: Repaired) -> Cell:
-    """A cell of the student's: an answer, or one they added."""
-    kind, source, notes = cell["kind"], cell["source"], result.notes
-    if grade_id is not None:
-        master = template.named[grade_id]
-        if kind != master.cell_type:
-            notes.append(
-                f"The answer cell “{grade_id}” had become {kind} and was read as {master.cell_type}."
-            )
-            kind = master.cell_type
-    # Built by hand: nbformat validates every new cell, which costs more than running most of them.
-    node = nbformat.from_dict({"cell_type": kind, "metadata": {}, "source": source})
-    if kind == "code":
-        node.update(outputs=[], execution_count=None)
-    elif pictures := _pictures(cell["attachments"], result):
+def _student_cell(cell: dict[str, Any], place: int | None, template: Template, result: Repaired) -> Cell:
+    """A cell of the student's: an answer, one of the master's that may be changed, or one they added."""
+    kind, source = cell["kind"], cell["source"]
+    master = None if place is None else template.cells[place]
+    grade_id = None if master is None else _name_of(master)
+    if master is not None and grade_id is not None and kind != master.cell_type:
+        result.choose(f"The answer cell “{grade_id}” had become {kind} and was read as {master.cell_type}.")
+        kind = master.cell_type
+    node = _new_node(kind, source)
+    if kind != "code" and (pictures := _pictures(cell["attachments"], result)):
         node["attachments"] = nbformat.from_dict(pictures)
     run = source if kind == "code" else ""
-    original = template.skipped.get(cell["id"])
-    if run and (original is not None or run.strip() in _skipped_sources(template)):
-        run = "" if run.strip() in _skipped_sources(template) else _few_definitions(run, result)
-    return Cell(node, grade_id, run if run.strip() else "")
+    if run.strip() in template.skipped_sources:
+        run = ""
+    elif run and place is not None and cell["id"] in template.skipped:
+        run = _few_definitions(run, result)
+    made = Cell(node, grade_id, run if run.strip() else "", place=place)
+    if master is not None and grade_id is None and kind == "markdown":
+        made.added = _added_text(source, master.source)
+    return made
+
+
+def _new_node(kind: str, source: str) -> NotebookNode:
+    # Built by hand: nbformat validates every new cell, which costs more than running most of them.
+    node: NotebookNode = nbformat.from_dict({"cell_type": kind, "metadata": {}, "source": source})
+    if kind == "code":
+        node.update(outputs=[], execution_count=None)
+    return node
 
 
 def _pictures(attachments: Any, result: Repaired) -> dict[str, dict[str, str]]:
@@ -434,69 +401,13 @@ def _few_definitions(source: str, result: Repaired) -> str:
     return definitions_of(source)
 
 
-def _name_answers(result: Repaired, template: Template) -> None:
-    """Give each answer its metadata. Of several copies the last that is not as it was received counts; of such none runs."""
-    copies: dict[str, list[Cell]] = defaultdict(list)
-    for cell in result.cells:
-        if cell.grade_id is not None and not _is_locked(template.named[cell.grade_id]):
-            copies[cell.grade_id].append(cell)
-    for grade_id, cells in copies.items():
-        master = template.named[grade_id]
-        changed = [cell for cell in cells if cell.node.source.strip() != master.source.strip()]
-        (changed or cells)[-1].node.metadata = nbformat.from_dict(dict(master.metadata))
-        if len(cells) == 1:
-            continue
-        which = "the later one counts"
-        if changed and changed[-1] is not cells[-1]:
-            which = "the last that was changed counts"
-            for cell in cells:
-                cell.run = "" if cell not in changed else cell.run
-        result.notes.append(f"The answer cell “{grade_id}” stood there {_times(len(cells))}; {which}.")
-
-
-def _times(number: int) -> str:
-    return "twice" if number == 2 else f"{number} times"
-
-
-def _skipped_sources(template: Template) -> set[str]:
-    return {source.strip() for source in template.skipped.values()}
-
-
-def definitions_of(source: str) -> str:
-    """Only the imports, functions and classes at the top level of ``source`` ("" when it cannot be read)."""
-    if len(source) > MAX_CELL_CODE:
-        return ""
-    kept = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-    try:
-        return "\n\n".join(ast.unparse(node) for node in statements(source) if isinstance(node, kept))
-    except (ValueError, RecursionError, MemoryError):
-        return ""
-
-
-def _insert_missing(result: Repaired, template: Template, seen: set[str]) -> None:
-    """Put back the master's named cells that are not there, each after the master cell that precedes it."""
-    before: str | None = None
-    for master in template.cells:
-        grade_id = master.metadata.get("nbgrader", {}).get("grade_id")
-        if grade_id is None:
-            continue
-        if grade_id not in seen:
-            places = (i + 1 for i, cell in reversed(list(enumerate(result.cells))) if cell.grade_id == before)
-            where = next(places, 0) if before is not None else 0
-            if _is_locked(master):
-                result.notes.append(f"The given cell “{grade_id}” was missing and was restored.")
-                result.cells.insert(where, _locked_cell(grade_id, template))
-            else:
-                result.notes.append(f"The answer cell “{grade_id}” was missing.")
-        before = grade_id if grade_id in seen or _is_locked(master) else before
-
-
-def _put_tests_after_answers(result: Repaired, template: Template) -> None:
-    """Move a test cell that stands before (the last copy of) its answer to just after it."""
-    for question, test_id in template.test_of.items():
-        answers = [i for i, cell in enumerate(result.cells) if cell.grade_id == question]
-        test = next((i for i, cell in enumerate(result.cells) if cell.grade_id == test_id), None)
-        if answers and test is not None and test < answers[-1]:
-            moved = result.cells.pop(test)
-            result.cells.insert(answers[-1], moved)
-            result.notes.append(f"The test cell of “{question}” stood before its answer and was moved.")
+def _put_back_given(result: Repaired, template: Template) -> set[str]:
+    """Put back the master's given cells that are not there, each behind what precedes it in the master; their names."""
+    present = {cell.grade_id for cell in result.cells}
+    missing = {name for name, master in template.named.items() if _is_locked(master)} - present
+    for grade_id in template.named:
+        if grade_id in missing:
+            result.say("missing", grade_id)
+            where = place_for(result.cells, template.places[grade_id])
+            result.cells.insert(where, _locked_cell(grade_id, template))
+    return missing

@@ -14,12 +14,19 @@ from autograder.course.lists import some
 from autograder.course.masters import all_labs, source_of_import
 from autograder.course.other_lab import other_lab
 from autograder.course.policy_file import settings
-from autograder.errors import UserError
+from autograder.errors import Unreadable, UserError
 from autograder.files import letters_of, names_a_zone, parse_time, timestamp_in
 from autograder.grading.kit_imports import kit_files_named
 
 #: A notebook larger than this is not read.
 MAX_BYTES = 64 * 1024 * 1024
+
+#: A notebook larger than this, beside another, is taken for one with an answer in it.
+LARGEST_UNTOUCHED = 4 * 1024 * 1024
+#: Of more notebooks in one place nobody looks which has answers in it.
+MOST_COMPARED = 10
+#: What systems put behind the name of a copy, in any of some languages.
+_COPY = re.compile(r"([-_ ]+(copy|kopie|copie|copia|cópia|kopia)[-_ ]*\d*| ?\(\d+\))+")
 
 #: Of a class's notebooks, so many bytes stay in memory between the plan and the grading.
 KEPT_BYTES = 32 * 1024 * 1024
@@ -41,14 +48,12 @@ class Submission:
     path: Path | None
     submitted_at: str = ""
     notes: tuple[str, ...] = ()
+    #: Those of the notes that say which notebook counts where that was not plain: the teacher reads them, too.
+    choices: tuple[str, ...] = ()
 
 
 #: For each of several students whose names a reader cannot tell apart.
 _TWICE = "Another folder of the class has the same name in other letters or other bytes: they are graded as two students."
-
-
-class Unreadable(Exception):
-    """A submission that cannot be read; the text is the sentence for its notes."""
 
 
 def collect(submitted: Path, lab: str) -> list[Submission]:
@@ -114,7 +119,7 @@ def _find_safely(home: Path, student: str, lab: str) -> Submission:
         if not home.is_symlink():
             if (source := source_of_import(lab)) and not path.parent.is_dir():
                 path, alone = home / f"{source}.ipynb", True
-            return _find(path, student, alone)
+            return _find(path, student, lab, alone)
         trouble = "The student's folder is a link to another."
     except Exception as error:
         reason = error.strerror if isinstance(error, OSError) else type(error).__name__
@@ -122,27 +127,34 @@ def _find_safely(home: Path, student: str, lab: str) -> Submission:
     return Submission(student, path, notes=(trouble,))
 
 
-def _find(expected: Path, student: str, alone: bool) -> Submission:
+def _find(expected: Path, student: str, lab: str, alone: bool) -> Submission:
     """The notebook at ``expected`` or another beside it. Where ``alone``, the others are other notebooks of nbgrader's assignment."""
-    notes: list[str] = []
+    notes, choices = list[str](), list[str]()
     folder, path = expected.parent, expected
     notebooks = sorted(p for p in folder.iterdir() if is_notebook(p.name)) if folder.is_dir() else []
     if alone:
-        notebooks = [p for p in notebooks if p == path]
+        notebooks = [p for p in notebooks if p == path or _is_copy(p.name, path.name)]
     if not notebooks:
         meant, there = _one_step_off(expected, alone)
+        if only := _only_answered(meant, lab):
+            others = some([p.name for p in meant if p != only])
+            choices.append(
+                f"{only.name} was graded, the only one with an answer in it; these were not graded: {others}."
+            )
+            meant = [only]
         if len(meant) != 1:
             return Submission(student, None, notes=_not_found(expected, there))
         [path] = notebooks = meant
         inside = path.relative_to(folder.parent)
         folder = folder.with_name(inside.parts[0]) if len(inside.parts) > 1 else folder.parent
         notes.append(f"There was no {_shown(expected)}; {inside.as_posix()} was graded in its place.")
-    elif path not in notebooks:
-        path = max(notebooks, key=lambda p: p.lstat().st_mtime)
-        notes.append(f"There was no {expected.name}; {path.name} was graded in its place.")
-    others = [p.name for p in notebooks if p != path]
-    if others:
-        notes.append(f"The folder held more notebooks, which were not graded: {some(others)}.")
+    elif len(notebooks) > 1 or path not in notebooks:
+        path, why = _choose(path, notebooks, lab)
+        others = some([p.name for p in notebooks if p != path])
+        if others:
+            choices.append(f"{path.name} was graded, {why}; these were not graded: {others}.")
+        else:
+            notes.append(f"There was no {expected.name}; {path.name} was graded in its place.")
     submitted_at = timestamp_in(folder)
     if submitted_at and (parse_time(submitted_at) is None or not names_a_zone(submitted_at)):
         zone = settings().timezone
@@ -154,7 +166,49 @@ def _find(expected: Path, student: str, alone: bool) -> Submission:
         elif not names_a_zone(submitted_at):
             notes.append(f"The time in timestamp.txt names no zone: it was taken for {zone} (course.toml).")
         submitted_at = f"{time:%Y-%m-%d %H:%M:%S} UTC" if time is not None else ""
-    return Submission(student, path, submitted_at, tuple(notes))
+    return Submission(student, path, submitted_at, (*notes, *choices), tuple(choices))
+
+
+def _choose(expected: Path, notebooks: Sequence[Path], lab: str) -> tuple[Path, str]:
+    """Which of a folder's notebooks counts, and why."""
+    if only := _only_answered(notebooks, lab):
+        return only, "the only one with an answer in it"
+    if expected in notebooks:
+        return expected, "for it has the right name"
+    return max(notebooks, key=lambda path: path.lstat().st_mtime), "the newest"
+
+
+def _only_answered(notebooks: Sequence[Path], lab: str) -> Path | None:
+    """The only one of some notebooks into which somebody wrote an answer; None where that is none or several."""
+    if not 1 < len(notebooks) <= MOST_COMPARED:
+        return None
+    answered = []
+    for path in notebooks:
+        try:
+            too_large = path.lstat().st_size > LARGEST_UNTOUCHED
+            answered += [path] if too_large or is_answered(_bytes_of(path), lab) else []
+        except Unreadable:
+            continue
+    return answered[0] if len(answered) == 1 else None
+
+
+def is_answered(raw: bytes, lab: str) -> bool:
+    """Whether somebody wrote an answer of this lab into a notebook."""
+    from autograder.grading.repair import Template, parse, repair  # of use to few, and slow to load
+
+    template = Template.of(lab)
+    try:
+        names = {cell["grade_id"] for cell in parse(raw)} - {None}
+        is_another_labs = 2 * len(names & template.named.keys()) < len(names)
+        return not is_another_labs and bool(repair(raw, template).written)
+    except Unreadable:
+        return False
+
+
+def _is_copy(name: str, original: str) -> bool:
+    """Whether a notebook's name is that of a copy: ``lab-Copy1``, ``lab (1)``, ``lab - Kopie``."""
+    stem, wanted = (_NOTEBOOK.sub("", one.casefold(), count=1) for one in (name, original))
+    return stem.startswith(wanted) and _COPY.fullmatch(stem[len(wanted) :]) is not None
 
 
 def _shown(expected: Path) -> str:

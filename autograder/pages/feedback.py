@@ -32,6 +32,8 @@ class QuestionView:
     cause: str
     hint: str
     error: str
+    #: Whether the error kept a cell from running, so that there was nothing to test.
+    did_not_run: bool
     forbidden: tuple[str, ...]
     #: Whether a person is still to say if that costs points.
     in_question: bool
@@ -163,6 +165,7 @@ def _question(
         cause=_cause(question),
         hint=question.hint or "",
         error=plain(question.error),
+        did_not_run=question.did_not_run,
         forbidden=question.forbidden,
         in_question=question.in_question and final.manual is None,
         public_checks=tuple(result.public_checks.get(question.name, ())),

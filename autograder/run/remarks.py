@@ -12,6 +12,9 @@ from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
 from autograder.results import EARLIER_NOTE, SubmissionResult
 
+#: How many students' own notes about what counts a class is told in full.
+MOST_CHOICES = 20
+
 
 def remarks(
     lab: str, results: Collection[SubmissionResult], marks: Mapping[str, TeacherMarks]
@@ -60,6 +63,11 @@ def remarks(
         sentences.append(
             f"Nothing was graded of {some(elsewhere)}, though something lies there (see their notes)."
         )
+    chosen = [(result.student, choice) for result in results for choice in result.choices]
+    sentences += [f"{student}: {choice}" for student, choice in chosen[:MOST_CHOICES]]
+    if len(chosen) > MOST_CHOICES:
+        rest = list(dict.fromkeys(student for student, _ in chosen[MOST_CHOICES:]))
+        sentences.append(f"What counts was not plain for {some(rest)} either (see the notes on their pages).")
     others = [
         result.student for result in results if any("This is a notebook of " in note for note in result.notes)
     ]

@@ -17,7 +17,7 @@ from autograder.run.recorder import open_gradebook
 from autograder.serve import rules
 from autograder.serve.hand_in import script_named
 from autograder.serve.handlers import Failure, Handler
-from autograder.serve.journal import Attempt, Event
+from autograder.serve.journal import Attempt, Event, Journal
 from autograder.startup.one_thread import ONE_THREAD
 
 #: Characters of a sentence that somebody writes, and how many open requests a student may have.
@@ -55,7 +55,8 @@ class State(Handler):
         self.answer(
             {
                 "students": [
-                    _row(lab, student, attempts, asked) for student, attempts in sorted(by_student.items())
+                    _row(service.journal, lab, student, attempts, asked)
+                    for student, attempts in sorted(by_student.items())
                 ],
                 "queue": waiting,
                 "seconds": math.ceil(service.queue.seconds_for(waiting)) if waiting else 0,
@@ -66,7 +67,9 @@ class State(Handler):
         )
 
 
-def _row(lab: str, student: str, attempts: list[Attempt], asked: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _row(
+    journal: Journal, lab: str, student: str, attempts: list[Attempt], asked: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
     """A student's line."""
     counting, person = rules.counting(lab, attempts), class_list().find(student)
     longer = extension_of(lab, student)
@@ -90,8 +93,18 @@ def _row(lab: str, student: str, attempts: list[Attempt], asked: dict[str, dict[
         "last": attempts[-1].receipt if attempts else "",
         "days": longer.total_seconds() / 86400 if longer else 0,
         "questions": verdict.points if verdict else {},
+        "errors": _errors(journal, counting),
         "request": request if request and not request["answer"] else None,
     }
+
+
+def _errors(journal: Journal, attempt: Attempt | None) -> list[str]:
+    """Why cells of answers did not run."""
+    if attempt is None or attempt.verdict is None or attempt.verdict.status == "graded":
+        return []
+    result = journal.result(attempt)
+    questions = result.questions if result is not None else ()
+    return [plain(f"{one.name}: {one.cause}", 300) for one in questions if one.did_not_run]
 
 
 _LOGGED = ("regrade", "overrule", "extension", "answer", "graded", "exercise")

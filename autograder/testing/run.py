@@ -31,6 +31,9 @@ from autograder.testing.catalogue import loaded_anew
 from autograder.testing.expect import Failed
 from autograder.testing.safe_errors import TYPES, safe_name
 
+#: What a test says of an answer that the notebook does not define, and of one that is as it was received.
+NOT_WRITTEN = "not written yet"
+NOT_DEFINED = "this function is not defined in your notebook"
 #: Set by the harness from the course configuration; the environment serves plain pytest.
 _salt = os.environ.get("COURSE_SALT", "no salt set: development only")
 
@@ -223,9 +226,9 @@ def _failure_message(error: StudentError) -> str:
         kind = f"a value of type {kind}" if kind else "something else"
         return f"your function returned {kind}; plain numbers, arrays, tensors or lists are expected"
     if error.type_name == "NotImplementedError" and not error.message:
-        return "not written yet"
+        return NOT_WRITTEN
     if error.type_name == "NameError" and not error.frames:
-        return "this function is not defined in your notebook"
+        return NOT_DEFINED
     return "your function raised an error"
 
 

@@ -240,7 +240,8 @@ def safe_message(message: str, shown: str) -> str:
     ``shown`` at most; "" when the form is unknown.
     """
     line = " ".join(message.split())[:400]
-    own = set(re.findall(r"[\w.]+", shown)[:MAX_OWN_WORDS])
+    words = [part for word in re.findall(r"[\w.]+", shown) for part in {word: 0, word.partition(".")[0]: 0}]
+    own = set(words[:MAX_OWN_WORDS])
 
     def shown_slot(slot: str) -> str:
         inner = slot.strip("'")

@@ -16,7 +16,7 @@ from autograder.audit.simulate import answered
 from autograder.course.masters import lab_name, solved
 from autograder.grading.forbidden_calls import forbidden_used
 from autograder.grading.repair import Template, parse, repair
-from autograder.grading.submissions import Unreadable
+from autograder.errors import Unreadable
 from autograder.sandbox import wire
 from autograder.testing.safe_errors import safe_message
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 from collections.abc import Iterator
@@ -96,6 +97,18 @@ def test_a_regrade_waits_in_the_queue_like_any_other(live):
     assert row(live, "ada")["waiting"] == 1 and len(live.service.queue) == 1
     assert decide(live, do="regrade", receipt=receipt).status == 409
     assert live.ask(f"/receipts/{receipt}", who="ada").json["state"] == "waiting"
+
+
+def test_the_team_sees_why_an_answers_cell_did_not_run(live):
+    error = "Its cell did not run: SyntaxError: invalid syntax (line 3: x = 3 − 1)"
+    live.ask(f"/labs/{LAB}/hand-in", NOTEBOOK + b"eve", "ada")
+    attempt = live.service.queue.take()
+    assert attempt is not None
+    stopped = QuestionResult(QUESTION, 0.0, MOST, cause=error, did_not_run=True)
+    result = dataclasses.replace(verdict("ada", False), status="partly-run", questions=(stopped,))
+    live.service.journal.finish(attempt, result)
+    live.service.queue.done(attempt, 0.1)
+    assert row(live, "ada")["errors"] == [f"{QUESTION}: {error}"]
 
 
 def test_an_overruled_question_is_told_to_its_student_only_and_the_last_word_holds(live):

@@ -46,7 +46,9 @@ function row(of) {
   who.append(element("bdi", of.student));
   if (of.name && of.name !== of.student) who.append(" ", element("span", of.name, "soft"));
   made.append(who, element("td", of.section), element("td", of.attempts ? String(of.attempts) : "", "number"));
-  made.append(element("td", words[of.status] ?? of.status, "status"), element("td", number(of.score), "number"));
+  const status = element("td", words[of.status] ?? of.status, "status");
+  for (const error of of.errors) status.append(element("div", error, "soft small"));
+  made.append(status, element("td", number(of.score), "number"));
   made.append(element("td", of.receipt, "name"), element("td", of.days ? number(of.days) : "", "number"));
   const acts = element("td"), line = element("div", "", "row");
   line.style.margin = "0";

@@ -1,0 +1,97 @@
+"""Says why an answer could not be tested: the error that kept its cell from running, a stub's line that was left in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from autograder.grading.cell_text import defines
+from autograder.grading.repair import Template
+from autograder.grading.repaired import Cell, Repaired
+from autograder.results import CellOutcome, QuestionResult
+from autograder.testing.run import NOT_DEFINED, NOT_WRITTEN
+
+#: What a test says of an answer that was written and raises the stub's error.
+STILL_THERE = "the line “raise NotImplementedError()” still stands in its cell: delete it"
+CALLS_UNWRITTEN = "it calls a function that is not written yet"
+#: What a test says of an answer whose cell did not run.
+DID_NOT_RUN = "the cell that should define it did not run"
+_MISSING_NAME = re.compile(r"NameError: name '(\w+)' is not defined")
+_PLACE = re.compile(r"(?s)(.*) \(line (\d+): (.*)\)")
+
+
+def with_cell_errors(
+    questions: Sequence[QuestionResult],
+    repaired: Repaired,
+    template: Template,
+    outcomes: Sequence[CellOutcome],
+) -> tuple[QuestionResult, ...]:
+    """The questions, each that lacks a name with the error of the cell that should have made it.
+
+    ``outcomes`` are those of the cells that run, in order, from a process that was asked nothing hidden.
+    """
+    ran = [cell for cell in repaired.cells if cell.run]
+    failed = [(cell, outcome.error) for cell, outcome in zip(ran, outcomes, strict=True) if outcome.error]
+    answers = {q: template.tested.get(test_id, ()) for q, test_id in template.test_of.items()}
+    return tuple(
+        _with_error(
+            _with_written(question, repaired, answers[question.name]),
+            failed,
+            template,
+            answers[question.name],
+        )
+        for question in questions
+    )
+
+
+def _with_written(question: QuestionResult, repaired: Repaired, answers: Sequence[str]) -> QuestionResult:
+    """The question, where it is said to be unwritten and is not, with what makes it seem so."""
+    if repaired.written.isdisjoint(answers) or all(test.message != NOT_WRITTEN for test in question.tests):
+        return question
+    own = [cell.run for cell in repaired.cells if not set(answers).isdisjoint(cell.answers)]
+    words = STILL_THERE if any("raise NotImplementedError" in code for code in own) else CALLS_UNWRITTEN
+    tests = tuple(
+        replace(test, message=words) if test.message == NOT_WRITTEN else test for test in question.tests
+    )
+    unknown = (question.cause or "").strip(".").lower() == NOT_WRITTEN
+    return replace(
+        question, tests=tests, cause=f"{words[0].upper()}{words[1:]}." if unknown else question.cause
+    )
+
+
+def _with_error(
+    question: QuestionResult,
+    failed: Sequence[tuple[Cell, str]],
+    template: Template,
+    answers: Sequence[str],
+) -> QuestionResult:
+    messages = [test.message for test in question.tests]
+    lacking = set(_MISSING_NAME.findall("\n".join([question.error, *messages])))
+    if NOT_DEFINED in messages:
+        lacking = lacking.union(*(template.names[answer] for answer in answers))
+    cell, error = next(((c, e) for c, e in failed if defines(c.run, lacking)), (None, ""))
+    if cell is None:
+        return question
+    its_own = not set(answers).isdisjoint(cell.answers)
+    tests = tuple(
+        replace(test, message=DID_NOT_RUN) if test.message == NOT_DEFINED else test for test in question.tests
+    )
+    whose = "Its cell" if its_own else "A cell that it needs"
+    return replace(
+        question,
+        tests=tests,
+        misconception=None,
+        hint=None,
+        cause=f"{whose} did not run: {error}"[:500],
+        error=_with_its_line(error, cell),
+        did_not_run=True,
+    )
+
+
+def _with_its_line(error: str, cell: Cell) -> str:
+    """A cell's error as the errors of calls are shown: the line first."""
+    label = cell.grade_id or f"cell number {cell.number}"
+    if match := _PLACE.fullmatch(error):
+        return f"in {label}, line {match[2]}: {match[3]}\n{match[1]}"
+    return f"in {label}\n{error}"

@@ -1,0 +1,141 @@
+"""What the text of a cell tells: the names that it defines, and whether somebody wrote an answer into it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+import warnings
+from collections.abc import Collection
+from functools import cache
+
+#: A longer cell is compared with what was received, and not parsed: as a syntax tree code takes some four hundred times its size.
+MAX_PARSED = 20_000
+
+_TOP_LEVEL = re.compile(r"^(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^(\w+)[ \t]*=(?!=)", re.MULTILINE)
+
+
+def statements(source: str) -> list[ast.stmt]:
+    """The top level of a cell; nothing of what is not Python, or Python that nobody could write by hand (thousands of brackets)."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore"
+            )  # what Python thinks of a student's escapes is not for the terminal
+            return ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def names_at_top_level(source: str) -> frozenset[str]:
+    """The functions, classes and variables that begin a line of ``source``, also where it is not Python."""
+    return frozenset(function or variable for function, variable in _TOP_LEVEL.findall(source))
+
+
+def defines(source: str, names: Collection[str]) -> bool:
+    """Whether a cell gives one of ``names`` a meaning at its top level, also where an error keeps it from running."""
+    return _matches(source, names, _DEFINED + r"|^{one}[ \t]*(?::[^=\n]+)?=(?!=)")
+
+
+def defines_function(source: str, names: Collection[str]) -> bool:
+    """Whether that meaning is a function or a class: of ``f = f(3)`` and ``f = 3`` it is not."""
+    return _matches(source, names, _DEFINED + r"|^{one}[ \t]*=[ \t]*lambda\b")
+
+
+_DEFINED = r"^(?:(?:async[ \t]+)?def|class)[ \t]+{one}\b|^(?:from|import)\b[^\n]*\b{one}\b"
+
+
+def _matches(source: str, names: Collection[str], pattern: str) -> bool:
+    if not any(name in source for name in names):
+        return False
+    source = textwrap.dedent(source) if source[:1].isspace() else source
+    return _compiled(frozenset(names), pattern).search(source) is not None
+
+
+@cache
+def _compiled(names: frozenset[str], pattern: str) -> re.Pattern[str]:
+    one = f"(?:{'|'.join(map(re.escape, sorted(names)))})"
+    return re.compile(pattern.replace("{one}", one), re.MULTILINE)
+
+
+def is_answer(source: str, names: Collection[str], received: str) -> bool:
+    """Whether a cell holds somebody's definition of one of ``names``: not the cell as ``received``, nor an empty function."""
+    return defines(source, names) and not is_unwritten(source, names, received)
+
+
+def is_unwritten(source: str, names: Collection[str], received: str) -> bool:
+    """Whether nobody wrote into a cell: its code is as ``received``, or its functions of these names are empty."""
+    if _code(source) == _code(received):
+        return True
+    made = [node for node in _parsed(source) if isinstance(node, _DEFINITIONS) and node.name in names]
+    return bool(made) and all(map(_is_empty, made))
+
+
+def is_nothing_but_unwritten(source: str, names: Collection[str], received: str) -> bool:
+    """Whether a cell makes nothing but the unwritten functions of these names, so that nobody misses it."""
+    if _code(source) == _code(received):
+        return True
+    nodes = [node for node in _parsed(source) if not _is_constant(node)]
+    return bool(nodes) and all(
+        isinstance(node, _DEFINITIONS) and node.name in names and _is_empty(node) for node in nodes
+    )
+
+
+def added_code(source: str, given: str) -> str:
+    """The statements that somebody wrote into a given cell, each in its line; what only checks or shows is none of them.
+
+    A cell that is not Python is added code as a whole: where its error is, its writer is to be told.
+    """
+    if len(source) > MAX_PARSED:
+        return ""
+    nodes = statements(source)
+    if not nodes:
+        return source
+    known = {ast.dump(node) for node in statements(given)}
+    lines = source.split("\n")
+    kept = [""] * len(lines)
+    for node in nodes:
+        if isinstance(node, (ast.Expr, ast.Assert)) or ast.dump(node) in known:
+            continue
+        first = min([node.lineno, *(mark.lineno for mark in getattr(node, "decorator_list", []))])
+        kept[first - 1 : node.end_lineno] = lines[first - 1 : node.end_lineno]
+    return "\n".join(kept).rstrip()
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _parsed(source: str) -> list[ast.stmt]:
+    return statements(textwrap.dedent(source)) if len(source) <= MAX_PARSED else []
+
+
+def _code(source: str) -> str:
+    """The code without blanks and lines of comment."""
+    lines = (line.strip() for line in source.split("\n"))
+    return "".join("".join(line.split()) for line in lines if not line.startswith("#"))
+
+
+def _is_constant(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _is_empty(node: ast.stmt) -> bool:
+    """Whether a function, or each function of a class, does nothing."""
+    body: list[ast.stmt] = getattr(node, "body", [])
+    if isinstance(node, ast.ClassDef):
+        return all(
+            isinstance(part, ast.Pass)
+            or _is_constant(part)
+            or (isinstance(part, _DEFINITIONS) and _is_empty(part))
+            for part in body
+        )
+    return all(isinstance(part, ast.Pass) or _is_constant(part) or _is_refusal(part) for part in body)
+
+
+def _is_refusal(node: ast.stmt) -> bool:
+    """Whether a statement is ``raise NotImplementedError()`` or returns nothing."""
+    if isinstance(node, ast.Raise) and node.exc is not None:
+        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
+    returned = node.value if isinstance(node, ast.Return) else node
+    return returned is None or (isinstance(returned, ast.Constant) and returned.value is None)

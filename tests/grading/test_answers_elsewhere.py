@@ -1,0 +1,223 @@
+"""An answer counts where it was written: in another cell, in the check's own cell, in a copy of the notebook."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.grading.cell_text import added_code, defines, is_unwritten
+from autograder.grading.repair import Template, repair
+from autograder.grading.repaired import Cell, Repaired
+from autograder.grading.submissions import collect
+from tests.grading.accidents import COUNTS, LAB, answer, insert, notebook, position, put, raw, stub
+
+CHECK = f"test_{COUNTS}"
+RECEIVED = Template.of(LAB).named[COUNTS].source
+
+
+def repaired(*accidents) -> Repaired:
+    return repair(raw(notebook(*accidents)), Template.of(LAB))
+
+
+def counting(made: Repaired, name: str = COUNTS) -> list[Cell]:
+    return [cell for cell in made.cells if name in cell.answers]
+
+
+def order(made: Repaired, *cells: str | Cell) -> list[int]:
+    return [
+        next(i for i, cell in enumerate(made.cells) if cell is one or one == cell.grade_id) for one in cells
+    ]
+
+
+@pytest.mark.parametrize("place", [{}, {"after": CHECK}, {"before": COUNTS}, {"before": "setup"}])
+def test_an_answer_in_a_new_cell_counts_where_its_own_cell_was_left_as_it_was(place):
+    made = repaired(stub(COUNTS), insert(answer(COUNTS), **place))
+    [cell] = counting(made)
+    assert cell.run == answer(COUNTS) and RECEIVED not in made.executed_source()
+    assert order(made, cell, CHECK) == sorted(order(made, cell, CHECK))
+    assert made.notes == made.choices and f"“{COUNTS}” is defined in cell number" in made.choices[0]
+
+
+def test_all_answers_in_one_new_last_cell_count_and_one_note_says_so():
+    names = list(Template.of(LAB).names)
+    code = "\n\n\n".join(map(answer, names))
+    made = repaired(*map(stub, names), insert(code))
+    assert {name for cell in made.cells for name in cell.answers} == set(names)
+    checks = order(made, *Template.of(LAB).tested)
+    assert checks == sorted(checks) and checks[0] == made.cells.index(counting(made)[0]) + 1
+    assert len(made.notes) == 1
+
+
+def test_of_two_later_definitions_the_last_counts_and_it_is_said():
+    made = repaired(stub(COUNTS), insert("def bigram_counts(words):\n    return 0"), insert(answer(COUNTS)))
+    first, last = counting(made)
+    assert order(made, first, last, CHECK) == sorted(order(made, first, last, CHECK))
+    assert f"cell number {last.number}, which counts" in made.choices[0]
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [
+        "def bigram_counts(words):\n    pass",
+        'def bigram_counts(words):\n    """Later."""\n    return None',
+        "# below",
+        "",
+    ],
+)
+def test_an_own_cell_with_an_empty_function_is_unwritten(empty):
+    made = repaired(put(COUNTS, empty), insert(answer(COUNTS)))
+    assert [cell.run for cell in counting(made)] == [answer(COUNTS)]
+
+
+def test_what_was_written_into_the_own_cell_counts_and_a_later_definition_is_known():
+    made = repaired(insert("def bigram_counts(words):\n    return 0"))
+    assert [cell.grade_id for cell in counting(made)] == [COUNTS]
+    assert list(made.again) == [COUNTS] and made.notes == []
+
+
+def test_a_definition_in_a_text_runs_no_more_than_it_would_in_jupyter():
+    made = repaired(stub(COUNTS), insert(answer(COUNTS), kind="markdown"))
+    assert not any(answer(COUNTS) in source for source in made.executed_source())
+
+
+def test_a_given_cell_of_the_masters_answers_nothing():
+    template = Template.of(LAB)
+    texts = {cell.source.strip() for cell in template.cells}
+    untouched = repair(raw(notebook(*map(stub, template.names))), template)
+    own = [cell for cell in untouched.cells if cell.answers and cell.grade_id is None]
+    assert own == [] and not untouched.written.intersection(template.names)
+    assert all(cell.source.strip() in texts for cell in untouched.cells if cell.answers)
+
+
+def test_an_answer_typed_into_the_check_cell_runs_before_the_masters_check():
+    made = repaired(stub(COUNTS), put(CHECK, lambda check: f"{answer(COUNTS)}\n\n\n{check}"))
+    [cell] = counting(made)
+    check = made.cells[made.cells.index(cell) + 1]
+    assert cell.from_given == CHECK and "check(" not in cell.run
+    assert check.run == Template.of(LAB).test_code[CHECK]
+    assert any("is defined in the given cell" in choice for choice in made.choices)
+
+
+def test_a_check_cell_that_was_changed_and_defines_nothing_runs_nothing_of_the_students():
+    made = repaired(put(CHECK, "check('bigram_counts', lambda words: 1)\n20.0\nassert False"))
+    assert "20.0" not in "".join(made.executed_source()) and [c.grade_id for c in counting(made)] == [COUNTS]
+
+
+def test_an_import_that_was_added_to_a_given_cell_is_there_for_an_answer_that_uses_it():
+    used = put(COUNTS, "def bigram_counts(words):\n    return statistics.mean(words)")
+    add = put("setup", lambda given: f"{given}\nimport statistics, random")
+    ran = "".join(repaired(add, used).executed_source())
+    assert "import statistics" in ran and "import random" not in ran
+
+
+def test_an_answer_with_a_syntax_error_in_the_check_cell_runs_so_that_its_error_is_seen():
+    made = repaired(stub(COUNTS), put(CHECK, "def bigram_counts(words):\n    return 3 − 1"))
+    assert [cell.from_given for cell in counting(made)] == [CHECK]
+
+
+def test_an_answer_in_words_counts_where_it_was_written():
+    first = Template.of(LAB).by_hand[0]
+    text = "It forgets."
+    for accident in (
+        insert(text, after=first, kind="markdown"),
+        insert(text, before=first, kind="markdown"),
+        insert(text, kind="markdown"),
+        insert("# " + text, after=first),
+    ):
+        made = repaired(stub(first), accident)
+        [cell] = [cell for cell in made.cells if cell.grade_id == first]
+        assert text in cell.node.source and first in made.written, accident
+        assert any(first in choice for choice in made.choices)
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("def f(x): ...", True),
+        ("async def f(x): ...", True),
+        ("    def f(x):\n        return 3 − 1", True),
+        ("class f: pass", True),
+        ("%%time\ndef f(x):\n    return x", True),
+        ("f = lambda x: x", True),
+        ("f: int = 3", True),
+        ("from mine import f", True),
+        ("import f", True),
+        ("f == 3", False),
+        ("f(3)", False),
+        ("class A:\n    def f(self): ...", False),
+        ("def ff(x): ...", False),
+        ("# def f(x)", False),
+    ],
+)
+def test_what_a_cell_defines_is_read_off_its_lines(source, found):
+    assert defines(source, {"f"}) is found
+
+
+def test_a_class_is_unwritten_while_each_of_its_methods_is():
+    assert is_unwritten("class A:\n    def __init__(self):\n        pass", {"A"}, "")
+    assert not is_unwritten("class A:\n    def __init__(self):\n        self.x = 1", {"A"}, "")
+
+
+def test_of_a_given_cell_only_what_was_added_and_does_something_is_the_students():
+    given = "import math\ncheck('f', f)"
+    own = "import math\nEPS = 1e-9\n@cache\ndef f(x):\n    return x\ncheck('f', f)\nassert f(1) == 1"
+    assert added_code(own, given) == "\nEPS = 1e-9\n@cache\ndef f(x):\n    return x"
+
+
+def hand_in(folder, name, made):
+    path = folder / "ada" / LAB / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(made if isinstance(made, bytes) else raw(made))
+
+
+UNTOUCHED = notebook(*map(stub, [*Template.of(LAB).names, *Template.of(LAB).by_hand]))
+
+
+@pytest.mark.parametrize(
+    "name", [f"{LAB}-Copy1.ipynb", f"{LAB} (1).ipynb", f"{LAB} - Kopie.ipynb", "my own.ipynb"]
+)
+def test_the_only_notebook_with_an_answer_counts_beside_the_one_as_it_was_received(tmp_path, name):
+    hand_in(tmp_path, f"{LAB}.ipynb", UNTOUCHED)
+    hand_in(tmp_path, name, notebook())
+    [ada] = collect(tmp_path, LAB)
+    assert ada.path is not None and ada.path.name == name
+    assert ada.choices == ada.notes and f"were not graded: {LAB}.ipynb" in ada.choices[0]
+
+
+def test_of_two_notebooks_with_answers_the_one_of_the_right_name_counts_and_it_is_said(tmp_path):
+    hand_in(tmp_path, f"{LAB}.ipynb", notebook(stub(COUNTS)))
+    hand_in(tmp_path, f"{LAB}-Copy1.ipynb", notebook())
+    [ada] = collect(tmp_path, LAB)
+    assert ada.path is not None and ada.path.name == f"{LAB}.ipynb"
+    assert f"were not graded: {LAB}-Copy1.ipynb" in ada.choices[0]
+
+
+def test_another_labs_notebook_in_the_folder_is_no_answer(tmp_path):
+    from autograder.audit.simulate import answered
+    from autograder.course.masters import solved
+
+    other = "00_warm_up"
+    hand_in(tmp_path, f"{LAB}.ipynb", UNTOUCHED)
+    hand_in(tmp_path, f"{other}.ipynb", answered(other, solved(other)))
+    [ada] = collect(tmp_path, LAB)
+    assert ada.path is not None and ada.path.name == f"{LAB}.ipynb"
+
+
+def test_a_copy_of_an_imported_labs_notebook_is_known_by_its_name():
+    from autograder.grading.submissions import _is_copy
+
+    for name in (
+        "geo-Copy1.ipynb",
+        "geo (2).ipynb",
+        "geo - Kopie.ipynb",
+        "geo copy 2.ipynb",
+        "Geo-Copy1-Copy2.ipynb",
+    ):
+        assert _is_copy(name, "geo.ipynb"), name
+    for name in ("geometry.ipynb", "geo2.ipynb", "geo-extra.ipynb"):
+        assert not _is_copy(name, "geo.ipynb"), name
+
+
+def test_a_notebook_names_its_cells_by_their_number_in_the_students_own_file():
+    made = notebook(stub(COUNTS), insert(answer(COUNTS), after=CHECK))
+    number = position(made, CHECK) + 2
+    assert f"cell number {number}, which counts" in repair(raw(made), Template.of(LAB)).choices[0]

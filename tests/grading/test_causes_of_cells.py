@@ -1,0 +1,114 @@
+"""The error of a cell that did not run is told wherever somebody looks, and only where it is the cause."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+from autograder.cli.grade_table import show_table
+from autograder.grading.cell_errors import CALLS_UNWRITTEN, DID_NOT_RUN, STILL_THERE, with_cell_errors
+from autograder.grading.repair import Template, repair
+from autograder.results import CellOutcome, QuestionResult, SubmissionResult, TestResult
+from autograder.run.remarks import MOST_CHOICES, remarks
+from autograder.serve.rules import _verdict
+from autograder.testing.run import NOT_DEFINED, NOT_WRITTEN
+from autograder.testing.safe_errors import safe_message
+from tests.grading.accidents import COUNTS, LAB, insert, notebook, put, raw, stub
+
+TEMPLATE = Template.of(LAB)
+ERROR = "SyntaxError: invalid character '−' (U+2212) (line 3: x = 3 − 1)"
+
+
+def question(message: str, error: str = "", points: float = 0.0) -> QuestionResult:
+    cause = f"{message[:1].upper()}{message[1:]}."
+    return QuestionResult(
+        COUNTS, points, 3.0, (TestResult("A title.", False, message),), error=error, cause=cause
+    )
+
+
+def after(failed: str, lost: QuestionResult, *accidents) -> QuestionResult:
+    """The question, when the first cell that holds the text ``failed`` stopped with ``ERROR``."""
+    repaired = repair(raw(notebook(*accidents)), TEMPLATE)
+    ran = repaired.executed_source()
+    broken = next((i for i, source in enumerate(ran) if failed and failed in source), -1)
+    outcomes = [
+        CellOutcome(None, i, "error" if i == broken else "ok", error=ERROR if i == broken else "")
+        for i in range(len(ran))
+    ]
+    [told] = with_cell_errors([lost], repaired, TEMPLATE, outcomes)
+    return told
+
+
+def test_an_answer_that_is_not_there_has_its_cells_error_for_a_cause():
+    told = after("def bigram_counts", question(NOT_DEFINED))
+    assert told.cause == f"Its cell did not run: {ERROR}" and told.did_not_run
+    assert told.error == f"in {COUNTS}, line 3: x = 3 − 1\nSyntaxError: invalid character '−' (U+2212)"
+    assert [test.message for test in told.tests] == [DID_NOT_RUN]
+
+
+def test_a_name_that_is_missing_has_the_error_of_the_cell_that_makes_it():
+    lost = question(
+        "your function raised an error", "in x, line 2: nltk.f()\nNameError: name 'nltk' is not defined"
+    )
+    told = after("import nltk", lost, insert("import nltk", after="setup"))
+    assert told.cause == f"A cell that it needs did not run: {ERROR}" and told.error.startswith(
+        "in cell number"
+    )
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        question("row 2 sums to 1.7"),
+        question("your function raised an error", "NameError: name '…' is not defined"),
+    ],
+)
+def test_a_cell_that_stopped_is_no_cause_of_what_does_not_lack_its_names(lost):
+    assert after("def bigram_counts", lost) == lost
+
+
+def test_another_cells_error_is_no_cause():
+    lost = question(NOT_DEFINED)
+    assert after("x = 1", lost, insert("x = 1")) == lost
+
+
+def test_a_stubs_line_that_was_left_in_an_answer_is_named():
+    left = put(COUNTS, lambda code: code.replace("\n    N = ", "\n    raise NotImplementedError()\n    N = "))
+    told = after("", question(NOT_WRITTEN), left)
+    assert told.tests[0].message == STILL_THERE and told.cause == f"T{STILL_THERE[1:]}."
+    assert after("", question(NOT_WRITTEN)).tests[0].message == CALLS_UNWRITTEN
+    assert after("", question(NOT_WRITTEN), stub(COUNTS)) == question(NOT_WRITTEN)
+
+
+def test_a_module_that_is_missing_is_named():
+    assert (
+        safe_message("name 'nltk' is not defined", "return nltk.bigrams(words)")
+        == "name 'nltk' is not defined"
+    )
+
+
+def result(**more: object) -> SubmissionResult:
+    told = after("def bigram_counts", question(NOT_DEFINED))
+    return replace(SubmissionResult("ada", LAB, "partly-run", 0.0, 20.0, 1.0, (told,)), **more)  # type: ignore[arg-type]
+
+
+def test_the_terminals_table_and_a_students_card_show_it():
+    out = io.StringIO()
+    done = SimpleNamespace(results=[result()], lab=LAB, marks={})
+    show_table(Console(file=out, width=300), done)  # type: ignore[arg-type]
+    assert f"{COUNTS}: Its cell did not run: {ERROR}" in out.getvalue()
+    assert _verdict(result(), True)["questions"][0]["cause"].endswith(ERROR)
+    assert result().as_json()["questions"][0]["cause"].endswith(ERROR)
+
+
+def test_a_teacher_is_told_what_was_chosen_and_for_how_many_more():
+    choice = "“f” is defined in cell number 72, which counts."
+    assert f"ada: {choice}" in remarks(LAB, [result(choices=(choice,))], {})
+    many = [result(student=f"s{number:03d}", choices=(choice,)) for number in range(MOST_CHOICES + 2)]
+    said = remarks(LAB, many, {})
+    assert sum(choice in sentence for sentence in said) == MOST_CHOICES
+    assert any(f"s{MOST_CHOICES:03d}, s{MOST_CHOICES + 1:03d}" in sentence for sentence in said)
