@@ -13,7 +13,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from autograder.collect.entries import Entry, Refused, entries, first_of, inner_entries, shortened
-from autograder.collect.git_times import commit_time
+from autograder.collect.git_times import OverLimits, commit_time
 from autograder.collect.layouts import LAYOUTS, layout_of, owned_by_path
 from autograder.collect.names import (
     KINDS,
@@ -488,7 +488,11 @@ def _known_time(student: str, chosen: Owned, files: Sequence[Owned], job: _Job) 
     if job.source is None or not job.source.is_dir() or len(parts) < 2:
         return ""
     for folder in (job.source / parts[0], *(child / parts[0] for child in _only_folder(job.source))):
-        when = commit_time(folder, "/".join(parts[1:]))
+        try:
+            when = commit_time(folder, "/".join(parts[1:]))
+        except OverLimits as error:
+            job.notes.append(f"{student}: {error}, so nobody knows when the notebook came in.")
+            return ""
         if when is not None:
             job.by_commit.append(student)
             return when.strftime(_TIME_FORMAT)
