@@ -457,7 +457,7 @@ def collect(
         str,
         typer.Option(
             "--kind",
-            help="canvas, moodle, classroom, plain (a folder a student), or auto to tell from the names.",
+            help="canvas, moodle, classroom, blackboard, ilias, plain (a folder a student), or auto to tell from the names.",
         ),
     ] = "auto",
     times: Annotated[
@@ -470,7 +470,7 @@ def collect(
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Put the notebooks of a bulk download (Canvas, Moodle, GitHub Classroom) where grading looks for them."""
+    """Put the notebooks of a bulk download (Canvas, Moodle, GitHub Classroom, Blackboard, ILIAS) where grading looks for them."""
     from autograder.collect import collect as gather
     from autograder.course.masters import lab_name
     from autograder.pages.render import plain  # a file's name may hold what a terminal would obey

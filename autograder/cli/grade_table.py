@@ -77,7 +77,7 @@ def _lateness(lab: str, result: SubmissionResult, marks: TeacherMarks) -> str:
         return "?"
     if marks.seconds_late <= 0:
         return ""
-    closed = "closed, " if settings().is_closed(lab, marks.seconds_late) else ""
+    closed = "closed, " if settings().is_closed(lab, marks.seconds_late, marks.due) else ""
     return f"−{marks.late_penalty:g} ({closed}{duration(marks.seconds_late)})"
 
 

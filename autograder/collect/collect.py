@@ -7,13 +7,17 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from autograder.collect.entries import Entry, Refused, entries, first_of, inner_entries, shortened
-from autograder.collect.git_times import commit_time
+from autograder.collect.git_times import OverLimits, commit_time
+from autograder.collect.layouts import LAYOUTS, layout_of, owned_by_path
 from autograder.collect.names import (
     KINDS,
+    SYSTEMS,
     TYPED,
     Owned,
     kind_and_why,
@@ -89,6 +93,7 @@ class _Job:
     by_name: list[str] = field(default_factory=list)
     by_commit: list[str] = field(default_factory=list)
     by_file: list[str] = field(default_factory=list)
+    by_path: list[str] = field(default_factory=list)
     without_zone: list[str] = field(default_factory=list)
 
 
@@ -97,10 +102,10 @@ def collect(
 ) -> Collected:
     """Write ``submitted/<student>/<lab>/<lab>.ipynb`` for everybody in ``source``, and ``timestamp.txt`` where a time is known.
 
-    ``source`` is a zip or a folder; ``kind`` one of ``canvas``, ``moodle``, ``classroom``, ``plain``, or
-    ``auto`` to tell from the names. A file's own time is the download's and counts for nothing. A time is known from
-    ``times`` (a list of the teacher's), from ``timestamp.txt`` in nbgrader's layout, and from a clone's commits, which
-    a student can date as they like. With a class list, students are called as it calls them. Raises ``UserError`` when
+    ``source`` is a zip or a folder; ``kind`` one of ``KINDS``, or ``auto`` to tell from the names. A file's own time is the
+    download's and counts for nothing. A time is known from ``times`` (a list of the teacher's), from the names of
+    Blackboard's and ILIAS's files, from ``timestamp.txt`` in nbgrader's layout, and from a clone's commits, which a
+    student can date as they like. With a class list, students are called as it calls them. Raises ``UserError`` when
     nothing can be collected, or a list contradicts the download.
     """
     if kind not in ("auto", *KINDS):
@@ -121,18 +126,24 @@ def collect(
         return os.path.exists(source / path / ".git")
 
     found = entries(source, notes)
-    listed = without_wrapper(found, lab, kind, notes, is_owner, is_clone)
+    guesses: list[str] = []
+    listed = without_wrapper(found, lab, kind, guesses, is_owner, is_clone)
     around = "" if listed == found else f"{found[0].parts[0]}/"
+    why = "as you said"
     if kind == "auto":
         kind, why = kind_and_why(listed, lambda top: is_clone(around + top))
+        if layout := layout_of(found, SYSTEMS.get(kind, "")):
+            kind, why = layout, f"all names are {LAYOUTS[layout].system}'s"
+    if kind in LAYOUTS:
+        mine, nobodys = owned_by_path(found, kind)
     else:
-        why = "as you said"
-    repositories = (
-        whose_repositories(listed, logins, notes, lambda login: people.find(login) is not None)
-        if kind == "classroom"
-        else {}
-    )
-    mine, nobodys = owned(listed, kind, repositories)
+        notes += guesses
+        repositories = (
+            whose_repositories(listed, logins, notes, lambda login: people.find(login) is not None)
+            if kind == "classroom"
+            else {}
+        )
+        mine, nobodys = owned(listed, kind, repositories)
     notes += [f"Nobody's: {entry.path}." for entry in nobodys if entry.path.endswith((".ipynb", ".zip"))]
     notes += read.notes if read is not None else ()
     job = _Job(submitted, lab, notes, kind, people, read, source)
@@ -272,7 +283,7 @@ def _remember(student: str, one: Owned, job: _Job) -> None:
 def _is_still(person: Person, one: Owned, job: _Job) -> bool:
     """Whether a name or login, which people choose, is still that of whom it was when this person's notebook was collected."""
     before = first_line(_folder(person.student, job) / HANDED_IN_AS)
-    if job.kind == "plain" or before in ("", _handed_in_as(one, one.student, job.kind)):
+    if job.kind not in ("moodle", "classroom") or before in ("", _handed_in_as(one, one.student, job.kind)):
         return True
     job.apart.add(one.student)
     job.notes.append(
@@ -304,6 +315,11 @@ def _say_what_lists_show(
             f"{len(job.by_name)} were found on the class list by their full name alone, which people may change: "
             f"{some(job.by_name)}. A grading worksheet with addresses or ID numbers (--times) tells them for certain."
         )
+    if job.by_path:
+        job.notes.append(
+            f"The times of {len(job.by_path)} are those in {LAYOUTS[job.kind].system}'s names, which name no zone and were "
+            f"taken for {settings().timezone} (course.toml)."
+        )
     if job.by_file:
         job.notes.append(
             f"The times of {len(job.by_file)} are those of timestamp.txt beside the notebook, which nbgrader's exchange writes; "
@@ -331,7 +347,9 @@ _HOW = {
     "canvas": "Give the times with --times: Canvas's submissions report, or its API's list of submissions.",
     "moodle": "Give the times with --times: the assignment's grading worksheet has them.",
     "classroom": "Give the times with --times: GitHub Classroom's grades CSV has them.",
-    "plain": "Give the times with --times: a CSV with the columns student and time.",
+    **dict.fromkeys(
+        ("plain", *LAYOUTS), "Give the times with --times: a CSV with the columns student and time."
+    ),
 }
 
 
@@ -402,7 +420,7 @@ def _guarded(student: str, files: Sequence[Owned], time: str, job: _Job) -> bool
 def _have_a_row(student: str, files: Sequence[Owned], job: _Job) -> None:
     """A folder for whoever is in the download, though no notebook could be collected: without it nobody would miss them."""
     top = files[0].entry.parts[0]
-    if job.kind not in ("canvas", "moodle"):  # anything may lie beside the students' there
+    if job.kind in ("plain", "classroom"):  # anything may lie beside the students' there
         is_theirs = any(len(one.entry.parts) > 1 or may_hold_one(one.file) for one in files)
         if top.startswith(".") or not is_theirs:
             return
@@ -426,6 +444,8 @@ def _collect_student(student: str, files: Sequence[Owned], time: str, job: _Job)
         notes.append(f"{student} handed in {'a typed text but ' if typed else ''}no notebook of {lab}.")
         return False
     chosen = _choose(student, notebooks, job)
+    if job.kind == "blackboard" and chosen.attempt < max(one.attempt for one in files):
+        notes.append(f"{student}: the last attempt holds no notebook of {lab}, so an earlier one counts.")
     try:
         content = chosen.entry.read()
     except Refused as refused:
@@ -453,8 +473,13 @@ def _collect_student(student: str, files: Sequence[Owned], time: str, job: _Job)
 
 
 def _known_time(student: str, chosen: Owned, files: Sequence[Owned], job: _Job) -> str:
-    """The time that nbgrader's exchange or a clone's commits give ("" when neither does)."""
-    if job.kind in ("canvas", "moodle"):
+    """The time that the path, nbgrader's exchange or a clone's commits give ("" when none does)."""
+    if chosen.sent is not None:
+        job.by_path.append(student)
+        return (
+            chosen.sent.replace(tzinfo=ZoneInfo(settings().timezone)).astimezone(UTC).strftime(_TIME_FORMAT)
+        )
+    if job.kind not in ("plain", "classroom"):
         return ""
     if job.kind == "plain" and job.source is not None and (time := _timestamp(student, chosen, files, job)):
         job.by_file.append(student)
@@ -463,7 +488,11 @@ def _known_time(student: str, chosen: Owned, files: Sequence[Owned], job: _Job) 
     if job.source is None or not job.source.is_dir() or len(parts) < 2:
         return ""
     for folder in (job.source / parts[0], *(child / parts[0] for child in _only_folder(job.source))):
-        when = commit_time(folder, "/".join(parts[1:]))
+        try:
+            when = commit_time(folder, "/".join(parts[1:]))
+        except OverLimits as error:
+            job.notes.append(f"{student}: {error}, so nobody knows when the notebook came in.")
+            return ""
         if when is not None:
             job.by_commit.append(student)
             return when.strftime(_TIME_FORMAT)
@@ -510,9 +539,14 @@ def _of_another_lab(entry: Entry, lab: str) -> bool:
 
 
 def _choose(student: str, notebooks: Sequence[Owned], job: _Job) -> Owned:
-    """The notebook with the right name; among several, or without one, the last. Says which, and last by what."""
-    right = [one for one in notebooks if one.file == f"{job.lab}.ipynb"]
-    candidates = right or list(notebooks)
+    """The notebook with the right name; among several, or without one, the last. Says which, and last by what.
+
+    On Blackboard each attempt takes the place of the one before, whatever its files are called.
+    """
+    newest = max(one.attempt for one in notebooks)
+    counting = [one for one in notebooks if one.attempt == newest or job.kind != "blackboard"]
+    right = [one for one in counting if one.file == f"{job.lab}.ipynb"]
+    candidates = right or counting
     orders: dict[str, Callable[[Owned], Any]] = {
         "the last attempt": lambda one: one.attempt,
         "the last that was uploaded": lambda one: one.upload,
@@ -523,7 +557,7 @@ def _choose(student: str, notebooks: Sequence[Owned], job: _Job) -> Owned:
     }
     chosen = max(candidates, key=lambda one: tuple(order(one) for order in orders.values()))
     if len(notebooks) > 1:
-        why = "the one with the right name"
+        why = "the one with the right name" if len(counting) == len(notebooks) else "of the last attempt"
         if len(candidates) > 1:
             why = next(
                 (words for words, order in orders.items() if len({order(one) for one in candidates}) > 1),

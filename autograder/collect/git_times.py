@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import subprocess
 import tempfile
 from datetime import UTC, datetime
@@ -14,13 +15,24 @@ from autograder.files import read_plain
 #: Bytes of a clone's list of names that are read.
 _LARGEST = 4 << 20
 _OBJECT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+#: What git may use for one clone: seconds of a processor, and bytes of memory. A student chooses how large an object unpacks.
+SECONDS = 10
+MEMORY = 256 << 20
+#: Git maps a part of a large clone at a time, and so stays within ``MEMORY`` in an honest one.
+_IN_PARTS = [
+    "-c", "core.packedGitWindowSize=16m", "-c", "core.packedGitLimit=64m", "-c", "core.deltaBaseCacheLimit=16m",
+]  # fmt: skip
+
+
+class OverLimits(Exception):
+    """Git could not tell the time within its limits, or the clone is damaged."""
 
 
 def commit_time(repository: Path, path: str) -> datetime | None:
-    """When ``path`` was last committed in a clone; None when that cannot be seen.
+    """When ``path`` was last committed in a clone; None when no commit has it, or nothing here is a clone.
 
     A clone's own configuration may name programs that git would start. So git reads the clone's objects from an empty
-    repository of ours, and never the clone's configuration.
+    repository of ours, and never the clone's configuration. Raises ``OverLimits``.
     """
     git = repository / ".git"
     commit = _head(git) if git.is_dir() and not git.is_symlink() else ""
@@ -28,38 +40,49 @@ def commit_time(repository: Path, path: str) -> datetime | None:
         return None
     with tempfile.TemporaryDirectory() as folder:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        nowhere = {
+        environment = clean | {
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_NO_LAZY_FETCH": "1",
             "HOME": folder,
         }
-        objects = {"GIT_OBJECT_DIRECTORY": str((git / "objects").resolve())}
         try:
-            subprocess.run(
-                ["git", "init", "--quiet", "--bare", folder],
-                env=clean | nowhere,
-                check=True,
-                capture_output=True,
-                timeout=30,
-            )
-            words = [
-                "git",
-                f"--git-dir={folder}",
-                "rev-list",
-                "--max-count=1",
-                "--timestamp",
-                commit,
-                "--",
-                path,
-            ]
-            done = subprocess.run(
-                words, env=clean | nowhere | objects, check=True, capture_output=True, text=True, timeout=30
-            )
-            seconds = done.stdout.split()
+            _bounded(["git", "init", "--quiet", "--bare", folder], environment)
+            environment["GIT_OBJECT_DIRECTORY"] = str((git / "objects").resolve())
+            words = ["rev-list", "--max-count=1", "--timestamp", commit, "--", path]
+            seconds = _bounded(["git", f"--git-dir={folder}", *_IN_PARTS, *words], environment).split()
             return datetime.fromtimestamp(int(seconds[0]), UTC) if seconds else None
-        except (OSError, subprocess.SubprocessError, ValueError, OverflowError):
+        except FileNotFoundError:  # there is no git here
             return None
+        except (OSError, subprocess.SubprocessError, ValueError, OverflowError):
+            raise OverLimits(
+                f"git could not read the last commit within {SECONDS} s and {MEMORY >> 20} MB, or the clone is damaged"
+            ) from None
+
+
+def _bounded(command: list[str], environment: dict[str, str]) -> str:
+    """What a command writes, in a process that cannot grow beyond the limits."""
+
+    def limit() -> None:
+        for what, most in (
+            (resource.RLIMIT_AS, MEMORY),
+            (resource.RLIMIT_CPU, SECONDS),
+            (resource.RLIMIT_CORE, 0),
+        ):
+            resource.setrlimit(what, (most, most))
+
+    done = subprocess.run(
+        command,
+        env=environment,
+        check=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        timeout=6 * SECONDS,  # a pipe among the objects never answers, and a busy machine answers late
+        preexec_fn=limit,
+    )
+    return done.stdout
 
 
 def _head(git: Path) -> str:

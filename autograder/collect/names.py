@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
@@ -14,7 +15,7 @@ from autograder.course.lists import folded
 from autograder.course.masters import all_labs
 from autograder.grading.submissions import is_notebook
 
-KINDS = ("canvas", "moodle", "classroom", "plain")
+KINDS = ("canvas", "moodle", "classroom", "blackboard", "ilias", "plain")
 
 #: lastnamefirst_[LATE_]userid_attachmentid_filename-1.ipynb, as Canvas's lib/content_zipper.rb @05e9653c writes it; an
 #: anonymous submission has ``anon_`` and five characters. The name is the student's own choice: Canvas leaves underscores in
@@ -58,6 +59,8 @@ class Owned:
     number: str = ""
     #: Whose it is if its name, which the student has a part in, is read otherwise: ``whose`` decides.
     others: tuple[Owned, ...] = ()
+    #: When it came in, by the system's clock, where the path says so.
+    sent: datetime | None = None
 
 
 def without_wrapper(
@@ -116,7 +119,7 @@ def may_hold_one(file: str) -> bool:
     return is_notebook(file) or file.casefold().endswith(".zip")
 
 
-_SYSTEMS = {"canvas": "Canvas's", "moodle": "Moodle's", "classroom": "GitHub Classroom's"}
+SYSTEMS = {"canvas": "Canvas", "moodle": "Moodle", "classroom": "GitHub Classroom"}
 
 
 def kind_and_why(
@@ -138,10 +141,10 @@ def kind_and_why(
             votes[top] = "classroom"
         elif top not in votes:
             votes[top] = "classroom" if is_clone(top) else "plain"
-    for kind, name in _SYSTEMS.items():
+    for kind, name in SYSTEMS.items():
         count = sum(vote == kind for vote in votes.values())
         if 2 * count > len(votes):
-            return kind, f"{count} of {len(votes)} names are {name}"
+            return kind, f"{count} of {len(votes)} names are {name}'s"
     marked = sum(vote != "plain" for vote in votes.values())
     odd = f", {marked} of them look like a learning system's" if marked else ""
     return "plain", f"{len(votes)} names{odd}"

@@ -112,7 +112,7 @@ def released_notebook(lab: str) -> NotebookNode:
     for step in steps:
         notebook, resources = step(parent=None).preprocess(notebook, resources)
     for cell in notebook.cells:
-        cell.source = cell.source.rstrip("\n")
+        cell.source = cell.source if source_of_import(lab) else cell.source.rstrip("\n")
     released: NotebookNode
     released, _ = ComputeChecksums().preprocess(notebook, resources)
     return released

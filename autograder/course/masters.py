@@ -8,6 +8,7 @@
 ``# %% [markdown] written="why" points=2``  a text answer that a person grades
 ``# %% tags=["skip-grading"]``            not run when grading (figures, demos, long training)
 ``# %% nbgrader={"grade": true, …}``      of an imported lab: nbgrader's metadata as it was
+``# %% rest="\\n   "``                     of an imported lab: the end of a text that this format would change
 ========================================  ===============================================================
 
 The header's ``course`` entry names the data files that the lab needs and its demo::
@@ -137,6 +138,7 @@ def _expand(cell: NotebookNode, lab: str, path: Path) -> None:
     from nbformat import from_dict
 
     options = cell.metadata
+    cell.source += options.pop("rest", "")
     if "nbgrader" in options:
         cell.metadata = from_dict({"nbgrader": options["nbgrader"], **_tags(options)})
         return
@@ -251,6 +253,4 @@ def solved(lab: str) -> dict[str, str]:
 
 
 def _without_marks(source: str) -> str:
-    return "\n".join(
-        line for line in source.splitlines() if "### BEGIN" not in line and "### END" not in line
-    )
+    return "\n".join(line for line in source.splitlines() if not re.search(r"\b(BEGIN|END) SOLUTION", line))

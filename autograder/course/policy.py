@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import count
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -98,13 +98,6 @@ class LatePolicy(_Strict):
     percent_per_day: Percent
     at_most_percent: Percent = 100.0
     grace_minutes: Annotated[Number, Field(ge=0, allow_inf_nan=False)] = 0.0
-
-    def penalty(self, score: float, seconds_late: float) -> float | None:
-        """The points that are taken off ``score``; None for nothing."""
-        if seconds_late <= 60 * self.grace_minutes:
-            return None
-        percent = min(self.percent_per_day * math.ceil(seconds_late / 86_400), self.at_most_percent)
-        return round(score * percent / 100, 2)
 
 
 class LivePolicy(_Strict):
@@ -220,17 +213,25 @@ class Settings(_Strict):
         due = self.lab(lab).due or self.lab(lab).closes
         return self._utc(due) if due is not None else None
 
-    def closes(self, lab: str) -> datetime | None:
-        """When the lab closes for good, in UTC without a zone; None when it does not."""
-        closes = self.lab(lab).closes
-        return self._utc(closes) if closes is not None else None
+    def closes(self, lab: str, longer: timedelta | None = None) -> datetime | None:
+        """When the lab closes for good, in UTC without a zone; None when it does not.
 
-    def is_closed(self, lab: str, seconds_late: float) -> bool:
-        """Whether a submission came in after the lab had closed. An extension moves the closing as it moves the due date."""
-        due, closes = self.due(lab), self.closes(lab)
+        An extension (``longer``) moves the closing as far on the course's clock as it moves the due date.
+        """
+        due, closes = self.due(lab), self.lab(lab).closes
         if due is None or closes is None:
+            return None
+        closes = self._utc(closes)
+        return max(due + longer, self._later(closes, self.days_of(lab, longer))) if longer else closes
+
+    def is_closed(self, lab: str, seconds_late: float, due: datetime | None = None) -> bool:
+        """Whether a submission came in after the lab had closed. ``due``: see ``penalty``."""
+        lab_due = self.due(lab)
+        if lab_due is None:
             return False
-        return seconds_late > max(0.0, (closes - due).total_seconds())
+        own = due or lab_due
+        closes = self.closes(lab, own - lab_due)
+        return closes is not None and own + timedelta(seconds=seconds_late) > closes
 
     def local(self, when: datetime) -> datetime:
         """A time in UTC without a zone, as the course's clock shows it."""
@@ -250,24 +251,47 @@ class Settings(_Strict):
 
     def longer(self, lab: str, days: float) -> timedelta:
         """So many days more for a lab, by the course's clock: due at the same hour where summer time ends or begins in between."""
-        due, whole = self.due(lab), timedelta(days=int(days))
+        due = self.due(lab)
         if due is None:
             return timedelta(days=days)
-        local = self.local(due)
-        moved = self._utc((local + whole).replace(fold=local.fold)) - due
-        return moved + (timedelta(days=days) - whole)
+        return self._later(due, int(days)) + timedelta(days=days % 1) - due
 
-    def penalty(self, lab: str, score: float, seconds_late: float) -> float | None:
-        """The points that lateness takes off, all of them once the lab has closed; None for nothing."""
-        if self.is_closed(lab, seconds_late):
+    def days_of(self, lab: str, longer: timedelta) -> float:
+        """The days of an extension on the course's clock: the inverse of ``longer``."""
+        due = self.due(lab)
+        # Python subtracts times of one zone as their clocks show them.
+        shown = longer if due is None else self.local(due + longer) - self.local(due)
+        return shown / timedelta(days=1)
+
+    def days_begun(self, due: datetime, received: datetime) -> int:
+        """The days begun from ``due`` to ``received`` (UTC, without a zone). Each ends at the due date's hour on the course's clock."""
+        surely_over = max(0, (received - due).days - 1)
+        return next(days for days in count(surely_over) if received <= self._later(due, days))
+
+    def penalty(
+        self, lab: str, score: float, seconds_late: float, due: datetime | None = None
+    ) -> float | None:
+        """The points that lateness takes off, all of them once the lab has closed; None for nothing.
+
+        ``due``: when it was due, the student's extension included (UTC, without a zone); None for the lab's own due date.
+        """
+        if self.is_closed(lab, seconds_late, due):
             return score
-        rule = self.lab(lab).late or self.late
-        return rule.penalty(score, seconds_late) if rule is not None else None
+        rule, due = self.lab(lab).late or self.late, due or self.due(lab)
+        if rule is None or due is None or seconds_late <= 60 * rule.grace_minutes:
+            return None
+        days = self.days_begun(due, due + timedelta(seconds=seconds_late))
+        return round(score * min(rule.percent_per_day * days, rule.at_most_percent) / 100, 2)
 
     def has_late_rule(self, lab: str) -> bool:
         """Whether the course says anything about lateness; if not, the gradebook's penalties stay."""
         own = self.lab(lab)
         return (own.late or self.late) is not None or own.closes is not None
+
+    def _later(self, when: datetime, days: float) -> datetime:
+        """So many days later on the course's clock, in UTC without a zone as ``when`` is."""
+        local = self.local(when)
+        return self._utc((local + timedelta(days=days)).replace(fold=local.fold))
 
     def _utc(self, when: datetime) -> datetime:
         if when.tzinfo is None:

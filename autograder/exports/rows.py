@@ -149,7 +149,7 @@ def _open(result: SubmissionResult, marks: TeacherMarks, final: FinalPoints, spe
         yield "points of an earlier time: the grader itself failed on what came since"
     if result.readable and not result.submitted_at and due is not None:
         yield "lateness not counted: nobody knows when it came in"
-    if settings().is_closed(spec.name, marks.seconds_late):
+    if settings().is_closed(spec.name, marks.seconds_late, marks.due):
         yield "no points: handed in after the lab had closed"
     if result.readable and result.isolation != STRONGEST:
         yield f"graded with isolation “{result.isolation}”"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from autograder.course.lab import LabSpec
 from autograder.results import SubmissionResult
@@ -22,6 +23,8 @@ class TeacherMarks:
     #: Cells that still wait for a person.
     waiting: tuple[str, ...] = ()
     seconds_late: float = 0.0
+    #: When it was due for this student, in UTC without a zone.
+    due: datetime | None = None
     late_penalty: float = 0.0
 
 

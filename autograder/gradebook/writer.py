@@ -34,8 +34,8 @@ from autograder.gradebook.cells import LabCells, lab_cells, save_lab
 from autograder.gradebook.final_points import CellPoints, TeacherMarks
 from autograder.results import QuestionResult, SubmissionResult
 
-#: The signature of nbgrader's ``late_submission_penalty``: (student, score, seconds late) -> points or None.
-LatePenalty = Callable[[str, float, float], float | None]
+#: (score, seconds late, when it was due for this student) -> points or None.
+LatePenalty = Callable[[float, float, datetime.datetime], float | None]
 
 #: A student -> how much longer than the others they have; None when the course does not say.
 Extension = Callable[[str], datetime.timedelta | None]
@@ -45,7 +45,7 @@ class GradebookWriter:
     """The one writer of a ``gradebook.db``. Use it as a context manager, one for each lab and run.
 
     ``due`` (UTC, without a zone) and ``extension`` (student -> how much longer) are the course's, ``late_penalty`` is its
-    rule (nbgrader's plugin method fits). Where they say nothing, what people entered in the gradebook stays, and what the
+    rule. Where they say nothing, what people entered in the gradebook stays, and what the
     course itself had said before is taken back. Raises GradingError for what a user can put right.
     """
 
@@ -114,7 +114,7 @@ class GradebookWriter:
             if self._late_penalty is not None:
                 only = api.SubmittedAssignment.id == submission_id
                 row = _select(session, self._submissions(only)).one()
-                penalty = self._penalty(result.student, total, _seconds_late(row, row.extension))
+                penalty = self._penalty(row, row.extension, total)
                 self._write_penalty(session, notebook_id, penalty)
 
     def overrule(self, student: str, question: str, points: float, comment: str) -> bool:
@@ -190,8 +190,7 @@ class GradebookWriter:
                     session.execute(update(api.SubmittedAssignment), [{"id": row.id, "extension": longer}])
                 penalty = row.late_submission_penalty
                 if self._late_penalty is not None:
-                    late, total = _seconds_late(row, longer), totals.get(row.notebook_id, 0.0)
-                    penalty = self._penalty(row.student_id, total, late)
+                    penalty = self._penalty(row, longer, totals.get(row.notebook_id, 0.0))
                 elif ("penalties", "") in said:
                     penalty = None
                 if penalty != row.late_submission_penalty:
@@ -357,10 +356,11 @@ class GradebookWriter:
                 changed_rows.append({"id": old.id, "auto_comment": auto_comment})
         _insert_and_update(session, comment, new_rows, changed_rows)
 
-    def _penalty(self, student: str, total: float, seconds_late: float) -> float | None:
+    def _penalty(self, row: Any, extension: datetime.timedelta | None, total: float) -> float | None:
         """The course's late penalty as nbgrader assigns it: between 0 and the score, else none."""
         assert self._late_penalty is not None
-        penalty = self._late_penalty(student, total, seconds_late) if seconds_late > 0 else None
+        due, seconds_late = _due(row, extension), _seconds_late(row, extension)
+        penalty = self._late_penalty(total, seconds_late, due) if due and seconds_late > 0 else None
         return None if penalty is None else min(max(float(penalty), 0.0), total)
 
     def _write_penalty(self, session: Session, notebook_id: str, penalty: float | None) -> None:
@@ -397,6 +397,7 @@ class GradebookWriter:
                 extra_credit={n: g.extra_credit for n, g in grades[row.notebook_id] if g.extra_credit},
                 waiting=tuple(sorted(n for n, g in grades[row.notebook_id] if g.needs_manual_grade)),
                 seconds_late=_seconds_late(row, row.extension),
+                due=_due(row, row.extension),
                 late_penalty=float(row.late_submission_penalty or 0.0),
             )
             for row in rows
@@ -494,12 +495,18 @@ def _untouched(lab: LabCells, result: SubmissionResult) -> dict[str, bool]:
     return untouched
 
 
+def _due(row: Any, extension: datetime.timedelta | None) -> datetime.datetime | None:
+    """When a row of ``_submissions`` was due, with the extension."""
+    if row.duedate is None:
+        return None
+    due: datetime.datetime = row.duedate + (extension or datetime.timedelta())
+    return due
+
+
 def _seconds_late(row: Any, extension: datetime.timedelta | None) -> float:
-    """How long after the due date and the extension a row of ``_submissions`` came in."""
-    if row.timestamp is None or row.duedate is None:
-        return 0.0
-    late: datetime.timedelta = row.timestamp - row.duedate - (extension or datetime.timedelta())
-    return max(0.0, late.total_seconds())
+    """How long after that it came in."""
+    due = _due(row, extension)
+    return 0.0 if due is None or row.timestamp is None else max(0.0, (row.timestamp - due).total_seconds())
 
 
 def marks_of(entered: Mapping[str, TeacherMarks], student: str) -> TeacherMarks:

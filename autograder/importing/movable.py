@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import importlib.util
 import re
 import symtable
@@ -97,6 +98,8 @@ class Names:
     left_by_tests: dict[str, str] = field(default_factory=dict)
     #: Names that a code cell uses: name -> the places of those cells.
     used: dict[str, set[int]] = field(default_factory=dict)
+    #: The modules whose names the notebook's cells take without naming them: ``from math import *``.
+    taken_whole: set[str] = field(default_factory=set)
 
 
 def test_cells_of(cells: Sequence[NotebookNode]) -> tuple[list[TestCell], Names]:
@@ -122,6 +125,8 @@ def _names_of(cells: Sequence[NotebookNode]) -> Names:
             continue
         here = [(cell, name, node) for node in tree.body for name in bound_by(node)]
         bound += here
+        stars = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.names[0].name == "*"]
+        names.taken_whole |= {node.module or "." for node in stars}
         for name in _free(source) - {name for _, name, node in here if not isinstance(node, ast.AugAssign)}:
             names.used.setdefault(name, set()).add(place)
     versions: dict[str, set[str]] = {}
@@ -132,7 +137,7 @@ def _names_of(cells: Sequence[NotebookNode]) -> Names:
             if is_grade(cell) and not is_solution(cell):
                 names.left_by_tests.setdefault(name, cell.metadata.nbgrader["grade_id"])
             else:
-                names.made[name] = _kind(node)
+                names.made[name] = _kind(node, name)
     for _, name, node in bound:
         if name not in names.made and name not in names.left_by_tests:
             names.given[name] = node
@@ -166,46 +171,32 @@ def _only_holds(part: ast.AST) -> bool:
     return name in _HOLDS
 
 
-def _kind(node: ast.stmt) -> str:
-    if isinstance(node, ast.ClassDef):
-        return "class"
-    is_lambda = isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)
-    return "function" if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or is_lambda else "value"
+def _kind(node: ast.stmt, name: str) -> str:
+    """What a statement makes of a name that it binds."""
+    if getattr(node, "name", "") == name:
+        return "class" if isinstance(node, ast.ClassDef) else "function"
+    return "function" if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda) else "value"
 
 
-def bound_by(node: ast.stmt) -> list[str]:
-    """The names that a statement at the top level binds."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return [node.name]
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return [(item.asname or item.name).split(".")[0] for item in node.names]
-    bound = []
-    for part in _outside_functions(node):
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-            bound.append(part.id)
-        elif isinstance(part, (ast.FunctionDef, ast.ClassDef)):
-            bound.append(part.name)
-    return bound
+def bound_by(node: ast.stmt) -> set[str]:
+    """The global names that a statement at the top level binds or deletes, or whose functions do (``global``)."""
+    if isinstance(node, ast.AnnAssign) and node.value is None:
+        return set()
+    return {
+        symbol.get_name()
+        for table, symbol in _symbols(ast.unparse(node))
+        if (symbol.is_assigned() and (table.get_type() == "module" or symbol.is_declared_global()))
+        or (symbol.is_imported() and table.get_type() == "module")
+    }
 
 
-def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
-    """The node and all below it, but for the bodies of functions, classes and comprehensions."""
-    yield node
-    if isinstance(
-        node,
-        (
-            ast.FunctionDef,
-            ast.ClassDef,
-            ast.Lambda,
-            ast.ListComp,
-            ast.SetComp,
-            ast.DictComp,
-            ast.GeneratorExp,
-        ),
-    ):
-        return
-    for child in ast.iter_child_nodes(node):
-        yield from _outside_functions(child)
+def _symbols(source: str) -> Iterator[tuple[symtable.SymbolTable, symtable.Symbol]]:
+    """Python's own account of each name in the source, with the scope that it is in."""
+    waiting = [symtable.symtable(source, "cell", "exec")]
+    while waiting:
+        table = waiting.pop()
+        waiting += table.get_children()
+        yield from ((table, symbol) for symbol in table.get_symbols())
 
 
 def without_magics(source: str) -> str:
@@ -214,12 +205,14 @@ def without_magics(source: str) -> str:
 
 
 def _parsed(source: str) -> ast.Module | None:
-    """The syntax tree of a cell that Python compiles; ``await`` may stand in one."""
+    """The syntax tree of a cell that Python compiles and can write again; ``await`` may stand in one."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             compile(source, "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-            return ast.parse(source)
+            tree = ast.parse(source)
+            ast.unparse(tree)
+            return tree
     except (SyntaxError, ValueError):
         return None
 
@@ -234,14 +227,11 @@ def _may_stand_in_a_function(tree: ast.Module) -> bool:
 
 def _free(source: str) -> set[str]:
     """The global names that the source uses."""
-    used, waiting = set(), [symtable.symtable(source, "cell", "exec")]
-    while waiting:
-        table = waiting.pop()
-        waiting += table.get_children()
-        for symbol in table.get_symbols():
-            if symbol.is_referenced() and (table.get_type() == "module" or symbol.is_global()):
-                used.add(symbol.get_name())
-    return used
+    return {
+        symbol.get_name()
+        for table, symbol in _symbols(source)
+        if symbol.is_referenced() and (table.get_type() == "module" or symbol.is_global())
+    }
 
 
 def _judge(place: int, grade_id: str, points: float, source: str, names: Names) -> TestCell:
@@ -279,12 +269,12 @@ def _reasons(
     place: int, tree: ast.Module, free: set[str], here: set[str], functions: tuple[str, ...], names: Names
 ) -> Iterator[str]:
     """Every reason against moving a cell, the plainest first."""
-    anew = {name for name in here & names.made.keys() if not _is_own(name, place, tree, names)}
-    if anew:
-        yield f"it binds {_listed(anew)} anew, which the notebook made"
     deleted = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)}
     if deleted & names.made.keys():
         yield f"it deletes {_listed(deleted & names.made.keys())}"
+    anew = {name for name in here & names.made.keys() if not _is_own(name, place, tree, names)}
+    if anew:
+        yield f"it binds {_listed(anew)} anew, which the notebook made"
     if any(isinstance(node, ast.Global) for node in ast.walk(tree)):
         yield "it changes global names"
     if taken := (free | here) & _TAKEN:
@@ -311,7 +301,8 @@ def _reasons(
     if needed := {name for name in lasting if names.used.get(name, set()) - {place}}:
         yield f"it makes {_listed(needed)}, which another cell uses"
     if strange := free - here - names.made.keys() - names.given.keys() - set(dir(builtins)):
-        yield f"it uses {_listed(strange)}, which no cell makes"
+        stars = "".join(f", unless “from {module} import *” does" for module in sorted(names.taken_whole))
+        yield f"it uses {_listed(strange)}, which no cell makes{stars}"
     for name in _with_what_they_use(free & names.given.keys() - here, names):
         helper = names.given[name]
         inside = _free(ast.unparse(helper)) if isinstance(helper, ast.FunctionDef) else set()
@@ -340,12 +331,50 @@ def _reasons(
 
 def _is_own(name: str, place: int, tree: ast.Module, names: Names) -> bool:
     """Whether the cell gives a name a value of its own before it looks at it, and no other cell looks at what it left."""
-    mentions = (node for node in tree.body if any(getattr(n, "id", "") == name for n in ast.walk(node)))
-    first = next(mentions, None)
-    begins = (
-        isinstance(first, ast.Assign) and name in bound_by(first) and name not in _free(ast.unparse(first))
-    )
-    return begins and not names.used.get(name, set()) - {place}
+    if names.used.get(name, set()) - {place}:
+        return False
+    for node in tree.body:
+        if name in _free(ast.unparse(_until_bound(node, name))):
+            return False
+        if name in bound_by(node) and not isinstance(node, _BRANCHES):
+            return True
+    return True
+
+
+#: Statements that may bind a name or not.
+_BRANCHES = (ast.If, ast.While, ast.Try, ast.TryStar, ast.Match)
+
+
+def _until_bound(node: ast.stmt, name: str) -> ast.stmt:
+    """The statement without what runs only once a part of it has bound the name: the body of ``except … as name``, say."""
+    node = copy.deepcopy(node)
+    for part in ast.walk(node):
+        match part:
+            case ast.AugAssign(target=ast.Name(id=changed), value=value):
+                part.value = ast.Tuple([ast.Name(changed, ast.Load()), value], ast.Load())
+            case ast.ExceptHandler(name=bound) if bound == name:
+                part.body = [ast.Pass()]
+            case ast.For(target=head) | ast.AsyncFor(target=head) if _binds(name, head):
+                part.body = [ast.Pass()]
+            case ast.With(items=heads) | ast.AsyncWith(items=heads) if _binds(name, *heads):
+                part.body = [ast.Pass()]
+            case ast.match_case(pattern=head) if _binds(name, head):
+                part.body, part.guard = [ast.Pass()], None
+    return node
+
+
+def _binds(name: str, *heads: ast.AST) -> bool:
+    """Whether targets or patterns bind the name."""
+    for part in (part for head in heads for part in ast.walk(head)):
+        match part:
+            case (
+                ast.Name(id=bound, ctx=ast.Store())
+                | ast.MatchAs(name=bound)
+                | ast.MatchStar(name=bound)
+                | ast.MatchMapping(rest=bound)
+            ) if bound == name:
+                return True
+    return False
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
+from nbgrader.utils import compute_checksum, is_solution
 
 from autograder.errors import UserError
 from autograder.importing.movable import Names, TestCell
@@ -53,6 +54,8 @@ def read_source(path: Path) -> NotebookNode:
             )  # as nbgrader's toolbar leaves a cell that is nothing any more
         else:
             _check_cell(cell, path)
+    _check_is_source(notebook, path)
+    _check_regions(notebook, path)
     if any(_AUTOTEST in cell.source for cell in _graded(notebook)):
         _write_autotests(notebook, path)
     _check_names(notebook, path)
@@ -63,9 +66,12 @@ def read_source(path: Path) -> NotebookNode:
     return notebook
 
 
-#: How nbgrader marks what students do not get: where it begins, and where it ends.
-_HIDDEN = ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS")
-_REGIONS = (("### BEGIN SOLUTION", "### END SOLUTION"), _HIDDEN)
+#: What only a notebook for otter-grader says: its master, or what students get of it.
+_OTTERS = re.compile(
+    r"^\s*import otter\b|\botter\.Notebook\(|\bBEGIN (QUESTION|ASSIGNMENT)\b|\bASSIGNMENT CONFIG\b", re.M
+)
+#: The two lines that nbgrader leaves in place of an answer.
+_STUB = ("# YOUR CODE HERE", "raise NotImplementedError()")
 #: More points than this no course gives for a cell.
 _MOST_POINTS = 1_000_000.0
 
@@ -112,11 +118,47 @@ def _check_cell(cell: NotebookNode, path: Path) -> None:
         data["points"] = float(points)
         if data.get("grade") and cell.cell_type != "code" and not data.get("solution"):
             raise UserError(f"The cell “{name}” of {path} has points, and is neither a test nor an answer.")
-    for begin, end in _REGIONS:
-        if cell.source.count(begin) != cell.source.count(end):
+
+
+def _check_regions(notebook: NotebookNode, path: Path) -> None:
+    """Refuse marks of solutions and hidden tests that nbgrader itself refuses."""
+    from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, ClearSolutions
+
+    for cell in notebook.cells:
+        for step in (ClearSolutions, ClearHiddenTests, ClearMarkScheme):
+            try:
+                step().preprocess_cell(copy.deepcopy(cell), {"language": "python"}, 0)
+            except RuntimeError as error:
+                begins = cell.source.strip().partition("\n")[0][:60]
+                why = " ".join(str(error).split())[:200].rstrip(".")
+                raise UserError(
+                    f"nbgrader refuses the cell of {path} that begins “{begins}”: {why}."
+                ) from None
+
+
+def _check_is_source(notebook: NotebookNode, path: Path) -> None:
+    """Refuse a notebook whose solutions were taken out, one without points, and one of otter-grader's."""
+    if not _graded(notebook):
+        if "otter" in notebook.metadata or any(_OTTERS.search(cell.source) for cell in notebook.cells):
             raise UserError(
-                f"The cell “{name}” of {path} has “{begin}” without “{end}”, or the other way round."
+                f"{path} is a notebook for otter-grader: only nbgrader's source notebooks are imported."
             )
+        raise UserError(
+            f"{path} has no cell with points: is it the source notebook, with its solutions and tests?"
+        )
+    answers = [cell for cell in notebook.cells if cell.cell_type == "code" and is_solution(cell)]
+    if answers and all(map(_is_as_released, answers)):
+        raise UserError(
+            f"{path} is a released notebook, whose solutions nbgrader took out: give the source notebook, which has them."
+        )
+
+
+def _is_as_released(cell: NotebookNode) -> bool:
+    """Whether an answer cell is as students receive it: it has nbgrader's checksum of that, or its two lines."""
+    lines = [line.strip() for line in cell.source.splitlines()]
+    return cell.metadata.nbgrader.get("checksum") == compute_checksum(cell) or all(
+        line in lines for line in _STUB
+    )
 
 
 def _graded(notebook: NotebookNode) -> list[NotebookNode]:
@@ -128,10 +170,6 @@ def _check_names(notebook: NotebookNode, path: Path) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UserError(f"{path} uses the name “{twice[0]}” for two cells: nbgrader would refuse it, too.")
-    if not _graded(notebook):
-        raise UserError(
-            f"{path} has no cell with points: is it the source notebook, with its solutions and tests?"
-        )
     words = [name.removeprefix("test_") for name in (c.metadata.nbgrader.grade_id for c in _graded(notebook))]
     both = sorted({word for word in words if words.count(word) > 1})
     if both:
@@ -178,20 +216,25 @@ def master_text(notebook: NotebookNode, lab: str, source: str, data: bool) -> st
     plain = nbformat.v4.new_notebook()
     for cell in notebook.cells:
         metadata = {key: cell.metadata[key] for key in ("nbgrader", "tags") if cell.metadata.get(key)}
-        made = {"cell_type": cell.cell_type, "source": cell.source, "metadata": metadata}
-        plain.cells.append(nbformat.from_dict(made))
+        new_cell = getattr(nbformat.v4, f"new_{cell.cell_type}_cell")
+        texts = (cell.source, cell.source.rstrip(), "")
+        text = next(text for text in texts if _survives(new_cell(text)))
+        rest = {"rest": cell.source[len(text) :]} if text != cell.source else {}
+        plain.cells.append(new_cell(text, metadata=metadata | rest))
     entries = [f"nbgrader: {json.dumps(source)}", *([f"data: [{lab}]"] if data else [])]
     header = ["# ---", "# jupyter:", "#   course:", *(f"#     {entry}" for entry in entries), "# ---", ""]
     body: str = jupytext.writes(plain, fmt="py:percent")
-    text = "\n".join([*header, body[body.index("# %%") :]])
-    again = jupytext.reads(text, fmt="py:percent")
-    for before, after in zip(plain.cells, again.cells, strict=False):
-        if before.source.strip("\n") != after.source.strip("\n") or len(plain.cells) != len(again.cells):
-            first = before.source.strip().partition("\n")[0][:80]
-            raise UserError(
-                f"The cell that begins “{first}” does not survive as text: split it at its lines “# %%”."
-            )
-    return text
+    return "\n".join([*header, body[body.index("# %%") :]])
+
+
+def _survives(cell: NotebookNode) -> bool:
+    """Whether a cell in percent format comes out as it went in, and leaves the next one alone."""
+    import jupytext
+
+    following = nbformat.v4.new_code_cell("following = True")
+    text = jupytext.writes(nbformat.v4.new_notebook(cells=[cell, following]), fmt="py:percent")
+    again = [(one.cell_type, one.source) for one in jupytext.reads(text, fmt="py:percent").cells]
+    return again == [(one.cell_type, one.source) for one in (cell, following)]
 
 
 def tests_text(lab: str, source: str, cells: Sequence[TestCell], names: Names) -> str:
@@ -258,14 +301,11 @@ def _as_test(cell: TestCell, moved: Sequence[TestCell]) -> str:
 
 
 def _shown(source: str) -> str:
-    """What a student's notebook holds of a test cell: not what stands between the marks of hidden tests."""
-    begin, end = _HIDDEN
-    lines, hidden = [], False
-    for line in source.split("\n"):
-        hidden = (hidden or begin in line) and end not in line
-        if not hidden and end not in line:
-            lines.append(line)
-    return "\n".join(lines)
+    """What a student's notebook holds of a test cell: not its hidden tests."""
+    from nbgrader.preprocessors import ClearHiddenTests
+
+    cell = nbformat.v4.new_code_cell(source, metadata={"nbgrader": {"grade": True}})
+    return str(ClearHiddenTests().preprocess_cell(cell, {}, 0)[0].source)
 
 
 def _title(source: str) -> str | None:

@@ -220,7 +220,7 @@ def _when(submitted_at: str) -> str:
 def _late(lab: str, marks: TeacherMarks) -> str:
     if marks.seconds_late <= 0:
         return ""
-    if settings().is_closed(lab, marks.seconds_late):
+    if settings().is_closed(lab, marks.seconds_late, marks.due):
         return (
             "It came in after the lab had closed, so it has no points. If you had a reason, please talk to your teacher, "
             "who can give you an extension."

@@ -8,6 +8,7 @@ import tomllib
 import traceback
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -43,9 +44,7 @@ def open_gradebook(lab: str, out: Path) -> GradebookWriter:
         spec(lab),
         due=policy.due(lab),
         extension=lambda student: extension_of(lab, student),
-        late_penalty=(lambda _student, score, late: policy.penalty(lab, score, late))
-        if policy.has_late_rule(lab)
-        else None,
+        late_penalty=partial(policy.penalty, lab) if policy.has_late_rule(lab) else None,
     )
 
 

@@ -31,7 +31,8 @@ def remarks(
             f"came in: {some(undated)}. Give the times to `autograder collect --times`, then regrade."
         )
     sentences += of_an_earlier_time(results)
-    closed = [name for name in students if policy.is_closed(lab, marks_of(marks, name).seconds_late)]
+    entered = {name: marks_of(marks, name) for name in students}
+    closed = [name for name, own in entered.items() if policy.is_closed(lab, own.seconds_late, own.due)]
     if closed:
         sentences.append(
             f"{len(closed)} came in after the lab had closed and get no points unless you give them an extension: "

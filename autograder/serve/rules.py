@@ -25,11 +25,8 @@ ONLY_RIGHT_OR_NOT = "Your notebook was graded. A question is right when all of i
 
 def closing_of(lab: str, student: str) -> float | None:
     """When the lab closes for a student, in seconds since 1970; None when it does not."""
-    closes = settings().closes(lab)
-    if closes is None:
-        return None
-    longer = extension_of(lab, student)
-    return (closes + longer if longer else closes).replace(tzinfo=UTC).timestamp()
+    closes = settings().closes(lab, extension_of(lab, student))
+    return closes.replace(tzinfo=UTC).timestamp() if closes is not None else None
 
 
 def check_policy(labs: Sequence[str]) -> None:
@@ -93,7 +90,7 @@ def _worth(attempt: Attempt, due: datetime | None) -> float:
     if due is None:
         return score
     late = attempt.received - due.replace(tzinfo=UTC).timestamp()
-    return score - (settings().penalty(attempt.lab, score, late) or 0.0)
+    return score - (settings().penalty(attempt.lab, score, late, due) or 0.0)
 
 
 def shows_points(lab: str, student: str) -> bool:

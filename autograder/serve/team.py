@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import extensions
-from autograder.course.policy_file import class_list, extension_of, extensions_file, spec
+from autograder.course.policy_file import class_list, extension_of, extensions_file, settings, spec
 from autograder.errors import UserError
 from autograder.pages.render import plain
 from autograder.run.recorder import open_gradebook
@@ -91,7 +91,7 @@ def _row(
         "score": verdict.score if verdict else None,
         "receipt": counting.receipt if counting else "",
         "last": attempts[-1].receipt if attempts else "",
-        "days": longer.total_seconds() / 86400 if longer else 0,
+        "days": settings().days_of(lab, longer) if longer else 0,
         "questions": verdict.points if verdict else {},
         "errors": _errors(journal, counting),
         "request": request if request and not request["answer"] else None,

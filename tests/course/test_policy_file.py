@@ -12,7 +12,6 @@ from rich.console import Console
 from autograder.cli import check_course
 from autograder.course import policy_file
 from autograder.course.masters import course_root, lab_as_written, lab_name
-from autograder.course.policy import LatePolicy
 from autograder.course.policy_file import GRADED_LIMITS, limits_of, settings, spec
 from autograder.errors import UserError
 from autograder.grading.cache_keys import changed_parts, context_of
@@ -268,9 +267,11 @@ def test_an_extension_is_a_date_for_one_lab_or_days_for_all(course_at):
     ("seconds", "penalty"),
     [(0, None), (15 * 60, None), (15 * 60 + 1, 2.0), (86_400, 2.0), (86_401, 4.0), (40 * 86_400, 10.0)],
 )
-def test_lateness_costs_a_share_for_each_day_begun_after_the_grace(seconds, penalty):
-    rule = LatePolicy(percent_per_day=10, at_most_percent=50, grace_minutes=15)
-    assert rule.penalty(20.0, seconds) == penalty
+def test_lateness_costs_a_share_for_each_day_begun_after_the_grace(course_at, seconds, penalty):
+    course_at(
+        "[labs.01]\ndue = 2026-10-15\nlate = { percent_per_day = 10, at_most_percent = 50, grace_minutes = 15 }\n"
+    )
+    assert settings().penalty(LAB, 20.0, seconds) == penalty
 
 
 def test_the_salt_comes_from_the_environment_before_the_file(course_at, monkeypatch):

@@ -68,7 +68,7 @@ def test_everybody_who_shows_points_shows_the_same(
 ) -> None:
     entered, changes, share = CASES[case]
     result, book = make_result("ada", **changes), tmp_path / "gradebook.db"
-    rule = (lambda _student, points, _late: share * points) if share else None
+    rule = (lambda points, _late, _due: share * points) if share else None
     with GradebookWriter(book, spec, due=DUE, late_penalty=rule) as writer:
         writer.write(result)
         nbgraders = enter(book, entered)
@@ -132,7 +132,7 @@ def test_what_the_course_takes_back_goes_and_what_a_person_entered_stays(
                 for name, row in zip(names, rows, strict=True)
             }
 
-    def rule(_student: str, _points: float, _late: float) -> float:
+    def rule(_points: float, _late: float, _due: datetime.datetime) -> float:
         return 2.0
 
     before = with_policy(due=DUE, extension=longer.get, late_penalty=rule)

@@ -213,10 +213,10 @@ def test_nothing_readable_scores_zero_and_waits_for_nobody(
 def test_the_late_penalty_follows_the_rule_and_stays_within_the_score(
     book: Path, spec: LabSpec, make_result: Make
 ) -> None:
-    asked: list[tuple[str, float, float]] = []
+    asked: list[tuple[float, float, datetime.datetime]] = []
 
-    def rule(student: str, score: float, seconds_late: float) -> float:
-        asked.append((student, score, seconds_late))
+    def rule(score: float, seconds_late: float, due: datetime.datetime) -> float:
+        asked.append((score, seconds_late, due))
         return 99.0
 
     with GradebookWriter(book, spec, late_penalty=rule) as writer:
@@ -226,7 +226,7 @@ def test_the_late_penalty_follows_the_rule_and_stays_within_the_score(
         nbgrader.update_or_create_assignment(LAB, duedate="2026-03-02 09:00:00 UTC")
     with GradebookWriter(book, spec, late_penalty=rule) as writer:
         writer.write(make_result("ada", 4, 2))
-        assert asked == [("ada", 6.0, 3600.0)]
+        assert asked == [(6.0, 3600.0, datetime.datetime(2026, 3, 2, 9))]
         assert writer.marks("ada").late_penalty == 6.0
         assert writer.marks("ada").seconds_late == 3600.0
     with Gradebook(f"sqlite:///{book}") as nbgrader:

@@ -312,7 +312,7 @@ def _broken(**cell):
         (_broken(metadata=[]), "nbgrader can read"),
         (_broken(source=3), "has no source"),
         (_broken(source=["a", 3]), "nbgrader can read"),
-        (_broken(source="### BEGIN HIDDEN TESTS\nassert f(1)"), "without “### END HIDDEN TESTS”"),
+        (_broken(source="### BEGIN HIDDEN TESTS\nassert f(1)"), "No end hidden tests statement found"),
         (_broken(cell_type="markdown"), "neither a test nor an answer"),
         (_broken(cells=None), "nbgrader can read"),
         (_broken(nbformat_minor="x"), "nbgrader can read"),
