@@ -210,10 +210,8 @@ class Decide(Handler):
         self.service.try_to_lay_out(lab, student)  # another attempt may count now
 
     def _answer(self, lab: str, who: str, wish: dict[str, Any]) -> None:
-        known = {
-            request["id"]: request for request in requests_of(self.service.journal.events("request", lab=lab))
-        }
-        request = known.get(wish.get("request"))
+        known = requests_of(self.service.journal.events("request", lab=lab))
+        request = next((request for request in known if request["id"] == wish.get("request")), None)
         if request is None:
             raise Failure(404, "There is no such request")
         self.service.journal.log(
