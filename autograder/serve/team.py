@@ -268,7 +268,11 @@ async def _grade(out: Path, lab: str, isolation: str | None) -> str:
         sys.executable, "-P", "-m", "autograder.cli", *words, env={**os.environ, **ONE_THREAD},
         stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
-    said, _ = await running.communicate()
+    try:
+        said, _ = await running.communicate()
+    finally:
+        if running.returncode is None:  # the service ends: the next run goes on where this one stopped
+            running.terminate()
     lines = [line.strip() for line in said.decode(errors="replace").splitlines() if line.strip()]
     if running.returncode:
         wrong = next(
