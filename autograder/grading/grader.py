@@ -14,6 +14,7 @@ from autograder.course.policy_file import settings, spec
 from autograder.grading import cache_keys
 from autograder.grading.diagnosis import candidates, with_same_values
 from autograder.grading.forbidden_calls import TooLongToRead, forbidden_used, names_forbidden
+from autograder.grading.kit_tools import KIT_PARTS, may_use_kit, no_tools
 from autograder.grading.repair import (
     Repaired,
     Template,
@@ -118,8 +119,9 @@ class Grader:
                 for name, points in spec(self.lab).questions
             )
             status = session.status
+            kit = no_tools(self.lab) if may_use_kit(self.lab, repaired.executed_source()) else ()
             questions = tuple(
-                self._watched(session, question) if question.name not in kept else question
+                self._watched(session, question, kit) if question.name not in kept else question
                 for question in questions
             )
         notes += [_asks_a_person(question) for question in questions if question.in_question]
@@ -207,12 +209,12 @@ class Grader:
             forbidden,
         )
 
-    def _watched(self, session: Session, question: QuestionResult) -> QuestionResult:
-        """The question with the forbidden functions that its answer is seen to call, where reading found none.
+    def _watched(self, session: Session, question: QuestionResult, kit: Sequence[str]) -> QuestionResult:
+        """The question with the forbidden functions or parts of the ``kit`` that its answer is seen to call, where reading found none.
 
         Its tests that passed run once more. Nothing of that counts: no value, no status, no time-out.
         """
-        names = names_forbidden(self.lab, question.name)
+        names = (*names_forbidden(self.lab, question.name), *kit)
         if not names or question.forbidden or not question.points:
             return question
         tests = zip(tests_of(self.lab)[question.name], question.tests, strict=True)
@@ -239,7 +241,9 @@ def _seen_called(
                 run_test(test, student)
             if time.monotonic() > until:
                 break
-        return student.watched(names)[:1]
+        return tuple(
+            KIT_PARTS if name.startswith("coursekit.") else name for name in student.watched(names)[:1]
+        )
     except (Exception, JudgedTooLong):  # whatever it is, the answer has been graded
         return ()
 
