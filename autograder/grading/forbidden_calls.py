@@ -17,10 +17,11 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from coursekit.checks.api import forbidden_calls
-from coursekit.checks.forbidden_calls import literal_code, used_in_tree
+from coursekit.checks.forbidden_calls import literal_code, paths_in_tree, used_in_tree
 from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.course.policy_file import settings
+from autograder.grading.kit_tools import KIT_PARTS, is_tool, may_use_kit
 from autograder.grading.repair import kept_name
 
 #: Characters of a notebook that are read once more for the sake of a magic.
@@ -45,8 +46,8 @@ def forbidden_used(lab: str, question: str, cells: Sequence[str]) -> tuple[str, 
     Every reader here takes time in proportion to the text, for a notebook may hold a million characters of anything; where
     a text would be read too often, ``TooLongToRead`` is raised.
     """
-    names = names_forbidden(lab, question)
-    if not names:
+    names, with_kit = names_forbidden(lab, question), may_use_kit(lab, cells)
+    if not names and not with_kit:
         return ()
     statements = _read(tuple(cells))
     notebook = _Notebook(statements, names)
@@ -55,7 +56,9 @@ def forbidden_used(lab: str, question: str, cells: Sequence[str]) -> tuple[str, 
     reached = notebook.reached(start)
     if notebook.is_imported(start):
         reached.append(ast.Expr(ast.Name(question, ast.Load())))
-    return used_in_tree(ast.Module(body=reached, type_ignores=[]), names)
+    tree = ast.Module(body=reached, type_ignores=[])
+    paths = (path for path in paths_in_tree(tree) if path.startswith("coursekit.")) if with_kit else ()
+    return (*used_in_tree(tree, names), *([] if all(is_tool(path, lab) for path in paths) else [KIT_PARTS]))
 
 
 def names_forbidden(lab: str, question: str) -> tuple[str, ...]:

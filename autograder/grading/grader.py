@@ -32,6 +32,7 @@ from autograder.grading.cell_errors import with_cell_errors
 from autograder.grading.demonstrations import made_by_demonstrations, names_bound
 from autograder.grading.diagnosis import candidates, with_same_values
 from autograder.grading.forbidden_calls import TooLongToRead, forbidden_used, names_forbidden
+from autograder.grading.kit_tools import KIT_PARTS, may_use_kit, no_tools
 from autograder.grading.later_cells import last_change
 from autograder.grading.repair import Template, kept_name, repair
 from autograder.grading.repaired import Repaired
@@ -185,8 +186,9 @@ class Grader:
                 again = self._judged_at_its_check(session, budgets, name, repaired, endless)
                 if again is not None and again.result.points >= judged[name].result.points:
                     judged[name] = again
+            kit = no_tools(self.lab) if may_use_kit(self.lab, repaired.executed_source()) else ()
             questions = tuple(
-                judged[name].result if name in kept else self._watched(session, judged[name])
+                judged[name].result if name in kept else self._watched(session, judged[name], kit)
                 for name, _ in spec(self.lab).questions
             )
         notes += [note for name in asked for note in judged[name].notes]
@@ -320,13 +322,13 @@ class Grader:
             forbidden,
         )
 
-    def _watched(self, session: Session, judged: Judged) -> QuestionResult:
-        """The question with the forbidden functions that its answer is seen to call, where reading found none.
+    def _watched(self, session: Session, judged: Judged, kit: Sequence[str]) -> QuestionResult:
+        """The question with the forbidden functions or parts of the ``kit`` that its answer is seen to call, where reading found none.
 
         Its tests that passed run once more. Nothing of that counts: no value, no status, no time-out.
         """
         question = judged.result
-        names = names_forbidden(self.lab, question.name)
+        names = (*names_forbidden(self.lab, question.name), *kit)
         if not names or question.forbidden or not question.points:
             return question
         tests = zip(tests_of(self.lab)[question.name], question.tests, strict=True)
@@ -355,7 +357,9 @@ def _seen_called(
                 run_test(test, student)
             if time.monotonic() > until:
                 break
-        return student.watched(names)[:1]
+        return tuple(
+            KIT_PARTS if name.startswith("coursekit.") else name for name in student.watched(names)[:1]
+        )
     except (Exception, JudgedTooLong):  # whatever it is, the answer has been graded
         return ()
 

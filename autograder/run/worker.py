@@ -1,7 +1,7 @@
 """A worker process: grades one submission after another for the process that started it.
 
 ``python -m autograder.run.worker DESCRIPTOR`` speaks over a socket with its starter, and with nobody else. It
-ends when the other end closes, so a starter that is killed leaves nothing behind.
+ends when the other end closes, busy or not, so a starter that is killed leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -12,10 +12,13 @@ import autograder.startup.lean_imports  # noqa: F401 (before what it makes quick
 import contextlib
 import os
 import platform
+import select
 import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 import traceback
 from dataclasses import replace
 from multiprocessing.connection import Connection
@@ -34,6 +37,9 @@ from autograder.startup.one_thread import ONE_THREAD
 
 #: What a worker's process is called.
 NAME = "grade-worker"
+
+#: Seconds that a worker has to end by itself once its starter has gone.
+ENDS_WITHIN = 2.0
 
 #: How often a task is tried before the grader says that it cannot.
 TRIES = 2
@@ -73,6 +79,8 @@ def serve(connection: Connection, zygotes: Zygotes | None = None) -> None:
     ``zygotes`` are those that were made for it; without any it starts its own.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    threading.Thread(target=_end_with_starter, args=(connection.fileno(),), daemon=True).start()
     with contextlib.suppress(OSError):  # what ps and top call it, on Linux
         Path("/proc/self/comm").write_text(NAME)
     try:
@@ -97,6 +105,17 @@ def serve(connection: Connection, zygotes: Zygotes | None = None) -> None:
         print(f"A worker ends, because its {trouble} was only imported by half.", file=sys.stderr)
     finally:
         grader.zygotes.close()
+
+
+def _end_with_starter(descriptor: int) -> None:
+    """End this process when the other end of its connection closes, also while a submission is being graded."""
+    hung_up = select.poll()
+    hung_up.register(descriptor, 0)
+    hung_up.poll()
+    time.sleep(ENDS_WITHIN)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(ENDS_WITHIN)
+    os._exit(1)
 
 
 def _graded(grader: Any, task: Task) -> tuple[str, Any]:

@@ -80,11 +80,15 @@ class Graders:
         return all(self._warm.acquire(timeout=max(0.0, until - time.monotonic())) for _ in self._threads)
 
     def stop(self) -> None:
-        """Grade no more; what is under way stays without a verdict and is graded at the next start."""
+        """Grade no more; what is under way stays without a verdict and is graded at the next start.
+
+        Workers that are busy end with this process.
+        """
         self.queue.close()
+        until = time.monotonic() + 5
         for thread in self._threads:
             if thread.is_alive():
-                thread.join(timeout=5)
+                thread.join(timeout=max(0.0, until - time.monotonic()))
 
     def _work(self) -> None:
         bench = _Bench(self.assignments)

@@ -17,7 +17,7 @@ from tornado.web import stream_request_body
 from autograder.course.policy_file import settings, spec
 from autograder.pages.render import TEMPLATES
 from autograder.serve import rules
-from autograder.serve.handlers import Failure, Handler, Person
+from autograder.serve.handlers import Failure, Handler, Person, whole_number
 from autograder.serve.journal import Attempt, Refused, digest_of_token
 from autograder.serve.service import UPLOADS, UPLOADS_OF_ONE
 
@@ -129,10 +129,7 @@ class Receipt(Handler):
         attempt = self.service.journal.of_receipt(receipt)
         if attempt is None or (attempt.student != person.name and not person.team):
             raise Failure(403, "This is no receipt of yours")
-        try:
-            wait = min(float(self.get_query_argument("wait", "0")), MAX_WAIT)
-        except ValueError:
-            raise Failure(400, "“wait” is a number of seconds") from None
+        wait = min(whole_number(self.get_query_argument("wait", "0")), MAX_WAIT)
         waits = self.service.waits
         if attempt.verdict is None and wait > 0 and waits[person.name] < WAITS_OF_ONE:
             waits[person.name] += 1
@@ -159,10 +156,10 @@ class HandIn(Handler):
             return
         student = self.person().name
         self.lab(self.path_args[0])
-        declared = self.request.headers.get("Content-Length", "0")
+        declared = whole_number(self.request.headers.get("Content-Length", "0"))
         connection: Any = self.request.connection
         connection.set_max_body_size(MAX_BYTES)
-        if declared.isdigit() and int(declared) > MAX_BYTES:
+        if declared > MAX_BYTES:
             raise Failure(413, _TOO_LARGE)
         if self.service.uploads[student] >= UPLOADS_OF_ONE:
             raise Failure(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from dataclasses import dataclass
 from typing import Any, cast
@@ -35,6 +36,13 @@ class Failure(HTTPError):
     def __init__(self, status: int, sentence: str):
         super().__init__(status)
         self.sentence = sentence
+
+
+def whole_number(text: str) -> int:
+    """The number of a header or an address, in digits of ASCII. A ``Failure`` of 400 for anything else."""
+    if not re.fullmatch(r"[0-9]{1,15}", text):
+        raise Failure(400, "What was sent has something else where a whole number belongs")
+    return int(text)
 
 
 class Handler(RequestHandler):
@@ -133,7 +141,8 @@ class Handler(RequestHandler):
     def check_origin(self) -> None:
         """Refuse what a page of another site sends."""
         origin = self.request.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != self.request.host.lower():
+        host = self.request.host.lower()
+        if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
             raise Failure(403, "This request comes from another site")
 
     def lab(self, name: str) -> str:

@@ -223,10 +223,8 @@ class Decide(Handler):
         self.service.try_to_lay_out(lab, student)  # another attempt may count now
 
     def _answer(self, lab: str, who: str, wish: dict[str, Any]) -> None:
-        known = {
-            request["id"]: request for request in requests_of(self.service.journal.events("request", lab=lab))
-        }
-        request = known.get(wish.get("request"))
+        known = requests_of(self.service.journal.events("request", lab=lab))
+        request = next((request for request in known if request["id"] == wish.get("request")), None)
         if request is None:
             raise Failure(404, "There is no such request")
         self.service.journal.log(
@@ -283,7 +281,11 @@ async def _grade(out: Path, lab: str, isolation: str | None) -> str:
         sys.executable, "-P", "-m", "autograder.cli", *words, env={**os.environ, **ONE_THREAD},
         stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
-    said, _ = await running.communicate()
+    try:
+        said, _ = await running.communicate()
+    finally:
+        if running.returncode is None:  # the service ends: the next run goes on where this one stopped
+            running.terminate()
     lines = [line.strip() for line in said.decode(errors="replace").splitlines() if line.strip()]
     if running.returncode:
         wrong = next(

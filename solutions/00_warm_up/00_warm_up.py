@@ -103,7 +103,8 @@ check("one_hot", knows_one_answer)
 #
 # `one_hot(ids, V)` turns ids into one-hot rows.
 #
-# * `ids`: whole numbers from 0 to V − 1. A list or an array of **any shape**, or one single number, Python's or NumPy's.
+# * `ids`: whole numbers from 0 to V − 1. A list or an array of **any shape**, or one single number, Python's or NumPy's. There is always
+#   at least one id, and none is `True` or `False`.
 # * `V`: how many words the vocabulary has.
 # * It returns an array with the shape of `ids` **and one more axis of length V at the end**: 1 at the place of
 #   the id, 0 everywhere else.
@@ -294,7 +295,7 @@ print(m + np.log(np.exp(x - m).sum()))
 #
 # `logsumexp(x, axis=-1)` is the logarithm of the sum of the exponentials along one axis.
 #
-# * `x`: a NumPy array of numbers, whole ones or fractions, of any shape with at least one axis. `axis`: one axis of it, such as 0, 1 or −1.
+# * `x`: a NumPy array of floats or integers, of any shape with at least one axis. `axis`: one axis of it, such as 0, 1 or −1.
 # * It returns an array of the same shape **without that axis**: `x` of shape (2, 3) gives (3,) for `axis=0` and
 #   (2,) for `axis=1`. A single row gives a single number; a Python float, a NumPy number and an array of shape `()`
 #   are all fine.
@@ -345,7 +346,7 @@ with until_written():
 #
 # `softmax(x, axis=-1)` turns scores into probabilities along one axis.
 #
-# * `x`: a NumPy array of numbers as before, of any shape with at least one axis; some scores may be −∞, but never all along the axis.
+# * `x`: a NumPy array of floats or integers, of any shape with at least one axis; some scores may be −∞, but never all along the axis.
 # * It returns an array **of the same shape**; along `axis` the values add up to 1. A score of −∞ gets probability 0.
 # * It is right for scores of any size.
 #
@@ -424,7 +425,7 @@ print("as a difference:        ", 1000.0 - badly_wrong[1])
 #
 # `cross_entropy(logits, ids)` is the **mean** price over all positions.
 #
-# * `logits`: a NumPy array (N, V), one row of finite scores (whole or not) for each position, of any size (1000 is no problem); N is at least 1.
+# * `logits`: a NumPy array (N, V), one row of finite scores (floats or integers) for each position, of any size (1000 is no problem); N is at least 1.
 # * `ids`: (N,), a list or array: the true word at each position.
 # * It returns one number: the mean over the N positions of
 #   logsumexp(row) − (score of the true word in that row).
@@ -540,7 +541,8 @@ progress()
 # * The tests look at what your function *returns*. How you wrote it and what it prints makes no difference (except that
 #   ready-made functions which the text rules out stay ruled out).
 # * What counts is the values. A list, a tuple, an array and a tensor of the same numbers are the same answer, and so
-#   are Python's numbers, NumPy's and fractions; single precision is as good as double, at the end or on the way.
+#   are Python's numbers, NumPy's and fractions; single precision is as good as double, at the end or on the way:
+#   its results may be off by the few decimals that it does not have, for large scores too.
 #   Where a later lab asks for an error such as `ValueError`, an error class of your own that derives from it will do.
 # * The tests call your function by its name: keep the order of its arguments, and the names of those with a default value.
 #

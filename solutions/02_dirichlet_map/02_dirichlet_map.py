@@ -290,8 +290,9 @@ with until_written():
 #   (`dev` is not all zeros);
 # * `grid`: a list of positive numbers to try;
 # * returns **two** things, `best, costs`: the number of the grid whose `dirichlet_mean(train, alpha)` has the
-#   lowest NLL on `dev`, and an array or list `(G,)` with the NLL of each number of the grid. When several numbers cost
-#   exactly the same, `best` is the one that stands first in the grid.
+#   lowest NLL on `dev`, and an array or list `(G,)` with the NLL of each number of the grid. When several numbers have the same cost,
+#   down to the last bit that you computed, `best` is the one that stands first in the grid. (Do not round: costs that differ in the last bit only are two costs.)
+# * `train`, `dev` and `grid` stay as they were.
 
 # %% question="choose_alpha"
 def choose_alpha(train, dev, grid):

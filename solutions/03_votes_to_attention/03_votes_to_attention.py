@@ -98,7 +98,7 @@ print(f"50,000 words: {50_000.0**8:.1e} rows")
 # `count_features(sentences, V)` builds the table.
 #
 # * `sentences`: a list of sentences, each a list of ids from 0 to V − 1. Sentences do not touch each other.
-# * `V`: how many words the vocabulary has, said here or not.
+# * `V`: how many words the vocabulary has; some of them may stand in none of the sentences.
 # * It returns an array `(V, V, V)`. First count: for every position that has a next word, **every earlier
 #   position of the same sentence** adds 1 at `[earlier word, current word, next word]`. Then divide each `[a, c]`
 #   by its sum, so that it holds shares. A pair that never occurred stays zero.
@@ -401,7 +401,7 @@ np.array([1.0, 0.0, 1.0, 1.0]) @ W_pairs
 #
 # $$\operatorname{pair\_features}(x, W) = \operatorname{ReLU}(x\,W)$$
 #
-# * `x`: an array `(D,)`, or with more axes in front `(…, D)`. Its last entry is the bias, already in place: take it as it is.
+# * `x`: an array `(D,)`, or with more axes in front `(…, D)`. Its last entry is the bias, already in place: append nothing, whatever number stands there.
 # * `W`: an array `(D, F)`, one column for each feature.
 # * It returns an array `(F,)` or `(…, F)`: the matrix product, with every negative value replaced by 0. Values above 1 stay
 #   as they are.
@@ -445,7 +445,7 @@ with until_written():
 #
 # $$\operatorname{feed\_forward}(x, W_1, W_2) = \operatorname{ReLU}(x\,W_1)\,W_2$$
 #
-# * `x`: `(…, D)`, with the bias as its last entry; `W1`: `(D, F)`; `W2`: `(F, V)`; whole numbers or not.
+# * `x`: `(…, D)`, with the bias in place as in question 5; `W1`: `(D, F)`; `W2`: `(F, V)`; floats or integers.
 # * It returns `(…, V)`: the votes. They may be negative: there is **one** ReLU, in the middle.
 #
 # By hand: `x = [1, 0, 1, 1]` with `W_pairs` becomes `[1, 0]`, and with the rows `[2, −3]` and `[5, 7]` in `W2` the votes are `[2, −3]`.

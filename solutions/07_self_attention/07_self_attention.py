@@ -83,8 +83,8 @@ def softmax(scores, axis=-1):
 #
 # `kernel_smooth(x, y, query, sigma)` returns the smoothed height at every query.
 #
-# * `x`, `y`: arrays of shape `(n,)`, the places and heights of the dots (fractions or whole numbers);
-# * `query`: array of shape `(m,)`, the places you ask about;
+# * `x`, `y`: arrays of shape `(n,)`, the places and heights of the dots;
+# * `query`: array of shape `(m,)`, the places you ask about; like `x` and `y`, it holds floats or integers;
 # * `sigma`: a number above 0;
 # * returns an array of shape `(m,)`.
 #
@@ -407,7 +407,7 @@ with until_written():
 # %% [markdown]
 # ### Question 3 · `causal_mask` ●○○ (5 minutes, 2 points)
 #
-# `causal_mask(T)` returns a new array of **booleans** of shape `(T, T)`: entry `[i, j]` says whether position `i` may attend to
+# `causal_mask(T)` returns an array of **booleans** of shape `(T, T)`, a new one at each call, so that who changes one changes no other: entry `[i, j]` says whether position `i` may attend to
 # position `j`. For `T = 3`:
 #
 # ```
@@ -633,7 +633,7 @@ with until_written():
 # `attention_backward(q, k, v, weights, d_output)` returns the triple `(d_q, d_k, d_v)`: the gradients $dQ$, $dK$ and $dV$, with the shapes of `q`,
 # `k` and `v`. (So here `d_k` and `d_v` are arrays, not sizes. The size under the root is `q.shape[-1]`.)
 #
-# * `q`, `k`, `v`: as in question 2 (fractions or whole numbers); `weights`: what the forward pass returned, so that nothing needs to be computed twice;
+# * `q`, `k`, `v`: as in question 2 (floats or integers); `weights`: what the forward pass returned, so that nothing needs to be computed twice;
 # * `d_output`: $dO$, an array with the shape of the output.
 #
 # All leading axes are equal. A mask needs no attention (!) here: its zeros are in the weights already. By hand, please:

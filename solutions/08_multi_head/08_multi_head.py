@@ -99,7 +99,8 @@ x.reshape(1, 2, 2, 2)
 # ### Question 1 · `split_heads` ●○○ (10 minutes, 3 points)
 #
 # `split_heads(x, h)` cuts `x` of shape `(B, T, D)` into `h` heads and returns a tensor of shape `(B, h, T, D / h)`. `D` is
-# divisible by `h`. The tensor may be a transposed view, whose numbers lie in memory in another order than its axes say.
+# divisible by `h`. (`x` may be a transposed view, whose numbers lie in memory in another order than its axes say. You need not care: one axis of any view can
+# be cut in two.)
 
 # %% question="split_heads"
 def split_heads(x, h):
@@ -186,6 +187,7 @@ check("merge_heads", merge_heads)
 # * `mask`: `None`, or booleans of shape `(T_q, T_k)`, `(B, T_q, T_k)` or `(B, 1, T_k)`, the same for all heads. It has no axis for the
 #   heads yet: `mask.unsqueeze(-3)` gives it one, in the right place for all three shapes. (What happens without it if $B$ happens
 #   to equal $h$? The optional part at the end lets you see it.)
+# * Each query is allowed at least one key.
 # * Each head divides its scores by the root of *its own* size $d_k$; `scaled_dot_product_attention` does that.
 
 # %% question="multi_head_attention"
@@ -378,8 +380,8 @@ seen
 # * `model.named_modules()` yields the pairs `(name, module)`, the model itself with the name `""`. `isinstance(module,
 #   MultiHeadAttention)` says which ones matter.
 # * The weights are the second part of the output. Cut them off from the gradient, with `.detach()`.
-# * Afterwards the model is as it was before: none of your hooks is left, those that others had left are still there, and it is in the same mode
-#   (training or evaluation). (No model here runs a layer twice, or fails.)
+# * Afterwards the model is as it was before: none of your hooks is left, those that others had left are still there, and each module is in training
+#   or evaluation mode, as it was. (You need not change the mode for the run. No model here runs a layer twice, or fails.)
 # * A hook returns nothing: what it returns would take the place of the layer's output.
 #
 # A trap: a function made in a loop looks its variables up when it is *called*, not when it is made. By then the loop variable has

@@ -65,7 +65,8 @@ start("10_training")
 # `shift_targets(sentences, bos, eos, pad)` makes both rows for a whole batch of sentences. It returns the pair `(decoder_input, labels)`.
 #
 # * `sentences`: a list of B sentences (one at least); each is a list of word numbers, without `bos` and `eos`, and of any length (perhaps 0);
-# * `bos`, `eos`, `pad`: three numbers, which a sentence may hold as words, too. A batch is a rectangle, so short rows are filled up with `pad`;
+# * `bos`, `eos`, `pad`: three numbers. A word may have one of these numbers, even that of `pad`, and is kept like any other word. A batch is a
+#   rectangle, so short rows are filled up with `pad`;
 # * both results are tensors of integers (`torch.long`) of shape `(B, T)`, where `T` is the length of the longest sentence plus 1. Row $b$ of the
 #   first holds `bos` and then sentence $b$; row $b$ of the second holds the sentence and then `eos`; what is left of a row, at its end, holds `pad`.
 #
@@ -137,7 +138,7 @@ with until_written():
 
 # %% question="label_smoothing"
 def label_smoothing(targets, V, epsilon):
-    """targets (…) integers → (…, V): 1 − ε on the right word, and ε spread evenly over all V words."""
+    """targets (…) integers → (…, V): ε / V for each of the V words, and 1 − ε more for the right one."""
     ### BEGIN SOLUTION
     one_hot = nn.functional.one_hot(targets, V)
     return (1 - epsilon) * one_hot + epsilon / V
@@ -426,7 +427,7 @@ with until_written():
 #
 # `noam_rate(step, d_model, warmup)` returns the learning rate, a number.
 #
-# * `step`: 1, 2, 3, … Some programs begin to count at 0: let step 0, and no other, have the rate of step 1;
+# * `step`: a whole number, 0 or more. The formula begins at 1, and some programs begin to count at 0: give step 0 the rate of step 1;
 # * `d_model`, `warmup`: whole numbers above 0.
 
 # %% question="noam_rate"
@@ -478,7 +479,7 @@ with until_written():
 # * `optimizer`: one of PyTorch's whose `step()` needs no argument (SGD, Adam, …), made for the model's parameters; `rate`: its learning rate for this step;
 # * `loss_function(logits, labels)` returns the loss;
 # * `batch`: the triple `(source, decoder_input, labels)`;
-# * `clip`: a number above 0.
+# * `clip`: a number above 0. (`clip_grad_norm_` adds 1e-6 to the length before it divides; with or without that is right.)
 
 # %% question="train_step"
 def train_step(model, optimizer, loss_function, batch, rate, clip=1.0):

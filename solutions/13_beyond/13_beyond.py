@@ -2,7 +2,7 @@
 # jupyter:
 #   course:
 #     data: [names.txt, 13_beyond]
-#     minutes: 115
+#     minutes: 125
 #     demo: 13_beyond
 # ---
 
@@ -27,7 +27,7 @@
 # * cut images into tokens and sound into tokens, and feed them to the very same block;
 # * say which family serves which purpose, and why.
 #
-# *115 minutes: 85 for the five functions, 5 for the answer in words, 25 to read and look.*
+# *125 minutes: 85 for the five functions, 5 for the answer in words, 35 to read and look.*
 
 # %% locked="setup"
 import numpy as np
@@ -175,7 +175,8 @@ with until_written():
 #
 # A class `TinyLM(V, d_model, heads, d_ff, layers, max_length, causal)` with the attributes
 #
-# * `embedding`: `nn.Embedding(V, d_model)`, and `position`: `nn.Embedding(max_length, d_model)`, learned positions 0, 1, 2, …;
+# * `embedding`: `nn.Embedding(V, d_model)`, and `position`: `nn.Embedding(max_length, d_model)`, learned positions 0, 1, 2, …
+#   (`padding_idx=0` is allowed for `embedding` and changes nothing here);
 # * `blocks`: an `nn.ModuleList` of `layers` blocks `EncoderBlock(d_model, heads, d_ff)`;
 # * `head`: `nn.Linear(d_model, V)`, with weights of its own; nothing else is learned, and nothing is random (no dropout).
 #
@@ -514,7 +515,8 @@ plt.show()
 # %% [markdown]
 # ### Question 3 · `sparse_mask` ●●○ (15 minutes, 4 points)
 #
-# `sparse_mask(kind, T, width=2, dilation=2, n_global=1)` returns a boolean tensor `(T, T)`, True where row $i$ may attend to column $j$, by the table above.
+# `sparse_mask(kind, T, width=2, dilation=2, n_global=1)` returns a tensor `(T, T)` of booleans, True where row $i$ may attend to column $j$, by the table above. (Ones and
+# zeros are no mask: `masked_fill` and `&` ask for True and False.)
 #
 # * `width` 0 or more, `dilation` 1 or more, `n_global` 0 or more; any of them may be larger than $T$. Arguments that a kind does not need are ignored.
 # * Any other `kind` raises a `ValueError`.
@@ -953,7 +955,7 @@ from scipy.fft import dct
 
 with until_written():
     needs("mel_spectrogram")
-    spoken_by = {f"{name}, {pitch} Hz": mel_spectrogram(vowel(formants, pitch), RATE, n_mels=32).mean(axis=0)
+    spoken_by = {f"{name}, {pitch} Hz": np.mean(mel_spectrogram(vowel(formants, pitch), RATE, n_mels=32), axis=0)
                  for name, formants in FORMANTS.items() for pitch in (100, 220)}
     bands = np.stack(list(spoken_by.values()))
     fig, axes = plt.subplots(1, 2, figsize=(9.4, 3.4))
@@ -967,7 +969,7 @@ with until_written():
     fig.suptitle("Distance between vowels (1: the farthest pair)", x=0.02, ha="left", weight="bold")
     plt.show()
 
-    means = {(name, pitch): mel_spectrogram(vowel(formants, pitch), RATE, n_mels=32).mean(axis=0) for name, formants in FORMANTS.items() for pitch in range(90, 261, 10)}
+    means = {(name, pitch): np.mean(mel_spectrogram(vowel(formants, pitch), RATE, n_mels=32), axis=0) for name, formants in FORMANTS.items() for pitch in range(90, 261, 10)}
     described = {"32 bands": lambda x: x, "32 bands without the loudness": lambda x: x - x.mean(axis=-1, keepdims=True), "8 cepstral numbers": lambda x: dct(x, norm="ortho")[:, 1:9]}
     for name, describe in described.items():
         right = 0

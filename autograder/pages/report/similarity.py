@@ -3,9 +3,10 @@
 Left out of the comparison, as everybody may have it: what the released notebook gave, what the known
 answers (the master's above all) say, and every line that several others wrote too. Names are taken
 out, so that renaming hides nothing. Only what remains is compared, and only when enough of it remains:
-a short exercise has one good answer, and two who find it are no pair. Answers far longer than any that
-is asked for are not read, and where a class has too much to compare, its longest are left out: the report
-says whose, for nobody else's clock runs here.
+a short exercise has one good answer, and two who find it are no pair. Cells that a student added are compared apart
+from the answers. A line that is no Python is skipped. Answers far longer than any that is asked for, or broken in too many
+places, are not read, and where a class has too much to compare, its longest are left out: the report says whose, for
+nobody else's clock runs here.
 
 The distance is rapidfuzz's Indel distance on tokens, which nbgrader brings along. (copydetect 0.5.0
 was judged too: its fingerprints rest on Python's salted ``hash`` and change from run to run, its wheel
@@ -38,6 +39,8 @@ FEWEST_TOKENS = 60
 FEWEST_WORDS = 30
 #: Characters of code, and of prose, that are read of one student: three times as many as the longest lab's answers need.
 MAX_READ = 20_000
+#: Lines of a cell that are skipped because no Python begins there; one with more of them is not compared.
+MAX_SKIPPED = 20
 #: Tokens, or words, that are compared of all students together: the time grows with their square, to half a minute.
 MAX_COMPARED = 1_000_000
 #: A line that more than this share of the class wrote (and more than four people) is common property.
@@ -54,6 +57,8 @@ _IGNORED = {
 }
 #: What Python up to 3.11 makes no token of, and then looks for the end of it again from each character behind it.
 _ENDLESS = {"'", '"', " ", "\t", "\f"}
+#: Lines that IPython takes for its own: ``!ls``, ``%time f()``, ``files = !ls``. Python's tokenizer may find no end of their quotes.
+_IPYTHON = re.compile(r"^[ \t]*+(?:[!%?,;/]|[\w.,\[\] \t]*+=[ \t]*+[!%]).*", re.MULTILINE)
 _STRING_PREFIX = re.compile(r"^[A-Za-z]*(\"\"\"|'''|\"|')")
 
 Line = tuple[str, ...]
@@ -61,11 +66,13 @@ Line = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Answers:
-    """One submission's answers: lines of tokens for the code, words for the prose; None for what is too long to be read."""
+    """One submission's own cells: lines of tokens for the code, words for the prose; None for what cannot be read."""
 
     student: str
     code: tuple[Line, ...] | None
     prose: tuple[str, ...] | None
+    #: The code of cells that the student added.
+    added: tuple[Line, ...] | None = ()
 
 
 @dataclass(frozen=True)
@@ -73,36 +80,54 @@ class AlikeGroup:
     """Students whose own code, or own prose, is nearly the same; the smallest and largest likeness."""
 
     students: tuple[str, ...]
-    what: str  # "code" or "prose"
+    what: str  # "code", "added" or "prose"
     lowest: float
     highest: float
 
 
 @dataclass(frozen=True)
 class Alike:
-    """What comparing a class found, the most alike first; and whose code, or prose, is too long to be compared."""
+    """What comparing a class found, the most alike first; and whose code, or prose, could not be compared."""
 
     groups: tuple[AlikeGroup, ...]
-    left_out: dict[str, tuple[str, ...]]  # "code" or "prose" -> students
+    left_out: dict[str, tuple[str, ...]]  # "code", "added" or "prose" -> students
 
 
-def code_lines(source: str) -> tuple[Line, ...]:
-    """The logical lines of a cell as tokens: no comments, no layout, no doc strings."""
+def code_lines(source: str) -> tuple[Line, ...] | None:
+    """The logical lines of a cell as tokens: no comments, no layout, no doc strings. None where too much is no Python."""
+    lines: list[Line] = []
+    left = io.StringIO(_IPYTHON.sub("", source)).readlines()
+    for _ in range(MAX_SKIPPED + 1):
+        read, broken = _lines_up_to_an_error(left)
+        lines += read
+        if broken is None:
+            return tuple(
+                line for line in lines if line and not (len(line) == 1 and _STRING_PREFIX.match(line[0]))
+            )
+        left = left[broken:]
+    return None
+
+
+def _lines_up_to_an_error(source: Sequence[str]) -> tuple[list[Line], int | None]:
+    """The logical lines that Python's tokenizer finds, and the number of the line at which it gives up, if it does."""
     lines: list[Line] = []
     current: list[str] = []
+    broken: int | None = None
     try:
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        for token in tokenize.generate_tokens(iter([*source, ""]).__next__):
             if token.type == tokenize.NEWLINE:
                 lines.append(tuple(current))
                 current = []
             elif token.type == tokenize.ERRORTOKEN and token.string in _ENDLESS:
+                broken = token.start[0]
                 break
             elif token.type not in _IGNORED:
                 current.append(token.string)
-    except (tokenize.TokenError, SyntaxError, ValueError):
-        pass  # what could be read before the error still counts
-    lines.append(tuple(current))
-    return tuple(line for line in lines if line and not (len(line) == 1 and _STRING_PREFIX.match(line[0])))
+    except tokenize.TokenError as error:
+        broken = error.args[1][0]
+    except SyntaxError as error:
+        broken = error.lineno
+    return [*lines, tuple(current)], broken
 
 
 def nameless(line: Line) -> Line:
@@ -124,8 +149,10 @@ def answers(result: SubmissionResult, spec: LabSpec) -> Answers | None:
         return None
     cells = json.loads(result.notebook)["cells"]  # our own: nbformat would make objects of it all
     questions, written = {name for name, _ in spec.questions}, {name for name, _ in spec.written}
+    given = {cell.source.strip() for cell in spec.cells}
     code: list[str] = []
     prose: list[str] = []
+    added: list[str] = []
     for cell in cells:
         grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id")
         source = "".join(cell["source"])
@@ -133,11 +160,15 @@ def answers(result: SubmissionResult, spec: LabSpec) -> Answers | None:
             code.append(source)
         elif grade_id in written:
             prose.append(source)
-    return Answers(
-        result.student,
-        tuple(line for source in code for line in code_lines(source)) if _can_be_read(code) else None,
-        tuple(word for source in prose for word in _words(source)) if _can_be_read(prose) else None,
-    )
+        elif grade_id is None and cell["cell_type"] == "code" and source.strip() not in given:
+            added.append(source)
+    words = tuple(word for source in prose for word in _words(source)) if _can_be_read(prose) else None
+    return Answers(result.student, _lines_of(code), words, _lines_of(added))
+
+
+def _lines_of(sources: Sequence[str]) -> tuple[Line, ...] | None:
+    cells = [code_lines(source) for source in sources] if _can_be_read(sources) else [None]
+    return None if None in cells else tuple(line for cell in cells for line in cell or ())
 
 
 def _can_be_read(sources: Iterable[str]) -> bool:
@@ -155,12 +186,17 @@ def alike_groups(submissions: Sequence[Answers], spec: LabSpec, known_answers: I
     and the misconceptions' functions. The master and the released template always count as known.
     """
     code = {one.student: one.code for one in submissions if one.code is not None}
+    added = {one.student: one.added for one in submissions if one.added is not None}
     prose = {one.student: one.prose for one in submissions if one.prose is not None}
-    known = {nameless(line) for source in known_answers for line in code_lines(source)}
+    known = {nameless(line) for source in known_answers for line in code_lines(source) or ()}
     known |= {
-        nameless(line) for cell in spec.cells if cell.cell_type == "code" for line in code_lines(cell.source)
+        nameless(line)
+        for cell in spec.cells
+        if cell.cell_type == "code"
+        for line in code_lines(cell.source) or ()
     }
     wrote = Counter(form for lines in code.values() for form in {nameless(line) for line in lines})
+    wrote += Counter(form for lines in added.values() for form in {nameless(line) for line in lines})
     common = max(COMMON_PEOPLE, COMMON_SHARE * len(submissions))
 
     def unshared_tokens(lines: Sequence[Line]) -> list[str]:
@@ -170,6 +206,7 @@ def alike_groups(submissions: Sequence[Answers], spec: LabSpec, known_answers: I
     template = _template_words(spec)
     own = {
         "code": {student: unshared_tokens(lines) for student, lines in code.items()},
+        "added": {student: unshared_tokens(lines) for student, lines in added.items()},
         "prose": {
             student: [word for word in words if word not in template] for student, words in prose.items()
         },
@@ -177,6 +214,7 @@ def alike_groups(submissions: Sequence[Answers], spec: LabSpec, known_answers: I
     compared = {what: _shortest(tokens) for what, tokens in own.items()}
     groups = [
         *_groups(compared["code"], FEWEST_TOKENS, "code"),
+        *_groups(compared["added"], FEWEST_TOKENS, "added"),
         *_groups(compared["prose"], FEWEST_WORDS, "prose"),
     ]
     everybody = sorted(one.student for one in submissions)

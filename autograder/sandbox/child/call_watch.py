@@ -56,6 +56,8 @@ class CallWatch:
             if not self._add_code(name, thing) and callable(thing):
                 self.built_in[id(thing)] = name
             library, *_, leaf = name.split(".")
+            if library == "coursekit":  # which has tools, too, of the same words
+                return
             self.words.setdefault(library, {}).setdefault(_words(leaf), name)
 
     def _add_code(self, name: str, function: Any) -> bool:
@@ -88,7 +90,7 @@ class CallWatch:
             name = self.codes.get(id(frame.f_code)) or self._alike(
                 frame.f_globals.get("__name__"), frame.f_code.co_qualname
             )
-            if name is not None and self._is_students(_caller(frame)):
+            if name is not None and (self._is_students(_caller(frame)) or _is_the_answer_itself(name, frame)):
                 self.seen.add(name)
 
     def _method(self, function: Any) -> str | None:
@@ -147,6 +149,13 @@ def _caller(frame: FrameType) -> FrameType | None:
     while caller is not None and caller.f_code.co_filename.endswith(_WRAPPERS):
         caller = caller.f_back
     return caller
+
+
+def _is_the_answer_itself(name: str, frame: FrameType) -> bool:
+    """Whether a function of the kit runs because a hidden test called it as the answer."""
+    caller = frame.f_back
+    by_test = caller is not None and caller.f_code.co_filename.endswith("sandbox/child/executor.py")
+    return by_test and name.startswith("coursekit.")
 
 
 def _words(name: str) -> str:

@@ -2,7 +2,8 @@
 
 It refuses what a notebook never needs and attacks on the kernel start from: making namespaces, mounting, tracing,
 kernel keys, BPF, io_uring, sockets other than local ones, memory that counts for no process (memfd, System V),
-larger buffers of sockets, which the watchdog could not see, and being told what others do with files (inotify). A call that is
+larger buffers of sockets, which the watchdog could not see, being told what others do with files (inotify), and what
+takes from a pool of the whole machine (contexts of asynchronous input and output, huge pages). A call that is
 newer than all that Python and its libraries need does not exist: what the next kernel adds is refused before anybody knows it.
 
 Where there are no namespaces it stands for some of them (``Setting``): no socket but a pair of connected ones, and
@@ -58,7 +59,7 @@ _FORBIDDEN = {
 }
 #: Calls that libraries try first and can do without: they fail as on a kernel that does not have them.
 _NOT_IMPLEMENTED = {
-    **{"clone3": (435, 435), "memfd_create": (319, 279)},
+    **{"clone3": (435, 435), "memfd_create": (319, 279), "io_setup": (206, 0)},
     **{"io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427)},
 }
 #: faccessat2, the newest call that the C library makes where it can. From here on none exists.
@@ -72,6 +73,9 @@ _IOCTL = (16, 29)
 #: FS_IOC_SETFLAGS, SETVERSION (for 64 and 32 bits), FSSETXATTR and ENABLE_VERITY: an owner may, without a way to write.
 _SET_ATTRIBUTES = (0x40086602, 0x40087602, 0x40046602, 0x40047602, 0x401C5820, 0x40806685)
 _CLONE = (56, 220)
+_MMAP = (9, 222)
+#: MAP_HUGETLB: pages that the machine's owner has set aside, and that count as nobody's memory.
+_MAP_HUGETLB = 0x40000
 _SOCKET = (41, 198)
 _SOCKETPAIR = (53, 199)
 _SOCK_STREAM, _SOCK_TYPE_MASK = 1, 0xF
@@ -146,6 +150,17 @@ def _refuse_argument(number: int, place: int, values: Sequence[int]) -> list[byt
     return [*code, _instruction(_RETURN, _ALLOW)]
 
 
+def _refuse_flags(number: int, place: int, flags: int) -> list[bytes]:
+    """Refuse the call with any of ``flags`` set in its argument at ``place``."""
+    return [
+        _instruction(_EQUAL, number, 0, 4),
+        _instruction(_LOAD, _ARGUMENT_AT + 8 * place),
+        _instruction(_SET, flags, 0, 1),
+        _instruction(_RETURN, _ERRNO | errno.EPERM),
+        _instruction(_RETURN, _ALLOW),
+    ]
+
+
 def _alone(setting: Setting, column: int) -> list[bytes]:
     """What is refused besides where there are no namespaces."""
     if setting is Setting.NAMESPACES:
@@ -201,17 +216,14 @@ def program(machine: str = "", setting: Setting = Setting.NAMESPACES) -> bytes:
     for numbers in _NOT_IMPLEMENTED.values():
         code += _refuse_when(numbers[column], errno.ENOSYS)
     code += _refuse_argument(_FCNTL[column], 1, _ABOUT_OTHERS)
+    code += _refuse_flags(_CLONE[column], 0, _NAMESPACE_FLAGS)
+    code += _refuse_flags(_MMAP[column], 3, _MAP_HUGETLB)
     code += _alone(setting, column)
     code += [
         _instruction(_EQUAL, _SETSOCKOPT[column], 0, 5),
         _instruction(_LOAD, _ARGUMENT_AT + 16),
         _instruction(_EQUAL, _SEND_BUFFER[0], 1, 0),
         _instruction(_EQUAL, _SEND_BUFFER[1], 0, 1),
-        _instruction(_RETURN, _ERRNO | errno.EPERM),
-        _instruction(_RETURN, _ALLOW),
-        _instruction(_EQUAL, _CLONE[column], 0, 4),
-        _instruction(_LOAD, _ARGUMENT_AT),
-        _instruction(_SET, _NAMESPACE_FLAGS, 0, 1),
         _instruction(_RETURN, _ERRNO | errno.EPERM),
         _instruction(_RETURN, _ALLOW),
         _instruction(_EQUAL, _SOCKET[column], 0, 3),

@@ -425,6 +425,7 @@ class Jail:
             (resource.RLIMIT_FSIZE, int(limits["file_bytes"])),
             (resource.RLIMIT_CORE, 0),
             (resource.RLIMIT_MSGQUEUE, 0),
+            (resource.RLIMIT_SIGPENDING, 1024),  # timers, of which a user has a number in all
             (resource.RLIMIT_MEMLOCK, 1 << 16),
         ):
             hardest = resource.getrlimit(kind)[1]

@@ -78,6 +78,11 @@ def used_in_tree(
     return tuple(name for name in names if code.uses(name))
 
 
+def paths_in_tree(tree: ast.AST) -> frozenset[str]:
+    """The dotted paths into libraries that parsed code names: ``torch.nn``, ``torch.nn.functional.softmax``."""
+    return frozenset(_Code(tree, {}, ()).dotted)
+
+
 def literal_code(nodes: Iterable[ast.AST]) -> Iterator[ast.Module]:
     """The code in literal texts that ``eval``, ``exec`` and ``compile`` are called with."""
     for node in nodes:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, wraps
 from types import FunctionType
+from typing import Any
+
+import numpy as np
 
 from coursekit.notebook.progress import say
 from coursekit.notebook.verdict import last_verdicts
@@ -20,12 +23,42 @@ class _NotGreen(Exception):
 def needs(*questions: str) -> None:
     """Let the cell wait while the last check of one of the questions was red: what it draws would not be true.
 
-    Stands first in a cell's ``with until_written():``, and names every question that what the cell shows comes from.
+    Stands first in a cell's ``with until_written():``, and names every question that what the cell shows comes from. In the
+    rest of the cell, lists of numbers that these functions return are arrays: a check takes either, a figure computes with them.
     """
     known = {name: last_verdicts[name] for name in questions if name in last_verdicts}
     red = [name for name, verdict in known.items() if verdict.written and not verdict.passed]
     if red:
         raise _NotGreen(", ".join(red))
+    notebook = vars(sys.modules["__main__"])
+    for name in known:
+        if isinstance(notebook.get(name), FunctionType) and _is_of_the_notebook(notebook[name]):
+            notebook[name] = _returning_arrays(notebook[name])
+
+
+def _returning_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def returning_arrays(*values: Any, **named: Any) -> Any:
+        return _as_arrays(function(*values, **named))
+
+    returning_arrays.stands_for = function  # type: ignore[attr-defined]
+    return returning_arrays
+
+
+def _as_arrays(value: Any) -> Any:
+    """Tables and rows of fractions as arrays, also in a tuple of results; anything else, such as a list of ids, as it is."""
+    if type(value) is tuple:
+        return tuple(map(_as_arrays, value))
+    if type(value) is not list or not value or not isinstance(value[0], _IN_ARRAYS):
+        return value
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        return value
+    return array if array.dtype.kind in "biufc" else value
+
+
+_IN_ARRAYS = (list, float, bool, np.floating, np.bool_, np.ndarray)
 
 
 @contextmanager
@@ -46,7 +79,8 @@ def until_written() -> Iterator[None]:
         say(_why(error), details)
     finally:
         for name, function in functions.items():
-            if not _is_of_the_notebook(notebook.get(name)):
+            now = notebook.get(name)
+            if not _is_of_the_notebook(now) or getattr(now, "stands_for", None) is function:
                 notebook[name] = function
 
 
