@@ -29,10 +29,10 @@ import torch
 from autograder.audit.simulate import answered
 from autograder.course.masters import course_root, lab_name, solved
 from autograder.course.other_lab import other_lab
+from autograder.errors import Unreadable
 from autograder.grading.forbidden_calls import TooLongToRead, forbidden_used
 from autograder.grading.kit_imports import kit_files_named
 from autograder.grading.repair import Template, repair
-from autograder.errors import Unreadable
 from autograder.grading.symptoms import symptom_of
 from autograder.sandbox import wire
 from autograder.testing.evidence import values_match

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from autograder.audit.simulate import answered
 from autograder.course.masters import lab_name, solved
+from autograder.errors import Unreadable
 from autograder.grading.forbidden_calls import forbidden_used
 from autograder.grading.repair import Template, parse, repair
-from autograder.errors import Unreadable
 from autograder.sandbox import wire
 from autograder.testing.safe_errors import safe_message
 
