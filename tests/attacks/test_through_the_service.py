@@ -34,7 +34,6 @@ OF_EACH_KIND = (
     "forge_references",
     "forge_shell_replaced",
     "kill_an_endless_loop",
-    "kill_fork_bomb",
     "kill_memory_at_once",
     "kill_one_endless_line",
     "kill_os_exit",

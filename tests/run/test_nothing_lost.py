@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.xdist_group("grading"),
 ]
 
-KILLS = 5
+KILLS = 4
 STUDENTS = 3 * KILLS
 
 
