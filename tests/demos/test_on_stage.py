@@ -70,11 +70,13 @@ def test_jupyterlab_shows_each_scene_of_a_demo_by_its_keys(
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(lab.address())  # its cookie lets the page in from now on
     page.goto(f"{lab.url}lab/tree/{name}.ipynb?reset")
-    for _ in range(15):  # a command that comes before the notebook has its kernel is lost
+    for _ in range(
+        5
+    ):  # a command that comes before the notebook has its kernel is lost, and a second one breaks off the first
         page.wait_for_function(IDLE, timeout=PATIENCE_MS)
         page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")
         with suppress(TimeoutError):
-            page.wait_for_selector("svg.cd-picture g *", state="attached", timeout=20_000)
+            page.wait_for_selector("svg.cd-picture g *", state="attached", timeout=60_000)
             break
     page.locator(".cd-kicker").click()
     for scene, finding in enumerate(expected):
