@@ -18,7 +18,7 @@ from autograder.sandbox.jail.namespaces import probe
 from autograder.sandbox.limits import Limits
 
 LAB = lab_name("01")
-LIMITS = Limits(cell_seconds=3, call_seconds=2, total_seconds=90, cpu_seconds=90, memory_bytes=512 << 20)
+LIMITS = Limits(cell_seconds=4, call_seconds=8, total_seconds=200, cpu_seconds=200, memory_bytes=512 << 20)
 RIGHT = solved(LAB)
 ROWS, COUNTS, NLL = "normalise_rows", "bigram_counts", "average_nll"
 LOOP = "    while True:\n        pass"
@@ -31,26 +31,32 @@ ENDLESS_AT_TIMES += "    return N / N.sum(axis=1, keepdims=True)"
 
 #: name -> the answers that are not the master's, and the questions that may lose points.
 CASES: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
-    "an endless answer": ({COUNTS: f"def bigram_counts(words):\n{LOOP}"}, (COUNTS,)),
-    "an answer that eats memory": ({COUNTS: f"def bigram_counts(words):\n{EATS}"}, (COUNTS,)),
-    "an endless answer that two others call": ({ROWS: f"def normalise_rows(N):\n{LOOP}"}, (ROWS,)),
-    "an answer that ends its process": ({COUNTS: "import os\n\n\ndef bigram_counts(words):\n    os._exit(1)"}, (COUNTS,)),
     "two endless answers": (
         {COUNTS: f"def bigram_counts(words):\n{LOOP}", NLL: f"def average_nll(P, words):\n{LOOP}"},
         (COUNTS, NLL),
     ),
-    "a loop below an answer": ({COUNTS: RIGHT[COUNTS] + "\nwhile True: pass"}, ()),
-    "loops below three answers": (
-        {name: f"SIZE = len('abc')\n{RIGHT[name]}\nwhile True: pass" for name in (ROWS, COUNTS, NLL)},
+    "an answer that eats memory": ({COUNTS: f"def bigram_counts(words):\n{EATS}"}, (COUNTS,)),
+    "an endless answer that two others call": ({ROWS: f"def normalise_rows(N):\n{LOOP}"}, (ROWS,)),
+    "an answer that ends its process": (
+        {COUNTS: "import os\n\n\ndef bigram_counts(words):\n    os._exit(1)"},
+        (COUNTS,),
+    ),
+    "what ends a cell below its answer": (
+        {
+            ROWS: RIGHT[ROWS] + "\nwhile True: pass",
+            COUNTS: RIGHT[COUNTS] + "\nimport itertools\nsum(itertools.repeat(0))",
+            NLL: RIGHT[NLL] + "\nimport os\nos._exit(0)",
+        },
         (),
     ),
-    "a loop in C below an answer": ({COUNTS: RIGHT[COUNTS] + "\nimport itertools\nsum(itertools.repeat(0))"}, ()),
-    "an exit below an answer": ({COUNTS: RIGHT[COUNTS] + "\nimport os\nos._exit(0)"}, ()),
     "a loop below an answer, and an endless one": (
-        {COUNTS: f"SIZE = len('abc')\n{RIGHT[COUNTS]}\nwhile True: pass", NLL: f"def average_nll(P, words):\n{LOOP}"},
+        {
+            COUNTS: f"SIZE = len('abc')\n{RIGHT[COUNTS]}\nwhile True: pass",
+            NLL: f"def average_nll(P, words):\n{LOOP}",
+        },
         (NLL,),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +84,7 @@ def test_only_the_question_itself_loses_points(results, student):
     assert results[student].status in ("timed-out", "out-of-memory", "crashed")
 
 
-@pytest.mark.parametrize("student", [pytest.param("an endless answer", marks=needs_a_sandbox)])
+@pytest.mark.parametrize("student", [pytest.param("two endless answers", marks=needs_a_sandbox)])
 def test_after_the_first_time_out_a_question_is_asked_no_more(results, student):
     tests = next(q for q in results[student].questions if q.name == COUNTS).tests
     assert tests[0].message == "your function took too long"
