@@ -14,7 +14,8 @@ from functools import cache
 import coursekit
 
 from autograder.course.visible_files import kit_files, kit_folder
-from autograder.grading.repair import Template, statements
+from autograder.grading.cell_text import statements
+from autograder.grading.repair import Template
 
 #: What a result says was used, whichever part of the kit it was.
 KIT_PARTS = "the checks or models of coursekit"

@@ -10,7 +10,7 @@ import ast
 import builtins
 from collections.abc import Collection, Iterator, Sequence
 
-from autograder.grading.repair import statements
+from autograder.grading.cell_text import statements
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
