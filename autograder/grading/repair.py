@@ -364,7 +364,7 @@ def _student_cell(cell: dict[str, Any], place: int | None, template: Template, r
     master = None if place is None else template.cells[place]
     grade_id = None if master is None else _name_of(master)
     if master is not None and grade_id is not None and kind != master.cell_type:
-        result.choose(f"The answer cell “{grade_id}” had become {kind} and was read as {master.cell_type}.")
+        result.say("read as code" if master.cell_type == "code" else "read as text", grade_id)
         kind = master.cell_type
     node = _new_node(kind, source)
     if kind != "code" and (pictures := _pictures(cell["attachments"], result)):

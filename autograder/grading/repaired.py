@@ -44,6 +44,14 @@ SENTENCES = {
         "The given cell {} had become another type of cell and was restored.",
         "Each of these given cells had become another type of cell and was restored: {}.",
     ),
+    "read as code": (
+        "The answer cell {} had become another type of cell and was read as code.",
+        "Each of these answer cells had become another type of cell and was read as code: {}.",
+    ),
+    "read as text": (
+        "The answer cell {} had become another type of cell and was read as text.",
+        "Each of these answer cells had become another type of cell and was read as text: {}.",
+    ),
     "doubled": (
         "The given cell {} stood there twice or more; the first counts.",
         "Each of these given cells stood there more than once; the first counts: {}.",
