@@ -65,6 +65,8 @@ class Family:
     inputs: Callable[[np.random.Generator], Iterable[Any]]
     rtol: float | None = None
     atol: float | None = None
+    #: The place of the one result that is compared, of several.
+    only: int | None = None
     #: Whether inputs may lie on a border where the right value jumps.
     exact_ties: bool = False
 
@@ -129,11 +131,13 @@ class Question:
         *,
         rtol: float | None = None,
         atol: float | None = None,
+        only: int | None = None,
         exact_ties: bool = False,
     ) -> Callable[[_Function], _Function]:
         """Mark a generator function as a family of inputs; it draws from ``rng`` and yields each call's arguments.
 
-        The title is what card and page say. Tolerances replace the usual ones (``compare``). Inputs on which the right value
+        The title is what card and page say. Tolerances replace the usual ones (``compare``); ``only`` is the place of the one
+        result, of several, that the family is about. Inputs on which the right value
         jumps are drawn again, unless ``exact_ties`` says that they are meant; build those of repeated or dyadic numbers::
 
             @question.family("Masks for a sentence and for all.", weight=3)
@@ -143,9 +147,7 @@ class Question:
         """
 
         def mark(inputs: _Function) -> _Function:
-            self.families.append(
-                Family(inputs.__name__, title, weight, inputs, rtol=rtol, atol=atol, exact_ties=exact_ties)
-            )
+            self.families.append(Family(inputs.__name__, title, weight, inputs, rtol, atol, only, exact_ties))
             return inputs
 
         return mark

@@ -184,7 +184,9 @@ def additive_mask_with_a_bound(q, k, v, W_q, W_k, w, mask=None):
     return attend(scores if mask is None else np.where(mask, scores, -10 * np.abs(w).sum()), v, None)
 
 
-@question.misconception("additive attention for a batch only", costs=1.5)
+@question.misconception(
+    "additive attention for a batch only", costs=1.5, because="right for a batch of sentences"
+)
 def additive_for_a_batch_only(q, k, v, W_q, W_k, w, mask=None):
     """A batch works, a sentence alone and a batch with heads do not: your axes are counted from the front. Count them from the end, as
     in x[..., :, None, :]."""

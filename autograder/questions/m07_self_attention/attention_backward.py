@@ -40,17 +40,24 @@ def with_weights(q, k, v, d_output, mask=True):
     return q, k, v, softmax(np.where(mask, scores, -np.inf)), d_output
 
 
-@question.family(
-    "One sentence with different numbers of queries, keys and entries, the row of the text, and a batch.",
-    weight=5,
-)
-def a_sentence_and_a_batch(rng):
-    q, k, v = np.array([[2.0]]), np.array([[1.0], [3.0]]), np.array([[1.0], [0.0]])
-    yield Case(
-        q, k, v, np.array([[0.5, 0.5]]), np.array([[1.0]]), gives=([[-0.5]], [[0.5], [-0.5]], [[0.5], [0.5]])
-    )
-    yield with_weights(*drawn(rng, (), 5, 4, 3, 6))
-    yield with_weights(*drawn(rng, (2,), 5, 4, 3, 1))
+def sentence_and_batch(rng):
+    yield with_weights(*drawn(rng, (), 4, 3, 2, 5))
+    yield with_weights(*drawn(rng, (2,), 3, 4, 3, 1))
+
+
+@question.family("d_v of a sentence and of a batch, of different sizes.", weight=3, only=2)
+def of_the_values(rng):
+    yield from sentence_and_batch(rng)
+
+
+@question.family("d_q of a sentence and of a batch.", weight=2, only=0)
+def of_the_queries(rng):
+    yield from sentence_and_batch(rng)
+
+
+@question.family("d_k of a sentence and of a batch.", weight=2, only=1)
+def of_the_keys(rng):
+    yield from sentence_and_batch(rng)
 
 
 @question.family(
@@ -66,39 +73,37 @@ def values_that_balance_out(rng):
     yield q, k, v - weights[0] @ v, weights, d_output
 
 
-@question.family("All values are equal: only they have a gradient.", weight=3.5, atol=1e-5)
+@question.family("All values are equal: only they have a gradient.", weight=0.5, atol=1e-5)
 def equal_values(rng):
-    yield (
-        rng.normal(size=(4, 3)),
-        np.zeros((5, 3)),
-        np.ones((5, 2)),
-        np.full((4, 5), 0.2),
-        rng.normal(size=(4, 2)),
-    )
-    yield (
-        rng.normal(size=(3, 2)),
-        np.zeros((2, 2)),
-        np.ones((2, 1)),
-        np.full((3, 2), 0.5),
-        rng.normal(size=(3, 1)),
-    )
+    for T_q, T_k in ((4, 5), (3, 2)):
+        weights = np.full((T_q, T_k), 1 / T_k)
+        yield (
+            rng.normal(size=(T_q, 3)),
+            np.zeros((T_k, 3)),
+            np.ones((T_k, 2)),
+            weights,
+            rng.normal(size=(T_q, 2)),
+        )
 
 
 @question.family("Batches, heads, sequences of length one, and a mask for all sentences.")
 def batches_and_heads(rng):
     for lead, tq, tk, d_k, d_v in (
-        ((3,), 2, 5, 4, 6),
-        ((2, 3), 4, 3, 5, 2),
+        ((3,), 2, 3, 4, 2),
+        ((2, 3), 3, 2, 2, 1),
         ((2,), 1, 4, 3, 1),
         ((2,), 3, 1, 2, 2),
     ):
         yield with_weights(*drawn(rng, lead, tq, tk, d_k, d_v))
     for lead in ((), (2,), (2, 3)):  # as many queries as keys; each hears itself and what came before
-        yield with_weights(*drawn(rng, lead, 4, 4, 3, 3), np.tri(4, dtype=bool))
+        yield with_weights(*drawn(rng, lead, 3, 3, 2, 2), np.tri(3, dtype=bool))
 
 
-@question.family("With a mask, gradients flow only to what was heard.", weight=2)
+@question.family("The row of the text; with a mask, gradients flow only to what was heard.", weight=2)
 def masked_keys(rng):
+    q, k, v = np.array([[2.0]]), np.array([[1.0], [3.0]]), np.array([[1.0], [0.0]])
+    gives = [[-0.5]], [[0.5], [-0.5]], [[0.5], [0.5]]
+    yield Case(q, k, v, np.array([[0.5, 0.5]]), np.array([[1.0]]), gives=gives)
     mask = np.tril(np.ones((6, 6), dtype=bool)) & (np.arange(6) != 4)
     mask[4, 4] = False
     yield with_weights(*drawn(rng, (), 6, 6, 1, 2), mask)
@@ -173,14 +178,14 @@ def backward_scales_only_q(q, k, v, weights, d_output):
     return d_q, d_k * np.sqrt(q.shape[-1]), d_v
 
 
-@question.misconception("d_q and d_k exchanged", costs=3)
+@question.misconception("d_q and d_k exchanged", costs=2.5)
 def backward_exchanges_q_and_k(q, k, v, weights, d_output):
     """Your first two results are exchanged. The gradient of a query is made of keys, and the other way round."""
     d_q, d_k, d_v = _backward(q, k, v, weights, d_output)
     return d_k, d_q, d_v
 
 
-@question.misconception("the gradient of the values without transposing", costs=4)
+@question.misconception("the gradient of the values without transposing", costs=3)
 def backward_values_not_transposed(q, k, v, weights, d_output):
     """Your d_v uses the weights as they are. A value is heard by all queries, so its gradient sums over the queries:
     transpose the weights."""

@@ -15,7 +15,7 @@ question = Question(triangle)
 
 
 @question.family(
-    "Sentences of a few tokens: the triangle of the text, and 21 hidden scores of seven tokens.", weight=4
+    "The triangle of the text, the 21 hidden scores of seven tokens, and other sentences.", weight=2
 )
 def a_few_tokens(rng):
     yield Case(3, gives=[[True, False, False], [True, True, False], [True, True, True]])
@@ -26,13 +26,34 @@ def a_few_tokens(rng):
 
 @question.family("Long sentences.")
 def long_sentences(rng):
-    yield int(rng.integers(100, 180))
+    for T in rng.integers(66, 90, 2):
+        yield int(T)
 
 
 @question.family("A single token, among others.", weight=0.5)
 def a_single_token(rng):
     yield Case(1, gives=[[True]])
-    yield int(rng.integers(20, 60))
+    for T in rng.integers(20, 60, 3):
+        yield int(T)
+
+
+@question.scenario(
+    "Each position hears all before it, and none of those that come later than the next.", weight=2
+)
+def past_and_future(student, rng):
+    for T in rng.integers(5, 30, 2):
+        mask, distance = np.asarray(student(int(T))), np.subtract.outer(np.arange(T), np.arange(T))
+        yield Observed("the past", mask[distance > 0].astype(bool))
+        yield Observed("the future", mask[distance < -1].astype(bool))
+
+
+@question.scenario(
+    "Of any two positions one hears the other, all in the same direction, and each hears itself."
+)
+def one_hears_the_other(student, rng):
+    for T in rng.integers(5, 30, 2):
+        mask = np.asarray(student(int(T)))
+        yield Observed("the mask, in whichever direction", (mask.T if mask[0, 1] else mask).astype(bool))
 
 
 _WRITTEN_INTO = """
@@ -75,7 +96,7 @@ def causal_mask_transposed(T):
     return np.triu(np.ones((T, T), dtype=bool))
 
 
-@question.misconception("True for what is forbidden", costs=2)
+@question.misconception("True for what is forbidden", costs=1.5)
 def causal_mask_inverted(T):
     """Your mask is True where attention is forbidden, as some libraries have it. In this course True means “may attend”."""
     return np.triu(np.ones((T, T), dtype=bool), k=1)
@@ -88,7 +109,7 @@ def causal_mask_of_numbers(T):
     return np.tril(np.ones((T, T), dtype=int))
 
 
-@question.misconception("0 and −∞ instead of booleans", costs=2)
+@question.misconception("0 and −∞ instead of booleans", costs=1.5)
 def causal_mask_to_be_added(T):
     """Your mask is meant to be added to the scores: 0 and −∞. The mask of this course says True and False; the filling with
     −∞ happens in the attention."""

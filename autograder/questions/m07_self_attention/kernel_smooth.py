@@ -21,18 +21,16 @@ def smoothed(x, y, query, sigma):
 question = Question(smoothed)
 
 
-@question.family(
-    "Two or three dots, asked at their own places with a bell of width 1; the case by hand.", weight=5
-)
+@question.family("Two dots, asked at their own places with a bell of width 1.", weight=4)
 def at_the_dots(rng):
-    yield Case(np.array([0.0, 1, 2]), np.array([0.0, 10, 40]), np.array([1.0]), 1.0, gives=[15.48])
     for _ in range(2):
         x = rng.uniform(-1, 1, 2)
         yield x, rng.normal(0, 5, 2), x.copy(), 1.0
 
 
-@question.family("Other dots, other queries and other widths.", weight=2)
+@question.family("The case by hand; other dots, other queries and other widths.", weight=3)
 def many_dots_and_queries(rng):
+    yield Case(np.array([0.0, 1, 2]), np.array([0.0, 10, 40]), np.array([1.0]), 1.0, gives=[15.48])
     for n, m, sigma in ((7, 4, 0.8), (3, 9, 2.5)):
         yield rng.normal(0, 3, n), rng.normal(0, 5, n), rng.normal(0, 3, m), sigma
     yield rng.uniform(-40, 40, 5), rng.normal(size=5), np.array([150.0, -155.0]), 100.0
@@ -86,7 +84,7 @@ def sigma_not_squared(x, y, query, sigma):
     return softmax(-squared(x, query) / (2 * sigma), axis=1) @ y
 
 
-@question.misconception("weights that do not sum to one", costs=3)
+@question.misconception("weights that do not sum to one", costs=2.5)
 def kernel_not_normalised(x, y, query, sigma):
     """Your heights grow with the number of dots nearby: the weights of a query are not divided by their sum. A mean needs
     weights that sum to one."""
@@ -118,14 +116,14 @@ def kernel_that_divides_zero_by_zero(x, y, query, sigma):
         return (w @ y) / w.sum(axis=1)
 
 
-@question.misconception("the distance is not squared", costs=3)
+@question.misconception("the distance is not squared", costs=2.5)
 def kernel_of_the_distance(x, y, query, sigma):
     """Your curve has a sharp corner at every dot: the exponent holds the distance, not its square. That is another
     kernel (Laplace's), not the Gaussian."""
     return softmax(-np.abs(query[:, None] - x[None, :]) / (2 * sigma**2), axis=1) @ y
 
 
-@question.misconception("far dots count more than near ones", costs=3)
+@question.misconception("far dots count more than near ones", costs=2.5)
 def kernel_with_the_wrong_sign(x, y, query, sigma):
     """The farther a dot, the more it counts in your function: the minus sign of the exponent is missing."""
     return softmax(squared(x, query) / (2 * sigma**2), axis=1) @ y

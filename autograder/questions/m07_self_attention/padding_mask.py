@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.questions.engine import Case, Question
+from autograder.questions.engine import Case, Observed, Question
 
 
 def real_words(lengths, T):
@@ -14,19 +14,15 @@ def real_words(lengths, T):
 question = Question(real_words)
 
 
-@question.family("Sentences of different lengths: Let there be light, Es werde Licht, Fiat lux.", weight=3)
-def different_lengths(rng):
+@question.family(
+    "Sentences of the text and others: in any order, some equally long or empty, in an array or a list."
+)
+def any_order(rng):
     yield Case(
         [4, 3, 2],
         4,
         gives=[[[True, True, True, True]], [[True, True, True, False]], [[True, True, False, False]]],
     )
-    lengths = sorted(rng.permutation(np.arange(1, 9))[:4].tolist(), reverse=True)
-    yield lengths, lengths[0]
-
-
-@question.family("Sentences in any order, some equally long or empty, in an array or a list.", weight=2)
-def any_order(rng):
     yield rng.permutation([0, 2, 2, 5]).tolist(), 7
     yield rng.integers(0, 10, 6), 9
     yield [0, 5, 1], 5
@@ -34,15 +30,32 @@ def any_order(rng):
 
 @question.family("Batches that are wider than their longest sentence.")
 def padding_everywhere(rng):
-    longest = int(rng.integers(3, 7))
-    yield [longest, longest - 1, 1], longest + int(rng.integers(1, 9))
-    yield [2, 1], 7
+    for longest in rng.integers(3, 9, 3).tolist():
+        yield [longest, longest - 1, 1], longest + int(rng.integers(1, 9))
 
 
 @question.family("A batch of one sentence, also of one word.")
 def one_sentence(rng):
-    yield np.array([int(rng.integers(2, 7))]), int(rng.integers(8, 14))
     yield Case([1], 1, gives=[[[True]]])
+    for length in rng.integers(2, 9, 3):
+        yield np.array([length]), int(rng.integers(9, 19))
+
+
+@question.scenario("All words are True; what is more than one place behind them is False.", weight=2)
+def words_are_heard(student, rng):
+    lengths = rng.permutation([0, 2, 2, 5, int(rng.integers(1, 6))])
+    rows = np.asarray(student(lengths, 7)).reshape(5, 7).astype(bool)
+    for row, length in zip(rows, lengths, strict=True):
+        yield Observed("the words", row[:length])
+        yield Observed("the padding", row[length + 1 :])
+
+
+@question.scenario("Words have one value and the padding has the other, the same in all sentences.", weight=2)
+def told_apart(student, rng):
+    for _ in range(2):  # none is wider than the longest
+        lengths = sorted(rng.permutation(np.arange(1, 9))[:4].tolist(), reverse=True)
+        rows = np.asarray(student(lengths, lengths[0])).reshape(4, lengths[0])
+        yield Observed("what is like the first word", rows == rows[0, 0])
 
 
 @question.misconception("True for the padding", costs=1)
@@ -65,14 +78,14 @@ def padding_mask_without_the_middle_axis(lengths, T):
     return np.arange(T)[None, :] < np.asarray(lengths)[:, None]
 
 
-@question.misconception("queries masked instead of keys", costs=2)
+@question.misconception("queries masked instead of keys", costs=1)
 def padding_mask_for_the_queries(lengths, T):
     """Your mask has the shape (B, T, 1): it silences the listeners at the padding, not the padding itself. The keys are
     the last axis."""
     return np.arange(T)[None, :, None] < np.asarray(lengths)[:, None, None]
 
 
-@question.misconception("padding on the left", costs=2)
+@question.misconception("padding on the left", costs=1.5)
 def padding_mask_on_the_left(lengths, T):
     """Your mask takes the last positions for the real words. Here the words come first and the padding behind them."""
     return np.arange(T)[None, None, :] >= T - np.asarray(lengths)[:, None, None]
@@ -104,7 +117,7 @@ def padding_mask_that_pops(lengths, T):
     return np.array(rows)
 
 
-@question.misconception("squeezed when there is one sentence", costs=1)
+@question.misconception("squeezed when there is one sentence", costs=0.5)
 def padding_mask_squeezed(lengths, T):
     """With a single sentence your function raises an error: `squeeze` takes away the axis of the sentences, too, when its length is 1."""
     mask = (np.arange(T) < np.array(lengths).reshape(-1, 1)).squeeze()

@@ -86,11 +86,11 @@ def masks(rng):
 )
 def long_vectors(rng):
     for lead, shapes in (
-        ((), ((4, 5), (1, 5))),
-        ((3,), ((4, 5), (3, 1, 5), (3, 4, 5))),
-        ((2, 3), ((4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 1, 4, 5), (2, 3, 4, 5))),
+        ((), ((2, 3), (1, 3))),
+        ((3,), ((2, 3), (3, 1, 3), (3, 2, 3))),
+        ((2, 3), ((2, 3), (3, 1, 3), (2, 1, 1, 3), (2, 1, 2, 3), (2, 3, 2, 3))),
     ):
-        q, k, v = (rng.uniform(-1.5, 1.5, (*lead, *size)) for size in ((4, 6), (5, 6), (5, 2)))
+        q, k, v = (rng.uniform(-1.5, 1.5, (*lead, *size)) for size in ((2, 6), (3, 6), (3, 2)))
         yield q, k, v
         for shape in shapes:
             yield q, k, v, some_mask(rng, *shape)
@@ -128,8 +128,8 @@ def orders(rng):
 
 @question.family("The spread of the scores does not grow with their size.", weight=0.5)
 def spread(rng):
-    for d_k in (4, 900):
-        yield rng.normal(size=(4, d_k)), rng.normal(size=(6, d_k)), np.ones((6, 1))
+    for d_k in (4, 400):
+        yield rng.normal(size=(2, d_k)), rng.normal(size=(4, d_k)), np.ones((4, 1))
 
 
 @question.misconception("softmax over the queries instead of the keys", costs=3)
@@ -249,7 +249,7 @@ def attention_that_centres_the_keys(q, k, v, mask=None):
     return attend(q @ swap(k) / np.sqrt(q.shape[-1]), v, mask)
 
 
-@question.misconception("axes counted from the front", costs=1)
+@question.misconception("axes counted from the front", costs=1, because="only a batch with heads shows it")
 def attention_for_one_leading_axis(q, k, v, mask=None):
     """A sentence works, a batch works, a batch with heads does not: with four axes k.T reverses all of them. Swap only the last
     two, however many come before: np.swapaxes(k, -1, -2)."""
@@ -264,7 +264,7 @@ def attention_with_dot_t(q, k, v, mask=None):
     return attend(q @ k.T / np.sqrt(q.shape[-1]), v, mask)
 
 
-@question.misconception("weights and output in the other order", costs=4.5)
+@question.misconception("weights and output in the other order", costs=4)
 def attention_results_swapped(q, k, v, mask=None):
     """Your two results are right but in the other order: the output comes first, the weights second."""
     output, weights = attend(q @ swap(k) / np.sqrt(q.shape[-1]), v, mask)
