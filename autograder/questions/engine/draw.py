@@ -136,7 +136,7 @@ def _seed(salt: str, question: Question, name: str, attempt: int) -> int:
 def _are_fair(question: Question, family: Family, asks: Sequence[Ask]) -> bool:
     """Whether every right answer is right here, and stays so when the arguments move a little."""
     for function in question.alternatives:
-        if _needs_torch(function) and not _needs_torch(question.reference):
+        if needs_torch(function) and not needs_torch(question.reference):
             continue  # importing it takes seconds; the audit runs these, too
         student = answering(question, function)
         if any(ask.difference(outcome_of(family, ask.case, ask.seed, student)) for ask in asks):
@@ -155,7 +155,8 @@ def _are_fair(question: Question, family: Family, asks: Sequence[Ask]) -> bool:
     return True
 
 
-def _needs_torch(function: Any) -> bool:
+def needs_torch(function: Any) -> bool:
+    """Whether a function imports PyTorch, or its file does."""
     code, names = getattr(function, "__code__", None), getattr(function, "__globals__", {})
     return "torch" in names or (code is not None and "torch" in code.co_names + code.co_varnames)
 
@@ -164,9 +165,9 @@ def _moved(value: Any, rng: np.random.Generator, step: float) -> Any:
     """The value with every fraction in it moved by a share ``step`` of itself, up or down by chance."""
     match value:
         case builtins.float():
-            return value * (1 + step * rng.choice((-1, 1)))
+            return value * (1 + step * rng.uniform(0.5, 1) * rng.choice((-1, 1)))
         case np.ndarray() if value.dtype.kind == "f":
-            return value * (1 + step * rng.choice((-1, 1), value.shape))
+            return value * (1 + step * rng.uniform(0.5, 1, value.shape) * rng.choice((-1, 1), value.shape))
         case list() | tuple():
             return type(value)(_moved(item, rng, step) for item in value)
         case dict():

@@ -6,13 +6,14 @@ raises errors shows nothing of what its author thought, and has no name.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
-from autograder.course.masters import read_master, solution_source
+from autograder.course.masters import read_master
 from autograder.questions.engine.compare import Outcome, alike
 from autograder.questions.engine.draw import Ask, answering, asks_of, outcome_of
 from autograder.questions.engine.question import Family, Misconception, Question
@@ -160,20 +161,34 @@ def _with_right_earlier_answers(
 
     with contextlib.suppress(Failed, StudentError, StudentGone):
         ask(student)
+    if any(entry.kind == "observation" for entry in student.trace):  # made by ``follow_through``
+        runs[-1] = replace(runs[-1], unexplained=True)
     return max(reversed(runs), key=lambda run: run.right)  # of wrong ones the last
 
 
+@cache
 def _masters(lab: str) -> str:
-    """The master's given cells and solutions as one source."""
-    cells = [cell for cell in read_master(lab).cells if cell.cell_type == "code"]
-    names = [cell.metadata.get("nbgrader", {}) for cell in cells]
-    parts = ["import numpy as np"]
-    for cell, data in zip(cells, names, strict=True):
-        if data.get("locked") and not data.get("grade") and data.get("grade_id") != "setup":
-            parts.append(str(cell.source))
-        elif data.get("solution") and not data.get("grade"):
-            parts.append(solution_source(lab, data["grade_id"]))
-    return "\n\n".join(parts)
+    """The imports, definitions and plain constants of the master's own cells, as one source."""
+    kept: list[ast.stmt] = []
+    for cell in read_master(lab).cells:
+        data = cell.metadata.get("nbgrader", {})
+        if (
+            cell.cell_type == "code"
+            and (data.get("locked") or data.get("solution"))
+            and not data.get("grade")
+        ):
+            kept += filter(_stands_alone, ast.parse(cell.source).body)
+    return ast.unparse(ast.Module(kept, []))
+
+
+def _stands_alone(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.ImportFrom):
+        return not str(statement.module).startswith("coursekit")
+    if isinstance(statement, ast.Assign):
+        with contextlib.suppress(ValueError):
+            ast.literal_eval(statement.value)
+            return True
+    return isinstance(statement, (ast.Import, ast.FunctionDef, ast.ClassDef))
 
 
 class _Known:
