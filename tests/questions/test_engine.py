@@ -239,6 +239,27 @@ def test_changed_arguments_cost_their_share():
     assert _points(_question(), halves) == 2 * (1 - RULES["arguments"][1])
 
 
+def test_a_slip_that_changes_one_argument_is_not_who_changes_another():
+    question = Question(lambda x, y: x + y, name="total")
+
+    @question.family("Two.")
+    def two(rng):
+        yield rng.normal(size=2), rng.normal(size=2)
+
+    @question.misconception("x is added to", costs=0.5)
+    def added_to_x(x, y):
+        """You write into x. Make a new array."""
+        x += y
+        return x.copy()
+
+    def added_to_y(x, y):
+        y += x
+        return y.copy()
+
+    assert judge_function(question, SALT, added_to_x).misconception.title == "x is added to"
+    assert judge_function(question, SALT, added_to_y).misconception is None
+
+
 def test_what_is_kept_from_call_to_call_costs_its_share():
     calls = []
 
@@ -252,25 +273,22 @@ def test_what_is_kept_from_call_to_call_costs_its_share():
 
 
 def test_a_call_that_ends_the_process_fails_alone_where_there_is_another():
-    class Ends(Student):
-        ends_at = 3
+    class EndsAtTheSecondCall(Student):
+        calls = 0
 
         def __call__(self, *args, **kwargs):
-            Ends.ends_at -= 1
-            if Ends.ends_at == 0:
+            self.calls += 1
+            if self.calls == 2:
                 raise StudentGone("timed-out")
             return super().__call__(*args, **kwargs)
 
-    def ends():
-        Ends.ends_at = 3
+    def errors(revive):
         student = answering(_question(), _means)
-        return Ends(student._rpc, student.name)
+        judgement = judge(_question(), SALT, EndsAtTheSecondCall(student._rpc, student.name), revive)
+        return [outcome.error for outcome in judgement.seen.outcomes]
 
-    judgement = judge(_question(), SALT, ends(), lambda: answering(_question(), _means))
-    assert [outcome.error for outcome in judgement.seen.outcomes] == ["", "", "gone: timed-out"]
-    Ends.ends_at = 2
-    judgement = judge(_question(), SALT, ends())
-    assert judgement.seen.failed == {"scales"}
+    assert errors(lambda: answering(_question(), _means)) == ["", "gone: timed-out", ""]
+    assert errors(lambda: None) == ["", "gone: timed-out", "gone: timed-out"]
 
 
 def test_the_smallest_call_that_fails_is_shown_and_its_values_have_a_symptom():

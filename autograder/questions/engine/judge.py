@@ -19,6 +19,7 @@ from autograder.questions.engine.draw import Ask, answering, asks_of, outcome_of
 from autograder.questions.engine.question import Family, Misconception, Question
 from autograder.sandbox.host.rpc import StudentError, StudentGone
 from autograder.sandbox.host.student import Student
+from autograder.testing.evidence import extent
 from autograder.testing.expect import Failed
 from autograder.testing.follow_through import follow_through
 
@@ -73,8 +74,6 @@ class Judgement:
 
     seen: Observations
     misconception: Misconception | None = None
-    #: A sentence of behaviour, made by comparing with mutants; "" where there is none.
-    generated: str = ""
     shown: int | None = None
 
     @property
@@ -97,7 +96,7 @@ def judge(
         seen = _with_right_earlier_answers(question, salt, student, revive, seen)
     if seen.right:
         return Judgement(seen)
-    return Judgement(seen, recognised(question, salt, seen), "", _smallest_failing(seen))
+    return Judgement(seen, recognised(question, salt, seen), _smallest_failing(seen))
 
 
 def observe(
@@ -109,7 +108,7 @@ def observe(
     """
     asks = asks_of(question, salt)
     living: Student | None = student
-    ended = ""
+    ended = ""  # how the last process ended
 
     def ask(item: Ask) -> Outcome:
         nonlocal living, ended
@@ -254,8 +253,6 @@ def _smallest_failing(seen: Observations) -> int | None:
 
 
 def _size(ask: Ask) -> int:
-    from autograder.testing.evidence import extent
-
     return extent([*ask.case.args, *ask.case.kwargs.values()])[0] if ask.case is not None else 1 << 60
 
 

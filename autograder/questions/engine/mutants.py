@@ -29,8 +29,8 @@ from autograder.questions.engine.question import Question, questions_of
 
 #: So many edits are tried at most, the master's first.
 MAX_EDITS = 400
-#: CPU seconds for one edit, and seconds for all of a question; bytes of the process that tries them.
-SECONDS, ALL_SECONDS = 1.0, 120
+#: CPU seconds for one edit, and for the process that tries all; seconds of the clock, for one that waits; its bytes.
+SECONDS, ALL_SECONDS, PATIENCE = 1.0, 60, 900
 MAX_BYTES = 8 << 30
 
 
@@ -76,7 +76,7 @@ def profiles_of(lab: str, name: str, salt: str) -> tuple[Profile, ...]:
     command = [sys.executable, "-c", f"from {__name__} import main; main()"]
     given = json.dumps([lab, name, salt]).encode()
     try:
-        child = subprocess.run(command, input=given, capture_output=True, timeout=ALL_SECONDS, check=True)
+        child = subprocess.run(command, input=given, capture_output=True, timeout=PATIENCE, check=True)
     except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
         return ()
     profiles: tuple[Profile, ...] = pickle.loads(child.stdout)
@@ -87,6 +87,7 @@ def main() -> None:
     """Try the edits of the question that standard input names, under limits, and write what they do."""
     signal.signal(signal.SIGVTALRM, _ring)
     resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, MAX_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (ALL_SECONDS, ALL_SECONDS))
     lab, name, salt = json.load(sys.stdin)
     sys.stdout.buffer.write(pickle.dumps(tuple(_tried(questions_of(lab)[name], salt))))
 

@@ -37,7 +37,8 @@ def some_mask(rng, *shape):
     """A random mask in which every query may attend to something, and something is hidden."""
     mask = rng.random(shape) < 0.5
     mask[..., 0] |= ~mask.any(axis=-1)
-    mask.flat[-1] &= mask.all() ^ True
+    if mask.all():
+        mask.flat[-1] = False
     return mask
 
 

@@ -132,11 +132,15 @@ def spread(rng):
         yield rng.normal(size=(2, d_k)), rng.normal(size=(4, d_k)), np.ones((4, 1))
 
 
+def scaled(q, k):
+    return q @ swap(k) / np.sqrt(q.shape[-1])
+
+
 @question.misconception("softmax over the queries instead of the keys", costs=3)
 def softmax_over_queries(q, k, v, mask=None):
     """The columns of your weights sum to one, not the rows: the softmax runs over the queries. Each query hands out one
     unit of attention, so normalise over the keys, the last axis."""
-    return attend(q @ swap(k) / np.sqrt(q.shape[-1]), v, mask, axis=-2)
+    return attend(scaled(q, k), v, mask, axis=-2)
 
 
 @question.misconception("no division by √d_k", costs=1)
@@ -179,30 +183,28 @@ def attention_scaled_after_the_softmax(q, k, v, mask=None):
 def attention_mask_inverted(q, k, v, mask=None):
     """Your function silences the keys that may be heard and hears those that may not. In this course True means “may
     attend”: fill with −∞ where the mask is False."""
-    return attend(q @ swap(k) / np.sqrt(q.shape[-1]), v, None if mask is None else ~mask)
+    return attend(scaled(q, k), v, None if mask is None else ~mask)
 
 
 @question.misconception("masked scores set to 0 instead of −∞", costs=2)
 def attention_mask_multiplied(q, k, v, mask=None):
     """A masked key still gets weight: its score is multiplied by 0, and e⁰ is 1, not 0. Only a score of −∞ gives
     the weight 0."""
-    scores = q @ swap(k) / np.sqrt(q.shape[-1])
-    return attend(scores if mask is None else scores * mask, v, None)
+    return attend(scaled(q, k) * (1 if mask is None else mask), v, None)
 
 
 @question.misconception("the mask is added as 1 and 0", costs=2)
 def attention_mask_added(q, k, v, mask=None):
     """Your mask is added to the scores as 1 and 0, as one slide shows it. That makes the allowed keys a little louder, but
     silences nobody: the others need −∞."""
-    scores = q @ swap(k) / np.sqrt(q.shape[-1])
-    return attend(scores if mask is None else scores + mask, v, None)
+    return attend(scaled(q, k) + (0 if mask is None else mask), v, None)
 
 
 @question.misconception("masked after the softmax", costs=2)
 def attention_masked_after_the_softmax(q, k, v, mask=None):
     """Masked weights are 0 in your function, but the others do not sum to one any more: the softmax had already given a
     share to the masked keys. Mask the scores before the softmax."""
-    _, weights = attend(q @ swap(k) / np.sqrt(q.shape[-1]), v, None)
+    _, weights = attend(scaled(q, k), v, None)
     weights = weights if mask is None else weights * mask
     return weights @ v, weights
 
@@ -211,34 +213,34 @@ def attention_masked_after_the_softmax(q, k, v, mask=None):
 def attention_mask_ignored(q, k, v, mask=None):
     """Your function gives the same result with and without a mask. Use the argument: fill the scores with −∞ where
     it is False."""
-    return attend(q @ swap(k) / np.sqrt(q.shape[-1]), v, None)
+    return attend(scaled(q, k), v, None)
 
 
-@question.misconception("a small negative number instead of −∞", costs=2)
-def attention_mask_with_minus_nine(q, k, v, mask=None):
-    """Masked keys still whisper in your function: their scores are set to a small negative number. It must be −∞ (or so
-    negative that its exponential is exactly 0)."""
-    scores = q @ swap(k) / np.sqrt(q.shape[-1])
-    return attend(scores if mask is None else np.where(mask, scores, -9.0), v, None)
+@question.misconception(
+    "a small negative number instead of −∞",
+    costs=2,
+    fill=-9.0,
+    hint="""Masked keys still whisper in your function: their scores are set to a small negative number. It must be −∞ (or so
+    negative that its exponential is exactly 0).""",
+)
+@question.misconception("−100 or so instead of −∞", costs=1, fill=-100.0)
+@question.misconception("−10,000 or so instead of −∞", costs=0.5, fill=-1e4)
+def attention_masked_by_a_number(q, k, v, mask=None, *, fill):
+    """Masked keys are silent until all the other scores are lower than your negative number: then the masked ones win. A score
+    of −∞ is below every other one."""
+    scores = scaled(q, k)
+    return attend(scores if mask is None else np.where(mask, scores, fill), v, None)
 
 
 @question.misconception("a softmax that overflows", costs=1)
 def attention_that_overflows(q, k, v, mask=None):
     """With scores in the thousands your weights become nan: the exponential overflows. Take the largest score of each row
     away first, or use the softmax of the lab, which does."""
-    scores = q @ swap(k) / np.sqrt(q.shape[-1])
+    scores = scaled(q, k)
     scores = scores if mask is None else np.where(mask, scores, -np.inf)
     with np.errstate(over="ignore", invalid="ignore"):
         weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
         return weights @ v, weights
-
-
-@question.misconception("−100 or so instead of −∞", costs=1)
-def attention_mask_with_minus_a_hundred(q, k, v, mask=None):
-    """Masked keys are silent until all the other scores are lower still: then the masked ones win. A score of −∞ is below every
-    other one."""
-    scores = q @ swap(k) / np.sqrt(q.shape[-1])
-    return attend(scores if mask is None else np.where(mask, scores, -100.0), v, None)
 
 
 @question.misconception("the keys are changed in place", costs=1)
@@ -246,7 +248,7 @@ def attention_that_centres_the_keys(q, k, v, mask=None):
     """Your values are right, but you change `k`, the caller's array. In self-attention, where q, k and v may be one array, the result is
     wrong as well. Make a new array: `k = k - …`, not `k -= …`."""
     k -= k.mean(axis=-2, keepdims=True)
-    return attend(q @ swap(k) / np.sqrt(q.shape[-1]), v, mask)
+    return attend(scaled(q, k), v, mask)
 
 
 @question.misconception("axes counted from the front", costs=1, because="only a batch with heads shows it")
@@ -267,7 +269,7 @@ def attention_with_dot_t(q, k, v, mask=None):
 @question.misconception("weights and output in the other order", costs=4)
 def attention_results_swapped(q, k, v, mask=None):
     """Your two results are right but in the other order: the output comes first, the weights second."""
-    output, weights = attend(q @ swap(k) / np.sqrt(q.shape[-1]), v, mask)
+    output, weights = attend(scaled(q, k), v, mask)
     return weights, output
 
 
@@ -282,7 +284,7 @@ def attention_scaled_by_the_second_axis(q, k, v, mask=None):
 def attention_mask_as_an_index(q, k, v, mask=None):
     """`scores[~mask] = …` needs a mask of the very shape of the scores. A mask may be smaller, one row for all queries, say:
     `np.where(mask, scores, -np.inf)` stretches it."""
-    scores = q @ swap(k) / np.sqrt(q.shape[-1])
+    scores = scaled(q, k)
     if mask is not None:
         scores[~mask] = -np.inf
     return attend(scores, v, None)
@@ -292,23 +294,15 @@ def attention_mask_as_an_index(q, k, v, mask=None):
 def attention_mask_with_an_axis_for_heads(q, k, v, mask=None):
     """Your function gives a mask an axis for the heads. The mask is stretched as it is: with a batch of three heads one of shape (3, 1, T_k)
     has a row for each head. Whoever wants the same for all heads puts the axis in when they call."""
-    scores = q @ swap(k) / np.sqrt(q.shape[-1])
+    scores = scaled(q, k)
     return attend(scores, v, mask[:, None] if scores.ndim == 4 and np.ndim(mask) == 3 else mask)
-
-
-@question.misconception("−10,000 or so instead of −∞", costs=0.5)
-def attention_mask_with_minus_ten_thousand(q, k, v, mask=None):
-    """Masked keys are silent until all the other scores are below your large negative number: then the masked ones win. A score of −∞ is
-    below every other one."""
-    scores = q @ swap(k) / np.sqrt(q.shape[-1])
-    return attend(scores if mask is None else np.where(mask, scores, -1e4), v, None)
 
 
 @question.misconception("rounded weights", costs=1)
 def attention_with_rounded_weights(q, k, v, mask=None):
     """Your weights are rounded, so that they no longer sum to one, and what is made of them is off as well. Round where you print, not
     where you compute."""
-    weights = attend(q @ swap(k) / np.sqrt(q.shape[-1]), v, mask)[1].round(4)
+    weights = attend(scaled(q, k), v, mask)[1].round(4)
     return weights @ v, weights
 
 
@@ -316,7 +310,7 @@ def attention_with_rounded_weights(q, k, v, mask=None):
 def attention_with_one_maximum(q, k, v, mask=None):
     """You take away the largest score of the whole table. In a row whose scores are all far below it every exponential rounds to 0, and
     the weights are 0/0. Take away the largest of each row."""
-    scores = q @ swap(k) / np.sqrt(q.shape[-1])
+    scores = scaled(q, k)
     scores = scores if mask is None else np.where(mask, scores, -np.inf)
     weights = np.exp(scores - scores.max())
     with np.errstate(invalid="ignore"):
@@ -328,7 +322,7 @@ def attention_with_one_maximum(q, k, v, mask=None):
 def attention_that_masks_the_exponentials(q, k, v, mask=None):
     """You mask the exponentials, and they sum to one again. But the largest score, which you take away first, may be a masked one: then all
     others round to 0, and the weights are 0/0. Fill the scores with −∞ at the start."""
-    scores = q @ swap(k) / np.sqrt(q.shape[-1])
+    scores = scaled(q, k)
     bells = np.exp(scores - scores.max(axis=-1, keepdims=True))
     bells = bells if mask is None else bells * mask
     with np.errstate(invalid="ignore"):
@@ -356,7 +350,7 @@ def attention_unscaled_in_a_batch(q, k, v, mask=None):
 def attention_mask_of_three_axes(q, k, v, mask=None):
     """A mask of four axes is too many for your function. With a batch and heads a mask may have a row for each sentence, or for each head
     of each sentence. `np.where(mask, scores, -np.inf)` stretches it, however many axes it has."""
-    scores = q @ swap(k) / np.sqrt(q.shape[-1])
+    scores = scaled(q, k)
     if mask is not None:
         sentences, queries, keys = (1, *mask.shape) if mask.ndim == 2 else mask.shape
         stretched = np.broadcast_to(mask.reshape(sentences, queries, keys), (1, *scores.shape))
