@@ -476,6 +476,7 @@ def test_the_cards_data_are_values_only_and_come_back_from_json():
         "hint": "Your rows are summed. A mean divides by how many numbers there are.",
         "costs": 1.5,
     }
+    assert list(data["parts"][0]["cases"][1]["slips"]) == ["0"]  # the other is right here
     assert list(data["parts"][1]["cases"][0]["slips"]) == ["0", "1"]
 
 

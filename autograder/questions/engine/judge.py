@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
@@ -37,8 +37,6 @@ class Observations:
     asks: tuple[Ask, ...]
     outcomes: tuple[Outcome, ...]
     again: tuple[Outcome, ...] = ()
-    #: Whether an earlier answer did something that its right version could not do, so that values show nothing.
-    unexplained: bool = False
 
     @cached_property
     def wrong(self) -> list[str]:
@@ -160,8 +158,6 @@ def _with_right_earlier_answers(
 
     with contextlib.suppress(Failed, StudentError, StudentGone):
         ask(student)
-    if any(entry.kind == "observation" for entry in student.trace):  # made by ``follow_through``
-        runs[-1] = replace(runs[-1], unexplained=True)
     return max(reversed(runs), key=lambda run: run.right)  # of wrong ones the last
 
 
@@ -236,7 +232,7 @@ def known(question: Question, salt: str) -> tuple[_Known, ...]:
 
 def all_recognised(question: Question, salt: str, seen: Observations) -> list[Misconception]:
     """The misconceptions that behave as the answer does: one at most, where the audit is content."""
-    if seen.right or seen.unexplained or all(outcome.error for outcome in seen.outcomes):
+    if seen.right or all(outcome.error for outcome in seen.outcomes):
         return []
     return [one.misconception for one in known(question, salt) if one.behaves_as(seen)]
 

@@ -52,7 +52,7 @@ def generated_name(question: Question, salt: str, seen: Observations) -> str:
         generated_name(question, salt, judgement.seen)
         # "On our inputs your results are those of a right answer that ignores `mask`."
     """
-    if seen.right or seen.unexplained or all(outcome.error for outcome in seen.outcomes):
+    if seen.right or all(outcome.error for outcome in seen.outcomes):
         return ""
     profiles = profiles_of(question.lab, question.name, salt)
     same = [one for one in profiles if _behaves_as(seen, one.outcomes)]
