@@ -375,6 +375,26 @@ def test_a_wrong_answer_is_judged_again_with_the_masters_earlier_answers(given, 
     assert (judgement.misconception.title if judgement.misconception else None) == title
 
 
+TAKES_SCORES = """
+import numpy as np
+
+def scaled_dot_product_attention(q, k, v, mask=None, scores=None):
+    weights = softmax(scores, axis=-2)
+    return weights @ v, weights
+
+def additive_attention(q, k, v, W_q, W_k, w, mask=None):
+    scores = np.tanh((q @ W_q)[..., :, None, :] + (k @ W_k)[..., None, :, :]) @ w
+    return scaled_dot_product_attention(None, None, v, mask, scores)
+"""
+
+
+def test_an_earlier_answer_with_a_parameter_more_may_be_replaced_by_one_that_has_it():
+    namespace = dict(solution("07_self_attention"))
+    exec(TAKES_SCORES, namespace)
+    question = questions_of("07_self_attention")["additive_attention"]
+    assert judge(question, SALT, Student.local_namespace(namespace, question.name)).right
+
+
 # ----------------------------------------------------------------------------------------------- the audit, the card
 
 

@@ -148,7 +148,7 @@ def _with_right_earlier_answers(
     """What the answer does with the master's answers to the questions that it uses."""
     runs: list[Observations] = []
 
-    @follow_through(_masters(question.lab), *question.uses)
+    @follow_through(f"{_masters(question.lab)}\n\n{question.earlier}", *question.uses)
     def ask(student: Student) -> None:
         runs.append(observe(question, salt, student, revive) if runs else before)
         if error := next((o.error for o in runs[-1].outcomes if o.error), ""):

@@ -98,13 +98,15 @@ class Question:
     """A question, described by decorators in one file; ``reference`` says what is right, slowly and obviously.
 
     The file's name is the question's, its folder's name the lab's. ``uses`` names the earlier questions that an answer
-    builds on: a wrong answer is judged again with the master's in their place::
+    builds on: a wrong answer is judged again with the master's in their place. ``earlier`` is a source that defines some of
+    these otherwise, with a parameter that students add, say::
 
         question = Question(additive, uses=("scaled_dot_product_attention",))
     """
 
     reference: Callable[..., Any]
     uses: tuple[str, ...] = ()
+    earlier: str = ""
     name: str = ""
     lab: str = ""
     families: list[Family] = field(default_factory=list)
