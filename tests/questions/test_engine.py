@@ -501,7 +501,18 @@ def test_the_cards_data_are_values_only_and_come_back_from_json():
 
 
 @pytest.mark.parametrize(
-    "value", [np.zeros((2, 0)), {("a", 1): {2.5}}, b"\xff", [1 + 2j, None, "é"], np.array([math.inf])]
+    "value",
+    [
+        np.zeros((2, 0)),
+        np.where(np.tri(4), 0, -math.inf),
+        np.arange(30) % 7,
+        np.array([1 + 2j, 1 + 2j, 3]),
+        np.tri(4, dtype=bool),
+        {("a", 1): {2.5}},
+        b"\xff",
+        [1 + 2j, None, "é"],
+        np.array([math.inf]),
+    ],
 )
 def test_what_a_card_encodes_comes_back(value):
     back = card.decode(json.loads(json.dumps(card.encode(value), allow_nan=False)))

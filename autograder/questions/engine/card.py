@@ -19,6 +19,8 @@ from autograder.questions.engine.question import Question
 from autograder.testing.evidence import as_numbers
 
 DIGITS = 9
+#: Of an array with few different values each entry is the place of its value.
+_PLACES = "0123456789"
 #: The data of all questions of a lab take no more bytes.
 MAX_BYTES = 1 << 20
 
@@ -74,16 +76,19 @@ def encode(value: Any) -> Any:
     """A plain value for JSON: arrays and tensors with their kind of number and shape, fractions with nine digits.
 
     >>> encode((np.array([[True, False]]), 1 / 3))
-    {'tuple': [{'array': 'b', 'shape': [1, 2], 'data': '10'}, 0.333333333]}
+    {'tuple': [{'array': 'b', 'shape': [1, 2], 'data': [True, False]}, 0.333333333]}
     """
     if isinstance(value, np.ndarray) or hasattr(value, "detach"):
         array = as_numbers(value)
-        assert array is not None
-        flat = array.ravel().tolist()
-        data = (
-            "".join("01"[entry] for entry in flat) if array.dtype.kind == "b" else [_entry(x) for x in flat]
-        )
-        return {"array": array.dtype.kind, "shape": list(array.shape), "data": data}
+        if array is None or array.dtype.kind not in "biufc":
+            return encode(value.tolist())
+        entries = [_entry(number) for number in array.ravel().tolist()]
+        head = {"array": array.dtype.kind, "shape": list(array.shape)}
+        values = list(dict.fromkeys(entries)) if array.dtype.kind != "c" else entries
+        if len(values) > len(_PLACES) or len(values) == len(entries):
+            return head | {"data": entries}
+        place = dict(zip(values, _PLACES, strict=False))
+        return head | {"values": values, "data": "".join(place[entry] for entry in entries)}
     if isinstance(value, np.generic):
         return encode(value.item())
     if isinstance(value, float):
@@ -120,10 +125,9 @@ def decode(data: Any) -> Any:
     if not isinstance(data, dict):
         return data
     if "array" in data:
-        flat = [
-            c == "1" if data["array"] == "b" else float(c) if isinstance(c, str) else decode(c)
-            for c in data["data"]
-        ]
+        data_of = dict(zip(_PLACES, data.get("values", ()), strict=False))
+        entries = [data_of[place] for place in data["data"]] if data_of else data["data"]
+        flat = [float(entry) if isinstance(entry, str) else decode(entry) for entry in entries]
         return np.array(
             flat, dtype={"b": bool, "i": int, "u": int, "f": float}.get(data["array"], complex)
         ).reshape(data["shape"])

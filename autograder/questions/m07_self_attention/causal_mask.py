@@ -20,20 +20,20 @@ question = Question(triangle)
 def a_few_tokens(rng):
     yield Case(3, gives=[[True, False, False], [True, True, False], [True, True, True]])
     yield 7
-    for T in rng.choice(np.arange(4, 60), 3, replace=False):
+    for T in rng.choice(np.arange(4, 60), 4, replace=False):
         yield int(T)
 
 
 @question.family("Long sentences.")
 def long_sentences(rng):
-    for T in rng.integers(66, 90, 2):
+    for T in rng.integers(66, 120, 2):
         yield int(T)
 
 
 @question.family("A single token, among others.", weight=0.5)
 def a_single_token(rng):
     yield Case(1, gives=[[True]])
-    for T in rng.integers(20, 60, 3):
+    for T in rng.integers(8, 50, 5):
         yield int(T)
 
 
