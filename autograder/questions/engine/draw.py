@@ -1,0 +1,175 @@
+"""What a question asks: inputs drawn from a salt, with what is right for each.
+
+The course's salt (in the live class, the attempt's) draws the hidden inputs, ``PUBLIC`` the card's. No right answer may
+fail by bad luck: inputs are drawn again where an alternative disagrees with the reference, or where the right value
+changes when the arguments move by 1e-12.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import hashlib
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from autograder.questions.engine.compare import Outcome, difference, value_difference
+from autograder.questions.engine.question import Case, Family, Question, Scenario
+from autograder.sandbox.host.rpc import BadReply, StudentError
+from autograder.sandbox.host.student import Student
+
+#: The salt of the card's inputs.
+PUBLIC = "public"
+#: How often a family's inputs are drawn before its author has to look at them.
+ATTEMPTS = 20
+#: By how much arguments move, relative to themselves.
+_STEP = 1e-12
+
+
+class NoFairInputs(Exception):
+    """A family, drawn twenty times, had no inputs on which all right answers agree."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One call of a family, or one scenario, and what the reference makes of it."""
+
+    part: Family | Scenario
+    case: Case | None
+    seed: int
+    right: Outcome
+
+    def difference(self, outcome: Outcome) -> str:
+        """How an outcome differs from the right one, in a word; "" where it is right."""
+        only = self.part.only if isinstance(self.part, Family) else None
+        if only is None or outcome.error or self.right.error:
+            return difference(outcome, self.right, *self.tolerances)
+        value, right = outcome.value, self.right.value
+        if not isinstance(value, (list, tuple)) or len(value) != len(right):
+            return "results"
+        return value_difference(value[only], right[only], *self.tolerances)
+
+    @property
+    def tolerances(self) -> tuple[float | None, float | None]:
+        """The tolerances that the family sets, relative and absolute."""
+        return (self.part.rtol, self.part.atol) if isinstance(self.part, Family) else (None, None)
+
+
+@lru_cache(maxsize=128)
+def asks_of(question: Question, salt: str) -> tuple[Ask, ...]:
+    """All that a question asks under a salt, in the order of the file; ``NoFairInputs`` where a family has none.
+
+    ::
+
+        for ask in asks_of(question, PUBLIC):
+            print(ask.part.title, ask.case.args, ask.right.value)
+    """
+    asks = [ask for family in question.families for ask in _drawn(question, family, salt)]
+    for scenario in question.scenarios:
+        seed = _seed(salt, question, scenario.name, 0)
+        right = outcome_of(scenario, None, seed, answering(question, question.reference))
+        if right.error:
+            raise NoFairInputs(
+                f"{question.name}: the reference fails in the scenario “{scenario.title}”: {right.error}"
+            )
+        asks.append(Ask(scenario, None, seed, right))
+    return tuple(asks)
+
+
+def answering(question: Question, function: Any) -> Student:
+    """The question's student, with ``function`` as the answer, in this process."""
+    return Student.local_namespace({question.name: function}, question.name)
+
+
+def outcome_of(part: Family | Scenario, case: Case | None, seed: int, student: Student) -> Outcome:
+    """What a call or a scenario comes to. ``StudentGone``, and an error of the harness itself, are raised."""
+    student.start_trace()
+    try:
+        with contextlib.redirect_stderr(io.StringIO()), np.errstate(all="ignore"):
+            if isinstance(part, Scenario):
+                return Outcome(tuple(part.play(student, np.random.default_rng(seed))))
+            assert case is not None
+            return Outcome(student(*case.args, **case.kwargs), changed=student.mutated)
+    except BadReply:
+        return Outcome(error="BadReply")
+    except StudentError as error:
+        return Outcome(error=error.type_name, changed=student.mutated)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        if isinstance(part, Family):
+            raise
+        return Outcome(error="an unexpected form")  # of a value that a scenario got
+
+
+def _drawn(question: Question, family: Family, salt: str) -> list[Ask]:
+    for attempt in range(ATTEMPTS):
+        seed = _seed(salt, question, family.name, attempt)
+        cases = cases_of(family, seed)
+        reference = answering(question, question.reference)
+        asks = [Ask(family, case, seed, outcome_of(family, case, seed, reference)) for case in cases]
+        if asks and _are_fair(question, family, asks):
+            return asks
+    raise NoFairInputs(
+        f"{question.name}: right answers disagree about every draw of “{family.title}”, or it is empty: "
+        "give it other inputs, or another tolerance"
+    )
+
+
+def cases_of(family: Family, seed: int) -> list[Case]:
+    """The cases of a family, drawn from one seed."""
+    drawn: list[Any] = list(family.inputs(np.random.default_rng(seed)))
+    return [
+        case if isinstance(case, Case) else Case(*(case if isinstance(case, tuple) else (case,)))
+        for case in drawn
+    ]
+
+
+def _seed(salt: str, question: Question, name: str, attempt: int) -> int:
+    text = f"{salt}|{question.lab}|{question.name}|{name}|{attempt}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def _are_fair(question: Question, family: Family, asks: Sequence[Ask]) -> bool:
+    """Whether every right answer is right here, and stays so when the arguments move a little."""
+    for function in question.alternatives:
+        if needs_torch(function) and not needs_torch(question.reference):
+            continue  # importing it takes seconds; the audit runs these, too
+        student = answering(question, function)
+        if any(ask.difference(outcome_of(family, ask.case, ask.seed, student)) for ask in asks):
+            return False
+    if family.exact_ties:
+        return True
+    reference = answering(question, question.reference)
+    for ask in asks:
+        assert ask.case is not None
+        for sign in (1, -1):
+            rng = np.random.default_rng(0)
+            args = tuple(_moved(value, rng, sign * _STEP) for value in ask.case.args)
+            kwargs = {name: _moved(value, rng, sign * _STEP) for name, value in ask.case.kwargs.items()}
+            if ask.difference(outcome_of(family, Case(*args, **kwargs), ask.seed, reference)):
+                return False
+    return True
+
+
+def needs_torch(function: Any) -> bool:
+    """Whether a function imports PyTorch, or its file does."""
+    code, names = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+    return "torch" in names or (code is not None and "torch" in code.co_names + code.co_varnames)
+
+
+def _moved(value: Any, rng: np.random.Generator, step: float) -> Any:
+    """The value with every fraction in it moved by a share ``step`` of itself, up or down by chance."""
+    match value:
+        case builtins.float():
+            return value * (1 + step * rng.uniform(0.5, 1) * rng.choice((-1, 1)))
+        case np.ndarray() if value.dtype.kind == "f":
+            return value * (1 + step * rng.uniform(0.5, 1, value.shape) * rng.choice((-1, 1), value.shape))
+        case list() | tuple():
+            return type(value)(_moved(item, rng, step) for item in value)
+        case dict():
+            return {key: _moved(item, rng, step) for key, item in value.items()}
+    return value

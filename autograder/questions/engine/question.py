@@ -1,0 +1,231 @@
+"""What the author of a question writes: a reference, families of inputs, scenarios, misconceptions, alternatives."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+
+from autograder.sandbox.host.student import Student
+
+_PACKAGE = "autograder.questions."
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, init=False)
+class Case:
+    """One call of the answer, and what the text says it gives.
+
+    ``gives`` holds the text's own numbers; the reference must agree to the digits that are written. ``None`` in a
+    tuple stands for a result of which the text says nothing::
+
+        yield Case(QUERIES, KEYS, MINUTES, gives=([[164.049], [149.515]], None))
+    """
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    gives: Any = None
+
+    def __init__(self, *args: Any, gives: Any = None, **kwargs: Any):
+        for name, value in (("args", args), ("kwargs", kwargs), ("gives", gives)):
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What a scenario saw, compared with what it sees of the reference; ``rtol`` and ``atol`` replace the usual tolerances.
+
+    ::
+
+        yield Observed("share of a", np.mean(draws == "a"), atol=0.08)
+    """
+
+    name: str
+    value: Any
+    rtol: float | None = None
+    atol: float | None = None
+
+
+@dataclass(frozen=True)
+class Family:
+    """Inputs of one kind. ``inputs`` yields cases; a bare tuple, or a single argument, stands for a ``Case``."""
+
+    name: str
+    title: str
+    weight: float
+    inputs: Callable[[np.random.Generator], Iterable[Any]]
+    rtol: float | None = None
+    atol: float | None = None
+    #: The place of the one result that is compared, of several.
+    only: int | None = None
+    #: Whether inputs may lie on a border where the right value jumps.
+    exact_ties: bool = False
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is not one call: ``play`` does something with the student's answer and yields what it observes."""
+
+    name: str
+    title: str
+    weight: float
+    play: Callable[[Student, np.random.Generator], Iterable[Observed]]
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A wrong answer that students give: its title, its cost in points, and the hint for whoever behaves the same."""
+
+    title: str
+    costs: float
+    hint: str
+    function: Callable[..., Any]
+    #: Why its cost differs by more than a quarter of the question from what its families are worth.
+    because: str = ""
+
+
+@dataclass(eq=False)
+class Question:
+    """A question, described by decorators in one file; ``reference`` says what is right, slowly and obviously.
+
+    The file's name is the question's, its folder's name the lab's. ``uses`` names the earlier questions that an answer
+    builds on: a wrong answer is judged again with the master's in their place. ``earlier`` is a source that defines some of
+    these otherwise, with a parameter that students add, say::
+
+        question = Question(additive, uses=("scaled_dot_product_attention",))
+    """
+
+    reference: Callable[..., Any]
+    uses: tuple[str, ...] = ()
+    earlier: str = ""
+    name: str = ""
+    lab: str = ""
+    families: list[Family] = field(default_factory=list)
+    scenarios: list[Scenario] = field(default_factory=list)
+    misconceptions: list[Misconception] = field(default_factory=list)
+    alternatives: list[Callable[..., Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        module = self.reference.__module__
+        folder, _, file = module.removeprefix(_PACKAGE).rpartition(".")
+        if module.startswith(_PACKAGE):
+            self.lab, self.name = self.lab or folder[1:], self.name or file
+        self.name = self.name or self.reference.__name__
+
+    @property
+    def parts(self) -> list[Family | Scenario]:
+        """The families and the scenarios: what an answer's points are made of."""
+        return [*self.families, *self.scenarios]
+
+    def family(
+        self,
+        title: str,
+        weight: float = 1.0,
+        *,
+        rtol: float | None = None,
+        atol: float | None = None,
+        only: int | None = None,
+        exact_ties: bool = False,
+    ) -> Callable[[_Function], _Function]:
+        """Mark a generator function as a family of inputs; it draws from ``rng`` and yields each call's arguments.
+
+        The title is what card and page say. Tolerances replace the usual ones (``compare``); ``only`` is the place of the one
+        result, of several, that the family is about. Inputs on which the right value
+        jumps are drawn again, unless ``exact_ties`` says that they are meant; build those of repeated or dyadic numbers::
+
+            @question.family("Masks for a sentence and for all.", weight=3)
+            def masks(rng):
+                for shape in ((4, 5), (3, 4, 5)):
+                    yield *qkv(rng), some_mask(rng, *shape)
+        """
+
+        def mark(inputs: _Function) -> _Function:
+            self.families.append(Family(inputs.__name__, title, weight, inputs, rtol, atol, only, exact_ties))
+            return inputs
+
+        return mark
+
+    def scenario(self, title: str, weight: float = 1.0) -> Callable[[_Function], _Function]:
+        """Mark a generator function of ``student`` and ``rng`` that yields observations; a property is one, too::
+
+        @question.scenario("Each call makes a new mask.")
+        def a_new_mask(student, rng):
+            scene = student.scene(WRITE_INTO_THE_MASK, name=student.name)
+            yield Observed("the next mask", scene["again"])
+        """
+
+        def mark(play: _Function) -> _Function:
+            self.scenarios.append(Scenario(play.__name__, title, weight, play))
+            return play
+
+        return mark
+
+    def misconception(
+        self, title: str, *, costs: float, hint: str = "", because: str = "", **fixed: Any
+    ) -> Callable[[_Function], _Function]:
+        """Mark a wrong answer that students give. Its docstring is the hint, which says why; ``costs`` is in points.
+
+        Several that differ in a word are one function: ``fixed`` sets the parameter, ``hint`` replaces the docstring::
+
+            @question.misconception("divided by d_k", costs=1, power=1.0)
+            @question.misconception("not divided", costs=1, power=0.0, hint="Your scores are the plain dot products. …")
+            def scaled_otherwise(q, k, v, mask=None, *, power): ...
+        """
+
+        def mark(function: _Function) -> _Function:
+            words = " ".join((hint or inspect.getdoc(function) or "").split())
+            if not words:
+                raise ValueError(f"the misconception “{title}” needs a hint: write it as the docstring")
+            answer = functools.partial(function, **fixed) if fixed else function
+            self.misconceptions.append(Misconception(title, costs, words, answer, because))
+            return function
+
+        return mark
+
+    def alternative(self, function: _Function) -> _Function:
+        """Mark a right answer in another style; it keeps all points, and says with the reference which inputs are fair::
+
+        @question.alternative
+        def with_einsum(q, k, v, mask=None): ...
+        """
+        self.alternatives.append(function)
+        return function
+
+    def anew(self) -> Question:
+        """The question from a new copy of its file: what an answer keeps from call to call is not another run's."""
+        spec = getattr(sys.modules.get(self.reference.__module__), "__spec__", None)
+        if not self.reference.__module__.startswith(_PACKAGE) or spec is None or spec.loader is None:
+            return self
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        question: Question = module.question
+        return question
+
+
+@cache
+def questions_of(lab: str) -> dict[str, Question]:
+    """The questions of a lab (full name) that have a file, by name; none where the lab has no folder.
+
+    ::
+
+        questions_of("07_self_attention")["kernel_smooth"].misconceptions
+    """
+    try:
+        package = importlib.import_module(f"{_PACKAGE}m{lab}")
+    except ModuleNotFoundError:
+        return {}
+    modules = [
+        importlib.import_module(f"{package.__name__}.{info.name}")
+        for info in pkgutil.iter_modules(package.__path__)
+    ]
+    found = [getattr(module, "question", None) for module in modules]
+    return {question.name: question for question in found if isinstance(question, Question)}

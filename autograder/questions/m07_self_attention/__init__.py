@@ -1,0 +1,1 @@
+"""Lab 07, self-attention: its six questions, a file each."""

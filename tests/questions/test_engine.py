@@ -1,0 +1,525 @@
+"""A question described in one file: how its answers are compared, judged, named and paid, and what its card holds."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.course.masters import solution
+from autograder.grading.symptoms import symptom_of
+from autograder.questions.engine import Case, Observed, Question, card, compare
+from autograder.questions.engine.audit import audit
+from autograder.questions.engine.draw import PUBLIC, NoFairInputs, answering, asks_of
+from autograder.questions.engine.judge import RULES, Judgement, judge, judge_function
+from autograder.questions.engine.question import questions_of
+from autograder.questions.engine.rubric import points_earned
+from autograder.sandbox.host.rpc import StudentGone
+from autograder.sandbox.host.student import Student
+
+SALT = "a salt"
+
+
+def means(x, scale=1):
+    return np.array([sum(float(number) for number in row) / len(row) * scale for row in x])
+
+
+def _question():
+    """The mean of each row, times a scale: two families, two misconceptions, an alternative."""
+    question = Question(means, name="row_means")
+
+    @question.family("Rows of the text and others.", weight=3)
+    def rows(rng):
+        yield Case(np.array([[1.0, 2.0], [3.0, 5.0]]), gives=[1.5, 4.0])
+        yield rng.normal(size=(4, 6))
+
+    @question.family("A scale.", weight=1)
+    def scales(rng):
+        yield Case(rng.normal(size=(3, 2)), scale=float(rng.uniform(2, 3)))
+
+    @question.misconception("sums", costs=1.5, because="a sum is not far from a mean")
+    def sums(x, scale=1):
+        """Your rows are summed. A mean divides by how many numbers there are."""
+        return x.sum(axis=1) * scale
+
+    @question.misconception("the scale is ignored", costs=0.5)
+    def unscaled(x, scale=1):
+        """The scale makes no difference. Multiply by it."""
+        return x.mean(axis=1)
+
+    @question.alternative
+    def in_single_precision(x, scale=1):
+        return x.astype(np.float32).mean(axis=1) * np.float32(scale)
+
+    return question
+
+
+def _means(x, scale=1):
+    return x.mean(axis=1) * scale
+
+
+@pytest.mark.parametrize("module", [compare, card])
+def test_the_examples_of_the_docstrings_hold(module):
+    tests, flags = vars(module) | {"np": np, "math": math}, doctest.NORMALIZE_WHITESPACE
+    result = doctest.testmod(module, globs=tests, optionflags=flags)
+    assert result.attempted and not result.failed
+
+
+# ------------------------------------------------------------------------------------------------- the comparison
+
+
+@pytest.mark.parametrize(
+    ("value", "right"),
+    [
+        ([1.0, 2.0], np.array([1.0, 2.0])),
+        (torch.tensor([1.0, 2.0]), np.array([1.0, 2.0])),
+        (np.float32([0.1, 1e3]), np.array([0.1, 1e3])),
+        ([[1, 2], [3, 4]], np.array([[1.0, 2.0], [3.0, 4.0]])),
+        ([np.ones(2), [0.5]], (np.ones(2), np.array([0.5]))),
+        (np.array([3.0, 4.0]), [3, 4]),
+        (("a", ["b"]), ["a", ("b",)]),
+        ({"a": 1}, {"a": np.int64(1)}),
+        ([math.nan, math.inf], np.array([math.nan, math.inf])),
+        (np.zeros(3), np.array([1e-17, 0, -1e-17])),
+    ],
+)
+def test_equal_values_in_another_form_are_right(value, right):
+    assert compare.value_difference(value, right) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "right", "word"),
+    [
+        (None, np.ones(2), "nothing"),
+        (np.ones(3), np.ones(2), "shape"),
+        (np.ones((2, 1)), np.ones(2), "shape"),
+        (np.array([1, 0]), np.array([True, False]), "kind"),
+        (np.ones(2) + 0j, np.ones(2), "kind"),
+        ("12", np.array([1, 2]), "kind"),
+        (np.array([1.0, 2.0001]), np.array([1.0, 2.0]), "values"),
+        (np.array([2.0, 1.0]), np.array([1.0, 2.0]), "values"),
+        (np.zeros(2), np.array([1e-7, 2e-7]), "values"),
+        (np.array([math.nan, 1]), np.ones(2), "values"),
+        (np.ones(2), np.array([math.inf, 1]), "values"),
+        ([3, 5], [3, 4], "values"),
+        ((np.ones(2),), (np.ones(2), np.ones((1, 1))), "results"),
+        ({"a": 1}, {"b": 1}, "keys"),
+        (["b", "a"], ["a", "b"], "kind"),
+    ],
+)
+def test_a_wrong_value_is_wrong_in_a_word(value, right, word):
+    assert compare.value_difference(value, right) == word
+
+
+def test_an_error_is_right_where_one_of_its_class_is_asked_for():
+    wanted = compare.Outcome(error="LookupError")
+    assert compare.difference(compare.Outcome(error="KeyError"), wanted) == ""
+    assert compare.difference(compare.Outcome(error="ValueError"), wanted) == "no such error"
+    assert compare.difference(compare.Outcome(value=1), wanted) == "no such error"
+    assert compare.difference(compare.Outcome(error="KeyError"), compare.Outcome(value=1)) == "error"
+
+
+# --------------------------------------------------------------------------------------------------------- inputs
+
+
+def test_a_salt_draws_the_same_inputs_again_and_another_salt_others():
+    first, again, other = (asks_of(_question(), salt)[1].case.args[0] for salt in (SALT, SALT, PUBLIC))
+    assert np.array_equal(first, again) and not np.array_equal(first, other)
+
+
+def test_inputs_on_which_right_answers_disagree_are_drawn_again():
+    question = Question(lambda x: int(x > 0.5), name="above")
+
+    @question.family("Some numbers.")
+    def numbers(rng):
+        yield float(rng.choice([0.25, 0.5, 0.75]))
+
+    @question.alternative
+    def at_least(x):
+        return int(x >= 0.5)
+
+    drawn = {asks_of(question, str(salt))[0].case.args[0] for salt in range(30)}
+    assert drawn == {0.25, 0.75}
+
+
+def test_inputs_on_which_the_right_value_jumps_are_drawn_again_unless_ties_are_meant():
+    def question(exact_ties):
+        question = Question(lambda x: int(np.argmax(x)), name="largest")
+
+        @question.family("Some numbers.", exact_ties=exact_ties)
+        def numbers(rng):
+            yield rng.permutation([0.5, 1.0, rng.choice([1.0, 2.0])])
+
+        return question
+
+    def ties(exact):
+        asks = [asks_of(question(exact), str(salt))[0] for salt in range(20)]
+        return sum(sorted(ask.case.args[0])[1] == max(ask.case.args[0]) for ask in asks)
+
+    assert ties(False) == 0 < ties(True)
+
+
+def test_a_family_without_fair_inputs_fails():
+    question = _question()
+
+    @question.alternative
+    def wrong(x, scale=1):
+        return x
+
+    with pytest.raises(NoFairInputs, match="Rows of the text"):
+        asks_of(question, SALT)
+
+
+# ------------------------------------------------------------------------------------------- names, rules and points
+
+
+def _points(question, function, costs=None):
+    judgement = judge_function(question, SALT, function)
+    return points_earned(question, SALT, 2.0, judgement, costs)
+
+
+def test_a_right_answer_keeps_all_points_in_any_form():
+    assert _points(_question(), lambda x, scale=1: [sum(row) / len(row) * scale for row in x.tolist()]) == 2
+    assert _points(_question(), lambda x, scale=1: torch.tensor(x).float().mean(1) * scale) == 2
+
+
+def test_whoever_behaves_as_a_misconception_is_recognised_and_pays_its_cost():
+    def summed(x, scale=1):
+        return np.array([scale * float(np.float32(row.sum())) for row in x])
+
+    judgement = judge_function(_question(), SALT, summed)
+    assert judgement.misconception.title == "sums"
+    assert _points(_question(), summed) == 0.5
+    assert _points(_question(), summed, {"sums": 2.0}) == 0
+
+
+def test_whoever_does_something_else_in_one_call_is_not_recognised():
+    def almost_summed(x, scale=1):
+        return x.sum(axis=1) * (scale if scale == 1 else scale + 0.1)
+
+    assert judge_function(_question(), SALT, almost_summed).misconception is None
+
+
+def test_an_answer_that_only_raises_errors_has_no_name():
+    question = _question()
+
+    @question.misconception("raises", costs=2)
+    def raises(x, scale=1):
+        """Yours raises an error."""
+        raise ValueError
+
+    assert judge_function(question, SALT, raises).misconception is None
+
+
+def test_an_answer_without_a_name_gets_the_weights_of_the_families_that_hold():
+    assert _points(_question(), lambda x, scale=1: x.mean(axis=1) * (scale == 1)) == 1.5
+    assert _points(_question(), lambda x, scale=1: _means(x, scale) + (scale == 1)) == 0.5
+    assert _points(_question(), lambda x, scale=1: x.mean(axis=1) + 1) == 0
+
+
+def test_an_answer_without_a_name_keeps_no_more_than_the_dearest_slip_that_fails_no_more():
+    assert (
+        _points(_question(), lambda x, scale=1: x.mean(axis=1) * scale**2, {"the scale is ignored": 1.2})
+        == 0.8
+    )
+
+
+def test_changed_arguments_cost_their_share():
+    def halves(x, scale=1):
+        result = _means(x, scale)
+        x /= 2
+        return result
+
+    judgement = judge_function(_question(), SALT, halves)
+    assert judgement.seen.failed == {"arguments"}
+    assert _points(_question(), halves) == 2 * (1 - RULES["arguments"][1])
+
+
+def test_a_slip_that_changes_one_argument_is_not_who_changes_another():
+    question = Question(lambda x, y: x + y, name="total")
+
+    @question.family("Two.")
+    def two(rng):
+        yield rng.normal(size=2), rng.normal(size=2)
+
+    @question.misconception("x is added to", costs=0.5)
+    def added_to_x(x, y):
+        """You write into x. Make a new array."""
+        x += y
+        return x.copy()
+
+    def added_to_y(x, y):
+        y += x
+        return y.copy()
+
+    assert judge_function(question, SALT, added_to_x).misconception.title == "x is added to"
+    assert judge_function(question, SALT, added_to_y).misconception is None
+
+
+def test_what_is_kept_from_call_to_call_costs_its_share():
+    calls = []
+
+    def drifts(x, scale=1):
+        calls.append(x)
+        return _means(x, scale) * (len(calls) <= 3)
+
+    judgement = judge_function(_question(), SALT, drifts)
+    assert judgement.seen.failed == {"again"}
+    assert points_earned(_question(), SALT, 2.0, judgement) == 2 * (1 - RULES["again"][1])
+
+
+def test_a_call_that_ends_the_process_fails_alone_where_there_is_another():
+    class EndsAtTheSecondCall(Student):
+        calls = 0
+
+        def __call__(self, *args, **kwargs):
+            self.calls += 1
+            if self.calls == 2:
+                raise StudentGone("timed-out")
+            return super().__call__(*args, **kwargs)
+
+    def errors(revive):
+        student = answering(_question(), _means)
+        judgement = judge(_question(), SALT, EndsAtTheSecondCall(student._rpc, student.name), revive)
+        return [outcome.error for outcome in judgement.seen.outcomes]
+
+    assert errors(lambda: answering(_question(), _means)) == ["", "gone: timed-out", ""]
+    assert errors(lambda: None) == ["", "gone: timed-out", "gone: timed-out"]
+
+
+def test_the_smallest_call_that_fails_is_shown_and_its_values_have_a_symptom():
+    judgement = judge_function(_question(), SALT, lambda x, scale=1: 3 * _means(x, scale))
+    ask, outcome = (side[judgement.shown] for side in (judgement.seen.asks, judgement.seen.outcomes))
+    assert ask.case.args[0].shape == (2, 2)
+    assert "three times what it should be" in symptom_of(outcome.value, ask.right.value).sentence
+
+
+def test_a_slip_with_parameters_is_several_misconceptions():
+    question = _question()
+
+    @question.misconception("minus one", costs=1, added=-1)
+    @question.misconception("plus one", costs=1, added=1, hint="Yours is one too many.")
+    def off(x, scale=1, *, added):
+        """Yours is one too few."""
+        return _means(x, scale) + added
+
+    named = judge_function(question, SALT, lambda x, scale=1: _means(x, scale) + 1).misconception
+    assert (named.title, named.hint) == ("plus one", "Yours is one too many.")
+
+
+# ----------------------------------------------------------------------------------------------- scenarios and uses
+
+
+def _with_scenario():
+    question = _question()
+
+    @question.scenario("Means lie between the smallest and the largest.", weight=4)
+    def between(student, rng):
+        x = rng.normal(size=(200, 3))
+        share = np.asarray(student(x))
+        yield Observed("share above zero", np.mean(share > 0), atol=0.01)
+        yield Observed("out of bounds", int(((share < x.min(axis=1)) | (share > x.max(axis=1))).sum()))
+
+    return question
+
+
+def test_a_scenario_sees_what_no_family_asks_and_names_slips_by_it():
+    question = _with_scenario()
+
+    @question.misconception("large ones of many", costs=1.5)
+    def of_many(x, scale=1):
+        """Of many rows yours is the largest number of each. Take the mean."""
+        return _means(x, scale) if len(x) < 100 else x.max(axis=1)
+
+    judgement = judge_function(
+        question, SALT, lambda x, scale=1: _means(x, scale) if len(x) < 9 else x.max(axis=1)
+    )
+    assert judgement.seen.failed == {"between"}
+    assert judgement.misconception.title == "large ones of many"
+    assert judge_function(question, SALT, _means).right
+
+
+def test_a_scenario_that_stumbles_over_a_value_does_not_hold():
+    judgement = judge_function(
+        _with_scenario(), SALT, lambda x, scale=1: "text" if len(x) > 9 else _means(x, scale)
+    )
+    assert judgement.seen.failed == {"between"}
+
+
+WRONG_ATTENTION = "def scaled_dot_product_attention(q, k, v, mask=None): return q * 0, k"
+BUILDS_ON_IT = """
+import numpy as np
+
+def additive_attention(q, k, v, W_q, W_k, w, mask=None):
+    scores = np.tanh((q @ W_q)[..., :, None, :] + (k @ W_k)[..., None, :, :]) @ w
+    size = k.shape[-2]
+    keys = np.broadcast_to(np.eye(size), (*k.shape[:-2], size, size))
+    return scaled_dot_product_attention(scores * np.sqrt(size), keys, v, mask{given})
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "title"),
+    [("", None), (" if mask is None else None", "the mask is ignored in additive attention")],
+)
+def test_a_wrong_answer_is_judged_again_with_the_masters_earlier_answers(given, title):
+    namespace = dict(solution("07_self_attention"))
+    exec(WRONG_ATTENTION + BUILDS_ON_IT.format(given=given), namespace)
+    question = questions_of("07_self_attention")["additive_attention"]
+    judgement = judge(question, SALT, Student.local_namespace(namespace, question.name))
+    assert judgement.right is (title is None)
+    assert (judgement.misconception.title if judgement.misconception else None) == title
+
+
+TAKES_SCORES = """
+import numpy as np
+
+def scaled_dot_product_attention(q, k, v, mask=None, scores=None):
+    weights = softmax(scores, axis=-2)
+    return weights @ v, weights
+
+def additive_attention(q, k, v, W_q, W_k, w, mask=None):
+    scores = np.tanh((q @ W_q)[..., :, None, :] + (k @ W_k)[..., None, :, :]) @ w
+    return scaled_dot_product_attention(None, None, v, mask, scores)
+"""
+
+
+def test_an_earlier_answer_with_a_parameter_more_may_be_replaced_by_one_that_has_it():
+    namespace = dict(solution("07_self_attention"))
+    exec(TAKES_SCORES, namespace)
+    question = questions_of("07_self_attention")["additive_attention"]
+    assert judge(question, SALT, Student.local_namespace(namespace, question.name)).right
+
+
+# ----------------------------------------------------------------------------------------------- the audit, the card
+
+
+def test_the_audit_of_a_sound_question_finds_nothing():
+    assert audit(_question(), 2.0, _means, SALT) == []
+
+
+def _nothing_drawn(question):
+    @question.family("The text alone.")
+    def text_alone(rng):
+        yield np.ones((1, 2))
+
+
+def _another_text(question):
+    @question.family("The text's numbers.")
+    def texts(rng):
+        yield Case(np.array([[1.0, 2.0, 4.0]]), gives=[2.3])
+        yield Case(np.array([[1.0, 2.0, 4.0]]), gives=[2.34])
+        yield rng.normal(size=(2, 2))
+
+
+def _twins(question):
+    @question.misconception("added up", costs=1.5, because="as above")
+    def added_up(x, scale=1):
+        """Yours is added up."""
+        return x.sum(axis=1) * scale
+
+
+def _no_slip(question):
+    @question.misconception("right after all", costs=1)
+    def right_after_all(x, scale=1):
+        """Yours is right."""
+        return x.mean(axis=1) * scale
+
+
+def _too_dear(question):
+    question.misconceptions[1:] = []
+
+    @question.misconception("no scale", costs=1.5)
+    def no_scale(x, scale=1):
+        """Yours has no scale."""
+        return x.mean(axis=1)
+
+
+def _on_these_inputs_only(question):
+    @question.misconception("wrong for a scale below", costs=0.5)
+    def below(x, scale=1):
+        """Yours is wrong below."""
+        return x.mean(axis=1) * (scale if scale == 1 or scale > card_scale else 1 - scale)
+
+    card_scale = asks_of(question, PUBLIC)[2].case.kwargs["scale"] - 1e-6
+
+
+@pytest.mark.parametrize(
+    ("change", "faults"),
+    [
+        (_nothing_drawn, ["text_alone draws nothing"]),
+        (_another_text, ["the text says [2.34]"]),
+        (_twins, ["“sums” is recognised as ['sums', 'added up']", "“added up” is recognised"]),
+        (_no_slip, ["“right after all” keeps all points", "“right after all” has a green card"]),
+        (_too_dear, ["“no scale” costs 1.5, and its families are worth 0.50"]),
+        (_on_these_inputs_only, ["“wrong for a scale below” has a green card"]),
+    ],
+)
+def test_the_audit_names_what_is_wrong_with_a_question(change, faults):
+    question = _question()
+    change(question)
+    found = audit(question, 2.0, _means, "17")
+    assert all(any(fault in sentence for sentence in found) for fault in faults), found
+
+
+def test_the_audit_names_a_right_answer_that_fails():
+    assert any(
+        "sums" in fault for fault in audit(_question(), 2.0, _question().misconceptions[0].function, SALT)
+    )
+
+
+def test_the_audit_names_what_a_memoriser_earns():
+    question = Question(means, name="row_means")
+
+    @question.family("A few.")
+    def a_few(rng):
+        yield np.full((1, 2), float(rng.integers(2)))
+
+    faults = [fault for salt in "abcdefgh" for fault in audit(question, 2.0, _means, salt)]
+    assert "by_heart earns 100%" in faults
+
+
+def test_the_cards_data_are_values_only_and_come_back_from_json():
+    data = json.loads(json.dumps(card.card_data(_question()), allow_nan=False))
+    (x,), _ = card.decode(data["parts"][0]["cases"][1]["asked"])
+    right = card.decode(data["parts"][0]["cases"][1]["right"]["value"])
+    slip = card.decode(data["parts"][0]["cases"][1]["slips"]["0"]["value"])
+    assert (
+        compare.value_difference(right, x.mean(axis=1)) == compare.value_difference(slip, x.sum(axis=1)) == ""
+    )
+    assert data["misconceptions"][0] == {
+        "title": "sums",
+        "hint": "Your rows are summed. A mean divides by how many numbers there are.",
+        "costs": 1.5,
+    }
+    assert list(data["parts"][0]["cases"][1]["slips"]) == ["0"]  # the other is right here
+    assert list(data["parts"][1]["cases"][0]["slips"]) == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.zeros((2, 0)),
+        np.where(np.tri(4), 0, -math.inf),
+        np.arange(30) % 7,
+        np.array([1 + 2j, 1 + 2j, 3]),
+        np.tri(4, dtype=bool),
+        {("a", 1): {2.5}},
+        b"\xff",
+        [1 + 2j, None, "é"],
+        np.array([math.inf]),
+    ],
+)
+def test_what_a_card_encodes_comes_back(value):
+    back = card.decode(json.loads(json.dumps(card.encode(value), allow_nan=False)))
+    assert type(back) is type(value) and compare.value_difference(back, value) == ""
+    assert np.shape(back) == np.shape(value)
+
+
+def test_a_judgement_of_nothing_right_is_not_right():
+    judgement = judge_function(_question(), SALT, lambda x, scale=1: None)
+    assert not Judgement(judgement.seen).right and judgement.seen.failed == {"rows", "scales"}
