@@ -65,6 +65,15 @@ test: lint
 	$(BIN)/python tests/install_hub_proxy.py
 	$(TESTS)
 
+# What a change can hardly break unseen by `make test`: five salts, every screen, every attack at every level, fuzzers, mutants of
+# the masters, and one-line changes of the harness. Before a release; some hours.
+proof: test mutants
+	$(TESTS) -m proof
+	$(BIN)/python -m tests.attacks.fuzz --minutes 5
+	$(BIN)/python -m tests.mutate_harness draw build/mutants.json
+	$(BIN)/python -m tests.mutate_harness reach build/mutants.json
+	$(BIN)/python -m tests.mutate_harness run build/mutants.json
+
 # Do the hidden tests notice small changes of the masters' solutions? LABS="07 09" measures these only. Writes docs/mutants.md.
 mutants: setup
 	$(BIN)/python -m docs.make_mutants $(LABS)
