@@ -57,7 +57,7 @@ class Files:
 
 def digest_of_marks(marks: TeacherMarks) -> str:
     """What people entered, as one digest."""
-    return _digest(json.dumps(asdict(marks), sort_keys=True))
+    return _digest(json.dumps(asdict(marks), sort_keys=True, default=str))
 
 
 def _digest(*parts: str) -> str:

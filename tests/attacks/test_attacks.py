@@ -27,6 +27,8 @@ pytestmark = [
 CASES = all_cases()
 #: What reading does not find: it is seen when the answer is called.
 FOUND_WHEN_CALLED = (
+    "cheat_by_a_check_of_the_kit_found_at_run_time",
+    "cheat_by_a_helper_spoilt_below",
     "cheat_in_a_module_written_to_disk",
     "cheat_name_made_at_run_time",
     "cheat_name_searched_for",
