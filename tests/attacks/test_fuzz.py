@@ -51,9 +51,8 @@ def _repaired_or_refused(raw: bytes, template: Template) -> None:
     names = [cell.grade_id for cell in repaired.cells]
     for question, test in template.test_of.items():
         assert names.count(test) == 1
-        assert question not in names or max(i for i, n in enumerate(names) if n == question) < names.index(
-            test
-        )
+        counting = [place for place, cell in enumerate(repaired.cells) if question in cell.answers]
+        assert max(counting, default=-1) < names.index(test)
 
 
 @_bounded
