@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import subprocess
 import tempfile
 from datetime import UTC, datetime
@@ -62,6 +61,12 @@ def commit_time(repository: Path, path: str) -> datetime | None:
 
 def _bounded(command: list[str], environment: dict[str, str]) -> str:
     """What a command writes, in a process that cannot grow beyond the limits."""
+    try:
+        import resource
+    except ImportError:
+        raise OverLimits(
+            "this system has no limits for git: collect on Linux or macOS for commit times"
+        ) from None
 
     def limit() -> None:
         for what, most in (
