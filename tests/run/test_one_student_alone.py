@@ -89,10 +89,10 @@ def test_a_folder_that_raises_costs_its_student_alone(tmp_path, monkeypatch):
     _class(tmp_path, "ada", "eve")
     whole = submissions._find
 
-    def trap(folder: Path, student: str, lab: str):
+    def trap(folder: Path, student: str, *rest: object):
         if student == "eve":
             raise PermissionError(13, "Permission denied")
-        return whole(folder, student, lab)
+        return whole(folder, student, *rest)
 
     monkeypatch.setattr(submissions, "_find", trap)
     ada, eve = submissions.collect(tmp_path, LAB)
