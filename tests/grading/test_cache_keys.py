@@ -42,6 +42,7 @@ WHO = {
     "autograder/hidden_tests": ITS_LAB,
     "autograder/hidden_tests/__init__.py": NOBODY,
     "autograder/hidden_tests/conftest.py": NOBODY,  # pytest's, for their authors
+    "autograder/questions": NOBODY,  # until a lab is graded by its questions' files
     "autograder/misconceptions": ITS_LAB,
     "autograder/misconceptions/__init__.py": NOBODY,
     **{f"autograder/misconceptions/m{lab}/__init__.py": NOBODY for lab in LABS},  # a docstring
