@@ -20,7 +20,7 @@ help:
 
 $(STAMP): pyproject.toml requirements.lock
 	@test -n "$(VERSION)" || { echo "$(PYTHON) is no Python 3.11 to 3.13: install one, then make PYTHON=/path/to/python3.11"; exit 2; }
-	@echo "Installing into .venv with Python $(VERSION): about 800 MB are fetched once; this takes one to five minutes."
+	@echo "Installing into .venv with Python $(VERSION). This takes one to five minutes."
 	@test "$$($(BIN)/python -c '$(VERSION_OF)' 2>/dev/null)" = "$(VERSION)" || { rm -rf $(VENV) && $(PYTHON) -m venv $(VENV); } \
 	  || { rm -rf $(VENV); echo "$(PYTHON) cannot make .venv: install its venv package (Debian: apt-get install python3-venv)."; exit 2; }
 	@sh autograder/exports/gradescope_bundle/install_torch.sh requirements.lock $(BIN)/python $(BIN)/python -m pip
