@@ -1,7 +1,8 @@
 """Whether a value is right, and whether two answers behave the same: one rule for all questions.
 
 Right is what has the reference's structure (several results, keys, order, length), shape and kind of number, and its values
-within what honest single precision keeps. A list, a tuple, an array and a tensor of the same numbers are equal.
+within what honest single precision keeps. A list, a tuple, an array and a tensor of the same numbers are equal;
+where numbers are right, True is 1.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ def _numbers_differ(a: Array, e: Array, rtol: float | None, atol: float | None) 
     kinds = a.dtype.kind, e.dtype.kind
     if (
         kinds[0] not in "biufc"
-        or (kinds[0] == "b") != (kinds[1] == "b")
+        or (kinds[1] == "b" and kinds[0] != "b")
         or ("c" in kinds and kinds[1] != "c")
     ):
         return "kind"
