@@ -139,11 +139,7 @@ def _numbers_differ(a: Array, e: Array, rtol: float | None, atol: float | None) 
     if a.size == 0:
         return ""
     kinds = a.dtype.kind, e.dtype.kind
-    if (
-        kinds[0] not in "biufc"
-        or (kinds[1] == "b" and kinds[0] != "b")
-        or ("c" in kinds and kinds[1] != "c")
-    ):
+    if kinds[0] not in "biufc" or (kinds[1] == "b" and kinds[0] != "b") or ("c" in kinds and kinds[1] != "c"):
         return "kind"
     if kinds[1] in "biu" and rtol is None and atol is None:
         close = _are_close(a, e, 1e-9, 0.0) if kinds[0] == "f" else bool(np.array_equal(a, e))
