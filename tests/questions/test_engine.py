@@ -86,6 +86,7 @@ def test_the_examples_of_the_docstrings_hold(module):
         ([math.nan, math.inf], np.array([math.nan, math.inf])),
         (np.zeros(3), np.array([1e-17, 0, -1e-17])),
         (np.array([True, False]), np.array([1, 0])),
+        ([], np.zeros((0, 3))),
     ],
 )
 def test_equal_values_in_another_form_are_right(value, right):

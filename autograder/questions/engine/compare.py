@@ -83,6 +83,8 @@ def value_difference(value: Any, right: Any, rtol: float | None = None, atol: fl
     if isinstance(right, (set, frozenset)):
         return "" if isinstance(value, (set, frozenset)) and value == right else "values"
     expected = as_numbers(right)
+    if isinstance(value, (list, tuple)) and not value and expected is not None and expected.shape[:1] == (0,):
+        return ""  # a list without items has no further axes
     several = isinstance(right, tuple) and len(right) > 1
     if expected is not None and expected.dtype.kind in "biufc" and not (several and expected.ndim > 1):
         actual = as_numbers(value)
