@@ -397,6 +397,25 @@ def test_an_earlier_answer_with_a_parameter_more_may_be_replaced_by_one_that_has
     assert judge(question, SALT, Student.local_namespace(namespace, question.name)).right
 
 
+def _counting():
+    calls = []
+
+    def counts_on(x, scale=1):
+        """Your means grow with each call: you keep a number outside of the function."""
+        calls.append(x)
+        return _means(x, scale) + len(calls)
+
+    return counts_on
+
+
+def test_a_slip_that_keeps_something_is_known_by_its_first_run():
+    question = _question()
+    question.uses, question.lab = ("kernel_smooth",), "07_self_attention"
+    question.misconception("calls are counted", costs=1)(_counting())
+    judgement = judge_function(question, SALT, _counting())
+    assert judgement.misconception is not None and judgement.misconception.title == "calls are counted"
+
+
 # ----------------------------------------------------------------------------------------------- the audit, the card
 
 
