@@ -102,9 +102,9 @@ def values_of_the_bits(p, bits):
     return np.asarray(p)[..., None] & 2 ** np.arange(bits)[::-1]
 
 
-@question.misconception("numbers kept in eight bits", costs=1.5, dtype=np.uint8)
-@question.misconception("numbers kept in sixteen bits", costs=1, dtype=np.int16)
-@question.misconception("numbers kept in 32 bits", costs=0.5, dtype=np.int32)
+@question.misconception("numbers kept in eight bits", costs=1.5, dtype="uint8")
+@question.misconception("numbers kept in sixteen bits", costs=1, dtype="int16")
+@question.misconception("numbers kept in 32 bits", costs=0.5, dtype="int32")
 def numbers_of_few_bits(p, bits, *, dtype):
     """Small numbers have the right code, large ones begin again from below: you keep p in an array of eight, sixteen or 32 bits (uint8, int16,
     int32), which holds no larger number. int64 does."""

@@ -101,39 +101,39 @@ def sines_first(T, D, base=10000.0):
 @question.misconception(
     "every column its own frequency",
     costs=3,
-    exponents=lambda column, D: column / D,
+    column=1,
     hint="""Your cosine columns are slower than the sines beside them. Both columns of a clock share the exponent 2i/D: otherwise they are not
     the two coordinates of one hand, and no matrix can move them on.""",
 )
 @question.misconception(
     "the number of the column for that of the pair",
     costs=3,
-    exponents=lambda column, D: 2 * column / D,
+    column=2,
     hint="""You put the number of the column for i in 2i/D, so the two columns of a clock turn at different speeds. i is the number of the pair,
     the same for its sine and its cosine.""",
 )
 @question.misconception(
     "half the exponent",
     costs=2.5,
-    exponents=lambda column, D: column // 2 / D,
+    pair=1,
     hint="Your clocks slow down too little from one pair to the next: the exponent is 2i/D, where i is the number of the pair. You use i/D.",
 )
 @question.misconception(
     "the exponent doubled",
     costs=3,
-    exponents=lambda column, D: 4 * (column // 2) / D,
+    pair=4,
     hint="""You put the number of the column where the number of the pair belongs: the exponent is 2i/D with i = 0, 1, 2, … for the pairs, so
     column 2 has the exponent 2/D, not 4/D.""",
 )
-@question.misconception(
-    "the slowest clock at exactly the base",
-    costs=3,
-    exponents=lambda column, D: column // 2 / max((D + 1) // 2 - 1, 1),
-    hint="""You spread the clocks so that the slowest has exactly the speed 1/base, dividing by D/2 − 1. The paper's exponent is 2i/D, and the
-    slowest clock is a little faster than that.""",
-)
-def other_exponents(T, D, base=10000.0, *, exponents):
-    return waves(T, exponents(np.arange(D), D), base)
+def other_exponents(T, D, base=10000.0, *, column=0, pair=0):
+    return waves(T, (column * np.arange(D) + pair * (np.arange(D) // 2)) / D, base)
+
+
+@question.misconception("the slowest clock at exactly the base", costs=3)
+def last_clock_at_base(T, D, base=10000.0):
+    """You spread the clocks so that the slowest has exactly the speed 1/base, dividing by D/2 − 1. The paper's exponent is 2i/D, and the
+    slowest clock is a little faster than that."""
+    return waves(T, np.arange(D) // 2 / max((D + 1) // 2 - 1, 1), base)
 
 
 @question.misconception("sine and cosine swapped", costs=3, because="all clocks are right")
