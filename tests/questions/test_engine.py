@@ -85,6 +85,8 @@ def test_the_examples_of_the_docstrings_hold(module):
         ({"a": 1}, {"a": np.int64(1)}),
         ([math.nan, math.inf], np.array([math.nan, math.inf])),
         (np.zeros(3), np.array([1e-17, 0, -1e-17])),
+        (np.array([True, False]), np.array([1, 0])),
+        ([], np.zeros((0, 3))),
     ],
 )
 def test_equal_values_in_another_form_are_right(value, right):
@@ -393,6 +395,25 @@ def test_an_earlier_answer_with_a_parameter_more_may_be_replaced_by_one_that_has
     exec(TAKES_SCORES, namespace)
     question = questions_of("07_self_attention")["additive_attention"]
     assert judge(question, SALT, Student.local_namespace(namespace, question.name)).right
+
+
+def _counting():
+    calls = []
+
+    def counts_on(x, scale=1):
+        """Your means grow with each call: you keep a number outside of the function."""
+        calls.append(x)
+        return _means(x, scale) + len(calls)
+
+    return counts_on
+
+
+def test_a_slip_that_keeps_something_is_known_by_its_first_run():
+    question = _question()
+    question.uses, question.lab = ("kernel_smooth",), "07_self_attention"
+    question.misconception("calls are counted", costs=1)(_counting())
+    judgement = judge_function(question, SALT, _counting())
+    assert judgement.misconception is not None and judgement.misconception.title == "calls are counted"
 
 
 # ----------------------------------------------------------------------------------------------- the audit, the card

@@ -89,12 +89,16 @@ def judge(
 
         judge(question, salt, Student.local(function, question.name)).misconception
     """
-    seen = observe(question, salt, student, revive)
+    first = observe(question, salt, student, revive)
+    seen = first
     if not seen.right and question.uses and not any(o.error.startswith("gone") for o in seen.outcomes):
         seen = _with_right_earlier_answers(question, salt, student, revive, seen)
     if seen.right:
         return Judgement(seen)
-    return Judgement(seen, recognised(question, salt, seen), _smallest_failing(seen))
+    named = recognised(question, salt, seen)
+    if named is None and seen is not first and (named := recognised(question, salt, first)):
+        seen = first  # what an answer keeps from call to call may show in the first run only
+    return Judgement(seen, named, _smallest_failing(seen))
 
 
 def observe(
