@@ -204,6 +204,22 @@ def test_whoever_does_something_else_in_one_call_is_not_recognised():
     assert judge_function(_question(), SALT, almost_summed).misconception is None
 
 
+def test_one_result_of_several_may_come_in_an_array():
+    question = Question(lambda x: (x.sum(), x.max()), name="sum_and_largest")
+
+    @question.family("The sum.", only=0)
+    def total(rng):
+        yield (rng.normal(size=3),)
+
+    @question.family("The largest.", only=1)
+    def largest(rng):
+        yield (rng.normal(size=3),)
+
+    assert judge_function(question, SALT, lambda x: np.array([x.sum(), x.max()])).right
+    half = judge_function(question, SALT, lambda x: np.array([x.sum(), x.min()]))
+    assert points_earned(question, SALT, 1.0, half) == 0.5
+
+
 def test_an_answer_that_only_raises_errors_has_no_name():
     question = _question()
 
