@@ -30,7 +30,16 @@ QUESTIONS = [
     if points
 ]
 #: Wrong answers of before that have another name now, or none: by lab and name, the title and why.
-RENAMED: dict[tuple[str, str], tuple[str | None, str]] = {}
+RENAMED: dict[tuple[str, str], tuple[str | None, str]] = {
+    ("05_word2vec", name): (title, "two slips had one title")
+    for name, title in {
+        "drops_equal_words_and_keeps_the_riddle": "every word equal to the target is dropped, and its riddle kept",
+        "slice_from_behind": "the beginning loses hints on the left",
+        "one_too_few_and_empty_contexts": "one word too few on the right, and riddles without a hint",
+        "noise_after_the_fifth_left_out": "the noise after the fifth word is left out",
+        "left_out_of_the_k_best": "too few are left of the k best",
+    }.items()
+}
 each_question = pytest.mark.parametrize(("lab", "name", "points"), QUESTIONS)
 
 
