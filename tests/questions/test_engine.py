@@ -82,6 +82,7 @@ def test_the_examples_of_the_docstrings_hold(module):
         ([np.ones(2), [0.5]], (np.ones(2), np.array([0.5]))),
         (np.array([3.0, 4.0]), [3, 4]),
         (("a", ["b"]), ["a", ("b",)]),
+        ([(np.array(["a", "b"]), 1)], [(["a", "b"], 1)]),
         ({"a": 1}, {"a": np.int64(1)}),
         ([math.nan, math.inf], np.array([math.nan, math.inf])),
         (np.zeros(3), np.array([1e-17, 0, -1e-17])),
@@ -204,6 +205,22 @@ def test_whoever_does_something_else_in_one_call_is_not_recognised():
         return x.sum(axis=1) * (scale if scale == 1 else scale + 0.1)
 
     assert judge_function(_question(), SALT, almost_summed).misconception is None
+
+
+def test_one_result_of_several_may_come_in_an_array():
+    question = Question(lambda x: (x.sum(), x.max()), name="sum_and_largest")
+
+    @question.family("The sum.", only=0)
+    def total(rng):
+        yield (rng.normal(size=3),)
+
+    @question.family("The largest.", only=1)
+    def largest(rng):
+        yield (rng.normal(size=3),)
+
+    assert judge_function(question, SALT, lambda x: np.array([x.sum(), x.max()])).right
+    half = judge_function(question, SALT, lambda x: np.array([x.sum(), x.min()]))
+    assert points_earned(question, SALT, 1.0, half) == 0.5
 
 
 def test_an_answer_that_only_raises_errors_has_no_name():
@@ -485,6 +502,20 @@ def test_the_audit_names_what_is_wrong_with_a_question(change, faults):
     change(question)
     found = audit(question, 2.0, _means, "17")
     assert all(any(fault in sentence for sentence in found) for fault in faults), found
+
+
+def test_the_texts_pairs_and_lists_of_several_lengths_are_compared_to_the_digits_that_are_written():
+    question = Question(lambda n: [("a", n / 3), ([n] * n, 2)], name="pairs")
+
+    @question.family("A few.")
+    def a_few(rng):
+        yield Case(2, gives=[("a", 0.67), ([2, 2], 2)])
+        yield Case(2, gives=[("a", 0.66), ([2, 2], 2)])
+        yield Case(2, gives=[("a", 0.67), ([2, 3], 2)])
+        yield int(rng.integers(3, 99))
+
+    faults = audit(question, 2.0, question.reference, SALT)
+    assert len(faults) == 2 and "0.66" in faults[0] and "[2, 3]" in faults[1]
 
 
 def test_the_audit_names_a_right_answer_that_fails():

@@ -37,16 +37,7 @@ def questions(labs):
 
 
 #: Wrong answers of before that have another name now, or none: by lab and name, the title and why.
-RENAMED: dict[tuple[str, str], tuple[str | None, str]] = {
-    ("06_positions", "own_frequency_doubled"): (
-        "the number of the column for that of the pair",
-        "two slips had one title",
-    ),
-    ("06_positions", "remainder_of_a_turn_for_all_clocks"): (
-        "the remainder of c by 2π",
-        "two slips had one title",
-    ),
-}
+RENAMED: dict[tuple[str, str], tuple[str | None, str]] = {}
 each_question = pytest.mark.parametrize(("lab", "name", "points"), questions(LABS))
 each_of_before = pytest.mark.parametrize(("lab", "name", "points"), questions(WITH_CATALOGUE))
 

@@ -73,7 +73,8 @@ def value_difference(value: Any, right: Any, rtol: float | None = None, atol: fl
     'kind'
     """
     if right is None or isinstance(right, (str, bytes)):
-        return "" if type(value) is type(right) and value == right else "nothing" if value is None else "kind"
+        right_kind = isinstance(value, type(right))  # NumPy has strings of its own
+        return "" if right_kind and value == right else "nothing" if value is None else "kind"
     if value is None:
         return "nothing"
     if extent(value)[0] > MAX_ITEMS:

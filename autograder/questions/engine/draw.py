@@ -50,6 +50,8 @@ class Ask:
         if only is None or outcome.error or self.right.error:
             return difference(outcome, self.right, *self.tolerances)
         value, right = outcome.value, self.right.value
+        if isinstance(value, np.ndarray) and value.ndim:
+            value = list(value)
         if not isinstance(value, (list, tuple)) or len(value) != len(right):
             return "results"
         return value_difference(value[only], right[only], *self.tolerances)
