@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Callable, Sequence
+import importlib
+import inspect
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import Any
@@ -92,6 +94,10 @@ def judge(
     seen = observe(question, salt, student, revive)
     if not seen.right and question.uses and not any(o.error.startswith("gone") for o in seen.outcomes):
         seen = _with_right_earlier_answers(question, salt, student, revive, seen)
+    return _judgement(question, salt, seen)
+
+
+def _judgement(question: Question, salt: str, seen: Observations) -> Judgement:
     if seen.right:
         return Judgement(seen)
     return Judgement(seen, recognised(question, salt, seen), _smallest_failing(seen))
@@ -163,7 +169,7 @@ def _with_right_earlier_answers(
 
 @cache
 def _masters(lab: str) -> str:
-    """The imports, definitions and plain constants of the master's own cells, as one source."""
+    """The imports, definitions and plain constants of the master's own cells, as one source, with what earlier labs provide."""
     kept: list[ast.stmt] = []
     for cell in read_master(lab).cells:
         data = cell.metadata.get("nbgrader", {})
@@ -172,13 +178,23 @@ def _masters(lab: str) -> str:
             and (data.get("locked") or data.get("solution"))
             and not data.get("grade")
         ):
-            kept += filter(_stands_alone, ast.parse(cell.source).body)
+            kept += _standing_alone(cell.source)
     return ast.unparse(ast.Module(kept, []))
+
+
+def _standing_alone(source: str) -> Iterator[ast.stmt]:
+    """The statements that need nothing of the kit; in place of an import from an earlier lab what that lab provides."""
+    for statement in ast.parse(source).body:
+        module = str(statement.module) if isinstance(statement, ast.ImportFrom) else ""
+        if module.startswith("coursekit.provided."):
+            yield from _standing_alone(inspect.getsource(importlib.import_module(module)))
+        elif _stands_alone(statement):
+            yield statement
 
 
 def _stands_alone(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.ImportFrom):
-        return not str(statement.module).startswith("coursekit")
+        return not str(statement.module).startswith(("coursekit", "__future__"))
     if isinstance(statement, ast.Assign):
         with contextlib.suppress(ValueError):
             ast.literal_eval(statement.value)
@@ -254,4 +270,4 @@ def _size(ask: Ask) -> int:
 
 def judge_function(question: Question, salt: str, function: Any) -> Judgement:
     """The judgement of a function in this process, every earlier question answered as the master does."""
-    return judge(question, salt, answering(question, function))
+    return _judgement(question, salt, observe(question, salt, answering(question, function)))
