@@ -180,4 +180,5 @@ def _troubles(judged: _Judged) -> list[PublicTrouble]:
 def _in_the_answer(error: BaseException) -> bool:
     """Whether the error came up in an answer, or in what it called, and not in the check's own code."""
     frames = traceback.extract_tb(error.__traceback__)
-    return any("/misconceptions/" in frame.filename or "/solutions/" in frame.filename for frame in frames)
+    folders = ("/misconceptions/", "/questions/m", "/solutions/")
+    return any(folder in frame.filename for frame in frames for folder in folders)

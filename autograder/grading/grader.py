@@ -36,6 +36,7 @@ from autograder.grading.kit_tools import KIT_PARTS, may_use_kit, no_tools
 from autograder.grading.later_cells import last_change
 from autograder.grading.repair import Template, kept_name, repair
 from autograder.grading.repaired import Repaired
+from autograder.grading.rubric import points_earned
 from autograder.grading.submissions import Notebook, Submission
 from autograder.grading.symptoms import KEPT, Symptom, find_symptom
 from autograder.grading.task import Task
@@ -47,7 +48,7 @@ from autograder.sandbox.host.session import Session
 from autograder.sandbox.host.student import Student
 from autograder.testing.catalogue import Answer
 from autograder.testing.evidence import traces_match
-from autograder.testing.run import HiddenTest, TestRun, earned, master_runs, run_test, tests_of
+from autograder.testing.run import HiddenTest, TestRun, master_runs, run_test, tests_of
 from autograder.testing.safe_errors import safe_error
 
 _TOO_LONG_TO_READ = "The code takes too long to be searched for functions that a question forbids: somebody has to look at it."
@@ -301,10 +302,10 @@ class Grader:
             notes.append(
                 f"“{name}” uses {missing}, which only a cell makes that does not run when work is graded: make it in a cell of your own."
             )
-        score = earned(points, [(run.test.weight, run.result.passed) for run in runs])
+        diagnosis = _diagnosis(clock, self.lab, name, runs)
+        score = points_earned(self.lab, name, points, runs, diagnosis)
         if forbidden and settings().forbidden == "zero":
             score = 0.0
-        diagnosis = _diagnosis(clock, self.lab, name, runs)
         symptom = None
         if diagnosis is None:
             kept = not tested.end and _answers_differ(session, clock, function, tested)

@@ -27,6 +27,7 @@ from functools import cache
 from typing import Any
 
 _ANSWERS = "autograder.misconceptions."
+_QUESTIONS = "autograder.questions."
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,20 @@ class Answer:
     public: bool = True
     #: Why it is fair that it keeps more than half of the points.
     keeps: str = ""
+    #: What it costs whoever is recognised, in points; None where the tests that it fails say so.
+    costs: float | None = None
+
+
+def has_question_files(lab: str) -> bool:
+    """Whether a lab (full name) is described by ``questions/mNN_topic``, and not by hidden tests and misconceptions."""
+    return importlib.util.find_spec(f"autograder.hidden_tests.test_{lab}") is None and (
+        importlib.util.find_spec(f"{_QUESTIONS}m{lab}") is not None
+    )
+
+
+def questions_engine() -> Any:
+    """The module that makes tests and answers of question files. It stands above this one, which serves its callers."""
+    return importlib.import_module(f"{_QUESTIONS}engine.as_tests")
 
 
 def misconception(question: str, title: str = "", *, keeps: str = "") -> Callable[[Any], Any]:
@@ -74,6 +89,9 @@ def alternative(question: str, *, public: bool = True) -> Callable[[Any], Any]:
 @cache
 def answers_of(lab: str) -> dict[str, dict[str, tuple[Answer, ...]]]:
     """``{"misconception" | "alternative": {question: answers}}`` of a lab (full name), in file order."""
+    if has_question_files(lab):
+        found: dict[str, dict[str, tuple[Answer, ...]]] = questions_engine().answers(lab)
+        return found
     answers: dict[str, dict[str, list[Answer]]] = {"misconception": {}, "alternative": {}}
     package = importlib.import_module(f"{_ANSWERS}m{lab}")
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
@@ -94,7 +112,13 @@ def loaded_anew(answers: Sequence[Answer]) -> tuple[Answer, ...]:
         assert spec is not None and spec.loader is not None
         copies[name] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(copies[name])
-    return tuple(replace(a, function=getattr(copies[a.function.__module__], a.name)) for a in answers)
+    return tuple(replace(a, function=_in_module(copies[a.function.__module__], a)) for a in answers)
+
+
+def _in_module(module: Any, answer: Answer) -> Any:
+    if (question := getattr(module, "question", None)) is not None and answer.hint:
+        return next(one.function for one in question.misconceptions if one.name == answer.name)
+    return getattr(module, answer.name)
 
 
 def source_of(answer: Answer) -> str | None:
@@ -106,7 +130,7 @@ def source_of(answer: Answer) -> str | None:
         node = _definitions(module).get(name)
         if node is None or (module, node.lineno) in definitions:
             continue
-        if isinstance(node, ast.ImportFrom) and str(node.module).startswith(_ANSWERS):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith((_ANSWERS, f"{_QUESTIONS}m")):
             pending += [(str(node.module), name)]
             continue
         definition = _as_answer(node, answer)
@@ -144,6 +168,12 @@ def _as_answer(node: ast.stmt, answer: Answer) -> ast.stmt:
         return node
     copied = copy.deepcopy(node)
     copied.name, copied.decorator_list = answer.question, []
+    defaults = getattr(answer.function, "__kwdefaults__", None) or {}
+    if isinstance(copied, ast.FunctionDef):
+        arguments = copied.args
+        for place, argument in enumerate(arguments.kwonlyargs):
+            if arguments.kw_defaults[place] is None and argument.arg in defaults:
+                arguments.kw_defaults[place] = ast.Constant(defaults[argument.arg])
     copied.body = (copied.body[1:] if ast.get_docstring(node) else copied.body) or [ast.Pass()]
     for part in ast.walk(copied):
         if isinstance(part, ast.Name) and part.id == answer.function.__name__:  # it calls itself

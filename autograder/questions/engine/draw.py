@@ -88,15 +88,19 @@ def answering(question: Question, function: Any) -> Student:
     return Student.local_namespace(earlier | {question.name: function}, question.name)
 
 
+def made_of(part: Family | Scenario, case: Case | None, seed: int, student: Student) -> Outcome:
+    """What a call returns, or a scenario observes. An error of the student's code is raised."""
+    with contextlib.redirect_stderr(io.StringIO()), np.errstate(all="ignore"):
+        if isinstance(part, Scenario):
+            return Outcome(tuple(part.play(student, np.random.default_rng(seed))))
+        assert case is not None
+        return Outcome(student(*case.args, **case.kwargs), changed=student.mutated)
+
+
 def outcome_of(part: Family | Scenario, case: Case | None, seed: int, student: Student) -> Outcome:
-    """What a call or a scenario comes to. ``StudentGone``, and an error of the harness itself, are raised."""
-    student.start_trace()
+    """What a call or a scenario comes to, an error too. ``StudentGone``, and an error of the harness itself, are raised."""
     try:
-        with contextlib.redirect_stderr(io.StringIO()), np.errstate(all="ignore"):
-            if isinstance(part, Scenario):
-                return Outcome(tuple(part.play(student, np.random.default_rng(seed))))
-            assert case is not None
-            return Outcome(student(*case.args, **case.kwargs), changed=student.mutated)
+        return made_of(part, case, seed, student)
     except BadReply:
         return Outcome(error="BadReply")
     except StudentError as error:

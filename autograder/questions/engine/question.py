@@ -8,6 +8,7 @@ import importlib.util
 import inspect
 import pkgutil
 import sys
+import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
@@ -83,8 +84,9 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Misconception:
-    """A wrong answer that students give: its title, its cost in points, and the hint for whoever behaves the same."""
+    """A wrong answer that students give: its name in the file, title, cost in points, and the hint for whoever behaves the same."""
 
+    name: str
     title: str
     costs: float
     hint: str
@@ -185,8 +187,10 @@ class Question:
             words = " ".join((hint or inspect.getdoc(function) or "").split())
             if not words:
                 raise ValueError(f"the misconception “{title}” needs a hint: write it as the docstring")
-            answer = functools.partial(function, **fixed) if fixed else function
-            self.misconceptions.append(Misconception(title, costs, words, answer, because))
+            values = ", ".join(f"{name}={value!r}" for name, value in fixed.items())
+            name = f"{function.__name__}({values})" if fixed else function.__name__
+            answer = _with_defaults(function, fixed) if fixed else function
+            self.misconceptions.append(Misconception(name, title, costs, words, answer, because))
             return function
 
         return mark
@@ -209,6 +213,22 @@ class Question:
         spec.loader.exec_module(module)
         question: Question = module.question
         return question
+
+
+def _with_defaults(function: Any, fixed: dict[str, Any]) -> Any:
+    """A function in which these arguments, which are given by name only, have these defaults."""
+    if inspect.isclass(function):
+        return functools.partial(function, **fixed)
+    copied = types.FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    copied.__kwdefaults__ = {**(function.__kwdefaults__ or {}), **fixed}
+    copied.__module__, copied.__doc__ = function.__module__, function.__doc__
+    return copied
 
 
 @cache

@@ -1,0 +1,45 @@
+"""What an answer earns: whoever is recognised pays the misconception's cost, everybody else gets what holds.
+
+* A right answer keeps all points.
+* One with a name pays what the misconception costs, whatever was drawn.
+* One without a name gets the weights of the tests that it passes, less a share for each rule that it breaks. It never keeps
+  more than a misconception all of whose failed tests it fails, too: who makes that slip and another one does not fare better.
+
+A lab that has no question files yet goes by the weights alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autograder.grading.diagnosis import known_answers
+from autograder.testing.catalogue import Answer
+from autograder.testing.run import TestRun, earned
+
+
+def points_earned(
+    lab: str, question: str, points: float, runs: Sequence[TestRun], named: Answer | None
+) -> float:
+    """The points of an answer, rounded to hundredths, from the runs of all hidden tests of its question.
+
+    ::
+
+        points_earned(lab, "kernel_smooth", 5.0, runs, diagnose(lab, "kernel_smooth", runs))
+    """
+    share = earned(points, [(run.test.weight, run.result.passed) for run in runs])
+    failed = {run.test.name for run in runs if not run.result.passed}
+    if not failed:
+        return float(points)
+    if named is not None and named.costs is not None:
+        return _kept(points, named.costs)
+    share = max(0.0, share - points * sum(run.test.deducts for run in runs if not run.result.passed))
+    for known in known_answers(lab, question):
+        if known.answer.costs is not None and _kept(points, known.answer.costs) < share:
+            theirs = {run.test.name for run in known.runs() if not run.result.passed}
+            if theirs and theirs <= failed:
+                share = _kept(points, known.answer.costs)
+    return round(share, 2)
+
+
+def _kept(points: float, cost: float) -> float:
+    return round(max(0.0, points - cost), 2)
