@@ -6,16 +6,13 @@ raises errors shows nothing of what its author thought, and has no name.
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import importlib
-import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
-from autograder.course.masters import read_master
+from autograder.questions.engine.as_tests import masters_definitions
 from autograder.questions.engine.compare import Outcome, alike
 from autograder.questions.engine.draw import Ask, answering, asks_of, outcome_of
 from autograder.questions.engine.question import Family, Misconception, Question
@@ -154,7 +151,7 @@ def _with_right_earlier_answers(
     """What the answer does with the master's answers to the questions that it uses."""
     runs: list[Observations] = []
 
-    @follow_through(f"{_masters(question.lab)}\n\n{question.earlier}", *question.uses)
+    @follow_through(f"{masters_definitions(question.lab)}\n\n{question.earlier}", *question.uses)
     def ask(student: Student) -> None:
         runs.append(observe(question, salt, student, revive) if runs else before)
         if error := next((o.error for o in runs[-1].outcomes if o.error), ""):
@@ -165,41 +162,6 @@ def _with_right_earlier_answers(
     with contextlib.suppress(Failed, StudentError, StudentGone):
         ask(student)
     return max(reversed(runs), key=lambda run: run.right)  # of wrong ones the last
-
-
-@cache
-def _masters(lab: str) -> str:
-    """The imports, definitions and plain constants of the master's own cells, as one source, with what earlier labs provide."""
-    kept: list[ast.stmt] = []
-    for cell in read_master(lab).cells:
-        data = cell.metadata.get("nbgrader", {})
-        if (
-            cell.cell_type == "code"
-            and (data.get("locked") or data.get("solution"))
-            and not data.get("grade")
-        ):
-            kept += _standing_alone(cell.source)
-    return ast.unparse(ast.Module(kept, []))
-
-
-def _standing_alone(source: str) -> Iterator[ast.stmt]:
-    """The statements that need nothing of the kit; in place of an import from an earlier lab what that lab provides."""
-    for statement in ast.parse(source).body:
-        module = str(statement.module) if isinstance(statement, ast.ImportFrom) else ""
-        if module.startswith("coursekit.provided."):
-            yield from _standing_alone(inspect.getsource(importlib.import_module(module)))
-        elif _stands_alone(statement):
-            yield statement
-
-
-def _stands_alone(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.ImportFrom):
-        return not str(statement.module).startswith(("coursekit", "__future__"))
-    if isinstance(statement, ast.Assign):
-        with contextlib.suppress(ValueError):
-            ast.literal_eval(statement.value)
-            return True
-    return isinstance(statement, (ast.Import, ast.FunctionDef, ast.ClassDef))
 
 
 class _Known:

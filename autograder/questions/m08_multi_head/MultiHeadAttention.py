@@ -183,12 +183,10 @@ def gradients(student, rng):
 class Parts(nn.Module):
     """The right answer in parts that a wrong one replaces."""
 
-    def __init__(self, d_model, h, **parts):
+    def __init__(self, d_model, h):
         super().__init__()
         self.h = h
         self.W_Q, self.W_K, self.W_V, self.W_O = (nn.Linear(d_model, d_model) for _ in range(4))
-        for name, part in parts.items():
-            setattr(self, name, part)
 
     def source(self, x, memory):
         return x if memory is None else memory
@@ -210,9 +208,12 @@ class Parts(nn.Module):
         return self.finish(heard), weights
 
 
-@question.misconception("a module that ignores the memory", costs=2.5, source=lambda x, memory: x)
+@question.misconception("a module that ignores the memory", costs=2.5)
 class ModuleWithoutMemory(Parts):
     """Your module always listens to x itself, even when a memory is given. Keys and values come from the memory."""
+
+    def source(self, x, memory):
+        return x
 
 
 @question.misconception("a module whose values come from the listener", costs=2.5)
@@ -240,9 +241,12 @@ class ModuleWithSharedKeys(Parts):
         return self.W_Q(x), self.W_Q(memory), self.W_V(memory)
 
 
-@question.misconception("a module without its last layer", costs=4, finish=merge)
+@question.misconception("a module without its last layer", costs=4)
 class ModuleWithoutLastLayer(Parts):
     """The layer W_O is there, but it is never used: the merged heads go out as they are."""
+
+    def finish(self, heard):
+        return merge(heard)
 
 
 @question.misconception("a module with its last matrix transposed", costs=3.5)
@@ -293,46 +297,56 @@ class ModuleWithOneLayerForKeysAndValues(Parts):
         self.W_V = self.W_K
 
 
-@question.misconception(
-    "a module scaled by the model's size",
-    costs=1.5,
-    hint="Your scores are divided by the root of d_model; it must be the size of a head, d_model / h.",
-    size=lambda q, h: q.shape[-1] * h,
-)
-@question.misconception("a module without scaling", costs=2, size=lambda q, h: 1)
-class ModuleScaledOtherwise(Parts):
+@question.misconception("a module scaled by the model's size", costs=1.5)
+class ModuleScaledByTheModel(Parts):
+    """Your scores are divided by the root of d_model; it must be the size of a head, d_model / h."""
+
+    def attend(self, q, k, v, mask):
+        return attend(q, k, v, headed(mask), (q.shape[-1] * self.h) ** 0.5)
+
+
+@question.misconception("a module without scaling", costs=2)
+class ModuleWithoutScaling(Parts):
     """Your scores are not divided by anything: the root of the head's size is missing."""
 
     def attend(self, q, k, v, mask):
-        return attend(q, k, v, headed(mask), self.size(q, self.h) ** 0.5)
+        return attend(q, k, v, headed(mask), 1)
 
 
-@question.misconception(
-    "a module that ignores the mask",
-    costs=2.5,
-    hint="Your module gives the same result with and without a mask: pass it on, with an axis for the heads.",
-    made=lambda mask: None,
-)
-@question.misconception(
-    "a module with PyTorch's opposite mask",
-    costs=2.5,
-    hint="Your module silences what may be heard. In this course True means “may attend”, the opposite of nn.MultiheadAttention.",
-    made=lambda mask: ~mask.unsqueeze(-3),
-)
-@question.misconception(
-    "a mask for each sentence is taken for padding",
-    costs=1,
-    hint="""Your module takes every mask with three axes for padding, (B, 1, T_k), and fails for (B, T_q, T_k), where each query has a
-    row of its own. mask.unsqueeze(-3) fits both.""",
-    made=lambda mask: mask if mask.ndim == 2 else mask.reshape(len(mask), 1, 1, mask.shape[-1]),
-)
-@question.misconception("a module whose mask lacks an axis for the heads", costs=2, made=lambda mask: mask)
-class ModuleWithAnotherMask(Parts):
+@question.misconception("a module that ignores the mask", costs=2.5)
+class ModuleWithoutMask(Parts):
+    """Your module gives the same result with and without a mask: pass it on, with an axis for the heads."""
+
+    def attend(self, q, k, v, mask):
+        return attend(q, k, v)
+
+
+@question.misconception("a module with PyTorch's opposite mask", costs=2.5)
+class ModuleWithMaskInverted(Parts):
+    """Your module silences what may be heard. In this course True means “may attend”, the opposite of nn.MultiheadAttention."""
+
+    def attend(self, q, k, v, mask):
+        return attend(q, k, v, None if mask is None else ~headed(mask))
+
+
+@question.misconception("a module whose mask lacks an axis for the heads", costs=2)
+class ModuleWithBareMask(Parts):
     """A mask for all sentences works, a mask for each sentence does not: its first axis is taken for the heads. Use
     mask.unsqueeze(-3)."""
 
     def attend(self, q, k, v, mask):
-        return attend(q, k, v, None if mask is None else self.made(mask))
+        return attend(q, k, v, mask)
+
+
+@question.misconception("a mask for each sentence is taken for padding", costs=1)
+class ModuleThatTakesMasksForPadding(Parts):
+    """Your module takes every mask with three axes for padding, (B, 1, T_k), and fails for (B, T_q, T_k), where each query has a row of its
+    own. mask.unsqueeze(-3) fits both."""
+
+    def attend(self, q, k, v, mask):
+        if mask is not None and mask.ndim == 3:
+            mask = mask.reshape(len(q), 1, 1, k.shape[2])
+        return attend(q, k, v, mask)
 
 
 @question.misconception("a module that forgets the mask when there is a memory", costs=2)

@@ -258,20 +258,20 @@ def maps_of_two_runs(model, *inputs):
 @question.misconception(
     "the name of the loop's last module",
     costs=2,
-    noted=lambda model: [name for name, _ in model.named_modules()][-1],
+    of_all=True,
     hint="""There is one map in your result, under the name of the model's last part. The function that you made in the loop looks its
     name up when it is called, and by then the loop is over: let it keep the name, def note(…, name=name).""",
 )
 @question.misconception(
     "only the last layer is found",
     costs=1.5,
-    noted=lambda model: [name for name, module in model.named_modules() if is_attention(module)][-1],
+    of_all=False,
 )
-def maps_under_one_name(model, *inputs, noted):
+def maps_under_one_name(model, *inputs, of_all):
     """Only one layer is in your result, with the last name. The function that you made in the loop looks its name up when it is
     called, and by then the loop is over: let it keep the name, note(…, name=name)."""
-    maps = with_hooks(model, inputs)
-    return {noted(model): list(maps.values())[-1]}
+    names = [name for name, module in model.named_modules() if of_all or is_attention(module)]
+    return {names[-1]: list(with_hooks(model, inputs).values())[-1]}
 
 
 @question.misconception("only the direct children are searched", costs=2)

@@ -132,30 +132,32 @@ def heads_with_the_last_matrix_transposed(x, memory, W_Q, W_K, W_V, W_O, h, mask
 @question.misconception(
     "scaled by the model's size, not the head's",
     costs=3,
-    root=lambda x, W_Q, W_V, h: x.shape[-1] ** 0.5,
+    by="the model",
     hint="""Your scores are divided by the root of d_model. Each head compares vectors of its own size d_k, so that is the root
     to take.""",
 )
 @question.misconception(
     "scaled by the size of all heads together",
     costs=2.5,
-    root=lambda x, W_Q, W_V, h: W_Q.shape[-1] ** 0.5,
+    by="all heads",
     hint="""Your scores are divided by the root of h · d_k, the width of all heads together. Each head compares vectors of size
     d_k only.""",
 )
 @question.misconception(
     "scaled by the size of the values",
     costs=0.5,
-    root=lambda x, W_Q, W_V, h: (W_V.shape[-1] / h) ** 0.5,
+    by="the values",
     hint="""Your scores are divided by the root of the values' size. Queries are compared with keys, so it is the root of
     *their* size, d_k.""",
 )
-@question.misconception("divided by the root twice", costs=1.5, root=lambda x, W_Q, W_V, h: W_Q.shape[-1] / h)
-def heads_scaled_otherwise(x, memory, W_Q, W_K, W_V, W_O, h, mask=None, *, root):
+@question.misconception("divided by the root twice", costs=1.5, by="the square")
+def heads_scaled_otherwise(x, memory, W_Q, W_K, W_V, W_O, h, mask=None, *, by):
     """Your scores are divided by d_k, not by its root: either the root is missing, or it is divided by twice.
     scaled_dot_product_attention divides by itself."""
     q, k, v = heads(x, memory, W_Q, W_K, W_V, h)
-    heard, weights = attend(q, k, v, headed(mask), root(x, W_Q, W_V, h))
+    d_k, d_v = W_Q.shape[-1] / h, W_V.shape[-1] / h
+    size = {"the model": x.shape[-1], "all heads": h * d_k, "the values": d_v, "the square": d_k**2}[by]
+    heard, weights = attend(q, k, v, headed(mask), size**0.5)
     return merge(heard) @ W_O, weights
 
 
@@ -195,44 +197,54 @@ def masked_in_the_first_head(x, memory, h, mask):
     return mask
 
 
+MASKS = {
+    "ignoring": lambda x, memory, h, mask: None,
+    "first head": masked_in_the_first_head,
+    "axis 1": lambda x, memory, h, mask: mask.unsqueeze(1),
+    "square": lambda x, memory, h, mask: headed(mask.expand(len(x), memory.shape[1], memory.shape[1])),
+    "alone": lambda x, memory, h, mask: headed(mask) if torch.equal(x, memory) else None,
+    "as it is": lambda x, memory, h, mask: mask,
+}
+
+
 @question.misconception(
     "the mask is ignored by the heads",
     costs=2.5,
-    made=lambda x, memory, h, mask: None,
+    by="ignoring",
     hint="Your function gives the same result with and without a mask: pass it on, with an axis for the heads.",
 )
 @question.misconception(
     "the mask of the first head only",
     costs=1.5,
-    made=masked_in_the_first_head,
+    by="first head",
     hint="Only head 0 obeys the mask in your function. It holds for every head: let it broadcast over the head axis.",
 )
 @question.misconception(
     "the mask's axis counted from the front",
     costs=1,
-    made=lambda x, memory, h, mask: mask.unsqueeze(1),
+    by="axis 1",
     hint="""A mask for each sentence works, one for all sentences, (T_q, T_k), does not: its axis number 1 is the keys'. Count
     the new axis from the end: mask.unsqueeze(-3).""",
 )
 @question.misconception(
     "a mask that must be square",
     costs=1.5,
-    made=lambda x, memory, h, mask: mask.expand(len(x), memory.shape[1], memory.shape[1]).unsqueeze(-3),
+    by="square",
     hint="""A mask raises an error where the listener and the memory have different lengths: you suppose that it is square. Its
     shape needs no expand; unsqueeze(-3) is enough.""",
 )
 @question.misconception(
     "the mask is forgotten where there is a memory",
     costs=1.5,
-    made=lambda x, memory, h, mask: headed(mask) if torch.equal(x, memory) else None,
+    by="alone",
     hint="""Your function uses the mask when a sentence listens to itself, and forgets it when it listens to another. There it
     hides the padding: use it in both cases.""",
 )
-@question.misconception("a mask without an axis for the heads", costs=2, made=lambda x, memory, h, mask: mask)
-def heads_with_another_mask(x, memory, W_Q, W_K, W_V, W_O, h, mask=None, *, made):
+@question.misconception("a mask without an axis for the heads", costs=2, by="as it is")
+def heads_with_another_mask(x, memory, W_Q, W_K, W_V, W_O, h, mask=None, *, by):
     """One mask for all sentences works, a mask for each sentence does not: without an axis for the heads its first axis is taken for
     them. If B equals h there is not even an error. Use mask.unsqueeze(-3)."""
-    mask = None if mask is None else made(x, memory, h, mask)
+    mask = None if mask is None else MASKS[by](x, memory, h, mask)
     heard, weights = attend(*heads(x, memory, W_Q, W_K, W_V, h), mask)
     return merge(heard) @ W_O, weights
 
