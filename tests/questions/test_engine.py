@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.course.masters import solution
+from autograder.course.masters import solution, solution_source
 from autograder.grading.symptoms import symptom_of
 from autograder.questions.engine import Case, Observed, Question, card, compare
 from autograder.questions.engine.audit import audit
@@ -149,13 +149,14 @@ def test_inputs_on_which_right_answers_disagree_are_drawn_again():
     assert drawn == {0.25, 0.75}
 
 
-def test_inputs_on_which_the_right_value_jumps_are_drawn_again_unless_ties_are_meant():
+@pytest.mark.parametrize("kind", [np.array, torch.tensor])
+def test_inputs_on_which_the_right_value_jumps_are_drawn_again_unless_ties_are_meant(kind):
     def question(exact_ties):
         question = Question(lambda x: int(np.argmax(x)), name="largest")
 
         @question.family("Some numbers.", exact_ties=exact_ties)
         def numbers(rng):
-            yield rng.permutation([0.5, 1.0, rng.choice([1.0, 2.0])])
+            yield kind(rng.permutation([0.5, 1.0, rng.choice([1.0, 2.0])]))
 
         return question
 
@@ -433,6 +434,29 @@ def test_a_slip_that_keeps_something_is_known_by_its_first_run():
     assert judgement.misconception is not None and judgement.misconception.title == "calls are counted"
 
 
+DEAF = """
+class MultiHeadAttention(MultiHeadAttention):
+    def forward(self, x, memory=None, mask=None):
+        return x, x
+"""
+
+
+@pytest.mark.parametrize(("cut_off", "title"), [(".detach()", None), ("", "maps that hang on the gradient")])
+def test_the_masters_earlier_answers_come_with_what_labs_before_provide(cut_off, title):
+    namespace = dict(solution("08_multi_head"))
+    exec(DEAF + solution_source("08_multi_head", "attention_maps").replace(".detach()", cut_off), namespace)
+    question = questions_of("08_multi_head")["attention_maps"]
+    judgement = judge(question, SALT, Student.local_namespace(namespace, question.name))
+    assert judgement.right is (title is None)
+    assert (judgement.misconception.title if judgement.misconception else None) == title
+
+
+def test_a_scenario_finds_the_masters_other_answers():
+    question = questions_of("08_multi_head")["attention_maps"]
+    student = answering(question, question.reference)
+    assert student.scene("module = student_namespace['MultiHeadAttention'](4, 2)")["module"].parameters()
+
+
 # ----------------------------------------------------------------------------------------------- the audit, the card
 
 
@@ -564,11 +588,14 @@ def test_the_cards_data_are_values_only_and_come_back_from_json():
         b"\xff",
         [1 + 2j, None, "é"],
         np.array([math.inf]),
+        torch.tensor([[1.5, -2]], dtype=torch.double),
+        torch.tensor([True, False, True]),
     ],
 )
 def test_what_a_card_encodes_comes_back(value):
     back = card.decode(json.loads(json.dumps(card.encode(value), allow_nan=False)))
     assert type(back) is type(value) and compare.value_difference(back, value) == ""
+    assert getattr(back, "dtype", None) == getattr(value, "dtype", None)
     assert np.shape(back) == np.shape(value)
 
 

@@ -83,7 +83,9 @@ def encode(value: Any) -> Any:
         if array is None or array.dtype.kind not in "biufc":
             return encode(value.tolist())
         entries = [_entry(number) for number in array.ravel().tolist()]
-        head = {"array": array.dtype.kind, "shape": list(array.shape)}
+        head: dict[str, Any] = {"array": array.dtype.kind, "shape": list(array.shape)}
+        if hasattr(value, "detach"):
+            head["tensor"] = str(value.dtype).removeprefix("torch.")
         values = list(dict.fromkeys(entries)) if array.dtype.kind != "c" else entries
         if len(values) > len(_PLACES) or len(values) == len(entries):
             return head | {"data": entries}
@@ -114,6 +116,12 @@ def _entry(number: Any) -> Any:
     return str(number) if isinstance(number, float) and not math.isfinite(number) else encode(number)
 
 
+def _tensor(array: Any, kind: str) -> Any:
+    import torch  # takes seconds, and most labs do without
+
+    return torch.tensor(array, dtype=getattr(torch, kind))
+
+
 def decode(data: Any) -> Any:
     """The value that was encoded.
 
@@ -128,9 +136,9 @@ def decode(data: Any) -> Any:
         data_of = dict(zip(_PLACES, data.get("values", ()), strict=False))
         entries = [data_of[place] for place in data["data"]] if data_of else data["data"]
         flat = [float(entry) if isinstance(entry, str) else decode(entry) for entry in entries]
-        return np.array(
-            flat, dtype={"b": bool, "i": int, "u": int, "f": float}.get(data["array"], complex)
-        ).reshape(data["shape"])
+        kind = {"b": bool, "i": int, "u": int, "f": float}.get(data["array"], complex)
+        array: Any = np.array(flat, dtype=kind).reshape(data["shape"])
+        return _tensor(array, data["tensor"]) if "tensor" in data else array
     ((kind, held),) = data.items()
     if kind == "dict":
         return {decode(key): decode(item) for key, item in held}
