@@ -92,10 +92,10 @@ def judge(
     seen = first
     if not seen.right and question.uses and not any(o.error.startswith("gone") for o in seen.outcomes):
         seen = _with_right_earlier_answers(question, salt, student, revive, seen)
-    return _judgement(question, salt, seen)
+    return _judgement(question, salt, seen, first)
 
 
-def _judgement(question: Question, salt: str, seen: Observations) -> Judgement:
+def _judgement(question: Question, salt: str, seen: Observations, first: Observations) -> Judgement:
     if seen.right:
         return Judgement(seen)
     named = recognised(question, salt, seen)
@@ -236,4 +236,5 @@ def _size(ask: Ask) -> int:
 
 def judge_function(question: Question, salt: str, function: Any) -> Judgement:
     """The judgement of a function in this process, every earlier question answered as the master does."""
-    return _judgement(question, salt, observe(question, salt, answering(question, function)))
+    seen = observe(question, salt, answering(question, function))
+    return _judgement(question, salt, seen, seen)
