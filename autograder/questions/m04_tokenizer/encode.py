@@ -46,7 +46,7 @@ def telling_words(rng, letters, merges, count):
 
 
 @question.family(
-    "The cases by hand; in a new word the merge that was learned earliest is applied first.", weight=3
+    "The cases by hand; in a new word the merge that was learned earliest is applied first.", weight=3.5
 )
 def in_the_order_learned(rng):
     yield Case("aaabdaaabac", TOY, gives=[258, 100, 258, 97, 99])
@@ -83,7 +83,7 @@ def inside_a_chunk(rng):
         yield "".join({"m": chr(m), "u": chr(u), "o": chr(o)}.get(c, c) for c in text), merges
 
 
-@question.family("Without merges a text is its UTF-8 bytes, in any script.")
+@question.family("Without merges a text is its UTF-8 bytes, in any script.", weight=1.5)
 def begins_as_its_bytes(rng):
     for text in ("größer", "лодки 山", "see 😀!", "", "ß"):
         yield text + chr(int(rng.integers(0xE0, 0xF6))) * bool(text), {}
