@@ -82,6 +82,7 @@ def test_the_examples_of_the_docstrings_hold(module):
         ([np.ones(2), [0.5]], (np.ones(2), np.array([0.5]))),
         (np.array([3.0, 4.0]), [3, 4]),
         (("a", ["b"]), ["a", ("b",)]),
+        (b"\x01\x02", [1, 2]),
         ([(np.array(["a", "b"]), 1)], [(["a", "b"], 1)]),
         ({"a": 1}, {"a": np.int64(1)}),
         ([math.nan, math.inf], np.array([math.nan, math.inf])),

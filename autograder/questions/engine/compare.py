@@ -77,6 +77,8 @@ def value_difference(value: Any, right: Any, rtol: float | None = None, atol: fl
         return "" if right_kind and value == right else "nothing" if value is None else "kind"
     if value is None:
         return "nothing"
+    if isinstance(value, (bytes, bytearray)):
+        value = list(value)
     if extent(value)[0] > MAX_ITEMS:
         return "size"
     if isinstance(right, Mapping):
