@@ -81,7 +81,8 @@ def kit_used(lab: str) -> list[Path]:
     ]
     sources += [file.read_bytes() for file in sorted(files)]
     named = kit_files_named(b"\n".join(sources), lab)
-    return kit_files_reached({"__init__.py", f"checks/c{lab}.py", *named}, lab)
+    checks = f"checks/c{lab}.py", f"checks/data/q{lab}.json"
+    return kit_files_reached({"__init__.py", *checks, *named}, lab)
 
 
 def notebook_key(notebook: Notebook) -> str:
