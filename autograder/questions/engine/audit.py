@@ -10,7 +10,8 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from autograder.questions.engine.card import encode
+from coursekit.checks.encoding import encode
+
 from autograder.questions.engine.compare import value_difference
 from autograder.questions.engine.draw import PUBLIC, Ask, asks_of
 from autograder.questions.engine.judge import Judgement, all_recognised, judge_function, known

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
+from coursekit.checks.compare import Observed
 
 from autograder.sandbox.host.student import Student
 
@@ -38,21 +39,6 @@ class Case:
     def __init__(self, *args: Any, gives: Any = None, **kwargs: Any):
         for name, value in (("args", args), ("kwargs", kwargs), ("gives", gives)):
             object.__setattr__(self, name, value)
-
-
-@dataclass(frozen=True)
-class Observed:
-    """What a scenario saw, compared with what it sees of the reference; ``rtol`` and ``atol`` replace the usual tolerances.
-
-    ::
-
-        yield Observed("share of a", np.mean(draws == "a"), atol=0.08)
-    """
-
-    name: str
-    value: Any
-    rtol: float | None = None
-    atol: float | None = None
 
 
 @dataclass(frozen=True)
@@ -108,12 +94,16 @@ class Question:
     reference: Callable[..., Any]
     uses: tuple[str, ...] = ()
     earlier: str = ""
+    #: The library functions that the question asks to write, and that an answer may not call.
+    forbidden: tuple[str, ...] = ()
     name: str = ""
     lab: str = ""
     families: list[Family] = field(default_factory=list)
     scenarios: list[Scenario] = field(default_factory=list)
     misconceptions: list[Misconception] = field(default_factory=list)
     alternatives: list[Callable[..., Any]] = field(default_factory=list)
+    #: Wrong functions that a student's counterexample should expose (``coursekit.break_it``).
+    impostors: list[Callable[..., Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         module = self.reference.__module__
@@ -202,6 +192,20 @@ class Question:
         def with_einsum(q, k, v, mask=None): ...
         """
         self.alternatives.append(function)
+        return function
+
+    def impostor(self, function: _Function) -> _Function:
+        """Mark a function that spoils the arguments, or the result, of the student's right one (``coursekit.break_it``)::
+
+        @question.impostor
+        def never_looks_at_the_keys(right, q, k, v, mask=None):
+            '''It takes the queries for keys.
+
+            One survives: your queries do as well for keys. Are they the same?
+            '''
+            return right(q, q, v, mask)
+        """
+        self.impostors.append(function)
         return function
 
     def anew(self) -> Question:
