@@ -81,7 +81,8 @@ def kit_used(lab: str) -> list[Path]:
     ]
     sources += [file.read_bytes() for file in sorted(files)]
     named = kit_files_named(b"\n".join(sources), lab)
-    return kit_files_reached({"__init__.py", f"checks/c{lab}.py", *named}, lab)
+    checks = f"checks/c{lab}.py", f"checks/data/q{lab}.json"
+    return kit_files_reached({"__init__.py", *checks, *named}, lab)
 
 
 def notebook_key(notebook: Notebook) -> str:
@@ -147,7 +148,8 @@ def _question(lab: str, question: str, points: float) -> str:
     else:
         files = _files_named(_questions_folder(lab), question)
         described = [code for name in sorted(files) for _, code in _statements(files[name])]
-    return _digest(*described, repr(float(points)), *forbidden)
+    costs = sorted(settings().lab(lab).rubric.get(question, {}).items())
+    return _digest(*described, repr(float(points)), *forbidden, repr(costs))
 
 
 def _files_named(folder: Path, question: str) -> dict[str, str]:

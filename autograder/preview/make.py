@@ -39,6 +39,7 @@ from autograder.pages.clean_html import cell_html
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.render import render
 from autograder.preview.script import SCRIPT
+from autograder.questions.engine.card import write_card
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.sandbox.limits import Limits
 from autograder.testing.catalogue import Answer, answers_of
@@ -78,6 +79,7 @@ def make(lab: str, folder: Path) -> bool:
     previews: list[QuestionPreview] = []
     try:
         notes = require_sound([lab], unfinished=True)
+        write_card(lab)
         built = building.build(lab)
         notes += [built.drift] if built.drift else []
         unfinished = {name for name, _ in spec(lab).questions if any(f"“{name}”" in note for note in notes)}

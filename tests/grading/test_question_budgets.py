@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import time
 
-import nbformat
 import pytest
 
-from autograder.audit.simulate import answered
 from autograder.course.masters import lab_name, solved
 from autograder.grading import time_guard
 from autograder.grading.budgets import Budgets
 from autograder.grading.time_guard import JudgeClock, JudgedTooLong
-from autograder.run.pipeline import run
 from autograder.sandbox.host.reruns import before_line, harmless_part
 from autograder.sandbox.jail.namespaces import probe
 from autograder.sandbox.limits import Limits
+from tests.fixtures.frozen_course import hand_in, results_of
 
 LAB = lab_name("01")
-LIMITS = Limits(cell_seconds=4, call_seconds=8, total_seconds=200, cpu_seconds=200, memory_bytes=512 << 20)
+#: Short, because the cases run into them; no honest call takes a tenth of them.
+LIMITS = "cell_seconds = 2\ncall_seconds = 1\ntotal_seconds = 100\nmemory_bytes = 536_870_912\n"
 RIGHT = solved(LAB)
 ROWS, COUNTS, NLL = "normalise_rows", "bigram_counts", "average_nll"
-LOOP = "    while True:\n        pass"
+LOOP = "    import time\n    while True:\n        time.sleep(1)"  # no CPU time: nobody else is kept waiting
 EATS = "    kept = []\n    while True:\n        kept.append(bytearray(8 << 20))"
 #: The shape that a test gives is empty but once: then the answer never ends.
 ENDLESS_AT_TIMES = (
-    "import numpy as np\n\n\ndef normalise_rows(N):\n    while np.any(N.sum(axis=1) == 0):\n        pass\n"
+    "import time\n\n\ndef normalise_rows(N):\n    while np.any(N.sum(axis=1) == 0):\n        time.sleep(1)\n"
 )
 ENDLESS_AT_TIMES += "    return N / N.sum(axis=1, keepdims=True)"
 
@@ -60,15 +59,12 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
+def results(tmp_path_factory, frozen):
     folder = tmp_path_factory.mktemp("class")
     written = {name: answers for name, (answers, _) in CASES.items()}
     for student, answers in (written | {"endless at times": {ROWS: ENDLESS_AT_TIMES}}).items():
-        path = folder / "submitted" / student / LAB / f"{LAB}.ipynb"
-        path.parent.mkdir(parents=True)
-        path.write_text(nbformat.writes(answered(LAB, RIGHT | answers)), encoding="utf-8")
-    done = run(LAB, folder / "submitted", folder / "out", jobs=1, limits=LIMITS)
-    return {result.student: result for result in done.results}
+        hand_in(folder / "submitted", student, answers)
+    return results_of(folder, frozen, LIMITS)
 
 
 needs_a_sandbox = [

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from autograder.course.masters import solution
-from autograder.questions.engine.compare import Outcome, difference, value_difference
+from autograder.questions.engine.compare import Outcome, difference
 from autograder.questions.engine.question import Case, Family, Question, Scenario
 from autograder.sandbox.host.rpc import BadReply, StudentError
 from autograder.sandbox.host.student import Student
@@ -48,12 +48,7 @@ class Ask:
     def difference(self, outcome: Outcome) -> str:
         """How an outcome differs from the right one, in a word; "" where it is right."""
         only = self.part.only if isinstance(self.part, Family) else None
-        if only is None or outcome.error or self.right.error:
-            return difference(outcome, self.right, *self.tolerances)
-        value, right = outcome.value, self.right.value
-        if not isinstance(value, (list, tuple)) or len(value) != len(right):
-            return "results"
-        return value_difference(value[only], right[only], *self.tolerances)
+        return difference(outcome, self.right, *self.tolerances, only)
 
     @property
     def tolerances(self) -> tuple[float | None, float | None]:

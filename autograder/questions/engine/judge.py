@@ -88,16 +88,20 @@ def judge(
 
         judge(question, salt, Student.local(function, question.name)).misconception
     """
-    seen = observe(question, salt, student, revive)
+    first = observe(question, salt, student, revive)
+    seen = first
     if not seen.right and question.uses and not any(o.error.startswith("gone") for o in seen.outcomes):
         seen = _with_right_earlier_answers(question, salt, student, revive, seen)
-    return _judgement(question, salt, seen)
+    return _judgement(question, salt, seen, first)
 
 
-def _judgement(question: Question, salt: str, seen: Observations) -> Judgement:
+def _judgement(question: Question, salt: str, seen: Observations, first: Observations) -> Judgement:
     if seen.right:
         return Judgement(seen)
-    return Judgement(seen, recognised(question, salt, seen), _smallest_failing(seen))
+    named = recognised(question, salt, seen)
+    if named is None and seen is not first and (named := recognised(question, salt, first)):
+        seen = first  # what an answer keeps from call to call may show in the first run only
+    return Judgement(seen, named, _smallest_failing(seen))
 
 
 def observe(
@@ -232,4 +236,5 @@ def _size(ask: Ask) -> int:
 
 def judge_function(question: Question, salt: str, function: Any) -> Judgement:
     """The judgement of a function in this process, every earlier question answered as the master does."""
-    return _judgement(question, salt, observe(question, salt, answering(question, function)))
+    seen = observe(question, salt, answering(question, function))
+    return _judgement(question, salt, seen, seen)

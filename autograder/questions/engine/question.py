@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import importlib.util
 import inspect
@@ -15,6 +14,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
+from coursekit.checks.compare import Observed
 
 from autograder.sandbox.host.student import Student
 
@@ -39,21 +39,6 @@ class Case:
     def __init__(self, *args: Any, gives: Any = None, **kwargs: Any):
         for name, value in (("args", args), ("kwargs", kwargs), ("gives", gives)):
             object.__setattr__(self, name, value)
-
-
-@dataclass(frozen=True)
-class Observed:
-    """What a scenario saw, compared with what it sees of the reference; ``rtol`` and ``atol`` replace the usual tolerances.
-
-    ::
-
-        yield Observed("share of a", np.mean(draws == "a"), atol=0.08)
-    """
-
-    name: str
-    value: Any
-    rtol: float | None = None
-    atol: float | None = None
 
 
 @dataclass(frozen=True)
@@ -109,12 +94,16 @@ class Question:
     reference: Callable[..., Any]
     uses: tuple[str, ...] = ()
     earlier: str = ""
+    #: The library functions that the question asks to write, and that an answer may not call.
+    forbidden: tuple[str, ...] = ()
     name: str = ""
     lab: str = ""
     families: list[Family] = field(default_factory=list)
     scenarios: list[Scenario] = field(default_factory=list)
     misconceptions: list[Misconception] = field(default_factory=list)
     alternatives: list[Callable[..., Any]] = field(default_factory=list)
+    #: Wrong functions that a student's counterexample should expose (``coursekit.break_it``).
+    impostors: list[Callable[..., Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         module = self.reference.__module__
@@ -187,7 +176,8 @@ class Question:
             words = " ".join((hint or inspect.getdoc(function) or "").split())
             if not words:
                 raise ValueError(f"the misconception “{title}” needs a hint: write it as the docstring")
-            values = ", ".join(f"{name}={value!r}" for name, value in fixed.items())
+            words_of = ((name, getattr(value, "__name__", repr(value))) for name, value in fixed.items())
+            values = ", ".join(f"{name}={word}" for name, word in words_of)
             name = f"{function.__name__}({values})" if fixed else function.__name__
             answer = _with_defaults(function, fixed) if fixed else function
             self.misconceptions.append(Misconception(name, title, costs, words, answer, because))
@@ -204,6 +194,20 @@ class Question:
         self.alternatives.append(function)
         return function
 
+    def impostor(self, function: _Function) -> _Function:
+        """Mark a function that spoils the arguments, or the result, of the student's right one (``coursekit.break_it``)::
+
+        @question.impostor
+        def never_looks_at_the_keys(right, q, k, v, mask=None):
+            '''It takes the queries for keys.
+
+            One survives: your queries do as well for keys. Are they the same?
+            '''
+            return right(q, q, v, mask)
+        """
+        self.impostors.append(function)
+        return function
+
     def anew(self) -> Question:
         """The question from a new copy of its file: what an answer keeps from call to call is not another run's."""
         spec = getattr(sys.modules.get(self.reference.__module__), "__spec__", None)
@@ -218,7 +222,7 @@ class Question:
 def _with_defaults(function: Any, fixed: dict[str, Any]) -> Any:
     """A function in which these arguments, which are given by name only, have these defaults."""
     if inspect.isclass(function):
-        return functools.partial(function, **fixed)
+        raise ValueError(f"{function.__name__} is a class: only a function has parameters that are fixed")
     copied = types.FunctionType(
         function.__code__,
         function.__globals__,

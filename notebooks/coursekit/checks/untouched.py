@@ -6,15 +6,18 @@ put back, for a check's inputs are often shared by the checks after it, and woul
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+#: What a card says of an answer that changes the argument of this name.
+CHANGED = "your answer changes `{}`, which it was given: leave that as it is, and work on a copy"
 #: What is called with the name of the argument that a call has changed. It raises.
 Report = Callable[[str], None]
 
@@ -84,6 +87,16 @@ def _named(function: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> d
     except (TypeError, ValueError):  # the call itself will say what is wrong with them
         return {f"argument {place}": value for place, value in enumerate(given, 1)} | {**named}
     return dict(bound.arguments)
+
+
+def argument_names(function: Any, given: Sequence[Any]) -> list[str]:
+    """What ``function`` calls the arguments that it is given by position."""
+    usual = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    names: list[str] = []
+    with contextlib.suppress(TypeError, ValueError):
+        parameters = inspect.signature(function).parameters.values()
+        names = [one.name for one in parameters if one.kind in usual]
+    return [*names[: len(given)], *(f"argument {place + 1}" for place in range(len(names), len(given)))]
 
 
 def _things_in(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
