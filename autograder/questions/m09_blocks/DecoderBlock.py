@@ -148,7 +148,7 @@ def all_gradients(student, rng):
     "In training mode dropout silences entries of what each sublayer says, before the sum, and nothing else.",
     weight=1.5,
 )
-def dropout(student, rng):
+def what_dropout_does(student, rng):
     sublayers = ("self_attention", "cross_attention", "feed_forward")
     yield from what_is_dropped(student, rng, shapes, sublayers, tensor(rng, 4, 3, 32))
 

@@ -123,7 +123,7 @@ def all_gradients(student, rng):
     "In training mode dropout silences entries of what each sublayer says, before the sum, and nothing else.",
     weight=2,
 )
-def dropout(student, rng):
+def what_dropout_does(student, rng):
     yield from what_is_dropped(student, rng, shapes, ("attention", "feed_forward"))
 
 
