@@ -117,7 +117,7 @@ def loaded_anew(answers: Sequence[Answer]) -> tuple[Answer, ...]:
 
 def _in_module(module: Any, answer: Answer) -> Any:
     if (question := getattr(module, "question", None)) is not None and answer.hint:
-        return next(one.function for one in question.misconceptions if one.name == answer.name)
+        return next(one.function for one in question.misconceptions if one.title == answer.title)
     return getattr(module, answer.name)
 
 
@@ -135,7 +135,9 @@ def source_of(answer: Answer) -> str | None:
             continue
         definition = _as_answer(node, answer)
         definitions[module, node.lineno] = ast.unparse(definition)
-        pending += [(module, n.id) for n in ast.walk(definition) if isinstance(n, ast.Name)]
+        names = [n for n in ast.walk(definition) if isinstance(n, ast.Name)]
+        bound = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+        pending += [(module, n.id) for n in names if n.id not in bound]
     # Helpers that several questions share come first, as in a notebook.
     parts = [
         definitions[key] for key in sorted(definitions, key=lambda key: (not key[0].endswith(".common"), key))
@@ -162,18 +164,28 @@ def _bound_names(node: ast.stmt) -> list[str]:
     return []
 
 
+def _fixed_arguments(node: ast.FunctionDef, title: str) -> dict[str | None, ast.expr]:
+    """What the decorator with this title sets of the parameters that are given by name only."""
+    calls = [mark for mark in node.decorator_list if isinstance(mark, ast.Call) and mark.args]
+    return {
+        keyword.arg: keyword.value
+        for call in calls
+        if isinstance(call.args[0], ast.Constant) and call.args[0].value == title
+        for keyword in call.keywords
+    }
+
+
 def _as_answer(node: ast.stmt, answer: Answer) -> ast.stmt:
     """The definition under the question's name, without decorator and hint."""
     if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or node.name != answer.function.__name__:
         return node
     copied = copy.deepcopy(node)
     copied.name, copied.decorator_list = answer.question, []
-    defaults = getattr(answer.function, "__kwdefaults__", None) or {}
     if isinstance(copied, ast.FunctionDef):
-        arguments = copied.args
-        for place, argument in enumerate(arguments.kwonlyargs):
-            if arguments.kw_defaults[place] is None and argument.arg in defaults:
-                arguments.kw_defaults[place] = ast.Constant(defaults[argument.arg])
+        fixed = _fixed_arguments(node, answer.title)
+        names = [argument.arg for argument in copied.args.kwonlyargs]
+        given = zip(names, copied.args.kw_defaults, strict=True)
+        copied.args.kw_defaults = [fixed.get(name, default) for name, default in given]
     copied.body = (copied.body[1:] if ast.get_docstring(node) else copied.body) or [ast.Pass()]
     for part in ast.walk(copied):
         if isinstance(part, ast.Name) and part.id == answer.function.__name__:  # it calls itself

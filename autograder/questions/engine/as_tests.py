@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Callable
+import importlib
+import inspect
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -172,7 +174,7 @@ def _outcome_or_error(item: Ask, student: Student) -> Outcome | StudentError:
 
 @cache
 def masters_definitions(lab: str) -> str:
-    """The imports, definitions and plain constants of the master's own cells, as one source."""
+    """The imports, definitions and plain constants of the master's own cells, as one source, with what earlier labs provide."""
     kept: list[ast.stmt] = []
     for cell in read_master(lab).cells:
         data = cell.metadata.get("nbgrader", {})
@@ -181,13 +183,23 @@ def masters_definitions(lab: str) -> str:
             and (data.get("locked") or data.get("solution"))
             and not data.get("grade")
         ):
-            kept += filter(_stands_alone, ast.parse(cell.source).body)
+            kept += _standing_alone(cell.source)
     return ast.unparse(ast.Module(kept, []))
+
+
+def _standing_alone(source: str) -> Iterator[ast.stmt]:
+    """The statements that need nothing of the kit; in place of an import from an earlier lab what that lab provides."""
+    for statement in ast.parse(source).body:
+        module = str(statement.module) if isinstance(statement, ast.ImportFrom) else ""
+        if module.startswith("coursekit.provided."):
+            yield from _standing_alone(inspect.getsource(importlib.import_module(module)))
+        elif _stands_alone(statement):
+            yield statement
 
 
 def _stands_alone(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.ImportFrom):
-        return not str(statement.module).startswith("coursekit")
+        return not str(statement.module).startswith(("coursekit", "__future__"))
     if isinstance(statement, ast.Assign):
         with contextlib.suppress(ValueError):
             ast.literal_eval(statement.value)

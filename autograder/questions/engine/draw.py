@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.course.masters import solution
 from autograder.questions.engine.compare import Outcome, difference
 from autograder.questions.engine.question import Case, Family, Question, Scenario
 from autograder.sandbox.host.rpc import BadReply, StudentError
@@ -77,8 +78,9 @@ def asks_of(question: Question, salt: str) -> tuple[Ask, ...]:
 
 
 def answering(question: Question, function: Any) -> Student:
-    """The question's student, with ``function`` as the answer, in this process."""
-    return Student.local_namespace({question.name: function}, question.name)
+    """The question's student, with ``function`` as the answer, in this process; what it uses is answered as the master does."""
+    earlier = solution(question.lab) if question.uses and question.lab else {}
+    return Student.local_namespace(earlier | {question.name: function}, question.name)
 
 
 def made_of(part: Family | Scenario, case: Case | None, seed: int, student: Student) -> Outcome:
@@ -171,4 +173,4 @@ def _moved(value: Any, rng: np.random.Generator, step: float) -> Any:
             return type(value)(_moved(item, rng, step) for item in value)
         case dict():
             return {key: _moved(item, rng, step) for key, item in value.items()}
-    return value
+    return value.new_tensor(_moved(value.numpy(), rng, step)) if hasattr(value, "new_tensor") else value

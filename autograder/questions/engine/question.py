@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import importlib.util
 import inspect
@@ -177,7 +176,8 @@ class Question:
             words = " ".join((hint or inspect.getdoc(function) or "").split())
             if not words:
                 raise ValueError(f"the misconception “{title}” needs a hint: write it as the docstring")
-            values = ", ".join(f"{name}={value!r}" for name, value in fixed.items())
+            words_of = ((name, getattr(value, "__name__", repr(value))) for name, value in fixed.items())
+            values = ", ".join(f"{name}={word}" for name, word in words_of)
             name = f"{function.__name__}({values})" if fixed else function.__name__
             answer = _with_defaults(function, fixed) if fixed else function
             self.misconceptions.append(Misconception(name, title, costs, words, answer, because))
@@ -222,7 +222,7 @@ class Question:
 def _with_defaults(function: Any, fixed: dict[str, Any]) -> Any:
     """A function in which these arguments, which are given by name only, have these defaults."""
     if inspect.isclass(function):
-        return functools.partial(function, **fixed)
+        raise ValueError(f"{function.__name__} is a class: only a function has parameters that are fixed")
     copied = types.FunctionType(
         function.__code__,
         function.__globals__,

@@ -1,7 +1,8 @@
 """Whether a value is right, and whether two answers behave the same: one rule for all questions.
 
 Right is what has the reference's structure (several results, keys, order, length), shape and kind of number, and its values
-within what honest single precision keeps. A list, a tuple, an array and a tensor of the same numbers are equal.
+within what honest single precision keeps. A list, a tuple, an array and a tensor of the same numbers are equal;
+where numbers are right, True is 1.
 """
 
 from __future__ import annotations
@@ -72,9 +73,12 @@ def difference(
         return _observations_differ(outcome.value, right.value)
     if only is None:
         return value_difference(outcome.value, right.value, rtol, atol)
-    if not isinstance(outcome.value, (list, tuple)) or len(outcome.value) != len(right.value):
+    value, expected = outcome.value, right.value
+    if isinstance(value, np.ndarray) and value.ndim:
+        value = list(value)
+    if not isinstance(value, (list, tuple)) or len(value) != len(expected):
         return "results"
-    return value_difference(outcome.value[only], right.value[only], rtol, atol)
+    return value_difference(value[only], expected[only], rtol, atol)
 
 
 def alike(one: Outcome, other: Outcome, rtol: float | None = None, atol: float | None = None) -> bool:
@@ -98,9 +102,12 @@ def value_difference(value: Any, right: Any, rtol: float | None = None, atol: fl
     'kind'
     """
     if right is None or isinstance(right, (str, bytes)):
-        return "" if type(value) is type(right) and value == right else "nothing" if value is None else "kind"
+        right_kind = isinstance(value, type(right))  # NumPy has strings of its own
+        return "" if right_kind and value == right else "nothing" if value is None else "kind"
     if value is None:
         return "nothing"
+    if isinstance(value, (bytes, bytearray)):
+        value = list(value)
     if extent(value)[0] > MAX_ITEMS:
         return "size"
     if isinstance(right, Mapping):
@@ -108,6 +115,8 @@ def value_difference(value: Any, right: Any, rtol: float | None = None, atol: fl
     if isinstance(right, (set, frozenset)):
         return "" if isinstance(value, (set, frozenset)) and value == right else "values"
     expected = as_numbers(right)
+    if isinstance(value, (list, tuple)) and not value and expected is not None and expected.shape[:1] == (0,):
+        return ""  # a list without items has no further axes
     several = isinstance(right, tuple) and len(right) > 1
     if expected is not None and expected.dtype.kind in "biufc" and not (several and expected.ndim > 1):
         actual = as_numbers(value)
@@ -164,11 +173,7 @@ def _numbers_differ(a: Array, e: Array, rtol: float | None, atol: float | None) 
     if a.size == 0:
         return ""
     kinds = a.dtype.kind, e.dtype.kind
-    if (
-        kinds[0] not in "biufc"
-        or (kinds[0] == "b") != (kinds[1] == "b")
-        or ("c" in kinds and kinds[1] != "c")
-    ):
+    if kinds[0] not in "biufc" or (kinds[1] == "b" and kinds[0] != "b") or ("c" in kinds and kinds[1] != "c"):
         return "kind"
     if kinds[1] in "biu" and rtol is None and atol is None:
         close = _are_close(a, e, 1e-9, 0.0) if kinds[0] == "f" else bool(np.array_equal(a, e))
