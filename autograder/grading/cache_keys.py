@@ -148,7 +148,8 @@ def _question(lab: str, question: str, points: float) -> str:
     else:
         files = _files_named(_questions_folder(lab), question)
         described = [code for name in sorted(files) for _, code in _statements(files[name])]
-    return _digest(*described, repr(float(points)), *forbidden)
+    costs = sorted(settings().lab(lab).rubric.get(question, {}).items())
+    return _digest(*described, repr(float(points)), *forbidden, repr(costs))
 
 
 def _files_named(folder: Path, question: str) -> dict[str, str]:

@@ -164,7 +164,7 @@ def _bound_names(node: ast.stmt) -> list[str]:
     return []
 
 
-def _fixed_arguments(node: ast.FunctionDef, title: str) -> dict[str | None, ast.expr]:
+def _fixed_arguments(node: ast.FunctionDef | ast.ClassDef, title: str) -> dict[str | None, ast.expr]:
     """What the decorator with this title sets of the parameters that are given by name only."""
     calls = [mark for mark in node.decorator_list if isinstance(mark, ast.Call) and mark.args]
     return {

@@ -176,9 +176,7 @@ class Question:
             words = " ".join((hint or inspect.getdoc(function) or "").split())
             if not words:
                 raise ValueError(f"the misconception “{title}” needs a hint: write it as the docstring")
-            words_of = ((name, getattr(value, "__name__", repr(value))) for name, value in fixed.items())
-            values = ", ".join(f"{name}={word}" for name, word in words_of)
-            name = f"{function.__name__}({values})" if fixed else function.__name__
+            name = f"{function.__name__} ({title})" if fixed else function.__name__
             answer = _with_defaults(function, fixed) if fixed else function
             self.misconceptions.append(Misconception(name, title, costs, words, answer, because))
             return function

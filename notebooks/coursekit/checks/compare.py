@@ -73,12 +73,12 @@ def difference(
         return _observations_differ(outcome.value, right.value)
     if only is None:
         return value_difference(outcome.value, right.value, rtol, atol)
-    value, expected = outcome.value, right.value
+    value = outcome.value
     if isinstance(value, np.ndarray) and value.ndim:
         value = list(value)
-    if not isinstance(value, (list, tuple)) or len(value) != len(expected):
+    if not isinstance(value, (list, tuple)) or len(value) != len(right.value):
         return "results"
-    return value_difference(value[only], expected[only], rtol, atol)
+    return value_difference(value[only], right.value[only], rtol, atol)
 
 
 def alike(one: Outcome, other: Outcome, rtol: float | None = None, atol: float | None = None) -> bool:
