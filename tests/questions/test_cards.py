@@ -50,8 +50,9 @@ def _cards(lab):
 
 @pytest.fixture
 def judge(lab, name, monkeypatch):
-    monkeypatch.setattr(questions, "_read", lambda _: _cards(lab))
-    monkeypatch.setitem(api._registry, lab, _cards(lab))
+    cards = _cards(lab)  # which may start the lab
+    monkeypatch.setattr(questions, "_read", lambda _: cards)
+    monkeypatch.setitem(api._registry, lab, cards)
     return lambda function: api.judge(lab, name, function)
 
 
