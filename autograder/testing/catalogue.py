@@ -177,6 +177,7 @@ def _fixed_arguments(node: ast.FunctionDef | ast.ClassDef, title: str) -> dict[s
         for call in calls
         if isinstance(call.args[0], ast.Constant) and call.args[0].value == title
         for keyword in call.keywords
+        if keyword.arg not in ("costs", "hint", "because")
     }
 
 
