@@ -15,7 +15,15 @@ def place_by_place(ids, V):
     return rows
 
 
-question = Question(place_by_place)
+question = Question(
+    place_by_place,
+    forbidden=(
+        "torch.nn.functional.one_hot",
+        "sklearn.preprocessing.OneHotEncoder",
+        "sklearn.preprocessing.LabelBinarizer",
+        "sklearn.preprocessing.label_binarize",
+    ),
+)
 
 
 @question.family("A sentence becomes rows with a single 1, as wide as the vocabulary.", weight=1.25)
