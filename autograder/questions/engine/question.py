@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -176,9 +177,7 @@ class Question:
             words = " ".join((hint or inspect.getdoc(function) or "").split())
             if not words:
                 raise ValueError(f"the misconception “{title}” needs a hint: write it as the docstring")
-            words_of = ((name, getattr(value, "__name__", repr(value))) for name, value in fixed.items())
-            values = ", ".join(f"{name}={word}" for name, word in words_of)
-            name = f"{function.__name__}({values})" if fixed else function.__name__
+            name = f"{function.__name__} ({title})" if fixed else function.__name__
             answer = _with_defaults(function, fixed) if fixed else function
             self.misconceptions.append(Misconception(name, title, costs, words, answer, because))
             return function
@@ -220,9 +219,16 @@ class Question:
 
 
 def _with_defaults(function: Any, fixed: dict[str, Any]) -> Any:
-    """A function in which these arguments, which are given by name only, have these defaults."""
+    """A function in which these arguments, which are given by name only, are fixed."""
     if inspect.isclass(function):
         raise ValueError(f"{function.__name__} is a class: only a function has parameters that are fixed")
+    if fixed.keys() - inspect.getfullargspec(function).kwonlyargs:  # it hands them on
+
+        @functools.wraps(function)
+        def with_fixed(*args: Any, **kwargs: Any) -> Any:
+            return function(*args, **kwargs, **fixed)
+
+        return with_fixed
     copied = types.FunctionType(
         function.__code__,
         function.__globals__,

@@ -40,10 +40,10 @@ def the_first_merge(rng):
         yield untied(rng, letters)[0], 1
 
 
-@question.scenario("The most frequent pair is merged again and again, counted anew each time.", weight=2.5)
-def again_and_again(student, rng):
+@question.family("The most frequent pair is merged again and again, counted anew each time.", weight=2.5)
+def again_and_again(rng):
     for letters, count, longest in (("abcde", 20, 10), ("aab", 20, 10), ("aaabc", 20, 10), ("ab", 5, 40)):
-        yield Observed("the first merges", first_pairs(student, *untied(rng, letters, count, longest)))
+        yield untied(rng, letters, count, longest)
 
 
 @question.scenario(
@@ -236,7 +236,7 @@ def ties_by_corrected_counts(words, merges):
     return found
 
 
-@question.misconception("one merge too few", costs=1.5)
+@question.misconception("one merge too few", costs=1.5, because="all merges but the last are right")
 def one_merge_too_few(words, merges):
     """You learn one merge less than asked for. range(1, merges) ends one early: range(merges) has as many steps as its number says."""
     return _train(words, merges - 1)

@@ -21,25 +21,21 @@ def answers(a, b, c, vectors, words, k=3):
 question = Question(answers)
 
 
-def corner(rng, uneven=False):
-    """A riddle in which row 3 nearly is the fourth corner of rows 0, 1 and 2, and nearer to it than they are.
+#: In a basis: three words, the fourth corner of their parallelogram, and words on which other ways end.
+PLACES = np.array(
+    [[1, 0, 0], [0, 1, 0], [0, 0, 1], [-1, 1, 1], [1, -1, 1], [1, 1, 1], [0, 0, 1], [-8, 1, 1], [-1, -1, 0]]
+)
+#: With these lengths the first word drowns the others, and the seventh has the largest dot products.
+LENGTHS = np.array([8, 1, 1, 1, 2, 1, 32, 1, 4])
 
-    Whoever walks another way finds another word first; ``uneven`` vectors, added as they are, lead to another one, too.
-    """
-    while True:
-        one = unit(rng.normal(size=(12, 5)))
-        one[3] = unit((one[1] - one[0] + one[2])[None])[0] + 0.2 * one[4]
-        one = unit(one)
-        rows = one * (np.exp(rng.normal(0, 1.5, size=(12, 1))) if uneven else 1)
-        a, b, c = one[:3]
-        ways = [a - b + c, a + b + c, c] + ([rows[1] - rows[0] + rows[2]] if uneven else [])
-        if (
-            (one @ (b - a + c)).argmax() == 3
-            and not (uneven and (rows[3:] @ (b - a + c)).argmax() == 0)
-            and all((one[3:] @ way).argmax() for way in ways)
-        ):
-            words = names(rng, 12)
-            return *words[:3], rows, words
+
+def corner(rng, uneven=False):
+    """A riddle of the first three words, in some basis and with some noise, that the fourth word answers."""
+    places = PLACES / np.sqrt((PLACES**2).sum(axis=1, keepdims=True))
+    rows = np.hstack([places, 0.15 * rng.normal(size=(9, 2))]) @ np.linalg.qr(rng.normal(size=(5, 5)))[0]
+    rows /= np.sqrt((rows**2).sum(axis=1, keepdims=True))
+    words = names(rng, 9)
+    return *words[:3], rows * (LENGTHS[:, None] if uneven else 1), words
 
 
 @question.scenario("Where the vectors nearly form a parallelogram, its fourth corner is found.")

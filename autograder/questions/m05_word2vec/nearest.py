@@ -111,10 +111,15 @@ def one_length_only(word, vectors, words, k=5):
     return ranking(unit(vectors) @ vectors[list(words).index(word)], words, {word}, k)
 
 
-@question.misconception("rounded cosines", costs=0.5)
-def rounded(word, vectors, words, k=5):
+@question.misconception("cosines with one decimal", costs=0.5, decimals=1)
+@question.misconception("cosines with two decimals", costs=0.5, decimals=2)
+@question.misconception("cosines with three decimals", costs=0.5, decimals=3)
+@question.misconception("cosines with four decimals", costs=0.5, decimals=4)
+def rounded(word, vectors, words, k=5, *, decimals):
     """Your words are right, and your cosines are rounded. Rounding is for printing: whoever calls the function may want to compute."""
-    return [(other, round(c, 3)) for other, c in ranking(_cosines(word, vectors, words), words, {word}, k)]
+    return [
+        (other, round(c, decimals)) for other, c in ranking(_cosines(word, vectors, words), words, {word}, k)
+    ]
 
 
 @question.misconception("the first of the ranking is dropped", costs=0.5)

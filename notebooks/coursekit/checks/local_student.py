@@ -6,7 +6,8 @@ The hidden tests' ``student`` can do more; a lab's scenarios use only what is he
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from coursekit.checks.values import plain
@@ -30,6 +31,9 @@ def _of_the_student(function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
 class _Callable:
     """Something of the student's that can be called."""
 
+    #: The arguments that a call has changed: none, for the card stops at one that is.
+    mutated: tuple[str, ...] = ()
+
     def __init__(self, target: Any):
         self._target = target
 
@@ -40,6 +44,38 @@ class _Callable:
     def keep(self, *args: Any, **kwargs: Any) -> LocalHandle:
         """Call it and keep the result behind a handle, whatever it is."""
         return LocalHandle(_of_the_student(self._target, *_bare(args), **_bare(kwargs)))
+
+    def gradients(
+        self, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, cotangent: Any = None
+    ) -> SimpleNamespace:
+        """The ``output``, and the gradients of ``(output * cotangent).sum()`` by ``inputs``, ``keywords`` and ``parameters``."""
+        import torch  # takes seconds, and most labs do without
+
+        def is_float(value: Any) -> bool:
+            return isinstance(value, torch.Tensor) and value.is_floating_point()
+
+        given = [value.clone().requires_grad_() if is_float(value) else value for value in _bare(list(args))]
+        named = {
+            name: value.clone().requires_grad_() if is_float(value) else value
+            for name, value in _bare(dict(kwargs or {})).items()
+        }
+        is_module = isinstance(self._target, torch.nn.Module)
+        learned = dict(self._target.named_parameters(remove_duplicate=False)) if is_module else {}
+        output = _of_the_student(self._target, *given, **named)
+        outputs = list(filter(is_float, output if isinstance(output, (list, tuple)) else [output]))
+        weights = cotangent if isinstance(cotangent, (list, tuple)) else [cotangent]
+        weights = [torch.ones_like(part) for part in outputs] if cotangent is None else weights
+        every = (*given, *named.values(), *learned.values())
+        leaves = list({id(one): one for one in every if is_float(one) and one.requires_grad}.values())
+        terms = [(o * w).sum() for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
+        found = torch.autograd.grad(sum(terms), leaves, allow_unused=True) if terms and leaves else ()
+        by = dict(zip(map(id, leaves), found, strict=False))
+        return SimpleNamespace(
+            output=_plain(output),
+            inputs=[by.get(id(one)) for one in given],
+            keywords={name: by.get(id(one)) for name, one in named.items()},
+            parameters={name: by.get(id(one)) for name, one in learned.items()},
+        )
 
     def repeat(self, times: int, *args: Any, **kwargs: Any) -> list[Any]:
         """Call it ``times`` times on the same arguments (a generator advances) and return the results."""

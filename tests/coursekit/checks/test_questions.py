@@ -11,6 +11,7 @@ from coursekit.checks.words import both_in_words, in_words
 from coursekit.notebook import cards
 
 from autograder.course.masters import solution
+from autograder.sandbox.host.student import Student
 
 LAB = "07_self_attention"
 MASTER = solution(LAB)
@@ -156,3 +157,20 @@ def test_a_scenario_sees_modules_by_handles_and_tells_the_students_errors():
     assert isinstance(raised.value.error, ZeroDivisionError)
     with pytest.raises(Raised):
         block.get("no_such_part")
+
+
+def test_gradients_are_those_that_the_hidden_tests_see():
+    class Twice(torch.nn.Linear):
+        def forward(self, x, scale=1.0):
+            return 2 * super().forward(x) * scale, x.detach()
+
+    x, scale, cotangents = torch.randn(3, 2), torch.tensor(3.0), [torch.randn(3, 2), torch.ones(3, 2)]
+    weights = {"weight": torch.randn(2, 2), "bias": torch.randn(2)}
+    seen = []
+    for student in (LocalStudent(Twice, "Twice"), Student.local(Twice, "Twice")):
+        module = student(2, 2)
+        module.load_state_dict(weights)
+        found = module.gradients([x], {"scale": scale}, cotangent=cotangents)
+        seen.append([*found.output, *found.inputs, found.keywords["scale"], *found.parameters.values()])
+    assert all(torch.equal(one, other) for one, other in zip(*seen, strict=True))
+    assert len(seen[0]) == 6 and not x.requires_grad
