@@ -23,7 +23,7 @@ def number_by_number(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, 
     return tuple(np.array(part).reshape(parameter.shape) for part in zip(*moved, strict=True))
 
 
-question = Question(number_by_number)
+question = Question(number_by_number, forbidden=("torch.optim.Adam", "torch.optim.AdamW"))
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 
 

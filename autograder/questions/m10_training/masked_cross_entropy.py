@@ -20,7 +20,16 @@ def position_by_position(logits, targets, pad, smoothing=0.0):
     return sum(losses) / len(losses)
 
 
-question = Question(position_by_position, uses=("label_smoothing",))
+question = Question(
+    position_by_position,
+    uses=("label_smoothing",),
+    forbidden=(
+        "torch.nn.functional.cross_entropy",
+        "torch.nn.CrossEntropyLoss",
+        "torch.nn.functional.nll_loss",
+        "torch.nn.NLLLoss",
+    ),
+)
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}
 
 
@@ -330,3 +339,67 @@ def loss_in_single_precision_on_the_way(logits, targets, pad, smoothing=0.0):
     surprise = z.logsumexp(-1, keepdim=True) - z
     picked = surprise[torch.arange(len(right)), right]
     return ((1 - smoothing) * picked.mean() + smoothing * surprise.mean()).to(logits.dtype)
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@question.impostor
+def counts_the_padding(right, logits, targets, pad, smoothing=0.0):
+    """It divides the sum by the number of all positions, padding included.
+
+    One survives: nothing is padded in your input.
+    """
+    return right(logits, targets, pad, smoothing) * (targets != pad).float().mean()
+
+
+@question.impostor
+def never_smooths(right, logits, targets, pad, smoothing=0.0):
+    """It forgets the smoothing.
+
+    One survives: your smoothing is 0.
+    """
+    return right(logits, targets, pad)
+
+
+@question.impostor
+def smooths_the_wrong_words(right, logits, targets, pad, smoothing=0.0):
+    """It spreads ε over the wrong words only.
+
+    One survives: your smoothing is 0.
+    """
+    V = logits.shape[-1]
+    return right(logits, targets, pad, smoothing * V / (V - 1))
+
+
+@question.impostor
+def averages_sentences(right, logits, targets, pad, smoothing=0.0):
+    """It takes the mean of each sentence, and then the mean of those means.
+
+    One survives: it goes wrong with two sentences of different lengths.
+    """
+    rows = [
+        right(one, row, pad, smoothing)
+        for one, row in zip(logits, targets, strict=True)
+        if (row != pad).any()
+    ]
+    return torch.stack(rows).mean()
+
+
+@question.impostor
+def pads_with_zero(right, logits, targets, pad, smoothing=0.0):
+    """It takes 0 for the padding, whatever the argument says.
+
+    One survives: let pad be another number, and 0 a word.
+    """
+    return right(logits, targets, 0, smoothing)
+
+
+@question.impostor
+def takes_the_logarithm_late(right, logits, targets, pad, smoothing=0.0):
+    """It takes the logarithm of a softmax, and that of 0 is minus infinity.
+
+    One survives: none of your logits is large. When is a probability so small that it becomes 0?
+    """
+    apart = logits.amax(-1) - logits.amin(-1)
+    return right(logits, targets, pad, smoothing) if float(apart.max()) < 745 else torch.tensor(torch.inf)
