@@ -8,9 +8,11 @@ from itertools import combinations
 from typing import Any
 
 from autograder.course.masters import solution
+from autograder.grading.diagnosis import diagnose
+from autograder.grading.rubric import points_earned
 from autograder.testing.catalogue import answers_of
 from autograder.testing.evidence import traces_match
-from autograder.testing.run import TestRun, earned, run_question, student_with_answer
+from autograder.testing.run import TestRun, run_question, student_with_answer
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ def audit_answer(
 ) -> AnswerAudit:
     """Run the hidden tests of a question on one answer."""
     runs = run_question(lab, question, student_with_answer(lab, question, function))
-    kept = earned(points, [(run.test.weight, run.result.passed) for run in runs])
+    kept = points_earned(lab, question, points, runs, diagnose(lab, question, runs))
     return AnswerAudit(name, kind, kept, points, tuple(runs), keeps)
 
 
@@ -62,7 +64,8 @@ def audit_question(lab: str, question: str, points: float) -> list[AnswerAudit]:
     rows = [audit_answer(lab, question, points, "master", "master", solution(lab)[question])]
     for kind in ("alternative", "misconception"):
         for answer in answers_of(lab)[kind].get(question, ()):
-            rows.append(audit_answer(lab, question, points, kind, answer.name, answer.function, answer.keeps))
+            keeps = answer.keeps or ("its cost says so" if answer.costs is not None else "")
+            rows.append(audit_answer(lab, question, points, kind, answer.name, answer.function, keeps))
     return rows
 
 

@@ -1,7 +1,7 @@
 """Generic mutants of the masters' solutions, with Cosmic Ray's operators: do the hidden tests notice?
 
 Each mutant changes one operator, number, condition or loop inside a solution region. One that keeps full
-points survives. A survivor is a new test to write, or is equivalent; then the lab's test file says so::
+points survives. A survivor is a new test to write, or is equivalent; then the question's file, or the lab's test file, says so::
 
     EQUIVALENT_MUTANTS = {"normalise_rows: total = N.sum(axis=+1)": "the same axis"}
 """
@@ -27,6 +27,7 @@ from autograder.course.policy_file import spec
 from autograder.errors import UserError
 from autograder.grading.zygotes import cores
 from autograder.sandbox.host.student import Student
+from autograder.testing.catalogue import has_question_files
 from autograder.testing.run import run_test, tests_of
 
 #: A mutant that takes longer than this many seconds has changed the function's behaviour.
@@ -175,8 +176,13 @@ class MutantAudit:
 
 def audit_mutants(lab: str, pool: ProcessPoolExecutor) -> MutantAudit:
     """Run every mutant of a lab (full name)."""
-    tests = importlib.import_module(f"autograder.hidden_tests.test_{lab}")
-    reasons: dict[str, str] = getattr(tests, "EQUIVALENT_MUTANTS", {})
+    reasons: dict[str, str] = {}
+    if has_question_files(lab):
+        files = [f"autograder.questions.m{lab}.{name}" for name in tests_of(lab)]
+    else:
+        files = [f"autograder.hidden_tests.test_{lab}"]
+    for file in files:
+        reasons |= getattr(importlib.import_module(file), "EQUIVALENT_MUTANTS", {})
     mutants = [mutant for question, _ in spec(lab).questions for mutant in mutants_of(lab, question)]
     alive = pool.map(_survives, [(lab, mutant) for mutant in mutants], chunksize=4)
     survivors = [mutant for mutant, lives in zip(mutants, alive, strict=True) if lives]

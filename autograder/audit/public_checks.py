@@ -9,6 +9,8 @@ A lab without the list is not held to it yet.
 What a card says to each wrong answer stands in ``misconceptions/mNN_topic/cards.json``, as a person has read and found
 true: a hint that speaks for another slip is seen there. When a sentence changes, or an answer is new, the audit fails
 until somebody has read it again and written it down with ``autograder audit LAB --accept-cards``.
+
+A lab whose cards are made of its questions' files has neither list: each misconception fails, and shows its own hint.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from types import FunctionType
 from typing import Any
 
 from coursekit.checks.api import judge
+from coursekit.checks.questions import questions_of
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Verdict
 
@@ -82,6 +85,8 @@ def _judge(lab: str, question: str, kind: str, name: str, function: Any, accepte
 
 def only_unseen(lab: str) -> dict[str, dict[str, str]] | None:
     """The misconceptions that pass the public checks by design, with the reasons; None where a lab has no list."""
+    if questions_of(lab):
+        return {}
     return getattr(importlib.import_module(f"autograder.misconceptions.m{lab}"), "ONLY_UNSEEN", None)
 
 
@@ -132,6 +137,8 @@ def _cards_file(lab: str) -> Path:
 
 def _not_accepted(lab: str, question: str, wrong: Mapping[str, Verdict]) -> list[PublicTrouble]:
     """The wrong answers whose card says what nobody has found true of them yet."""
+    if questions_of(lab):
+        return _without_its_hint(lab, question, wrong)
     accepted = json.loads(_cards_file(lab).read_text(encoding="utf-8")) if _cards_file(lab).exists() else {}
     today = {name: _sentence(verdict) for name, verdict in wrong.items()}
     before = accepted.get(question, {})
@@ -143,6 +150,16 @@ def _not_accepted(lab: str, question: str, wrong: Mapping[str, Verdict]) -> list
         )
         for name in {**today, **before}
         if today.get(name) != before.get(name)
+    ]
+
+
+def _without_its_hint(lab: str, question: str, wrong: Mapping[str, Verdict]) -> list[PublicTrouble]:
+    """The misconceptions whose card does not say what their author wrote for them."""
+    hints = {answer.name: answer.hint for answer in answers_of(lab)["misconception"].get(question, ())}
+    return [
+        PublicTrouble(name, "misconception", "its card does not show its hint")
+        for name, verdict in wrong.items()
+        if not any(hints[name] in mark.hint for mark in verdict.marks)
     ]
 
 
@@ -180,4 +197,5 @@ def _troubles(judged: _Judged) -> list[PublicTrouble]:
 def _in_the_answer(error: BaseException) -> bool:
     """Whether the error came up in an answer, or in what it called, and not in the check's own code."""
     frames = traceback.extract_tb(error.__traceback__)
-    return any("/misconceptions/" in frame.filename or "/solutions/" in frame.filename for frame in frames)
+    folders = ("/misconceptions/", "/questions/m", "/solutions/")
+    return any(folder in frame.filename for frame in frames for folder in folders)

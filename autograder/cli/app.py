@@ -76,14 +76,16 @@ def build(
     check: Annotated[
         bool,
         typer.Option(
-            "--check", help="Write nothing; exit status 1 when a built notebook differs from its master."
+            "--check",
+            help="Write nothing; exit status 1 when a built notebook differs from its master, or a card from its question.",
         ),
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Execute again even when nothing changed.")] = False,
 ) -> None:
-    """Make the instructor's and the students' notebooks from the masters."""
+    """Make the instructor's and the students' notebooks from the masters, and the cards' data from the questions' files."""
     from autograder.course import build as building
     from autograder.course.soundness import require_sound
+    from autograder.questions.engine.card import card_drift, write_card
 
     names = _labs(labs)
     for note in require_sound(names, unfinished=not check):
@@ -91,11 +93,12 @@ def build(
     drifted = False
     for lab in names:
         if check:
-            result = building.check(lab)
-            drifted |= bool(result.drift)
-            console.print(f"{'✗' if result.drift else '✓'} {lab}  {result.drift}")
+            drift = building.check(lab).drift or card_drift(lab)
+            drifted |= bool(drift)
+            console.print(f"{'✗' if drift else '✓'} {lab}  {drift}")
             continue
         with console.status(f"building {lab} …"):
+            write_card(lab)
             result = building.build(lab, force=force)
         drifted |= bool(result.drift)
         done = "executed" if result.executed else "unchanged"

@@ -56,9 +56,9 @@ def course_root() -> Path:
 
 
 def use_root(root: Path) -> None:
-    """Take the course in ``root`` from now on: its masters, hidden tests and misconceptions."""
+    """Take the course in ``root`` from now on: its masters, hidden tests, misconceptions and questions."""
     os.environ["COURSE_ROOT"] = str(root)
-    for kind in ("hidden_tests", "misconceptions"):
+    for kind in ("hidden_tests", "misconceptions", "questions"):
         package = importlib.import_module(f"autograder.{kind}")
         folder = root / "autograder" / kind
         if folder.is_dir() and all(not folder.samefile(known) for known in package.__path__):

@@ -125,6 +125,8 @@ class LabPolicy(_Strict):
     points: dict[str, Annotated[Number, Field(ge=0, le=1_000_000)]] = {}
     #: Library functions that a question forbids on top of what its public check says.
     forbid: dict[str, Names] = {}
+    #: What a misconception costs, by question and title, where it is not to be what the question's file says.
+    rubric: dict[str, dict[str, Annotated[Number, Field(ge=0, le=1_000_000)]]] = {}
     extensions: dict[str, Extension] = {}
     #: What is said here holds in place of the course's ``[live]``; the rest of that stays.
     live: LivePolicy = LivePolicy()

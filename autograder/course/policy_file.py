@@ -163,7 +163,7 @@ def _check_names(read: Settings, path: Path, text: str) -> None:
         if lab in named:
             raise _mistake(path, text, ("labs", key), f"lab {lab} has a section of its own already")
         named[lab] = key
-        if any(policy.model_dump(include={"points", "forbid"}).values()):
+        if any(policy.model_dump(include={"points", "forbid", "rubric"}).values()):
             _check_questions(lab, ("labs", key), policy, path, text)
         if policy.due is not None and (closes := read.closes(lab)) and closes < (read.due(lab) or closes):
             raise _mistake(path, text, ("labs", key, "closes"), "the lab would close before it is due")
@@ -181,9 +181,10 @@ def _check_questions(lab: str, place: tuple[str, ...], policy: Any, path: Path, 
     for name in policy.points:
         if name not in [*questions, *(answer for answer, _ in written.written)]:
             raise _mistake(path, text, (*place, "points", name), f"lab {lab} has no question “{name}”")
-    for name in policy.forbid:
-        if name not in questions:
-            raise _mistake(path, text, (*place, "forbid", name), f"lab {lab} has no question “{name}”")
+    for entry in ("forbid", "rubric"):
+        for name in getattr(policy, entry):
+            if name not in questions:
+                raise _mistake(path, text, (*place, entry, name), f"lab {lab} has no question “{name}”")
 
 
 def _first_mistake(error: ValidationError, values: Any) -> tuple[tuple[str, ...], str]:

@@ -74,9 +74,15 @@ def context_of(lab: str, limits: Limits, levels: Sequence[str]) -> Context:
 def kit_used(lab: str) -> list[Path]:
     """The kit's files that grading the lab can come to run: what its cells, checks, hidden tests and named answers import."""
     sources = [cell.source.encode() for cell in read_master(lab).cells if cell.cell_type == "code"]
-    sources += [file.read_bytes() for file in (_tests_file(lab), *sorted(_answers_folder(lab).glob("*.py")))]
+    files = [
+        *_answers_folder(lab).glob("*.py"),
+        *_questions_folder(lab).glob("*.py"),
+        *filter(Path.exists, [_tests_file(lab)]),
+    ]
+    sources += [file.read_bytes() for file in sorted(files)]
     named = kit_files_named(b"\n".join(sources), lab)
-    return kit_files_reached({"__init__.py", f"checks/c{lab}.py", *named}, lab)
+    checks = f"checks/c{lab}.py", f"checks/data/q{lab}.json"
+    return kit_files_reached({"__init__.py", *checks, *named}, lab)
 
 
 def notebook_key(notebook: Notebook) -> str:
@@ -108,7 +114,9 @@ def library_versions() -> str:
 
 #: The folders and files of the package that can change a result. The others (gradebook, pages, run, collect, exports,
 #: audit, cli, …) stand below them: import-linter sees to it that nothing here imports from there.
-JUDGES = ("errors.py", "files.py", "results.py", "startup", "sandbox", "course", "testing", "grading")
+JUDGES = (
+    "errors.py", "files.py", "results.py", "startup", "sandbox", "course", "testing", "questions/engine", "grading",
+)  # fmt: skip
 
 
 #: The package that runs.
@@ -129,9 +137,32 @@ def _answers_folder(lab: str) -> Path:
     return course_root() / "autograder" / "misconceptions" / f"m{lab}"
 
 
+def _questions_folder(lab: str) -> Path:
+    return course_root() / "autograder" / "questions" / f"m{lab}"
+
+
 def _question(lab: str, question: str, points: float) -> str:
     forbidden = (*settings().lab(lab).forbid.get(question, ()), settings().forbidden)
-    return _digest(_tests_of(lab, question), _answers_to(lab, question), repr(float(points)), *forbidden)
+    if _tests_file(lab).exists():
+        described = [_tests_of(lab, question), _answers_to(lab, question)]
+    else:
+        files = _files_named(_questions_folder(lab), question)
+        described = [code for name in sorted(files) for _, code in _statements(files[name])]
+    costs = sorted(settings().lab(lab).rubric.get(question, {}).items())
+    return _digest(*described, repr(float(points)), *forbidden, repr(costs))
+
+
+def _files_named(folder: Path, question: str) -> dict[str, str]:
+    """The contents of a question's file in a lab's folder and of the files there that it imports, directly or not, by name."""
+    waiting, sources = [question], dict[str, str]()
+    while waiting:
+        name = waiting.pop()
+        if name not in sources and (file := folder / f"{name}.py").exists():
+            sources[name] = file.read_text(encoding="utf-8")
+            waiting += re.findall(
+                rf"autograder\.{folder.parent.name}\.{folder.name}\.(\w+) import", sources[name]
+            )
+    return sources
 
 
 def _tests_of(lab: str, question: str) -> str:
@@ -145,13 +176,7 @@ def _answers_to(lab: str, question: str) -> str:
 
     The correct alternatives in the question's own file judge nobody: they are for the audit.
     """
-    folder = _answers_folder(lab)
-    waiting, sources = [question], dict[str, str]()
-    while waiting:
-        name = waiting.pop()
-        if name not in sources and (file := folder / f"{name}.py").exists():
-            sources[name] = file.read_text(encoding="utf-8")
-            waiting += re.findall(rf"autograder\.misconceptions\.m{lab}\.(\w+) import", sources[name])
+    sources = _files_named(_answers_folder(lab), question)
     return "\n".join(
         code
         for name in sorted(sources)

@@ -43,8 +43,10 @@ class Zygotes:
         torch += ["torch.optim"] if torch and _OPTIMIZERS.search(master) else []
         parts = {path: kit / path for path in ("data", "figures", f"checks/c{lab}")}
         used = [path for path, part in parts.items() if part.is_dir() or part.with_suffix(".py").is_file()]
-        modules = (*torch, "coursekit", *("coursekit." + path.replace("/", ".") for path in used))
-        return cls(Zygote(kit, data, limits, modules, levels))
+        modules = [*torch, "coursekit", *("coursekit." + path.replace("/", ".") for path in used)]
+        if (kit / "checks" / "data" / f"q{lab}.json").is_file():
+            modules.append(f"coursekit.checks.questions:{lab}")
+        return cls(Zygote(kit, data, limits, tuple(modules), levels))
 
     def use(self, limits: Limits) -> None:
         """Take these limits for every session."""

@@ -14,17 +14,17 @@ def score(lab: str, question: str, namespace: dict[str, Any]) -> float:
     from coursekit.checks import api
 
     from autograder.course.policy_file import settings, spec
+    from autograder.grading.diagnosis import diagnose
+    from autograder.grading.rubric import points_earned
     from autograder.sandbox.host.student import Student
-    from autograder.testing.run import earned, run_test, set_salt, tests_of
+    from autograder.testing.run import run_question, set_salt
 
     set_salt(settings().salt)
     points = dict(spec(lab).questions)[question]
     api.show_last_card()
     student = Student.local_namespace(namespace, question)
-    verdicts = []
-    for test in tests_of(lab)[question]:
-        result = run_test(test, student).result
-        verdicts.append((test.weight, result.passed))
-        if not result.passed:
-            print(f"{result.name} — {result.message}")
-    return earned(points, verdicts)
+    runs = run_question(lab, question, student)
+    for run in runs:
+        if not run.result.passed:
+            print(f"{run.result.name} — {run.result.message}")
+    return points_earned(lab, question, points, runs, diagnose(lab, question, runs))

@@ -33,15 +33,17 @@ from autograder.errors import UserError
 from autograder.files import digest_of, write_atomically
 from autograder.grading.cache_keys import context_of
 from autograder.grading.diagnosis import diagnose
+from autograder.grading.rubric import points_earned
 from autograder.grading.symptoms import find_symptom
 from autograder.pages.clean_html import cell_html
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.render import render
 from autograder.preview.script import SCRIPT
+from autograder.questions.engine.card import write_card
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.sandbox.limits import Limits
 from autograder.testing.catalogue import Answer, answers_of
-from autograder.testing.run import TestRun, earned, master_runs, set_salt
+from autograder.testing.run import TestRun, master_runs, set_salt
 
 #: What a page of the preview is called for a wrong answer.
 FEEDBACK = "feedback-{question}-{answer}.html"
@@ -77,6 +79,7 @@ def make(lab: str, folder: Path) -> bool:
     previews: list[QuestionPreview] = []
     try:
         notes = require_sound([lab], unfinished=True)
+        write_card(lab)
         built = building.build(lab)
         notes += [built.drift] if built.drift else []
         unfinished = {name for name, _ in spec(lab).questions if any(f"“{name}”" in note for note in notes)}
@@ -174,11 +177,12 @@ def _wrong_answer(lab: str, name: str, answer: Answer, row: AnswerAudit, folder:
 
 def _graded(lab: str, name: str, points: float, runs: Sequence[TestRun]) -> QuestionResult:
     """What grading would say of these runs: the points, and the misconception or else what the values show."""
-    score = earned(points, [(run.test.weight, run.result.passed) for run in runs])
     results = tuple(run.result for run in runs)
     if all(result.passed for result in results):
-        return QuestionResult(name, score, points, results)
-    if (answer := diagnose(lab, name, runs)) is not None:
+        return QuestionResult(name, points, points, results)
+    answer = diagnose(lab, name, runs)
+    score = points_earned(lab, name, points, runs, answer)
+    if answer is not None:
         return QuestionResult(name, score, points, results, answer.title, answer.hint, cause=answer.title)
     symptom = find_symptom(lab, name, runs)
     return QuestionResult(name, score, points, results, cause=symptom.sentence if symptom else None)

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from autograder.course.masters import solution, source_of_import
-from autograder.course.policy_file import settings
+from autograder.course.policy_file import course_file, settings
 from autograder.course.soundness import require_sound
 from autograder.errors import UserError
 from autograder.sandbox.host.student import Student
+from autograder.testing.catalogue import answers_of
 from autograder.testing.run import run_test, set_salt, tests_of
 
 
 def check_lab(lab: str) -> None:
-    """Raise ``UserError`` when the files of ``lab`` are not sound, or its master fails one of its hidden tests."""
+    """Raise ``UserError`` where the files of ``lab`` are not sound, its master fails a hidden test, or the policy's rubric names
+    no misconception."""
     require_sound([lab])
     set_salt(settings().salt)
     if source_of_import(lab):  # its tests need the notebook around them: `autograder audit` runs both
         return
+    for question, costs in settings().lab(lab).rubric.items():
+        known = {answer.title for answer in answers_of(lab)["misconception"].get(question, ())}
+        if unknown := costs.keys() - known:
+            raise UserError(
+                f"{course_file().name} sets a cost for “{min(unknown)}”, which is no misconception of “{question}”: "
+                f"its file in autograder/questions lists them."
+            )
     for question, tests in tests_of(lab).items():
         student = Student.local_namespace(solution(lab), question)
         for test in tests:

@@ -27,6 +27,7 @@ from functools import cache
 from typing import Any
 
 _ANSWERS = "autograder.misconceptions."
+_QUESTIONS = "autograder.questions."
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,20 @@ class Answer:
     public: bool = True
     #: Why it is fair that it keeps more than half of the points.
     keeps: str = ""
+    #: What it costs whoever is recognised, in points; None where the tests that it fails say so.
+    costs: float | None = None
+
+
+def has_question_files(lab: str) -> bool:
+    """Whether a lab (full name) is described by ``questions/mNN_topic``, and not by hidden tests and misconceptions."""
+    return importlib.util.find_spec(f"autograder.hidden_tests.test_{lab}") is None and (
+        importlib.util.find_spec(f"{_QUESTIONS}m{lab}") is not None
+    )
+
+
+def questions_engine() -> Any:
+    """The module that makes tests and answers of question files. It stands above this one, which serves its callers."""
+    return importlib.import_module(f"{_QUESTIONS}engine.as_tests")
 
 
 def misconception(question: str, title: str = "", *, keeps: str = "") -> Callable[[Any], Any]:
@@ -74,6 +89,9 @@ def alternative(question: str, *, public: bool = True) -> Callable[[Any], Any]:
 @cache
 def answers_of(lab: str) -> dict[str, dict[str, tuple[Answer, ...]]]:
     """``{"misconception" | "alternative": {question: answers}}`` of a lab (full name), in file order."""
+    if has_question_files(lab):
+        found: dict[str, dict[str, tuple[Answer, ...]]] = questions_engine().answers(lab)
+        return found
     answers: dict[str, dict[str, list[Answer]]] = {"misconception": {}, "alternative": {}}
     package = importlib.import_module(f"{_ANSWERS}m{lab}")
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
@@ -94,7 +112,13 @@ def loaded_anew(answers: Sequence[Answer]) -> tuple[Answer, ...]:
         assert spec is not None and spec.loader is not None
         copies[name] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(copies[name])
-    return tuple(replace(a, function=getattr(copies[a.function.__module__], a.name)) for a in answers)
+    return tuple(replace(a, function=_in_module(copies[a.function.__module__], a)) for a in answers)
+
+
+def _in_module(module: Any, answer: Answer) -> Any:
+    if (question := getattr(module, "question", None)) is not None and answer.hint:
+        return next(one.function for one in question.misconceptions if one.title == answer.title)
+    return getattr(module, answer.name)
 
 
 def source_of(answer: Answer) -> str | None:
@@ -106,12 +130,19 @@ def source_of(answer: Answer) -> str | None:
         node = _definitions(module).get(name)
         if node is None or (module, node.lineno) in definitions:
             continue
-        if isinstance(node, ast.ImportFrom) and str(node.module).startswith(_ANSWERS):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith((_ANSWERS, f"{_QUESTIONS}m")):
             pending += [(str(node.module), name)]
             continue
+        if isinstance(node, ast.FunctionDef) and _fixed_arguments(node, answer.title).keys() - {
+            argument.arg for argument in node.args.kwonlyargs
+        }:
+            return None  # it hands on what is fixed
         definition = _as_answer(node, answer)
         definitions[module, node.lineno] = ast.unparse(definition)
-        pending += [(module, n.id) for n in ast.walk(definition) if isinstance(n, ast.Name)]
+        names = [n for n in ast.walk(definition) if isinstance(n, ast.Name)]
+        bound = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+        bound |= {part.arg for part in ast.walk(definition) if isinstance(part, ast.arg)}
+        pending += [(module, n.id) for n in names if n.id not in bound]
     # Helpers that several questions share come first, as in a notebook.
     parts = [
         definitions[key] for key in sorted(definitions, key=lambda key: (not key[0].endswith(".common"), key))
@@ -138,12 +169,29 @@ def _bound_names(node: ast.stmt) -> list[str]:
     return []
 
 
+def _fixed_arguments(node: ast.FunctionDef | ast.ClassDef, title: str) -> dict[str | None, ast.expr]:
+    """What the decorator with this title sets of the parameters that are given by name only."""
+    calls = [mark for mark in node.decorator_list if isinstance(mark, ast.Call) and mark.args]
+    return {
+        keyword.arg: keyword.value
+        for call in calls
+        if isinstance(call.args[0], ast.Constant) and call.args[0].value == title
+        for keyword in call.keywords
+        if keyword.arg not in ("costs", "hint", "because")
+    }
+
+
 def _as_answer(node: ast.stmt, answer: Answer) -> ast.stmt:
     """The definition under the question's name, without decorator and hint."""
     if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or node.name != answer.function.__name__:
         return node
     copied = copy.deepcopy(node)
     copied.name, copied.decorator_list = answer.question, []
+    if isinstance(copied, ast.FunctionDef):
+        fixed = _fixed_arguments(node, answer.title)
+        names = [argument.arg for argument in copied.args.kwonlyargs]
+        given = zip(names, copied.args.kw_defaults, strict=True)
+        copied.args.kw_defaults = [fixed.get(name, default) for name, default in given]
     copied.body = (copied.body[1:] if ast.get_docstring(node) else copied.body) or [ast.Pass()]
     for part in ast.walk(copied):
         if isinstance(part, ast.Name) and part.id == answer.function.__name__:  # it calls itself

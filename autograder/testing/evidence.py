@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import numpy as np
+from coursekit.checks.values import as_numbers, extent, values_match
 
 from autograder.sandbox.host.rpc import TraceEntry
 
-#: Relative tolerance by the width of a floating-point number in bytes; of two widths the coarser counts.
-_RTOL = {2: 2e-2, 4: 1e-4, 8: 1e-6, 16: 1e-6}
-#: What is so much smaller than the largest number of the same dictionary is rounding.
-_NOISE = 1e-10
-
-#: Bytes that a list may take as an array, in which each item has the room of the widest: a text, or a wide type of number.
-MAX_ARRAY_BYTES = 64 << 20
+__all__ = ["as_numbers", "extent", "traces_match", "values_match"]
 
 
 def traces_match(first: Sequence[TraceEntry], second: Sequence[TraceEntry]) -> bool:
@@ -35,126 +27,3 @@ def _entry_matches(first: TraceEntry, second: TraceEntry) -> bool:
     if (first.kind, first.name) != (second.kind, second.name):
         return False
     return values_match(first.value, second.value, first.rtol, first.atol)
-
-
-def values_match(
-    first: Any, second: Any, rtol: float | None = None, atol: float | None = None, noise: float = 0.0
-) -> bool:
-    """Whether two plain values are equal; a list, an array and a tensor of the same numbers are.
-
-    Numbers below ``noise`` count as 0: beside the other gradients of a model one may be nothing but rounding.
-    """
-    if isinstance(first, (str, bytes)) or isinstance(second, (str, bytes)):
-        return type(first) is type(second) and bool(first == second)
-    if isinstance(first, dict) and isinstance(second, dict):
-        noise = max(noise, _NOISE * _largest(second.values()))
-        return first.keys() == second.keys() and all(
-            values_match(first[key], second[key], rtol, atol, noise) for key in first
-        )
-    a, b = as_numbers(first), as_numbers(second)
-    if a is not None and b is not None:
-        return _arrays_match(a, b, rtol, atol, noise)
-    if isinstance(first, (list, tuple)) and isinstance(second, (list, tuple)):
-        return len(first) == len(second) and all(
-            values_match(x, y, rtol, atol, noise) for x, y in zip(first, second, strict=True)
-        )
-    if type(first) is not type(second) or type(first).__name__ == "Opaque":
-        return False
-    if type(first).__name__ == "Handle":
-        return True
-    try:
-        return bool(first == second)
-    except Exception:
-        return False
-
-
-def as_numbers(value: Any) -> np.ndarray | None:
-    """The value as an array of numbers or strings, or ``None`` when it is not one, or one of more than ``MAX_ARRAY_BYTES``."""
-    if isinstance(value, (list, tuple)):
-        count, widest, _ = extent(value)
-        if count * widest > MAX_ARRAY_BYTES:
-            return None
-    return _as_numbers(value)
-
-
-def extent(value: Any) -> tuple[int, int, int]:
-    """How many items a value holds in all, the bytes that the widest takes in an array, and how many characters there are.
-
-    Nothing is unfolded for it.
-    """
-    count, widest, characters, waiting = 0, 8, 0, [value]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, (list, tuple, set, frozenset)):
-            waiting += part
-        elif isinstance(part, Mapping):
-            waiting += part.keys()
-            waiting += part.values()
-        elif isinstance(part, (str, bytes)):
-            count, characters, widest = count + 1, characters + len(part), max(widest, 4 * len(part))
-        elif isinstance(part, (np.ndarray, np.generic)):
-            count, widest = count + part.size, max(widest, part.dtype.itemsize)
-        elif hasattr(part, "numel"):
-            count += part.numel()
-        elif isinstance(part, range):
-            count += len(part)
-        else:
-            count, widest = count + 1, max(widest, 16 if isinstance(part, complex) else 8)
-    return count, widest, characters
-
-
-def _as_numbers(value: Any) -> np.ndarray | None:
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(value, torch.Tensor):
-        if value.dtype is torch.bfloat16:
-            value = value.to(torch.float32).to(torch.float16)
-        return np.asarray(value.detach().numpy())
-    if isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)):
-        array = np.asarray(value)
-        return array if array.dtype != object else None
-    if isinstance(value, range):
-        array = np.array(value)  # of objects where the numbers are too large for any other
-        return array if array.dtype != object else None
-    if isinstance(value, (list, tuple)):
-        if len(kinds := set(map(type, value))) == 1 and kinds <= {bool, int, float, complex, str}:
-            return _flat(value)
-        parts = [part for part in map(_as_numbers, value) if part is not None]
-        if len(parts) < len(value) or len({part.shape for part in parts}) > 1:
-            return None
-        return np.array(parts) if parts else np.empty(0)
-    return None
-
-
-def _flat(values: Sequence[Any]) -> np.ndarray | None:
-    """A list of numbers (or strings) of one type as an array; None where a number is too large for one."""
-    array = np.array(values)
-    return array if array.dtype != object else None
-
-
-def _largest(values: Iterable[Any]) -> float:
-    """The largest finite number in the arrays among ``values``."""
-    arrays = [array for array in map(as_numbers, values) if array is not None and array.dtype.kind in "fc"]
-    return max((float(np.abs(a[np.isfinite(a)]).max(initial=0)) for a in arrays), default=0.0)
-
-
-def _arrays_match(a: np.ndarray, b: np.ndarray, rtol: float | None, atol: float | None, noise: float) -> bool:
-    if a.shape != b.shape:
-        return False
-    if a.dtype.kind not in "fc" and b.dtype.kind not in "fc":
-        return bool(np.array_equal(a, b))
-    if a.dtype.kind in "SU" or b.dtype.kind in "SU":
-        return False
-    if a.size == 0:
-        return True
-    if rtol is None and atol is None:
-        rtol = max(_precision(a), _precision(b))
-        finite = np.abs(b[np.isfinite(b)])
-        atol = max(noise, rtol * float(finite.max() if finite.size else 0))
-    return bool(np.allclose(a, b, rtol=rtol or 0.0, atol=atol or 0.0, equal_nan=True))
-
-
-def _precision(array: np.ndarray) -> float:
-    if array.dtype.kind not in "fc":
-        return 0.0
-    size = array.dtype.itemsize // (2 if array.dtype.kind == "c" else 1)
-    return _RTOL.get(size, 1e-6)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from coursekit.checks.values import MAX_ITEMS
 
 from autograder.sandbox.host.rpc import StudentError
 from autograder.sandbox.host.student import Handle, Student
@@ -221,10 +222,6 @@ def expect_equal(actual: Any, expected: Any, what: str = "the result") -> None:
         raise Failed(f"{what} is None: does your function return its result?")
     if _plain(actual) != _plain(expected):
         raise Failed(f"{what} is not right")
-
-
-#: An exact answer has no more items than this in all: as Python objects they take thirty times the room.
-MAX_ITEMS = 2_000_000
 
 
 def _plain(value: Any) -> Any:

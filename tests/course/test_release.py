@@ -70,7 +70,8 @@ def _leaks(lab, out):
     cells = nbformat.read(out / lab / f"{lab}.ipynb", as_version=4).cells
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
     yield from (f"the notebook: {line}" for line in _long_lines(lab) if line in code)
-    checks = [path.stem[1:3] for path in out.rglob("checks/c*.py")]
+    files = (*out.rglob("checks/c[0-9]*.py"), *out.rglob("checks/data/q*.json"))
+    checks = [path.stem[1:3] for path in files]
     if max(checks) != lab[:2]:
         yield f"{lab} has checks of {max(checks)}"
 

@@ -112,7 +112,7 @@ def result(root: Path, done: subprocess.CompletedProcess[str]) -> Any:
 def test_the_zip_holds_the_lab_and_nothing_of_later_ones(unpacked: Path) -> None:
     files = {path.relative_to(unpacked / "source").as_posix() for path in (unpacked / "source").rglob("*.*")}
     assert {"setup.sh", "run.py", "requirements.txt", "gradescope.json"} <= files
-    assert f"course/autograder/hidden_tests/test_{LAB}.py" in files
+    assert f"course/autograder/questions/m{LAB}/softmax.py" in files
     assert f"course/solutions/{LAB}/{LAB}.py" in files
     assert "course/autograder/pages/templates/style.css" in files
     assert not any("01_" in file or "__pycache__" in file for file in files)
@@ -152,7 +152,10 @@ def test_who_is_late_with_two_notebooks_hears_which_was_taken_and_that_nothing_w
         "Handed in after 2026-10-08 23:59 UTC, when the lab was due. No points are taken off here"
         in content["output"]
     )
-    assert f"Handed in 2 notebooks: {LAB}.ipynb, the one with the right name, was taken." in content["output"]
+    assert (
+        f"Handed in 2 notebooks: {LAB}.ipynb, the only one with an answer in it, was taken."
+        in content["output"]
+    )
 
 
 #: Which level is had where, ``tests/sandbox/test_levels.py`` shows; the bundle only says it.
@@ -169,7 +172,7 @@ def test_a_container_without_namespaces_grades_and_says_with_what(
 ) -> None:
     if level == "landlock" and not landlock.version():
         pytest.skip("this kernel has no Landlock")
-    test = root / f"source/course/autograder/hidden_tests/test_{LAB}.py"
+    test = root / f"source/course/autograder/questions/m{LAB}/softmax.py"
     hand_in(root, added=f"open({str(test)!r}).read()")
     content = result(root, run_bundle(root, container(*options)))
     assert content["extra_data"] == {"lab": LAB, "status": "partly-run", "isolation": level}

@@ -18,6 +18,7 @@ from autograder.grading import cache_keys, kit_imports
 from autograder.grading.cache_keys import Context, context_of, harness_digest, notebook_key
 from autograder.grading.submissions import Submission, read
 from autograder.run.plan import EarlierRun, make_plan
+from autograder.testing.catalogue import has_question_files
 
 HERE = course_root()
 LABS = all_labs()
@@ -42,7 +43,10 @@ WHO = {
     "autograder/hidden_tests": ITS_LAB,
     "autograder/hidden_tests/__init__.py": NOBODY,
     "autograder/hidden_tests/conftest.py": NOBODY,  # pytest's, for their authors
-    "autograder/questions": NOBODY,  # until a lab is graded by its questions' files
+    "autograder/questions/__init__.py": NOBODY,
+    "autograder/questions/engine": EVERYBODY,  # asks and compares
+    **{f"autograder/questions/m{lab}": ITS_LAB if has_question_files(lab) else NOBODY for lab in LABS},
+    **{f"autograder/questions/m{lab}/__init__.py": NOBODY for lab in LABS},  # a docstring
     "autograder/misconceptions": ITS_LAB,
     "autograder/misconceptions/__init__.py": NOBODY,
     **{f"autograder/misconceptions/m{lab}/__init__.py": NOBODY for lab in LABS},  # a docstring
@@ -160,8 +164,9 @@ def kit_modules_of(lab: str) -> frozenset[str]:
     names = {"coursekit", f"coursekit.checks.c{lab}"}
     sources = [cell.source for cell in read_master(lab).cells if cell.cell_type == "code"]
     answers = HERE / "autograder" / "misconceptions" / f"m{lab}"
-    files = [HERE / "autograder" / "hidden_tests" / f"test_{lab}.py", *answers.glob("*.py")]
-    for source in [*sources, *(file.read_text() for file in files)]:
+    tests = (HERE / "autograder" / "hidden_tests").glob(f"test_{lab}.py")
+    questions = (HERE / "autograder" / "questions" / f"m{lab}").glob("*.py")
+    for source in [*sources, *(file.read_text() for file in (*tests, *answers.glob("*.py"), *questions))]:
         names |= imports(source)
     seen: set[str] = set()
     while names - seen:

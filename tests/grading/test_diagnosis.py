@@ -36,12 +36,12 @@ def test_right_values_of_a_wrong_type_are_not_taken_for_a_changed_argument():
 def test_rounded_cosines_are_named_to_however_many_decimals():
     lab, question = "05_word2vec", "nearest"
     right = solution(lab)[question]
-    for decimals in (1, 2, 4):
+    for decimals, word in ((1, "one decimal"), (2, "two decimals"), (4, "four decimals")):
 
         def rounded(word, vectors, words, k=5, decimals=decimals):
             return [(near, round(cosine, decimals)) for near, cosine in right(word, vectors, list(words), k)]
 
-        assert _named(lab, question, rounded) == "rounded"
+        assert _named(lab, question, rounded) == f"rounded (cosines with {word})"
 
 
 @pytest.mark.parametrize("question", [name for name, points in spec("10_training").questions if points])

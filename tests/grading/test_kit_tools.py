@@ -18,7 +18,7 @@ QUESTION = "multi_head_attention"
     [
         ("01", "coursekit.models.letters.LetterModel"),
         ("02", "coursekit.checks.c02_dirichlet_map._nll"),
-        ("07", "coursekit.checks.c07_self_attention._forward"),
+        ("07", "coursekit.checks.questions.questions_of"),
         ("08", f"{HOME}._one_by_one"),
         ("09", "coursekit.models.reversing.SmallTransformer"),
         ("12", "coursekit.provided.p08_multi_head._anything"),

@@ -46,13 +46,15 @@ FORMULA = r"\frac{1}{\sqrt{n}}"
 #: Points and comments for the first four written answers that Formgrader shows.
 MARKS = tuple((points, f"Two *reasons*, said {points} times: see $p_i$.") for points in (3, 1.5, 0, 2))
 #: Fair to nobody: the text never asks for double precision, and one right answer counts in single precision.
-UNFAIR = f'''
+UNFAIR = """
 
-@hidden_test("{QUESTION}")
-def test_double_precision(student):
-    """The table is in double precision."""
-    expect(as_array(student([[0, 1, 2]], 3), "the table").dtype == np.float64, "the table should be float64")
-'''
+from autograder.questions.engine import Observed
+
+
+@question.scenario("The table is in double precision.")
+def double_precision(student, rng):
+    yield Observed("double", np.asarray(student([[0, 1, 2]], 3)).dtype == np.float64)
+"""
 
 
 def named(kind: str, title: str) -> str:
@@ -79,7 +81,7 @@ class Day:
             shutil.copy(course_root() / name, self.root)
         shutil.copytree(course_root() / "notebooks" / "demos", self.root / "notebooks" / "demos")
         self.submitted, self.graded = folder / "submitted", folder / "graded"
-        self.tests = self.root / "autograder" / "hidden_tests" / f"test_{LAB}.py"
+        self.tests = self.root / "autograder" / "questions" / f"m{LAB}" / f"{QUESTION}.py"
         #: student -> the points and the comment that their written answer got.
         self.given: dict[str, tuple[float, str]] = {}
         self.policy = self.root / "course.toml"

@@ -9,10 +9,11 @@ import math
 import numpy as np
 import pytest
 import torch
+from coursekit.checks import compare, encoding, words
+from coursekit.checks.symptoms import symptom_of
 
-from autograder.course.masters import solution
-from autograder.grading.symptoms import symptom_of
-from autograder.questions.engine import Case, Observed, Question, card, compare
+from autograder.course.masters import solution, solution_source
+from autograder.questions.engine import Case, Observed, Question, card
 from autograder.questions.engine.audit import audit
 from autograder.questions.engine.draw import PUBLIC, NoFairInputs, answering, asks_of
 from autograder.questions.engine.judge import RULES, Judgement, judge, judge_function
@@ -62,7 +63,7 @@ def _means(x, scale=1):
     return x.mean(axis=1) * scale
 
 
-@pytest.mark.parametrize("module", [compare, card])
+@pytest.mark.parametrize("module", [compare, encoding, words])
 def test_the_examples_of_the_docstrings_hold(module):
     tests, flags = vars(module) | {"np": np, "math": math}, doctest.NORMALIZE_WHITESPACE
     result = doctest.testmod(module, globs=tests, optionflags=flags)
@@ -82,9 +83,13 @@ def test_the_examples_of_the_docstrings_hold(module):
         ([np.ones(2), [0.5]], (np.ones(2), np.array([0.5]))),
         (np.array([3.0, 4.0]), [3, 4]),
         (("a", ["b"]), ["a", ("b",)]),
+        (b"\x01\x02", [1, 2]),
+        ([(np.array(["a", "b"]), 1)], [(["a", "b"], 1)]),
         ({"a": 1}, {"a": np.int64(1)}),
         ([math.nan, math.inf], np.array([math.nan, math.inf])),
         (np.zeros(3), np.array([1e-17, 0, -1e-17])),
+        (np.array([True, False]), np.array([1, 0])),
+        ([], np.zeros((0, 3))),
     ],
 )
 def test_equal_values_in_another_form_are_right(value, right):
@@ -146,13 +151,14 @@ def test_inputs_on_which_right_answers_disagree_are_drawn_again():
     assert drawn == {0.25, 0.75}
 
 
-def test_inputs_on_which_the_right_value_jumps_are_drawn_again_unless_ties_are_meant():
+@pytest.mark.parametrize("kind", [np.array, torch.tensor])
+def test_inputs_on_which_the_right_value_jumps_are_drawn_again_unless_ties_are_meant(kind):
     def question(exact_ties):
         question = Question(lambda x: int(np.argmax(x)), name="largest")
 
         @question.family("Some numbers.", exact_ties=exact_ties)
         def numbers(rng):
-            yield rng.permutation([0.5, 1.0, rng.choice([1.0, 2.0])])
+            yield kind(rng.permutation([0.5, 1.0, rng.choice([1.0, 2.0])]))
 
         return question
 
@@ -202,6 +208,22 @@ def test_whoever_does_something_else_in_one_call_is_not_recognised():
         return x.sum(axis=1) * (scale if scale == 1 else scale + 0.1)
 
     assert judge_function(_question(), SALT, almost_summed).misconception is None
+
+
+def test_one_result_of_several_may_come_in_an_array():
+    question = Question(lambda x: (x.sum(), x.max()), name="sum_and_largest")
+
+    @question.family("The sum.", only=0)
+    def total(rng):
+        yield (rng.normal(size=3),)
+
+    @question.family("The largest.", only=1)
+    def largest(rng):
+        yield (rng.normal(size=3),)
+
+    assert judge_function(question, SALT, lambda x: np.array([x.sum(), x.max()])).right
+    half = judge_function(question, SALT, lambda x: np.array([x.sum(), x.min()]))
+    assert points_earned(question, SALT, 1.0, half) == 0.5
 
 
 def test_an_answer_that_only_raises_errors_has_no_name():
@@ -395,6 +417,48 @@ def test_an_earlier_answer_with_a_parameter_more_may_be_replaced_by_one_that_has
     assert judge(question, SALT, Student.local_namespace(namespace, question.name)).right
 
 
+def _counting():
+    calls = []
+
+    def counts_on(x, scale=1):
+        """Your means grow with each call: you keep a number outside of the function."""
+        calls.append(x)
+        return _means(x, scale) + len(calls)
+
+    return counts_on
+
+
+def test_a_slip_that_keeps_something_is_known_by_its_first_run():
+    question = _question()
+    question.uses, question.lab = ("kernel_smooth",), "07_self_attention"
+    question.misconception("calls are counted", costs=1)(_counting())
+    judgement = judge_function(question, SALT, _counting())
+    assert judgement.misconception is not None and judgement.misconception.title == "calls are counted"
+
+
+DEAF = """
+class MultiHeadAttention(MultiHeadAttention):
+    def forward(self, x, memory=None, mask=None):
+        return x, x
+"""
+
+
+@pytest.mark.parametrize(("cut_off", "title"), [(".detach()", None), ("", "maps that hang on the gradient")])
+def test_the_masters_earlier_answers_come_with_what_labs_before_provide(cut_off, title):
+    namespace = dict(solution("08_multi_head"))
+    exec(DEAF + solution_source("08_multi_head", "attention_maps").replace(".detach()", cut_off), namespace)
+    question = questions_of("08_multi_head")["attention_maps"]
+    judgement = judge(question, SALT, Student.local_namespace(namespace, question.name))
+    assert judgement.right is (title is None)
+    assert (judgement.misconception.title if judgement.misconception else None) == title
+
+
+def test_a_scenario_finds_the_masters_other_answers():
+    question = questions_of("08_multi_head")["attention_maps"]
+    student = answering(question, question.reference)
+    assert student.scene("module = student_namespace['MultiHeadAttention'](4, 2)")["module"].parameters()
+
+
 # ----------------------------------------------------------------------------------------------- the audit, the card
 
 
@@ -466,6 +530,20 @@ def test_the_audit_names_what_is_wrong_with_a_question(change, faults):
     assert all(any(fault in sentence for sentence in found) for fault in faults), found
 
 
+def test_the_texts_pairs_and_lists_of_several_lengths_are_compared_to_the_digits_that_are_written():
+    question = Question(lambda n: [("a", n / 3), ([n] * n, 2)], name="pairs")
+
+    @question.family("A few.")
+    def a_few(rng):
+        yield Case(2, gives=[("a", 0.67), ([2, 2], 2)])
+        yield Case(2, gives=[("a", 0.66), ([2, 2], 2)])
+        yield Case(2, gives=[("a", 0.67), ([2, 3], 2)])
+        yield int(rng.integers(3, 99))
+
+    faults = audit(question, 2.0, question.reference, SALT)
+    assert len(faults) == 2 and "0.66" in faults[0] and "[2, 3]" in faults[1]
+
+
 def test_the_audit_names_a_right_answer_that_fails():
     assert any(
         "sums" in fault for fault in audit(_question(), 2.0, _question().misconceptions[0].function, SALT)
@@ -485,16 +563,14 @@ def test_the_audit_names_what_a_memoriser_earns():
 
 def test_the_cards_data_are_values_only_and_come_back_from_json():
     data = json.loads(json.dumps(card.card_data(_question()), allow_nan=False))
-    (x,), _ = card.decode(data["parts"][0]["cases"][1]["asked"])
-    right = card.decode(data["parts"][0]["cases"][1]["right"]["value"])
-    slip = card.decode(data["parts"][0]["cases"][1]["slips"]["0"]["value"])
+    (x,), _ = encoding.decode(data["parts"][0]["cases"][1]["asked"])
+    right = encoding.decode(data["parts"][0]["cases"][1]["right"]["value"])
+    slip = encoding.decode(data["parts"][0]["cases"][1]["slips"]["0"]["value"])
     assert (
         compare.value_difference(right, x.mean(axis=1)) == compare.value_difference(slip, x.sum(axis=1)) == ""
     )
     assert data["misconceptions"][0] == {
-        "title": "sums",
         "hint": "Your rows are summed. A mean divides by how many numbers there are.",
-        "costs": 1.5,
     }
     assert list(data["parts"][0]["cases"][1]["slips"]) == ["0"]  # the other is right here
     assert list(data["parts"][1]["cases"][0]["slips"]) == ["0", "1"]
@@ -512,11 +588,14 @@ def test_the_cards_data_are_values_only_and_come_back_from_json():
         b"\xff",
         [1 + 2j, None, "é"],
         np.array([math.inf]),
+        torch.tensor([[1.5, -2]], dtype=torch.double),
+        torch.tensor([True, False, True]),
     ],
 )
 def test_what_a_card_encodes_comes_back(value):
-    back = card.decode(json.loads(json.dumps(card.encode(value), allow_nan=False)))
+    back = encoding.decode(json.loads(json.dumps(encoding.encode(value), allow_nan=False)))
     assert type(back) is type(value) and compare.value_difference(back, value) == ""
+    assert getattr(back, "dtype", None) == getattr(value, "dtype", None)
     assert np.shape(back) == np.shape(value)
 
 

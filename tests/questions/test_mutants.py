@@ -10,9 +10,9 @@ import pytest
 from autograder.course.masters import solution, solution_source
 from autograder.questions.engine import edits, mutants
 from autograder.questions.engine.edits import edits_of
-from autograder.questions.engine.judge import judge_function
 from autograder.questions.engine.mutants import generated_name, profiles_of
 from autograder.questions.engine.question import questions_of
+from autograder.testing import run
 
 LAB, SALT = "07_self_attention", "a salt"
 SCALED = '''
@@ -61,9 +61,20 @@ def test_edits_come_in_the_same_order_each_time():
     )
 
 
+@pytest.fixture(autouse=True)
+def salt():
+    before = run.salt()
+    run.set_salt(SALT)
+    yield
+    run.set_salt(before)
+
+
+def _runs(name, function):
+    return run.run_question(LAB, name, run.student_with_answer(LAB, name, function))
+
+
 def _said(name, function):
-    question = questions_of(LAB)[name]
-    return generated_name(question, SALT, judge_function(question, SALT, function).seen)
+    return generated_name(LAB, name, _runs(name, function))
 
 
 def _without(title):
@@ -84,16 +95,14 @@ def test_a_right_answer_and_one_that_is_no_edit_have_none():
 
 
 def test_edits_that_say_different_things_say_nothing(monkeypatch):
-    question = questions_of(LAB)["padding_mask"]
-    seen = judge_function(question, SALT, _without("one padding position counts as a word")).seen
-    same = mutants.Profile(0, 1, "ignores `T`", seen.outcomes)
-    found = profiles_of(LAB, "padding_mask", SALT)
+    runs = _runs("padding_mask", _without("one padding position counts as a word"))
+    found, seen = profiles_of(LAB, "padding_mask", SALT), mutants.seen_in(runs)
+    same = mutants.Profile(0, 1, "ignores `T`", seen)
     monkeypatch.setattr(mutants, "profiles_of", lambda *_: (*found, same))
-    assert generated_name(question, SALT, seen) == ""
-    monkeypatch.setattr(
-        mutants, "profiles_of", lambda *_: (*found, mutants.Profile(1, 0, "ignores `T`", seen.outcomes))
-    )
-    assert "takes the border itself" in generated_name(question, SALT, seen)
+    assert generated_name(LAB, "padding_mask", runs) == ""
+    of_another = mutants.Profile(1, 0, "ignores `T`", seen)
+    monkeypatch.setattr(mutants, "profiles_of", lambda *_: (*found, of_another))
+    assert "takes the border itself" in generated_name(LAB, "padding_mask", runs)
 
 
 def test_an_edit_without_end_is_left_out(monkeypatch):
@@ -106,7 +115,7 @@ def test_an_edit_without_end_is_left_out(monkeypatch):
     monkeypatch.setattr(mutants, "SECONDS", 0.05)
     monkeypatch.setattr(mutants, "_edited", lambda question: [(0, 1, "has no end", for_ever)])
     mutants.signal.signal(mutants.signal.SIGVTALRM, mutants._ring)
-    assert list(mutants._tried(question, SALT)) == []
+    assert list(mutants._tried(question)) == []
 
 
 @pytest.mark.parametrize("module", [edits])

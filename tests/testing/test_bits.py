@@ -17,7 +17,6 @@ from autograder.grading import symptoms
 from autograder.results import STATUSES
 from autograder.testing import safe_errors
 from autograder.testing.expect import SHAPE_WORDS
-from autograder.testing.run import tests_of
 
 PAGE = (course_root() / "docs" / "security.md").read_text(encoding="utf-8")
 FILES = sorted(Path(hidden_tests.__path__[0]).glob("test_*.py"))
@@ -112,18 +111,3 @@ def test_a_sentence_about_values_lies_inside_two_others_at_most():
     symptom = symptoms.symptom_of(other, nested)
     assert symptom is not None
     assert len(re.findall(r"The keys are right\.|[Ee]ach item:|[Ss]ome items:", symptom.sentence)) <= 2
-
-
-def test_how_many_hidden_tests_draw_no_inputs_is_as_the_page_says():
-    labs = [lab for lab in all_labs() if not source_of_import(lab)]
-    by_question = {question: tests for lab in labs for question, tests in tests_of(lab).items()}
-    tests = [test for tests in by_question.values() for test in tests]
-    fixed = sum(not test.takes_rng for test in tests)
-    assert f"Of {len(tests)} hidden tests {fixed} draw no inputs" in " ".join(PAGE.split())
-    without = [name for name, own in by_question.items() if own and not any(test.takes_rng for test in own)]
-    listed = " and ".join(", ".join(f"`{name}`" for name in without).rsplit(", ", 1))
-    assert f"have no others: {listed}," in " ".join(PAGE.split())
-    most = max(len(own) for own in by_question.values())
-    parts = ("The symptom", "The error", "The forbidden function that was seen", "What ended it")
-    bits = most * _stated("The row of a hidden test") + sum(map(_stated, parts))
-    assert f"one with {most}, the most that there are, {bits:.0f} bits" in " ".join(PAGE.split())

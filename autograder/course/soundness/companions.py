@@ -22,6 +22,12 @@ NEEDED = {
     "misconception": (4, "misconceptions"),
     "alternative": (2, "alternatives"),
 }
+#: The same for a question that is described in a file of its own.
+NEEDED_IN_ITS_FILE = {
+    "family": (1, "family of inputs and no scenario"),
+    "misconception": (1, "misconception"),
+    "alternative": (1, "alternative"),
+}
 #: Lists that name questions by their keys, and whether more follows the name after a colon.
 _LISTS = {"FORBIDDEN": False, "ONLY_UNSEEN": False, "EQUIVALENT_MUTANTS": True}
 
@@ -69,9 +75,21 @@ def imported_faults(lab: str, root: Path) -> list[Fault]:
 
 def companion_files(lab: str, root: Path) -> list[tuple[Path, set[str], str]]:
     """The files and the folder beside a master, what each of them declares, and what that is in words."""
+    checks = (
+        root / "notebooks" / "coursekit" / "checks" / f"c{lab}.py",
+        {"public_check"},
+        "the lab's public checks",
+    )
+    tests = root / "autograder" / "hidden_tests" / f"test_{lab}.py"
+    questions = root / "autograder" / "questions" / f"m{lab}"
+    if questions.is_dir() and not tests.exists():
+        return [
+            *([checks] if checks[0].exists() else []),
+            (questions, set(NEEDED_IN_ITS_FILE), "the lab's questions"),
+        ]
     return [
-        (root / "notebooks" / "coursekit" / "checks" / f"c{lab}.py", {"public_check"}, "the lab's public checks"),
-        (root / "autograder" / "hidden_tests" / f"test_{lab}.py", {"hidden_test"}, "the lab's hidden tests"),
+        checks,
+        (tests, {"hidden_test"}, "the lab's hidden tests"),
         (root / "autograder" / "misconceptions" / f"m{lab}", {"misconception", "alternative"},
          "the lab's misconceptions and alternatives"),
     ]  # fmt: skip
@@ -92,7 +110,8 @@ def _read(
             faults += _unknown_in_list(node, name, outline)
         if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             continue
-        found = [d for d in (_declared(node, mark, name) for mark in node.decorator_list) if d.kind in NEEDED]
+        marks = (_declared(node, mark, name) for mark in node.decorator_list)
+        found = [d for d in marks if d.kind in {**NEEDED, **NEEDED_IN_ITS_FILE}]
         for one in found:
             if one.kind not in kinds:
                 faults.append(Fault(name, one.line, one.name, f"a {one.kind} does not belong into this file"))
@@ -103,7 +122,13 @@ def _read(
 
 def _declared(node: ast.FunctionDef | ast.ClassDef, mark: ast.expr, file: str) -> Declared:
     call = mark if isinstance(mark, ast.Call) else None
-    kind = getattr(call.func if call else mark, "id", "")
+    if isinstance(of := call.func if call else mark, ast.Attribute):
+        kind = "family" if of.attr == "scenario" else of.attr
+        words = [k.value for k in call.keywords if k.arg == "hint"] if call else []
+        words += call.args[:1] if call and kind == "family" else []
+        text = str(getattr(words[0], "value", "")) if words else ast.get_docstring(node) or ""
+        return Declared(file, node.lineno, kind, Path(file).stem, node.name, " ".join(text.split()))
+    kind = getattr(of, "id", "")
     value = call.args[0] if call and call.args else None
     question = str(value.value) if isinstance(value, ast.Constant) else ""
     return Declared(
@@ -155,10 +180,11 @@ def _unknown(declared: list[Declared], outline: Outline) -> list[Fault]:
 def _too_few(declared: list[Declared], outline: Outline, missing: set[str]) -> list[Fault]:
     """A sentence a question for all that it lacks."""
     count = Counter((d.question, d.kind) for d in declared)
+    kinds = NEEDED_IN_ITS_FILE if any(d.kind == "family" for d in declared) else NEEDED
     faults = []
     for question, line in outline.questions.items():
         lacks = []
-        for kind, (needed, words) in NEEDED.items():
+        for kind, (needed, words) in kinds.items():
             if kind not in missing and (n := count[question, kind]) < needed:
                 lacks.append(f"no {words}" if needed == 1 else f"{n} of {needed} {words}")
         if question in outline.unfinished:
@@ -174,14 +200,14 @@ def _repeated(declared: list[Declared]) -> list[Fault]:
     """Names that hide an earlier one in the same file, and hints that two wrong answers of a question share."""
     faults, names, hints = [], dict[tuple[str, str], int](), dict[tuple[str, str], str]()
     for d in declared:
-        if (d.file, d.name) in names:
+        if names.get((d.file, d.name), d.line) != d.line:
             sentence = (
                 f"the function of this name in line {names[d.file, d.name]} is lost; give it another name"
             )
             faults.append(Fault(d.file, d.line, d.name, sentence))
         names.setdefault((d.file, d.name), d.line)
         if d.kind == "misconception" and d.text:
-            if (d.question, d.text) in hints:
+            if hints.get((d.question, d.text), d.name) != d.name:
                 sentence = (
                     f"its hint is that of {hints[d.question, d.text]}; say what only this mistake shows"
                 )
@@ -192,7 +218,12 @@ def _repeated(declared: list[Declared]) -> list[Fault]:
 
 def _without_words(declared: list[Declared]) -> list[Fault]:
     """What students would read is a docstring: a check's line, a test's title, a mistake's hint."""
-    words = {"public_check": "the line on the card", "hidden_test": "its title", "misconception": "the hint"}
+    words = {
+        "public_check": "the line on the card",
+        "hidden_test": "its title",
+        "family": "its title",
+        "misconception": "the hint",
+    }
     return [
         Fault(d.file, d.line, d.name, f"it needs a docstring: {words[d.kind]}")
         for d in declared

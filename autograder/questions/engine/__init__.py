@@ -28,6 +28,8 @@ An example, whole::
 ``question.Question`` says more of each part; ``rubric`` how points follow, ``draw`` how inputs are drawn.
 """
 
-from autograder.questions.engine.question import Case, Observed, Question
+from coursekit.checks.compare import Observed
+
+from autograder.questions.engine.question import Case, Question
 
 __all__ = ["Case", "Observed", "Question"]

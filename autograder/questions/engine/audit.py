@@ -10,14 +10,14 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
+from coursekit.checks.encoding import encode
 
-from autograder.questions.engine.card import encode
 from autograder.questions.engine.compare import value_difference
 from autograder.questions.engine.draw import PUBLIC, Ask, asks_of
 from autograder.questions.engine.judge import Judgement, all_recognised, judge_function, known
 from autograder.questions.engine.question import Question
 from autograder.questions.engine.rubric import points_earned, share_of_weights
+from autograder.testing.evidence import as_numbers
 
 #: What a memoriser of the card, or rubbish, may earn at most.
 MAX_FOR_NOTHING = 0.05
@@ -63,10 +63,12 @@ def _as_the_text_says(value: Any, gives: Any) -> bool:
     """Whether a value is the text's, to the digits that the text writes; None says nothing."""
     if gives is None:
         return True
-    if isinstance(gives, tuple):
+    numbers = as_numbers(gives)
+    if isinstance(gives, tuple) or (
+        isinstance(gives, list) and (numbers is None or numbers.dtype.kind == "U")
+    ):
         return len(value) == len(gives) and all(map(_as_the_text_says, value, gives))
-    numbers = np.asarray(gives)
-    if numbers.dtype.kind != "f":
+    if numbers is None or numbers.dtype.kind != "f" or not numbers.size:
         return not value_difference(value, numbers if isinstance(gives, list) else gives)
     decimals = max(len(repr(number).partition(".")[2]) for number in numbers.ravel().tolist())
     return not value_difference(value, numbers, rtol=0, atol=0.51 * 10.0**-decimals)

@@ -1,145 +1,149 @@
 """The card's data: public inputs, what is right for them and what each misconception makes of them, and its hint.
 
-Values are data with nine digits, compared with a tolerance and never drawn again: a student's NumPy may draw others. No
-code of a reference, a misconception or the master is among them, so that nothing in the kit computes an answer.
+``autograder build`` writes them into the kit for a lab whose questions have files and whose checks are no module. No code of a
+reference, a misconception or the master is among them, so that nothing in the kit computes an answer.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+import json
+from pathlib import Path
 from typing import Any
 
-import numpy as np
+from coursekit.checks.compare import Observed
+from coursekit.checks.encoding import encode
+from coursekit.checks.untouched import argument_names
 
+from autograder.course.policy_file import spec
+from autograder.course.visible_files import kit_folder
+from autograder.errors import UserError
+from autograder.files import write_atomically
+from autograder.questions.engine.card_code import card_code
 from autograder.questions.engine.compare import Outcome
-from autograder.questions.engine.draw import PUBLIC, Ask
+from autograder.questions.engine.draw import PUBLIC, Ask, asks_of
 from autograder.questions.engine.judge import known
-from autograder.questions.engine.question import Question
-from autograder.testing.evidence import as_numbers
+from autograder.questions.engine.question import Case, Family, Question, questions_of
+from autograder.sandbox.host.student import argument_in_words
 
-DIGITS = 9
-#: Of an array with few different values each entry is the place of its value.
-_PLACES = "0123456789"
 #: The data of all questions of a lab take no more bytes.
 MAX_BYTES = 1 << 20
+#: Two machines round differently: numbers that are nearer than this are the same, absolute and as a share.
+_ROUNDING = 1e-6
+
+
+def card_file(lab: str) -> Path:
+    """Where the data of a lab's cards stand in the kit."""
+    return kit_folder() / "checks" / "data" / f"q{lab}.json"
+
+
+def write_card(lab: str) -> None:
+    """Write the data of a lab's cards, where its questions have files and its checks are no module; unless they are there."""
+    if card_drift(lab):
+        write_atomically(card_file(lab), json.dumps(_data_of(lab), **_COMPACT) + "\n")
+
+
+def card_drift(lab: str) -> str:
+    """How the data of a lab's cards differ from its questions' files, in a sentence; "" where they do not."""
+    file, data = card_file(lab), _data_of(lab)
+    there = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    name = file.relative_to(kit_folder().parent)
+    if data and len(json.dumps(data, **_COMPACT).encode()) > MAX_BYTES:
+        raise UserError(f"{name} would take more than a megabyte: draw smaller public inputs.")
+    return "" if _are_same(there, data) else f"notebooks/{name} differs from the questions' files"
+
+
+_COMPACT: dict[str, Any] = {"separators": (",", ":"), "allow_nan": False, "ensure_ascii": False}
+
+
+def _data_of(lab: str) -> dict[str, Any]:
+    """The data of a lab's questions by name, in the lab's order; none while its checks are a module."""
+    if (kit_folder() / "checks" / f"c{lab}.py").exists():
+        return {}
+    questions = questions_of(lab)
+    return {name: card_data(questions[name]) for name, _ in spec(lab).questions if name in questions}
+
+
+def _are_same(one: Any, other: Any) -> bool:
+    if isinstance(one, dict) and isinstance(other, dict):
+        return list(one) == list(other) and all(_are_same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_are_same, one, other))
+    if isinstance(one, float) or isinstance(other, float):
+        both = (isinstance(number, (int, float)) for number in (one, other))
+        return all(both) and abs(one - other) <= _ROUNDING * (1 + abs(other))
+    return bool(one == other)
 
 
 def card_data(question: Question) -> dict[str, Any]:
     """What the card needs of a question, ready for JSON.
 
     A case holds ``asked`` (the arguments), ``right``, and under ``slips`` what each misconception makes of it where that is
-    wrong, by its number; a scenario, which is code, only its title::
+    wrong, by its number; of a scenario, what is seen. ``code`` is the source of scenarios and impostors::
 
-        json.dumps(card_data(question), separators=(",", ":"))
+        json.dumps(card_data(question), allow_nan=False)
     """
+    parts: dict[str, dict[str, Any]] = {part.name: _part(part) for part in question.parts}
     slips = known(question, PUBLIC)
-    parts: dict[str, dict[str, Any]] = {
-        part.name: {"title": part.title, "cases": []} for part in question.parts
-    }
-    for place, ask in enumerate(slips[0].seen.asks if slips else ()):
-        if ask.case is None:
-            continue
+    for place, ask in enumerate(asks_of(question, PUBLIC)):
         wrong = {
-            str(number): _outcome(slip.seen.outcomes[place])
+            str(number): _outcome(question, ask, slip.seen.outcomes[place])
             for number, slip in enumerate(slips)
             if slip.seen.wrong[place] or slip.seen.outcomes[place].changed
         }
-        parts[ask.part.name]["cases"].append(_case(ask, wrong))
+        case: dict[str, Any] = {"right": _outcome(question, ask, ask.right), "slips": wrong}
+        if ask.case is None:
+            parts[ask.part.name]["seed"] = ask.seed
+        else:
+            case["asked"] = encode(([*ask.case.args], ask.case.kwargs))
+            case |= {"text": True} if ask.case.gives is not None else {}
+        parts[ask.part.name]["cases"].append(case)
     return {
-        "question": question.name,
         "uses": list(question.uses),
+        "forbidden": list(question.forbidden),
         "parts": list(parts.values()),
         "misconceptions": [
-            {"title": one.title, "hint": one.hint, "costs": one.costs} for one in question.misconceptions
+            {"hint": slip.misconception.hint} | ({"again": True} if "again" in slip.seen.broken else {})
+            for slip in slips
         ],
+        "code": card_code(question),
+        "impostors": [function.__name__ for function in question.impostors],
     }
 
 
-def _case(ask: Ask, slips: dict[str, Any]) -> dict[str, Any]:
-    assert ask.case is not None
-    case = {
-        "asked": encode([list(ask.case.args), ask.case.kwargs]),
-        "right": _outcome(ask.right),
-        "slips": slips,
-    }
-    tolerances = {name: value for name, value in zip(("rtol", "atol"), ask.tolerances, strict=True) if value}
-    return case | tolerances
+def _part(part: Any) -> dict[str, Any]:
+    limits = (
+        {name: getattr(part, name) for name in ("rtol", "atol", "only")} if isinstance(part, Family) else {}
+    )
+    kept = {name: value for name, value in limits.items() if value is not None}
+    return {"name": part.name, "title": part.title, "cases": [], **kept}
 
 
-def _outcome(outcome: Outcome) -> dict[str, Any]:
-    found = {"error": outcome.error} if outcome.error else {"value": encode(outcome.value)}
-    return found | ({"changed": list(outcome.changed)} if outcome.changed else {})
+def _outcome(question: Question, ask: Ask, outcome: Outcome) -> dict[str, Any]:
+    if outcome.error:
+        found: dict[str, Any] = {"error": outcome.error}
+    elif ask.case is None:
+        found = {"seen": [_seen(observed) for observed in outcome.value]}
+    else:
+        found = {"value": _without_tensors(encode(outcome.value))}
+    changed = set(outcome.changed) - set(ask.right.changed)
+    return found | ({"changed": _names(question, ask.case, changed)} if changed and ask.case else {})
 
 
-def encode(value: Any) -> Any:
-    """A plain value for JSON: arrays and tensors with their kind of number and shape, fractions with nine digits.
-
-    >>> encode((np.array([[True, False]]), 1 / 3))
-    {'tuple': [{'array': 'b', 'shape': [1, 2], 'data': [True, False]}, 0.333333333]}
-    """
-    if isinstance(value, np.ndarray) or hasattr(value, "detach"):
-        array = as_numbers(value)
-        if array is None or array.dtype.kind not in "biufc":
-            return encode(value.tolist())
-        entries = [_entry(number) for number in array.ravel().tolist()]
-        head = {"array": array.dtype.kind, "shape": list(array.shape)}
-        values = list(dict.fromkeys(entries)) if array.dtype.kind != "c" else entries
-        if len(values) > len(_PLACES) or len(values) == len(entries):
-            return head | {"data": entries}
-        place = dict(zip(values, _PLACES, strict=False))
-        return head | {"values": values, "data": "".join(place[entry] for entry in entries)}
-    if isinstance(value, np.generic):
-        return encode(value.item())
-    if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else {"float": str(value)}
-    if isinstance(value, complex):
-        return {"complex": [encode(value.real), encode(value.imag)]}
-    if isinstance(value, bytes):
-        return {"bytes": value.hex()}
-    if isinstance(value, list):
-        return [encode(item) for item in value]
-    if isinstance(value, Mapping):
-        return {"dict": [[encode(key), encode(item)] for key, item in value.items()]}
-    if isinstance(value, (tuple, set, frozenset)):
-        items = value if isinstance(value, tuple) else sorted(value, key=repr)
-        return {type(value).__name__: [encode(item) for item in items]}
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    raise TypeError(f"a card cannot hold a value of type {type(value).__name__}")
+def _seen(observed: Observed) -> list[Any]:
+    return [observed.name, _without_tensors(encode(observed.value)), observed.rtol, observed.atol]
 
 
-def _entry(number: Any) -> Any:
-    """A number of an array: one that is not finite is its name."""
-    return str(number) if isinstance(number, float) and not math.isfinite(number) else encode(number)
-
-
-def decode(data: Any) -> Any:
-    """The value that was encoded.
-
-    >>> decode(encode((np.array([[True, False]]), {"a": math.inf})))
-    (array([[ True, False]]), {'a': inf})
-    """
+def _without_tensors(data: Any) -> Any:
+    """Encoded values with arrays for tensors, as which they are compared: no card imports PyTorch for them."""
     if isinstance(data, list):
-        return [decode(item) for item in data]
-    if not isinstance(data, dict):
-        return data
-    if "array" in data:
-        data_of = dict(zip(_PLACES, data.get("values", ()), strict=False))
-        entries = [data_of[place] for place in data["data"]] if data_of else data["data"]
-        flat = [float(entry) if isinstance(entry, str) else decode(entry) for entry in entries]
-        return np.array(
-            flat, dtype={"b": bool, "i": int, "u": int, "f": float}.get(data["array"], complex)
-        ).reshape(data["shape"])
-    ((kind, held),) = data.items()
-    if kind == "dict":
-        return {decode(key): decode(item) for key, item in held}
-    if kind in ("float", "bytes", "complex"):
-        return (
-            float(held)
-            if kind == "float"
-            else bytes.fromhex(held)
-            if kind == "bytes"
-            else complex(*decode(held))
-        )
-    return {"tuple": tuple, "set": set, "frozenset": frozenset}[kind](decode(held))
+        return [_without_tensors(item) for item in data]
+    if isinstance(data, dict):
+        return data["numbers"] if "tensor" in data else {k: _without_tensors(v) for k, v in data.items()}
+    return data
+
+
+def _names(question: Question, case: Case, changed: set[str]) -> list[str]:
+    """What the question calls the arguments that a call changed."""
+    names = argument_names(question.reference, case.args)
+    places = [place for place in range(len(names)) if argument_in_words(place) in changed]
+    return [names[place] for place in places] + [n for n in case.kwargs if argument_in_words(n) in changed]

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.questions.engine.compare import Outcome, difference, value_difference
+from autograder.course.masters import solution
+from autograder.questions.engine.compare import Outcome, difference
 from autograder.questions.engine.question import Case, Family, Question, Scenario
 from autograder.sandbox.host.rpc import BadReply, StudentError
 from autograder.sandbox.host.student import Student
@@ -47,12 +48,7 @@ class Ask:
     def difference(self, outcome: Outcome) -> str:
         """How an outcome differs from the right one, in a word; "" where it is right."""
         only = self.part.only if isinstance(self.part, Family) else None
-        if only is None or outcome.error or self.right.error:
-            return difference(outcome, self.right, *self.tolerances)
-        value, right = outcome.value, self.right.value
-        if not isinstance(value, (list, tuple)) or len(value) != len(right):
-            return "results"
-        return value_difference(value[only], right[only], *self.tolerances)
+        return difference(outcome, self.right, *self.tolerances, only)
 
     @property
     def tolerances(self) -> tuple[float | None, float | None]:
@@ -82,19 +78,24 @@ def asks_of(question: Question, salt: str) -> tuple[Ask, ...]:
 
 
 def answering(question: Question, function: Any) -> Student:
-    """The question's student, with ``function`` as the answer, in this process."""
-    return Student.local_namespace({question.name: function}, question.name)
+    """The question's student, with ``function`` as the answer, in this process; what it uses is answered as the master does."""
+    earlier = solution(question.lab) if question.uses and question.lab else {}
+    return Student.local_namespace(earlier | {question.name: function}, question.name)
+
+
+def made_of(part: Family | Scenario, case: Case | None, seed: int, student: Student) -> Outcome:
+    """What a call returns, or a scenario observes. An error of the student's code is raised."""
+    with contextlib.redirect_stderr(io.StringIO()), np.errstate(all="ignore"):
+        if isinstance(part, Scenario):
+            return Outcome(tuple(part.play(student, np.random.default_rng(seed))))
+        assert case is not None
+        return Outcome(student(*case.args, **case.kwargs), changed=student.mutated)
 
 
 def outcome_of(part: Family | Scenario, case: Case | None, seed: int, student: Student) -> Outcome:
-    """What a call or a scenario comes to. ``StudentGone``, and an error of the harness itself, are raised."""
-    student.start_trace()
+    """What a call or a scenario comes to, an error too. ``StudentGone``, and an error of the harness itself, are raised."""
     try:
-        with contextlib.redirect_stderr(io.StringIO()), np.errstate(all="ignore"):
-            if isinstance(part, Scenario):
-                return Outcome(tuple(part.play(student, np.random.default_rng(seed))))
-            assert case is not None
-            return Outcome(student(*case.args, **case.kwargs), changed=student.mutated)
+        return made_of(part, case, seed, student)
     except BadReply:
         return Outcome(error="BadReply")
     except StudentError as error:
@@ -172,4 +173,4 @@ def _moved(value: Any, rng: np.random.Generator, step: float) -> Any:
             return type(value)(_moved(item, rng, step) for item in value)
         case dict():
             return {key: _moved(item, rng, step) for key, item in value.items()}
-    return value
+    return value.new_tensor(_moved(value.numpy(), rng, step)) if hasattr(value, "new_tensor") else value

@@ -6,14 +6,13 @@ raises errors shows nothing of what its author thought, and has no name.
 
 from __future__ import annotations
 
-import ast
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
-from autograder.course.masters import read_master
+from autograder.questions.engine.as_tests import masters_definitions
 from autograder.questions.engine.compare import Outcome, alike
 from autograder.questions.engine.draw import Ask, answering, asks_of, outcome_of
 from autograder.questions.engine.question import Family, Misconception, Question
@@ -89,12 +88,20 @@ def judge(
 
         judge(question, salt, Student.local(function, question.name)).misconception
     """
-    seen = observe(question, salt, student, revive)
+    first = observe(question, salt, student, revive)
+    seen = first
     if not seen.right and question.uses and not any(o.error.startswith("gone") for o in seen.outcomes):
         seen = _with_right_earlier_answers(question, salt, student, revive, seen)
+    return _judgement(question, salt, seen, first)
+
+
+def _judgement(question: Question, salt: str, seen: Observations, first: Observations) -> Judgement:
     if seen.right:
         return Judgement(seen)
-    return Judgement(seen, recognised(question, salt, seen), _smallest_failing(seen))
+    named = recognised(question, salt, seen)
+    if named is None and seen is not first and (named := recognised(question, salt, first)):
+        seen = first  # what an answer keeps from call to call may show in the first run only
+    return Judgement(seen, named, _smallest_failing(seen))
 
 
 def observe(
@@ -148,7 +155,7 @@ def _with_right_earlier_answers(
     """What the answer does with the master's answers to the questions that it uses."""
     runs: list[Observations] = []
 
-    @follow_through(f"{_masters(question.lab)}\n\n{question.earlier}", *question.uses)
+    @follow_through(f"{masters_definitions(question.lab)}\n\n{question.earlier}", *question.uses)
     def ask(student: Student) -> None:
         runs.append(observe(question, salt, student, revive) if runs else before)
         if error := next((o.error for o in runs[-1].outcomes if o.error), ""):
@@ -159,31 +166,6 @@ def _with_right_earlier_answers(
     with contextlib.suppress(Failed, StudentError, StudentGone):
         ask(student)
     return max(reversed(runs), key=lambda run: run.right)  # of wrong ones the last
-
-
-@cache
-def _masters(lab: str) -> str:
-    """The imports, definitions and plain constants of the master's own cells, as one source."""
-    kept: list[ast.stmt] = []
-    for cell in read_master(lab).cells:
-        data = cell.metadata.get("nbgrader", {})
-        if (
-            cell.cell_type == "code"
-            and (data.get("locked") or data.get("solution"))
-            and not data.get("grade")
-        ):
-            kept += filter(_stands_alone, ast.parse(cell.source).body)
-    return ast.unparse(ast.Module(kept, []))
-
-
-def _stands_alone(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.ImportFrom):
-        return not str(statement.module).startswith("coursekit")
-    if isinstance(statement, ast.Assign):
-        with contextlib.suppress(ValueError):
-            ast.literal_eval(statement.value)
-            return True
-    return isinstance(statement, (ast.Import, ast.FunctionDef, ast.ClassDef))
 
 
 class _Known:
@@ -254,4 +236,5 @@ def _size(ask: Ask) -> int:
 
 def judge_function(question: Question, salt: str, function: Any) -> Judgement:
     """The judgement of a function in this process, every earlier question answered as the master does."""
-    return judge(question, salt, answering(question, function))
+    seen = observe(question, salt, answering(question, function))
+    return _judgement(question, salt, seen, seen)

@@ -10,52 +10,74 @@ import functools
 import inspect
 import json
 import pickle
-import resource
 import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
-from dataclasses import dataclass
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from autograder.course.masters import solution, solution_source
-from autograder.questions.engine.compare import Outcome, alike
-from autograder.questions.engine.draw import Ask, answering, asks_of, needs_torch, outcome_of
+from autograder.course.masters import course_root, solution, solution_source, use_root
+from autograder.questions.engine.as_tests import hidden_tests
+from autograder.questions.engine.draw import needs_torch
 from autograder.questions.engine.edits import edits_of
-from autograder.questions.engine.judge import Observations
 from autograder.questions.engine.question import Question, questions_of
+from autograder.sandbox.host.rpc import TraceEntry
+from autograder.sandbox.host.student import Student
+from autograder.testing import run
+from autograder.testing.evidence import traces_match
 
 #: So many edits are tried at most, the master's first.
 MAX_EDITS = 400
 #: CPU seconds for one edit, and for the process that tries all; seconds of the clock, for one that waits; its bytes.
-SECONDS, ALL_SECONDS, PATIENCE = 1.0, 60, 900
+SECONDS, ALL_SECONDS, PATIENCE = 1.0, 20, 40
 MAX_BYTES = 8 << 30
 
 
 @dataclass(frozen=True)
+class Seen:
+    """What came of a hidden test: whether it passed, what it said, and what the answer returned."""
+
+    passed: bool
+    message: str
+    trace: tuple[TraceEntry, ...]
+
+    def is_like(self, other: Seen) -> bool:
+        """Whether both passed, or both failed for the same reason with the same values."""
+        if self.passed or other.passed:
+            return self.passed == other.passed
+        return self.message == other.message and traces_match(self.trace, other.trace)
+
+
+@dataclass(frozen=True)
 class Profile:
-    """What an edited answer does: in words, and in each call. ``of``: whose edit it is, the master's first."""
+    """What an edited answer does: in words, and in each test. ``of``: whose edit it is, the master's first."""
 
     of: int
     rank: int
     does: str
-    outcomes: tuple[Outcome, ...]
+    seen: tuple[Seen, ...]
 
 
-def generated_name(question: Question, salt: str, seen: Observations) -> str:
+def generated_name(lab: str, question: str, runs: Sequence[run.TestRun]) -> str:
     """What a wrong answer does, in a sentence; "" where no edit behaves so, or several that say different things.
 
     ::
 
-        generated_name(question, salt, judgement.seen)
+        generated_name(lab, "padding_mask", runs)
         # "On our inputs your results are those of a right answer that ignores `mask`."
     """
-    if seen.right or all(outcome.error for outcome in seen.outcomes):
+    seen = seen_in(runs)
+    if all(entry.kind == "error" for one in seen for entry in one.trace) or all(one.passed for one in seen):
         return ""
-    profiles = profiles_of(question.lab, question.name, salt)
-    same = [one for one in profiles if _behaves_as(seen, one.outcomes)]
+    same = [
+        profile
+        for profile in profiles_of(lab, question, run.salt())
+        if all(one.is_like(other) for one, other in zip(seen, profile.seen, strict=True))
+    ]
     best = min(((one.of, one.rank) for one in same), default=None)
     said = {one.does for one in same if (one.of, one.rank) == best}
     return (
@@ -63,17 +85,16 @@ def generated_name(question: Question, salt: str, seen: Observations) -> str:
     )
 
 
-def _behaves_as(seen: Observations, outcomes: tuple[Outcome, ...]) -> bool:
-    for ask, mine, other, word in zip(seen.asks, seen.outcomes, outcomes, seen.wrong, strict=True):
-        if ask.difference(other) != word or (word and not alike(mine, other, *ask.tolerances)):
-            return False
-    return True
+def seen_in(runs: Sequence[run.TestRun]) -> tuple[Seen, ...]:
+    """What the tests of the question's families and scenarios saw, without those of its rules."""
+    return tuple(Seen(r.result.passed, r.result.message, r.trace) for r in runs if r.test.weight)
 
 
 @functools.lru_cache(maxsize=64)
 def profiles_of(lab: str, name: str, salt: str) -> tuple[Profile, ...]:
     """What each edit that is wrong does, tried in another process; none where that fails."""
-    command = [sys.executable, "-c", f"from {__name__} import main; main()"]
+    quick = "import autograder.startup.lean_imports"  # before what it makes quick
+    command = [sys.executable, "-c", f"{quick}; from {__name__} import main; main()"]
     given = json.dumps([lab, name, salt]).encode()
     try:
         child = subprocess.run(command, input=given, capture_output=True, timeout=PATIENCE, check=True)
@@ -85,11 +106,16 @@ def profiles_of(lab: str, name: str, salt: str) -> tuple[Profile, ...]:
 
 def main() -> None:
     """Try the edits of the question that standard input names, under limits, and write what they do."""
+    import resource  # not everywhere
+
     signal.signal(signal.SIGVTALRM, _ring)
     resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, MAX_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (ALL_SECONDS, ALL_SECONDS))
+    use_root(course_root())
     lab, name, salt = json.load(sys.stdin)
-    sys.stdout.buffer.write(pickle.dumps(tuple(_tried(questions_of(lab)[name], salt))))
+    run.set_salt(salt)
+    warnings.simplefilter("ignore")
+    sys.stdout.buffer.write(pickle.dumps(tuple(_tried(questions_of(lab)[name]))))
 
 
 class _TooLong(BaseException):
@@ -100,20 +126,24 @@ def _ring(*_: Any) -> None:
     raise _TooLong
 
 
-def _tried(question: Question, salt: str) -> Iterator[Profile]:
-    asks = asks_of(question, salt)
+def _tried(question: Question) -> Iterator[Profile]:
+    tests = [  # every other answer is the master's here: nothing has to be put in its place
+        replace(test, function=getattr(test.function, "__wrapped__", test.function))
+        for test in hidden_tests(question.lab)[question.name]
+        if test.weight
+    ]
     for of, rank, does, function in islice(_edited(question), MAX_EDITS):
-        outcomes = _outcomes(question, function, asks)
-        if outcomes and any(ask.difference(outcome) for ask, outcome in zip(asks, outcomes, strict=True)):
-            yield Profile(of, rank, does, outcomes)
+        seen = _seen(question, function, tests)
+        if seen and not all(one.passed for one in seen):
+            yield Profile(of, rank, does, seen)
 
 
-def _outcomes(question: Question, function: Any, asks: tuple[Ask, ...]) -> tuple[Outcome, ...]:
-    """What an edited answer does in each call; nothing where that takes too long."""
-    student = answering(question, function)
+def _seen(question: Question, function: Any, tests: list[run.HiddenTest]) -> tuple[Seen, ...]:
+    """What an edited answer does in each test; nothing where that takes too long."""
+    student = Student.local_namespace({**solution(question.lab), question.name: function}, question.name)
     signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS, SECONDS)
     try:
-        return tuple(outcome_of(ask.part, ask.case, ask.seed, student) for ask in asks)
+        return seen_in([run.run_test(test, student) for test in tests])
     except _TooLong:
         return ()
     finally:

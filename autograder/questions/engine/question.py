@@ -8,12 +8,14 @@ import importlib.util
 import inspect
 import pkgutil
 import sys
+import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
+from coursekit.checks.compare import Observed
 
 from autograder.sandbox.host.student import Student
 
@@ -38,21 +40,6 @@ class Case:
     def __init__(self, *args: Any, gives: Any = None, **kwargs: Any):
         for name, value in (("args", args), ("kwargs", kwargs), ("gives", gives)):
             object.__setattr__(self, name, value)
-
-
-@dataclass(frozen=True)
-class Observed:
-    """What a scenario saw, compared with what it sees of the reference; ``rtol`` and ``atol`` replace the usual tolerances.
-
-    ::
-
-        yield Observed("share of a", np.mean(draws == "a"), atol=0.08)
-    """
-
-    name: str
-    value: Any
-    rtol: float | None = None
-    atol: float | None = None
 
 
 @dataclass(frozen=True)
@@ -83,8 +70,9 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Misconception:
-    """A wrong answer that students give: its title, its cost in points, and the hint for whoever behaves the same."""
+    """A wrong answer that students give: its name in the file, title, cost in points, and the hint for whoever behaves the same."""
 
+    name: str
     title: str
     costs: float
     hint: str
@@ -107,12 +95,16 @@ class Question:
     reference: Callable[..., Any]
     uses: tuple[str, ...] = ()
     earlier: str = ""
+    #: The library functions that the question asks to write, and that an answer may not call.
+    forbidden: tuple[str, ...] = ()
     name: str = ""
     lab: str = ""
     families: list[Family] = field(default_factory=list)
     scenarios: list[Scenario] = field(default_factory=list)
     misconceptions: list[Misconception] = field(default_factory=list)
     alternatives: list[Callable[..., Any]] = field(default_factory=list)
+    #: Wrong functions that a student's counterexample should expose (``coursekit.break_it``).
+    impostors: list[Callable[..., Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         module = self.reference.__module__
@@ -185,8 +177,9 @@ class Question:
             words = " ".join((hint or inspect.getdoc(function) or "").split())
             if not words:
                 raise ValueError(f"the misconception “{title}” needs a hint: write it as the docstring")
-            answer = functools.partial(function, **fixed) if fixed else function
-            self.misconceptions.append(Misconception(title, costs, words, answer, because))
+            name = f"{function.__name__} ({title})" if fixed else function.__name__
+            answer = _with_defaults(function, fixed) if fixed else function
+            self.misconceptions.append(Misconception(name, title, costs, words, answer, because))
             return function
 
         return mark
@@ -200,6 +193,20 @@ class Question:
         self.alternatives.append(function)
         return function
 
+    def impostor(self, function: _Function) -> _Function:
+        """Mark a function that spoils the arguments, or the result, of the student's right one (``coursekit.break_it``)::
+
+        @question.impostor
+        def never_looks_at_the_keys(right, q, k, v, mask=None):
+            '''It takes the queries for keys.
+
+            One survives: your queries do as well for keys. Are they the same?
+            '''
+            return right(q, q, v, mask)
+        """
+        self.impostors.append(function)
+        return function
+
     def anew(self) -> Question:
         """The question from a new copy of its file: what an answer keeps from call to call is not another run's."""
         spec = getattr(sys.modules.get(self.reference.__module__), "__spec__", None)
@@ -209,6 +216,29 @@ class Question:
         spec.loader.exec_module(module)
         question: Question = module.question
         return question
+
+
+def _with_defaults(function: Any, fixed: dict[str, Any]) -> Any:
+    """A function in which these arguments, which are given by name only, are fixed."""
+    if inspect.isclass(function):
+        raise ValueError(f"{function.__name__} is a class: only a function has parameters that are fixed")
+    if fixed.keys() - inspect.getfullargspec(function).kwonlyargs:  # it hands them on
+
+        @functools.wraps(function)
+        def with_fixed(*args: Any, **kwargs: Any) -> Any:
+            return function(*args, **kwargs, **fixed)
+
+        return with_fixed
+    copied = types.FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    copied.__kwdefaults__ = {**(function.__kwdefaults__ or {}), **fixed}
+    copied.__module__, copied.__doc__ = function.__module__, function.__doc__
+    return copied
 
 
 @cache

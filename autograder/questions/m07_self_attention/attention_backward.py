@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from coursekit.checks.forbidden_calls import AUTOMATIC_GRADIENTS
 
 from autograder.questions.engine import Case, Question
 from autograder.questions.m07_self_attention.common import softmax, swap
@@ -25,7 +26,11 @@ def gradients(q, k, v, weights, d_output):
     return d_q, d_k, d_v
 
 
-question = Question(gradients, uses=("scaled_dot_product_attention", "causal_mask", "padding_mask"))
+question = Question(
+    gradients,
+    uses=("scaled_dot_product_attention", "causal_mask", "padding_mask"),
+    forbidden=AUTOMATIC_GRADIENTS,
+)
 
 
 def drawn(rng, lead, tq, tk, d_k, d_v):

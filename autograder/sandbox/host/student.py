@@ -99,7 +99,7 @@ class _RemoteCallable(Proxy):
         )
         result, left, self.rng_after = self._rpc.request(*message)
         self.mutated = tuple(
-            _argument(key) for key, contents in sent.items() if not _is(left.get(key), contents)
+            argument_in_words(key) for key, contents in sent.items() if not _is(left.get(key), contents)
         )
         self._rpc.record("result", result)
         return result
@@ -152,7 +152,7 @@ def _is(left: Any, sent: bytes) -> bool:
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 
-def _argument(key: int | str) -> str:
+def argument_in_words(key: int | str) -> str:
     """An argument in words: a name only where the test gave it by name."""
     if isinstance(key, str):
         return f"the argument {key}"

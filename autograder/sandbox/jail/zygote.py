@@ -242,11 +242,14 @@ def import_libraries(config: dict[str, Any]) -> Any:
 
 
 def import_modules(names: list[str]) -> None:
-    """Import the modules; none may leave a thread behind."""
+    """Import the modules, and call ``prepare(what)`` of one that is named ``module:what``; none may leave a thread behind."""
     had_torch = "torch" in sys.modules
     for name in names:
         try:
-            importlib.import_module(name)
+            module, _, what = name.partition(":")
+            imported = importlib.import_module(module)
+            if what:
+                imported.prepare(what)
         except ImportError as error:
             raise RuntimeError(f"the module {name} cannot be imported: {error}") from None
     if "torch" in sys.modules and not had_torch:

@@ -32,7 +32,7 @@ import re
 import sys
 import textwrap
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -43,6 +43,7 @@ from coursekit.checks import time_limit, untouched
 from coursekit.checks.asked_again import Asked
 from coursekit.checks.forbidden_calls import used_in
 from coursekit.checks.not_at_fault import is_not_at_fault
+from coursekit.checks.questions import NotMet, PartCheck, Sitting, questions_of
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
 
@@ -72,7 +73,8 @@ class NotYet(Exception):
         return str(self).splitlines()
 
 
-_registry: dict[str, dict[str, list[Callable[[Any], None]]]] = {}
+#: Lab -> question -> its checks.
+_registry: dict[str, dict[str, Iterable[Callable[[Any], None]]]] = {}
 _lab: str | None = None
 _last_card: cards.Card | None = None
 
@@ -82,17 +84,25 @@ def public_check(question: str) -> Callable[[Callable[[Any], None]], Callable[[A
 
     def mark(function: Callable[[Any], None]) -> Callable[[Any], None]:
         lab = function.__module__.rsplit(".c", 1)[-1]
-        checks = _registry.setdefault(lab, {}).setdefault(question, [])
-        checks[:] = [known for known in checks if known.__name__ != function.__name__] + [function]
+        known = _registry.setdefault(lab, {}).get(question, ())
+        _registry[lab][question] = [one for one in known if one.__name__ != function.__name__] + [function]
         return function
 
     return mark
 
 
+def load(lab: str) -> ModuleType | None:
+    """Bring a lab's checks into the registry; the module that holds them where they are no data."""
+    if questions := questions_of(lab):
+        _registry.setdefault(lab, {**questions})
+        return None
+    return importlib.import_module(f"coursekit.checks.c{lab}")
+
+
 def start(lab: str) -> None:
     """Begin a lab: load its checks, set the figures' style and say how the lab works."""
     global _lab
-    importlib.import_module(f"coursekit.checks.c{lab}")
+    load(lab)
     _lab = lab
     last_verdicts.clear()
     from coursekit import figures
@@ -104,14 +114,15 @@ def start(lab: str) -> None:
 
 def checks_of(lab: str, question: str) -> tuple[Callable[[Any], None], ...]:
     """The public checks of a question, in the order of the file."""
-    importlib.import_module(f"coursekit.checks.c{lab}")
+    load(lab)
     return tuple(_registry.get(lab, {}).get(question, ()))
 
 
 def forbidden_calls(lab: str, question: str) -> tuple[str, ...]:
     """The library functions that ``question`` asks to write and that may therefore not be called."""
-    module = importlib.import_module(f"coursekit.checks.c{lab}")
-    return tuple(getattr(module, "FORBIDDEN", {}).get(question, ()))
+    if question in (questions := questions_of(lab)):
+        return questions[question].forbidden
+    return tuple(getattr(load(lab), "FORBIDDEN", {}).get(question, ()))
 
 
 def is_stub(error: BaseException) -> bool:
@@ -142,6 +153,8 @@ def judge(
         except Hint as hint:
             explained = any(mark.hint for mark in marks)
             marks.append(Mark(title, False, "" if explained else str(hint)))
+        except NotMet:
+            marks.append(Mark(title, False))
         except Exception as error:
             if errors is not None:
                 errors.append((public.__name__, error))
@@ -159,8 +172,12 @@ def judge(
         except time_limit.TookTooLong:
             marks.append(Mark(title, False, _too_long(question, len(checks) - len(marks) - 1)))
             break
+    sitting = next((public.sitting for public in checks if isinstance(public, PartCheck)), None)
+    if sitting:
+        raised = functools.partial(_where_it_raised, answer=function, by_a_call=True)
+        marks = sitting.explained(marks, function, raised)
     if asked:
-        _add_differing_answers(marks, asked)
+        _add_differing_answers(marks, asked, sitting)
     marks += _forbidden_marks(lab, question, function)
     return Verdict(question, tuple(marks))
 
@@ -179,14 +196,17 @@ RESULTS_OVERWRITTEN = (
 )
 
 
-def _add_differing_answers(marks: list[Mark], asked: Asked) -> None:
+def _add_differing_answers(marks: list[Mark], asked: Asked, sitting: Sitting | None) -> None:
     """One red line for an answer that does not return the same again, or changes what it has returned before.
 
-    What a check said of its values may be false then.
+    What a check said of its values may be false then, unless they are all those of one misconception.
     """
+    if sitting and sitting.hint():
+        return
     try:
         if time_limit.within(time_limit.SECONDS, asked.answers_differ):
             title, why = "The same call gives the same result again.", ANSWERS_DIFFER
+            why = (sitting and sitting.hint(again=True)) or why
         elif asked.overwrites:
             title, why = "A result stays as it is when the function is called again.", RESULTS_OVERWRITTEN
         else:
@@ -204,16 +224,17 @@ def _add_differing_answers(marks: list[Mark], asked: Asked) -> None:
 
 
 def run_check(public: Callable[[Any], None], answer: Any) -> None:
-    """Run one public check; an ``answer`` that changes an argument raises a ``Hint``, and its change is undone."""
+    """Run one public check. An ``answer`` that changes an argument raises a ``Hint``, or fails the part; its change is undone."""
+    changed = public.sitting.note_changed if isinstance(public, PartCheck) else _changed
     if not isinstance(answer, type):
-        public(untouched.leaves_its_arguments(answer, _changed))
+        public(untouched.leaves_its_arguments(answer, changed))
         return
-    with untouched.modules_leave_their_arguments(answer, _changed):
+    with untouched.modules_leave_their_arguments(answer, changed):
         public(answer)
 
 
 def _changed(name: str) -> None:
-    raise Hint(f"your answer changes `{name}`, which it was given: leave that as it is, and work on a copy")
+    raise Hint(untouched.CHANGED.format(name))
 
 
 def _unwritten_question(lab: str, error: BaseException) -> str:
@@ -246,7 +267,7 @@ def _mend_that_first(lab: str, verdict: Verdict, function: Any) -> Verdict:
 def _is_right_here(lab: str, question: str, place: int, function: Any, name: str) -> bool:
     """Whether an earlier answer gave what is right in one check of a later one."""
     checks = checks_of(lab, question)
-    known = getattr(importlib.import_module(f"coursekit.checks.c{lab}"), "KNOWN", {}).get(name, ())
+    known = getattr(load(lab), "KNOWN", {}).get(name, ())
     if place >= len(checks):
         return False
 
@@ -392,12 +413,12 @@ def names_beside(answer: Any) -> dict[str, Any]:
     return next(own, homes[0] if homes else {})
 
 
-def _where_it_raised(error: Exception, answer: Any) -> str:
+def _where_it_raised(error: Exception, answer: Any, by_a_call: bool = False) -> str:
     """The error in words, with the student's own line: the last frame that is not the kit's or a library's."""
     kind, text = type(error).__name__, _shortened(str(error))
     stack = traceback.extract_tb(error.__traceback__)
     frames = [f for f in stack if _is_notebook(f.filename)]
-    if not frames and not _raised_by_a_call(stack, str(error), answer):
+    if not frames and not by_a_call and not _raised_by_a_call(stack, str(error), answer):
         return f"what your answer returns is not what is asked for: with it the check itself ends in {kind}: {text}"
     message = f"your function raised {kind}: {text}"
     if frames:

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.checks import time_limit
+from coursekit.checks.questions import questions_of
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark
 
@@ -49,7 +50,8 @@ def impostor(question: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
 def impostors(lab: str) -> Mapping[str, list[Callable[..., Any]]]:
     """The impostors of a lab (full name) whose checks are loaded, by question."""
-    return _impostors.get(lab, {})
+    made = {name: card.impostors for name, card in questions_of(lab).items() if card.impostors}
+    return made or _impostors.get(lab, {})
 
 
 def break_it(

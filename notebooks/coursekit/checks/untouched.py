@@ -6,15 +6,18 @@ put back, for a check's inputs are often shared by the checks after it, and woul
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+#: What a card says of an answer that changes the argument of this name.
+CHANGED = "your answer changes `{}`, which it was given: leave that as it is, and work on a copy"
 #: What is called with the name of the argument that a call has changed. It raises.
 Report = Callable[[str], None]
 
@@ -24,8 +27,9 @@ def leaves_its_arguments(function: Callable[..., Any], report: Report) -> Callab
 
     @functools.wraps(function, updated=())
     def called(*given: Any, **named: Any) -> Any:
-        with _put_back(_named(function, given, named), report):
-            return function(*given, **named)
+        with _put_back(_named(function, given, named), report) as changed:
+            result = function(*given, **named)
+            return _apart(result) if changed() else result
 
     return called
 
@@ -62,12 +66,15 @@ def modules_leave_their_arguments(kind: type, report: Report) -> Iterator[None]:
 
 
 @contextmanager
-def _put_back(arguments: Mapping[str, Any], report: Report) -> Iterator[None]:
-    """Put back what changes in ``arguments`` meanwhile; then, if nothing else was raised, report the first of them."""
+def _put_back(arguments: Mapping[str, Any], report: Report) -> Iterator[Callable[[], bool]]:
+    """Put back what changes in ``arguments`` meanwhile; then, if nothing else was raised, report the first of them.
+
+    What it gives says whether anything has changed so far.
+    """
     kept = [(name, thing, _copied(thing)) for name, thing in _things_in(arguments)]
     changed = []
     try:
-        yield
+        yield lambda: not all(_same(thing, copy) for _, thing, copy in kept)
     finally:
         for name, thing, copy in kept:
             if not _same(thing, copy):
@@ -77,6 +84,13 @@ def _put_back(arguments: Mapping[str, Any], report: Report) -> Iterator[None]:
         report(changed[0])
 
 
+def _apart(result: Any) -> Any:
+    """A copy of a result, which may be an argument that is put back."""
+    if isinstance(result, np.ndarray) or _is_tensor(result):
+        return _copied(result)
+    return type(result)(map(_apart, result)) if type(result) in (list, tuple) else result
+
+
 def _named(function: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a call by the names that ``function`` gives them."""
     try:
@@ -84,6 +98,16 @@ def _named(function: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> d
     except (TypeError, ValueError):  # the call itself will say what is wrong with them
         return {f"argument {place}": value for place, value in enumerate(given, 1)} | {**named}
     return dict(bound.arguments)
+
+
+def argument_names(function: Any, given: Sequence[Any]) -> list[str]:
+    """What ``function`` calls the arguments that it is given by position."""
+    usual = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    names: list[str] = []
+    with contextlib.suppress(TypeError, ValueError):
+        parameters = inspect.signature(function).parameters.values()
+        names = [one.name for one in parameters if one.kind in usual]
+    return [*names[: len(given)], *(f"argument {place + 1}" for place in range(len(names), len(given)))]
 
 
 def _things_in(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -27,7 +27,7 @@ body[data-jp-theme-light="false"] .ck{--ck-ink:#e6eaee;--ck-soft:#a5b0ba;--ck-pa
 .ck h4{margin:0 0 6px;font-size:15px;font-weight:600}.ck h4 code{font-size:14px;background:none;color:inherit}
 .ck ul{list-style:none;margin:0;padding:0}.ck li{margin:3px 0;padding-left:1.7em;text-indent:-1.7em}
 .ck li>b{display:inline-block;width:1.7em;text-indent:0}.ck .y>b{color:var(--ck-good)}.ck .n>b{color:var(--ck-bad)}
-.ck .t>b{color:var(--ck-todo)}.ck .why{display:block;text-indent:0;color:var(--ck-bad)}
+.ck .t>b{color:var(--ck-todo)}.ck .why{display:block;text-indent:0;white-space:pre-line;color:var(--ck-bad)}
 .ck p{margin:8px 0 0;color:var(--ck-soft);font-size:13px}
 .ck .bar{display:flex;gap:3px;margin-top:8px}.ck .bar i{height:7px;flex:1;border-radius:3px;background:var(--ck-line)}
 .ck .bar i.y{background:var(--ck-good)}
@@ -84,6 +84,11 @@ def _text(value: str) -> str:
     )
 
 
+def _indented(hint: str) -> str:
+    """The lines of a hint below its arrow."""
+    return hint.replace("\n", "\n        ")
+
+
 def _box(kind: str, heading: str, body: str) -> str:
     return f'<div class="ck {kind}" role="status"><h4>{heading}</h4>{body}</div>'
 
@@ -112,7 +117,7 @@ def checked(verdict: Verdict, done: int, total: int) -> Card:
         sign, kind = ("✓", "y") if mark.passed else ("✗", "n")
         why = f'<span class="why">{_text(mark.hint)}</span>' if mark.hint else ""
         rows.append(f'<li class="{kind}"><b>{sign} </b>{_text(mark.title)}{why}</li>')
-        words.append(f"  {sign} {mark.title}" + (f"\n      → {mark.hint}" if mark.hint else ""))
+        words.append(f"  {sign} {mark.title}" + (f"\n      → {_indented(mark.hint)}" if mark.hint else ""))
     unexplained = any(not mark.passed and not mark.hint for mark in verdict.marks)
     total_line = f"{FIRST_THINGS_FIRST if unexplained else ''} {total_line}".strip()
     head = f"{'✓' if verdict.passed else '✗'} <code>{_text(name)}</code>: {good} of {len(verdict.marks)} public checks hold"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-
 import numpy as np
 import pytest
+from coursekit.checks import api
 from coursekit.checks.break_it import exposed, impostors
 
 from autograder.course.masters import all_labs, master_path, solution, solution_source
@@ -15,7 +14,7 @@ LABS = [lab for lab in all_labs() if "def counterexample(" in master_path(lab).r
 
 def _of(lab):
     """A lab's master, the function that is impersonated, its impostors, and the one that is printed, if one is."""
-    importlib.import_module(f"coursekit.checks.c{lab}")
+    api.load(lab)
     names = solution(lab)
     ((question, kin),) = impostors(lab).items()
     shown = [value for name, value in names.items() if name.startswith("hasty_")]

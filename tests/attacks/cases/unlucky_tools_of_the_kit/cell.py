@@ -1,6 +1,6 @@
 import coursekit
-from coursekit.checks import c07_self_attention
+from coursekit.checks import questions
 from coursekit.data.names import names
 from coursekit.figures import BLUE
 
-print(BLUE, names, len(dir(c07_self_attention)))
+print(BLUE, names, len(dir(questions)))

@@ -1,0 +1,57 @@
+"""What an answer earns: whoever is recognised pays the misconception's cost, everybody else gets what holds.
+
+* A right answer keeps all points.
+* One with a name pays what the misconception costs, whatever was drawn.
+* One without a name gets the weights of the tests that it passes, less a share for each rule that it breaks. It never keeps
+  more than a misconception all of whose failed tests it fails, too: who makes that slip and another one does not fare better.
+
+The course's policy may set another cost::
+
+    [labs.07.rubric.kernel_smooth]
+    "σ is not squared" = 1.0
+
+A lab that has no question files yet goes by the weights alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autograder.course.policy_file import settings
+from autograder.grading.diagnosis import known_answers
+from autograder.testing.catalogue import Answer
+from autograder.testing.run import TestRun, earned
+
+
+def points_earned(
+    lab: str, question: str, points: float, runs: Sequence[TestRun], named: Answer | None
+) -> float:
+    """The points of an answer, rounded to hundredths, from the runs of all hidden tests of its question.
+
+    ::
+
+        points_earned(lab, "kernel_smooth", 5.0, runs, diagnose(lab, "kernel_smooth", runs))
+    """
+    share = earned(points, [(run.test.weight, run.result.passed) for run in runs])
+    failed = {run.test.name for run in runs if not run.result.passed}
+    if not failed:
+        return float(points)
+    if named is not None and (cost := cost_of(lab, named)) is not None:
+        return _kept(points, cost)
+    share = max(0.0, share - points * sum(run.test.deducts for run in runs if not run.result.passed))
+    for known in known_answers(lab, question):
+        cost = cost_of(lab, known.answer)
+        if cost is not None and _kept(points, cost) < share:
+            theirs = {run.test.name for run in known.runs() if not run.result.passed}
+            if theirs and theirs <= failed:
+                share = _kept(points, cost)
+    return round(share, 2)
+
+
+def cost_of(lab: str, answer: Answer) -> float | None:
+    """What a misconception costs in points: as the course's policy says, or else the question's file."""
+    return settings().lab(lab).rubric.get(answer.question, {}).get(answer.title, answer.costs)
+
+
+def _kept(points: float, cost: float) -> float:
+    return round(max(0.0, points - cost), 2)

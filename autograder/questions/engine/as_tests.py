@@ -1,0 +1,207 @@
+"""The hidden tests of a question, made of its file: one for each family and scenario, and one for each rule.
+
+A family's test asks the answer all its cases, hidden ones drawn from the course's salt, and fails at the smallest that is
+wrong. What came back is in the trace, from which a misconception is recognised.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib
+import inspect
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from autograder.course.masters import read_master
+from autograder.questions.engine.compare import Outcome, alike
+from autograder.questions.engine.draw import Ask, asks_of, made_of
+from autograder.questions.engine.question import Family, Question, Scenario, questions_of
+from autograder.sandbox.host.rpc import StudentError
+from autograder.sandbox.host.student import Student
+from autograder.testing import run
+from autograder.testing.catalogue import Answer
+from autograder.testing.evidence import extent
+from autograder.testing.expect import NOT_THE_SAME_AGAIN, Failed, expect_unchanged
+from autograder.testing.follow_through import follow_through
+
+#: What no answer may do, whatever its question, by name: the line on the page, and the share of the points that it costs.
+RULES = {
+    "arguments": ("The arguments are left as they are.", 0.2),
+    "again": ("The same call gives the same result again.", 0.3),
+}
+
+#: What is said of a call that is wrong, by ``compare.difference``. No size: a shape could spell a hidden input.
+_SENTENCES = {
+    "nothing": "your function returns None: does it return its result?",
+    "kind": "your function returns another kind of value than the text asks for",
+    "results": "your function returns another number of results than the text asks for",
+    "keys": "the keys of what your function returns are not the right ones",
+    "shape": "the shape of what your function returns is not right",
+    "size": "what your function returns is far too large",
+    "values": "wrong values in what your function returns",
+    "no such error": "your function should raise an error here",
+    "unexpected": "your function returned something of an unexpected form",
+}
+
+
+def hidden_tests(lab: str) -> dict[str, tuple[run.HiddenTest, ...]]:
+    """The hidden tests of a lab's questions (full name of the lab), by question."""
+    return {name: tuple(_tests(question)) for name, question in questions_of(lab).items()}
+
+
+def answers(lab: str) -> dict[str, dict[str, tuple[Answer, ...]]]:
+    """The misconceptions and alternatives of a lab's questions, as ``catalogue.answers_of`` gives them."""
+    misconceptions, alternatives = {}, {}
+    for name, question in questions_of(lab).items():
+        misconceptions[name] = tuple(
+            Answer(name, one.name, one.title, one.function, one.hint, costs=one.costs)
+            for one in question.misconceptions
+        )
+        alternatives[name] = tuple(
+            Answer(name, one.__name__, one.__name__.replace("_", " "), one) for one in question.alternatives
+        )
+        for answer in (*misconceptions[name], *alternatives[name]):
+            function: Any = answer.function
+            function.course_answer = "", answer  # so that it can be loaded anew
+    return {"misconception": misconceptions, "alternative": alternatives}
+
+
+def _tests(question: Question) -> list[run.HiddenTest]:
+    def test(
+        name: str, title: str, weight: float, ask: Callable[[Student], None], deducts: float = 0.0
+    ) -> run.HiddenTest:
+        if question.uses:
+            source = f"{masters_definitions(question.lab)}\n\n{question.earlier}"
+            ask = follow_through(source, *question.uses)(ask)
+        return run.HiddenTest(question.name, name, title, ask, weight, question.lab, deducts)
+
+    tests = [test(part.name, part.title, part.weight, _asking(question, part)) for part in question.parts]
+    if question.families:
+        by_rule = {"arguments": _leaves_its_arguments, "again": _does_the_same_again}
+        for rule, (title, share) in RULES.items():
+            tests.append(test(rule, title, 0.0, by_rule[rule](question), share))
+    return tests
+
+
+def _asking(question: Question, part: Family | Scenario) -> Callable[[Student], None]:
+    """Ask all of a part; the smallest call that is wrong fails, an error before a wrong value."""
+
+    def ask(student: Student) -> None:
+        wrong: list[tuple[int, str]] = []
+        raised: StudentError | None = None
+        for item in asks_of(question, run.salt()):
+            if item.part is part:
+                try:
+                    word = item.difference(_outcome(item, student))
+                except StudentError as error:
+                    raised, word = raised or error, item.difference(Outcome(error=error.type_name))
+                wrong += [(_size(item), word)] if word else []
+        if not wrong:
+            return
+        if raised is not None and any(word == "error" for _, word in wrong):
+            raise raised
+        raise Failed(_SENTENCES.get(min(wrong)[1], _SENTENCES["unexpected"]))
+
+    return ask
+
+
+def _outcome(item: Ask, student: Student) -> Outcome:
+    """What a call came to; what a scenario observes is put into the trace."""
+    outcome = made_of(item.part, item.case, item.seed, student)
+    if item.case is None:
+        for seen in outcome.value:
+            student.observe(seen.name, seen.value, seen.rtol, seen.atol)
+    return outcome
+
+
+def _size(item: Ask) -> int:
+    """How many numbers a call's arguments hold."""
+    return extent([*item.case.args, *item.case.kwargs.values()])[0] if item.case is not None else 1 << 60
+
+
+def _first_of_each_family(question: Question) -> list[Ask]:
+    first: dict[str, Ask] = {}
+    for item in asks_of(question, run.salt()):
+        if isinstance(item.part, Family):
+            first.setdefault(item.part.name, item)
+    return list(first.values())
+
+
+def _leaves_its_arguments(question: Question) -> Callable[[Student], None]:
+    def ask(student: Student) -> None:
+        raised = []
+        items = _first_of_each_family(question)
+        for item in items:
+            try:
+                made = _outcome(item, student)
+            except StudentError as error:
+                raised.append(error)
+            else:
+                if set(made.changed) - set(item.right.changed):
+                    expect_unchanged(student)
+        if len(raised) == len(items):
+            raise raised[0]
+
+    return ask
+
+
+def _does_the_same_again(question: Question) -> Callable[[Student], None]:
+    def ask(student: Student) -> None:
+        items = _first_of_each_family(question)
+        first = [_outcome_or_error(item, student) for item in items]
+        again = [_outcome_or_error(item, student) for item in items]
+        for one, other, item in zip(first, again, items, strict=True):
+            if isinstance(one, Outcome) and isinstance(other, Outcome):
+                same = alike(Outcome(one.value), Outcome(other.value), *item.tolerances)
+            else:
+                same = type(one) is type(other)
+            if not same:
+                raise Failed(NOT_THE_SAME_AGAIN)
+        if all(isinstance(one, StudentError) for one in first):
+            raise next(one for one in first if isinstance(one, StudentError))
+
+    return ask
+
+
+def _outcome_or_error(item: Ask, student: Student) -> Outcome | StudentError:
+    try:
+        return _outcome(item, student)
+    except StudentError as error:
+        return error
+
+
+@cache
+def masters_definitions(lab: str) -> str:
+    """The imports, definitions and plain constants of the master's own cells, as one source, with what earlier labs provide."""
+    kept: list[ast.stmt] = []
+    for cell in read_master(lab).cells:
+        data = cell.metadata.get("nbgrader", {})
+        if (
+            cell.cell_type == "code"
+            and (data.get("locked") or data.get("solution"))
+            and not data.get("grade")
+        ):
+            kept += _standing_alone(cell.source)
+    return ast.unparse(ast.Module(kept, []))
+
+
+def _standing_alone(source: str) -> Iterator[ast.stmt]:
+    """The statements that need nothing of the kit; in place of an import from an earlier lab what that lab provides."""
+    for statement in ast.parse(source).body:
+        module = str(statement.module) if isinstance(statement, ast.ImportFrom) else ""
+        if module.startswith("coursekit.provided."):
+            yield from _standing_alone(inspect.getsource(importlib.import_module(module)))
+        elif _stands_alone(statement):
+            yield statement
+
+
+def _stands_alone(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.ImportFrom):
+        return not str(statement.module).startswith(("coursekit", "__future__"))
+    if isinstance(statement, ast.Assign):
+        with contextlib.suppress(ValueError):
+            ast.literal_eval(statement.value)
+            return True
+    return isinstance(statement, (ast.Import, ast.FunctionDef, ast.ClassDef))

@@ -1,0 +1,134 @@
+"""The source of a question's scenarios and impostors for the kit: what they use, and nothing that knows an answer."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import symtable
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from autograder.questions.engine.question import Question
+
+_QUESTIONS = "autograder.questions.m"
+_ENGINE = "autograder.questions.engine"
+#: What a scenario takes from the engine, and where the kit has it.
+_IN_THE_KIT = {"Observed": "coursekit.checks.compare"}
+
+
+class ReachesAnAnswer(ValueError):
+    """A scenario or an impostor uses what may not stand in the kit: the message says what."""
+
+
+def card_code(question: Question) -> str:
+    """The scenarios and impostors of a question with all that they use of their files, as one source; "" for none.
+
+    Raises ``ReachesAnAnswer`` where they use a misconception, an alternative, the master, the reference or a function of the reference.
+    """
+    plays = [scenario.play for scenario in question.scenarios]
+    answers = [question.reference, *(one.function for one in question.misconceptions), *question.alternatives]
+    of_the_reference = _reached([question.reference], question).items()
+    secret = {found for found, node in of_the_reference if not isinstance(node, ast.Assign)}
+    secret |= {_home(function, question) for function in answers}
+    found = _reached([*plays, *question.impostors], question)
+    imports, definitions = [], {}
+    for (module, name), node in found.items():
+        where = f"{question.name}: the card's scenarios and impostors use “{name}”"
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            imports.append(_import_of(name, node, where))
+        elif (module, name) in secret or name == "question":
+            raise ReachesAnAnswer(f"{where}, which an answer is made of: write what they need without it")
+        else:
+            definitions[module == question.reference.__module__, node.lineno] = ast.unparse(
+                _undecorated(node)
+            )
+    if not definitions:
+        return ""
+    lines = ["from __future__ import annotations", *sorted(set(imports))]
+    source = "\n\n".join(["\n".join(lines), *(definitions[place] for place in sorted(definitions))]) + "\n"
+    if "autograder" in source:
+        raise ReachesAnAnswer(f"{question.name}: the card's scenarios and impostors speak of the harness")
+    return source
+
+
+def _reached(functions: list[Callable[..., Any]], question: Question) -> dict[tuple[str, str], ast.stmt]:
+    """(Module, name) -> the statement that defines it, of the functions and all that they use in the lab's folder."""
+    waiting = [_home(function, question) for function in functions]
+    found: dict[tuple[str, str], ast.stmt] = {}
+    while waiting:
+        module, name = waiting.pop()
+        node = _definitions(module).get(name)
+        if (module, name) in found or node is None:
+            continue
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith(_QUESTIONS):
+            original = next(item.name for item in node.names if name in (item.asname, item.name))
+            waiting.append((str(node.module), original))
+            continue
+        found[module, name] = node
+        waiting += [(module, used) for used in _names_used(_undecorated(node)) if not hasattr(builtins, used)]
+    return found
+
+
+def _home(function: Any, question: Question) -> tuple[str, str]:
+    """Where a function, or one with an argument fixed, is defined."""
+    function = function.func if isinstance(function, functools.partial) else function
+    return getattr(function, "__module__", question.reference.__module__), getattr(function, "__name__", "")
+
+
+@functools.cache
+def _definitions(module: str) -> dict[str, ast.stmt]:
+    """The top-level statements of a module that bind each name."""
+    tree = ast.parse(Path(str(sys.modules[module].__file__)).read_text(encoding="utf-8"))
+    return {name: node for node in tree.body for name in _names_bound(node)}
+
+
+def _names_bound(node: ast.stmt) -> Iterator[str]:
+    match node:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            yield from ((item.asname or item.name).split(".")[0] for item in names)
+        case ast.Assign() | ast.AnnAssign():
+            yield from (
+                part.id
+                for part in ast.walk(node)
+                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+            )
+
+
+def _undecorated(node: ast.stmt) -> ast.stmt:
+    if isinstance(node, ast.FunctionDef):
+        return ast.FunctionDef(**{**dict(ast.iter_fields(node)), "decorator_list": []}, lineno=node.lineno)
+    return node
+
+
+def _names_used(node: ast.stmt) -> set[str]:
+    """The names that a statement takes from its module, now or when a function in it is called."""
+    used: set[str] = set()
+    tables = [symtable.symtable(ast.unparse(node), "card", "exec")]
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        is_module = table.get_type() == "module"
+        used |= {
+            s.get_name() for s in table.get_symbols() if s.is_referenced() and (is_module or s.is_global())
+        }
+    return used
+
+
+def _import_of(name: str, node: ast.Import | ast.ImportFrom, where: str) -> str:
+    """The import of one name, as the kit has it."""
+    if isinstance(node, ast.ImportFrom) and node.module == _ENGINE and name in _IN_THE_KIT:
+        return f"from {_IN_THE_KIT[name]} import {name}"
+    [item] = [item for item in node.names if (item.asname or item.name).split(".")[0] == name]
+    line = ast.unparse(
+        ast.Import([item])
+        if isinstance(node, ast.Import)
+        else ast.ImportFrom(node.module, [item], node.level)
+    )
+    if "autograder" in line:
+        raise ReachesAnAnswer(f"{where} of the harness: there is none in the kit")
+    return line

@@ -1,0 +1,1 @@
+"""Lab 00, the warm-up: its five questions, a file each."""

@@ -1,0 +1,221 @@
+"""Lab 00, logsumexp: x of any shape, an axis → the logarithm of the sum of the exponentials along it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from autograder.questions.engine import Case, Question
+from autograder.questions.m00_warm_up.common import along, log_sum_exp
+
+
+def line_by_line(x, axis=-1):
+    return along(log_sum_exp, x, axis)
+
+
+question = Question(line_by_line)
+
+
+@question.family("The logarithm of the sum of exponentials: of a row, and of each row of a table.", weight=1)
+def rows(rng):
+    yield Case(np.array([0.0, 0.0]), gives=0.693)
+    yield Case(rng.normal(size=(3, 5)), axis=-1)
+    yield Case(rng.normal(size=(3, 1)), axis=1)
+    yield rng.normal(size=5), 0
+
+
+@question.family("Without a name of an axis it is the last one.", weight=0.75)
+def the_last_axis(rng):
+    yield rng.normal(size=(4, 3))
+    yield rng.integers(-3, 4, size=(3, 3))
+
+
+@question.family("Either axis of a table can be summed, and it disappears; whole scores are fine.", weight=1)
+def either_axis(rng):
+    for axis in (0, 1, -2):
+        yield Case(rng.normal(size=(6, 3))[::2], axis=axis)
+    yield Case(rng.integers(-3, 4, size=(3, 4)), axis=0)
+
+
+@question.family("Any axis of three.", weight=0.75)
+def three_axes(rng):
+    for axis in (1, 0, -1):
+        yield Case(rng.normal(size=(2, 4, 3)), axis=axis)
+
+
+@question.family("Rows of very large and of very small scores stand side by side.", weight=1)
+def rows_far_apart(rng):
+    yield Case(np.array([1000.0, 1000.0]), gives=1000.693)
+    yield Case(rng.normal(size=(3, 3)) + np.array([[0.0], [2000], [-2000]]), axis=1)
+    yield Case(rng.normal(size=(3, 2)) + np.array([1200.0, -1500]), axis=0)
+
+
+@question.family("One and the same row may hold small and very large scores.", weight=1.25)
+def far_apart_in_a_row(rng):
+    apart = np.array([[0.0, 0, 1500, 0], [3000, 3000, 0, 0], [0, 800, 800, 800]])
+    yield Case(rng.normal(size=(3, 4)) + apart, axis=1)
+
+
+@question.family("A score of −∞ adds nothing.", weight=1.25)
+def impossible_words(rng):
+    x = rng.normal(size=(3, 4))
+    x[0, 1], x[2, 0] = -np.inf, -np.inf
+    yield Case(x, axis=1)
+
+
+@question.misconception("the largest score not taken out", costs=2.5)
+def naive_logsumexp(x, axis=-1):
+    """Your formula is right on paper, but the exponential of a large score is infinite in the computer, and that of
+    a very negative one is 0. Take the largest score out first, and add it again at the end."""
+    with np.errstate(all="ignore"):
+        return np.log(np.sum(np.exp(x), axis=axis))
+
+
+@question.misconception("one maximum for the whole table", costs=1.5)
+def maximum_of_the_whole_table(x, axis=-1):
+    """You take out the largest score of the whole table. A row whose scores are far below it loses all its
+    exponentials to 0, and its logarithm becomes −∞. Each row (or column) needs its own maximum."""
+    with np.errstate(all="ignore"):
+        return x.max() + np.log(np.sum(np.exp(x - x.max()), axis=axis))
+
+
+@question.misconception("the maximum not added again", costs=3, because="one step is missing")
+def maximum_not_added_again(x, axis=-1):
+    """You take the largest score out of the sum but do not put it back: the result is off by exactly that
+    score. The last step adds it to the logarithm."""
+    return np.log(np.sum(np.exp(x - x.max(axis=axis, keepdims=True)), axis=axis))
+
+
+@question.misconception("always along the last axis", costs=1.5)
+def always_the_last_axis(x, axis=-1):
+    """Your function always sums along the last axis. It should use the axis that it is given, both for the
+    maximum and for the sum."""
+    m = x.max(axis=-1, keepdims=True)
+    return (m + np.log(np.exp(x - m).sum(axis=-1, keepdims=True))).squeeze(-1)
+
+
+@question.misconception("a mean instead of a sum", costs=3, because="off by one number")
+def mean_instead_of_sum(x, axis=-1):
+    """You average the exponentials. log-sum-exp adds them up: the difference is the logarithm of how many there
+    are."""
+    m = x.max(axis=axis, keepdims=True)
+    return np.squeeze(m + np.log(np.exp(x - m).mean(axis=axis, keepdims=True)), axis=axis)
+
+
+@question.misconception("the axis is kept", costs=2, because="every number is right")
+def axis_kept(x, axis=-1):
+    """Your numbers are right, but the summed axis is still there with length one. Take it out of the shape at the
+    end: a table (2, 3) summed along axis 1 gives (2,), not (2, 1)."""
+    m = x.max(axis=axis, keepdims=True)
+    return m + np.log(np.exp(x - m).sum(axis=axis, keepdims=True))
+
+
+@question.misconception("writes into its input", costs=1.5)
+def writes_into_its_input(x, axis=-1):
+    """Your numbers are right, but afterwards the caller's array holds other values: an operation like -= writes
+    into it. Make a new array instead."""
+    m = x.max(axis=axis, keepdims=True)
+    x -= m
+    return np.squeeze(m + np.log(np.exp(x).sum(axis=axis, keepdims=True)), axis=axis)
+
+
+def taken_out(x, axis, largest):
+    """log-sum-exp with something else than the largest score taken out of each line."""
+    m = largest(x, axis=axis, keepdims=True)
+    with np.errstate(all="ignore"):
+        return np.squeeze(m, axis=axis) + np.log(np.exp(x - m).sum(axis=axis))
+
+
+@question.misconception("the mean taken out", costs=2.5)
+def mean_taken_out(x, axis=-1):
+    """You take out the mean of each row. Then a score far above the mean still overflows, and one of −∞ makes the mean −∞. Only the
+    *largest* score leaves no exponent above 0."""
+    return taken_out(x, axis, np.mean)
+
+
+@question.misconception("the smallest score taken out", costs=3)
+def smallest_taken_out(x, axis=-1):
+    """You take out the smallest score of each row. Then all exponents are positive, and a large one overflows. Take out the
+    *largest*: then none is above 0."""
+    return taken_out(x, axis, np.min)
+
+
+@question.misconception("the largest absolute value taken out", costs=2)
+def largest_absolute_taken_out(x, axis=-1):
+    """You take out the largest absolute value of each row. In a row of very negative scores that is far above all of them: every
+    exponential becomes 0, and the logarithm −∞. Take out the largest score itself, with its sign."""
+    return taken_out(np.asarray(x), axis, lambda x, **named: np.abs(x).max(**named))
+
+
+@question.misconception("−∞ counted as 0", costs=1.5)
+def impossible_counted_as_zero(x, axis=-1):
+    """You replace a score of −∞ by 0. Then it adds e⁰ = 1, and an impossible word counts like another. e^−∞ is 0 by itself: leave it
+    as it is."""
+    x = np.where(np.isneginf(x), 0, x)
+    return taken_out(x, axis, np.max)
+
+
+@question.misconception("−∞ replaced in the caller's array", costs=1)
+def impossible_replaced_in_place(x, axis=-1):
+    """Your numbers are right, but afterwards the caller's scores of −∞ are gone: x[…] = … writes into the array that you were given.
+    It is not needed either: e^−∞ is 0 by itself."""
+    x[np.isneginf(x)] = -1e9
+    return taken_out(x, axis, np.max)
+
+
+@question.misconception("made for two axes", costs=1.5)
+def made_for_two_axes(x, axis=-1):
+    """With three axes you sum over two of them at once: a loop over the first axis meets tables there, not rows. Let NumPy find
+    the axis, with axis=axis in max and sum."""
+    lines = [x] if x.ndim == 1 else x.T if axis in (0, -2) else x
+    values = [line.max() + np.log(np.exp(line - line.max()).sum()) for line in lines]
+    return values[0] if x.ndim == 1 else np.array(values)
+
+
+@question.misconception("the first axis by default", costs=1)
+def first_axis_by_default(x, axis=0):
+    """Without a name of an axis your function sums along the first. The question's head says axis=-1: the last one."""
+    return taken_out(x, axis, np.max)
+
+
+@question.alternative
+def logsumexp_by_lines(x, axis=-1):
+    def of_line(line):
+        m = max(line)
+        return m + math.log(sum(math.exp(v - m) for v in line))
+
+    return np.apply_along_axis(of_line, axis, x)
+
+
+@question.alternative
+def logsumexp_pair_by_pair(x, axis=-1):
+    total, *rest = np.moveaxis(x, axis, 0)
+    for part in rest:
+        larger, smaller = np.maximum(total, part), np.minimum(total, part)
+        gap = np.where(np.isinf(smaller), -np.inf, smaller - np.where(np.isinf(larger), 0, larger))
+        total = larger + np.log1p(np.exp(gap))
+    return total
+
+
+@question.alternative
+def logsumexp_torch(x, axis=-1):
+    import torch
+
+    t = torch.from_numpy(np.ascontiguousarray(x))
+    m = t.amax(dim=axis, keepdim=True)
+    return (m + (t - m).exp().sum(dim=axis, keepdim=True).log()).squeeze(axis)
+
+
+@question.alternative
+def logsumexp_float32(x, axis=-1):
+    x = x.astype(np.float32)
+    m = np.max(x, axis=axis)
+    return m + np.log(np.exp(x - np.expand_dims(m, axis)).sum(axis=axis))
+
+
+@question.alternative
+def logsumexp_float32_on_the_way(x, axis=-1):
+    x = x.astype(np.float32)
+    m = x.max(axis=axis, keepdims=True)
+    return (m + np.log(np.exp(x - m).sum(axis=axis, keepdims=True))).squeeze(axis).astype(np.float64)

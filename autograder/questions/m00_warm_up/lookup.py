@@ -1,0 +1,183 @@
+"""Lab 00, lookup: weights H (…, V), table E (V, D) → weighted sums of the table's rows (…, D)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from autograder.questions.engine import Case, Question
+
+
+def number_by_number(H, E):
+    H = np.asarray(H, dtype=float)
+    sums = [
+        [math.fsum(float(w) * float(e) for w, e in zip(line, column, strict=True)) for column in E.T]
+        for line in H.reshape(-1, H.shape[-1])
+    ]
+    return np.array(sums).reshape(*H.shape[:-1], E.shape[1])
+
+
+question = Question(number_by_number)
+TABLE = np.array([[1.0, 2], [3, 4], [5, 6]])
+
+
+@question.family("One-hot rows pick rows of the table, in their order and as often as they occur.", weight=1)
+def one_hot_rows(rng):
+    yield Case(np.array([[0.0, 1, 0]]), TABLE, gives=[[3.0, 4.0]])
+    yield np.eye(6)[rng.permutation([5, 0, 5, 3, 1])], rng.normal(size=(6, 4))
+
+
+@question.family("Any weights, negative ones too, add up rows of the table, each by its weight.", weight=1)
+def any_weights(rng):
+    yield Case(np.array([[0.5, 0, 0.5]]), TABLE, gives=[[3.0, 4.0]])
+    weights = rng.uniform(1, 2, size=(3, 10))[:, ::2] * [1, 1, -1, 1, 1]
+    yield weights, rng.normal(size=(5, 4))
+    yield weights[:, :3], rng.normal(size=(3, 3))
+
+
+@question.family("Two 1s add up two rows, and a row of zeros gives zeros.", weight=0.75)
+def ones_and_zeros(rng):
+    yield np.array([[0.0, 1, 0, 1], [0, 0, 0, 0], [1, 1, 1, 1]]), rng.normal(size=(4, 3))
+
+
+@question.family("From a table of whole numbers fractions of rows come out as they are.", weight=0.75)
+def whole_tables(rng):
+    table = 2 * rng.integers(1, 50, size=(4, 3)) + [[1], [1], [0], [0]]  # half of odd and even is not whole
+    yield np.array([[0.5, 0, 0, 0.5], [0, 0.25, 0.75, 0]]), table
+    yield np.eye(4, dtype=int)[[0, 3, 2]], table
+
+
+@question.family("Small weights count as they are.", weight=0.5)
+def small_weights(rng):
+    yield rng.uniform(1, 5, size=(2, 4)) * 1e-4, rng.uniform(1, 2, size=(4, 3)) * 1e4
+
+
+@question.family("A single row of weights gives a single row.", weight=0.75)
+def a_single_row(rng):
+    yield np.array([1.0, 0, 1, 1]), rng.normal(size=(4, 3))
+
+
+@question.family("A batch gives a batch.", weight=1)
+def batches(rng):
+    for shape in ((2, 3, 4), (2, 1, 2, 4)):
+        yield rng.uniform(1, 2, size=shape), rng.normal(size=(4, 3))
+
+
+@question.misconception("only the row with the largest weight", costs=2)
+def only_the_heaviest_row(H, E):
+    """You pick one row of the table for each row of weights. That works for one-hot rows only: with weights
+    0.5 and 0.5 both rows count half. A matrix product does this by itself."""
+    return E[np.argmax(H, axis=-1)]
+
+
+@question.misconception("rows added without their weights", costs=2)
+def rows_without_weights(H, E):
+    """Your result adds up every row of the table whose weight is not zero, as if all weights were 1. Each row
+    counts by its weight: half a weight, half a row."""
+    return (np.asarray(H) != 0).astype(float) @ E
+
+
+@question.misconception("weights rescaled to sum to one", costs=2)
+def weights_rescaled(H, E):
+    """You divide the weights by their sum. Nothing says that they are shares of one: take them as they are, even
+    negative ones."""
+    with np.errstate(all="ignore"):
+        return (H / H.sum(axis=-1, keepdims=True)) @ E
+
+
+@question.misconception("rows in the order of the table", costs=2.5)
+def rows_in_table_order(H, E):
+    """The rows come out in the order of the table, and each only once. They should come out in the order of the
+    positions: one result for each row of weights, so a word that occurs twice is looked up twice."""
+    return E[np.asarray(H).reshape(-1, len(E)).any(axis=0)]
+
+
+@question.misconception(
+    "columns of the table instead of rows", costs=2, because="a product of weights and table"
+)
+def columns_instead_of_rows(H, E):
+    """You combine the columns of the table; each row of weights has one weight for each *row* of the table.
+    Look at the shapes: (T, V) times (V, D)."""
+    return H @ E.T
+
+
+@question.misconception("weights rescaled where there are any", costs=2)
+def weights_rescaled_where_any(H, E):
+    """You divide the weights by their sum wherever that is positive. But twice a row is twice a row: weights are no shares of one, and
+    need not add up to anything."""
+    total = H.sum(axis=-1, keepdims=True)
+    return np.where(total > 0, H / np.where(total > 0, total, 1), H) @ E
+
+
+@question.misconception("zeros and ones taken for one-hot", costs=1)
+def zeros_and_ones_for_one_hot(H, E):
+    """Weights of 0 and 1 are not always one-hot: a row with two 1s adds up two rows of the table, and one of zeros gives zeros.
+    argmax takes a single row for each. The product alone does all of it right."""
+    return E[np.argmax(H, axis=-1)] if np.isin(H, (0, 1)).all() else H @ E
+
+
+@question.misconception("a result as whole as the table", costs=1)
+def as_whole_as_the_table(H, E):
+    """From a table of whole numbers your results come out as whole numbers, their fractions cut off: the array that you fill has
+    the type of E. Let it hold fractions (np.zeros alone does)."""
+    return (H @ E).astype(E.dtype)
+
+
+@question.misconception("summed over the second axis", costs=1.5)
+def summed_over_the_second_axis(H, E):
+    """You sum over axis 1 whatever the shape of H is. The weights stand on its *last* axis: a single row has them on axis 0, a batch
+    on axis 2. Count from the end."""
+    return (H[..., None] * E).sum(axis=1)
+
+
+@question.misconception("negative weights left out", costs=1)
+def negative_weights_left_out(H, E):
+    """You leave out rows whose weight is negative. *Any* weights are allowed: a negative one takes its row away from the sum."""
+    return np.where(H > 0, H, 0) @ E
+
+
+@question.misconception("transposed, multiplied, transposed back", costs=1)
+def transposed_and_back(H, E):
+    """.T turns *all* axes round, and np.dot sums over the last axis but one of its second factor: with a batch these are no longer
+    the weights. H @ E needs no transposing."""
+    return np.dot(E.T, H.T).T
+
+
+@question.misconception("small weights taken for zero", costs=0.5)
+def small_weights_for_zero(H, E):
+    """You take small weights for 0. They may meet large numbers in the table: use all weights as they are."""
+    return np.where(np.abs(H) < 0.001, 0, H) @ E
+
+
+@question.alternative
+def lookup_einsum(H, E):
+    return np.einsum("...v,vd->...d", H, E)
+
+
+@question.alternative
+def lookup_sum_of_scaled_rows(H, E):
+    H = np.asarray(H)
+    result = np.zeros((*H.shape[:-1], E.shape[1]))
+    for word in range(E.shape[0]):
+        result = result + H[..., word, None] * E[word]
+    return result
+
+
+@question.alternative
+def lookup_torch_float32(H, E):
+    import torch
+
+    return torch.tensor(np.ascontiguousarray(H), dtype=torch.float32) @ torch.tensor(E, dtype=torch.float32)
+
+
+@question.alternative
+def lookup_float32_on_the_way(H, E):
+    return (np.asarray(H, dtype=np.float32) @ np.asarray(E, dtype=np.float32)).astype(np.float64)
+
+
+@question.alternative
+def lookup_by_recursion_in_lists(H, E):
+    if H.ndim == 1:
+        return [sum(float(h) * float(e) for h, e in zip(H, column, strict=True)) for column in E.T]
+    return [lookup_by_recursion_in_lists(row, E) for row in H]

@@ -1,0 +1,1 @@
+"""Lab 02, the Dirichlet prior: its six questions, a file each."""

@@ -1,0 +1,207 @@
+"""Lab 02, dirichlet_mean: N (…, V) counts, alpha > 0 a number or an array that broadcasts → probabilities (…, V)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.questions.engine import Case, Observed, Question
+from autograder.questions.m02_dirichlet_map.common import rows_of, seen, shares
+
+
+def average(N, alpha):
+    return rows_of(N, alpha)
+
+
+question = Question(average, uses=("dirichlet_map",))
+
+
+@question.family(
+    "The case by hand, and other single rows: each outcome gains α, and all are divided by their sum."
+)
+def single_rows(rng):
+    yield Case(np.array([2, 3, 5]), 1, gives=[0.2308, 0.3077, 0.4615])
+    for outcomes, alpha in ((5, 1), (3, 0.1), (9, 25.0)):
+        yield seen(rng, outcomes), alpha
+
+
+@question.family("In a table each row is divided by its own sum.", weight=1.5)
+def tables(rng):
+    for shape, alpha in (((4, 7), 1), ((5, 3), 0.1), ((2, 5), 25.0), ((1, 4), 0.3)):
+        yield seen(rng, *shape), alpha
+
+
+@question.family("Three axes and a transposed view: row by row along the last axis.")
+def any_shape(rng):
+    for N in (seen(rng, 2, 5, 3), (rng.random((6, 3)) * 9).T):
+        yield N, 0.3
+
+
+@question.family(
+    "α may be an array, a knob for each outcome or for each cell, and counts need not be whole.", weight=1.5
+)
+def knobs(rng):
+    N = seen(rng, 2, 3, 6)
+    for counts, shape in ((N, (6,)), (N[0] + 0.5, (3, 6)), (N, (2, 3, 6)), (N[1, 1], (6,))):
+        yield counts, rng.random(shape) * 4 + 0.02
+
+
+@question.family("A row without counts is even, or as its α says.", weight=1.5)
+def no_counts(rng):
+    N = rng.integers(1, 9, size=(4, 5))
+    N[[0, 2]] = 0
+    for alpha in (0.5, 0.05, rng.random(5) + 0.1):
+        yield N, alpha
+        yield N[2], alpha
+
+
+@question.family("A very small α is meant as it stands.")
+def small_alpha(rng):
+    for alpha in (0.001, float(rng.uniform(1e-4, 9e-4))):
+        yield rng.integers(1, 9, size=(3, 4)), alpha
+
+
+@question.scenario("Within a row the outcomes stand to each other as their counts plus α.", weight=2)
+def proportions(student, rng):
+    for shape, alpha in (((4, 7), 1), ((6,), 0.3), ((5, 3), 12.0)):
+        P = np.asarray(student(rng.integers(1, 20, size=shape), alpha))
+        yield Observed("each row, divided by its sum", P / P.sum(axis=-1, keepdims=True))
+
+
+@question.misconception("α − 1 where α belongs", costs=2.5)
+def alpha_minus_one_for_alpha(N, alpha):
+    """You add α − 1 to each count; that is the most believable point, the MAP. The mean over all believable rows adds α itself, and that is
+    why it also works for α below one."""
+    return shares(N + np.asarray(alpha, dtype=float) - 1)
+
+
+@question.misconception(
+    "α is counted once below the line",
+    costs=2,
+    times=lambda N: 1,
+    hint="Your rows sum to more than one: all V outcomes gain α above the line, so V·α joins the sum below.",
+)
+@question.misconception(
+    "27 outcomes below the line, however many there are",
+    costs=2,
+    times=lambda N: 27,
+    hint="""Below the line you add 27·α, so only tables of 27 letters come out right. How many outcomes there are, the last axis says,
+    N.shape[-1]; better still, divide by the sum of what stands above the line.""",
+)
+@question.misconception(
+    "the rows are counted for the outcomes",
+    costs=2,
+    times=lambda N: N.shape[0],
+    hint="""Below the line you add α once for each row, N.shape[0] times. That is right for square tables only: every row gains α once for each
+    outcome, and these lie on the last axis.""",
+)
+@question.misconception(
+    "V·α below the line",
+    costs=1,
+    times=lambda N: N.shape[-1],
+    hint="""With one α for all your rows are right; with an array of α they do not sum to one: V·α is the sum of the knobs only when all are the
+    same. Divide by the sum of what stands above the line.""",
+)
+def alpha_so_often_below(N, alpha, *, times):
+    alpha = np.asarray(alpha, dtype=float)
+    return (N + alpha) / (N.sum(axis=-1, keepdims=True) + times(N) * alpha)
+
+
+@question.misconception("α counts for the outcomes that were seen", costs=2)
+def alpha_for_seen_outcomes_below(N, alpha):
+    """Below the line you add α only for the outcomes of the row that were seen. The prior speaks of all V of them; with the others left out
+    the rows sum to more than one."""
+    gain = np.broadcast_to(np.asarray(alpha, dtype=float), N.shape)
+    below = (N + np.where(N > 0, gain, 0)).sum(axis=-1, keepdims=True)
+    return np.divide(N + gain, below, out=np.full(N.shape, 1 / N.shape[-1]), where=below > 0)
+
+
+@question.misconception("only the zeros get α", costs=2.5)
+def only_zeros_get_alpha(N, alpha):
+    """You add α only where the count is zero. The prior adds to every outcome; otherwise, with α = 2, an outcome seen once would be less
+    likely than one never seen."""
+    return shares(N + np.where(N == 0, np.asarray(alpha, dtype=float), 0.0))
+
+
+@question.misconception("the first axis is summed", costs=2, axis=0)
+@question.misconception(
+    "the whole table is divided by its sum",
+    costs=2,
+    axis=None,
+    hint="Your whole table sums to one. Every context has a row of its own that sums to one: sum over the last axis, and keep it with keepdims.",
+)
+def summed_along(N, alpha, *, axis):
+    """Your result sums to one down the first axis. The outcomes lie on the last axis."""
+    weight = N + np.asarray(alpha, dtype=float)
+    return weight / weight.sum(axis=axis, keepdims=True)
+
+
+@question.misconception("α is added to the probabilities", costs=2.5)
+def alpha_added_to_probabilities(N, alpha):
+    """You divide first and add α afterwards, so a row seen a thousand times is smoothed as much as one seen once. α is a number of imagined
+    observations: add it to the counts."""
+    return shares(shares(N + 0.0) + np.asarray(alpha, dtype=float))
+
+
+@question.misconception("a row without counts stays zero", costs=1)
+def empty_rows_stay_zero(N, alpha):
+    """Your rows without counts stay zero. That is the rule of the MAP with α = 1; the mean adds α there as everywhere, so such a row is
+    even."""
+    return np.where(N.sum(axis=-1, keepdims=True) > 0, average(N, alpha), 0.0)
+
+
+@question.misconception("the knobs of all rows are summed below the line", costs=1)
+def mean_sums_all_knobs(N, alpha):
+    """With a knob for each cell your rows do not sum to one: below the line you add the knobs of *all* rows. A row has its own; divide by
+    the sum of what stands above the line."""
+    alpha = np.asarray(alpha, dtype=float)
+    knobs = alpha.sum() if alpha.ndim else alpha * N.shape[-1]
+    return (N + alpha) / (N.sum(axis=-1, keepdims=True) + knobs)
+
+
+@question.misconception("the sum below the line is at least 1", costs=1)
+def mean_over_at_least_one(N, alpha):
+    """You divide by 1 where the sum of a row is smaller, against a division by zero. But it is never 0, as every α is above 0; and a row
+    without counts and a small α has a sum between 0 and 1."""
+    weight = N + np.asarray(alpha, dtype=float)
+    return weight / np.maximum(weight.sum(axis=-1, keepdims=True), 1)
+
+
+@question.misconception("a small α is made larger", costs=1)
+def mean_with_a_lowest_alpha(N, alpha):
+    """A small α is made larger by your function, to 0.01 or so. Every α above 0 is meant as it stands: it makes nothing impossible."""
+    return average(N, np.maximum(alpha, 0.01))
+
+
+@question.misconception("the counts are changed in place", costs=0.5)
+def mean_in_place(N, alpha):
+    """Your probabilities are right, but you write into the counts that you were given. N += … changes a float array in place, and
+    np.asarray makes no copy of one: write N = N + …"""
+    weight = np.asarray(N, dtype=float)
+    weight += alpha
+    return shares(weight)
+
+
+@question.misconception("a single row gets a second axis", costs=1, because="only a shape is off")
+def single_row_as_a_table(N, alpha):
+    """A single row (V,) comes back as a table (1, V). The result has the shape of N; axis=-1 is the last axis of a single row, too, so
+    nothing need be added."""
+    return np.atleast_2d(average(N, alpha))
+
+
+@question.alternative
+def mean_as_shrinkage(N, alpha):
+    a = np.broadcast_to(np.asarray(alpha, dtype=float), N.shape)
+    n, strength = N.sum(-1, keepdims=True), a.sum(-1, keepdims=True)
+    own = np.divide(N, n, out=np.zeros(N.shape), where=n > 0)
+    return (n * own + strength * (a / strength)) / (n + strength)
+
+
+@question.alternative
+def mean_as_map_of_one_more(N, alpha):
+    return shares(N + (np.asarray(alpha) + 1.0) - 1)
+
+
+@question.alternative
+def mean_in_float32(N, alpha):
+    weight = np.asarray(N, dtype=np.float32) + np.asarray(alpha, dtype=np.float32)
+    return weight / np.sum(weight, axis=-1)[..., None]

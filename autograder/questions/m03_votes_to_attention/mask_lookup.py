@@ -1,0 +1,129 @@
+"""Lab 03, mask_lookup: query (V,) or (T, V), masks (V, M) → the mask that it asks for (M,) or (T, M)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.questions.engine import Question
+from autograder.questions.m03_votes_to_attention.common import product
+
+
+def mixed(query, masks):
+    return product(query, masks)
+
+
+question = Question(mixed, uses=("mask_votes",))
+
+
+def some_masks(rng, V, M):
+    """Masks of 0 and 1, no two of them alike."""
+    return np.array(
+        [[word >> bit & 1 for bit in range(M)] for word in 1 + rng.permutation(2**M - 1)[:V]], float
+    )
+
+
+@question.family("A one-hot query fetches the row of its word.", weight=1)
+def a_single_query(rng):
+    for M in (5, 4):
+        yield np.eye(5)[rng.integers(5)], some_masks(rng, 5, M)
+
+
+@question.family("Several queries fetch as many rows, in their order and as often as they ask.", weight=1)
+def several_queries(rng):
+    first, second = rng.permutation(6)[:2]
+    yield np.eye(6)[[first, second, first]], some_masks(rng, 6, 8)[:, ::2]
+    yield np.eye(6)[[second]], some_masks(rng, 6, 4)
+
+
+@question.family("A query that mixes words gets the same mixture of their rows.", weight=1)
+def mixed_queries(rng):
+    yield np.array([0.5, 0.25, 0, 0.125])[rng.permutation(4)], some_masks(rng, 4, 5)
+    yield rng.uniform(0.3, 0.9, size=(2, 5)), some_masks(rng, 5, 3)
+
+
+@question.family("A table of any numbers, whole or not, is mixed as it is.", weight=1)
+def any_table(rng):
+    whole = rng.integers(2, 90, size=(4, 3)) * [1, -1, 1]
+    yield np.array([0.5, 0.25, 0, 0.125]), whole
+    yield np.array([0.5, 1.5, 0, 1]), whole
+    yield rng.uniform(0.5, 1.5, size=(2, 4)), rng.uniform(0.5, 3, size=(4, 3)) * [1, -1, 1]
+
+
+@question.misconception("a column instead of a row", costs=1, because="a product of query and table")
+def column_instead_of_row(query, masks):
+    """You fetch a column of the table. The mask of a word is its row: the query stands on the left of the
+    product."""
+    return query @ masks.T
+
+
+@question.misconception("only the strongest word is asked", costs=1)
+def only_the_strongest(query, masks):
+    """You look for the largest entry of the query and take its row. That works for one-hot queries only; a product mixes the
+    masks when a query mixes words, and it can be learned."""
+    return masks[np.argmax(query, axis=-1)]
+
+
+@question.misconception("masks made hard", costs=1)
+def made_hard(query, masks):
+    """You turn the result into 0 and 1. Leave it as the product gives it: masks may hold any weights."""
+    return (query @ masks > 0.5).astype(float)
+
+
+@question.misconception("one mask for all queries", costs=1)
+def one_mask_for_all(query, masks):
+    """You add the masks of all queries into one. Each query, each row, should get a mask of its own."""
+    return np.atleast_2d(query).sum(axis=0) @ masks
+
+
+@question.misconception("weights rescaled to sum to one", costs=1)
+def query_rescaled(query, masks):
+    """You rescale the query before the look-up, so that a mixed query gets another mixture than it asks for. The product needs
+    nothing but the query and the table."""
+    query = np.asarray(query, dtype=float)
+    return np.abs(query) / np.abs(query).sum(axis=-1, keepdims=True) @ masks
+
+
+@question.misconception("one query only", costs=1)
+def one_query_only(query, masks):
+    """Your product fits a single query and ends in an error for several. With the query on the left of the table, one row of queries
+    after the other finds its mask."""
+    return masks.T @ query
+
+
+@question.misconception("queries above one are divided by their sum", costs=1)
+def large_queries_rescaled(query, masks):
+    """You divide a query whose entries add up to more than one by their sum. The product needs nothing but the query and the table, as
+    they are."""
+    return query / np.maximum(np.sum(query, axis=-1, keepdims=True), 1) @ masks
+
+
+@question.misconception("the query cut to whole numbers", costs=0.5)
+def query_cut_to_whole_numbers(query, masks):
+    """Where the table holds whole numbers, your query becomes whole numbers as well: ½ becomes 0, and 1½ becomes 1. Leave the query as
+    it is."""
+    return np.asarray(query, dtype=masks.dtype) @ masks
+
+
+@question.misconception("masks cut off at one", costs=1)
+def masks_cut_off_at_one(query, masks):
+    """You cut the result off at 1. A table may hold any numbers, and a query may ask for more than one of a row: leave the product as it
+    is."""
+    return np.minimum(query @ masks, 1)
+
+
+@question.misconception("the table taken for yes and no", costs=1)
+def table_of_yes_and_no(query, masks):
+    """Every entry of the table above 0 counts as 1 for you, and every other one as 0. A table may hold any numbers, also scores: multiply
+    by them."""
+    return query @ (masks > 0)
+
+
+@question.alternative
+def lookup_by_summing_rows(query, masks):
+    return sum(np.asarray(query)[..., word, None] * masks[word] for word in range(len(masks)))
+
+
+@question.alternative
+def lookup_the_lectures_way(query, masks):
+    K = masks.T  # the lecture keeps the masks in the columns of K
+    return np.dot(query.astype(np.float32), K.T)

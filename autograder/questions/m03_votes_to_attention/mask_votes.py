@@ -1,0 +1,153 @@
+"""Lab 03, mask_votes: votes (N, V), mask (N,) → the total of the votes, each weighted by the mask (V,)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.questions.engine import Case, Question
+from autograder.questions.m03_votes_to_attention.common import product
+
+
+def added_up(votes, mask):
+    return product(mask, votes)
+
+
+question = Question(added_up)
+BY_HAND = np.array([[0.5, 0.5], [0, 1], [0.5, 0.5]])
+
+
+@question.family(
+    "The cases by hand; a mask of truth values, or of 0 and 1, in a list or an array.", weight=1.5
+)
+def who_may_vote(rng):
+    yield Case(BY_HAND, [1, 1, 1], gives=[1.0, 2.0])
+    yield Case(BY_HAND, [0, 1, 0], gives=[0.0, 1.0])
+    votes, mask = rng.integers(-20, 21, size=(7, 5)) / 4, rng.permutation([0, 1, 1, 0, 1, 0, 0])
+    for form in (mask.astype(bool), mask.tolist(), mask.astype(bool).tolist()):
+        yield votes, form
+
+
+@question.family("Weights between 0 and 1 give parts of votes.", weight=1.5)
+def parts_of_votes(rng):
+    yield Case(BY_HAND, [0.5, 1, 0], gives=[0.25, 1.25])
+    mask = rng.uniform(0.1, 0.9, size=4)
+    for columns in (3, 4):
+        yield rng.random(size=(4, columns)), mask
+
+
+@question.family("Votes of whole numbers have parts, too.", weight=0.5)
+def whole_votes(rng):
+    yield rng.integers(1, 90, size=(4, 3)), rng.permutation([0.5, 0.25, 0, 0.75]).tolist()
+
+
+@question.family("Everybody, nobody, and no voter at all.", weight=0.5)
+def all_and_nobody(rng):
+    votes = rng.integers(1, 90, size=(4, 3)) / 4
+    yield votes, [1, 1, 1, 1]
+    yield votes, [False] * 4
+    yield votes[:0], []
+    yield np.zeros((0, 3), dtype=int), np.zeros(0)
+
+
+@question.misconception("the mask the wrong way round", costs=1.5, because="all but the direction is right")
+def mask_inverted(votes, mask):
+    """You silence those who may vote and count those who may not. In this course True (or 1) means "may vote", here
+    and in every mask to come."""
+    return (1 - np.asarray(mask, dtype=float)) @ votes
+
+
+@question.misconception("a mask of 0 and 1 used as row numbers", costs=1.5)
+def mask_as_row_numbers(votes, mask):
+    """With 0 and 1 in the mask you pick row 0 and row 1, again and again: NumPy reads whole numbers in square brackets as
+    row numbers. Multiply each row by its entry of the mask instead."""
+    mask = np.asarray(mask)
+    if mask.dtype.kind == "f":
+        return mask @ votes
+    return votes[mask].sum(axis=0)
+
+
+@question.misconception("every weight above 0 counts in full", costs=1.5)
+def any_weight_counts_in_full(votes, mask):
+    """A voter with half a vote is counted in full. Use the entry of the mask as a factor, and not only as a yes or
+    no."""
+    return votes[np.asarray(mask, dtype=bool)].sum(axis=0)
+
+
+@question.misconception("the mean of the votes", costs=1.5, because="right but for a factor")
+def mean_of_the_votes(votes, mask):
+    """You divide the total by the weight of the voters. Votes are added up here; and when nobody may vote there is nothing to
+    divide by."""
+    mask = np.asarray(mask, dtype=float)
+    with np.errstate(all="ignore"):
+        return (mask @ votes) / mask.sum()
+
+
+@question.misconception("masked, but not added up", costs=2, because="the rows are right")
+def not_added_up(votes, mask):
+    """You silence the right voters, but return their rows one by one. The result is one total for each next word: add
+    the rows up."""
+    return votes * np.asarray(mask, dtype=float)[:, None]
+
+
+@question.misconception(
+    "masks the words instead of the voters", costs=2, because="the weighted sum is there, over the other axis"
+)
+def masks_the_words(votes, mask):
+    """You apply the mask to the columns, the words that are voted for. It has one entry for each voter, and voters are
+    rows."""
+    return votes @ np.asarray(mask, dtype=float)
+
+
+@question.misconception("the largest weight counts in full", costs=1.5)
+def divided_by_the_largest_weight(votes, mask):
+    """You divide the weights by the largest of them. If half a vote is all that anybody has, it stays half a vote: take the mask
+    as it is."""
+    mask = np.asarray(mask, dtype=float)
+    return (mask / mask.max() if mask.any() else mask) @ votes
+
+
+@question.misconception("totals rounded", costs=1)
+def totals_rounded(votes, mask):
+    """You round the totals. Small differences may decide who wins: leave them as they are."""
+    return np.round(np.asarray(mask, dtype=float) @ votes, 2)
+
+
+@question.misconception("weights cut to whole numbers", costs=0.5)
+def weights_cut_to_whole_numbers(votes, mask):
+    """Where the votes are whole numbers, your mask becomes whole numbers as well, and half a vote becomes none. Give the mask a
+    type with fractions."""
+    return np.asarray(mask).astype(votes.dtype) @ votes
+
+
+@question.misconception("a bare 0 without voters", costs=0.5)
+def bare_zero_without_voters(votes, mask):
+    """Without voters you return a single 0, for the sum has nothing to begin with. The result has a zero for each next word: begin with
+    zeros of the right shape."""
+    return sum((weight * row for weight, row in zip(mask, votes, strict=True)), 0)
+
+
+@question.misconception("the votes overwritten", costs=1)
+def votes_overwritten(votes, mask):
+    """You multiply the rows in place, so that the caller's votes are others afterwards (and votes of whole numbers end in an error).
+    Multiply into a new array."""
+    for i in range(len(mask)):
+        votes[i] *= mask[i]
+    return votes.sum(axis=0)
+
+
+@question.alternative
+def masked_total_by_a_loop(votes, mask):
+    total = [0.0] * votes.shape[1]
+    for row, weight in zip(votes.tolist(), list(mask), strict=True):
+        total = [t + float(weight) * v for t, v in zip(total, row, strict=True)]
+    return total
+
+
+@question.alternative
+def masked_total_by_broadcasting(votes, mask):
+    return (votes * np.array(mask).reshape(-1, 1)).sum(0)
+
+
+@question.alternative
+def masked_total_float32(votes, mask):
+    return np.dot(votes.astype(np.float32).T, np.asarray(mask, np.float32))

@@ -1,0 +1,1 @@
+"""Lab 04, the tokenizer: its six questions, a file each."""

@@ -1,0 +1,1 @@
+"""Lab 05, word2vec: its six questions, a file each."""

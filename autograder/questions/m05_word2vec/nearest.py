@@ -1,0 +1,203 @@
+"""Lab 05, nearest: a word, vectors (V, D), the V words, k → the k words with the largest cosine, as pairs (word, cosine)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from autograder.questions.engine import Case, Observed, Question
+from autograder.questions.m05_word2vec.common import around, names, ranked, ranking, unit
+
+
+def neighbours(word, vectors, words, k=5):
+    return ranked(vectors[words.index(word)], vectors, words, {word}, k)
+
+
+question = Question(neighbours)
+
+#: With one decimal, so that a cosine that is rounded is right.
+COSINES = [1, 0.9, -1, 0.8, 0.7, 0.6, 0.5, 0.3, 0.1, -0.2, -0.5, -0.9]
+
+
+def lengths(rng, V):
+    return 2.0 ** rng.integers(-4, 5, size=V)
+
+
+@question.scenario(
+    "Which words are the nearest, in whichever order, and whatever the lengths of their vectors.", weight=2
+)
+def which_words(student, rng):
+    for V, D, k in ((12, 3, 4), (9, 5, 3), (15, 2, 5)):
+        words, vectors = names(rng, V), rng.normal(size=(V, D)) * lengths(rng, V)[:, None]
+        word = words[int(rng.integers(V))]
+        others = [pair for pair in student(word, vectors, words, k) if pair[0] != word]
+        best = sorted(others, key=lambda pair: -abs(float(pair[1])))[: k - 1]
+        yield Observed("the nearest but the last", sorted(str(other) for other, _ in best))
+
+
+@question.family(
+    "The case by hand; the nearest first, with their cosines, in a list or a tuple of words.", weight=1.5
+)
+def in_order(rng):
+    vectors = np.array([[1.0, 0], [10, 1], [0, 2], [-1, 0]])
+    yield Case("a", vectors, list("abcd"), k=2, gives=[("b", 0.995), ("c", 0.0)])
+    for V, D, k in ((12, 3, 4), (9, 5, 7)):
+        words, vectors = names(rng, V), rng.normal(size=(V, D)) * lengths(rng, V)[:, None]
+        yield words[0], vectors, words, k
+        yield words[V - 1], vectors, tuple(words)
+
+
+@question.family("All others where there are fewer than k, and never the word itself.", weight=0.5)
+def fewer_than_k(rng):
+    for count in (4, 2):
+        for k in (9, count):
+            words = names(rng, count)
+            yield words[0], around(rng, [1, -1, 0.9, 0.8][:count], lengths(rng, count)), words, k
+
+
+@question.family("Another word with the same direction is the nearest.", weight=0.5)
+def twins(rng):
+    words = names(rng, 7)
+    vectors = around(rng, [0.6, -0.4, 1, 0.2, 0.8, 1, -0.7], [1, 2, 1, 8, 4, 4, 1])
+    yield words[2], vectors, words, 3
+    yield words[5], vectors, words, 3
+
+
+def _cosines(word, vectors, words):
+    return unit(vectors) @ unit(vectors)[list(words).index(word)]
+
+
+@question.misconception("the dot product instead of the cosine", costs=1.5)
+def dot_product(word, vectors, words, k=5):
+    """You rank by the dot product, so words with long vectors, the frequent ones, seem near to everything. Divide by both lengths."""
+    return ranking(vectors @ vectors[list(words).index(word)], words, {word}, k)
+
+
+@question.misconception("the straight distance instead of the angle", costs=1.5)
+def straight_distance(word, vectors, words, k=5):
+    """You rank by the straight distance between the points. A short and a long vector in the same direction are then far apart; the cosine
+    looks at the direction alone."""
+    distances, cosines = (
+        np.linalg.norm(vectors - vectors[list(words).index(word)], axis=1),
+        _cosines(word, vectors, words),
+    )
+    order = [i for i in np.argsort(distances) if words[i] != word]
+    return [(words[i], float(cosines[i])) for i in order[:k]]
+
+
+@question.misconception("the word is its own neighbour", costs=1)
+def own_neighbour(word, vectors, words, k=5):
+    """The first neighbour in your list is the word itself, with cosine 1. That is true, and no news: leave it out."""
+    return ranking(_cosines(word, vectors, words), words, set(), k)
+
+
+@question.misconception("the farthest words come first", costs=1.5)
+def farthest_first(word, vectors, words, k=5):
+    """Your list begins with the words that point the other way. np.argsort goes from small to large; you want the largest cosine first."""
+    return [(other, -cosine) for other, cosine in ranking(-_cosines(word, vectors, words), words, {word}, k)]
+
+
+@question.misconception("opposite directions count as near", costs=1.5)
+def sign_ignored(word, vectors, words, k=5):
+    """You rank by the size of the cosine without its sign. A cosine of −1 is the opposite direction, as far away as it gets."""
+    return ranking(np.abs(_cosines(word, vectors, words)), words, {word}, k)
+
+
+@question.misconception("divided by one length only", costs=1)
+def one_length_only(word, vectors, words, k=5):
+    """The order of your words is right, but the numbers are no cosines: they can be larger than 1. Divide by the length of the word's own
+    vector as well."""
+    return ranking(unit(vectors) @ vectors[list(words).index(word)], words, {word}, k)
+
+
+@question.misconception("cosines with one decimal", costs=0.5, decimals=1)
+@question.misconception("cosines with two decimals", costs=0.5, decimals=2)
+@question.misconception("cosines with three decimals", costs=0.5, decimals=3)
+@question.misconception("cosines with four decimals", costs=0.5, decimals=4)
+def rounded(word, vectors, words, k=5, *, decimals):
+    """Your words are right, and your cosines are rounded. Rounding is for printing: whoever calls the function may want to compute."""
+    return [
+        (other, round(c, decimals)) for other, c in ranking(_cosines(word, vectors, words), words, {word}, k)
+    ]
+
+
+@question.misconception("the first of the ranking is dropped", costs=0.5)
+def first_of_the_ranking_dropped(word, vectors, words, k=5):
+    """You leave out whatever comes first in the ranking. Another word may point in exactly the same direction: leave out the word by name."""
+    return ranking(_cosines(word, vectors, words), words, set(), k + 1)[1:]
+
+
+@question.misconception("divided by the length of the whole table", costs=1.5)
+def length_of_the_whole_table(word, vectors, words, k=5):
+    """You divide by the length of the whole table, one number for all rows, so long vectors still come first. Divide each row by its own
+    length: axis=1."""
+    row = vectors[list(words).index(word)]
+    return ranking(vectors @ (row / np.linalg.norm(row)) / np.linalg.norm(vectors), words, {word}, k)
+
+
+@question.misconception("the word itself comes last", costs=0.5)
+def itself_at_the_end(word, vectors, words, k=5):
+    """If there are fewer than k other words, the word itself stands at the end of your list, with a cosine that you made up. Leave it out."""
+    cosines = _cosines(word, vectors, words)
+    cosines[list(words).index(word)] = -2
+    return ranking(cosines, words, set(), k)
+
+
+@question.misconception("the vectors are changed", costs=0.5)
+def table_brought_to_length_one(word, vectors, words, k=5):
+    """Your function brings the vectors that it was given to length 1 in place: their lengths are lost. Compute with a new array."""
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return ranking(vectors @ vectors[list(words).index(word)], words, {word}, k)
+
+
+@question.misconception("one word too few", costs=0.5)
+def left_out_of_the_k_nearest(word, vectors, words, k=5):
+    """You take the k nearest words, and then leave out the word itself, so one is missing. Leave it out first, then take k."""
+    return [pair for pair in ranking(_cosines(word, vectors, words), words, set(), k) if pair[0] != word]
+
+
+@question.misconception("twins are left out, too", costs=0.5)
+def twins_left_out(word, vectors, words, k=5):
+    """You leave out every word with cosine 1. Another word may point in the same direction, and is then the nearest: leave out the word itself
+    alone."""
+    found = ranking(_cosines(word, vectors, words), words, {word}, len(words))
+    return [pair for pair in found if pair[1] < 1 - 1e-9][:k]
+
+
+@question.misconception("the nearest comes last", costs=1)
+def nearest_last(word, vectors, words, k=5):
+    """You have the right words, and the nearest stands at the end. np.argsort goes from small to large: turn the list round."""
+    return ranking(_cosines(word, vectors, words), words, {word}, k)[::-1]
+
+
+@question.misconception("the word itself as the opposite of itself", costs=0.5)
+def own_cosine_of_minus_one(word, vectors, words, k=5):
+    """You give the word itself the cosine −1, so that it comes last. Another word may point in the opposite direction and have it, too, and
+    is lost then. Leave the word out altogether."""
+    cosines = _cosines(word, vectors, words)
+    cosines[list(words).index(word)] = -1
+    order = np.argsort(-cosines.round(9), kind="stable")[: min(k, len(words) - 1)]
+    return [(words[i], float(cosines[i])) for i in order]
+
+
+@question.alternative
+def by_sorting_pairs_in_plain_python(word, vectors, words, k=5):
+    def cosine(a, b):
+        length = math.sqrt(sum(x * x for x in a) * sum(x * x for x in b))
+        return sum(x * y for x, y in zip(a, b, strict=True)) / length
+
+    table = dict(zip(words, np.asarray(vectors).tolist(), strict=True))
+    own = table.pop(word)
+    found = sorted(((cosine(row, own), other) for other, row in table.items()), reverse=True)
+    return [[other, near] for near, other in found[:k]]
+
+
+@question.alternative
+def with_float32_and_infinity(word, vectors, words, k=5):
+    table = np.array(vectors, dtype=np.float32)
+    row = list(words).index(word)
+    cosines = table @ table[row] / (np.linalg.norm(table, axis=1) * np.linalg.norm(table[row]))
+    cosines[row] = -np.inf
+    best = cosines.argsort()[::-1][: min(k, len(words) - 1)]
+    return [(words[i], cosines[i]) for i in best]

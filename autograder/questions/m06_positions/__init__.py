@@ -1,0 +1,1 @@
+"""Lab 06, positions: its four questions, a file each."""

@@ -1,0 +1,1 @@
+"""Lab 08, multi-head attention: its five questions, a file each."""

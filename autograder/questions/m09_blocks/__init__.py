@@ -1,0 +1,1 @@
+"""Lab 09, blocks: its five questions, a file each."""

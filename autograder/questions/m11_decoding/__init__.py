@@ -1,0 +1,1 @@
+"""Lab 11, decoding: its five questions, a file each."""

@@ -1,0 +1,1 @@
+"""Lab 13, beyond: its five questions with points, a file each."""

@@ -1,0 +1,204 @@
+"""Lab 13, patchify: images (B, H, W, C), p → squares as vectors, row by row (B, N, p · p · C)."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from autograder.questions.engine import Observed, Question
+
+
+def square_by_square(images, p):
+    images = np.asarray(images)
+    _, H, W, _ = images.shape
+    if H % p or W % p:
+        raise ValueError("the patches do not fill the image")
+    corners = [(r, c) for r in range(0, H, p) for c in range(0, W, p)]
+    return np.array([[image[r : r + p, c : c + p].ravel() for r, c in corners] for image in images])
+
+
+question = Question(square_by_square)
+
+
+def images(rng, *shape):
+    """Images whose numbers are all different."""
+    return torch.tensor(rng.permutation(int(np.prod(shape))).reshape(shape) / 2)
+
+
+@question.family("Square images with one channel.", weight=1)
+def squares(rng):
+    yield images(rng, 2, 6, 6, 1), 2
+    yield images(rng, 3, 6, 6, 1), 3
+
+
+@question.family("Images higher than wide, and wider than high.", weight=1.25)
+def no_squares(rng):
+    for shape, p in (((2, 4, 10, 1), 2), ((3, 9, 3, 1), 3)):
+        yield images(rng, *shape), p
+
+
+@question.family("Several channels keep each pixel's numbers together.", weight=0.75)
+def colours(rng):
+    for shape, p in (((2, 4, 4, 3), 2), ((2, 6, 6, 2), 3)):
+        yield images(rng, *shape), p
+
+
+@question.family("One image, patches of one pixel, and one patch that is the whole image.", weight=0.75)
+def the_smallest_and_the_largest(rng):
+    yield images(rng, 2, 4, 4, 3), 1
+    yield images(rng, 2, 4, 4, 2), 4
+    yield images(rng, 1, 4, 4, 1), 4
+    yield images(rng, 2, 3, 3, 1), 1
+
+
+@question.family("A ValueError where p does not divide both height and width, and only there.", weight=0.75)
+def what_does_not_fit(rng):
+    yield images(rng, 2, 4, 4, 1), 2
+    for shape, p in (
+        ((1, 6, 4, 1), 3),
+        ((1, 4, 6, 1), 3),
+        ((2, 4, 6, 2), 4),
+        ((1, 3, 3, 1), 6),
+        ((1, 2, 8, 1), 4),
+    ):
+        yield images(rng, *shape), p
+
+
+@question.scenario("Images that are transposed views are cut like any others.", weight=0.5)
+def transposed_views(student, rng):
+    for seen in (images(rng, 2, 3, 6, 4).permute(0, 3, 2, 1), images(rng, 3, 6, 4, 2).permute(3, 2, 1, 0)):
+        yield Observed("the patches of a view", np.asarray(student(seen, 2)))
+
+
+def squares_of(images, p):
+    B, H, W, C = images.shape
+    if H % p or W % p:
+        raise ValueError("the patches do not fit")
+    return images.reshape(B, H // p, p, W // p, p, C)  # (B, row, y, column, x, C)
+
+
+@question.misconception("a bare reshape into patches", costs=3)
+def patches_by_reshape(images, p):
+    """Your patches are strips of the image's rows, because a reshape keeps the order in memory. Split the height and the width first, then
+    bring the axes of the patch together."""
+    return squares_of(images, p).reshape(images.shape[0], -1, p * p * images.shape[3])
+
+
+@question.misconception("patches column by column", costs=2.25)
+def patches_by_columns(images, p):
+    """Your patches are right, but they go down the columns first. Text goes row by row, and so do the patches."""
+    return (
+        squares_of(images, p).permute(0, 3, 1, 2, 4, 5).reshape(images.shape[0], -1, p * p * images.shape[3])
+    )
+
+
+@question.misconception("pixels column by column", costs=2, because="each patch holds the right pixels")
+def pixels_by_columns(images, p):
+    """Each of your patches holds the right pixels, turned over: within a patch they should go row by row as well."""
+    return (
+        squares_of(images, p).permute(0, 1, 3, 4, 2, 5).reshape(images.shape[0], -1, p * p * images.shape[3])
+    )
+
+
+@question.misconception("channels first within a patch", costs=1.75)
+def channels_first(images, p):
+    """Your patches hold all pixels of one colour, then all of the next. The channels of a pixel belong side by side."""
+    return (
+        squares_of(images, p).permute(0, 1, 3, 5, 2, 4).reshape(images.shape[0], -1, p * p * images.shape[3])
+    )
+
+
+@question.misconception("what does not fit is cut off", costs=0.75)
+def patches_cut_off(images, p):
+    """An image that the patches do not fill loses its last rows or columns, and nobody notices. Raise a ValueError instead."""
+    B, H, W, C = images.shape
+    squares = squares_of(images[:, : H // p * p, : W // p * p], p)
+    return squares.transpose(2, 3).reshape(B, (H // p) * (W // p), p * p * C)
+
+
+@question.misconception("patches that stay squares", costs=2, because="the patches are right")
+def patches_stay_squares(images, p):
+    """Your patches are right but still squares: each should be written out as one vector of p · p · C numbers."""
+    return squares_of(images, p).transpose(2, 3).flatten(1, 2)
+
+
+@question.misconception("only the area is checked", costs=0.75)
+def area_checked(images, p):
+    """You look whether the patches' area divides the image's. Patches of 4 × 4 do not fit into 2 × 8 pixels, though both have 16: p must divide
+    the height, and the width."""
+    B, H, W, C = images.shape
+    if (H * W) % (p * p):
+        raise ValueError("the patches do not fit")
+    return images.reshape(B, H // p, p, W // p, p, C).transpose(2, 3).reshape(B, -1, p * p * C)
+
+
+@question.misconception("right for square images only", costs=2, because="right for square images")
+def square_images(images, p):
+    """You cut as many patches from the width as from the height, so only square images come out right. W / p may differ from H / p."""
+    B, H, W, C = images.shape
+    if H % p or W % p:
+        raise ValueError("the patches do not fit")
+    n = H // p
+    return images.reshape(B, n, p, n, p, C).transpose(2, 3).reshape(B, n * n, p * p * C)
+
+
+@question.misconception("the number of rows where the number of columns belongs", costs=1.5)
+def rows_for_columns(images, p):
+    """You number the patches r · rows + c. A row of patches has as many as there are columns, so row r begins with patch r · columns; for square images both are
+    the same."""
+    B, H, W, C = images.shape
+    squares = squares_of(images, p).transpose(2, 3).reshape(B, H // p, W // p, p * p * C)
+    result = squares.new_zeros(B, (H // p) * (W // p), p * p * C)
+    for r in range(H // p):
+        for c in range(W // p):
+            result[:, r * (H // p) + c] = squares[:, r, c]
+    return result
+
+
+@question.misconception("one side that fits is enough", costs=1)
+def one_side_is_enough(images, p):
+    """An image passes your test when p divides only one of its sides. It must divide both: H % p or W % p raises the ValueError, not “and”."""
+    B, H, W, C = images.shape
+    if H % p and W % p:
+        raise ValueError("the patches do not fit")
+    return images.reshape(B, H // p, p, W // p, p, C).transpose(2, 3).reshape(B, -1, p * p * C)
+
+
+@question.misconception("axes of length one are gone", costs=1)
+def axes_of_one_are_gone(images, p):
+    """With one image, one patch or one number in it an axis of your result is missing: squeeze() takes out every axis of length one."""
+    return squares_of(images, p).transpose(2, 3).flatten(3).flatten(1, 2).squeeze()
+
+
+@question.misconception("a view that needs its numbers in a row", costs=0.75)
+def view_of_a_view(images, p):
+    """Your function fails on images that are a transposed view: view() wants the numbers side by side in memory. reshape copies them where it must."""
+    squares_of(images, p)
+    return squares_of(images.view(-1).view(images.shape), p).transpose(2, 3).flatten(3).flatten(1, 2)
+
+
+@question.misconception("an AssertionError where a ValueError is asked for", costs=0.5)
+def patches_asserted(images, p):
+    """What does not fit raises an AssertionError in your function. A ValueError is asked for: assert is for what can't happen, and Python may be
+    told to skip it."""
+    B, H, W, C = images.shape
+    assert H % p == 0 and W % p == 0
+    return squares_of(images, p).transpose(2, 3).reshape(B, -1, p * p * C)
+
+
+@question.alternative
+def patches_by_unfold(images, p):
+    _, H, W, _ = images.shape
+    if H / p != H // p or W / p != W // p:
+        raise ValueError("no")
+    return images.unfold(1, p, p).unfold(2, p, p).permute(0, 1, 2, 4, 5, 3).flatten(3).flatten(1, 2)
+
+
+@question.alternative
+def patches_by_slices(images, p):
+    images = images.float().numpy()
+    _, H, W, _ = images.shape
+    if H % p + W % p > 0:
+        raise ValueError("no")
+    corners = [(r, c) for r in range(0, H, p) for c in range(0, W, p)]
+    return [[image[r : r + p, c : c + p].flatten().tolist() for r, c in corners] for image in images]

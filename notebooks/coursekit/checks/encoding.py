@@ -1,0 +1,117 @@
+"""Writes plain values as JSON and reads them back: what a card asks, and what is right, as data.
+
+Fractions have nine digits, and are compared with a tolerance. Nothing is drawn again: a student's NumPy may draw others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.values import as_numbers
+
+DIGITS = 9
+#: Of an array with few different values each entry is the place of its value.
+_PLACES = "0123456789"
+#: Kinds of numbers that an array has by itself; another one is written by its name (``float32``).
+_USUAL = {"b": "bool", "i": "int64", "u": "uint64", "f": "float64", "c": "complex128"}
+
+
+def encode(value: Any) -> Any:
+    """A plain value for JSON: arrays and tensors with their type and shape, fractions with nine digits.
+
+    >>> encode((np.array([[True, False]]), 1 / 3))
+    {'tuple': [{'array': 'b', 'shape': [1, 2], 'data': [True, False]}, 0.333333333]}
+    """
+    if hasattr(value, "detach"):
+        name = str(value.dtype).rpartition(".")[2]
+        return {"tensor": name, "numbers": encode(np.asarray(as_numbers(value)))}
+    if isinstance(value, np.ndarray):
+        return _encoded(value) if value.dtype.kind in _USUAL else encode(value.tolist())
+    if isinstance(value, np.generic):
+        return (
+            {"number": value.dtype.name, "is": _entry(value.item())}
+            if value.dtype.kind in _USUAL
+            else encode(value.item())
+        )
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else {"float": str(value)}
+    if isinstance(value, complex):
+        return {"complex": [encode(value.real), encode(value.imag)]}
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
+    if isinstance(value, list):
+        return [encode(item) for item in value]
+    if isinstance(value, Mapping):
+        return {"dict": [[encode(key), encode(item)] for key, item in value.items()]}
+    if isinstance(value, (tuple, set, frozenset)):
+        items = value if isinstance(value, tuple) else sorted(value, key=repr)
+        return {type(value).__name__: [encode(item) for item in items]}
+    if isinstance(value, np.random.Generator):
+        return {"generator": value.bit_generator.state}
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    raise TypeError(f"a card cannot hold a value of type {type(value).__name__}")
+
+
+def _encoded(array: np.ndarray) -> dict[str, Any]:
+    entries = [_entry(number) for number in array.ravel().tolist()]
+    usual = _USUAL[array.dtype.kind] == array.dtype.name
+    head = {"array": array.dtype.kind if usual else array.dtype.name, "shape": list(array.shape)}
+    values = list(dict.fromkeys(entries)) if array.dtype.kind != "c" else entries
+    if len(values) > len(_PLACES) or len(values) == len(entries):
+        return head | {"data": entries}
+    place = dict(zip(values, _PLACES, strict=False))
+    return head | {"values": values, "data": "".join(place[entry] for entry in entries)}
+
+
+def _entry(number: Any) -> Any:
+    """A number of an array: one that is not finite is its name."""
+    return str(number) if isinstance(number, float) and not math.isfinite(number) else encode(number)
+
+
+def decode(data: Any) -> Any:
+    """The value that was encoded.
+
+    >>> decode(encode((np.array([[True, False]]), {"a": math.inf})))
+    (array([[ True, False]]), {'a': inf})
+    """
+    if isinstance(data, list):
+        return [decode(item) for item in data]
+    if not isinstance(data, dict):
+        return data
+    if "array" in data:
+        return _decoded(data)
+    if "number" in data:
+        return _decoded({"array": data["number"], "shape": [], "data": [data["is"]]})[()]
+    if "tensor" in data:
+        import torch
+
+        return torch.from_numpy(_decoded(data["numbers"])).to(getattr(torch, data["tensor"]))
+    ((kind, held),) = data.items()
+    match kind:
+        case "dict":
+            return {decode(key): decode(item) for key, item in held}
+        case "float":
+            return float(held)
+        case "bytes":
+            return bytes.fromhex(held)
+        case "complex":
+            return complex(*decode(held))
+        case "generator":
+            generator = np.random.default_rng(0)
+            generator.bit_generator.state = held
+            return generator
+    return {"tuple": tuple, "set": set, "frozenset": frozenset}[kind](decode(held))
+
+
+def _decoded(data: dict[str, Any]) -> np.ndarray:
+    value_of = dict(zip(_PLACES, data.get("values", ()), strict=False))
+    entries = [value_of[place] for place in data["data"]] if value_of else data["data"]
+    dtype = np.dtype(_USUAL.get(data["array"], data["array"]))
+    if dtype.kind in "fc":
+        entries = [float(entry) if isinstance(entry, str) else decode(entry) for entry in entries]
+    return np.array(entries, dtype=dtype).reshape(data["shape"])

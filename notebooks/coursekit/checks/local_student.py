@@ -1,0 +1,185 @@
+"""The student's answer as a question's scenario sees it, in this process: called, put into a scene, kept behind a handle.
+
+The hidden tests' ``student`` can do more; a lab's scenarios use only what is here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from coursekit.checks.values import plain
+
+
+class Raised(Exception):
+    """An error of the student's code, to be told from one of the scenario's own."""
+
+    def __init__(self, error: Exception):
+        super().__init__(str(error))
+        self.error = error
+
+
+def _of_the_student(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        raise Raised(error) from error
+
+
+class _Callable:
+    """Something of the student's that can be called."""
+
+    #: The arguments that a call has changed: none, for the card stops at one that is.
+    mutated: tuple[str, ...] = ()
+
+    def __init__(self, target: Any):
+        self._target = target
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it, and return the value."""
+        return _plain(_of_the_student(self._target, *_bare(args), **_bare(kwargs)))
+
+    def keep(self, *args: Any, **kwargs: Any) -> LocalHandle:
+        """Call it and keep the result behind a handle, whatever it is."""
+        return LocalHandle(_of_the_student(self._target, *_bare(args), **_bare(kwargs)))
+
+    def gradients(
+        self, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, cotangent: Any = None
+    ) -> SimpleNamespace:
+        """The ``output``, and the gradients of ``(output * cotangent).sum()`` by ``inputs``, ``keywords`` and ``parameters``."""
+        import torch  # takes seconds, and most labs do without
+
+        def is_float(value: Any) -> bool:
+            return isinstance(value, torch.Tensor) and value.is_floating_point()
+
+        given = [value.clone().requires_grad_() if is_float(value) else value for value in _bare(list(args))]
+        named = {
+            name: value.clone().requires_grad_() if is_float(value) else value
+            for name, value in _bare(dict(kwargs or {})).items()
+        }
+        is_module = isinstance(self._target, torch.nn.Module)
+        learned = dict(self._target.named_parameters(remove_duplicate=False)) if is_module else {}
+        output = _of_the_student(self._target, *given, **named)
+        outputs = list(filter(is_float, output if isinstance(output, (list, tuple)) else [output]))
+        weights = cotangent if isinstance(cotangent, (list, tuple)) else [cotangent]
+        weights = [torch.ones_like(part) for part in outputs] if cotangent is None else weights
+        every = (*given, *named.values(), *learned.values())
+        leaves = list({id(one): one for one in every if is_float(one) and one.requires_grad}.values())
+        terms = [(o * w).sum() for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
+        found = torch.autograd.grad(sum(terms), leaves, allow_unused=True) if terms and leaves else ()
+        by = dict(zip(map(id, leaves), found, strict=False))
+        return SimpleNamespace(
+            output=_plain(output),
+            inputs=[by.get(id(one)) for one in given],
+            keywords={name: by.get(id(one)) for name, one in named.items()},
+            parameters={name: by.get(id(one)) for name, one in learned.items()},
+        )
+
+    def repeat(self, times: int, *args: Any, **kwargs: Any) -> list[Any]:
+        """Call it ``times`` times on the same arguments (a generator advances) and return the results."""
+        return [self(*args, **kwargs) for _ in range(times)]
+
+
+class LocalStudent(_Callable):
+    """The answer to a question, with the notebook's other names beside it."""
+
+    def __init__(self, answer: Any, name: str):
+        super().__init__(answer)
+        self.name = name
+        unwrapped = inspect.unwrap(answer)
+        home = getattr(unwrapped, "__globals__", None) or getattr(
+            getattr(unwrapped, "__init__", None), "__globals__", {}
+        )
+        self._names = {**home, name: answer}
+
+    def other(self, name: str) -> _Callable:
+        """Another function of the same notebook."""
+        return LocalStudent(self._names[name], name)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the answer's parameters, in order."""
+        return tuple(inspect.signature(self._target).parameters)
+
+    def scene(self, source: str, **bindings: Any) -> LocalScene:
+        """Run ``source`` in a fresh namespace, where the student's names are ``student_namespace["name"]``."""
+        return LocalScene(source, {"student_namespace": self._names, **_bare(bindings)})
+
+
+class LocalScene:
+    """A namespace in which source of a scenario has run."""
+
+    def __init__(self, source: str, names: dict[str, Any]):
+        self._names = {"__name__": "scene", **names}
+        self.run(source)
+
+    def __getitem__(self, name: str) -> Any:
+        return _plain(self._names[name])
+
+    get = __getitem__
+
+    def run(self, source: str, **bindings: Any) -> None:
+        """Run more source in the scene."""
+        self._names.update(_bare(bindings))
+        _of_the_student(exec, compile(source, "<scene>", "exec"), self._names)
+
+
+class LocalHandle(_Callable):
+    """An object of the student's: a module, an optimizer, or an instance of a class."""
+
+    def call(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        """Call a method (a dotted path is allowed)."""
+        return _Callable(self.get(method, plain=False))(*args, **kwargs)
+
+    def get(self, attribute: str, plain: bool = True) -> Any:
+        """The value of an attribute (a dotted path is allowed)."""
+        value = self._target
+        for name in attribute.split("."):
+            value = _of_the_student(getattr, value, name)
+        return _plain(value) if plain else value
+
+    def state_dict(self) -> dict[str, Any]:
+        """The module's weights by name."""
+        state: dict[str, Any] = self._target.state_dict()
+        return state
+
+    def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> None:
+        """Set the module's weights."""
+        _of_the_student(self._target.load_state_dict, dict(state), strict)
+
+    def parameters(self, wanted: Iterable[str] = ()) -> dict[str, tuple[int, ...]]:
+        """The shapes of the module's trainable parameters, by name; of several names of one, that in ``wanted``."""
+        names: dict[int, list[str]] = {}
+        shapes = {}
+        for name, value in self._target.named_parameters(remove_duplicate=False):
+            if value.requires_grad:
+                names.setdefault(id(value), []).append(name)
+                shapes[name] = tuple(value.shape)
+        liked = frozenset(wanted)
+        chosen = (next(filter(liked.__contains__, several), several[0]) for several in names.values())
+        return {name: shapes[name] for name in chosen}
+
+    def train(self) -> None:
+        """Put the module in training mode."""
+        self._target.train()
+
+    def eval(self) -> None:
+        """Put the module in evaluation mode."""
+        self._target.eval()
+
+
+def _bare(value: Any) -> Any:
+    """Arguments with what stands behind their handles."""
+    if isinstance(value, _Callable):
+        return value._target
+    if isinstance(value, dict):
+        return {key: _bare(item) for key, item in value.items()}
+    return type(value)(map(_bare, value)) if type(value) in (list, tuple) else value
+
+
+def _plain(value: Any) -> Any:
+    """A value as the hidden tests see it; an object that is no data, a PyTorch module say, behind a handle."""
+    seen = plain(value)
+    return LocalHandle(value) if seen is value and hasattr(value, "__dict__") else seen

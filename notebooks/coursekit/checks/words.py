@@ -1,0 +1,179 @@
+"""Says in short lines what was asked, what came back and what is right: short values whole, long ones by their shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.checks.values import as_numbers, extent
+
+#: Numbers in an array, and characters, that are still printed whole.
+MAX_NUMBERS, MAX_CHARACTERS = 30, 120
+#: Characters of all arguments of a call together.
+MAX_LINE = 200
+#: Digits of a fraction; as many where the first few are the same.
+DIGITS, ALL_DIGITS = 4, 9
+PLACES = ("first", "second", "third", "fourth", "fifth", "sixth")
+
+
+def is_short(value: Any) -> bool:
+    """Whether a value is printed whole."""
+    return _whole(value, DIGITS) is not None
+
+
+def in_words(value: Any, digits: int = DIGITS, whole: bool = True) -> str:
+    """A short value whole, unless ``whole`` is False; of a long one its shape or its beginning.
+
+    >>> in_words(np.array([[0.25, 1.0]])), in_words(np.zeros((9, 9)))
+    ('[[0.25, 1]]', 'an array of shape (9, 9)')
+    """
+    text = _whole(value, digits) if whole else None
+    if text is not None:
+        return text
+    array = as_numbers(value)
+    if array is not None and array.ndim and array.dtype.kind in "biufc":
+        kind = "an array" if hasattr(value, "shape") else "a list of numbers"
+        return f"{kind} of shape {array.shape}"
+    if isinstance(value, (list, tuple, dict, set, frozenset)):
+        return f"{_shortened(_text(value, digits))} ({len(value)} entries)"
+    return _shortened(_text(value, digits))
+
+
+def arguments_in_words(names: Sequence[str], values: Sequence[Any]) -> str:
+    """The arguments of a call by their names; where they are too long together, the longer ones by their shapes.
+
+    >>> arguments_in_words(["T", "mask"], [3, None])
+    'T = 3, mask = None'
+    """
+    words = [in_words(value) for value in values]
+    while sum(map(len, words)) > MAX_LINE:
+        longest = max(range(len(words)), key=lambda place: len(words[place]))
+        shape = in_words(values[longest], whole=False)
+        if len(shape) >= len(words[longest]):
+            break
+        words[longest] = shape
+    return ", ".join(f"{name} = {text}" for name, text in zip(names, words, strict=True))
+
+
+def are_readable(values: Sequence[Any]) -> bool:
+    """Whether the arguments of a call are printed whole."""
+    return all(map(is_short, values)) and sum(len(in_words(value)) for value in values) <= MAX_LINE
+
+
+def both_in_words(value: Any, right: Any) -> tuple[str, str, str, str]:
+    """Where a value differs from the right one ("" for all of it), both of them there, and how much else differs.
+
+    >>> both_in_words((np.ones(2), np.zeros(2)), (np.ones(2), np.array([0.5, 0])))
+    ('second result', '[0, 0]', '[0.5, 0]', '')
+    """
+    places, others = [], ""
+    while (found := _first_difference(value, right)) is not None:
+        place, others, value, right = found
+        places.append(place)
+    for digits in range(DIGITS, ALL_DIGITS + 1):
+        yours, rights = in_words(value, digits), in_words(right, digits)
+        if yours != rights and not _hides(value, right, digits):
+            break
+    return ", ".join(places), yours, rights, others
+
+
+def _hides(value: Any, right: Any, digits: int) -> bool:
+    """Whether numbers that differ read the same with so many digits."""
+    a, e = as_numbers(value), as_numbers(right)
+    if a is None or e is None or a.shape != e.shape or a.dtype.kind not in "fc" or a.size > MAX_NUMBERS:
+        return False
+    wrong = _unequal(a, e)
+    pairs = zip(a[wrong].tolist(), e[wrong].tolist(), strict=True)
+    return any(_text(one, digits) == _text(other, digits) for one, other in pairs)
+
+
+def _first_difference(value: Any, right: Any) -> tuple[str, str, Any, Any] | None:
+    """The first place in two long values that differs, how many do, and what stands there; of several results always the one."""
+    several = isinstance(right, tuple) and 1 < len(right) <= len(PLACES) and not _are_numbers(right)
+    if is_short(value) and is_short(right) and not several:
+        return None
+    if isinstance(right, Mapping) and isinstance(value, Mapping):
+        if value.keys() != right.keys():
+            return None
+        wrong = [key for key in right if _differ(value[key], right[key])]
+        return (
+            _at(f"for {in_words(wrong[0])}", len(wrong), len(right), value[wrong[0]], right[wrong[0]])
+            if wrong
+            else None
+        )
+    a, e = as_numbers(value), as_numbers(right)
+    if a is not None and e is not None and a.dtype.kind in "biufc" and not several:
+        if a.shape != e.shape or a.ndim == 0:
+            return None
+        entries = [tuple(place) for place in np.argwhere(_unequal(a, e)).tolist()]
+        return (
+            _at(f"entry {[*entries[0]]}", len(entries), a.size, a[entries[0]], e[entries[0]])
+            if entries
+            else None
+        )
+    if (
+        not isinstance(right, (list, tuple))
+        or not isinstance(value, (list, tuple))
+        or len(value) != len(right)
+    ):
+        return None
+    items = [i for i, (one, other) in enumerate(zip(value, right, strict=True)) if _differ(one, other)]
+    if not items:
+        return None
+    i = items[0]
+    if several:
+        return f"{PLACES[i]} result", "", value[i], right[i]
+    return _at(f"entry {i}", len(items), len(right), value[i], right[i])
+
+
+def _at(place: str, wrong: int, size: int, value: Any, right: Any) -> tuple[str, str, Any, Any]:
+    return place, f"{wrong} of {size} entries differ" if wrong > 1 else "", value, right
+
+
+def _are_numbers(values: tuple[Any, ...]) -> bool:
+    return all(isinstance(value, (bool, int, float, complex, np.generic)) for value in values)
+
+
+def _differ(value: Any, right: Any) -> bool:
+    a, e = as_numbers(value), as_numbers(right)
+    if a is None or e is None or a.shape != e.shape or a.dtype.kind not in "biufc":
+        return a is not None or e is not None or type(value) is not type(right) or bool(value != right)
+    return bool(_unequal(a, e).any())
+
+
+def _unequal(a: np.ndarray, e: np.ndarray) -> np.ndarray:
+    """Where two arrays differ by more than rounding."""
+    if a.dtype.kind not in "fc" and e.dtype.kind not in "fc":
+        return np.asarray(a != e)
+    size = float(np.abs(e[np.isfinite(e)]).max(initial=0)) if e.size else 0.0
+    return np.asarray(~np.isclose(a, e, rtol=1e-5, atol=1e-5 * min(1.0, size or 1.0), equal_nan=True))
+
+
+def _whole(value: Any, digits: int) -> str | None:
+    """A value as text, or None where that is long."""
+    count, _, characters = extent(value)
+    if count > MAX_NUMBERS or characters > MAX_CHARACTERS:
+        return None
+    text = _text(value, digits)
+    return text if len(text) <= MAX_CHARACTERS else None
+
+
+def _text(value: Any, digits: int) -> str:
+    if hasattr(value, "detach") or isinstance(value, (np.ndarray, np.generic)):
+        array = as_numbers(value)
+        return _text(array.tolist() if array is not None else value.tolist(), digits)
+    if isinstance(value, float):
+        return f"{value:.{digits}g}".replace("-inf", "−∞").replace("inf", "∞")
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_text(k, digits)}: {_text(v, digits)}" for k, v in value.items()) + "}"
+    if isinstance(value, tuple):
+        return f"({', '.join(_text(item, digits) for item in value)}{',' if len(value) == 1 else ''})"
+    if isinstance(value, list):
+        return f"[{', '.join(_text(item, digits) for item in value)}]"
+    return repr(value)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_CHARACTERS else f"{text[: MAX_CHARACTERS - 1]}…"

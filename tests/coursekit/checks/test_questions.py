@@ -1,0 +1,176 @@
+"""A card that is made of data: it asks, compares as grading does, and shows a small case with the cause."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from coursekit.checks import api, time_limit
+from coursekit.checks.local_student import LocalHandle, LocalStudent, Raised
+from coursekit.checks.words import both_in_words, in_words
+from coursekit.notebook import cards
+
+from autograder.course.masters import solution
+from autograder.sandbox.host.student import Student
+
+LAB = "07_self_attention"
+MASTER = solution(LAB)
+
+
+def _hint(question, function):
+    """The lines of the first ✗; none where the card is green."""
+    verdict = api.judge(LAB, question, function)
+    return next((mark.hint.splitlines() for mark in verdict.marks if mark.hint), [])
+
+
+def _smooth(x, y, query, sigma):
+    return MASTER["kernel_smooth"](x, y, query, sigma)
+
+
+def _not_divided(x, y, query, sigma):
+    return np.exp(-((query[:, None] - x) ** 2) / (2 * sigma**2)) @ y
+
+
+def test_a_card_shows_a_small_case_that_fails_and_the_hint_of_whose_values_they_are():
+    asked, yours, right, hint = _hint("kernel_smooth", _not_divided)
+    assert asked.startswith("Asked: x = [") and ", sigma = " in asked
+    assert yours.startswith("Yours: [") and right.startswith("Right: [") and yours[7:] != right[7:]
+    assert hint.startswith("Your heights grow with the number of dots nearby")
+
+
+def test_an_answer_that_is_no_known_one_is_told_what_its_values_show():
+    lines = _hint("kernel_smooth", lambda x, y, query, sigma: 3 * _smooth(x, y, query, sigma))
+    assert lines[-1] == "Every value is three times what it should be."
+
+
+def test_whoever_is_right_in_one_more_case_than_a_misconception_gets_no_hint_of_it():
+    def almost(x, y, query, sigma):
+        return (_smooth if sigma == 2.5 else _not_divided)(x, y, query, sigma)
+
+    assert not any("Your heights grow" in line for line in _hint("kernel_smooth", almost))
+
+
+def test_an_error_is_named_with_what_was_asked():
+    lines = _hint("kernel_smooth", lambda x, y, query, sigma: [1.0][len(x)])
+    assert lines[0].startswith("Asked: x = ")
+    assert lines[1].startswith("Your function raised IndexError: list index out of range")
+
+
+def test_an_argument_that_is_changed_is_named():
+    def shifts(x, y, query, sigma):
+        query += 0.5
+        return _smooth(x, y, query, sigma)
+
+    assert _hint("kernel_smooth", shifts)[-1].startswith("Your answer changes `query`")
+
+
+FORMS = {
+    "lists": lambda array: array.tolist(),
+    "single precision": lambda array: array.astype(np.float32),
+    "tensors": torch.tensor,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_right_answer_in_another_form_is_green(form):
+    def answer(q, k, v, mask=None):
+        results = MASTER["scaled_dot_product_attention"](q, k, v, mask)
+        return [FORMS[form](part) for part in results]
+
+    assert _hint("scaled_dot_product_attention", answer) == []
+
+
+@pytest.mark.parametrize("wrong", [None, "text", 7, [], [[1.0], [2.0, 3.0]], {"a": 1}, len, (None, "two")])
+@pytest.mark.parametrize("question", ["scaled_dot_product_attention", "padding_mask"])
+def test_whatever_comes_back_is_red_and_no_check_stumbles(question, wrong):
+    errors = []
+    verdict = api.judge(LAB, question, lambda *_, **__: wrong, errors)
+    assert not verdict.marks[0].passed and verdict.marks[0].hint and errors == []
+
+
+def test_a_long_array_is_not_printed_whole_and_a_card_is_short():
+    for question in api._registry[LAB]:
+        for function in (lambda *given, **_: np.arange(3000), MASTER[question]):
+            verdict = api.judge(LAB, question, function)
+            lines = cards.checked(verdict, 0, 6).words.splitlines()
+            assert len(lines) <= len(verdict.marks) + 8 and max(map(len, lines)) < 420
+    assert in_words(np.zeros((40, 40))) == "an array of shape (40, 40)"
+    value, right = np.zeros((40, 40)), np.zeros((40, 40))
+    right[2, 3] = right[9, 9] = 1
+    assert both_in_words(value, right) == ("entry [2, 3]", "0", "1", "2 of 1600 entries differ")
+
+
+def test_digits_are_shown_until_two_numbers_differ():
+    assert both_in_words([164.049, 1.0], [164.04, 1.0])[1:3] == ("[164.05, 1]", "[164.04, 1]")
+
+
+def test_an_answer_is_asked_anew_each_time():
+    right = [False]
+
+    def mended(T):
+        return np.tri(T, dtype=bool) if right[0] else np.ones((T, T), dtype=bool)
+
+    assert not api.judge(LAB, "causal_mask", mended).passed
+    right[0] = True
+    assert api.judge(LAB, "causal_mask", mended).passed
+
+
+def test_an_answer_that_is_not_written_is_still_to_do():
+    def stub(T):
+        raise NotImplementedError()
+
+    assert not api.judge(LAB, "causal_mask", stub).written
+
+
+def test_a_loop_that_never_ends_is_stopped_and_nothing_is_guessed(monkeypatch):
+    monkeypatch.setattr(time_limit, "SECONDS", 0.5)
+
+    def endless(T):
+        while T > 50:
+            pass
+        return np.tri(T, k=-1, dtype=bool)
+
+    marks = api.judge(LAB, "causal_mask", endless).marks
+    assert [bool(mark.hint) for mark in marks if not mark.passed].count(True) == 1
+
+
+class Block(torch.nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.inner = self.again = torch.nn.Linear(size, 2)
+
+    def forward(self, x, fail=False):
+        return self.inner(x) / (0 if fail else 1)
+
+
+def test_a_scenario_sees_modules_by_handles_and_tells_the_students_errors():
+    student = LocalStudent(Block, "Block")
+    block = student(3)
+    assert isinstance(block, LocalHandle) and student.parameters == ("size",)
+    assert block.parameters(["again.weight"]) == {"again.weight": (2, 3), "inner.bias": (2,)}
+    block.load_state_dict({name: torch.ones_like(value) for name, value in block.state_dict().items()})
+    assert block(torch.ones(1, 3)).tolist() == block.call("inner", torch.ones(1, 3)).tolist() == [[4, 4]]
+    scene = student.scene("y = block(x)\nkind = student_namespace['Block']", block=block, x=torch.ones(1, 3))
+    assert scene["y"].tolist() == [[4, 4]] and scene["kind"] is not None
+    with pytest.raises(Raised) as raised:
+        student.scene("1 / 0")
+    assert isinstance(raised.value.error, ZeroDivisionError)
+    with pytest.raises(Raised):
+        block.get("no_such_part")
+
+
+def test_gradients_are_those_that_the_hidden_tests_see():
+    class Twice(torch.nn.Linear):
+        def forward(self, x, scale=1.0):
+            return 2 * super().forward(x) * scale, x.detach()
+
+    x, scale, cotangents = torch.randn(3, 2), torch.tensor(3.0), [torch.randn(3, 2), torch.ones(3, 2)]
+    weights = {"weight": torch.randn(2, 2), "bias": torch.randn(2)}
+    seen = []
+    for student in (LocalStudent(Twice, "Twice"), Student.local(Twice, "Twice")):
+        module = student(2, 2)
+        module.load_state_dict(weights)
+        found = module.gradients([x], {"scale": scale}, cotangent=cotangents)
+        seen.append([*found.output, *found.inputs, found.keywords["scale"], *found.parameters.values()])
+    assert all(torch.equal(one, other) for one, other in zip(*seen, strict=True))
+    assert len(seen[0]) == 6 and not x.requires_grad

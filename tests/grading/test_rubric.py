@@ -1,0 +1,81 @@
+"""What an answer earns: its misconception's cost, or else the tests that it passes, and never more than a slip it contains."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from autograder.course import policy_file
+from autograder.course.masters import solution
+from autograder.course.policy import LabPolicy, Settings
+from autograder.errors import UserError
+from autograder.grading.diagnosis import diagnose
+from autograder.grading.rubric import points_earned
+from autograder.run.preflight import check_lab
+from autograder.testing.run import run_question, student_with_answer
+
+LAB, QUESTION, POINTS = "07_self_attention", "kernel_smooth", 3.0
+
+
+def bell(x, y, query, exponent):
+    scores = -((query[:, None] - x) ** 2) / exponent
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return weights @ y / weights.sum(axis=1)
+
+
+def sigma_not_squared(x, y, query, sigma):
+    return bell(x, y, query, 2 * sigma)
+
+
+def sigma_not_squared_and_rounded(x, y, query, sigma):
+    return bell(x, y, query, 2 * sigma).round(1)
+
+
+def in_place(x, y, query, sigma):
+    result = bell(x, y, query, 2 * sigma**2)
+    y *= 2
+    return result
+
+
+@pytest.fixture
+def with_rubric():
+    def with_rubric(**costs):
+        rubric = {QUESTION: costs.get("costs", {})}
+        policy_file.use(Settings(salt="a salt", labs={"07": LabPolicy(rubric=rubric)}))
+
+    before = policy_file._chosen
+    yield with_rubric
+    policy_file.use(before)
+
+
+def earned(answer):
+    runs = run_question(LAB, QUESTION, student_with_answer(LAB, QUESTION, answer))
+    named = diagnose(LAB, QUESTION, runs)
+    return named.title if named else None, points_earned(LAB, QUESTION, POINTS, runs, named)
+
+
+def test_a_right_answer_keeps_all_points():
+    assert earned(solution(LAB)[QUESTION]) == (None, POINTS)
+
+
+def test_a_misconception_costs_what_its_file_says_or_else_the_policy(with_rubric):
+    assert earned(sigma_not_squared) == ("σ is not squared", 2.0)
+    with_rubric(costs={"σ is not squared": 0.5})
+    assert earned(sigma_not_squared) == ("σ is not squared", 2.5)
+
+
+def test_who_makes_another_slip_on_top_does_not_fare_better(with_rubric):
+    name, points = earned(sigma_not_squared_and_rounded)
+    assert name is None and points <= 2.0
+    with_rubric(costs={"σ is not squared": 3})
+    assert earned(sigma_not_squared_and_rounded) == (None, 0.0)
+
+
+def test_changed_arguments_cost_a_share_of_their_own():
+    assert earned(in_place) == (None, pytest.approx(0.8 * POINTS))
+
+
+def test_a_cost_for_no_misconception_stops_before_anything_is_graded(with_rubric):
+    with_rubric(costs={"σ is squared": 1})
+    with pytest.raises(UserError, match="no misconception of “kernel_smooth”"):
+        check_lab(LAB)
