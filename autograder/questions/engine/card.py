@@ -38,6 +38,8 @@ def card_file(lab: str) -> Path:
 
 def write_card(lab: str) -> None:
     """Write the data of a lab's cards, where its questions have files and its checks are no module; unless they are there."""
+    if not (kit_folder() / "checks" / f"c{lab}.py").exists() and not card_file(lab).exists():
+        write_atomically(card_file(lab), "{}\n")  # the master's first cell starts a lab that has checks
     if card_drift(lab):
         write_atomically(card_file(lab), json.dumps(_data_of(lab), **_COMPACT) + "\n")
 

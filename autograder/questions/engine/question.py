@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -218,9 +219,16 @@ class Question:
 
 
 def _with_defaults(function: Any, fixed: dict[str, Any]) -> Any:
-    """A function in which these arguments, which are given by name only, have these defaults."""
+    """A function in which these arguments, which are given by name only, are fixed."""
     if inspect.isclass(function):
         raise ValueError(f"{function.__name__} is a class: only a function has parameters that are fixed")
+    if fixed.keys() - inspect.getfullargspec(function).kwonlyargs:  # it hands them on
+
+        @functools.wraps(function)
+        def with_fixed(*args: Any, **kwargs: Any) -> Any:
+            return function(*args, **kwargs, **fixed)
+
+        return with_fixed
     copied = types.FunctionType(
         function.__code__,
         function.__globals__,

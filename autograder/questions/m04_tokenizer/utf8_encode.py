@@ -22,7 +22,26 @@ def utf8(codepoint):
     return found
 
 
-question = Question(utf8)
+question = Question(
+    utf8,
+    forbidden=(
+        "str.encode",
+        "codecs.encode",
+        "codecs.utf_8_encode",
+        "codecs.getencoder",
+        "codecs.getincrementalencoder",
+        "codecs.iterencode",
+        "codecs.lookup",
+        "urllib.parse.quote",
+        "urllib.parse.quote_plus",
+        "urllib.parse.unquote_to_bytes",
+        "urllib.parse.urlencode",
+        "io.TextIOWrapper",
+        "os.fsencode",
+        "pickle.dumps",
+        "marshal.dumps",
+    ),
+)
 
 
 def some(rng, low, high, count=6):

@@ -54,7 +54,15 @@ class ByPyTorch(nn.Module):
         return output.transpose(0, 1), weights
 
 
-question = Question(ByPyTorch, uses=("split_heads", "merge_heads", "multi_head_attention"))
+question = Question(
+    ByPyTorch,
+    uses=("split_heads", "merge_heads", "multi_head_attention"),
+    forbidden=(
+        "torch.nn.MultiheadAttention",
+        "torch.nn.modules.activation.MultiheadAttention",
+        "torch.nn.functional.multi_head_attention_forward",
+    ),
+)
 
 
 def state(rng, d_model, asks=1.0, biases=0.0):

@@ -53,7 +53,15 @@ class SentenceBySentence(nn.Module):
         return torch.cat(done)
 
 
-question = Question(SentenceBySentence, uses=("LayerNorm", "FeedForward", "residual"))
+question = Question(
+    SentenceBySentence,
+    uses=("LayerNorm", "FeedForward", "residual"),
+    forbidden=tuple(
+        f"torch.nn.{home}{name}"
+        for home in ("", "modules.transformer.")
+        for name in ("TransformerEncoderLayer", "TransformerDecoderLayer")
+    ),
+)
 LAYERS = ("self_attention.W_O", "cross_attention.W_O", "feed_forward.linear2")
 
 

@@ -50,7 +50,15 @@ class SentenceBySentence(nn.Module):
         return torch.cat(done)
 
 
-question = Question(SentenceBySentence, uses=("LayerNorm", "FeedForward", "residual"))
+question = Question(
+    SentenceBySentence,
+    uses=("LayerNorm", "FeedForward", "residual"),
+    forbidden=tuple(
+        f"torch.nn.{home}{name}"
+        for home in ("", "modules.transformer.")
+        for name in ("TransformerEncoderLayer", "TransformerDecoderLayer")
+    ),
+)
 
 
 def shapes(d_model, d_ff):

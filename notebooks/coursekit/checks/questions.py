@@ -39,12 +39,15 @@ def questions_of(lab: str) -> dict[str, QuestionCard]:
     return _read(lab)
 
 
+def is_data(lab: str) -> bool:
+    """Whether the checks of a lab (full name) are data, and not a module."""
+    return (DATA / f"q{lab}.json").is_file()
+
+
 @cache
 def _read(lab: str) -> dict[str, QuestionCard]:
-    file = DATA / f"q{lab}.json"
-    if not file.is_file():
-        return {}
-    return {name: QuestionCard(name, data) for name, data in json.loads(file.read_text("utf-8")).items()}
+    data = json.loads((DATA / f"q{lab}.json").read_text("utf-8")) if is_data(lab) else {}
+    return {name: QuestionCard(name, of_question) for name, of_question in data.items()}
 
 
 def prepare(lab: str) -> None:
