@@ -45,7 +45,9 @@ def write_card(lab: str) -> None:
     if (data := data_of(lab)) and (card_drift(lab) or not holds(lab, data)):
         text = json.dumps({MADE_OF: _made_of(lab), **data}, **_COMPACT) + "\n"
         if len(text.encode()) > MAX_BYTES:
-            raise UserError(f"The cards' data of {lab} would take more than a megabyte: draw smaller public inputs.")
+            raise UserError(
+                f"The cards' data of {lab} would take more than a megabyte: draw smaller public inputs."
+            )
         write_atomically(card_file(lab), text)
 
 
