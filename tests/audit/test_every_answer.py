@@ -71,9 +71,9 @@ def test_a_check_that_stumbles_over_an_answer_is_found(monkeypatch):
 
 
 def _on_the_list(monkeypatch, lists):
-    package = importlib.import_module("autograder.misconceptions.m02_dirichlet_map")
+    package = importlib.import_module("autograder.misconceptions.m01_markov_bigram")
     monkeypatch.setattr(package, "ONLY_UNSEEN", lists)
-    troubles = audit_public("02_dirichlet_map", "beta_posterior")
+    troubles = audit_public("01_markov_bigram", "beta_posterior")
     sentences = [
         (trouble.answer, trouble.sentence) for trouble in troubles if "ONLY_UNSEEN" in trouble.sentence
     ]
@@ -81,8 +81,8 @@ def _on_the_list(monkeypatch, lists):
 
 
 def test_a_wrong_answer_that_passes_a_card_must_be_on_the_list(monkeypatch):
-    assert api.checks_of("02_dirichlet_map", "beta_posterior")
-    monkeypatch.setitem(api._registry["02_dirichlet_map"], "beta_posterior", [lambda function: None])
+    assert api.checks_of("01_markov_bigram", "beta_posterior")
+    monkeypatch.setitem(api._registry["01_markov_bigram"], "beta_posterior", [lambda function: None])
     assert ("knobs_cut", "") in _on_the_list(monkeypatch, {})
     listed = {"beta_posterior": {"knobs_cut": "for this test"}}
     assert ("knobs_cut", "") not in _on_the_list(monkeypatch, listed)

@@ -9,7 +9,7 @@ from autograder.course.policy_file import spec
 from autograder.grading.forbidden_calls import forbidden_used
 from autograder.grading.kit_tools import KIT_PARTS, is_tool, may_use_kit, no_tools
 
-HOME = "coursekit.checks.c08_multi_head"
+HOME = "coursekit.checks.symptoms"
 QUESTION = "multi_head_attention"
 
 
@@ -17,9 +17,9 @@ QUESTION = "multi_head_attention"
     ("lab", "name"),
     [
         ("01", "coursekit.models.letters.LetterModel"),
-        ("02", "coursekit.checks.c02_dirichlet_map._nll"),
+        ("01", "coursekit.checks.c01_markov_bigram.same_place"),
         ("07", "coursekit.checks.questions.questions_of"),
-        ("08", f"{HOME}._one_by_one"),
+        ("08", f"{HOME}.symptom_of"),
         ("09", "coursekit.models.reversing.SmallTransformer"),
         ("12", "coursekit.provided.p08_multi_head._anything"),
     ],
@@ -48,12 +48,12 @@ def test_what_every_notebook_uses_is_a_tool(lab, name):
 @pytest.mark.parametrize(
     "source",
     [
-        f"from {HOME} import _one_by_one as {QUESTION}",
-        f"import {HOME} as c\ndef {QUESTION}(*a): return c._one_by_one(*a)",
-        f"import coursekit\ndef {QUESTION}(*a): return coursekit.checks.c08_multi_head._one_by_one(*a)",
-        f"import importlib\nc = importlib.import_module('{HOME}')\ndef {QUESTION}(*a): return c._one_by_one(*a)",
-        f"import sys\ndef {QUESTION}(*a): return getattr(sys.modules['{HOME}'], '_one_by_one')(*a)",
-        f"from coursekit.checks import c08_multi_head as c\nhelper = c._one_by_one\n{QUESTION} = helper",
+        f"from {HOME} import symptom_of as {QUESTION}",
+        f"import {HOME} as c\ndef {QUESTION}(*a): return c.symptom_of(*a)",
+        f"import coursekit\ndef {QUESTION}(*a): return coursekit.checks.symptoms.symptom_of(*a)",
+        f"import importlib\nc = importlib.import_module('{HOME}')\ndef {QUESTION}(*a): return c.symptom_of(*a)",
+        f"import sys\ndef {QUESTION}(*a): return getattr(sys.modules['{HOME}'], 'symptom_of')(*a)",
+        f"from coursekit.checks import symptoms as c\nhelper = c.symptom_of\n{QUESTION} = helper",
     ],
 )
 def test_an_answer_that_is_the_kits_is_flagged_however_it_comes_there(source):
@@ -61,7 +61,7 @@ def test_an_answer_that_is_the_kits_is_flagged_however_it_comes_there(source):
 
 
 def test_what_no_answer_uses_is_nobodys_business():
-    look = f"from {HOME} import _one_by_one\nprint(_one_by_one)"
+    look = f"from {HOME} import symptom_of\nprint(symptom_of)"
     own = f"def {QUESTION}(x): return x"
     assert forbidden_used(lab_name("08"), QUESTION, [look, own]) == ()
 
