@@ -45,6 +45,8 @@ class Answer:
     keeps: str = ""
     #: What it costs whoever is recognised, in points; None where the tests that it fails say so.
     costs: float | None = None
+    #: Why its card shows another thing than its hint; "" where it shows that.
+    card: str = ""
 
 
 def has_question_files(lab: str) -> bool:
@@ -177,7 +179,7 @@ def _fixed_arguments(node: ast.FunctionDef | ast.ClassDef, title: str) -> dict[s
         for call in calls
         if isinstance(call.args[0], ast.Constant) and call.args[0].value == title
         for keyword in call.keywords
-        if keyword.arg not in ("costs", "hint", "because")
+        if keyword.arg not in ("costs", "hint", "because", "card")
     }
 
 

@@ -18,7 +18,7 @@ from autograder.questions.engine.draw import PUBLIC
 from autograder.questions.engine.judge import judge_function
 from autograder.questions.engine.question import questions_of
 from autograder.questions.engine.rubric import points_earned
-from autograder.testing.catalogue import answers_of, has_question_files
+from autograder.testing.catalogue import answers_of, has_question_files, loaded_anew
 from tests.blind.test_points import FAIR
 
 SALT = "a salt"
@@ -37,7 +37,9 @@ def questions(labs):
 
 
 #: Wrong answers of before that have another name now, or none: by lab and name, the title and why.
-RENAMED: dict[tuple[str, str], tuple[str | None, str]] = {}
+RENAMED: dict[tuple[str, str], tuple[str | None, str]] = {
+    ("01_markov_bigram", "names_in_one_stream"): (None, "it counted −1 for an empty list, which nobody does"),
+}
 each_question = pytest.mark.parametrize(("lab", "name", "points"), questions(LABS))
 each_of_before = pytest.mark.parametrize(("lab", "name", "points"), questions(WITH_CATALOGUE))
 
@@ -78,7 +80,7 @@ def test_blind_slips_cost_in_sum_what_their_authors_thought_fair(lab):
     given, points = 0.0, dict(spec(lab).questions)
     for name, slips in FAIR[lab].items():
         question = questions_of(lab)[name]
-        for answer in answers_of(lab)["misconception"][name]:
+        for answer in loaded_anew(answers_of(lab)["misconception"][name]):
             if answer.name in slips:
                 judgement = judge_function(question, SALT, answer.function)
                 earned = points_earned(question, SALT, points[name], judgement)

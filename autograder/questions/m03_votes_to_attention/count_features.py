@@ -174,7 +174,9 @@ def only_the_last_eight(sentences, V):
 KEPT: dict[int, np.ndarray] = {}  # the table of the last call, by its size
 
 
-@question.misconception("counts of earlier calls stay in the table", costs=1.5)
+@question.misconception(
+    "counts of earlier calls stay in the table", costs=1.5, card="the card asks otherwise often"
+)
 def counts_of_earlier_calls(sentences, V):
     """Your table still holds what was counted in an earlier call: it is made outside of the function, or kept by a cache. Make it
     inside, anew for each call."""

@@ -178,7 +178,7 @@ def zero_refused(codepoint):
     return utf8(codepoint or -1)
 
 
-@question.misconception("the error is returned", costs=1)
+@question.misconception("the error is returned", costs=1, card="an error is no plain value")
 def error_returned(codepoint):
     """For a number that is no code point you *return* a ValueError. Then whoever called goes on with it as if it were a list of bytes. An
     error is raised: raise ValueError(…)."""

@@ -457,7 +457,7 @@ class DecoderWithOneAttention(Decoder):
         self.cross_attention = self.self_attention
 
 
-@question.misconception("the decoder returns the weights, too", costs=1.5)
+@question.misconception("the decoder returns the weights, too", costs=1.5, card="a pair is no tensor")
 class DecoderThatReturnsAPair(Decoder):
     """Your block returns a pair. One tensor is wanted, so that the next block can take it as it is."""
 

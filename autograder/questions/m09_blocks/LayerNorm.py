@@ -270,7 +270,7 @@ class NormWithDetachedStatistics(Norm):
         return super().variance(x).detach()
 
 
-@question.misconception("the input is changed", costs=1.5)
+@question.misconception("the input is changed", costs=1.5, card="PyTorch's error comes first")
 class NormInPlace(Norm):
     """Your norm subtracts the mean from its argument in place. Whoever calls it still needs that tensor, for the sum: make a new one."""
 

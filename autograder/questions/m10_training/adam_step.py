@@ -172,7 +172,7 @@ def adam_uphill(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1
     return 2 * parameter - down, m, v
 
 
-@question.misconception("the tensors that were given are changed", costs=1)
+@question.misconception("the tensors that were given are changed", costs=1, card="the card says which")
 def adam_in_place(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
     """Your values are right, but tensors that you were given are changed in place (mul_, add_, copy_, +=): for the caller they are no longer what they were. Make new ones."""
     m.mul_(beta1).add_(gradient, alpha=1 - beta1)

@@ -295,7 +295,7 @@ def loss_for_pads_up_to_the_vocabulary(logits, targets, pad, smoothing=0.0):
     return ((1 - smoothing) * right + smoothing * surprise.mean(-1))[targets != pad].mean()
 
 
-@question.misconception("the targets are changed", costs=1)
+@question.misconception("the targets are changed", costs=1, card="the card says which")
 def loss_in_place(logits, targets, pad, smoothing=0.0):
     """Your loss is right, but you write into the targets that you were given, so that for the caller the padding is gone. Write into a
     copy (clone), or make a new tensor (torch.where)."""

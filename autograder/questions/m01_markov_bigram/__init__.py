@@ -1,0 +1,1 @@
+"""Lab 01, Markov chains: its six questions, a file each."""
