@@ -193,7 +193,7 @@ def cache_of_the_newest(attention, x, h, cache=None):
     )
 
 
-@question.misconception("the given cache grows", costs=1, card="JSON makes a cache anew for each call")
+@question.misconception("the given cache grows", costs=1)
 def cache_that_grows_in_place(attention, x, h, cache=None):
     """Your outputs are right, but the cache that you were given has grown. A beam goes on from one cache in several ways, so it must stay as it
     is: torch.cat makes new tensors, and a new pair holds them."""
