@@ -97,9 +97,12 @@ def a_given_cache(student, rng):
             yield Observed("the output", layers.step(words(rng, 1, 1, D), layers.given(rng, 1, t, D))[0])
 
 
-TWICE = """
+# A card puts back what a call changes, unless it calls the function itself.
+CHANGES = """
+import inspect
+
 before = [part.clone() for part in cache]
-output, grown = student_namespace[question](attention, x, h, cache)
+output, grown = inspect.unwrap(student_namespace[question])(attention, x, h, cache)
 after = [*cache]
 changed = len(before) != len(after) or not all(torch.equal(a, b) for a, b in zip(before, after))
 """
@@ -113,7 +116,7 @@ def growing(student, rng):
     for t, D, h in SIZES:
         layers = Layers(student, rng, D, h)
         cache = layers.given(rng, 2, t, D)
-        layers.scene.run(TWICE, question=student.name, x=torch.tensor(words(rng, 2, 1, D)), cache=cache)
+        layers.scene.run(CHANGES, question=student.name, x=torch.tensor(words(rng, 2, 1, D)), cache=cache)
         yield from kept(layers.scene["grown"])
         yield Observed("the cache that was given is changed", layers.scene["changed"])
 
@@ -190,7 +193,7 @@ def cache_of_the_newest(attention, x, h, cache=None):
     )
 
 
-@question.misconception("the given cache grows", costs=1, card="JSON makes a cache anew for each call")
+@question.misconception("the given cache grows", costs=1)
 def cache_that_grows_in_place(attention, x, h, cache=None):
     """Your outputs are right, but the cache that you were given has grown. A beam goes on from one cache in several ways, so it must stay as it
     is: torch.cat makes new tensors, and a new pair holds them."""
