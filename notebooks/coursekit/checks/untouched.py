@@ -27,8 +27,12 @@ def leaves_its_arguments(function: Callable[..., Any], report: Report) -> Callab
 
     @functools.wraps(function, updated=())
     def called(*given: Any, **named: Any) -> Any:
-        with _put_back(_named(function, given, named), report):
-            return function(*given, **named)
+        arguments = _named(function, given, named)
+        with _put_back(arguments, report):
+            result = function(*given, **named)
+            # What is put back would change a result that is the argument itself.
+            is_one = any(result is thing for _, thing in _things_in(arguments))
+            return _copied(result) if is_one else result
 
     return called
 

@@ -56,6 +56,16 @@ def test_a_change_in_place_is_named_and_put_back(answer, arguments, name):
     assert repr(arguments) == before
 
 
+def test_a_result_that_is_the_changed_argument_is_seen_as_it_came_back():
+    def doubles(x):
+        x *= 2
+        return x
+
+    x, reports = np.ones(2), []
+    found = untouched.leaves_its_arguments(doubles, reports.append)(x)
+    assert (found.tolist(), x.tolist(), reports) == ([2, 2], [1, 1], ["x"])
+
+
 def test_a_class_of_modules_is_watched_in_its_forward():
     x = torch.ones(2)
 
