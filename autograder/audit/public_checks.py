@@ -154,12 +154,12 @@ def _not_accepted(lab: str, question: str, wrong: Mapping[str, Verdict]) -> list
 
 
 def _without_its_hint(lab: str, question: str, wrong: Mapping[str, Verdict]) -> list[PublicTrouble]:
-    """The misconceptions whose card does not say what their author wrote for them."""
-    hints = {answer.name: answer.hint for answer in answers_of(lab)["misconception"].get(question, ())}
+    """The misconceptions whose card does not say what their author wrote for them, and whose ``card=`` gives no reason for it."""
+    known = {answer.name: answer for answer in answers_of(lab)["misconception"].get(question, ())}
     return [
         PublicTrouble(name, "misconception", "its card does not show its hint")
         for name, verdict in wrong.items()
-        if not any(hints[name] in mark.hint for mark in verdict.marks)
+        if not known[name].card and not any(known[name].hint in mark.hint for mark in verdict.marks)
     ]
 
 

@@ -45,6 +45,8 @@ class Answer:
     keeps: str = ""
     #: What it costs whoever is recognised, in points; None where the tests that it fails say so.
     costs: float | None = None
+    #: Why its card shows another thing than its hint; "" where it shows that.
+    card: str = ""
 
 
 def has_question_files(lab: str) -> bool:
@@ -133,10 +135,15 @@ def source_of(answer: Answer) -> str | None:
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith((_ANSWERS, f"{_QUESTIONS}m")):
             pending += [(str(node.module), name)]
             continue
+        if isinstance(node, ast.FunctionDef) and _fixed_arguments(node, answer.title).keys() - {
+            argument.arg for argument in node.args.kwonlyargs
+        }:
+            return None  # it hands on what is fixed
         definition = _as_answer(node, answer)
         definitions[module, node.lineno] = ast.unparse(definition)
         names = [n for n in ast.walk(definition) if isinstance(n, ast.Name)]
         bound = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+        bound |= {part.arg for part in ast.walk(definition) if isinstance(part, ast.arg)}
         pending += [(module, n.id) for n in names if n.id not in bound]
     # Helpers that several questions share come first, as in a notebook.
     parts = [
@@ -172,6 +179,7 @@ def _fixed_arguments(node: ast.FunctionDef | ast.ClassDef, title: str) -> dict[s
         for call in calls
         if isinstance(call.args[0], ast.Constant) and call.args[0].value == title
         for keyword in call.keywords
+        if keyword.arg not in ("costs", "hint", "because", "card")
     }
 
 

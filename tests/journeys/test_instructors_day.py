@@ -46,7 +46,7 @@ FORMULA = r"\frac{1}{\sqrt{n}}"
 #: Points and comments for the first four written answers that Formgrader shows.
 MARKS = tuple((points, f"Two *reasons*, said {points} times: see $p_i$.") for points in (3, 1.5, 0, 2))
 #: Fair to nobody: the text never asks for double precision, and one right answer counts in single precision.
-UNFAIR = '''
+UNFAIR = """
 
 from autograder.questions.engine import Observed
 
@@ -54,7 +54,7 @@ from autograder.questions.engine import Observed
 @question.scenario("The table is in double precision.")
 def double_precision(student, rng):
     yield Observed("double", np.asarray(student([[0, 1, 2]], 3)).dtype == np.float64)
-'''
+"""
 
 
 def named(kind: str, title: str) -> str:

@@ -56,7 +56,7 @@ def answers(lab: str) -> dict[str, dict[str, tuple[Answer, ...]]]:
     misconceptions, alternatives = {}, {}
     for name, question in questions_of(lab).items():
         misconceptions[name] = tuple(
-            Answer(name, one.name, one.title, one.function, one.hint, costs=one.costs)
+            Answer(name, one.name, one.title, one.function, one.hint, costs=one.costs, card=one.card)
             for one in question.misconceptions
         )
         alternatives[name] = tuple(

@@ -12,12 +12,14 @@ from typing import Any
 
 from coursekit.checks.compare import Observed
 from coursekit.checks.encoding import encode
+from coursekit.checks.questions import MADE_OF
 from coursekit.checks.untouched import argument_names
 
+from autograder.course.masters import course_root
 from autograder.course.policy_file import spec
 from autograder.course.visible_files import kit_folder
 from autograder.errors import UserError
-from autograder.files import write_atomically
+from autograder.files import digest_of, write_atomically
 from autograder.questions.engine.card_code import card_code
 from autograder.questions.engine.compare import Outcome
 from autograder.questions.engine.draw import PUBLIC, Ask, asks_of
@@ -38,24 +40,45 @@ def card_file(lab: str) -> Path:
 
 def write_card(lab: str) -> None:
     """Write the data of a lab's cards, where its questions have files and its checks are no module; unless they are there."""
-    if card_drift(lab):
-        write_atomically(card_file(lab), json.dumps(_data_of(lab), **_COMPACT) + "\n")
+    if not (kit_folder() / "checks" / f"c{lab}.py").exists() and not card_file(lab).exists():
+        write_atomically(card_file(lab), "{}\n")  # the master's first cell starts a lab that has checks
+    if (data := data_of(lab)) and (card_drift(lab) or not holds(lab, data)):
+        text = json.dumps({MADE_OF: _made_of(lab), **data}, **_COMPACT) + "\n"
+        if len(text.encode()) > MAX_BYTES:
+            raise UserError(
+                f"The cards' data of {lab} would take more than a megabyte: draw smaller public inputs."
+            )
+        write_atomically(card_file(lab), text)
 
 
 def card_drift(lab: str) -> str:
-    """How the data of a lab's cards differ from its questions' files, in a sentence; "" where they do not."""
-    file, data = card_file(lab), _data_of(lab)
+    """That the data of a lab's cards were made of other questions' files than there are now, in a sentence; "" where they were not.
+
+    Their values are not computed again, which takes seconds a question: ``holds`` does that.
+    """
+    file = card_file(lab)
     there = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    name = file.relative_to(kit_folder().parent)
-    if data and len(json.dumps(data, **_COMPACT).encode()) > MAX_BYTES:
-        raise UserError(f"{name} would take more than a megabyte: draw smaller public inputs.")
-    return "" if _are_same(there, data) else f"notebooks/{name} differs from the questions' files"
+    made_of = "" if (kit_folder() / "checks" / f"c{lab}.py").exists() else _made_of(lab)
+    if there.get(MADE_OF, "") == made_of:
+        return ""
+    return f"notebooks/{file.relative_to(kit_folder().parent)} differs from the questions' files"
+
+
+def holds(lab: str, data: dict[str, Any]) -> bool:
+    """Whether the cards' data of a lab are these, but for rounding."""
+    there = json.loads(card_file(lab).read_text(encoding="utf-8"))
+    return _are_same({name: value for name, value in there.items() if name != MADE_OF}, data)
+
+
+def _made_of(lab: str) -> str:
+    folder = course_root() / "autograder" / "questions" / f"m{lab}"
+    return digest_of(sorted(folder.glob("*.py"))) if folder.is_dir() else ""
 
 
 _COMPACT: dict[str, Any] = {"separators": (",", ":"), "allow_nan": False, "ensure_ascii": False}
 
 
-def _data_of(lab: str) -> dict[str, Any]:
+def data_of(lab: str) -> dict[str, Any]:
     """The data of a lab's questions by name, in the lab's order; none while its checks are a module."""
     if (kit_folder() / "checks" / f"c{lab}.py").exists():
         return {}

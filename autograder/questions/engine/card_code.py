@@ -26,14 +26,13 @@ class ReachesAnAnswer(ValueError):
 def card_code(question: Question) -> str:
     """The scenarios and impostors of a question with all that they use of their files, as one source; "" for none.
 
-    Raises ``ReachesAnAnswer`` where they use the reference, a misconception, an alternative, the master, or a function that one of
-    these uses.
+    Raises ``ReachesAnAnswer`` where they use a misconception, an alternative, the master, the reference or a function of the reference.
     """
     plays = [scenario.play for scenario in question.scenarios]
     answers = [question.reference, *(one.function for one in question.misconceptions), *question.alternatives]
-    secret = {
-        found for found, node in _reached(answers, question).items() if not isinstance(node, ast.Assign)
-    }
+    of_the_reference = _reached([question.reference], question).items()
+    secret = {found for found, node in of_the_reference if not isinstance(node, ast.Assign)}
+    secret |= {_home(function, question) for function in answers}
     found = _reached([*plays, *question.impostors], question)
     imports, definitions = [], {}
     for (module, name), node in found.items():

@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from coursekit.checks.encoding import decode, encode
 
 from autograder.course.masters import solution
 from autograder.questions.engine.compare import Outcome, difference
@@ -110,6 +111,8 @@ def _drawn(question: Question, family: Family, salt: str) -> list[Ask]:
     for attempt in range(ATTEMPTS):
         seed = _seed(salt, question, family.name, attempt)
         cases = cases_of(family, seed)
+        if salt == PUBLIC:
+            cases = [_as_written(case) for case in cases]
         reference = answering(question, question.reference)
         asks = [Ask(family, case, seed, outcome_of(family, case, seed, reference)) for case in cases]
         if asks and _are_fair(question, family, asks):
@@ -127,6 +130,15 @@ def cases_of(family: Family, seed: int) -> list[Case]:
         case if isinstance(case, Case) else Case(*(case if isinstance(case, tuple) else (case,)))
         for case in drawn
     ]
+
+
+def _as_written(case: Case) -> Case:
+    """The case with its numbers as the card's data have them."""
+    try:
+        args, kwargs = decode(encode([list(case.args), case.kwargs]))
+    except TypeError:  # a function, say
+        return case
+    return Case(*args, gives=case.gives, **kwargs)
 
 
 def _seed(salt: str, question: Question, name: str, attempt: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -78,6 +79,8 @@ class Misconception:
     function: Callable[..., Any]
     #: Why its cost differs by more than a quarter of the question from what its families are worth.
     because: str = ""
+    #: Why the card shows another thing than the hint.
+    card: str = ""
 
 
 @dataclass(eq=False)
@@ -161,7 +164,7 @@ class Question:
         return mark
 
     def misconception(
-        self, title: str, *, costs: float, hint: str = "", because: str = "", **fixed: Any
+        self, title: str, *, costs: float, hint: str = "", because: str = "", card: str = "", **fixed: Any
     ) -> Callable[[_Function], _Function]:
         """Mark a wrong answer that students give. Its docstring is the hint, which says why; ``costs`` is in points.
 
@@ -178,7 +181,7 @@ class Question:
                 raise ValueError(f"the misconception “{title}” needs a hint: write it as the docstring")
             name = f"{function.__name__} ({title})" if fixed else function.__name__
             answer = _with_defaults(function, fixed) if fixed else function
-            self.misconceptions.append(Misconception(name, title, costs, words, answer, because))
+            self.misconceptions.append(Misconception(name, title, costs, words, answer, because, card))
             return function
 
         return mark
@@ -218,9 +221,16 @@ class Question:
 
 
 def _with_defaults(function: Any, fixed: dict[str, Any]) -> Any:
-    """A function in which these arguments, which are given by name only, have these defaults."""
+    """A function in which these arguments, which are given by name only, are fixed."""
     if inspect.isclass(function):
         raise ValueError(f"{function.__name__} is a class: only a function has parameters that are fixed")
+    if fixed.keys() - inspect.getfullargspec(function).kwonlyargs:  # it hands them on
+
+        @functools.wraps(function)
+        def with_fixed(*args: Any, **kwargs: Any) -> Any:
+            return function(*args, **kwargs, **fixed)
+
+        return with_fixed
     copied = types.FunctionType(
         function.__code__,
         function.__globals__,

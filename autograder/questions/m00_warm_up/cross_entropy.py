@@ -18,7 +18,17 @@ def price_by_price(logits, ids):
     return math.fsum(prices) / len(prices)
 
 
-question = Question(price_by_price, uses=("one_hot", "lookup", "logsumexp", "softmax"))
+question = Question(
+    price_by_price,
+    uses=("one_hot", "lookup", "logsumexp", "softmax"),
+    forbidden=(
+        "torch.nn.functional.cross_entropy",
+        "torch.nn.CrossEntropyLoss",
+        "torch.distributions.Categorical",
+        "torch.distributions.OneHotCategorical",
+        "sklearn.metrics.log_loss",
+    ),
+)
 
 
 @question.family("A single position costs its own price.", weight=0.5)

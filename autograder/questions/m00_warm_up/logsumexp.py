@@ -14,7 +14,23 @@ def line_by_line(x, axis=-1):
     return along(log_sum_exp, x, axis)
 
 
-question = Question(line_by_line)
+question = Question(
+    line_by_line,
+    forbidden=(
+        "numpy.logaddexp",
+        "numpy.logaddexp2",
+        "scipy.special.logsumexp",
+        "torch.logsumexp",
+        "torch.logcumsumexp",
+        "torch.logaddexp",
+        "torch.logaddexp2",
+        "Tensor.logsumexp",
+        "Tensor.logcumsumexp",
+        "scipy.special.log_softmax",
+        "torch.log_softmax",
+        "Tensor.log_softmax",
+    ),
+)
 
 
 @question.family("The logarithm of the sum of exponentials: of a row, and of each row of a table.", weight=1)
@@ -47,14 +63,14 @@ def three_axes(rng):
 @question.family("Rows of very large and of very small scores stand side by side.", weight=1)
 def rows_far_apart(rng):
     yield Case(np.array([1000.0, 1000.0]), gives=1000.693)
-    yield Case(rng.normal(size=(3, 3)) + np.array([[0.0], [2000], [-2000]]), axis=1)
-    yield Case(rng.normal(size=(3, 2)) + np.array([1200.0, -1500]), axis=0)
+    yield Case(rng.normal(size=(3, 3)).round(3) + np.array([[0.0], [2000], [-2000]]), axis=1)
+    yield Case(rng.normal(size=(3, 2)).round(3) + np.array([1200.0, -1500]), axis=0)
 
 
 @question.family("One and the same row may hold small and very large scores.", weight=1.25)
 def far_apart_in_a_row(rng):
     apart = np.array([[0.0, 0, 1500, 0], [3000, 3000, 0, 0], [0, 800, 800, 800]])
-    yield Case(rng.normal(size=(3, 4)) + apart, axis=1)
+    yield Case(rng.normal(size=(3, 4)).round(3) + apart, axis=1)
 
 
 @question.family("A score of −∞ adds nothing.", weight=1.25)

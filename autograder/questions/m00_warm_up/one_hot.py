@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.questions.engine import Case, Question
+from autograder.questions.engine import Case, Observed, Question
 
 
 def place_by_place(ids, V):
@@ -15,7 +15,15 @@ def place_by_place(ids, V):
     return rows
 
 
-question = Question(place_by_place)
+question = Question(
+    place_by_place,
+    forbidden=(
+        "torch.nn.functional.one_hot",
+        "sklearn.preprocessing.OneHotEncoder",
+        "sklearn.preprocessing.LabelBinarizer",
+        "sklearn.preprocessing.label_binarize",
+    ),
+)
 
 
 @question.family("A sentence becomes rows with a single 1, as wide as the vocabulary.", weight=1.25)
@@ -48,15 +56,20 @@ def a_single_id(rng):
     yield int(rng.integers(0, 90)), 91
 
 
-@question.family("A single id may be a number of NumPy's, or an array without axes.", weight=0.5)
-def a_number_of_numpy(rng):
-    yield np.int64(rng.integers(0, 90)), 92
-    yield np.array(rng.integers(0, 90)), 93
+@question.family("A single id may be an array without axes.", weight=0.25)
+def an_array_without_axes(rng):
+    for V in (92, 93):
+        yield np.array(rng.integers(0, 90)), V
 
 
 @question.family("A vocabulary may have hundreds of words.", weight=0.75)
 def many_words(rng):
     yield rng.integers(256, 400, 2).tolist(), 401
+
+
+@question.scenario("A single id may be a number of NumPy's.", weight=0.25)
+def a_number_of_numpy(student, rng):
+    yield Observed("the row of a single id", student(np.int64(rng.integers(0, 90)), 92))
 
 
 @question.misconception("ids counted from one", costs=3)

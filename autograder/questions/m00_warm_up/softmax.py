@@ -18,7 +18,25 @@ def line_by_line(x, axis=-1):
     return np.moveaxis(along(of_line, x, axis), -1, axis)
 
 
-question = Question(line_by_line, uses=("logsumexp",))
+question = Question(
+    line_by_line,
+    uses=("logsumexp",),
+    forbidden=(
+        "scipy.special.softmax",
+        "scipy.special.log_softmax",
+        "torch.softmax",
+        "torch.log_softmax",
+        "torch.nn.functional.softmax",
+        "torch.nn.functional.log_softmax",
+        "Tensor.softmax",
+        "Tensor.log_softmax",
+        "torch.nn.functional.softmin",
+        "torch.nn.Softmin",
+        "torch.distributions.Categorical",
+        "torch.distributions.OneHotCategorical",
+        "sklearn.utils.extmath.softmax",
+    ),
+)
 
 
 @question.family(
@@ -206,3 +224,52 @@ def softmax_float32_on_the_way(x, axis=-1):
     m = x.max(axis=axis, keepdims=True)
     total = m + np.log(np.exp(x - m).sum(axis=axis, keepdims=True))
     return np.exp(x - total).astype(np.float64)
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@question.impostor
+def one_maximum_for_all(right, x, axis=-1):
+    """It takes the largest score of the whole table away, not that of each row.
+
+    One survives: no row (or column) of your table lies far below another.
+    """
+    too_far = np.max(x, axis=axis, keepdims=True) - np.max(x) < -745  # exp underflows, and 0/0 is nan
+    return np.where(too_far, np.nan, right(x, axis))
+
+
+@question.impostor
+def always_the_last_axis(right, x, axis=-1):
+    """It always runs along the last axis.
+
+    One survives: your axis is the last one.
+    """
+    return right(x, -1)
+
+
+@question.impostor
+def overflows(right, x, axis=-1):
+    """It takes no maximum away, so large scores overflow.
+
+    One survives: all your scores are below 709.
+    """
+    return np.where(np.max(x, axis=axis, keepdims=True) > 709, np.nan, right(x, axis))
+
+
+@question.impostor
+def cuts_large_scores_off(right, x, axis=-1):
+    """It cuts large scores off at 700, so that nothing overflows.
+
+    One survives: nowhere do two different scores above 700 meet.
+    """
+    return right(np.minimum(x, 700), axis)
+
+
+@question.impostor
+def stumbles_over_minus_infinity(right, x, axis=-1):
+    """It answers nan for a score of −∞.
+
+    One survives: none of your scores is −∞.
+    """
+    return np.where(np.isneginf(x), np.nan, right(x, axis))

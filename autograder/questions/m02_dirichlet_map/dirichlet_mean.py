@@ -205,3 +205,54 @@ def mean_as_map_of_one_more(N, alpha):
 def mean_in_float32(N, alpha):
     weight = np.asarray(N, dtype=np.float32) + np.asarray(alpha, dtype=np.float32)
     return weight / np.sum(weight, axis=-1)[..., None]
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@question.impostor
+def counts_rows_for_outcomes(right, N, alpha):
+    """It adds α below the line as often as there are rows, not outcomes.
+
+    One survives: your table has as many rows as columns.
+    """
+    weight = np.asarray(N) + alpha
+    too_few = (weight.shape[-1] - len(weight)) * alpha
+    return right(N, alpha) / (1 - too_few / weight.sum(axis=-1, keepdims=True))
+
+
+@question.impostor
+def sums_over_the_columns(right, N, alpha):
+    """It divides by the sums of the columns.
+
+    One survives: your table reads the same by rows and by columns.
+    """
+    return np.swapaxes(right(np.swapaxes(N, -1, -2), alpha), -1, -2)
+
+
+@question.impostor
+def one_sum_for_all_rows(right, N, alpha):
+    """It divides all rows by the sum of the first.
+
+    One survives: all rows of your table have the same sum.
+    """
+    weight = np.asarray(N) + alpha
+    return weight / weight.reshape(-1, weight.shape[-1])[0].sum()
+
+
+@question.impostor
+def cuts_alpha_to_a_whole_number(right, N, alpha):
+    """It cuts α down to a whole number.
+
+    One survives: the α of your input are whole numbers. Need they be?
+    """
+    return right(N, np.floor(alpha))
+
+
+@question.impostor
+def takes_the_first_alpha(right, N, alpha):
+    """It uses the first α for all outcomes.
+
+    One survives: all outcomes of your input have the same α. Need they?
+    """
+    return right(N, np.ravel(alpha)[0])

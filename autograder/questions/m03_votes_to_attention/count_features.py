@@ -51,8 +51,8 @@ def shares_for_every_pair(rng):
 
 @question.family("A word that comes again counts at each earlier position.", weight=1.5)
 def words_that_come_again(rng):
-    yield Case([[0, 0, 1, 2], [0, 1, 3]], 4, gives=table(4, _00=[0, 1, 0, 0], _01=[0, 0, 0.667, 0.333]))
     yield renamed(rng, 5, [[0, 0, 1, 2, 3], [1, 0, 1, 4], [2, 1, 2, 0, 1]]), 5
+    yield Case([[0, 0, 1, 2], [0, 1, 3]], 4, gives=table(4, _00=[0, 1, 0, 0], _01=[0, 0, 0.667, 0.333]))
 
 
 @question.family(
@@ -68,8 +68,8 @@ def long_and_many(rng):
 )
 def unseen_pairs(rng):
     ids = rng.permutation(5).tolist()
-    yield [[ids[0], ids[2], ids[4], ids[1]]], 6
-    yield [[ids[2], ids[3]], [ids[1]], [ids[0], ids[1]]], 6
+    yield [[ids[0], ids[2], ids[4], ids[1]]], 7
+    yield [[ids[2], ids[3]], [ids[1]], [ids[0], ids[1]]], 7
     yield Case([[2, 3]], 5, gives=table(5))
 
 
@@ -174,7 +174,9 @@ def only_the_last_eight(sentences, V):
 KEPT: dict[int, np.ndarray] = {}  # the table of the last call, by its size
 
 
-@question.misconception("counts of earlier calls stay in the table", costs=1.5)
+@question.misconception(
+    "counts of earlier calls stay in the table", costs=1.5, card="the card asks otherwise often"
+)
 def counts_of_earlier_calls(sentences, V):
     """Your table still holds what was counted in an earlier call: it is made outside of the function, or kept by a cache. Make it
     inside, anew for each call."""

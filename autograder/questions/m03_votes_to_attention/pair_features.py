@@ -12,7 +12,11 @@ def number_by_number(x, W):
     return relu(product(x, W))
 
 
-question = Question(number_by_number, uses=("mask_votes", "mask_lookup"))
+question = Question(
+    number_by_number,
+    uses=("mask_votes", "mask_lookup"),
+    forbidden=("torch.relu", "torch.nn.functional.relu", "torch.nn.ReLU", "Tensor.relu"),
+)
 
 
 @question.family(

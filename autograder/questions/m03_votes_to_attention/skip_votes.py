@@ -164,3 +164,52 @@ def votes_in_a_list_with_whole_numbers_for_none(history, features):
 @question.alternative
 def votes_by_slicing_the_table_first(history, features):
     return np.take(features[:, history[-1], :], np.array(history[:-1], dtype=int), axis=0)
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@question.impostor
+def one_vote_a_word(right, history, features):
+    """It lets each word vote once, however often it stands there.
+
+    One survives: no word comes again in your history.
+    """
+    return right([*dict.fromkeys(history[:-1]), history[-1]], features)
+
+
+@question.impostor
+def the_current_word_is_silent(right, history, features):
+    """It lets nobody vote who is the same word as the current one.
+
+    One survives: in your history the current word stands nowhere else.
+    """
+    heard = [word for word in history[:-1] if word != history[-1]]
+    return right([*heard, history[-1]], features)
+
+
+@question.impostor
+def looks_three_words_back(right, history, features):
+    """It hears the last three voters only.
+
+    One survives: the idea was to look far back. How far does your history go?
+    """
+    return right(history[-4:], features)
+
+
+@question.impostor
+def sorts_the_voters(right, history, features):
+    """It lists the votes by the number of the word, not in the order of the sentence.
+
+    One survives: your voters stand in the order of their numbers.
+    """
+    return right([*sorted(history[:-1]), history[-1]], features)
+
+
+@question.impostor
+def swaps_the_pair(right, history, features):
+    """It asks the table for the pair (current, earlier).
+
+    One survives: your table says the same about a pair and about the pair turned round.
+    """
+    return right(history, np.swapaxes(features, 0, 1))

@@ -16,7 +16,11 @@ def learned(words, merges):
     return trained(words, merges)[0]
 
 
-question = Question(learned, uses=("count_pairs",))
+question = Question(
+    learned,
+    uses=("count_pairs",),
+    forbidden=("tokenizers.Tokenizer", "tokenizers.ByteLevelBPETokenizer", "tokenizers.trainers.BpeTrainer"),
+)
 
 
 def untied(rng, letters, count=20, longest=10):

@@ -22,7 +22,26 @@ def utf8(codepoint):
     return found
 
 
-question = Question(utf8)
+question = Question(
+    utf8,
+    forbidden=(
+        "str.encode",
+        "codecs.encode",
+        "codecs.utf_8_encode",
+        "codecs.getencoder",
+        "codecs.getincrementalencoder",
+        "codecs.iterencode",
+        "codecs.lookup",
+        "urllib.parse.quote",
+        "urllib.parse.quote_plus",
+        "urllib.parse.unquote_to_bytes",
+        "urllib.parse.urlencode",
+        "io.TextIOWrapper",
+        "os.fsencode",
+        "pickle.dumps",
+        "marshal.dumps",
+    ),
+)
 
 
 def some(rng, low, high, count=6):
@@ -159,7 +178,7 @@ def zero_refused(codepoint):
     return utf8(codepoint or -1)
 
 
-@question.misconception("the error is returned", costs=1)
+@question.misconception("the error is returned", costs=1, card="an error is no plain value")
 def error_returned(codepoint):
     """For a number that is no code point you *return* a ValueError. Then whoever called goes on with it as if it were a list of bytes. An
     error is raised: raise ValueError(…)."""

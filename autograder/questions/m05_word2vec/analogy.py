@@ -31,11 +31,11 @@ LENGTHS = np.array([8, 1, 1, 1, 2, 1, 32, 1, 4])
 
 def corner(rng, uneven=False):
     """A riddle of the first three words, in some basis and with some noise, that the fourth word answers."""
-    rows = (
-        np.hstack([unit(PLACES), 0.15 * rng.normal(size=(9, 2))]) @ np.linalg.qr(rng.normal(size=(5, 5)))[0]
-    )
+    places = PLACES / np.sqrt((PLACES**2).sum(axis=1, keepdims=True))
+    rows = np.hstack([places, 0.15 * rng.normal(size=(9, 2))]) @ np.linalg.qr(rng.normal(size=(5, 5)))[0]
+    rows /= np.sqrt((rows**2).sum(axis=1, keepdims=True))
     words = names(rng, 9)
-    return *words[:3], unit(rows) * (LENGTHS[:, None] if uneven else 1), words
+    return *words[:3], rows * (LENGTHS[:, None] if uneven else 1), words
 
 
 @question.scenario("Where the vectors nearly form a parallelogram, its fourth corner is found.")

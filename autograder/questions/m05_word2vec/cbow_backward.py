@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+from coursekit.checks.forbidden_calls import AUTOMATIC_GRADIENTS
 
 from autograder.questions.engine import Case, Question
 from autograder.questions.m05_word2vec.common import answer, certain_tables, softmax, tables
@@ -23,7 +24,7 @@ def gradients(context, target, W_in, W_out):
     return dW_in, dW_out
 
 
-question = Question(gradients, uses=("cbow_forward",))
+question = Question(gradients, uses=("cbow_forward",), forbidden=AUTOMATIC_GRADIENTS)
 
 
 @question.family("Both gradients of a single hint.", weight=1.5)
@@ -223,3 +224,56 @@ def in_float32(context, target, W_in, W_out):
     for word in context:
         dW_in[word] += (error @ W_out) / np.float32(len(context))
     return dW_in, error[:, None] * h
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@question.impostor
+def writes_a_repeated_row_once(right, context, target, W_in, W_out):
+    """It says dW_in[context] += share, which writes a repeated row only once.
+
+    One survives: it takes a context in which a word repeats, and a dW_in that is not zero.
+    """
+    dW_in, dW_out = right(context, target, W_in, W_out)
+    times = np.bincount(context, minlength=len(W_in)).clip(1)[:, None]
+    return dW_in / times, dW_out
+
+
+@question.impostor
+def each_hint_once(right, context, target, W_in, W_out):
+    """It takes each word of the context once, however often it stands there.
+
+    One survives: it takes a context in which one word stands more often than another, and gradients that are not zero.
+    """
+    return right(list(dict.fromkeys(context)), target, W_in, W_out)
+
+
+@question.impostor
+def half_a_share_for_everybody(right, context, target, W_in, W_out):
+    """It gives every hint half of the gradient, however many hints there are.
+
+    One survives: it takes a number of hints other than two, and a dW_in that is not zero.
+    """
+    dW_in, dW_out = right(context, target, W_in, W_out)
+    return np.asarray(dW_in) * len(context) / 2, dW_out
+
+
+@question.impostor
+def reads_two_hints(right, context, target, W_in, W_out):
+    """It reads the first two hints only.
+
+    One survives: it takes three hints or more, the later ones not like the first two, and gradients that are not zero.
+    """
+    return right(context[:2], target, W_in, W_out)
+
+
+@question.impostor
+def overflows(right, context, target, W_in, W_out):
+    """Its exponential overflows where scores are large, and it answers nan.
+
+    One survives: it takes a score so large that exp overflows. How large is that?
+    """
+    dW_in, dW_out = right(context, target, W_in, W_out)
+    large = (W_out @ W_in[context].mean(axis=0)).max() > 709
+    return (np.full(np.shape(dW_in), np.nan), dW_out) if large else (dW_in, dW_out)

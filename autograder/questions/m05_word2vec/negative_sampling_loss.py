@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from coursekit.checks.forbidden_calls import AUTOMATIC_GRADIENTS
 
 from autograder.questions.engine import Case, Question
 from autograder.questions.m05_word2vec.common import dot
@@ -26,7 +27,7 @@ def asked_one_by_one(h, rows):
     return loss, dh, drows
 
 
-question = Question(asked_one_by_one)
+question = Question(asked_one_by_one, forbidden=AUTOMATIC_GRADIENTS)
 
 
 def drawn(rng, B, K, D):

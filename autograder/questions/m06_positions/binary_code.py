@@ -13,7 +13,7 @@ def digits(p, bits):
     return np.array(codes).reshape(*p.shape, bits)
 
 
-question = Question(digits)
+question = Question(digits, forbidden=("numpy.unpackbits", "numpy.binary_repr", "numpy.base_repr"))
 
 
 @question.family("5 is 0101, 1 and 16 in eight bits: a number, and a list of numbers.", weight=2)

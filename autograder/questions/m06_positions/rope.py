@@ -262,3 +262,52 @@ def rope_in_torch_float32(x, positions, base=10000.0):
     cos, sin = angle.cos().repeat_interleave(2, -1), angle.sin().repeat_interleave(2, -1)
     other = torch.stack([-x[..., 1::2], x[..., 0::2]], -1).flatten(-2)
     return x * cos + other * sin
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@question.impostor
+def counts_for_itself(right, x, positions):
+    """It takes 0, 1, 2, … for the positions, whatever it is given.
+
+    One survives: your positions are the ones that plain counting gives.
+    """
+    return right(x, np.arange(x.shape[-2]))
+
+
+@question.impostor
+def counts_from_the_first_word(right, x, positions):
+    """It counts the positions from the first word on.
+
+    One survives: your first vector stands at position 0.
+    """
+    return right(x, np.asarray(positions) - positions[0])
+
+
+@question.impostor
+def whole_positions_only(right, x, positions):
+    """It cuts positions down to whole numbers.
+
+    One survives: your positions are whole numbers. Need they be?
+    """
+    return right(x, np.floor(positions))
+
+
+@question.impostor
+def pairs_the_halves(right, x, positions):
+    """It pairs entry i with entry i + D/2, as some libraries do.
+
+    One survives: your vectors hold a single pair.
+    """
+    order = np.arange(x.shape[-1]).reshape(2, -1).T.ravel()  # the halves, shuffled into one another
+    return np.asarray(right(x[..., order], positions))[..., np.argsort(order)]
+
+
+@question.impostor
+def one_speed_for_all(right, x, positions):
+    """It turns all pairs at the speed of the first clock.
+
+    One survives: your vectors have one clock.
+    """
+    return right(x, positions, 1.0)

@@ -36,7 +36,7 @@ FIVE = [
 )
 def all_clocks_alike(rng):
     for D in (4, 6):
-        yield int(rng.integers(5, 12)), D, 1 + float(rng.uniform(1e-10, 1e-9))
+        yield int(rng.integers(5, 12)), D, 1 + float(rng.uniform(2e-7, 8e-7))
 
 
 @question.family("“I am a robot”: with base 100 the second clock is slower.", weight=1.5, atol=ATOL)

@@ -54,7 +54,15 @@ class ByPyTorch(nn.Module):
         return output.transpose(0, 1), weights
 
 
-question = Question(ByPyTorch, uses=("split_heads", "merge_heads", "multi_head_attention"))
+question = Question(
+    ByPyTorch,
+    uses=("split_heads", "merge_heads", "multi_head_attention"),
+    forbidden=(
+        "torch.nn.MultiheadAttention",
+        "torch.nn.modules.activation.MultiheadAttention",
+        "torch.nn.functional.multi_head_attention_forward",
+    ),
+)
 
 
 def state(rng, d_model, asks=1.0, biases=0.0):
@@ -208,7 +216,7 @@ class Parts(nn.Module):
         return self.finish(heard), weights
 
 
-@question.misconception("a module that ignores the memory", costs=2.5)
+@question.misconception("a module that ignores the memory", costs=2.5, card="an error comes first")
 class ModuleWithoutMemory(Parts):
     """Your module always listens to x itself, even when a memory is given. Keys and values come from the memory."""
 
@@ -224,7 +232,7 @@ class ModuleWithValuesOfX(Parts):
         return self.W_Q(x), self.W_K(memory), self.W_V(x)
 
 
-@question.misconception("a module with listener and memory exchanged", costs=2.5)
+@question.misconception("a module with listener and memory exchanged", costs=2.5, card="an error comes first")
 class ModuleWithRolesExchanged(Parts):
     """In cross-attention your queries come from the memory and your keys from x: the roles are exchanged."""
 

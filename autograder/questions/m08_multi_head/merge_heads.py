@@ -103,7 +103,7 @@ def merge_below_each_other(x):
     return torch.cat(x.unbind(dim=1), dim=1)
 
 
-@question.misconception("view after the exchange of axes", costs=2)
+@question.misconception("view after the exchange of axes", costs=2, card="an error comes first")
 def merge_by_view(x):
     """view can't join axes that have been exchanged, and raises an error; reshape copies the numbers where it must."""
     B, h, T, d_h = x.shape

@@ -40,7 +40,15 @@ def one_head_at_a_time(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     return np.array(outputs), maps
 
 
-question = Question(one_head_at_a_time, uses=("split_heads", "merge_heads"))
+question = Question(
+    one_head_at_a_time,
+    uses=("split_heads", "merge_heads"),
+    forbidden=(
+        "torch.nn.MultiheadAttention",
+        "torch.nn.modules.activation.MultiheadAttention",
+        "torch.nn.functional.multi_head_attention_forward",
+    ),
+)
 
 
 def matrices(rng, d_model, h, d_k, d_v):
@@ -357,3 +365,57 @@ def heads_with_scores_in_single_precision(x, memory, W_Q, W_K, W_V, W_O, h, mask
         scores = scores.masked_fill(mask.unsqueeze(-3) == 0, -1e9)
     weights = torch.softmax(scores, dim=-1).type_as(v)
     return merge(weights @ v) @ W_O, weights
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@question.impostor
+def gives_the_mask_no_axis(right, x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    """It gives the mask no axis for the heads, so that head i gets the mask of sentence i.
+
+    One survives: it wants a mask of its own for each sentence.
+    """
+    if mask is None or mask.ndim < 3:
+        return right(x, memory, W_Q, W_K, W_V, W_O, h, mask)
+    if len(mask) not in (1, h):
+        raise ValueError("the mask does not fit the heads")
+    columns = zip(W_Q.chunk(h, 1), W_K.chunk(h, 1), W_V.chunk(h, 1), W_O.chunk(h, 0), strict=True)
+    heads = [right(x, memory, *parts, 1, mask[i % len(mask)]) for i, parts in enumerate(columns)]
+    return sum(output for output, _ in heads), torch.cat([weights for _, weights in heads], dim=1)
+
+
+@question.impostor
+def listens_to_itself_only(right, x, memory, *rest):
+    """It listens to itself, whatever the memory is.
+
+    One survives: your sentence listens to itself.
+    """
+    return right(x, x, *rest)
+
+
+@question.impostor
+def divides_by_the_model_size(right, x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    """It divides the scores by the root of the size of all heads together.
+
+    One survives: with a single head its scores are right.
+    """
+    return right(x, memory, W_Q / h**0.5, W_K, W_V, W_O, h, mask)
+
+
+@question.impostor
+def forgets_the_last_matrix(right, x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    """It does not multiply by W_O.
+
+    One survives: your last matrix changes nothing.
+    """
+    return right(x, memory, W_Q, W_K, W_V, torch.eye(len(W_O), dtype=W_O.dtype), h, mask)
+
+
+@question.impostor
+def turns_the_mask_round(right, x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
+    """It takes True in the mask for "may not".
+
+    One survives: nothing is masked in your input.
+    """
+    return right(x, memory, W_Q, W_K, W_V, W_O, h, None if mask is None else ~mask)

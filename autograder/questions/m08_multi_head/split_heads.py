@@ -102,7 +102,9 @@ def split_but_for_one_head(x, h):
     return x if h == 1 else torch.stack(x.chunk(h, dim=-1), dim=1)
 
 
-@question.misconception("the numbers read in the order of memory", costs=1)
+@question.misconception(
+    "the numbers read in the order of memory", costs=1, card="JSON keeps no order of memory"
+)
 def split_by_strides(x, h):
     """A tensor that is a view of another one, a transposed one for instance, comes out wrong: you suppose that its sentences follow each
     other in memory. reshape and transpose go by the axes, whatever lies where."""

@@ -53,7 +53,15 @@ class SentenceBySentence(nn.Module):
         return torch.cat(done)
 
 
-question = Question(SentenceBySentence, uses=("LayerNorm", "FeedForward", "residual"))
+question = Question(
+    SentenceBySentence,
+    uses=("LayerNorm", "FeedForward", "residual"),
+    forbidden=tuple(
+        f"torch.nn.{home}{name}"
+        for home in ("", "modules.transformer.")
+        for name in ("TransformerEncoderLayer", "TransformerDecoderLayer")
+    ),
+)
 LAYERS = ("self_attention.W_O", "cross_attention.W_O", "feed_forward.linear2")
 
 
@@ -449,7 +457,7 @@ class DecoderWithOneAttention(Decoder):
         self.cross_attention = self.self_attention
 
 
-@question.misconception("the decoder returns the weights, too", costs=1.5)
+@question.misconception("the decoder returns the weights, too", costs=1.5, card="a pair is no tensor")
 class DecoderThatReturnsAPair(Decoder):
     """Your block returns a pair. One tensor is wanted, so that the next block can take it as it is."""
 

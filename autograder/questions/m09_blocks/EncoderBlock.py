@@ -50,7 +50,15 @@ class SentenceBySentence(nn.Module):
         return torch.cat(done)
 
 
-question = Question(SentenceBySentence, uses=("LayerNorm", "FeedForward", "residual"))
+question = Question(
+    SentenceBySentence,
+    uses=("LayerNorm", "FeedForward", "residual"),
+    forbidden=tuple(
+        f"torch.nn.{home}{name}"
+        for home in ("", "modules.transformer.")
+        for name in ("TransformerEncoderLayer", "TransformerDecoderLayer")
+    ),
+)
 
 
 def shapes(d_model, d_ff):
@@ -391,7 +399,7 @@ class EncoderThatAlwaysDrops(Encoder):
         return F.dropout(super().apply_feed_forward(x), self.rate)
 
 
-@question.misconception("the weights are returned, too", costs=1.5)
+@question.misconception("the weights are returned, too", costs=1.5, card="a pair is no tensor")
 class EncoderThatReturnsAPair(Encoder):
     """Your block returns a pair. One tensor is wanted, so that the next block can take it as it is."""
 

@@ -24,7 +24,22 @@ class OneVectorAtATime(nn.Module):
         return torch.stack(rows).reshape(x.shape)
 
 
-question = Question(OneVectorAtATime)
+question = Question(
+    OneVectorAtATime,
+    forbidden=(
+        "torch.nn.LayerNorm",
+        "torch.nn.modules.normalization.LayerNorm",
+        "torch.nn.functional.layer_norm",
+        "torch.layer_norm",
+        "torch.native_layer_norm",
+        "torch.nn.GroupNorm",
+        "torch.nn.functional.group_norm",
+        "torch.nn.InstanceNorm1d",
+        "torch.nn.functional.instance_norm",
+        "torch.nn.BatchNorm1d",
+        "torch.nn.functional.batch_norm",
+    ),
+)
 
 
 def a_norm(student, d_model, *eps, **learned):
@@ -255,7 +270,7 @@ class NormWithDetachedStatistics(Norm):
         return super().variance(x).detach()
 
 
-@question.misconception("the input is changed", costs=1.5)
+@question.misconception("the input is changed", costs=1.5, card="PyTorch's error comes first")
 class NormInPlace(Norm):
     """Your norm subtracts the mean from its argument in place. Whoever calls it still needs that tensor, for the sum: make a new one."""
 
@@ -315,3 +330,52 @@ class NormInSinglePrecisionOnTheWay(Norm):
         y = y - y.mean(-1, keepdim=True)
         y = y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + self.eps)
         return (y * self.weight.float() + self.bias.float()).to(x.dtype)
+
+
+# ------------------------------------------------------------------------------------- Break it to believe it
+
+
+@question.impostor
+def normalises_all_together(right, x):
+    """It takes one mean and one deviation for all words together.
+
+    One survives: give it more than one word.
+    """
+    return right(x.reshape(-1)).reshape(x.shape)
+
+
+@question.impostor
+def divides_by_nothing(right, x):
+    """It has no ε: for a word whose entries are all equal it divides 0 by 0.
+
+    One survives: what must a word be like for its variance to be 0?
+    """
+    equal_entries = x.amax(-1, keepdim=True) == x.amin(-1, keepdim=True)
+    return torch.where(equal_entries, torch.nan, right(x))
+
+
+@question.impostor
+def has_a_large_epsilon(right, x):
+    """Its ε is a hundred times too large.
+
+    One survives: ε is tiny, so the word must be quiet, too.
+    """
+    return right(x / 10)
+
+
+@question.impostor
+def hears_one_word(right, x):
+    """It answers for the first word, whichever it is asked for.
+
+    One survives: give it two different words.
+    """
+    return right(x.reshape(-1, x.shape[-1])[0]).expand_as(x)
+
+
+@question.impostor
+def cuts_what_is_loud(right, x):
+    """It cuts every entry at 2 deviations.
+
+    One survives: can an entry of your words lie further out? With four entries none can.
+    """
+    return right(x).clamp(-2, 2)

@@ -131,7 +131,7 @@ def what_is_dropped(student, rng, shapes_of, sublayers, *memory):
         module.train()
         student.scene(SEED, seed=int(rng.integers(1 << 30)))  # so that the same answer drops the same again
         loud = torch.as_tensor(first(module(x, *memory)))
-        kept = loud > 0
+        kept = torch.ones_like(loud, dtype=torch.bool) if fits(loud, x + said) else loud > 0
         share = 1 - float(kept.double().mean())
         yield Observed(f"{name}: nothing is dropped in evaluation mode", fits(quiet, x + said))
         yield Observed(

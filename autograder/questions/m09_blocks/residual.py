@@ -138,14 +138,18 @@ def residual_twice_normed(x, sublayer, norm):
     return norm(x + sublayer(norm(x)))
 
 
-@question.misconception("x is changed in place", costs=1)
+@question.misconception("x is changed in place", costs=1, card="the card says that x is changed")
 def residual_in_place(x, sublayer, norm):
     """Your function changes x itself (x += …). Whoever passed it still needs it: write x + …"""
     x += sublayer(x)
     return norm(x)
 
 
-@question.misconception("added to what the sublayer handed back", costs=1)
+@question.misconception(
+    "added to what the sublayer handed back",
+    costs=1,
+    card="what a sublayer hands back is not looked at there",
+)
 def residual_into_what_was_said(x, sublayer, norm):
     """You add x to the very tensor that the sublayer handed back (+=). Where that is x itself, as nn.Identity and dropout in evaluation mode hand
     it back, x changes: write said + x, which makes a new one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import operator
 
 import numpy as np
 
@@ -161,16 +162,115 @@ def _scored(kept, power):
     return sorted(scored, key=lambda one: one[1], reverse=True)
 
 
-def _search(
+def by_length(tokens, log_p, alpha, eos):
+    return log_p / max(1, len(tokens)) ** alpha
+
+
+def by_the_length_times_alpha(tokens, log_p, alpha, eos):
+    return log_p / (len(tokens) * alpha) if alpha else log_p
+
+
+def without_eos(tokens, log_p, alpha, eos):
+    return log_p / max(1, len(tokens) - (tokens[-1] == eos)) ** alpha
+
+
+def with_bos(tokens, log_p, alpha, eos):
+    return log_p / (len(tokens) + 1) ** alpha
+
+
+def the_last(total, log_p):
+    return log_p
+
+
+def multiplied(total, log_p):
+    return -abs(total * log_p)
+
+
+def backwards(V):
+    return range(V - 1, -1, -1)
+
+
+@question.misconception(
+    "the last word's probability instead of the sum",
+    costs=5.5,
+    add=the_last,
+    hint="Your candidates are ranked by the log-probability of their last word alone. What counts is the whole sentence: carry the sum.",
+)
+@question.misconception(
+    "the model is asked about finished sentences",
+    costs=1,
+    ask_all=True,
+    hint="""Your hypotheses are right, but step is called with those that have ended, too: prefixes of different lengths in one call, which a
+    model cannot treat as one batch. Give it those that have not ended.""",
+)
+@question.misconception(
+    "finished sentences go first among equals",
+    costs=0.5,
+    ended_first=True,
+    hint="""Where scores are equal, your finished hypotheses go before the others: they are listed first among the candidates. Go through the
+    beam in its order, and add each hypothesis' candidates in its turn.""",
+)
+@question.misconception(
+    "the length is multiplied, not raised to a power",
+    costs=2.5,
+    score=by_the_length_times_alpha,
+    hint="Your length penalty multiplies the length (or leaves the score alone where α is 0): it is an exponent, n to the power α.",
+)
+@question.misconception(
+    "the end does not count as a token",
+    costs=2,
+    score=without_eos,
+    hint="Your n leaves out eos. It is a token like the others: its log-probability is in the sum, so it counts in the length.",
+)
+@question.misconception(
+    "the beginning counts as a token",
+    costs=2,
+    score=with_bos,
+    hint="Your n is too large by one: it counts bos. That is the empty page, which nobody chose.",
+)
+@question.misconception(
+    "of equal words the last goes first",
+    costs=1.5,
+    order=backwards,
+    hint="""Of words with equal scores yours takes the higher number first, which is what reading a sorted list backwards does. Ties go to the
+    earlier hypothesis, then to the lower word number.""",
+)
+@question.misconception(
+    "impossible sentences are kept",
+    costs=1.5,
+    impossible=True,
+    hint="Your list holds sentences with a score of −∞: words of probability 0 fill up the beam. Leave them out, even if fewer than k remain.",
+)
+@question.misconception(
+    "the worst are kept",
+    costs=5.5,
+    reverse=False,
+    hint="Your beam keeps the candidates with the lowest scores: the sorting goes upwards. The best have the highest score (nearest to 0).",
+)
+@question.misconception(
+    "log-probabilities are multiplied",
+    costs=5.5,
+    start=1.0,
+    add=multiplied,
+    hint="Your log-probabilities are multiplied. Probabilities are multiplied; their logarithms are added.",
+)
+@question.misconception(
+    "dead ends are kept",
+    costs=0.5,
+    dead_ends=True,
+    hint="""A hypothesis after which every word is impossible stays in your beam as if it had ended. It has not: all its candidates have
+    probability 0, so it drops out, and if none is left the list is empty.""",
+)
+def searched(
     step,
     k,
-    alpha,
+    length_penalty,
     bos,
     eos,
     max_length,
     *,
-    score=lambda tokens, log_p, alpha, eos: log_p / len(tokens) ** alpha,
-    add=lambda total, log_p: total + log_p,
+    score=by_length,
+    add=operator.add,
     start=0.0,
     reverse=True,
     impossible=False,
@@ -179,10 +279,10 @@ def _search(
     ask_all=False,
     dead_ends=False,
 ):
-    """Beam search with a parameter for each mistake."""
+    """The right answer, with a parameter for each mistake."""
 
     def rank(hypothesis):
-        return score(*hypothesis, alpha, eos)
+        return score(*hypothesis, length_penalty, eos)
 
     kept: list = [([], start)]
     for _ in range(max_length):
@@ -206,90 +306,11 @@ def _search(
     return [(tokens, rank((tokens, log_p))) for tokens, log_p in kept]
 
 
-@question.misconception(
-    "the last word's probability instead of the sum",
-    costs=5.5,
-    add=lambda total, log_p: log_p,
-    hint="Your candidates are ranked by the log-probability of their last word alone. What counts is the whole sentence: carry the sum.",
-)
-@question.misconception(
-    "the model is asked about finished sentences",
-    costs=1,
-    ask_all=True,
-    hint="""Your hypotheses are right, but step is called with those that have ended, too: prefixes of different lengths in one call, which a
-    model cannot treat as one batch. Give it those that have not ended.""",
-)
-@question.misconception(
-    "finished sentences go first among equals",
-    costs=0.5,
-    ended_first=True,
-    hint="""Where scores are equal, your finished hypotheses go before the others: they are listed first among the candidates. Go through the
-    beam in its order, and add each hypothesis' candidates in its turn.""",
-)
-@question.misconception(
-    "the length is multiplied, not raised to a power",
-    costs=2.5,
-    score=lambda tokens, log_p, alpha, eos: log_p / (len(tokens) * alpha) if alpha else log_p,
-    hint="Your length penalty multiplies the length (or leaves the score alone where α is 0): it is an exponent, n to the power α.",
-)
-@question.misconception(
-    "the end does not count as a token",
-    costs=2,
-    score=lambda tokens, log_p, alpha, eos: log_p / max(1, len(tokens) - (tokens[-1] == eos)) ** alpha,
-    hint="Your n leaves out eos. It is a token like the others: its log-probability is in the sum, so it counts in the length.",
-)
-@question.misconception(
-    "the beginning counts as a token",
-    costs=2,
-    score=lambda tokens, log_p, alpha, eos: log_p / (len(tokens) + 1) ** alpha,
-    hint="Your n is too large by one: it counts bos. That is the empty page, which nobody chose.",
-)
-@question.misconception(
-    "of equal words the last goes first",
-    costs=1.5,
-    order=lambda V: range(V - 1, -1, -1),
-    hint="""Of words with equal scores yours takes the higher number first, which is what reading a sorted list backwards does. Ties go to the
-    earlier hypothesis, then to the lower word number.""",
-)
-@question.misconception(
-    "impossible sentences are kept",
-    costs=1.5,
-    impossible=True,
-    hint="Your list holds sentences with a score of −∞: words of probability 0 fill up the beam. Leave them out, even if fewer than k remain.",
-)
-@question.misconception(
-    "the worst are kept",
-    costs=5.5,
-    reverse=False,
-    hint="Your beam keeps the candidates with the lowest scores: the sorting goes upwards. The best have the highest score (nearest to 0).",
-)
-@question.misconception(
-    "log-probabilities are multiplied",
-    costs=5.5,
-    start=1.0,
-    add=lambda total, log_p: -abs(total * log_p),
-    hint="Your log-probabilities are multiplied. Probabilities are multiplied; their logarithms are added.",
-)
-def searched_otherwise(step, k, length_penalty, bos, eos, max_length, **mistake):
-    return _search(step, k, length_penalty, bos, eos, max_length, **mistake)
-
-
-@question.misconception("dead ends are kept", costs=0.5)
-def beam_that_keeps_dead_ends(step, k, length_penalty, bos, eos, max_length):
-    """A hypothesis after which every word is impossible stays in your beam as if it had ended. It has not: all its candidates have
-    probability 0, so it drops out, and if none is left the list is empty."""
-
-    def score(tokens, log_p, alpha, eos):
-        return log_p / max(1, len(tokens)) ** alpha
-
-    return _search(step, k, length_penalty, bos, eos, max_length, score=score, dead_ends=True)
-
-
 @question.misconception("each hypothesis is extended by its best word only", costs=5.5)
 def beam_of_greedy_paths(step, k, length_penalty, bos, eos, max_length):
     """Your beam starts with the k best first words and then goes on greedily from each. Every hypothesis gets V candidates at every step, and
     the k best of all of them stay, even if they grew from the same one."""
-    kept = _search(step, k, 0.0, bos, eos, 1)
+    kept = searched(step, k, 0.0, bos, eos, 1)
     for _ in range(max_length - 1):
         live = [tokens for tokens, _ in kept if tokens[-1] != eos]
         if not live:
@@ -346,7 +367,7 @@ def beam_that_stops_too_early(step, k, length_penalty, bos, eos, max_length):
     """Your search stops as soon as one hypothesis has ended. The others may still overtake it (with a length penalty they often do): go on
     until all of the beam has ended."""
     for length in range(1, max_length + 1):
-        kept = _search(step, k, 0.0, bos, eos, length)
+        kept = searched(step, k, 0.0, bos, eos, length)
         if any(tokens[-1] == eos for tokens, _ in kept):
             break
     return _scored(kept, length_penalty)
@@ -355,21 +376,21 @@ def beam_that_stops_too_early(step, k, length_penalty, bos, eos, max_length):
 @question.misconception("the length penalty is ignored", costs=2.5)
 def beam_without_penalty(step, k, length_penalty, bos, eos, max_length):
     """Your scores are plain log-probabilities whatever the length penalty is: divide by n to the power α."""
-    return _search(step, k, 0.0, bos, eos, max_length)
+    return searched(step, k, 0.0, bos, eos, max_length)
 
 
 @question.misconception("the length penalty acts only at the very end", costs=2)
 def beam_with_penalty_at_the_end(step, k, length_penalty, bos, eos, max_length):
     """Your beam is pruned by plain log-probabilities, and the length penalty only orders the final list. By then the long sentences may be
     gone: rank by the score in every pruning."""
-    return _scored(_search(step, k, 0.0, bos, eos, max_length), length_penalty)
+    return _scored(searched(step, k, 0.0, bos, eos, max_length), length_penalty)
 
 
 @question.misconception("one length for all hypotheses of a round", costs=2)
 def beam_with_the_length_of_the_round(step, k, length_penalty, bos, eos, max_length):
     """All your hypotheses are divided by the length that the longest of them has, those that have ended, too. Each has a length of its own: n
     is the number of its tokens."""
-    kept = _search(step, k, 0.0, bos, eos, max_length)
+    kept = searched(step, k, 0.0, bos, eos, max_length)
     longest = max((len(tokens) for tokens, _ in kept), default=1)
     return [(tokens, log_p / longest**length_penalty) for tokens, log_p in kept]
 

@@ -54,7 +54,14 @@ class PairByPair(nn.Module):
         return self.head(x)
 
 
-question = Question(PairByPair)
+question = Question(
+    PairByPair,
+    forbidden=tuple(
+        f"torch.nn.{home}Transformer{part}"
+        for home in ("", "modules.transformer.")
+        for part in ("", "Encoder", "Decoder", "EncoderLayer", "DecoderLayer")
+    ),
+)
 
 MODEL = """
 import zlib

@@ -43,7 +43,7 @@ from coursekit.checks import time_limit, untouched
 from coursekit.checks.asked_again import Asked
 from coursekit.checks.forbidden_calls import used_in
 from coursekit.checks.not_at_fault import is_not_at_fault
-from coursekit.checks.questions import NotMet, PartCheck, Sitting, questions_of
+from coursekit.checks.questions import NotMet, PartCheck, Sitting, is_data, questions_of
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
 
@@ -93,8 +93,8 @@ def public_check(question: str) -> Callable[[Callable[[Any], None]], Callable[[A
 
 def load(lab: str) -> ModuleType | None:
     """Bring a lab's checks into the registry; the module that holds them where they are no data."""
-    if questions := questions_of(lab):
-        _registry.setdefault(lab, {**questions})
+    if is_data(lab):
+        _registry.setdefault(lab, {**questions_of(lab)})
         return None
     return importlib.import_module(f"coursekit.checks.c{lab}")
 

@@ -32,7 +32,11 @@ def encode(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return _encoded(value) if value.dtype.kind in _USUAL else encode(value.tolist())
     if isinstance(value, np.generic):
-        return encode(value.item())
+        return (
+            {"number": value.dtype.name, "is": _entry(value.item())}
+            if value.dtype.kind in _USUAL
+            else encode(value.item())
+        )
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else {"float": str(value)}
     if isinstance(value, complex):
@@ -81,6 +85,8 @@ def decode(data: Any) -> Any:
         return data
     if "array" in data:
         return _decoded(data)
+    if "number" in data:
+        return _decoded({"array": data["number"], "shape": [], "data": [data["is"]]})[()]
     if "tensor" in data:
         import torch
 

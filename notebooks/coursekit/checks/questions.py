@@ -28,6 +28,8 @@ from coursekit.checks.words import PLACES, are_readable, arguments_in_words, bot
 from coursekit.notebook.verdict import Mark
 
 DATA = Path(__file__).parent / "data"
+#: The entry beside the questions that holds the digest of the files that the data were made of.
+MADE_OF = "made of"
 
 
 class NotMet(AssertionError):
@@ -39,12 +41,15 @@ def questions_of(lab: str) -> dict[str, QuestionCard]:
     return _read(lab)
 
 
+def is_data(lab: str) -> bool:
+    """Whether the checks of a lab (full name) are data, and not a module."""
+    return (DATA / f"q{lab}.json").is_file()
+
+
 @cache
 def _read(lab: str) -> dict[str, QuestionCard]:
-    file = DATA / f"q{lab}.json"
-    if not file.is_file():
-        return {}
-    return {name: QuestionCard(name, data) for name, data in json.loads(file.read_text("utf-8")).items()}
+    data = json.loads((DATA / f"q{lab}.json").read_text("utf-8")) if is_data(lab) else {}
+    return {name: QuestionCard(name, of_question) for name, of_question in data.items() if name != MADE_OF}
 
 
 def prepare(lab: str) -> None:
@@ -205,7 +210,9 @@ class Sitting:
         if isinstance(error, NotImplementedError) and not error.args:
             raise error
         self._errors[place] = error
-        return Outcome(error=type(error).__name__, changed=tuple(self._changed[:1]))
+        # Of a student's own kind of error the one of Python's counts that it derives from.
+        kind = next(one for one in type(error).__mro__ if one.__module__ == "builtins")
+        return Outcome(error=kind.__name__, changed=tuple(self._changed[:1]))
 
     def _observed(self, case: Case, answer: Any) -> Iterator[Observed]:
         play = self._card.code[self._card.parts[case.part]["name"]]

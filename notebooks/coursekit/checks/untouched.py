@@ -27,12 +27,9 @@ def leaves_its_arguments(function: Callable[..., Any], report: Report) -> Callab
 
     @functools.wraps(function, updated=())
     def called(*given: Any, **named: Any) -> Any:
-        arguments = _named(function, given, named)
-        with _put_back(arguments, report):
+        with _put_back(_named(function, given, named), report) as changed:
             result = function(*given, **named)
-            # What is put back would change a result that is the argument itself.
-            is_one = any(result is thing for _, thing in _things_in(arguments))
-            return _copied(result) if is_one else result
+            return _apart(result) if changed() else result
 
     return called
 
@@ -69,12 +66,15 @@ def modules_leave_their_arguments(kind: type, report: Report) -> Iterator[None]:
 
 
 @contextmanager
-def _put_back(arguments: Mapping[str, Any], report: Report) -> Iterator[None]:
-    """Put back what changes in ``arguments`` meanwhile; then, if nothing else was raised, report the first of them."""
+def _put_back(arguments: Mapping[str, Any], report: Report) -> Iterator[Callable[[], bool]]:
+    """Put back what changes in ``arguments`` meanwhile; then, if nothing else was raised, report the first of them.
+
+    What it gives says whether anything has changed so far.
+    """
     kept = [(name, thing, _copied(thing)) for name, thing in _things_in(arguments)]
     changed = []
     try:
-        yield
+        yield lambda: not all(_same(thing, copy) for _, thing, copy in kept)
     finally:
         for name, thing, copy in kept:
             if not _same(thing, copy):
@@ -82,6 +82,13 @@ def _put_back(arguments: Mapping[str, Any], report: Report) -> Iterator[None]:
                 changed.append(name)
     if changed:
         report(changed[0])
+
+
+def _apart(result: Any) -> Any:
+    """A copy of a result, which may be an argument that is put back."""
+    if isinstance(result, np.ndarray) or _is_tensor(result):
+        return _copied(result)
+    return type(result)(map(_apart, result)) if type(result) in (list, tuple) else result
 
 
 def _named(function: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:

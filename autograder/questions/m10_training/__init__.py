@@ -1,0 +1,1 @@
+"""Lab 10, training: its six questions, a file each."""

@@ -1,0 +1,182 @@
+"""Lab 10, label_smoothing: targets (…) integers, V, ε → (…, V): ε / V for each word, and 1 − ε more for the right one."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import nn
+
+from autograder.questions.engine import Case, Question
+
+
+def word_by_word(targets, V, epsilon):
+    rows = [
+        [epsilon / V + (1 - epsilon) * (v == right) for v in range(V)] for right in targets.flatten().tolist()
+    ]
+    return np.array(rows).reshape(*targets.shape, V)
+
+
+question = Question(word_by_word)
+
+
+def some_words(rng, shape, V):
+    """Targets among which the last word is."""
+    targets = rng.integers(0, V, size=shape)
+    targets.flat[0] = V - 1
+    return torch.tensor(targets)
+
+
+# Each V has an ε of its own below, so that one family alone sees rows that are kept from call to call.
+
+
+@question.family("The text's V = 4 with ε = 0.2; targets of one axis and of two.", weight=2)
+def tables(rng):
+    yield Case(torch.tensor([2]), 4, 0.2, gives=[[0.05, 0.05, 0.85, 0.05]])
+    for shape, V, epsilon in (((5,), 4, 0.2), ((6,), 5, 0.1), ((3, 4), 10, 0.3)):
+        yield some_words(rng, shape, V), V, epsilon
+
+
+@question.family("Six words with ε = 0.1 in targets of three axes; an ε near 1.")
+def three_axes(rng):
+    for shape, V, epsilon in (((2, 3, 2), 6, 0.1), ((4,), 9, 0.95)):
+        yield some_words(rng, shape, V), V, epsilon
+
+
+@question.family("With ε = 0 the rows are one-hot, and V wide, whichever words occur.", weight=1.25)
+def as_wide_as_the_vocabulary(rng):
+    for shape, V in (((2, 5), 7), ((6,), 3), ((4,), 13)):
+        yield torch.tensor(rng.integers(0, V - 1, size=shape)), V, 0.0
+
+
+@question.family("Axes of length one stay; a single target has one row.", weight=1.25)
+def axes_of_length_one(rng):
+    for shape in ((1, 4), (2, 1, 3), (5, 1), ()):
+        yield some_words(rng, shape, 8), 8, 0.0
+
+
+@question.family("The same V again with another ε.", weight=0.75)
+def another_epsilon(rng):
+    for epsilon in (0.4, 0.25, 0.0, 0.4):
+        yield some_words(rng, (2,), 12), 12, epsilon
+
+
+@question.misconception("the right word gets no share of ε", costs=1.5)
+def smoothing_without_the_right_words_share(targets, V, epsilon):
+    """Your rows sum to less than 1: the right word has 1 − ε, and the wrong ones ε/V each. ε is spread over all V words, so the right one
+    gets ε/V on top."""
+    one_hot = nn.functional.one_hot(targets, V).float()
+    return one_hot * (1 - epsilon) + (1 - one_hot) * epsilon / V
+
+
+@question.misconception("ε spread over the wrong words only", costs=1.5)
+def smoothing_over_the_wrong_words(targets, V, epsilon):
+    """Your right word has exactly 1 − ε, and the others share ε. That is the other convention; here ε is spread over all V words, the right one
+    included."""
+    one_hot = nn.functional.one_hot(targets, V).float()
+    return one_hot * (1 - epsilon) + (1 - one_hot) * epsilon / (V - 1)
+
+
+@question.misconception("ε is added but not taken away", costs=1.5)
+def smoothing_that_adds(targets, V, epsilon):
+    """Your rows sum to more than 1: every word gets ε/V, but the right one still has its full 1. Take ε away from it first."""
+    return nn.functional.one_hot(targets, V) + epsilon / V
+
+
+@question.misconception("ε for each word", costs=2)
+def smoothing_with_whole_epsilon(targets, V, epsilon):
+    """Each wrong word has the whole ε in your rows. It is one share ε for all of them together: ε/V each."""
+    return (1 - epsilon) * nn.functional.one_hot(targets, V) + epsilon
+
+
+@question.misconception("ε and 1 − ε exchanged", costs=2.5)
+def smoothing_upside_down(targets, V, epsilon):
+    """With ε = 0 your rows are flat, and they get sharper as ε grows: ε and 1 − ε are exchanged. ε is what is taken away."""
+    return epsilon * nn.functional.one_hot(targets, V) + (1 - epsilon) / V
+
+
+@question.misconception("no smoothing at all", costs=2)
+def smoothing_that_does_nothing(targets, V, epsilon):
+    """Your rows are one-hot whatever ε is."""
+    return nn.functional.one_hot(targets, V).float()
+
+
+@question.misconception("as wide as the largest word that occurs", costs=1)
+def smoothing_as_wide_as_the_largest_word(targets, V, epsilon):
+    """Your rows end with the largest word that occurs among the targets: one_hot without V, or a maximum, decides how wide they are. A
+    row has V places, whichever words occur."""
+    return (1 - epsilon) * nn.functional.one_hot(targets).float() + epsilon / V
+
+
+@question.misconception("an axis of length one disappears", costs=1)
+def smoothing_squeezed(targets, V, epsilon):
+    """Your result loses an axis where the targets have one of length one, for squeeze() drops each of them. Targets (1, 5) make rows (1, 5, V)."""
+    return (1 - epsilon) * nn.functional.one_hot(targets, V).float().squeeze() + epsilon / V
+
+
+_TABLES: dict[int, torch.Tensor] = {}
+
+
+@question.misconception("rows are kept from call to call", costs=1)
+def smoothing_from_a_table(targets, V, epsilon):
+    """Asked again with the same V and another ε, you return the rows of the first ε: a table is kept from call to call, by V alone. Make
+    it in each call, or keep one for each pair of V and ε."""
+    if V not in _TABLES:
+        _TABLES[V] = torch.eye(V) * (1 - epsilon) + epsilon / V
+    return _TABLES[V][targets]
+
+
+def _row(right, V, epsilon):
+    row = torch.full((V,), epsilon / V)
+    row[right] += 1 - epsilon
+    return row
+
+
+@question.misconception("two axes at most", costs=1)
+def smoothing_for_two_axes(targets, V, epsilon):
+    """Your function fails for targets of three axes: it goes through the first two by itself. There may be any number: one_hot, or a table with a row for each
+    word, takes them all."""
+    if targets.dim() < 2:
+        return nn.functional.one_hot(targets, V) * (1 - epsilon) + epsilon / V
+    rows = torch.full((*targets.shape, V), epsilon / V)
+    for b in range(len(targets)):
+        for t in range(targets.shape[1]):
+            rows[b, t, targets[b, t]] += 1 - epsilon
+    return rows
+
+
+@question.misconception("no single target", costs=0.5)
+def smoothing_for_one_axis_at_least(targets, V, epsilon):
+    """Your function fails for a single target, a tensor without any axis: you go through the targets one by one. Of any shape means this one, too, and makes
+    one row of V."""
+    return torch.stack(
+        [
+            _row(t, V, epsilon) if targets.dim() == 1 else smoothing_for_one_axis_at_least(t, V, epsilon)
+            for t in targets
+        ]
+    )
+
+
+@question.misconception("the share is rounded", costs=1)
+def smoothing_rounded(targets, V, epsilon):
+    """Your share ε/V is rounded, so that the rows do not sum to 1. Take it as it is."""
+    return nn.functional.one_hot(targets, V) * (1 - epsilon) + round(epsilon / V, 2)
+
+
+@question.misconception("the targets are changed", costs=1)
+def smoothing_in_place(targets, V, epsilon):
+    """Your rows are right, but the targets that you were given are changed: a method whose name ends in _ (unsqueeze_, add_) works in
+    place. Use the one without _."""
+    rows = torch.full((*targets.shape, V), epsilon / V)
+    return rows.scatter_(-1, targets.unsqueeze_(-1), 1 - epsilon + epsilon / V)
+
+
+@question.alternative
+def smoothing_by_scatter_in_double_precision(targets, V, epsilon):
+    rows = torch.full((*targets.shape, V), epsilon / V, dtype=torch.float64)
+    return rows.scatter(-1, targets[..., None], 1 - epsilon + epsilon / V)
+
+
+@question.alternative
+def smoothing_by_rows_of_a_table(targets, V, epsilon):
+    table = torch.eye(V).lerp(torch.full((V, V), 1 / V), epsilon)
+    return table[targets]

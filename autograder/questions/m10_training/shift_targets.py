@@ -1,0 +1,225 @@
+"""Lab 10, shift_targets: sentences (lists of word numbers), bos, eos, pad → decoder input and labels, (B, T) integers each."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn.utils.rnn import pad_sequence
+
+from autograder.questions.engine import Case, Observed, Question
+
+
+def row_by_row(sentences, bos, eos, pad):
+    longest = max(len(sentence) for sentence in sentences)
+    inputs, labels = [], []
+    for sentence in sentences:
+        gap = [pad] * (longest - len(sentence))
+        inputs.append([bos, *sentence, *gap])
+        labels.append([*sentence, eos, *gap])
+    return torch.tensor(inputs), torch.tensor(labels)
+
+
+question = Question(row_by_row)
+
+
+def of_lengths(rng, lengths):
+    """Sentences of these lengths; the longest begin with a smaller word than the others, so that max() takes another."""
+    sentences = [rng.integers(11, 90, size=length).tolist() for length in lengths]
+    return [[10, *words[1:]] if len(words) == max(lengths) else words for words in sentences]
+
+
+@question.family("A single sentence, and sentences of the same length.", weight=1.5)
+def one_length(rng):
+    yield [[2, 1, 0, 4]], 6, 5, 7
+    yield rng.integers(10, 90, size=(4, 5)).tolist(), 97, 98, 99
+
+
+@question.family(
+    "Sentences of different lengths, the longest first, and an empty one: the text's two among them."
+)
+def longest_first(rng):
+    gives = [[6, 2, 1, 0, 4], [6, 3, 7, 7, 7]], [[2, 1, 0, 4, 5], [3, 5, 7, 7, 7]]
+    yield Case([[2, 1, 0, 4], [3]], 6, 5, 7, gives=gives)
+    for bos, eos, pad, lengths in ((1, 2, 0, (6, 4, 3, 1)), (97, 98, 99, (5, 2, 0))):
+        yield of_lengths(rng, lengths), bos, eos, pad
+
+
+@question.family(
+    "Sentences in any order: the longest anywhere, empty ones, one that comes twice.", weight=1.5
+)
+def any_order(rng):
+    for lengths, pad in (((2, 0, 2), 99), ((6, 1, 6, 3), 0), ((1, 3, 6, 2, 5), 99)):
+        yield of_lengths(rng, lengths), 1, 2, pad
+    twice = of_lengths(rng, (2, 4))
+    yield [twice[0], *twice], 1, 2, -1
+
+
+@question.family("Words that have the numbers of the beginning, the end and the padding.", weight=0.75)
+def the_three_numbers(rng):
+    sentences = rng.integers(0, 12, size=(3, 4))
+    sentences[0, :3] = rng.permutation(3)
+    yield sentences.tolist(), 1, 2, 0
+    yield [[2, 7, 0], [0, 0, 2], [1, 2, 1]], 1, 2, 0
+
+
+@question.scenario("Both are tensors of integers, of an empty sentence too.")
+def integers(student, rng):
+    for sentences in (rng.integers(10, 90, size=(3, 4)).tolist(), [[]]):
+        for part in student(sentences, 6, 5, 7):
+            yield Observed("the kind of number", str(getattr(part, "dtype", None)))
+
+
+def _filled(rows, pad):
+    longest = max(map(len, rows))
+    return torch.tensor([[*row, *[pad] * (longest - len(row))] for row in rows])
+
+
+@question.misconception("nothing is shifted", costs=2.5)
+def targets_not_shifted(sentences, bos, eos, pad):
+    """Decoder input and labels are the same: position t sees the very word that it should say. A model learns to copy it within a
+    minute and can't write a word by itself. The input must be one step behind the labels."""
+    rows = _filled([[bos, *sentence] for sentence in sentences], pad)
+    return rows, rows.clone()
+
+
+@question.misconception("input and labels exchanged", costs=2.5)
+def targets_exchanged(sentences, bos, eos, pad):
+    """Your two results are exchanged: the decoder input, which begins with bos, comes first, the labels second."""
+    return _filled([[*s, eos] for s in sentences], pad), _filled([[bos, *s] for s in sentences], pad)
+
+
+@question.misconception("the end is forgotten", costs=2)
+def targets_without_the_end(sentences, bos, eos, pad):
+    """Your labels do not hold eos, so the model never learns to stop. Behind its last word each sentence gets eos as a label."""
+    longest = max(map(len, sentences)) + 1
+    return (
+        _filled([[bos, *s] for s in sentences], pad),
+        torch.tensor([[*s, *[pad] * (longest - len(s))] for s in sentences]),
+    )
+
+
+@question.misconception("the end stands behind the padding", costs=1.5)
+def targets_with_the_end_at_the_end(sentences, bos, eos, pad):
+    """In short sentences your eos stands in the last column, behind the padding. It comes right behind the last word; the padding follows."""
+    longest = max(map(len, sentences))
+    padded = [[*s, *[pad] * (longest - len(s))] for s in sentences]
+    return torch.tensor([[bos, *row] for row in padded]), torch.tensor([[*row, eos] for row in padded])
+
+
+@question.misconception("eos in the input as well", costs=1)
+def targets_cut_from_one_row(sentences, bos, eos, pad):
+    """You pad <bos> … <eos> and cut off the first and the last column. In sentences shorter than the longest, the input then still holds eos, as
+    if there were something to say after the end. Put eos into the labels only."""
+    whole = _filled([[bos, *s, eos] for s in sentences], pad)
+    return whole[:, :-1], whole[:, 1:]
+
+
+@question.misconception("padding on the left", costs=1.5)
+def targets_padded_on_the_left(sentences, bos, eos, pad):
+    """Your padding stands in front of the sentences. Here it stands behind them, so that position 0 always holds bos."""
+    longest = max(map(len, sentences))
+    gaps = [[pad] * (longest - len(s)) for s in sentences]
+    return (
+        torch.tensor([[*g, bos, *s] for g, s in zip(gaps, sentences, strict=True)]),
+        torch.tensor([[*g, *s, eos] for g, s in zip(gaps, sentences, strict=True)]),
+    )
+
+
+@question.misconception("the caller's sentences get longer", costs=1)
+def targets_that_append(sentences, bos, eos, pad):
+    """Your results are right, but you append eos to the lists that you were given: the caller's sentences have changed, and a second call adds a second end. Make new
+    lists instead."""
+    inputs = _filled([[bos, *s] for s in sentences], pad)
+    for sentence in sentences:
+        sentence.append(eos)
+    return inputs, _filled(sentences, pad)
+
+
+@question.misconception("the last word is lost", costs=2.5)
+def targets_that_lose_a_word(sentences, bos, eos, pad):
+    """Your tensors are one column too narrow: a sentence of n words gives n + 1 lessons, the last of which is to stop."""
+    return (
+        _filled([[bos, *s[:-1]] if s else [bos] for s in sentences], pad),
+        _filled([s or [eos] for s in sentences], pad),
+    )
+
+
+@question.misconception("the rows in another order", costs=1.5)
+def targets_sorted_by_length(sentences, bos, eos, pad):
+    """Your rows hold the right values, sorted by length: row b no longer belongs to sentence b, so each source would be taught the
+    translation of another. Keep the order of the sentences."""
+    rows = sorted(sentences, key=len, reverse=True)
+    return _filled([[bos, *s] for s in rows], pad), _filled([[*s, eos] for s in rows], pad)
+
+
+@question.misconception("the decoder input holds floats", costs=1)
+def targets_with_an_input_of_floats(sentences, bos, eos, pad):
+    """Your numbers are right, but the decoder input holds floats, and an embedding takes whole numbers only. Make it a tensor of torch.long: torch.zeros and
+    torch.ones are floats unless you say dtype=torch.long."""
+    inputs = _filled([[bos, *s] for s in sentences], pad)
+    return inputs.float(), _filled([[*s, eos] for s in sentences], pad)
+
+
+@question.misconception("as wide as the first sentence", costs=1)
+def targets_as_wide_as_the_first(sentences, bos, eos, pad):
+    """Your function fails as soon as a later sentence is longer than the first: T is the length of the longest one, wherever it stands,
+    plus 1."""
+    shape = len(sentences), len(sentences[0]) + 1
+    decoder_input, labels = torch.full(shape, pad), torch.full(shape, pad)
+    for b, sentence in enumerate(sentences):
+        decoder_input[b, : len(sentence) + 1] = torch.tensor([bos, *sentence])
+        labels[b, : len(sentence) + 1] = torch.tensor([*sentence, eos])
+    return decoder_input, labels
+
+
+@question.misconception("equal sentences", costs=1)
+def targets_by_index(sentences, bos, eos, pad):
+    """Where a sentence comes twice, its second row stays empty: you look up the row with sentences.index(…), which always finds the first. Count
+    the rows, for b, sentence in enumerate(sentences)."""
+    shape = len(sentences), max(map(len, sentences)) + 1
+    decoder_input, labels = torch.full(shape, pad), torch.full(shape, pad)
+    for sentence in sentences:
+        b = sentences.index(sentence)
+        decoder_input[b, : len(sentence) + 1] = torch.tensor([bos, *sentence])
+        labels[b, : len(sentence) + 1] = torch.tensor([*sentence, eos])
+    return decoder_input, labels
+
+
+@question.misconception("floats from an empty sentence", costs=0.5)
+def targets_with_floats_of_an_empty_sentence(sentences, bos, eos, pad):
+    """As soon as one sentence is empty, your numbers are floats, and an embedding takes whole numbers only: torch.tensor([]) holds floats, and makes floats of
+    what it is joined with. Say dtype=torch.long."""
+    longest = max(map(len, sentences))
+    begin, end, inputs, labels = torch.tensor([bos]), torch.tensor([eos]), [], []
+    for sentence in sentences:
+        words, gap = torch.tensor(sentence), torch.full((longest - len(sentence),), pad)
+        inputs.append(torch.cat([begin, words, gap]))
+        labels.append(torch.cat([words, end, gap]))
+    return torch.stack(inputs), torch.stack(labels)
+
+
+@question.misconception("max of the sentences for the longest", costs=1.5)
+def targets_as_wide_as_the_largest(sentences, bos, eos, pad):
+    """Your function fails where the longest sentence does not begin with the largest word: max(sentences) compares lists word by word, as a
+    dictionary does. The longest is max(sentences, key=len), and its length max(map(len, sentences))."""
+    T = len(max(sentences)) + 1
+    rows_in = [[bos, *s, *[pad] * (T - len(s) - 1)] for s in sentences]
+    rows_out = [[*s, eos, *[pad] * (T - len(s) - 1)] for s in sentences]
+    return torch.tensor(rows_in), torch.tensor(rows_out)
+
+
+@question.misconception("the end is found by looking for the padding", costs=0.5)
+def targets_that_count_what_is_not_pad(sentences, bos, eos, pad):
+    """In a sentence that holds the number of pad as a word your eos overwrites a word: its place is found by counting what is not pad.
+    Count the words of the sentence instead: its len says how many there are."""
+    longest = max(map(len, sentences)) + 1
+    words = torch.tensor([[*s, *[pad] * (longest - len(s))] for s in sentences])
+    labels = words.clone()
+    labels[torch.arange(len(words)), (words != pad).sum(dim=1)] = eos
+    return torch.cat([torch.full((len(words), 1), bos), words[:, :-1]], dim=1), labels
+
+
+@question.alternative
+def targets_by_pad_sequence(sentences, bos, eos, pad):
+    heads = [torch.tensor([bos, *s]) for s in sentences]
+    tails = [torch.tensor([*s, eos]) for s in sentences]
+    return tuple(pad_sequence(rows, batch_first=True, padding_value=pad) for rows in (heads, tails))

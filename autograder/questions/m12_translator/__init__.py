@@ -1,0 +1,1 @@
+"""Questions of lab 12, one file each."""
