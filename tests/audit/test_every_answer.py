@@ -73,7 +73,7 @@ def test_a_check_that_stumbles_over_an_answer_is_found(monkeypatch):
 def _on_the_list(monkeypatch, lists):
     package = importlib.import_module("autograder.misconceptions.m01_markov_bigram")
     monkeypatch.setattr(package, "ONLY_UNSEEN", lists)
-    troubles = audit_public("01_markov_bigram", "beta_posterior")
+    troubles = audit_public("01_markov_bigram", "normalise_rows")
     sentences = [
         (trouble.answer, trouble.sentence) for trouble in troubles if "ONLY_UNSEEN" in trouble.sentence
     ]
@@ -81,17 +81,17 @@ def _on_the_list(monkeypatch, lists):
 
 
 def test_a_wrong_answer_that_passes_a_card_must_be_on_the_list(monkeypatch):
-    assert api.checks_of("01_markov_bigram", "beta_posterior")
-    monkeypatch.setitem(api._registry["01_markov_bigram"], "beta_posterior", [lambda function: None])
-    assert ("knobs_cut", "") in _on_the_list(monkeypatch, {})
-    listed = {"beta_posterior": {"knobs_cut": "for this test"}}
-    assert ("knobs_cut", "") not in _on_the_list(monkeypatch, listed)
+    assert api.checks_of("01_markov_bigram", "normalise_rows")
+    monkeypatch.setitem(api._registry["01_markov_bigram"], "normalise_rows", [lambda function: None])
+    assert ("columns_normalised", "") in _on_the_list(monkeypatch, {})
+    listed = {"normalise_rows": {"columns_normalised": "for this test"}}
+    assert ("columns_normalised", "") not in _on_the_list(monkeypatch, listed)
 
 
 def test_the_list_names_only_wrong_answers_that_pass(monkeypatch):
-    lists = {"beta_posterior": {"knobs_cut": "not so", "gone": "it was renamed"}}
+    lists = {"normalise_rows": {"columns_normalised": "not so", "gone": "it was renamed"}}
     assert _on_the_list(monkeypatch, lists) == [
-        ("knobs_cut", ", but a public check tells it"),
+        ("columns_normalised", ", but a public check tells it"),
         ("gone", ", but there is no such misconception"),
     ]
 
