@@ -18,7 +18,7 @@ from autograder.course.masters import read_master
 from autograder.questions.engine.compare import Outcome, alike
 from autograder.questions.engine.draw import Ask, asks_of, made_of
 from autograder.questions.engine.question import Family, Question, Scenario, questions_of
-from autograder.sandbox.host.rpc import StudentError
+from autograder.sandbox.host.rpc import BadReply, StudentError
 from autograder.sandbox.host.student import Student
 from autograder.testing import run
 from autograder.testing.catalogue import Answer
@@ -96,11 +96,14 @@ def _asking(question: Question, part: Family | Scenario) -> Callable[[Student], 
                 try:
                     word = item.difference(_outcome(item, student))
                 except StudentError as error:
-                    raised, word = raised or error, item.difference(Outcome(error=error.type_name))
+                    kind = (
+                        "BadReply" if isinstance(error, BadReply) else error.type_name
+                    )  # returned, not raised
+                    raised, word = raised or error, item.difference(Outcome(error=kind))
                 wrong += [(_size(item), word)] if word else []
         if not wrong:
             return
-        if raised is not None and any(word == "error" for _, word in wrong):
+        if raised is not None and any(word in ("error", "no such error") for _, word in wrong):
             raise raised
         raise Failed(_SENTENCES.get(min(wrong)[1], _SENTENCES["unexpected"]))
 
@@ -129,10 +132,21 @@ def _first_of_each_family(question: Question) -> list[Ask]:
     return list(first.values())
 
 
+def _one_of_each_form(question: Question) -> list[Ask]:
+    """Of each family the first call of those whose arguments are of the same kinds: an array may be changed where a list is not."""
+    found: dict[tuple[Any, ...], Ask] = {}
+    for item in asks_of(question, run.salt()):
+        if item.case is not None:
+            values = (*item.case.args, *item.case.kwargs.values())
+            form = tuple((type(value), getattr(value, "ndim", 0)) for value in values)
+            found.setdefault((item.part.name, form), item)
+    return list(found.values())
+
+
 def _leaves_its_arguments(question: Question) -> Callable[[Student], None]:
     def ask(student: Student) -> None:
         raised = []
-        items = _first_of_each_family(question)
+        items = _one_of_each_form(question)
         for item in items:
             try:
                 made = _outcome(item, student)
