@@ -210,8 +210,9 @@ class Sitting:
         if isinstance(error, NotImplementedError) and not error.args:
             raise error
         self._errors[place] = error
-        # Of a student's own kind of error the one of Python's counts that it derives from.
-        kind = next(one for one in type(error).__mro__ if one.__module__ == "builtins")
+        # Of a student's own kind of error the library's or Python's counts that it derives from.
+        libraries = ("builtins", "numpy", "torch")
+        kind = next(one for one in type(error).__mro__ if one.__module__.partition(".")[0] in libraries)
         return Outcome(error=kind.__name__, changed=tuple(self._changed[:1]))
 
     def _observed(self, case: Case, answer: Any) -> Iterator[Observed]:
