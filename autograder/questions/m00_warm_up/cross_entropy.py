@@ -58,6 +58,7 @@ def equal_scores(rng):
 @question.family("Whole scores have prices with fractions.", weight=0.75)
 def whole_scores(rng):
     yield rng.integers(-3, 4, size=(5, 4)), rng.integers(0, 4, size=5)
+    yield rng.integers(-3, 4, size=(3, 3)) + np.array([3000, 0, 0]), rng.integers(1, 3, size=3)
 
 
 @question.family("A confident mistake costs as much as the true word lies behind.", weight=0.75)

@@ -71,6 +71,7 @@ def rows_far_apart(rng):
 def far_apart_in_a_row(rng):
     apart = np.array([[0.0, 0, 1500, 0], [3000, 3000, 0, 0], [0, 800, 800, 800]])
     yield Case(rng.normal(size=(3, 4)).round(3) + apart, axis=1)
+    yield Case(rng.integers(-3, 4, size=(2, 3)) + np.array([[0, 1500, 0], [0, 0, 0]]), axis=1)
 
 
 @question.family("A score of −∞ adds nothing.", weight=1.25)
@@ -78,6 +79,9 @@ def impossible_words(rng):
     x = rng.normal(size=(3, 4))
     x[0, 1], x[2, 0] = -np.inf, -np.inf
     yield Case(x, axis=1)
+    x = rng.normal(size=(2, 2, 3))
+    x[0, 1, 2] = -np.inf
+    yield Case(x, axis=2)
 
 
 @question.misconception("the largest score not taken out", costs=2.5)

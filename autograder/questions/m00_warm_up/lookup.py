@@ -34,6 +34,7 @@ def any_weights(rng):
     weights = rng.uniform(1, 2, size=(3, 10))[:, ::2] * [1, 1, -1, 1, 1]
     yield weights, rng.normal(size=(5, 4))
     yield weights[:, :3], rng.normal(size=(3, 3))
+    yield weights, rng.normal(size=(5, 1))
 
 
 @question.family("Two 1s add up two rows, and a row of zeros gives zeros.", weight=0.75)
@@ -46,11 +47,13 @@ def whole_tables(rng):
     table = 2 * rng.integers(1, 50, size=(4, 3)) + [[1], [1], [0], [0]]  # half of odd and even is not whole
     yield np.array([[0.5, 0, 0, 0.5], [0, 0.25, 0.75, 0]]), table
     yield np.eye(4, dtype=int)[[0, 3, 2]], table
+    yield np.array([0.5, 0, 0, 0.5]), table
 
 
 @question.family("Small weights count as they are.", weight=0.5)
 def small_weights(rng):
     yield rng.uniform(1, 5, size=(2, 4)) * 1e-4, rng.uniform(1, 2, size=(4, 3)) * 1e4
+    yield rng.uniform(1, 5, size=(2, 1, 4)) * 1e-4, rng.uniform(1, 2, size=(4, 3)) * 1e4
 
 
 @question.family("A single row of weights gives a single row.", weight=0.75)
@@ -62,6 +65,7 @@ def a_single_row(rng):
 def batches(rng):
     for shape in ((2, 3, 4), (2, 1, 2, 4)):
         yield rng.uniform(1, 2, size=shape), rng.normal(size=(4, 3))
+    yield rng.uniform(1, 2, size=(2, 2, 4)) * [1, -1, 1, 1], rng.normal(size=(4, 3))
 
 
 @question.misconception("only the row with the largest weight", costs=2)

@@ -33,6 +33,7 @@ def sentences(rng):
     for _ in range(2):
         yield rng.permutation(10)[:7].tolist(), 11
     yield rng.permutation(8)[:6], 9
+    yield rng.permutation([0, 1, 1]).tolist(), 2
 
 
 @question.family("Ids of any shape get one more axis at the end.", weight=0.75)
@@ -48,6 +49,7 @@ def any_shape(rng):
 def axes_of_length_one(rng):
     yield [[int(word)] for word in rng.integers(0, 90, 3)], 91
     yield [0] * int(rng.integers(2, 9)), 1
+    yield rng.integers(0, 5, size=(2, 1, 2)).tolist(), 7
 
 
 @question.family("A single id gives a single row.", weight=0.5)
@@ -65,6 +67,7 @@ def an_array_without_axes(rng):
 @question.family("A vocabulary may have hundreds of words.", weight=0.75)
 def many_words(rng):
     yield rng.integers(256, 400, 2).tolist(), 401
+    yield rng.integers(256, 300, size=(2, 2)).tolist(), 301
 
 
 @question.scenario("A single id may be a number of NumPy's.", weight=0.25)

@@ -75,6 +75,10 @@ def whole_scores(rng):
 def only_differences(rng):
     for sizes in ([[1000.0], [1000], [1000]], [[900.0], [0], [-900]]):
         yield Case(rng.normal(size=(3, 4)) + np.array(sizes), axis=1)
+    x = rng.normal(size=(2, 2, 3)) + np.array([[[900.0], [0]], [[1000], [-900]]])
+    yield x
+    x[1, :, 0] = -np.inf
+    yield x[1], 1
 
 
 @question.family("All scores may lie far below zero.", weight=0.5, rtol=1e-3, atol=2e-4)

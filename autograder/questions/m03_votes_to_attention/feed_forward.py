@@ -36,6 +36,7 @@ def a_single_history(rng):
 def votes_may_be_negative(rng):
     yield Case(np.array([1.0, 0, 1, 1]), PAIRS, np.array([[2.0, -3], [5, 7]]), gives=[2.0, -3.0])
     yield rng.normal(size=(5, 4)), rng.normal(size=(4, 12))[:, ::2], rng.normal(size=(6, 3))
+    yield rng.normal(size=(1, 5)), rng.normal(size=(5, 6)), rng.normal(size=(6, 4))
 
 
 @question.family("Votes come for a batch, with its axes in front.", weight=0.75)

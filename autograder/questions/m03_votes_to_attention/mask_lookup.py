@@ -33,6 +33,7 @@ def several_queries(rng):
     first, second = rng.permutation(6)[:2]
     yield np.eye(6)[[first, second, first]], some_masks(rng, 6, 8)[:, ::2]
     yield np.eye(6)[[second]], some_masks(rng, 6, 4)
+    yield np.eye(5)[rng.permutation(5)[:2]], some_masks(rng, 5, 5)
 
 
 @question.family("A query that mixes words gets the same mixture of their rows.", weight=1)

@@ -29,6 +29,7 @@ def numbers_and_lists(rng):
 def tables(rng):
     for shape in ((2, 3), (3, 3), (2, 3, 2)):
         yield rng.integers(0, 31, shape).tolist(), 5
+    yield rng.integers(2**8, 2**10, (2, 2)).tolist(), 10
 
 
 @question.family("Axes of length one stay: a single number in a list, a single bit.", weight=1)

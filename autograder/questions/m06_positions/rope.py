@@ -58,6 +58,7 @@ def batches_and_heads(rng):
 def whole_numbers(rng):
     yield rng.integers(2, 9, (3, 2)), [2, 1, int(rng.integers(3, 9))]
     yield rng.integers(2, 9, (2, 1, 2)), [1]
+    yield rng.integers(2, 9, (2, 2, 4)), [1, int(rng.integers(3, 9))]
 
 
 @question.scenario(

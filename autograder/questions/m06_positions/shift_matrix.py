@@ -63,6 +63,7 @@ def more_than_a_turn(rng):
     yield int(rng.integers(7, 40)), 6
     yield int(rng.integers(-40, -7)), 4
     yield float(rng.uniform(7, 30)), 4, float(rng.uniform(20, 90))
+    yield float(rng.uniform(-9.8, -9.2)), 4
 
 
 @question.scenario("M is orthogonal, and turns each clock by its angle, on or back.", weight=1.5)

@@ -57,6 +57,7 @@ def odd_columns(rng):
     yield Case(5, 5, gives=FIVE)
     yield int(rng.integers(6, 15)), 7
     yield int(rng.integers(4, 9)), 3, float(rng.uniform(15, 90))
+    yield int(rng.integers(6, 12)), 5, float(rng.uniform(300, 900))
 
 
 @question.family(
