@@ -62,6 +62,7 @@ def broken_bytes(rng):
     for cut in (5, 6, 7):
         yield list("see 😀 sea".encode()[:cut]), {}
     yield rng.permutation(256).tolist(), {}
+    yield [115, 256, 32], {(0xF0, 0x9F): 256}
     yield [], TOY
 
 

@@ -54,8 +54,9 @@ def its_cosine(rng):
 
 @question.family("Vectors of very different lengths: all rows are brought to length 1 first.")
 def other_lengths(rng):
-    for _ in range(3):
-        yield *corner(rng, uneven=True), 1
+    for kind in (list, list, list, tuple):
+        *riddle, words = corner(rng, uneven=True)
+        yield *riddle, kind(words), 1
 
 
 @question.family(

@@ -53,6 +53,8 @@ def repeated_hints(rng):
     a, b, c, d = rng.permutation(7)[:4].tolist()
     for context in ([a, a, b, c], [c, a, c, c]):
         yield context, d, *tables(rng, 7, 3)
+    for target in (b, d):  # one of them is not the word that is certain
+        yield [a, a, c, c], target, *certain_tables(rng, 7, 3)
 
 
 @question.family("The case by hand; a target that stands among its own hints gets its share, too.", only=0)

@@ -29,6 +29,7 @@ def several_hints(rng):
     yield Case([0, 1], W_in, W_out, gives=([0.5, 0.5], [0.212, 0.212, 0.576]))
     for V, D, C in ((7, 4, 4), (5, 6, 3), (6, 2, 5)):
         yield rng.permutation(V)[:C].tolist(), *tables(rng, V, D)
+    yield rng.permutation(7)[:4].tolist(), *certain_tables(rng, 7, 3)
 
 
 @question.family("A word that stands in the context twice counts twice, the first one, too.", only=0)

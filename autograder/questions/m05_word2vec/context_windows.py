@@ -66,6 +66,7 @@ def id_zero(rng):
     a, b, c, d = some_ids(rng, 4)
     for ids in ([a, b, 0, c, d], [a, 0, b, c], [0, d, a, b], ["sea", "", "land"]):
         yield ids, 1
+    yield [0, 0], 2
 
 
 def _windows(ids, m, context_of, keeps_empty=False):

@@ -54,6 +54,7 @@ def fewer_than_k(rng):
         for k in (9, count):
             words = names(rng, count)
             yield words[0], around(rng, [1, -1, 0.9, 0.8][:count], lengths(rng, count)), words, k
+        yield words[0], around(rng, [1, -1, 0.9, 0.8][:count], lengths(rng, count)), words
 
 
 @question.family("Another word with the same direction is the nearest.", weight=0.5)

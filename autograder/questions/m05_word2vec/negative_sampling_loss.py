@@ -66,6 +66,7 @@ def losses(rng):
 @question.family("Every riddle of a batch has its own dh, also in a view and in an untrained model.", only=1)
 def of_the_hints(rng):
     yield from batches(rng)
+    yield drawn(rng, 2, 7, 2)
 
 
 @question.family("Every riddle of a batch has its own drows.", only=2)

@@ -82,7 +82,7 @@ def ended_early_or_late(student, rng):
 
 @question.scenario("The score with a length penalty, where all sentences have the same length.", weight=0.5)
 def penalty_of_one_length(student, rng):
-    for V, k, alpha, words in ((5, 3, 1.0, 3), (6, 4, 0.6, 2), (4, 2, 2.0, 4)):
+    for V, k, alpha, words in ((5, 3, 1.0, 3), (6, 4, 0.6, 2), (4, 2, 2.0, 4), (5, 1, 1.0, 3)):
         yield from seen(student, random_model(rng, V, 0, ends_after=words), k, alpha, V, 8)
 
 

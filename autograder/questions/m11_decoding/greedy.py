@@ -57,8 +57,8 @@ def other_numbers(student, rng):
 
 @question.scenario("A model that never ends is stopped after the words allowed.", weight=0.5)
 def stops(student, rng):
-    for max_length in (1, 2, 7):
-        model = random_model(rng, 6, 0, ends_after=99)
+    for max_length, eos in ((1, 0), (2, 0), (7, 0), (4, 2)):
+        model = random_model(rng, 6, eos, [0] if eos else [], ends_after=99)
         yield from seen(student, model, 6, max_length)
         yield Observed("step is called once for each word at most", model.calls <= max_length)
 

@@ -54,6 +54,7 @@ def large_logits(rng):
     yield rng.permutation([5.0, -np.inf, 5.5, 4.0]), 1e-4
     yield rng.permutation([0.0, -800.0, 400.0]), 400.0
     yield np.round(8 * rng.normal(size=6)) / 8 - 1500, 40.0
+    yield np.array([-np.inf, 5.0, 5.5, 4.0]), 0.7
 
 
 @question.misconception("multiplied by T", costs=1.5)

@@ -31,6 +31,7 @@ def with_a_temperature(rng):
     for T in (0.4, 2.5):
         yield rng.normal(size=9), 4, T
     yield Case(rng.normal(size=6), 3, T=1.5)
+    yield np.sort(rng.normal(size=5)), 1, 0.4
 
 
 @question.family("Exactly k words stay, and of equal ones those with the lower numbers.", exact_ties=True)
@@ -59,7 +60,8 @@ def large_logits(rng):
     for shift in (-1000, 1000):
         yield rng.permutation([0.0, 0.7, 1.1, 1.9]) + shift, 2
         yield rng.permutation([0.0, 0.7, 1.1, 1.9]) + shift, 2, 0.5
-    yield rng.permutation([-np.inf, -3.0, -np.inf, -2.0, -np.inf]), 3
+    for T in (1.0, 2.0):
+        yield rng.permutation([-np.inf, -3.0, -np.inf, -2.0, -np.inf]), 3, T
 
 
 @question.family("Who is out is out, however low the logits of those that stay.", weight=0.4, exact_ties=True)

@@ -27,12 +27,14 @@ def any_order(rng):
     yield Case(logits, 0.8, gives=[0.4444, 0.3333, 0.2222, 0.0])
     for V, p in ((9, 0.5), (8, 0.75), (6, 0.31)):
         yield rng.permutation(np.linspace(-4, 0, V)) + rng.normal(0, 0.1, V), p
+    yield 0.1 * rng.normal(size=30), 0.9
 
 
 @question.family("A high temperature acts first, and lets more words in.", weight=0.6)
 def when_it_is_hot(rng):
     for _ in range(2):
         yield rng.permutation(np.log([0.05, 0.55, 0.25, 0.1, 0.03, 0.02])), 0.78, 3.0
+    yield rng.permutation(np.log([0.35, 0.35, 0.15, 0.1, 0.05])), 0.65, 3.0
 
 
 @question.family("A low temperature acts first: the best word alone has enough then.", weight=0.8)

@@ -37,7 +37,7 @@ def repeats_of_merged_tokens_once(words):
     return counts
 
 
-@slip("train_bpe", red=False)
+@slip("train_bpe")
 def largest_of_a_tie_in_one_word(words, merges):
     if len(words) > 1:
         return right.train_bpe(words, merges)

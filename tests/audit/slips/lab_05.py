@@ -47,7 +47,7 @@ def itself_where_five_are_too_many(word, vectors, words, k=5):
     return [*found, (word, 1.0)] if k == 5 and len(words) <= 5 else found
 
 
-@slip("analogy", red=False)
+@slip("analogy")
 def as_they_are_in_a_tuple(a, b, c, vectors, words, k=3):
     if isinstance(words, list):
         return right.analogy(a, b, c, vectors, words, k)

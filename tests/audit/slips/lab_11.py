@@ -17,7 +17,7 @@ def end_of_number_0_only_when_stopped(step, bos, eos, max_length):
     return (tokens[:-1] if tokens[-1] != eos != 0 else tokens), total
 
 
-@slip("temperature_probs", red=False)
+@slip("temperature_probs")
 def temperature_with_something_below(logits, T):
     return right.temperature_probs(logits, T + 1e-6)
 
@@ -47,7 +47,7 @@ def temperature_last_among_equals(logits, p, T=1.0):
     return right.temperature_probs(np.where(kept, logits, -np.inf), T)
 
 
-@slip("top_p", red=False)
+@slip("top_p")
 def at_most_twenty(logits, p, T=1.0):
     if p == 1:
         return right.top_p(logits, p, T)
