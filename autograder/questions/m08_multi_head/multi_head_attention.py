@@ -95,12 +95,16 @@ def nothing_asked(rng):
 def to_another(rng):
     for tq, tk in ((3, 3), (2, 4), (3, 1)):
         yield tensor(rng, 2, tq, 4), tensor(rng, 2, tk, 4), *matrices(rng, 4, 2, 2, 2), 2
+    causal = torch.ones(2, 3, 3, dtype=torch.bool).tril()
+    yield tensor(rng, 2, 3, 4), tensor(rng, 2, 3, 4), *matrices(rng, 4, 2, 2, 2), 2, causal
 
 
 @question.family("What is heard where keys and values have different sizes.", 0.5, only=0, **ROUNDED)
 def sizes_differ(rng):
     for d_k, d_v in ((3, 3), (1, 2)):
         yield tensor(rng, 2, 2, 4), tensor(rng, 2, 3, 4), *matrices(rng, 4, 2, d_k, d_v), 2
+    causal = torch.ones(1, 2, 3, dtype=torch.bool).tril()
+    yield tensor(rng, 1, 2, 4), tensor(rng, 1, 3, 4), *matrices(rng, 4, 2, 1, 2), 2, causal
 
 
 @question.family(

@@ -60,10 +60,12 @@ def _as_long_as_the_memory(x, memory, Q, K, V, O, h, mask=None):
     return mask is not None and x.shape == memory.shape
 
 
+SCALED_BY_THE_MODEL = "heads_scaled_otherwise (scaled by the model's size, not the head's)"
+
 slip.where({
-    "scaled by the model, other sizes": ("multi_head_attention", "heads_scaled_by_the_model", _sizes_differ),
-    "scaled by the model, one sentence": ("multi_head_attention", "heads_scaled_by_the_model", _one_sentence),
-    "scaled by the model, by themselves": ("multi_head_attention", "heads_scaled_by_the_model", _many_heads_by_themselves),
+    "scaled by the model, other sizes": ("multi_head_attention", SCALED_BY_THE_MODEL, _sizes_differ),
+    "scaled by the model, one sentence": ("multi_head_attention", SCALED_BY_THE_MODEL, _one_sentence),
+    "scaled by the model, by themselves": ("multi_head_attention", SCALED_BY_THE_MODEL, _many_heads_by_themselves),
     "merged by reshape, other sizes": ("multi_head_attention", "heads_merged_by_reshape", _sizes_differ),
     "merged by reshape, one sentence": ("multi_head_attention", "heads_merged_by_reshape", _one_sentence),
     "merged by reshape, by themselves": ("multi_head_attention", "heads_merged_by_reshape", _many_heads_by_themselves),
