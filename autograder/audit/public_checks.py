@@ -85,8 +85,8 @@ def _judge(lab: str, question: str, kind: str, name: str, function: Any, accepte
 
 def only_unseen(lab: str) -> dict[str, dict[str, str]] | None:
     """The misconceptions that pass the public checks by design, with the reasons; None where a lab has no list."""
-    if questions_of(lab):
-        return {}
+    if questions_of(lab):  # there a misconception's ``card=`` gives the reason
+        return None
     return getattr(importlib.import_module(f"autograder.misconceptions.m{lab}"), "ONLY_UNSEEN", None)
 
 
