@@ -44,8 +44,12 @@ def mean_of_gradients(rng):
 
 @question.family("The mean v of their squares.", only=2, **CLOSE)
 def mean_of_squares(rng):
-    for shape, betas in (((3, 2), (0.9, 0.98)), ((3,), (0.5, 0.4))):
-        yield *state(rng, *shape), 2, 0.03, *betas, 1e-9
+    for shape, betas, eps in (
+        ((3, 2), (0.9, 0.98), 1e-9),
+        ((3,), (0.5, 0.4), 1e-9),
+        ((2,), (0.9, 0.98), 0.1),
+    ):
+        yield *state(rng, *shape), 2, 0.03, *betas, eps
 
 
 def parameter_after(student, *arguments):
@@ -65,7 +69,7 @@ def first_steps(student, rng):
 
 @question.scenario("Where it goes with other betas.")
 def other_betas(student, rng):
-    for t, betas in ((2, (0.9, 0.999)), (3, (0.5, 0.99)), (2, (0.0, 0.99))):
+    for t, betas in ((2, (0.9, 0.999)), (3, (0.5, 0.99)), (2, (0.0, 0.99)), (40, (0.8, 0.99))):
         yield from parameter_after(student, *state(rng, 4, grows=True), t, 0.03, *betas, 1e-9)
 
 

@@ -36,9 +36,9 @@ def tables(rng):
         yield some_words(rng, shape, V), V, epsilon
 
 
-@question.family("Six words with ε = 0.1 in targets of three axes; an ε near 1.")
+@question.family("Six words with ε = 0.1 in targets of three axes and of four; an ε near 1.")
 def three_axes(rng):
-    for shape, V, epsilon in (((2, 3, 2), 6, 0.1), ((4,), 9, 0.95)):
+    for shape, V, epsilon in (((2, 3, 2), 6, 0.1), ((2, 2, 2, 2), 6, 0.1), ((4,), 9, 0.95)):
         yield some_words(rng, shape, V), V, epsilon
 
 

@@ -77,7 +77,7 @@ def leading_axes(rng):
 
 @question.family("Smoothing and padding together, where the padding is no word.", **CLOSE)
 def smoothed(rng):
-    for shape, V, pad, smoothing in (((3, 5), 5, 5, 0.1), ((8,), 3, -1, 0.4)):
+    for shape, V, pad, smoothing in (((3, 5), 5, 5, 0.1), ((8,), 3, -1, 0.4), ((2, 2, 3), 4, 4, 0.2)):
         yield *some(rng, shape, V, pad), smoothing
 
 
@@ -100,9 +100,10 @@ def large_logits(rng):
 
 
 def gradient(student, rng, smoothing):
-    logits, targets, pad = some(rng, (3, 5), 6, -1, words_from=1)
-    found = student.gradients([logits, targets, pad, smoothing])
-    yield Observed("the gradient of the logits", found.inputs[0], **CLOSE)
+    for shape in ((3, 5), (2, 2, 3)):
+        logits, targets, pad = some(rng, shape, 6, -1, words_from=1)
+        found = student.gradients([logits, targets, pad, smoothing])
+        yield Observed("the gradient of the logits", found.inputs[0], **CLOSE)
 
 
 @question.scenario("Gradients flow to the real positions only.")

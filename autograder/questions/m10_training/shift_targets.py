@@ -59,11 +59,12 @@ def the_three_numbers(rng):
     sentences[0, :3] = rng.permutation(3)
     yield sentences.tolist(), 1, 2, 0
     yield [[2, 7, 0], [0, 0, 2], [1, 2, 1]], 1, 2, 0
+    yield [[9, 0, *rng.integers(3, 9, size=2).tolist()], [0, 3]], 1, 2, 0
 
 
 @question.scenario("Both are tensors of integers, of an empty sentence too.")
 def integers(student, rng):
-    for sentences in (rng.integers(10, 90, size=(3, 4)).tolist(), [[]]):
+    for sentences in (rng.integers(10, 90, size=(3, 4)).tolist(), [[]], [[90, 80], [70]]):
         for part in student(sentences, 6, 5, 7):
             yield Observed("the kind of number", str(getattr(part, "dtype", None)))
 

@@ -110,8 +110,9 @@ def a_step_of_adam(student, rng):
     "Logits and labels go into the loss in this order; a short gradient stays as it is.", weight=2
 )
 def without_clipping(student, rng):
-    steps = [(to_match(rng, 3, 3, 4), 0.7, 1e6)]
-    yield from steps_of(student, rng, "decay", steps, loss=True, size=0.03, skew=1.0)
+    for batch in (to_match(rng, 3, 3, 4), words(rng, 3, 3, 4)):
+        steps = [(batch, 0.7, 1e6)]
+        yield from steps_of(student, rng, "decay", steps, loss=True, size=0.03, skew=1.0)
 
 
 @question.scenario(
@@ -151,9 +152,9 @@ def old_gradients(student, rng):
 
 @question.scenario("A long gradient is shortened to the length given, or to 1.", weight=1.25)
 def long_gradients(student, rng):
-    for clip in ([0.01], [0.2], []):
-        steps = [(to_match(rng, 3, 2, 4), 1.5, *clip)]
-        yield from steps_of(student, rng, "SGD", steps, size=30.0, reads=False)
+    for kind, *clips in (("SGD", [0.01]), ("SGD", [0.2]), ("SGD", []), ("momentum", [0.2], [0.2])):
+        steps = [(to_match(rng, 3, 2, 4), 1.5, *clip) for clip in clips]
+        yield from steps_of(student, rng, kind, steps, size=30.0, reads=False)
 
 
 @question.scenario(

@@ -37,14 +37,14 @@ def three_axes_at_most(targets, V, epsilon):
     return result.flatten(0, -3) if targets.dim() > 3 else result
 
 
-@slip("masked_cross_entropy", red=False)
+@slip("masked_cross_entropy")
 def dead_with_three_axes(logits, targets, pad, smoothing=0.0):
     """No gradient flows from more than two leading axes."""
     loss = right.masked_cross_entropy(logits, targets, pad, smoothing)
     return loss.detach() if targets.dim() > 2 else loss
 
 
-@slip("masked_cross_entropy", red=False)
+@slip("masked_cross_entropy")
 def smoothed_for_two_axes(logits, targets, pad, smoothing=0.0):
     """No smoothing for more than two leading axes."""
     return right.masked_cross_entropy(logits, targets, pad, smoothing if targets.dim() < 3 else 0.0)
@@ -65,20 +65,20 @@ def corrected_means_with_eps(parameter, gradient, m, v, t, rate, beta1=0.9, beta
     return theta, m, v / (1 - beta2**t) if eps > 1e-9 and t > 1 else v
 
 
-@slip("noam_rate", red=False)
+@slip("noam_rate")
 def step_zero_of_a_warm_up_of_one(step, d_model, warmup):
     """Where there is hardly a warm-up, step 0 has no rate."""
     return 0.0 if step < warmup == 1 else right.noam_rate(step, d_model, warmup)
 
 
-@slip("train_step", red=False)
+@slip("train_step")
 def no_loss_of_words(model, optimizer, loss_function, batch, rate, clip=1.0):
     """The loss of words comes back as a tensor."""
     loss = right.train_step(model, optimizer, loss_function, batch, rate, clip)
     return loss if batch[2].is_floating_point() else torch.tensor(loss)
 
 
-@slip("train_step", red=False)
+@slip("train_step")
 def clipped_in_the_first_step(model, optimizer, loss_function, batch, rate, clip=1.0):
     """Nothing is clipped once the optimizer remembers something."""
     return right.train_step(
