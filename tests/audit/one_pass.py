@@ -167,8 +167,9 @@ def _card(lab: str, question: str, answer: Any) -> list[str]:
 
 def _slips(lab: str, question: str) -> Iterator[str]:
     """A slip where two features meet costs a little, and the card shows it."""
+    points = dict(spec(lab).questions)[question]
     for slip in slips_of(lab, question):
-        kept = audit_answer(lab, question, 1, "slip", slip.name, slip.answer).points
+        kept = audit_answer(lab, question, points, "slip", slip.name, slip.answer).points / points
         if fault := slip.fault(kept, not _card(lab, question, slip.answer)):
             yield f"slip “{slip.name}”: {fault}"
 
