@@ -119,6 +119,9 @@ def both_masks(student, rng):
         named = module(x, memory, memory_mask=padding, self_mask=causal(T))
         yield Observed("with both masks by name", first(named), **NEARLY)
         yield Observed("with both in their places", first(module(x, memory, causal(T), padding)), **NEARLY)
+    tables = some_mask(rng, 2, 4, 4), some_mask(rng, 2, 4, 4)
+    alike = module(tensor(rng, 2, 4, 6), tensor(rng, 2, 4, 6), *tables)
+    yield Observed("with tables of one shape", first(alike), **NEARLY)
     yield Observed("with none", first(module(x, memory)), **NEARLY)
 
 

@@ -95,6 +95,7 @@ def masks_for_all(student, rng):
     yield Observed("with a causal mask", first(module(x, causal(4))), **NEARLY)
     yield Observed("with another mask", first(module(x, mask=some_mask(rng, 4, 4))), **NEARLY)
     yield Observed("without one", first(module(x)), **NEARLY)
+    yield Observed("of one sentence", first(module(tensor(rng, 1, 4, 6), causal(4))), **NEARLY)
 
 
 @question.scenario("A mask for each sentence, and one for the padding.", weight=1.5)

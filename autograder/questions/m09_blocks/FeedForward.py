@@ -95,11 +95,12 @@ def in_training(student, rng):
 
 @question.scenario("Gradients reach x and both layers, where the ReLU lets them through.")
 def gradients(student, rng):
-    weights = drawn(rng, thought_shapes(4, 6))
-    found = built(student, (4, 6), weights).gradients([tensor(rng, 2, 3, 4)], cotangent=tensor(rng, 2, 3, 4))
-    yield Observed("the gradient of x", found.inputs[0], **CLOSE)
-    for name in ("linear1.weight", "linear1.bias", "linear2.weight"):
-        yield Observed(f"the gradient of {name}", found.parameters.get(name), **CLOSE)
+    for x in (tensor(rng, 2, 3, 4), -tensor(rng, 4).abs()):
+        weights = drawn(rng, thought_shapes(4, 12))
+        found = built(student, (4, 12), weights).gradients([x], cotangent=tensor(rng, *x.shape))
+        yield Observed("the gradient of x", found.inputs[0], **CLOSE)
+        for name in ("linear1.weight", "linear1.bias", "linear2.weight"):
+            yield Observed(f"the gradient of {name}", found.parameters.get(name), **CLOSE)
 
 
 @question.misconception("no ReLU", costs=1.5)

@@ -87,6 +87,7 @@ def inside_the_root(student, rng):
         yield Observed("the norm of nearly equal entries", a_norm(student, 5)(x), rtol=1e-4, atol=1e-3)
     for eps in (0.5, 3.0, 1e-12):
         yield Observed("the norm with another eps", a_norm(student, 5, eps)(tensor(rng, 5)), **CLOSE)
+    yield Observed("that of a sentence", a_norm(student, 5, 0.5)(tensor(rng, 2, 5)), **CLOSE)
 
 
 @question.scenario(

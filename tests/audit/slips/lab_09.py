@@ -36,7 +36,7 @@ class NoMaskForOneSentence(right.EncoderBlock):
         return super().forward(x, mask if len(x) > 1 else None)
 
 
-@slip("EncoderBlock", red=False)
+@slip("EncoderBlock")
 class NoMaskInTraining(right.EncoderBlock):
     """The mask is lost in training mode."""
 
