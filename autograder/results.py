@@ -170,8 +170,6 @@ class QuestionResult:
     #: Whether the cell that should define the answer, or a name that it needs, stopped with an error, which ``cause`` and
     #: ``error`` tell.
     did_not_run: bool = False
-    #: Whether ``cause`` is the sentence of an edit of a right answer that behaves the same, which nobody wrote.
-    generated: bool = False
 
     @property
     def in_question(self) -> bool:
@@ -248,7 +246,6 @@ class SubmissionResult:
                     "misconception": q.misconception,
                     "hint": q.hint,
                     "cause": q.cause,
-                    "generated": q.generated,
                     "error": q.error,
                     "forbidden": list(q.forbidden),
                 }

@@ -42,14 +42,13 @@ from autograder.grading.symptoms import KEPT, Symptom, find_symptom
 from autograder.grading.task import Task
 from autograder.grading.time_guard import READING_SECONDS, JudgeClock, JudgedTooLong, ends_after, judging
 from autograder.grading.zygotes import Zygotes
-from autograder.questions.engine import mutants
 from autograder.results import STATUSES, CellOutcome, QuestionResult, SubmissionResult, TestResult
 from autograder.sandbox.host.rpc import StudentError, StudentGone
 from autograder.sandbox.host.session import Session
 from autograder.sandbox.host.student import Student
-from autograder.testing.catalogue import Answer, has_question_files
+from autograder.testing.catalogue import Answer
 from autograder.testing.evidence import traces_match
-from autograder.testing.run import HiddenTest, TestRun, master_runs, run_test, salt, tests_of
+from autograder.testing.run import HiddenTest, TestRun, master_runs, run_test, tests_of
 from autograder.testing.safe_errors import safe_error
 
 _TOO_LONG_TO_READ = "The code takes too long to be searched for functions that a question forbids: somebody has to look at it."
@@ -307,10 +306,9 @@ class Grader:
         score = points_earned(self.lab, name, points, runs, diagnosis)
         if forbidden and settings().forbidden == "zero":
             score = 0.0
-        symptom, generated = None, ""
+        symptom = None
         if diagnosis is None:
             kept = not tested.end and _answers_differ(session, clock, function, tested)
-            generated = "" if kept or tested.end else _generated(clock, self.lab, name, runs)
             symptom = KEPT if kept else _symptom(clock, self.lab, name, runs)
         shown_error = shown_error_of(runs, labelled_sources(repaired))
         return QuestionResult(
@@ -321,9 +319,8 @@ class Grader:
             diagnosis.title if diagnosis else None,
             diagnosis.hint if diagnosis else None,
             shown_error,
-            diagnosis.title if diagnosis else generated or _cause(runs, symptom, shown_error),
+            diagnosis.title if diagnosis else _cause(runs, symptom, shown_error),
             forbidden,
-            generated=bool(generated),
         )
 
     def _watched(self, session: Session, judged: Judged, kit: Sequence[str]) -> QuestionResult:
@@ -383,21 +380,6 @@ def _diagnosis(clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRu
             return with_same_values(known, runs)
     except (Exception, JudgedTooLong):
         return None
-
-
-def _generated(clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRun]) -> str:
-    """What an edit of a right answer does that behaves the same; "" where none does, or comparing takes too long.
-
-    An attempt in class has a salt of its own, for which no edits are tried: the student waits.
-    """
-    if not has_question_files(lab) or salt() != settings().salt or all(run.result.passed for run in runs):
-        return ""
-    mutants.profiles_of(lab, question, salt())  # made once for the class, at nobody's expense
-    try:
-        with clock.judging():
-            return mutants.generated_name(lab, question, runs)
-    except (Exception, JudgedTooLong):
-        return ""
 
 
 def _symptom(clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | None:
