@@ -48,6 +48,8 @@ def two_positions(rng):
 def many_positions(rng):
     yield rng.normal(size=(7, 5)), rng.integers(0, 5, size=7)
     yield rng.normal(size=(8, 5))[::2], rng.integers(0, 5, size=4).tolist()
+    word, another = rng.permutation(5)[:2].tolist()
+    yield rng.normal(size=(3, 5)), [word, word, another]
 
 
 @question.family("Equal scores cost ln V, whichever words are true.", weight=0.5)
