@@ -280,22 +280,28 @@ def font_caches() -> dict[str, str]:
 
 
 _uid_counter = itertools.count()
+#: Where a container has 65,536 user ids: those that Debian and others leave unassigned.
+SMALL_UIDS = range(30_000, 60_000)
 
 
 def outer_uid() -> int:
     """The host user id for a zygote's children when this process is root, or 0 when they must keep its own.
 
-    A different one at each call, where the mapped range allows.
+    A different one at each call: a user's processes are counted together, and may end each other.
     """
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return 0
     try:
-        lines = Path("/proc/self/uid_map").read_text().splitlines()
+        return unused_uid(Path("/proc/self/uid_map").read_text())
     except OSError:
         return 0
-    ranges = [(int(first), int(count)) for first, _, count in map(str.split, lines)]
+
+
+def unused_uid(uid_map: str) -> int:
+    """A user id that ``uid_map`` (the text of such a file) allows and nobody else has, or 0; the next call's differs."""
+    ranges = [(int(first), int(count)) for first, _, count in map(str.split, uid_map.splitlines())]
     number = 100 * (os.getpid() % 100_000) + next(_uid_counter) % 100
-    for candidate in (visible.OUTER_UID + number, 65_534):
+    for candidate in (visible.OUTER_UID + number, SMALL_UIDS[number % len(SMALL_UIDS)]):
         if any(first <= candidate < first + count for first, count in ranges):
             return candidate
     return 0
