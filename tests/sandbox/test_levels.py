@@ -10,8 +10,10 @@ import textwrap
 
 import pytest
 
+from autograder.sandbox.host.launcher import unused_uid
 from autograder.sandbox.host.session import SandboxUnavailable, Zygote
 from autograder.sandbox.jail import landlock, namespaces
+from autograder.sandbox.jail.visible import OUTER_UID
 
 pytestmark = pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0 or namespaces.probe() is not None,
@@ -21,7 +23,7 @@ needs_signals = pytest.mark.skipif(
     landlock.version() < landlock.SIGNALS_SINCE, reason="this kernel's Landlock keeps no signals inside"
 )
 
-#: Runs in the container: grades one notebook's cell at the best accepted level, and prints the level and what it said.
+#: Runs in the container: grades submissions of one cell at the best accepted level, and prints the level and what the last one said.
 PROGRAM = """
 import json, sys
 from pathlib import Path
@@ -32,8 +34,10 @@ kit, least, source = sys.argv[1:]
 limits = Limits(cell_seconds=20, scratch_bytes=4 << 20, file_bytes=2 << 20)
 try:
     zygote = Zygote(Path(kit), [Path(kit).parent / "data" / "names.txt"], limits, ("coursekit",), accepted_levels(least))
-    with zygote, zygote.session() as session:
-        [outcome] = session.run_cells([("cell", source)])
+    with zygote:
+        for submission in source.split("# the next submission"):
+            with zygote.session() as session:
+                [outcome] = session.run_cells([("cell", submission)])
         text = "".join(o["text"] for o in outcome.outputs if o["output_type"] == "stream")
         print(json.dumps([zygote.level, outcome.status, text, outcome.error, session.status]))
 except SandboxUnavailable as reason:
@@ -101,6 +105,13 @@ def test_namespaces_are_taken_wherever_they_can_be_had(folder):
                 ].status
                 == "ok"
             )
+
+
+@pytest.mark.parametrize("ids", [65_536, 4_294_967_295])
+def test_submissions_graded_side_by_side_have_users_of_their_own(ids):
+    users = [unused_uid(f"0 100000 {ids}\n") for _ in range(50)]
+    assert len(set(users)) == 50
+    assert all(30_000 <= user < 60_000 or user >= OUTER_UID for user in users)
 
 
 @pytest.mark.parametrize("container", [PLAIN, pytest.param(ORDINARY_USER, marks=needs_signals)])
@@ -274,6 +285,17 @@ def test_what_a_submission_leaves_running_ends_with_it(inside, container):
     )
     commands = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     assert f"333{marker}" not in commands
+
+
+def test_what_a_submission_leaves_running_takes_no_process_from_the_next_one(inside):
+    many = """
+        import os, time
+        for _ in range(55):
+            if os.fork() == 0:
+                time.sleep(60)
+        """
+    _, status, _, error, _ = inside(f"{many}# the next submission\n{many}")
+    assert (status, error) == ("ok", "")
 
 
 @pytest.mark.parametrize("container", [PLAIN, NEITHER])

@@ -11,6 +11,7 @@ with Zygote(kit=Path("notebooks/coursekit"), data=[Path("data/names.txt")]) as z
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -233,9 +234,13 @@ class Session:
         return time.monotonic() > self._deadline.until
 
     def close(self) -> None:
-        """End the child, without waiting for it."""
+        """End the child. Without namespaces also wait for it: what it started counts as the next submission's until it ends."""
         if self._transport is not None:
+            child, running = self._transport.child, self._transport.gone is None
             self._transport.close()
+            if running and child.group and self.zygote.descriptors():
+                with contextlib.suppress(SandboxUnavailable):
+                    self.zygote.reap(child)
 
     def _connected(self) -> tuple[RemoteTransport, RpcClient]:
         """Transport and RPC client of the child, which is started if there is none yet."""
