@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import time
 
-import nbformat
 import pytest
 
-from autograder.audit.simulate import answered
 from autograder.course.masters import lab_name, solved
 from autograder.grading import time_guard
 from autograder.grading.budgets import Budgets
 from autograder.grading.time_guard import JudgeClock, JudgedTooLong
-from autograder.run.pipeline import run
+from autograder.run.store import STORE, ResultStore
 from autograder.sandbox.host.reruns import before_line, harmless_part
 from autograder.sandbox.jail.namespaces import probe
 from autograder.sandbox.limits import Limits
+from tests.fixtures.frozen_course import command, hand_in
 
 LAB = lab_name("01")
-LIMITS = Limits(cell_seconds=4, call_seconds=8, total_seconds=200, cpu_seconds=200, memory_bytes=512 << 20)
+#: Short, because the cases run into them; no honest call takes a tenth of them.
+LIMITS = "[limits]\ncell_seconds = 3\ncall_seconds = 2\ntotal_seconds = 100\nmemory_bytes = 536_870_912\n"
 RIGHT = solved(LAB)
 ROWS, COUNTS, NLL = "normalise_rows", "bigram_counts", "average_nll"
 LOOP = "    while True:\n        pass"
@@ -60,15 +60,17 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
+def results(tmp_path_factory, frozen):
     folder = tmp_path_factory.mktemp("class")
+    (folder / "course.toml").write_text(LIMITS)
     written = {name: answers for name, (answers, _) in CASES.items()}
     for student, answers in (written | {"endless at times": {ROWS: ENDLESS_AT_TIMES}}).items():
-        path = folder / "submitted" / student / LAB / f"{LAB}.ipynb"
-        path.parent.mkdir(parents=True)
-        path.write_text(nbformat.writes(answered(LAB, RIGHT | answers)), encoding="utf-8")
-    done = run(LAB, folder / "submitted", folder / "out", jobs=1, limits=LIMITS)
-    return {result.student: result for result in done.results}
+        hand_in(folder / "submitted", student, answers)
+    words = ("grade", LAB, "--submitted", folder / "submitted", "--out", folder / "out", "--jobs", 1)
+    done = command(*words, root=frozen, COURSE_FILE=str(folder / "course.toml"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    with ResultStore(folder / "out" / STORE) as store:
+        return {result.student: result for result in store.all(LAB)}
 
 
 needs_a_sandbox = [
