@@ -18,7 +18,7 @@ from tests.fixtures.frozen_course import command, hand_in
 
 LAB = lab_name("01")
 #: Short, because the cases run into them; no honest call takes a tenth of them.
-LIMITS = "[limits]\ncell_seconds = 3\ncall_seconds = 2\ntotal_seconds = 100\nmemory_bytes = 536_870_912\n"
+LIMITS = "[limits]\ncell_seconds = 2\ncall_seconds = 1\ntotal_seconds = 100\nmemory_bytes = 536_870_912\n"
 RIGHT = solved(LAB)
 ROWS, COUNTS, NLL = "normalise_rows", "bigram_counts", "average_nll"
 LOOP = "    while True:\n        pass"
