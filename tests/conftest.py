@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("COURSE_SALT", "the tests' salt")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anything of ours is imported
+sys.path.insert(0, str(Path(__file__).parent / "fixtures" / "quick_start"))
+os.environ["PYTHONPATH"] = os.pathsep.join([sys.path[0], *filter(None, [os.environ.get("PYTHONPATH")])])
 
 import pytest
 

@@ -57,8 +57,9 @@ HELD_BY = {
         wire_times_and_records
     """,
     "tests/sandbox/test_limits.py": """
-        kill_a_million_lines kill_an_endless_del kill_an_endless_loop_in_c kill_an_endless_repr
-        kill_descriptors_closed kill_page_tables kill_segmentation_fault kill_socket_buffers
+        forge_a_frame_without_end kill_a_function_that_hangs kill_a_million_lines kill_an_endless_del
+        kill_an_endless_loop_in_c kill_an_endless_repr kill_descriptors_closed kill_every_signal_caught
+        kill_fork_bomb kill_page_tables kill_segmentation_fault kill_socket_buffers
         kill_memory_bit_by_bit kill_threads
     """,
 }

@@ -9,8 +9,8 @@ from autograder.audit.simulate import answered
 from autograder.course.build import released_notebook
 from autograder.course.masters import lab_name, solved
 from autograder.grading.later_cells import last_change
-from autograder.run.pipeline import run
 from autograder.sandbox.jail.namespaces import probe
+from tests.fixtures.frozen_course import hand_in, results_of
 
 LAB = lab_name("01")
 HELPER = "def helper(N):\n    return N.sum(axis=1, keepdims=True)\n\n"
@@ -63,17 +63,14 @@ def notebook(answers: dict[str, str], last: str = "", above: str = "") -> str:
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
+def results(tmp_path_factory, frozen):
     folder = tmp_path_factory.mktemp("class")
     written = {name: notebook(*case) for name, case in CASES.items()}
     written["fixed below"] = notebook(WRONG, RIGHT)
     written["wrong, and a scratch cell"] = notebook(WRONG, "print(np.pi)")
     for student, text in written.items():
-        path = folder / "submitted" / student / LAB / f"{LAB}.ipynb"
-        path.parent.mkdir(parents=True)
-        path.write_text(text, encoding="utf-8")
-    done = run(LAB, folder / "submitted", folder / "out", jobs=1)
-    return {result.student: result for result in done.results}
+        hand_in(folder / "submitted", student, text)
+    return results_of(folder, frozen)
 
 
 needs_a_sandbox = [

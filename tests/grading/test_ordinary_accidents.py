@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import nbformat
 import pytest
 
 from autograder.course.policy_file import spec
 from autograder.grading.cell_errors import CALLS_UNWRITTEN, DID_NOT_RUN, STILL_THERE
 from autograder.pages.feedback import FeedbackWriter
 from autograder.results import SubmissionResult
-from autograder.run.pipeline import run
 from autograder.sandbox.jail.namespaces import probe
-from autograder.sandbox.limits import Limits
+from tests.fixtures.frozen_course import hand_in, results_of
 from tests.grading.accidents import (
     COUNTS,
     LAB,
@@ -20,7 +20,6 @@ from tests.grading.accidents import (
     insert,
     notebook,
     put,
-    raw,
     stub,
 )
 
@@ -66,16 +65,12 @@ WHOLE = {
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory) -> dict[str, SubmissionResult]:
+def graded(tmp_path_factory, frozen) -> dict[str, SubmissionResult]:
     folder = tmp_path_factory.mktemp("accidents")
     accidents = {**{name: made for name, (made, *_) in STOPPED.items()}, **OTHERS, **WHOLE}
     for student, made in accidents.items():
-        path = folder / "submitted" / student / LAB / f"{LAB}.ipynb"
-        path.parent.mkdir(parents=True)
-        path.write_bytes(raw(notebook(*made)))
-    limits = Limits(memory_bytes=1 << 30)
-    done = run(LAB, folder / "submitted", folder / "out", jobs=1, limits=limits)
-    return {result.student: result for result in done.results}
+        hand_in(folder / "submitted", student, nbformat.writes(notebook(*made)))
+    return results_of(folder, frozen)
 
 
 def of(result: SubmissionResult, name: str = COUNTS):

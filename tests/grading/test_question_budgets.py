@@ -10,15 +10,14 @@ from autograder.course.masters import lab_name, solved
 from autograder.grading import time_guard
 from autograder.grading.budgets import Budgets
 from autograder.grading.time_guard import JudgeClock, JudgedTooLong
-from autograder.run.store import STORE, ResultStore
 from autograder.sandbox.host.reruns import before_line, harmless_part
 from autograder.sandbox.jail.namespaces import probe
 from autograder.sandbox.limits import Limits
-from tests.fixtures.frozen_course import command, hand_in
+from tests.fixtures.frozen_course import hand_in, results_of
 
 LAB = lab_name("01")
 #: Short, because the cases run into them; no honest call takes a tenth of them.
-LIMITS = "[limits]\ncell_seconds = 2\ncall_seconds = 1\ntotal_seconds = 100\nmemory_bytes = 536_870_912\n"
+LIMITS = "cell_seconds = 2\ncall_seconds = 1\ntotal_seconds = 100\nmemory_bytes = 536_870_912\n"
 RIGHT = solved(LAB)
 ROWS, COUNTS, NLL = "normalise_rows", "bigram_counts", "average_nll"
 LOOP = "    while True:\n        pass"
@@ -62,15 +61,10 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
 @pytest.fixture(scope="module")
 def results(tmp_path_factory, frozen):
     folder = tmp_path_factory.mktemp("class")
-    (folder / "course.toml").write_text(LIMITS)
     written = {name: answers for name, (answers, _) in CASES.items()}
     for student, answers in (written | {"endless at times": {ROWS: ENDLESS_AT_TIMES}}).items():
         hand_in(folder / "submitted", student, answers)
-    words = ("grade", LAB, "--submitted", folder / "submitted", "--out", folder / "out", "--jobs", 1)
-    done = command(*words, root=frozen, COURSE_FILE=str(folder / "course.toml"))
-    assert done.returncode == 0, done.stdout + done.stderr
-    with ResultStore(folder / "out" / STORE) as store:
-        return {result.student: result for result in store.all(LAB)}
+    return results_of(folder, frozen, LIMITS)
 
 
 needs_a_sandbox = [

@@ -24,11 +24,8 @@ def spelt(value: Any, empty: bool) -> Any:
         if empty:
             made = np.zeros((1, 0, *ODD))
             return made if isinstance(value, np.ndarray) else torch.from_numpy(made)
-        return (
-            value[None].repeat(7919, 0)
-            if isinstance(value, np.ndarray)
-            else value[None].expand(7919, *value.shape)
-        )
+        shape = (7919, *value.shape)
+        return np.broadcast_to(value, shape) if isinstance(value, np.ndarray) else value.expand(shape)
     if isinstance(value, (list, tuple)):
         return type(value)(spelt(item, empty) for item in value)
     if isinstance(value, dict):
