@@ -11,6 +11,7 @@ from autograder.course.masters import all_labs, master_path
 _HEADING = re.compile(rb'"#\s+(\d\d)\s+(?:\xc2\xb7|\\u00b7)')
 #: More cells than any notebook has: names behind them are not looked at.
 _MAX_NAMES = 10_000
+_HEADER, _NAME = re.compile(r"^# %%.*$", re.MULTILINE), re.compile(r'="([A-Za-z0-9_-]+)"')
 _GRADE_ID = re.compile(rb'"grade_id"\s*:\s*"([A-Za-z0-9_-]{1,80})"')
 
 
@@ -22,9 +23,9 @@ def other_lab(raw: bytes, lab: str) -> str:
     mentions = islice(_GRADE_ID.finditer(raw), _MAX_NAMES)
     names = {mention[1].decode().removeprefix("test_") for mention in mentions}
     if names:
-        if lab in all_labs() and 2 * len(names & _words(lab)) > len(names):
+        if lab in all_labs() and 2 * len(names & _cell_names(lab)) > len(names):
             return ""  # without a look at the others
-        shares = {other: len(names & _words(other)) for other in all_labs()}
+        shares = {other: len(names & _cell_names(other)) for other in all_labs()}
         best = max(shares, key=lambda other: (shares[other], other == lab))
         return best if best != lab and shares[best] > shares.get(lab, 0) else ""
     heading = _HEADING.search(raw)
@@ -35,6 +36,7 @@ def other_lab(raw: bytes, lab: str) -> str:
 
 
 @cache
-def _words(lab: str) -> frozenset[str]:
-    """Every word of a master, the names of its cells among them."""
-    return frozenset(re.findall(r"[A-Za-z0-9_-]+", master_path(lab).read_text(encoding="utf-8")))
+def _cell_names(lab: str) -> frozenset[str]:
+    """The names that a master gives to its cells."""
+    text = master_path(lab).read_text(encoding="utf-8")
+    return frozenset(name for header in _HEADER.findall(text) for name in _NAME.findall(header))
