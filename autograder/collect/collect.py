@@ -42,7 +42,7 @@ from autograder.files import (
     timestamp_in,
     write_atomically,
 )
-from autograder.grading.submissions import is_notebook
+from autograder.grading.submissions import MOST_COMPARED, is_answered, is_notebook
 
 #: A zip stays in memory until its student is done.
 MAX_ZIPS = 5
@@ -538,15 +538,27 @@ def _of_another_lab(entry: Entry, lab: str) -> bool:
     return len(entry.parts) > 1 and entry.parts[-2] == stem != lab and is_a_labs
 
 
-def _choose(student: str, notebooks: Sequence[Owned], job: _Job) -> Owned:
-    """The notebook with the right name; among several, or without one, the last. Says which, and last by what.
+def _only_answered(notebooks: Sequence[Owned], lab: str) -> list[Owned]:
+    """The only one of some notebooks into which somebody wrote an answer; nothing where that is none or several."""
+    answered = []
+    for one in notebooks if 1 < len(notebooks) <= MOST_COMPARED else ():
+        try:
+            answered += [one] if is_answered(one.entry.read(), lab) else []
+        except Refused:
+            continue
+    return answered if len(answered) == 1 else []
 
-    On Blackboard each attempt takes the place of the one before, whatever its files are called.
+
+def _choose(student: str, notebooks: Sequence[Owned], job: _Job) -> Owned:
+    """The only notebook with an answer in it, or the one with the right name; among several, or without one, the last.
+
+    Says which, and why. On Blackboard each attempt takes the place of the one before, whatever its files are called.
     """
     newest = max(one.attempt for one in notebooks)
     counting = [one for one in notebooks if one.attempt == newest or job.kind != "blackboard"]
     right = [one for one in counting if one.file == f"{job.lab}.ipynb"]
-    candidates = right or counting
+    answered = _only_answered(counting, job.lab)
+    candidates = answered or right or counting
     orders: dict[str, Callable[[Owned], Any]] = {
         "the last attempt": lambda one: one.attempt,
         "the last that was uploaded": lambda one: one.upload,
@@ -558,7 +570,9 @@ def _choose(student: str, notebooks: Sequence[Owned], job: _Job) -> Owned:
     chosen = max(candidates, key=lambda one: tuple(order(one) for order in orders.values()))
     if len(notebooks) > 1:
         why = "the one with the right name" if len(counting) == len(notebooks) else "of the last attempt"
-        if len(candidates) > 1:
+        if answered:
+            why = "the only one with an answer in it"
+        elif len(candidates) > 1:
             why = next(
                 (words for words, order in orders.items() if len({order(one) for one in candidates}) > 1),
                 "which is like the others in all that tells",

@@ -185,17 +185,18 @@ def _only_answered(notebooks: Sequence[Path], lab: str) -> Path | None:
     answered = []
     for path in notebooks:
         try:
-            too_large = path.lstat().st_size > LARGEST_UNTOUCHED
-            answered += [path] if too_large or is_answered(_bytes_of(path), lab) else []
+            answered += [path] if is_answered(_bytes_of(path), lab) else []
         except Unreadable:
             continue
     return answered[0] if len(answered) == 1 else None
 
 
 def is_answered(raw: bytes, lab: str) -> bool:
-    """Whether somebody wrote an answer of this lab into a notebook."""
+    """Whether somebody wrote an answer of this lab into a notebook; true of one that is too large to look through."""
     from autograder.grading.repair import Template, parse, repair  # of use to few, and slow to load
 
+    if len(raw) > LARGEST_UNTOUCHED:
+        return True
     template = Template.of(lab)
     try:
         names = {cell["grade_id"] for cell in parse(raw)} - {None}

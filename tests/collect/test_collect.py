@@ -11,13 +11,16 @@ import tracemalloc
 import zipfile
 from pathlib import Path
 
+import nbformat
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nbgrader.utils import parse_utc
 
+from autograder.audit.simulate import answered
 from autograder.collect import collect, collect_folder
 from autograder.collect import entries as reading
+from autograder.course.masters import course_root
 from autograder.errors import GradingError
 
 LAB = "07_self_attention"
@@ -166,6 +169,22 @@ def test_the_right_name_wins_and_otherwise_the_newest(tmp_path: Path, out: Path)
     assert submitted(out) == {"ada": "right", "bo": "newest"}
     assert any("ada handed in 2 notebooks" in n and "the one with the right name" in n for n in done.notes)
     assert any("bo handed in 2 notebooks" in n and "the newest" in n for n in done.notes)
+
+
+def test_the_only_notebook_with_an_answer_wins_over_the_right_name(tmp_path: Path, out: Path) -> None:
+    blank = (course_root() / "notebooks" / LAB / f"{LAB}.ipynb").read_text()
+    written = nbformat.writes(answered(LAB, {"causal_mask": "def causal_mask(n):\n    return n"}))
+    files = {
+        f"ada/{LAB}.ipynb": blank,
+        f"ada/{LAB}-Copy1.ipynb": written,
+        f"bo/{LAB}.ipynb": written,
+        f"bo/{LAB}-Copy1.ipynb": written + " ",
+        f"cy/{LAB}.ipynb": blank,
+        "cy/draft.ipynb": "{}",
+    }
+    done = collect(zip_of(tmp_path / "z.zip", files), out, LAB)
+    assert submitted(out) == {"ada": written, "bo": written, "cy": blank}
+    assert any(f"{LAB}-Copy1.ipynb, the only one with an answer in it, was taken" in n for n in done.notes)
 
 
 def test_names_that_lead_out_of_the_folder_are_refused_one_by_one(tmp_path: Path, out: Path) -> None:
