@@ -24,6 +24,9 @@ pytestmark = [
 ]
 
 
+STUDENTS = 8
+
+
 def certificate(folder: Path, name: str) -> tuple[Path, Path]:
     """A certificate that vouches for itself, and its key."""
     cert, key = folder / f"{name}.pem", folder / f"{name}.key"
@@ -44,8 +47,8 @@ def told_of(cert: Path, key: Path) -> dict[str, str]:
 
 @pytest.fixture
 def submitted(tmp_path: Path) -> Path:
-    """Twelve students, every other one wrong in a question."""
-    for number in range(12):
+    """Eight students, every other one wrong in a question."""
+    for number in range(STUDENTS):
         hand_in(tmp_path / "submitted", f"student_{number:02d}", WRONG if number % 2 else {})
     return tmp_path / "submitted"
 
@@ -95,7 +98,7 @@ def test_a_class_is_graded_over_tls_and_certificates_that_do_not_fit_are_one_sen
     done = command(*words, tmp_path / "out", root=frozen, **told_of(cert, key))
     assert done.returncode == 0, done.stdout + done.stderr
     results = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert [row["score"] == row["max_score"] for row in results] == [True, False] * 6
+    assert [row["score"] == row["max_score"] for row in results] == [True, False] * (STUDENTS // 2)
 
 
 #: ``autograder`` that says after a second what it would say after ten, and waits as long as its first word says.
@@ -137,7 +140,7 @@ def test_a_cluster_that_is_lost_ends_the_run_in_a_sentence_and_what_was_graded_i
     assert kept
     done = command("grade", "01", "--submitted", submitted, "--out", out, root=frozen)
     assert done.returncode == 0, done.stderr
-    assert len(finished(out)) == 12 and f"{len(kept)} unchanged" in done.stdout, done.stdout
+    assert len(finished(out)) == STUDENTS and f"{len(kept)} unchanged" in done.stdout, done.stdout
 
 
 @pytest.fixture
@@ -164,7 +167,7 @@ def test_a_worker_without_room_takes_no_part_and_the_others_go_on(submitted, fro
     assert done.returncode == 0, done.stdout + done.stderr
     assert "takes no part: No space left on device." in done.stderr
     results = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert {row["status"] for row in results} == {"graded"} and len(results) == 12
+    assert {row["status"] for row in results} == {"graded"} and len(results) == STUDENTS
 
 
 #: Where another comes, the run goes on as with the worker beside one without room, above.
@@ -176,7 +179,7 @@ def test_where_only_a_worker_without_room_is_left_the_run_waits_for_another_and_
     submitted, frozen, full, cluster, tmp_path, comes
 ):
     """Tasks were meant for the worker that is gone, and would wait for it: for ever."""
-    for number in range(12, 40):
+    for number in range(STUDENTS, 40):
         hand_in(submitted, f"student_{number:02d}", {})
     add_worker_without_room(cluster, full)
     out = tmp_path / "out"
