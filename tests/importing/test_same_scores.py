@@ -72,13 +72,13 @@ def test_every_kind_of_answer_gets_what_nbgrader_gives_cell_by_cell(course, tmp_
     assert {student for student, points in ours.items() if sum(points.values()) == 11.5} == {"correct"}
 
 
-#: What becomes of the function ``squares`` in nbgrader's example, by the kind of student.
+#: What becomes of the function ``squares`` in nbgrader's example, by the kind of student. What is endless waits.
 SQUARES = {
     "wrong": "def squares(n):\n    return [i * i for i in range(n)]",
     "raising": "def squares(n):\n    raise KeyError(n)",
-    "endless": "def squares(n):\n    while n > 10:\n        pass\n    return [i * i for i in range(1, n + 1)]",
+    "endless": "import time\ndef squares(n):\n    while n > 10:\n        time.sleep(1)\n    return [i * i for i in range(1, n + 1)]",
     "missing_function": "",
-    "all_endless": "def squares(n):\n    while True:\n        pass",
+    "all_endless": "import time\ndef squares(n):\n    while True:\n        time.sleep(1)",
 }
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import stat
 import subprocess
 import sys
@@ -23,23 +24,24 @@ needs_signals = pytest.mark.skipif(
     landlock.version() < landlock.SIGNALS_SINCE, reason="this kernel's Landlock keeps no signals inside"
 )
 
-#: Runs in the container: grades submissions of one cell at the best accepted level, and prints the level and what the last one said.
+#: Runs in the container: grades the submissions of one cell in each line at the best accepted level, and prints the level and
+#: what the last of them said.
 PROGRAM = """
 import json, sys
 from pathlib import Path
 from autograder.sandbox.host.session import SandboxUnavailable, Zygote
 from autograder.sandbox.limits import Limits
 from autograder.results import accepted_levels
-kit, least, source = sys.argv[1:]
+kit, least = sys.argv[1:]
 limits = Limits(cell_seconds=20, scratch_bytes=4 << 20, file_bytes=2 << 20)
 try:
-    zygote = Zygote(Path(kit), [Path(kit).parent / "data" / "names.txt"], limits, ("coursekit",), accepted_levels(least))
-    with zygote:
-        for submission in source.split("# the next submission"):
-            with zygote.session() as session:
-                [outcome] = session.run_cells([("cell", submission)])
-        text = "".join(o["text"] for o in outcome.outputs if o["output_type"] == "stream")
-        print(json.dumps([zygote.level, outcome.status, text, outcome.error, session.status]))
+    with Zygote(Path(kit), [Path(kit).parent / "data" / "names.txt"], limits, ("coursekit",), accepted_levels(least)) as zygote:
+        for line in sys.stdin:
+            for submission in json.loads(line).split("# the next submission"):
+                with zygote.session() as session:
+                    [outcome] = session.run_cells([("cell", submission)])
+            text = "".join(o["text"] for o in outcome.outputs if o["output_type"] == "stream")
+            print(json.dumps([zygote.level, outcome.status, text, outcome.error, session.status]), flush=True)
 except SandboxUnavailable as reason:
     print(json.dumps(["unavailable", "", "", str(reason), None]))
 """
@@ -49,29 +51,39 @@ ORDINARY_USER = ("--user", "1234")
 NEITHER = ("--no-landlock", "--user", "1234")
 
 
+@pytest.fixture(scope="module")
+def containers():
+    """The programs that wait for a cell, by what they were started with: libraries take seconds to import."""
+    running = {}
+    yield running
+    for program in running.values():
+        program.communicate(timeout=120)
+
+
 @pytest.fixture
-def inside(folder, tmp_path_factory):
+def inside(folder, tmp_path_factory, containers):
     """Run a cell in a container: (level, the cell's status, what it printed, its error, the session's status)."""
     base = tmp_path_factory.getbasetemp()
     for path in (folder, *folder.parents):
         if path.is_relative_to(base.parent.parent) and not path.stat().st_mode & stat.S_ISVTX:
             path.chmod(0o755)
 
-    def inside(source, *container, least="limits"):
-        words = [
-            sys.executable,
-            "-m",
-            "tests.fixtures.plain_container",
-            *container,
-            "--",
-            sys.executable,
-            "-c",
-            PROGRAM,
-        ]
-        words += [str(folder / "coursekit"), least, textwrap.dedent(source)]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
-        assert done.stdout, done.stderr
-        return json.loads(done.stdout.splitlines()[-1])
+    def inside(source, *container, least="limits", last=False):
+        """``last``: the program ends before the result is looked at, and starts with the environment as it is."""
+        words = [sys.executable, "-m", "tests.fixtures.plain_container", *container, "--"]
+        words += [sys.executable, "-c", PROGRAM, str(folder / "coursekit"), least]
+        key = (container, least)
+        program = None if last else containers.pop(key, None)
+        if program is None:
+            program = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        print(json.dumps(textwrap.dedent(source)), file=program.stdin, flush=True)
+        assert select.select([program.stdout], [], [], 120)[0]
+        said = json.loads(program.stdout.readline())
+        if last or said[0] == "unavailable":
+            program.communicate(timeout=120)
+        else:
+            containers[key] = program
+        return said
 
     return inside
 
@@ -331,6 +343,7 @@ def test_a_submission_that_fills_a_folder_too_deep_for_a_path_is_ended_and_its_f
         time.sleep(5)
         """,
         *container,
+        last=True,
     )
     assert ended == "out-of-memory"
     assert list(tmp_path.iterdir()) == []
@@ -355,7 +368,7 @@ def test_a_folder_that_its_owner_may_not_list_does_not_hide_files(inside):
 def test_nothing_of_a_submission_stays_on_the_disk(inside, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     tmp_path.chmod(0o777)
-    inside("import os\nos.makedirs('a/b')\nopen('a/b/c', 'w').write('x')\nos.mkdir('closed', 0)", *PLAIN)
+    inside("import os\nos.makedirs('a/b')\nopen('a/b/c', 'w').write('x')\nos.mkdir('closed', 0)", last=True)
     assert list(tmp_path.iterdir()) == []
 
 
