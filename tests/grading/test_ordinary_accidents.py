@@ -5,6 +5,7 @@ from __future__ import annotations
 import nbformat
 import pytest
 
+from autograder.course.masters import solved
 from autograder.course.policy_file import spec
 from autograder.grading.cell_errors import CALLS_UNWRITTEN, DID_NOT_RUN, STILL_THERE
 from autograder.pages.feedback import FeedbackWriter
@@ -16,11 +17,14 @@ from tests.grading.accidents import (
     LAB,
     answer,
     delete,
+    forget_ids,
     forget_names,
     insert,
     notebook,
+    position,
     put,
     stub,
+    written_answers,
 )
 
 pytestmark = [
@@ -29,6 +33,8 @@ pytestmark = [
 ]
 
 CHECK = f"test_{COUNTS}"
+#: Short, because three of them run into them.
+LIMITS = "cell_seconds = 3\ncall_seconds = 2\nmemory_bytes = 536_870_912\n"
 MARKED = "<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> theirs"
 #: Student -> accidents, and what the cause holds: the student's own error and its line.
 STOPPED = {
@@ -56,21 +62,80 @@ OTHERS = {
     ],
     "again": [put(COUNTS, "def bigram_counts(words):\n    return 0"), insert(answer(COUNTS))],
 }
+LOOP = "    import time\n    while True:\n        time.sleep(1)"
+#: What costs the question itself: the answer is missing, wrong or never ends.
+LOST = {
+    "endless": [put(COUNTS, f"def bigram_counts(words):\n{LOOP}")],
+    "hoards": [put(COUNTS, "def bigram_counts(words):\n    kept = []\n    while True:\n        kept.append(bytearray(8 << 20))")],
+    "left out": [stub(COUNTS)],
+    "no return": [put(COUNTS, lambda code: code.replace("    return ", "    result = "))],
+    "prints": [put(COUNTS, lambda code: code.replace("    return N", "    print(N)"))],
+    "another name": [put(COUNTS, lambda code: code.replace("def bigram_counts", "def bigram_count"))],
+    "only deleted": [delete(COUNTS)],
+}  # fmt: skip
+#: What costs nothing, and what is said of it ("" where nothing was guessed).
 WHOLE = {
-    "check cell": [stub(COUNTS), put(CHECK, lambda check: f"{answer(COUNTS)}\n\n{check}")],
-    "above": [stub(COUNTS), insert(answer(COUNTS), before=COUNTS)],
-    "no names": [forget_names, lambda made: made.cells.reverse()],
-    "deleted": [delete(COUNTS, CHECK), insert(answer(COUNTS), after="alphabet")],
-}
+    "check cell": ([stub(COUNTS), put(CHECK, lambda check: f"{answer(COUNTS)}\n\n{check}")], "had been changed and was restored"),
+    "above": ([stub(COUNTS), insert(answer(COUNTS), before=COUNTS)], "“bigram_counts” is defined in cell number"),
+    "no names": ([forget_names, lambda made: made.cells.reverse()], "names"),
+    "deleted": ([delete(COUNTS, CHECK), insert(answer(COUNTS), after="alphabet")], "bigram_counts"),
+    "all at the end": (
+        [*map(stub, solved(LAB)), insert("\n\n\n".join(solved(LAB).values()))],
+        "are defined in cell number",
+    ),
+    "twice": ([insert(answer(COUNTS), after=COUNTS)], ""),
+    "two halves": ([put(COUNTS, lambda code: "from helpers_of_mine import *"), insert(answer(COUNTS), after=COUNTS)], "is defined in cell number"),
+    "check edited": ([put(CHECK, "20.0")], "had been changed and was restored"),
+    "check deleted": ([delete(CHECK)], "test_bigram_counts"),
+    "words deleted": ([delete(written_answers()[0]), insert("In my own words.", kind="markdown")], written_answers()[0]),
+    "upside down": ([lambda made: made.cells.append(made.cells.pop(position(made, COUNTS)))], "stood before its answer and was moved"),
+    "numpy is None": ([insert("np = None")], ""),
+    "built-ins": ([insert("len = sum = range = zip = list = 0")], ""),
+    "reset": ([insert("%reset -f")], ""),
+    "helper again": (
+        [
+            put(COUNTS, lambda code: "def helper():\n    return 1\n\n\n" + code.replace("    N = ", "    helper()\n    N = ", 1)),
+            insert("def helper(word):\n    return word", after=CHECK),
+        ],
+        "",
+    ),
+    "raises at the end": ([insert("1 / 0")], ""),
+    "warns": ([insert("import warnings\nwarnings.warn('so it is')\nprint('hello')", after="setup")], ""),
+    "errors for warnings": ([insert("import warnings\nwarnings.simplefilter('error')", after="setup")], ""),
+    "strict numpy": ([insert("np.seterr(all='raise')")], ""),
+    "one seed": ([insert("np.random.seed(0)", after="setup")], ""),
+    "not installed": ([insert("import nltk", after="setup")], ""),
+    "installs": ([insert("!pip install nltk", after="setup")], ""),
+    "asks": ([insert("input('What is your name? ')", after="setup")], ""),
+    "leaves": ([insert("import sys\nsys.exit()", after="setup")], ""),
+    "own assertion": ([insert("assert bigram_counts([]).sum() == 1", after=COUNTS)], ""),
+    "loop below": ([put(COUNTS, lambda code: f"{code}\n\n\nwhile True:\n    pass")], "was stopped"),
+    "timed": ([put(COUNTS, lambda code: "%%time\n" + code)], ""),
+    "from Windows": ([put(COUNTS, lambda code: code.replace("\n", "\r\n"))], ""),
+    "trailing blanks": ([put(COUNTS, lambda code: code.replace("\n", "  \n") + "\n   ")], ""),
+    "tabs": ([put(COUNTS, lambda code: code.replace("    ", "\t"))], ""),
+    "a raise that is never reached": ([put(COUNTS, lambda code: code + "\n    raise NotImplementedError()")], ""),
+    "star": ([put(COUNTS, lambda code: "from numpy import *\n" + code)], ""),
+    "figure": ([put(COUNTS, lambda code: code + "\n\n\nplt.imshow(np.eye(3))")], ""),
+    "no ids": ([forget_ids], ""),
+}  # fmt: skip
+#: A file's name -> the notebook, of one who handed in others than ``01_markov_bigram.ipynb`` alone; what is said of it.
+BESIDE = {
+    "blank and copy": ({f"{LAB}.ipynb": map(stub, [*solved(LAB), *written_answers()]), f"{LAB}-Copy1.ipynb": ()}, "the only one with an answer in it"),
+    "two with answers": ({f"{LAB}.ipynb": (), "old.ipynb": [stub(COUNTS)]}, "for it has the right name"),
+    "saved as text": ({f"{LAB}.ipynb.txt": ()}, "was graded in its place"),
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory, frozen) -> dict[str, SubmissionResult]:
     folder = tmp_path_factory.mktemp("accidents")
-    accidents = {**{name: made for name, (made, *_) in STOPPED.items()}, **OTHERS, **WHOLE}
-    for student, made in accidents.items():
-        hand_in(folder / "submitted", student, nbformat.writes(notebook(*made)))
-    return results_of(folder, frozen)
+    accidents = {name: made for name, (made, *_) in {**STOPPED, **WHOLE}.items()} | OTHERS | LOST
+    files = {name: {f"{LAB}.ipynb": made} for name, made in accidents.items()}
+    for student, notebooks in {**files, **{name: made for name, (made, _) in BESIDE.items()}}.items():
+        for file, made in notebooks.items():
+            hand_in(folder / "submitted", student, nbformat.writes(notebook(*made)), file=file)
+    return results_of(folder, frozen, LIMITS)
 
 
 def of(result: SubmissionResult, name: str = COUNTS):
@@ -113,10 +178,22 @@ def test_a_later_definition_that_does_not_count_is_told_where_points_are_lost(gr
     assert "is defined once more" in choice and choice in result.notes
 
 
-@pytest.mark.parametrize("student", WHOLE)
-def test_an_answer_that_is_there_has_its_points(graded, student):
+def test_forty_ordinary_accidents_are_graded():
+    assert len({**STOPPED, **OTHERS, **LOST, **WHOLE, **BESIDE}) >= 40
+
+
+@pytest.mark.parametrize("student", [*LOST, *OTHERS])
+def test_an_answer_that_is_missing_or_wrong_costs_its_own_question_alone(graded, student):
     result = graded[student]
+    assert [q.name for q in result.questions if q.points < q.max_points] == [COUNTS]
+    assert of(result).points < of(result).max_points and (of(result).cause or of(result).tests[0].message)
+
+
+@pytest.mark.parametrize("student", {**WHOLE, **BESIDE})
+def test_an_answer_that_is_there_has_its_points_and_what_was_guessed_is_said(graded, student):
+    result, (_, said) = graded[student], {**WHOLE, **BESIDE}[student]
     assert result.score == result.max_score, (
         result.notes,
         [q for q in result.questions if q.points < q.max_points],
     )
+    assert said in " ".join(result.notes), result.notes
