@@ -543,6 +543,7 @@ progress()
 # * What counts is the values. A list, a tuple, an array and a tensor of the same numbers are the same answer, and so
 #   are Python's numbers, NumPy's and fractions; single precision is as good as double, at the end or on the way:
 #   its results may be off by the few decimals that it does not have, for large scores too.
+#   Where a later lab asks for a tensor, it needs one, for its gradients or for the next step.
 #   Where a later lab asks for an error such as `ValueError`, an error class of your own that derives from it will do.
 # * The tests call your function by its name: keep the order of its arguments, and the names of those with a default value.
 #

@@ -592,7 +592,7 @@ def pwm_scores(sites, sequence, alpha):
     ### BEGIN SOLUTION
     letters = np.array(list("ACGT"))
     N = (np.array([list(site) for site in sites])[:, :, None] == letters).sum(axis=0)  # (L, 4)
-    log_odds = np.log(dirichlet_mean(N, alpha) / 0.25)  # (L, 4)
+    log_odds = np.log(np.divide(dirichlet_mean(N, alpha), 0.25))  # (L, 4)
     ids = ["ACGT".index(letter) for letter in sequence]
     L = len(N)
     windows = [ids[start : start + L] for start in range(len(ids) - L + 1)]
