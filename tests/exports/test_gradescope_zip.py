@@ -152,7 +152,10 @@ def test_who_is_late_with_two_notebooks_hears_which_was_taken_and_that_nothing_w
         "Handed in after 2026-10-08 23:59 UTC, when the lab was due. No points are taken off here"
         in content["output"]
     )
-    assert f"Handed in 2 notebooks: {LAB}.ipynb, the one with the right name, was taken." in content["output"]
+    assert (
+        f"Handed in 2 notebooks: {LAB}.ipynb, the only one with an answer in it, was taken."
+        in content["output"]
+    )
 
 
 #: Which level is had where, ``tests/sandbox/test_levels.py`` shows; the bundle only says it.
