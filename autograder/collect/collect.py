@@ -42,7 +42,7 @@ from autograder.files import (
     timestamp_in,
     write_atomically,
 )
-from autograder.grading.submissions import MOST_COMPARED, is_answered, is_notebook
+from autograder.grading.submissions import is_notebook, only_answered
 
 #: A zip stays in memory until its student is done.
 MAX_ZIPS = 5
@@ -538,17 +538,6 @@ def _of_another_lab(entry: Entry, lab: str) -> bool:
     return len(entry.parts) > 1 and entry.parts[-2] == stem != lab and is_a_labs
 
 
-def _only_answered(notebooks: Sequence[Owned], lab: str) -> list[Owned]:
-    """The only one of some notebooks into which somebody wrote an answer; nothing where that is none or several."""
-    answered = []
-    for one in notebooks if 1 < len(notebooks) <= MOST_COMPARED else ():
-        try:
-            answered += [one] if is_answered(one.entry.read(), lab) else []
-        except Refused:
-            continue
-    return answered if len(answered) == 1 else []
-
-
 def _choose(student: str, notebooks: Sequence[Owned], job: _Job) -> Owned:
     """The only notebook with an answer in it, or the one with the right name; among several, or without one, the last.
 
@@ -557,8 +546,8 @@ def _choose(student: str, notebooks: Sequence[Owned], job: _Job) -> Owned:
     newest = max(one.attempt for one in notebooks)
     counting = [one for one in notebooks if one.attempt == newest or job.kind != "blackboard"]
     right = [one for one in counting if one.file == f"{job.lab}.ipynb"]
-    answered = _only_answered(counting, job.lab)
-    candidates = answered or right or counting
+    answered = only_answered(counting, job.lab, lambda one: one.entry.read(), Refused)
+    candidates = [answered] if answered else right or counting
     orders: dict[str, Callable[[Owned], Any]] = {
         "the last attempt": lambda one: one.attempt,
         "the last that was uploaded": lambda one: one.upload,

@@ -11,7 +11,9 @@ from autograder.course.masters import all_labs, master_path
 _HEADING = re.compile(rb'"#\s+(\d\d)\s+(?:\xc2\xb7|\\u00b7)')
 #: More cells than any notebook has: names behind them are not looked at.
 _MAX_NAMES = 10_000
-_HEADER, _NAME = re.compile(r"^# %%.*$", re.MULTILINE), re.compile(r'="([A-Za-z0-9_-]+)"')
+_HEADER = re.compile(r"^# %%.*$", re.MULTILINE)
+#: A cell's name in its header: ``question="softmax"``, or in an imported lab ``nbgrader={"grade_id": "softmax", …}``.
+_NAME = re.compile(r'(?:="|"grade_id": ")([A-Za-z0-9_-]+)"')
 _GRADE_ID = re.compile(rb'"grade_id"\s*:\s*"([A-Za-z0-9_-]{1,80})"')
 
 

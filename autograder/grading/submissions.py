@@ -6,9 +6,10 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from autograder.course.lists import some
 from autograder.course.masters import all_labs, source_of_import
@@ -17,6 +18,8 @@ from autograder.course.policy_file import settings
 from autograder.errors import Unreadable, UserError
 from autograder.files import letters_of, names_a_zone, parse_time, timestamp_in
 from autograder.grading.kit_imports import kit_files_named
+
+_Notebook = TypeVar("_Notebook")
 
 #: A notebook larger than this is not read.
 MAX_BYTES = 64 * 1024 * 1024
@@ -136,7 +139,7 @@ def _find(expected: Path, student: str, lab: str, alone: bool) -> Submission:
         notebooks = [p for p in notebooks if p == path or _is_copy(p.name, path.name)]
     if not notebooks:
         meant, there = _one_step_off(expected, alone)
-        if only := _only_answered(meant, lab):
+        if only := only_answered(meant, lab, _bytes_of):
             others = some([p.name for p in meant if p != only])
             choices.append(
                 f"{only.name} was graded, the only one with an answer in it; these were not graded: {others}."
@@ -171,22 +174,30 @@ def _find(expected: Path, student: str, lab: str, alone: bool) -> Submission:
 
 def _choose(expected: Path, notebooks: Sequence[Path], lab: str) -> tuple[Path, str]:
     """Which of a folder's notebooks counts, and why."""
-    if only := _only_answered(notebooks, lab):
+    if only := only_answered(notebooks, lab, _bytes_of):
         return only, "the only one with an answer in it"
     if expected in notebooks:
         return expected, "for it has the right name"
     return max(notebooks, key=lambda path: path.lstat().st_mtime), "the newest"
 
 
-def _only_answered(notebooks: Sequence[Path], lab: str) -> Path | None:
-    """The only one of some notebooks into which somebody wrote an answer; None where that is none or several."""
+def only_answered(
+    notebooks: Sequence[_Notebook],
+    lab: str,
+    read: Callable[[_Notebook], bytes],
+    unreadable: type[Exception] = Unreadable,
+) -> _Notebook | None:
+    """The only one of some notebooks into which somebody wrote an answer; None where that is none or several.
+
+    ``read`` gives a notebook's bytes; one for which it raises ``unreadable`` does not count.
+    """
     if not 1 < len(notebooks) <= MOST_COMPARED:
         return None
     answered = []
-    for path in notebooks:
+    for notebook in notebooks:
         try:
-            answered += [path] if is_answered(_bytes_of(path), lab) else []
-        except Unreadable:
+            answered += [notebook] if is_answered(read(notebook), lab) else []
+        except unreadable:
             continue
     return answered[0] if len(answered) == 1 else None
 
