@@ -35,7 +35,7 @@ def test_the_repository_cannot_be_seen(say):
 
 
 def test_the_harness_cannot_be_imported(say):
-    for name in ("autograder", "autograder.hidden_tests"):
+    for name in ("autograder", "autograder.questions"):
         assert say(f"try:\n    import {name}\nexcept ImportError:\n    print('no')") == "no"
 
 
