@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from autograder.audit.simulate import answered
 from autograder.course.masters import lab_name, solved
 from autograder.errors import Unreadable
-from autograder.grading.forbidden_calls import forbidden_used
+from autograder.grading.off_limits import forbidden_used
 from autograder.grading.repair import Template, parse, repair
 from autograder.sandbox import wire
 from autograder.testing.safe_errors import safe_message
