@@ -128,7 +128,7 @@ def _again(values: dict[str, Any]) -> QuestionPreview:
 
 def _keys(lab: str) -> dict[str, str]:
     """What a question's preview rests on: all that its grade does, and the answers of its file."""
-    context = context_of(lab, Limits(), ())
+    context = context_of(lab, Limits())
     shared = json.dumps(context.shared, sort_keys=True)
     folder = course_root() / "autograder" / "misconceptions" / f"m{lab}"
     answers = digest_of([path for path in (folder / "__init__.py", folder / "cards.json") if path.exists()])

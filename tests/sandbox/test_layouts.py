@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.errors import UserError
-from autograder.run.out_of_sight import keep_out_of_sight
+from autograder.run.world_readable import refuse_world_readable
 from autograder.sandbox.host.session import Zygote
 from autograder.sandbox.jail import namespaces, rootfs, visible
 
@@ -86,11 +86,11 @@ def test_what_is_hidden_with_the_folder_around_it_is_not_mounted_again(tmp_path,
 
 def test_a_class_in_a_visible_folder_is_refused_in_a_sentence_that_names_it(tmp_path, monkeypatch):
     monkeypatch.setattr(visible, "SYSTEM_FOLDERS", (str(tmp_path / "usr"),))
-    keep_out_of_sight(tmp_path / "srv/class")
-    with pytest.raises(UserError, match=r"usr/src/app/out lies in .*usr, which every submission may read"):
-        keep_out_of_sight(tmp_path / "srv/class", tmp_path / "usr/src/app/out")
+    refuse_world_readable(tmp_path / "srv/class")
+    with pytest.raises(UserError, match=r"usr/src/app/out lies in .*usr, which submissions can read"):
+        refuse_world_readable(tmp_path / "srv/class", tmp_path / "usr/src/app/out")
     monkeypatch.setattr(visible, "hidden_folders", lambda: [str(tmp_path / "usr/src/app")])
-    keep_out_of_sight(tmp_path / "usr/src/app/out")
+    refuse_world_readable(tmp_path / "usr/src/app/out")
 
 
 @pytest.mark.parametrize("variable", ["COURSE_FILE", "COURSE_SALT_FILE"])
@@ -98,7 +98,7 @@ def test_a_salt_or_a_policy_in_a_visible_folder_is_refused_too(variable, tmp_pat
     monkeypatch.setattr(visible, "SYSTEM_FOLDERS", (str(tmp_path / "usr"),))
     monkeypatch.setenv(variable, str(tmp_path / "usr/share/course/secret"))
     with pytest.raises(UserError, match="secret lies in"):
-        keep_out_of_sight()
+        refuse_world_readable()
 
 
 def test_an_environment_behind_a_link_is_shown_under_both_names(tmp_path, monkeypatch):

@@ -45,12 +45,7 @@ from types import FunctionType
 from typing import Any
 
 from autograder.sandbox.child.mutation import contents_of
-from autograder.sandbox.host.rpc import (
-    LocalTransport,
-    Proxy,
-    RpcClient,
-    TraceEntry,
-)
+from autograder.sandbox.host.rpc import LocalTransport, Proxy, RpcClient, TraceEntry
 from autograder.sandbox.wire import Reference
 
 

@@ -1,10 +1,6 @@
 """The wire format: plain values as frames of bytes, all that crosses the sandbox's boundary."""
 
-from .codec import (
-    decode,
-    encode,
-    frame_lengths,
-)
+from .codec import decode, encode, frame_lengths
 from .types import (
     BIT_GENERATORS,
     LIMITS,

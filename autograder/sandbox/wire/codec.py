@@ -24,14 +24,7 @@ from typing import Any
 
 from .decode import Decoder
 from .encode import Encoder
-from .types import (
-    LIMITS,
-    MAGIC,
-    PREFIX,
-    Reference,
-    WireError,
-    WireLimits,
-)
+from .types import LIMITS, MAGIC, PREFIX, Reference, WireError, WireLimits
 
 _dump = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
 
