@@ -18,7 +18,7 @@ A misconception is a short working wrong answer in ``misconceptions/mNN_topic/<q
 """
 
 from autograder.course.masters import course_root, master, solution
-from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone, part_of_a_scene
+from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone
 from autograder.sandbox.host.student import Handle, Student
 from autograder.testing.catalogue import alternative, misconception
 from autograder.testing.expect import (
@@ -64,7 +64,6 @@ __all__ = [
     "master",
     "misconception",
     "moved_cell",
-    "part_of_a_scene",
     "remembered",
     "solution",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -124,36 +123,23 @@ def test_what_is_hidden_is_hidden_under_every_name_that_links_give_it(linked, tm
 
 @pytest.mark.skipif(namespaces.probe() is not None, reason=str(namespaces.probe()))
 @pytest.mark.parametrize(
-    "layout", ["the environment is the course's folder", "the course lies in the environment"]
+    ("places", "linked"),
+    [
+        (LAYOUTS["the environment is the course's folder"], "course"),
+        (LAYOUTS["the course lies in the environment"], "env"),
+        (("real/env/lib/course", "real/env"), "link/env"),
+    ],
 )
-def test_a_notebook_in_such_a_layout_finds_no_secret(layout, tmp_path, monkeypatch, folder):
-    course, prefix = _made(tmp_path, *LAYOUTS[layout])
-    real = visible.python_folders()
-    _use(monkeypatch, course, prefix)
-    ours = visible.python_folders()
-    monkeypatch.setattr(visible, "python_folders", lambda: [*real, *ours])
-    source = (
-        "import os\n"
-        f"found = [os.path.join(at, name) for at, _, names in os.walk({os.fspath(tmp_path)!r}) for name in names]\n"
-        f"assert any(name.endswith('numpy.py') for name in found), found\n"
-        "assert not [name for name in found if open(name).read() == 'secret\\n'], found\n"
-    )
-    with Zygote(folder / "coursekit", modules=()) as zygote, zygote.session() as session:
-        [outcome] = session.run_cells([("a", source)])
-    assert outcome.error == ""
-
-
-@pytest.mark.skipif(namespaces.probe() is not None, reason=str(namespaces.probe()))
-def test_a_notebook_finds_no_secret_in_an_environment_behind_a_link(tmp_path, monkeypatch, folder):
-    course, prefix = _made(tmp_path, "real/env/lib/course", "real/env")
+def test_a_notebook_in_such_a_layout_finds_no_secret(places, linked, tmp_path, monkeypatch, folder):
+    course, prefix = _made(tmp_path, *places)
     (tmp_path / "link").symlink_to("real")
     real = visible.python_folders()
-    _use(monkeypatch, course, prefix, tmp_path / "link/env")
+    _use(monkeypatch, course, prefix, tmp_path / linked)
     ours = visible.python_folders()
     monkeypatch.setattr(visible, "python_folders", lambda: [*real, *ours])
     source = (
         "import os\n"
-        f"for top in ({str(prefix)!r}, {str(tmp_path / 'link/env')!r}):\n"
+        f"for top in ({str(prefix)!r}, {str(tmp_path / linked)!r}):\n"
         "    found = [os.path.join(at, name) for at, _, names in os.walk(top) for name in names]\n"
         "    assert any(name.endswith('numpy.py') for name in found), found\n"
         "    assert not [name for name in found if open(name).read() == 'secret\\n'], found\n"

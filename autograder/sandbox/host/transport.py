@@ -257,13 +257,11 @@ class RemoteTransport:
         child: Child,
         limits: Limits,
         on_end: Callable[[str | None], StudentGone],
-        wire_limits: wire.WireLimits = wire.LIMITS,
     ):
         self.connection = connection
         self.child = child
         self.limits = limits
         self.on_end = on_end
-        self.wire_limits = wire_limits
         #: Seconds that one exchange may take.
         self.timeout = 60.0
         #: Whether an exchange that takes longer is interrupted first, and whether the last one was.
@@ -366,7 +364,7 @@ class RemoteTransport:
         """The next frame, before the deadline. Memory is taken as bytes arrive, not as the prefix promises them."""
         data, self._unread = self._unread, bytearray()
         self._receive_until(data, wire.PREFIX.size)
-        header, body = wire.frame_lengths(bytes(data[: wire.PREFIX.size]), self.wire_limits)
+        header, body = wire.frame_lengths(bytes(data[: wire.PREFIX.size]))
         self.session_deadline.received += header + body
         if self.session_deadline.received > MAX_RECEIVED:
             raise wire.WireError("the submission sent too much")
