@@ -144,7 +144,6 @@ def new_lab(
             for words in (
                 f"build {lab[:2]}",
                 f"audit {lab[:2]}",
-                f"audit {lab[:2]} --accept-cards",
                 f"release {lab[:2]} --out build/release",
                 f"simulate {lab[:2]} --out build/class/submitted",
                 f"grade {lab[:2]} --submitted build/class/submitted --out build/class",
@@ -204,26 +203,14 @@ def audit(
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Show which hidden test catches each misconception.")
     ] = False,
-    accept: Annotated[
-        bool,
-        typer.Option(
-            "--accept-cards",
-            help="Write down what each wrong answer's card says, once you have read it and found it true.",
-        ),
-    ] = False,
     json_file: JsonOption = None,
 ) -> None:
     """Prove that the hidden tests catch every misconception and accept every correct answer."""
-    from autograder.audit.public_checks import accept_cards
     from autograder.cli.audit import run_and_show
-    from autograder.course.masters import source_of_import
-    from autograder.course.policy_file import spec
     from autograder.course.soundness import require_sound
 
     names = _labs(labs)
     require_sound(names)
-    for lab in [name for name in names if not source_of_import(name)] if accept else ():
-        accept_cards(lab, [question for question, _ in spec(lab).questions])
     report, good = run_and_show(names, mutants=mutants, verbose=verbose, console=console)
     _write_json(json_file, report)
     if not good:

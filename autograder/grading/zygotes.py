@@ -44,9 +44,8 @@ class Zygotes:
         master = master_path(lab).read_text(encoding="utf-8")
         torch = ["torch"] if _IMPORTS_TORCH.search(master) else []
         torch += ["torch.optim"] if torch and _OPTIMIZERS.search(master) else []
-        parts = {path: kit / path for path in ("data", "figures", f"checks/c{lab}")}
-        used = [path for path, part in parts.items() if part.is_dir() or part.with_suffix(".py").is_file()]
-        modules = [*torch, "coursekit", *("coursekit." + path.replace("/", ".") for path in used)]
+        used = [name for name in ("data", "figures") if (kit / name).is_dir()]
+        modules = [*torch, "coursekit", *(f"coursekit.{name}" for name in used)]
         if (kit / "checks" / "data" / f"q{lab}.json").is_file():
             modules.append(f"coursekit.checks.questions:{lab}")
         return cls(Zygote(kit, data, limits, tuple(modules), settings().isolation, private))

@@ -144,7 +144,7 @@ def test_an_image_takes_only_what_dockerignore_lets_in_and_names_no_secret(name:
 
 def test_nothing_of_the_course_goes_into_a_students_image() -> None:
     assert all((ROOT / source).is_file() for source in copied("hub"))
-    assert not any("solutions" in source or "hidden_tests" in source for source in copied("hub"))
+    assert not any("solutions" in source or "questions" in source for source in copied("hub"))
 
 
 def test_the_hubs_image_has_the_hub_that_the_harness_is_tested_with() -> None:
@@ -190,7 +190,7 @@ def test_the_grading_image_grades_a_class_and_names_how_it_is_isolated(image: Im
     assert {rows[name]["isolation"] for name in ("ada", "bo")} == {everything}, said
     salt = (klass / ".course-salt").read_text()
     assert not (image.machine.folder / "srv" / "course" / ".course-salt").exists()
-    closed = image.sh("runuser -u nobody -- ls /srv/course/autograder/hidden_tests 2>&1 || true")
+    closed = image.sh("runuser -u nobody -- ls /srv/course/autograder/questions 2>&1 || true")
     assert "Permission denied" in closed
     # the next container, not run by root: the salt is the last one's, and so is every grade
     image.sh("chown --recursive 1000 . && mkdir --mode 777 again")

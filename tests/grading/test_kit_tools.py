@@ -17,7 +17,6 @@ QUESTION = "multi_head_attention"
     ("lab", "name"),
     [
         ("01", "coursekit.models.letters.LetterModel"),
-        ("01", "coursekit.checks.c01_markov_bigram._vocabulary_and_table"),
         ("07", "coursekit.checks.questions.questions_of"),
         ("08", f"{HOME}.symptom_of"),
         ("09", "coursekit.models.reversing.SmallTransformer"),

@@ -30,7 +30,7 @@ SECRETS = (
     "gradebook.db",
     "solutions/01.py",
     "submitted/ada/01.ipynb",
-    "autograder/hidden_tests/test_01.py",
+    "autograder/questions/m01/surprise.py",
 )
 
 
