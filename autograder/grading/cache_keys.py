@@ -53,13 +53,13 @@ class Context:
         return {**keys, "code": code, "context": self.whole}
 
 
-def context_of(lab: str, limits: Limits, levels: Sequence[str]) -> Context:
+def context_of(lab: str, limits: Limits) -> Context:
     """The context of a lab (full name) as it stands on disk now."""
     from autograder.grading.repair import Template
 
     shared = {
         "limits": json.dumps(asdict(limits)),
-        "isolation that is accepted": json.dumps(levels),
+        "isolation that is accepted": settings().isolation,
         "library versions": library_versions(),
         "harness": harness_digest(),
         "student kit": digest_of(kit_used(lab)),

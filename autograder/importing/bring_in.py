@@ -35,7 +35,7 @@ from autograder.grading.task import Task
 from autograder.grading.zygotes import Zygotes
 from autograder.importing.movable import Names, TestCell, test_cells_of
 from autograder.importing.notebook import master_text, read_source, tests_text
-from autograder.results import SubmissionResult, accepted_levels
+from autograder.results import SubmissionResult
 from autograder.testing.run import set_salt, tests_of
 
 _FILE_SIZE = 64 << 20
@@ -148,9 +148,9 @@ def grade_own_answers(lab: str) -> SubmissionResult:
     )
     try:
         write_kit(lab, home / "coursekit")
-        limits, levels = limits_of(lab), accepted_levels(settings().isolation)
-        with Zygotes.of(lab, home / "coursekit", data_files(lab), limits, levels) as zygotes:
-            return grader_of(lab)(lab, zygotes, Template.of(lab), context_of(lab, limits, levels)).grade(
+        limits = limits_of(lab)
+        with Zygotes.of(lab, home / "coursekit", data_files(lab), limits) as zygotes:
+            return grader_of(lab)(lab, zygotes, Template.of(lab), context_of(lab, limits)).grade(
                 Task(notebook)
             )
     finally:

@@ -128,7 +128,7 @@ def _again(values: dict[str, Any]) -> QuestionPreview:
 
 def _keys(lab: str) -> dict[str, str]:
     """What a question's preview rests on: all that its grade does, which the whole file of the question decides."""
-    context = context_of(lab, Limits(), ())
+    context = context_of(lab, Limits())
     shared = json.dumps(context.shared, sort_keys=True)
     return {
         name: hashlib.sha256("\0".join([shared, own]).encode()).hexdigest()

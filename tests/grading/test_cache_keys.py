@@ -132,7 +132,7 @@ def remembering(named: Callable[..., frozenset[str]]) -> Callable[..., frozenset
 def contexts(numbers: Collection[str] = NUMBERS) -> dict[str, Context]:
     """Number of a lab -> its context now."""
     harness_digest.cache_clear()
-    return {lab[:2]: context_of(lab, limits_of(lab), True) for lab in LABS if lab[:2] in numbers}
+    return {lab[:2]: context_of(lab, limits_of(lab)) for lab in LABS if lab[:2] in numbers}
 
 
 @pytest.fixture(scope="module")

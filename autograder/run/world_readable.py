@@ -1,4 +1,4 @@
-"""Refuses to grade in plain sight: what lies in a folder that every submission may read."""
+"""Refuses paths that submissions can read: what lies in a folder that each of them sees."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from autograder.errors import UserError
 from autograder.sandbox.jail.visible import shown_through
 
 
-def keep_out_of_sight(*folders: Path) -> None:
-    """Raise ``UserError`` when the course, its salt or one of the class's ``folders`` lies where every submission may read."""
+def refuse_world_readable(*folders: Path) -> None:
+    """Raise ``UserError`` when the course, its salt or one of the class's ``folders`` lies where submissions can read it."""
     for path in (course_root(), course_file(), salt_file(), *folders):
         if shown := shown_through(path):
             raise UserError(
-                f"{path} lies in {shown}, which every submission may read: move the course and the class's folders elsewhere, "
+                f"{path} lies in {shown}, which submissions can read: move the course and the class's folders elsewhere, "
                 "such as to /srv."
             )
