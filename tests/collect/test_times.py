@@ -28,7 +28,7 @@ MOODLE = {
     f"Łukasz Nowak_78_assignsubmission_file_/{LAB}.ipynb": "lukasz",
 }
 
-#: The header of a worksheet (mod/assign/gradingtable.php and the language packs, see ``course/lists.py``) and how
+#: The header of a worksheet (mod/assign/gradingtable.php and the language packs, see ``course/moodle_words.json``) and how
 #: that language writes 2 March 2026, a quarter past two in the afternoon (strftimedaydatetime of its langconfig).
 WORKSHEETS = {
     "en": ("Identifier", "Participant 77", "Full name", "Last modified (submission)", "Monday, 2 March 2026, 2:15 PM"),
@@ -315,7 +315,7 @@ def test_a_timestamp_without_a_zone_is_in_the_courses_and_one_of_two_dates_is_no
         "The times of 1 in timestamp.txt name no zone and were taken for Asia/Tokyo (course.toml): ada."
         in done.notes
     )
-    assert "bo: what stands in timestamp.txt is no time that can be read." in done.notes
+    assert "bo: timestamp.txt holds no valid time." in done.notes
 
 
 def test_names_with_underscores_and_anonymous_ones_are_read(tmp_path: Path, out: Path) -> None:
@@ -407,7 +407,7 @@ def test_one_new_name_in_a_list_of_times_ends_nothing_and_another_courses_list_d
     times = listed(tmp_path / "t.csv", "\n".join([header, *rows]))
     done = collect(zip_of(tmp_path / "z.zip", dict(names)), out, LAB, times=times)
     assert len(done.students) == 3 and done.without_time == ("batman_104",)
-    assert any("Of another name in t.csv" in note and "batman_104" in note for note in done.notes)
+    assert any("Name in t.csv does not match" in note and "batman_104" in note for note in done.notes)
     rows = [f'"{name} X",{number},2026-03-01 10:00:00 UTC' for _, name, number in people]
     others = listed(tmp_path / "o.csv", "\n".join([header, *rows]))
     with pytest.raises(UserError, match="is another assignment's or another course's"):
