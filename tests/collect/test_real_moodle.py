@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import csv
 import html
+import json
 import re
 import zipfile
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 
 import pytest
 
 from autograder.collect import Collected, collect
+from autograder.course import lists
 from autograder.course.class_list import read_class_list
 from autograder.course.lab import LabSpec
 from autograder.course.lists import CsvList, read_list
@@ -109,6 +112,56 @@ def test_who_changed_a_name_is_found_by_the_ids(
     made = export("moodle-worksheet", results, points24, tmp_path / "out", roster=renamed)
     assert len(rows_of(made, sheet)) == 5
     assert any("Name does not match ID or e-mail" in n and "noid, versuch" in n for n in made.notes)
+
+
+#: How a language's Moodle writes a quarter past two in the afternoon (strftimedaydatetime of its langconfig). The Polish one writes PM
+#: behind 24 hours.
+QUARTER_PAST_TWO = {
+    "en": "Monday, 2 March 2026, 2:15 PM",
+    "de": "Montag, 2. März 2026, 14:15",
+    "fr": "lundi 2 mars 2026, 14:15",
+    "es": "lunes, 2 de marzo de 2026, 14:15",
+    "it": "lunedì, 2 marzo 2026, 14:15",
+    "pt": "segunda-feira, 2 de março de 2026 às 14:15",
+    "nl": "maandag, 2 maart 2026, 14:15",
+    "pt_br": "segunda-feira, 2 mar. 2026, 14:15",
+    "pl": "poniedziałek, 2 marca 2026, 14:15 PM",
+}
+ROLES = ["participant", "full name", "grade", "maximum", "can be changed", "submitted", "comments"]
+ENCODINGS = cycle(["utf-8", "utf-8-sig", "utf-16"])
+
+
+@pytest.mark.parametrize(("language", "encoding"), zip(QUARTER_PAST_TWO, ENCODINGS, strict=False))
+def test_a_worksheet_is_read_and_filled_in_whatever_its_language(
+    tmp_path: Path, course_at, spec: LabSpec, make_result: Make, language: str, encoding: str
+) -> None:
+    course_at('timezone = "Europe/Berlin"\n')
+    words = json.loads((Path(lists.__file__).with_name("moodle_words.json")).read_text(encoding="utf-8"))[
+        language
+    ]
+    for spelling in range(max(len(words[role]) for role in ROLES)):
+        header = [words[role][min(spelling, len(words[role]) - 1)] for role in ROLES]
+        [hidden], no = words["hidden user"], words["no"][0]
+        rows = [
+            [f"{hidden}77", "Ada Lovelace", "", "20,00", "x", QUARTER_PAST_TWO[language], ""],
+            [f"{hidden} 78", "Zoë Müller", "7,50", "20,00", no, "-", "old"],
+        ]
+        sheet = tmp_path / f"{spelling}.csv"
+        with sheet.open("w", encoding=encoding, newline="") as file:
+            csv.writer(file, delimiter=";").writerows([header, *rows])
+        download = tmp_path / "d.zip"
+        with zipfile.ZipFile(download, "w") as archive:
+            for name in ("Ada Lovelace_77", "Zoë Müller_78"):
+                archive.writestr(f"{name}_assignsubmission_file/{LAB}.ipynb", name)
+        done = collect(download, tmp_path / f"s{spelling}", LAB, times=sheet)
+        assert done.without_time == ("Zoë Müller_78",)
+        stamp = tmp_path / f"s{spelling}" / "Ada Lovelace_77" / LAB / "timestamp.txt"
+        assert stamp.read_text() == "2026-03-02 13:15:00 UTC\n", "in Berlin"
+        assert any("1 times name no zone and were taken for Europe/Berlin" in note for note in done.notes)
+        results = [make_result(student, 4, 2.5) for student in done.students]
+        made = export("moodle-worksheet", results, spec, tmp_path, roster=sheet)
+        assert [row[2] for row in read_list(made.paths[0]).rows] == ["13"], "6.5 of 10 are 13 of 20"
+        assert any("allows no change for Zoë Müller_78" in note for note in made.notes)
 
 
 @pytest.mark.parametrize("language", ["de", "fr", "it"])
