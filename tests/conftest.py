@@ -57,8 +57,6 @@ SLOW_TESTS = (
     "importing/test_same_scores.py",
     "journeys/",
     "nbgrader_plugin/",
-    "questions/test_in_the_jail.py",
-    "questions/test_lab_07.py",
     "questions/test_mutants.py",
     "run/",
     "serve/test_live_class.py",

@@ -6,7 +6,7 @@ Each misconception fails its card and shows its own hint there, unless its ``car
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -48,7 +48,7 @@ def audit_public(lab: str, question: str) -> list[PublicTrouble]:
     judged = _judge_all(lab, question)
     wrong = {one.name: one.verdict for one in judged if one.kind == "misconception"}
     troubles = [trouble for one in judged for trouble in _troubles(one)]
-    return troubles + _without_its_hint(lab, question, wrong)
+    return [*troubles, *_without_its_hint(lab, question, wrong)]
 
 
 def _judge_all(lab: str, question: str) -> list[_Judged]:
@@ -66,14 +66,14 @@ def _judge(lab: str, question: str, kind: str, name: str, function: Any, accepte
     return _Judged(name, kind, accepted, judge(lab, question, function, errors), errors)
 
 
-def _without_its_hint(lab: str, question: str, wrong: Mapping[str, Verdict]) -> list[PublicTrouble]:
-    """The misconceptions whose card does not say what their author wrote for them, and whose ``card=`` gives no reason for it."""
+def _without_its_hint(lab: str, question: str, wrong: Mapping[str, Verdict]) -> Iterator[PublicTrouble]:
+    """The misconceptions with a green card; and those whose card does not show their hint, where ``card=`` gives no reason for it."""
     known = {answer.name: answer for answer in answers_of(lab)["misconception"].get(question, ())}
-    return [
-        PublicTrouble(name, "misconception", "its card does not show its hint")
-        for name, verdict in wrong.items()
-        if not known[name].card and not any(known[name].hint in mark.hint for mark in verdict.marks)
-    ]
+    for name, verdict in wrong.items():
+        if verdict.passed:
+            yield PublicTrouble(name, "misconception", "its card is green")
+        elif not known[name].card and not any(known[name].hint in mark.hint for mark in verdict.marks):
+            yield PublicTrouble(name, "misconception", "its card does not show its hint")
 
 
 def in_a_notebook(function: Any, beside: Mapping[str, Any]) -> Any:

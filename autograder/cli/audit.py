@@ -8,8 +8,8 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from autograder.audit.hidden_tests import AnswerAudit, as_json, audit_question, indistinct
-from autograder.audit.public_checks import audit_public
+from autograder.audit.hidden_tests import AnswerAudit
+from autograder.audit.question import QuestionAudit, as_json, audit_question
 from autograder.cli.imported import audit_imported
 from autograder.course.masters import source_of_import
 from autograder.course.policy_file import spec
@@ -19,8 +19,7 @@ def run_and_show(
     labs: list[str], *, mutants: bool, verbose: bool, console: Console
 ) -> tuple[dict[str, Any], bool]:
     """Audit the labs with a line a question; return the documented JSON and whether everything is as it should."""
-    audits: dict[str, dict[str, list[AnswerAudit]]] = {}
-    public: dict[str, dict[str, list[list[str]]]] = {}
+    audits: dict[str, dict[str, QuestionAudit]] = {}
     good = True
     for lab in labs:
         console.print(f"[bold]{lab}[/]")
@@ -31,23 +30,13 @@ def run_and_show(
         for question, points in spec(lab).questions:
             with console.status(f"auditing {question} …"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a wrong answer may well divide by zero
-                rows = audit_question(lab, question, points)
-                twins = indistinct(rows)
-                troubles = audit_public(lab, question)
-            audits[lab][question] = rows
-            public.setdefault(lab, {})[question] = [[t.kind, t.answer, t.sentence] for t in troubles]
-            good &= all(row.as_it_should for row in rows) and not troubles and not twins
-            _show_question(console, question, rows, verbose)
-            for first, second in twins:
-                console.print(f"    [red]✗ no hidden test tells {first} from {second}[/]")
-            for trouble in troubles:
-                message = f"public check, {trouble.kind} {trouble.answer}: {trouble.sentence}"
-                console.print(f"    [red]✗ {escape(message)}[/]")
+                audit = audits[lab][question] = audit_question(lab, question, points)
+            good &= not audit.sentences
+            _show_question(console, question, audit.rows, verbose)
+            public = [f"public check, {t.kind} {t.answer}: {t.sentence}" for t in audit.public]
+            for fault in (*audit.faults, *public):
+                console.print(f"    [red]✗ {escape(fault)}[/]")
     report = as_json(audits)
-    for lab, questions in public.items():
-        for question, rejected in questions.items():
-            if rejected:
-                report[lab][question]["public_checks"] = rejected
     if mutants:
         from autograder.audit.mutants import run_and_show as run_mutants
 

@@ -23,8 +23,9 @@ from coursekit.checks.api import judge
 from coursekit.notebook import cards
 from markupsafe import Markup
 
-from autograder.audit.hidden_tests import AnswerAudit, audit_question, indistinct
-from autograder.audit.public_checks import audit_public, in_a_notebook
+from autograder.audit.hidden_tests import AnswerAudit
+from autograder.audit.public_checks import in_a_notebook
+from autograder.audit.question import audit_question
 from autograder.course import build as building
 from autograder.course.masters import course_root, lab_name, solution, use_root
 from autograder.course.policy_file import settings, spec
@@ -137,18 +138,16 @@ def _keys(lab: str) -> dict[str, str]:
 
 
 def _question(lab: str, name: str, points: float, folder: Path) -> QuestionPreview:
-    rows = audit_question(lab, name, points)
-    troubles = [f"{row.kind} {row.name}: {row.fault}" for row in rows if not row.as_it_should]
-    troubles += [f"no hidden test tells {first} from {second}" for first, second in indistinct(rows)]
-    troubles += [f"public check, {t.kind} {t.answer}: {t.sentence}" for t in audit_public(lab, name)]
-    right = [row for row in rows if row.kind != "misconception"]
+    audit = audit_question(lab, name, points)
+    right = [row for row in audit.rows if row.kind in ("master", "alternative")]
+    wrong = {row.name: row for row in audit.rows if row.kind == "misconception"}
     passed = f"{sum(row.as_it_should for row in right)} of {len(right)} right answers pass"
-    wrong = zip(answers_of(lab)["misconception"].get(name, ()), rows[len(right) :], strict=True)
+    answers = answers_of(lab)["misconception"].get(name, ())
     return QuestionPreview(
         name,
-        tuple(troubles),
+        tuple(audit.sentences),
         passed,
-        tuple(_wrong_answer(lab, name, answer, row, folder) for answer, row in wrong),
+        tuple(_wrong_answer(lab, name, answer, wrong[answer.name], folder) for answer in answers),
     )
 
 

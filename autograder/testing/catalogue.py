@@ -34,6 +34,8 @@ class Answer:
     costs: float = 0.0
     #: Why its card shows another thing than its hint; "" where it shows that.
     card: str = ""
+    #: Why its cost differs from what its tests are worth; "" where it hardly does.
+    because: str = ""
 
 
 def questions_engine() -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -16,91 +15,46 @@ import pytest
 from coursekit.checks import asked_again, time_limit
 from coursekit.checks.api import judge
 
-from autograder.audit.hidden_tests import AnswerAudit, audit_answer, audit_question, indistinct
-from autograder.audit.public_checks import audit_public, in_a_notebook
+from autograder.audit.hidden_tests import audit_answer
+from autograder.audit.public_checks import in_a_notebook
+from autograder.audit.question import audit_question
 from autograder.course.masters import solution
 from autograder.course.policy_file import spec
 from autograder.sandbox.host.student import Student
-from autograder.testing import run
 from autograder.testing.run import run_question, set_salt
 from tests.audit.slips import slips_of
 from tests.audit.styles import TOGETHER, styles_for, varied
 
-#: What no question asks for: its card is red, and says of none of it that the function raised an error.
+#: What no question asks for: it earns next to nothing, and its card is red and does not say that the function raised an error.
 RUBBISH = {
     "nothing": None,
     "a text": "a smooth curve",
+    "bytes": b"bytes",
     "a number": 7.5,
+    "not a number": float("nan"),
+    "a truth": True,
     "an empty list": [],
     "lists of unequal lengths": [[1.0], [2.0, 3.0]],
     "a dictionary": {"output": 1},
+    "a set": {1, 2},
     "a function": len,
     "three things": (None, "two", {}),
 }
-
-
-@dataclass(frozen=True)
-class KnownAnswers:
-    """How the named answers of a question fared: the points of each, and what is wrong with that."""
-
-    points: dict[str, float]
-    faults: tuple[str, ...]
-
-
-@contextmanager
-def unhurried() -> Iterator[None]:
-    """In this context a busy machine changes no card: no answer here goes on for ever."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(time_limit, "SECONDS", 600.0)
-        patch.setattr(asked_again, "SECONDS", 20.0)
-        yield
-
-
-def known_answers(lab: str, question: str) -> KnownAnswers:
-    """The master, the alternatives and the misconceptions of a question, run once for all who ask."""
-    return _known_answers(lab, question, run._salt)
-
-
-@cache
-@unhurried()
-def _known_answers(lab: str, question: str, salt: str) -> KnownAnswers:
-    rows = audit_question(lab, question, dict(spec(lab).questions)[question])
-    return KnownAnswers({row.name: row.points for row in rows}, (*faults_of(rows), *_public(lab, question)))
-
-
-def faults_of(rows: list[AnswerAudit]) -> Iterator[str]:
-    """The answers that the hidden tests take for what they are not, or do not tell apart."""
-    for row in rows:
-        if not row.as_it_should:
-            yield (
-                f"{row.kind} {row.name} keeps {row.points:g} of {row.max_points:g} points: {row.fault}; failed: {row.failed}"
-            )
-    for first, second in indistinct(rows):
-        yield f"no hidden test tells {first} from {second}"
-
-
-def _public(lab: str, question: str) -> Iterator[str]:
-    for trouble in audit_public(lab, question):
-        yield f"public check, {trouble.kind} {trouble.answer}: {trouble.sentence}"
-
-
 #: The inputs are drawn from this salt, whatever a test before has set: no verdict of the pass is luck.
 SALT = "no salt set: development only"
 
 
-def faults(lab: str, question: str) -> list[str]:
-    """Whatever is wrong with how a question is graded."""
-    set_salt(SALT)
+def faults(lab: str, question: str, salt: str = SALT) -> list[str]:
+    """Whatever is wrong with how a question is graded, with inputs drawn from ``salt``."""
+    set_salt(salt)
+    # Nothing here goes on for ever, and a busy machine changes no card.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            time_limit, "SECONDS", 300.0
-        )  # no answer here goes on for ever, but a machine may be busy
+        patch.setattr(time_limit, "SECONDS", 600.0)
+        with patch.context() as longer:
+            longer.setattr(asked_again, "SECONDS", 20.0)
+            found = audit_question(lab, question, dict(spec(lab).questions)[question]).sentences
         parts = [_paid_once, _nothing_given_away, _slips, _honest_variations, _rubbish]
-        return [*known_answers(lab, question).faults, *(f for part in parts for f in part(lab, question))]
-
-
-def _lost(row: AnswerAudit) -> list[str]:
-    return [f"{name}: {message}" for name, message in row.failed]
+        return [*found, *(fault for part in parts for fault in part(lab, question))]
 
 
 # --------------------------------------------------------------------------- a question is judged on its own
@@ -193,14 +147,22 @@ def _honest_variations(lab: str, question: str) -> Iterator[str]:
 def variation_faults(lab: str, question: str, styles: list[str]) -> list[str]:
     """What the right answer in these styles loses, and what its card says against it."""
     answer = varied(solution(lab)[question], styles)
-    row = audit_answer(lab, question, 1, "alternative", "varied", answer)
-    return [*_lost(row), *(f"its card says {line}" for line in _card(lab, question, answer))]
+    fault = audit_answer(lab, question, 1, "alternative", "varied", answer).fault
+    said = [f"its card says {line}" for line in _card(lab, question, answer)]
+    return [fault, *said] if fault else said
 
 
 def _rubbish(lab: str, question: str) -> Iterator[str]:
-    """No card says that a function raised an error which the check itself ran into with what the function returned."""
+    """Whatever comes back is judged; no card says that a function raised an error which the check itself ran into with it."""
+    points = dict(spec(lab).questions)[question]
     for name, rubbish in RUBBISH.items():
-        marks = judge(lab, question, lambda *given, _rubbish=rubbish, **named: _rubbish).marks
+
+        def answer(*given: Any, _rubbish: Any = rubbish, **named: Any) -> Any:
+            return _rubbish
+
+        if fault := audit_answer(lab, question, points, "worthless", name, answer).fault:
+            yield f"{name}: {fault}"
+        marks = judge(lab, question, answer).marks
         if not any(mark.hint for mark in marks):
             yield f"{name} has a green card"
         for mark in marks:

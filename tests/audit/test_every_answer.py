@@ -10,13 +10,13 @@ from dataclasses import replace
 import pytest
 from coursekit.notebook.verdict import Mark, Verdict
 
-from autograder.audit.hidden_tests import audit_question
 from autograder.audit.public_checks import audit_public
 from autograder.course.masters import all_labs, solution
 from autograder.course.policy_file import spec
+from autograder.questions.engine.question import questions_of
 from autograder.testing import catalogue
 from tests.audit import one_pass, slips, styles
-from tests.audit.one_pass import faults, faults_of
+from tests.audit.one_pass import faults
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("answers")]
 
@@ -31,35 +31,21 @@ def test_a_question_judges_every_answer_as_it_should(lab, question):
     assert faults(lab, question) == []
 
 
+@pytest.mark.parametrize("lab", all_labs())
+def test_each_question_with_points_has_a_file(lab):
+    assert set(questions_of(lab)) == {name for name, points in spec(lab).questions if points}
+
+
 LAB, QUESTION = "01_markov_bigram", "normalise_rows"
 
 
-def _with(monkeypatch, kind, *answers):
-    known = catalogue.answers_of(LAB)
-    changed = known | {kind: known[kind] | {QUESTION: (*known[kind][QUESTION], *answers)}}
-    for module in ("autograder.audit.hidden_tests", "autograder.audit.public_checks"):
-        monkeypatch.setattr(f"{module}.answers_of", lambda lab: changed)
-
-
-def test_a_misconception_that_passes_is_named(monkeypatch):
-    right = catalogue.answers_of(LAB)["alternative"][QUESTION][0].function
-    _with(
-        monkeypatch,
-        "misconception",
-        catalogue.Answer(QUESTION, "passes_by_mistake", "passes", right, "A hint."),
-    )
-    assert any(
-        "misconception passes_by_mistake keeps 4 of 4" in fault
-        for fault in faults_of(audit_question(LAB, QUESTION, 4.0))
-    )
-
-
 def test_a_misconception_without_its_hint_on_the_card_is_found(monkeypatch):
-    name = "columns_normalised"
-    known = next(a for a in catalogue.answers_of(LAB)["misconception"][QUESTION] if a.name == name)
-    other = replace(known, hint="Something else.")
-    _with(monkeypatch, "misconception", other)
-    assert (name, "its card does not show its hint") in [
+    known = catalogue.answers_of(LAB)
+    columns = next(a for a in known["misconception"][QUESTION] if a.name == "columns_normalised")
+    other = {"misconception": {QUESTION: [replace(columns, hint="Something else.")]}}
+    monkeypatch.setattr("autograder.audit.public_checks.answers_of", lambda lab: other)
+    monkeypatch.setattr("autograder.audit.public_checks.loaded_anew", tuple)
+    assert ("columns_normalised", "its card does not show its hint") in [
         (t.answer, t.sentence) for t in audit_public(LAB, QUESTION)
     ]
 

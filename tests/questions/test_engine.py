@@ -10,19 +10,16 @@ import numpy as np
 import pytest
 import torch
 from coursekit.checks import compare, encoding, words
-from coursekit.checks.symptoms import symptom_of
 
 from autograder.course.masters import solution, solution_source
+from autograder.grading.diagnosis import diagnose
 from autograder.questions.engine import Case, Observed, Question, card
-from autograder.questions.engine.audit import audit
+from autograder.questions.engine.as_tests import RULES
 from autograder.questions.engine.draw import PUBLIC, NoFairInputs, answering, asks_of
-from autograder.questions.engine.judge import RULES, Judgement, judge, judge_function
 from autograder.questions.engine.question import questions_of
-from autograder.questions.engine.rubric import points_earned
-from autograder.sandbox.host.rpc import StudentGone
 from autograder.sandbox.host.student import Student
-
-SALT = "a salt"
+from autograder.testing.run import run_question
+from tests.questions.conftest import SALT
 
 
 def means(x, scale=1):
@@ -183,34 +180,56 @@ def test_a_family_without_fair_inputs_fails():
 # ------------------------------------------------------------------------------------------- names, rules and points
 
 
-def _points(question, function, costs=None):
-    judgement = judge_function(question, SALT, function)
-    return points_earned(question, SALT, 2.0, judgement, costs)
+@pytest.mark.parametrize(
+    ("answer", "failed", "title", "points"),
+    [
+        (lambda x, scale=1: [sum(row) / len(row) * scale for row in x.tolist()], "", None, 2),
+        (lambda x, scale=1: torch.tensor(x).float().mean(1) * scale, "", None, 2),
+        (lambda x, scale=1: [scale * float(np.float32(row.sum())) for row in x], "rows scales", "sums", 0.5),
+        (lambda x, scale=1: x.sum(axis=1) * (scale if scale == 1 else 2), "rows scales", None, 0),
+        (lambda x, scale=1: x.mean(axis=1) * scale**2, "scales", None, 1.5),
+        (lambda x, scale=1: _means(x, scale) + (scale == 1), "rows", None, 0.5),
+        (lambda x, scale=1: 1 / 0, "rows scales arguments again", None, 0),
+        (lambda x, scale=1: None, "rows scales", None, 0),
+    ],
+)
+def test_whoever_has_a_name_pays_its_cost_and_everybody_else_gets_what_holds(
+    grading, answer, failed, title, points
+):
+    graded = grading.judge(_question(), answer)
+    assert (set(graded.failed), graded.title, graded.points) == (set(failed.split()), title, points)
 
 
-def test_a_right_answer_keeps_all_points_in_any_form():
-    assert _points(_question(), lambda x, scale=1: [sum(row) / len(row) * scale for row in x.tolist()]) == 2
-    assert _points(_question(), lambda x, scale=1: torch.tensor(x).float().mean(1) * scale) == 2
+def test_an_answer_without_a_name_keeps_no_more_than_the_dearest_slip_that_fails_no_more(grading):
+    question = _question()
+
+    @question.misconception("the scale is one more", costs=1.2)
+    def one_more(x, scale=1):
+        """Your scale is one too many."""
+        return x.mean(axis=1) * (scale + (scale != 1))
+
+    assert grading.judge(question, lambda x, scale=1: x.mean(axis=1) * scale**2).points == 0.8
 
 
-def test_whoever_behaves_as_a_misconception_is_recognised_and_pays_its_cost():
-    def summed(x, scale=1):
-        return np.array([scale * float(np.float32(row.sum())) for row in x])
+def test_an_answer_that_only_raises_errors_has_no_name(grading):
+    question = _question()
 
-    judgement = judge_function(_question(), SALT, summed)
-    assert judgement.misconception.title == "sums"
-    assert _points(_question(), summed) == 0.5
-    assert _points(_question(), summed, {"sums": 2.0}) == 0
+    @question.misconception("raises", costs=2)
+    def raises(x, scale=1):
+        """Yours raises an error."""
+        raise ValueError
 
-
-def test_whoever_does_something_else_in_one_call_is_not_recognised():
-    def almost_summed(x, scale=1):
-        return x.sum(axis=1) * (scale if scale == 1 else scale + 0.1)
-
-    assert judge_function(_question(), SALT, almost_summed).misconception is None
+    assert grading.judge(question, raises).title is None
 
 
-def test_one_result_of_several_may_come_in_an_array():
+def test_the_smallest_call_that_is_wrong_is_spoken_of(grading):
+    graded = grading.judge(_question(), lambda x, scale=1: _means(x, scale) if len(x) > 3 else x)
+    assert "shape" in graded.failed["rows"]
+    graded = grading.judge(_question(), lambda x, scale=1: x if len(x) > 3 else 2 * _means(x, scale))
+    assert "wrong values" in graded.failed["rows"]
+
+
+def test_one_result_of_several_may_come_in_an_array(grading):
     question = Question(lambda x: (x.sum(), x.max()), name="sum_and_largest")
 
     @question.family("The sum.", only=0)
@@ -221,47 +240,11 @@ def test_one_result_of_several_may_come_in_an_array():
     def largest(rng):
         yield (rng.normal(size=3),)
 
-    assert judge_function(question, SALT, lambda x: np.array([x.sum(), x.max()])).right
-    half = judge_function(question, SALT, lambda x: np.array([x.sum(), x.min()]))
-    assert points_earned(question, SALT, 1.0, half) == 0.5
+    assert grading.judge(question, lambda x: np.array([x.sum(), x.max()])).points == 2
+    assert grading.judge(question, lambda x: np.array([x.sum(), x.min()])).points == 1
 
 
-def test_an_answer_that_only_raises_errors_has_no_name():
-    question = _question()
-
-    @question.misconception("raises", costs=2)
-    def raises(x, scale=1):
-        """Yours raises an error."""
-        raise ValueError
-
-    assert judge_function(question, SALT, raises).misconception is None
-
-
-def test_an_answer_without_a_name_gets_the_weights_of_the_families_that_hold():
-    assert _points(_question(), lambda x, scale=1: x.mean(axis=1) * (scale == 1)) == 1.5
-    assert _points(_question(), lambda x, scale=1: _means(x, scale) + (scale == 1)) == 0.5
-    assert _points(_question(), lambda x, scale=1: x.mean(axis=1) + 1) == 0
-
-
-def test_an_answer_without_a_name_keeps_no_more_than_the_dearest_slip_that_fails_no_more():
-    assert (
-        _points(_question(), lambda x, scale=1: x.mean(axis=1) * scale**2, {"the scale is ignored": 1.2})
-        == 0.8
-    )
-
-
-def test_changed_arguments_cost_their_share():
-    def halves(x, scale=1):
-        result = _means(x, scale)
-        x /= 2
-        return result
-
-    judgement = judge_function(_question(), SALT, halves)
-    assert judgement.seen.failed == {"arguments"}
-    assert _points(_question(), halves) == 2 * (1 - RULES["arguments"][1])
-
-
-def test_a_slip_that_changes_one_argument_is_not_who_changes_another():
+def test_changed_arguments_cost_their_share_and_name_whoever_changes_the_same(grading):
     question = Question(lambda x, y: x + y, name="total")
 
     @question.family("Two.")
@@ -278,49 +261,24 @@ def test_a_slip_that_changes_one_argument_is_not_who_changes_another():
         y += x
         return y.copy()
 
-    assert judge_function(question, SALT, added_to_x).misconception.title == "x is added to"
-    assert judge_function(question, SALT, added_to_y).misconception is None
+    assert grading.judge(question, added_to_x).title == "x is added to"
+    graded = grading.judge(question, added_to_y)
+    assert list(graded.failed) == ["arguments"] and graded.title is None
+    assert graded.points == 2 - 0.5  # not 2 * (1 - RULES["arguments"][1]): the misconception fails the same
 
 
-def test_what_is_kept_from_call_to_call_costs_its_share():
+def test_what_is_kept_from_call_to_call_costs_its_share(grading):
     calls = []
 
     def drifts(x, scale=1):
         calls.append(x)
-        return _means(x, scale) * (len(calls) <= 3)
+        return _means(x, scale) * (len(calls) <= 7)
 
-    judgement = judge_function(_question(), SALT, drifts)
-    assert judgement.seen.failed == {"again"}
-    assert points_earned(_question(), SALT, 2.0, judgement) == 2 * (1 - RULES["again"][1])
-
-
-def test_a_call_that_ends_the_process_fails_alone_where_there_is_another():
-    class EndsAtTheSecondCall(Student):
-        calls = 0
-
-        def __call__(self, *args, **kwargs):
-            self.calls += 1
-            if self.calls == 2:
-                raise StudentGone("timed-out")
-            return super().__call__(*args, **kwargs)
-
-    def errors(revive):
-        student = answering(_question(), _means)
-        judgement = judge(_question(), SALT, EndsAtTheSecondCall(student._rpc, student.name), revive)
-        return [outcome.error for outcome in judgement.seen.outcomes]
-
-    assert errors(lambda: answering(_question(), _means)) == ["", "gone: timed-out", ""]
-    assert errors(lambda: None) == ["", "gone: timed-out", "gone: timed-out"]
+    graded = grading.judge(_question(), drifts)
+    assert list(graded.failed) == ["again"] and graded.points == 2 * (1 - RULES["again"][1])
 
 
-def test_the_smallest_call_that_fails_is_shown_and_its_values_have_a_symptom():
-    judgement = judge_function(_question(), SALT, lambda x, scale=1: 3 * _means(x, scale))
-    ask, outcome = (side[judgement.shown] for side in (judgement.seen.asks, judgement.seen.outcomes))
-    assert ask.case.args[0].shape == (2, 2)
-    assert "three times what it should be" in symptom_of(outcome.value, ask.right.value).sentence
-
-
-def test_a_slip_with_parameters_is_several_misconceptions():
+def test_a_slip_with_parameters_is_several_misconceptions(grading):
     question = _question()
 
     @question.misconception("minus one", costs=1, added=-1)
@@ -329,8 +287,11 @@ def test_a_slip_with_parameters_is_several_misconceptions():
         """Yours is one too few."""
         return _means(x, scale) + added
 
-    named = judge_function(question, SALT, lambda x, scale=1: _means(x, scale) + 1).misconception
-    assert (named.title, named.hint) == ("plus one", "Yours is one too many.")
+    assert {one.title: one.hint for one in question.misconceptions[2:]} == {
+        "plus one": "Yours is one too many.",
+        "minus one": "Yours is one too few.",
+    }
+    assert grading.judge(question, lambda x, scale=1: _means(x, scale) + 1).title == "plus one"
 
 
 # ----------------------------------------------------------------------------------------------- scenarios and uses
@@ -349,7 +310,7 @@ def _with_scenario():
     return question
 
 
-def test_a_scenario_sees_what_no_family_asks_and_names_slips_by_it():
+def test_a_scenario_sees_what_no_family_asks_and_names_slips_by_it(grading):
     question = _with_scenario()
 
     @question.misconception("large ones of many", costs=1.5)
@@ -357,85 +318,22 @@ def test_a_scenario_sees_what_no_family_asks_and_names_slips_by_it():
         """Of many rows yours is the largest number of each. Take the mean."""
         return _means(x, scale) if len(x) < 100 else x.max(axis=1)
 
-    judgement = judge_function(
-        question, SALT, lambda x, scale=1: _means(x, scale) if len(x) < 9 else x.max(axis=1)
-    )
-    assert judgement.seen.failed == {"between"}
-    assert judgement.misconception.title == "large ones of many"
-    assert judge_function(question, SALT, _means).right
+    graded = grading.judge(question, lambda x, scale=1: _means(x, scale) if len(x) < 9 else x.max(axis=1))
+    assert list(graded.failed) == ["between"] and graded.title == "large ones of many"
+    assert grading.judge(question, _means).points == 2
+    stumbled = grading.judge(question, lambda x, scale=1: "text" if len(x) > 9 else _means(x, scale))
+    assert list(stumbled.failed) == ["between"] and stumbled.title is None
 
 
-def test_a_scenario_that_stumbles_over_a_value_does_not_hold():
-    judgement = judge_function(
-        _with_scenario(), SALT, lambda x, scale=1: "text" if len(x) > 9 else _means(x, scale)
-    )
-    assert judgement.seen.failed == {"between"}
-
-
-WRONG_ATTENTION = "def scaled_dot_product_attention(q, k, v, mask=None): return q * 0, k"
-BUILDS_ON_IT = """
-import numpy as np
+WRONG_ATTENTION = """
+def scaled_dot_product_attention(q, k, v, mask=None): return q * 0, k
 
 def additive_attention(q, k, v, W_q, W_k, w, mask=None):
     scores = np.tanh((q @ W_q)[..., :, None, :] + (k @ W_k)[..., None, :, :]) @ w
     size = k.shape[-2]
     keys = np.broadcast_to(np.eye(size), (*k.shape[:-2], size, size))
-    return scaled_dot_product_attention(scores * np.sqrt(size), keys, v, mask{given})
+    return scaled_dot_product_attention(scores * np.sqrt(size), keys, v)
 """
-
-
-@pytest.mark.parametrize(
-    ("given", "title"),
-    [("", None), (" if mask is None else None", "the mask is ignored in additive attention")],
-)
-def test_a_wrong_answer_is_judged_again_with_the_masters_earlier_answers(given, title):
-    namespace = dict(solution("07_self_attention"))
-    exec(WRONG_ATTENTION + BUILDS_ON_IT.format(given=given), namespace)
-    question = questions_of("07_self_attention")["additive_attention"]
-    judgement = judge(question, SALT, Student.local_namespace(namespace, question.name))
-    assert judgement.right is (title is None)
-    assert (judgement.misconception.title if judgement.misconception else None) == title
-
-
-TAKES_SCORES = """
-import numpy as np
-
-def scaled_dot_product_attention(q, k, v, mask=None, scores=None):
-    weights = softmax(scores, axis=-2)
-    return weights @ v, weights
-
-def additive_attention(q, k, v, W_q, W_k, w, mask=None):
-    scores = np.tanh((q @ W_q)[..., :, None, :] + (k @ W_k)[..., None, :, :]) @ w
-    return scaled_dot_product_attention(None, None, v, mask, scores)
-"""
-
-
-def test_an_earlier_answer_with_a_parameter_more_may_be_replaced_by_one_that_has_it():
-    namespace = dict(solution("07_self_attention"))
-    exec(TAKES_SCORES, namespace)
-    question = questions_of("07_self_attention")["additive_attention"]
-    assert judge(question, SALT, Student.local_namespace(namespace, question.name)).right
-
-
-def _counting():
-    calls = []
-
-    def counts_on(x, scale=1):
-        """Your means grow with each call: you keep a number outside of the function."""
-        calls.append(x)
-        return _means(x, scale) + len(calls)
-
-    return counts_on
-
-
-def test_a_slip_that_keeps_something_is_known_by_its_first_run():
-    question = _question()
-    question.uses, question.lab = ("kernel_smooth",), "07_self_attention"
-    question.misconception("calls are counted", costs=1)(_counting())
-    judgement = judge_function(question, SALT, _counting())
-    assert judgement.misconception is not None and judgement.misconception.title == "calls are counted"
-
-
 DEAF = """
 class MultiHeadAttention(MultiHeadAttention):
     def forward(self, x, memory=None, mask=None):
@@ -443,14 +341,31 @@ class MultiHeadAttention(MultiHeadAttention):
 """
 
 
-@pytest.mark.parametrize(("cut_off", "title"), [(".detach()", None), ("", "maps that hang on the gradient")])
-def test_the_masters_earlier_answers_come_with_what_labs_before_provide(cut_off, title):
-    namespace = dict(solution("08_multi_head"))
-    exec(DEAF + solution_source("08_multi_head", "attention_maps").replace(".detach()", cut_off), namespace)
-    question = questions_of("08_multi_head")["attention_maps"]
-    judgement = judge(question, SALT, Student.local_namespace(namespace, question.name))
-    assert judgement.right is (title is None)
-    assert (judgement.misconception.title if judgement.misconception else None) == title
+@pytest.mark.parametrize(
+    ("lab", "name", "source", "title"),
+    [
+        (
+            "07_self_attention",
+            "additive_attention",
+            WRONG_ATTENTION,
+            "the mask is ignored in additive attention",
+        ),
+        (  # the master's earlier answers come with what labs before provide
+            "08_multi_head",
+            "attention_maps",
+            DEAF + solution_source("08_multi_head", "attention_maps").replace(".detach()", ""),
+            "maps that hang on the gradient",
+        ),
+        ("08_multi_head", "attention_maps", DEAF + solution_source("08_multi_head", "attention_maps"), None),
+    ],
+)
+def test_a_wrong_answer_is_judged_again_with_the_masters_earlier_answers(lab, name, source, title):
+    namespace = dict(solution(lab))
+    exec(source, namespace)
+    runs = run_question(lab, name, Student.local_namespace(namespace, name))
+    named = diagnose(lab, name, runs)
+    assert (named and named.title) == title
+    assert all(run.result.passed for run in runs) is (title is None)
 
 
 def test_a_scenario_finds_the_masters_other_answers():
@@ -462,8 +377,8 @@ def test_a_scenario_finds_the_masters_other_answers():
 # ----------------------------------------------------------------------------------------------- the audit, the card
 
 
-def test_the_audit_of_a_sound_question_finds_nothing():
-    assert audit(_question(), 2.0, _means, SALT) == []
+def _as_it_is(question):
+    pass
 
 
 def _nothing_drawn(question):
@@ -503,34 +418,89 @@ def _too_dear(question):
         return x.mean(axis=1)
 
 
-def _on_these_inputs_only(question):
-    @question.misconception("wrong for a scale below", costs=0.5)
-    def below(x, scale=1):
-        """Yours is wrong below."""
-        return x.mean(axis=1) * (scale if scale == 1 or scale > card_scale else 1 - scale)
+def _same_title(question):
+    @question.misconception("sums", costs=0.5)
+    def squares(x, scale=1):
+        """Yours is squared."""
+        return x.mean(axis=1) * scale**2
 
-    card_scale = asks_of(question, PUBLIC)[2].case.kwargs["scale"] - 1e-6
+
+def _only_errors(question):
+    @question.misconception("raises", costs=2)
+    def raises(x, scale=1):
+        """Yours raises an error."""
+        raise ValueError
+
+
+def _too_much(question):
+    @question.misconception("zero", costs=3)
+    def zero(x, scale=1):
+        """Yours is zero."""
+        return np.zeros(len(x))
+
+
+def _hard_alternative(question):
+    @question.scenario("Of whole numbers.")
+    def whole(student, rng):
+        yield Observed("the mean", student(np.ones((2, 2), int)))
+
+    @question.alternative
+    def not_of_whole_numbers(x, scale=1):
+        return _means(x, scale) * (x.dtype.kind == "f")
 
 
 @pytest.mark.parametrize(
     ("change", "faults"),
     [
-        (_nothing_drawn, ["text_alone draws nothing"]),
-        (_another_text, ["the text says [2.34]"]),
-        (_twins, ["“sums” is recognised as ['sums', 'added up']", "“added up” is recognised"]),
-        (_no_slip, ["“right after all” keeps all points", "“right after all” has a green card"]),
-        (_too_dear, ["“no scale” costs 1.5, and its families are worth 0.50"]),
-        (_on_these_inputs_only, ["“wrong for a scale below” has a green card"]),
+        (_as_it_is, []),
+        (
+            _nothing_drawn,
+            [
+                "text_alone draws nothing: its hidden inputs are the card's",
+                "worthless the card's data by heart: it earns 20%",
+            ],
+        ),
+        (_another_text, ["texts: the reference gives [2.33333333], and the text says [2.34]"]),
+        (
+            _twins,
+            ["misconception added_up: it is recognised as sums", "no hidden test tells sums from added_up"],
+        ),
+        (_same_title, ["two misconceptions have one title"]),
+        (_no_slip, ["misconception right_after_all: it passes every test"]),
+        (_only_errors, ["misconception raises: it is recognised as none"]),
+        (
+            _too_dear,
+            ["misconception no_scale: it costs 1.5, and its tests are worth 0.50: say why in because="],
+        ),
+        (_too_much, ["misconception zero: it costs 3 of 2 points"]),
+        (
+            _hard_alternative,
+            ["alternative not_of_whole_numbers: whole: wrong values in what your function returns"],
+        ),
     ],
 )
-def test_the_audit_names_what_is_wrong_with_a_question(change, faults):
+def test_the_audit_names_what_is_wrong_with_a_question(grading, change, faults):
     question = _question()
     change(question)
-    found = audit(question, 2.0, _means, "17")
-    assert all(any(fault in sentence for sentence in found) for fault in faults), found
+    assert sorted(grading.audit(question)) == sorted(faults)
 
 
-def test_the_texts_pairs_and_lists_of_several_lengths_are_compared_to_the_digits_that_are_written():
+def test_the_audit_names_a_master_that_fails_and_what_a_memoriser_earns(grading):
+    assert any(
+        fault.startswith("master") for fault in grading.audit(_question(), master=lambda x, scale=1: x)
+    )
+    question = Question(means, name="row_means")
+
+    @question.family("A few.", exact_ties=True)
+    def a_few(rng):
+        for value in rng.permutation(8):
+            yield np.full((1, 2), float(value))
+
+    found = [fault for fault in grading.audit(question) if fault.startswith("worthless")]
+    assert found == ["worthless the card's data by heart: it earns 100%"]
+
+
+def test_the_texts_pairs_and_lists_of_several_lengths_are_compared_to_the_digits_that_are_written(grading):
     question = Question(lambda n: [("a", n / 3), ([n] * n, 2)], name="pairs")
 
     @question.family("A few.")
@@ -540,25 +510,8 @@ def test_the_texts_pairs_and_lists_of_several_lengths_are_compared_to_the_digits
         yield Case(2, gives=[("a", 0.67), ([2, 3], 2)])
         yield int(rng.integers(3, 99))
 
-    faults = audit(question, 2.0, question.reference, SALT)
+    faults = grading.audit(question)
     assert len(faults) == 2 and "0.66" in faults[0] and "[2, 3]" in faults[1]
-
-
-def test_the_audit_names_a_right_answer_that_fails():
-    assert any(
-        "sums" in fault for fault in audit(_question(), 2.0, _question().misconceptions[0].function, SALT)
-    )
-
-
-def test_the_audit_names_what_a_memoriser_earns():
-    question = Question(means, name="row_means")
-
-    @question.family("A few.")
-    def a_few(rng):
-        yield np.full((1, 2), float(rng.integers(2)))
-
-    faults = [fault for salt in "abcdefgh" for fault in audit(question, 2.0, _means, salt)]
-    assert "by_heart earns 100%" in faults
 
 
 def test_the_cards_data_are_values_only_and_come_back_from_json():
@@ -597,8 +550,3 @@ def test_what_a_card_encodes_comes_back(value):
     assert type(back) is type(value) and compare.value_difference(back, value) == ""
     assert getattr(back, "dtype", None) == getattr(value, "dtype", None)
     assert np.shape(back) == np.shape(value)
-
-
-def test_a_judgement_of_nothing_right_is_not_right():
-    judgement = judge_function(_question(), SALT, lambda x, scale=1: None)
-    assert not Judgement(judgement.seen).right and judgement.seen.failed == {"rows", "scales"}

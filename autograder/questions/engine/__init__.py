@@ -25,7 +25,7 @@ An example, whole::
     def with_numpy(x):
         return 2 * x
 
-``question.Question`` says more of each part; ``rubric`` how points follow, ``draw`` how inputs are drawn.
+``question.Question`` says more of each part; ``grading.rubric`` how points follow, ``draw`` how inputs are drawn.
 """
 
 from coursekit.checks.compare import Observed

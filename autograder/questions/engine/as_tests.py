@@ -10,7 +10,7 @@ import ast
 import contextlib
 import importlib
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -56,7 +56,7 @@ def answers(lab: str) -> dict[str, dict[str, tuple[Answer, ...]]]:
     misconceptions, alternatives = {}, {}
     for name, question in questions_of(lab).items():
         misconceptions[name] = tuple(
-            Answer(name, one.name, one.title, one.function, one.hint, costs=one.costs, card=one.card)
+            Answer(name, one.name, one.title, one.function, one.hint, one.costs, one.card, one.because)
             for one in question.misconceptions
         )
         alternatives[name] = tuple(
@@ -124,11 +124,12 @@ def _size(item: Ask) -> int:
     return extent([*item.case.args, *item.case.kwargs.values()])[0] if item.case is not None else 1 << 60
 
 
-def _first_of_each_family(question: Question) -> list[Ask]:
-    first: dict[str, Ask] = {}
-    for item in asks_of(question, run.salt()):
+def first_of_each_family(asks: Sequence[Ask]) -> list[int]:
+    """The places of the first call of each family: those that are made again."""
+    first: dict[str, int] = {}
+    for place, item in enumerate(asks):
         if isinstance(item.part, Family):
-            first.setdefault(item.part.name, item)
+            first.setdefault(item.part.name, place)
     return list(first.values())
 
 
@@ -163,7 +164,8 @@ def _leaves_its_arguments(question: Question) -> Callable[[Student], None]:
 
 def _does_the_same_again(question: Question) -> Callable[[Student], None]:
     def ask(student: Student) -> None:
-        items = _first_of_each_family(question)
+        asks = asks_of(question, run.salt())
+        items = [asks[place] for place in first_of_each_family(asks)]
         first = [_outcome_or_error(item, student) for item in items]
         again = [_outcome_or_error(item, student) for item in items]
         for one, other, item in zip(first, again, items, strict=True):

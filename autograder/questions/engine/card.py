@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,12 @@ from autograder.course.policy_file import spec
 from autograder.course.visible_files import kit_folder
 from autograder.errors import UserError
 from autograder.files import digest_of, write_atomically
+from autograder.questions.engine.as_tests import first_of_each_family
 from autograder.questions.engine.card_code import card_code
-from autograder.questions.engine.compare import Outcome
-from autograder.questions.engine.draw import PUBLIC, Ask, asks_of
-from autograder.questions.engine.judge import known
-from autograder.questions.engine.question import Case, Family, Question, questions_of
-from autograder.sandbox.host.student import argument_in_words
+from autograder.questions.engine.compare import Outcome, alike
+from autograder.questions.engine.draw import PUBLIC, Ask, answering, asks_of, outcome_of
+from autograder.questions.engine.question import Case, Family, Misconception, Question, questions_of
+from autograder.sandbox.host.student import Student, argument_in_words
 
 #: The data of all questions of a lab take no more bytes.
 MAX_BYTES = 1 << 20
@@ -102,12 +103,14 @@ def card_data(question: Question) -> dict[str, Any]:
         json.dumps(card_data(question), allow_nan=False)
     """
     parts: dict[str, dict[str, Any]] = {part.name: _part(part) for part in question.parts}
-    slips = known(question, PUBLIC)
-    for place, ask in enumerate(asks_of(question, PUBLIC)):
+    fresh, asks = question.anew(), asks_of(question, PUBLIC)
+    slips = [_Slip(one, answering(fresh, one.function), asks) for one in fresh.misconceptions]
+    for place, ask in enumerate(asks):
+        made = [slip.outcomes[place] for slip in slips]
         wrong = {
-            str(number): _outcome(question, ask, slip.seen.outcomes[place])
-            for number, slip in enumerate(slips)
-            if slip.seen.wrong[place] or slip.seen.outcomes[place].changed
+            str(number): _outcome(question, ask, outcome)
+            for number, outcome in enumerate(made)
+            if outcome.changed or ask.difference(outcome)
         }
         case: dict[str, Any] = {"right": _outcome(question, ask, ask.right), "slips": wrong}
         if ask.case is None:
@@ -120,12 +123,31 @@ def card_data(question: Question) -> dict[str, Any]:
         "forbidden": list(question.forbidden),
         "parts": list(parts.values()),
         "misconceptions": [
-            {"hint": slip.misconception.hint} | ({"again": True} if "again" in slip.seen.broken else {})
+            {"hint": slip.misconception.hint} | ({"again": True} if slip.differs_again else {})
             for slip in slips
         ],
         "code": card_code(question),
         "impostors": [function.__name__ for function in question.impostors],
     }
+
+
+class _Slip:
+    """What a misconception makes of the card's calls; and whether the first of each family, made again, comes out otherwise."""
+
+    def __init__(self, misconception: Misconception, student: Student, asks: Sequence[Ask]):
+        def made_of(ask: Ask) -> Outcome:
+            return outcome_of(ask.part, ask.case, ask.seed, student)
+
+        self.misconception = misconception
+        self.outcomes = [made_of(ask) for ask in asks]
+        first = first_of_each_family(asks)
+        self.differs_again = not all(
+            _same_again(self.outcomes[place], made_of(asks[place])) for place in first
+        )
+
+
+def _same_again(first: Outcome, again: Outcome) -> bool:
+    return first.error == again.error if first.error else alike(first, again)
 
 
 def _part(part: Any) -> dict[str, Any]:

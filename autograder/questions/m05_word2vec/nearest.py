@@ -87,7 +87,7 @@ def straight_distance(word, vectors, words, k=5):
     return [(words[i], float(cosines[i])) for i in order[:k]]
 
 
-@question.misconception("the word is its own neighbour", costs=1)
+@question.misconception("the word is its own neighbour", costs=1, because="the cosines are right")
 def own_neighbour(word, vectors, words, k=5):
     """The first neighbour in your list is the word itself, with cosine 1. That is true, and no news: leave it out."""
     return ranking(_cosines(word, vectors, words), words, set(), k)
@@ -152,7 +152,7 @@ def table_brought_to_length_one(word, vectors, words, k=5):
     return ranking(vectors @ vectors[list(words).index(word)], words, {word}, k)
 
 
-@question.misconception("one word too few", costs=0.5)
+@question.misconception("one word too few", costs=0.5, because="the cosines are right")
 def left_out_of_the_k_nearest(word, vectors, words, k=5):
     """You take the k nearest words, and then leave out the word itself, so one is missing. Leave it out first, then take k."""
     return [pair for pair in ranking(_cosines(word, vectors, words), words, set(), k) if pair[0] != word]

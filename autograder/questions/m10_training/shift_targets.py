@@ -67,6 +67,7 @@ def integers(student, rng):
     for sentences in (rng.integers(10, 90, size=(3, 4)).tolist(), [[]], [[90, 80], [70]]):
         for part in student(sentences, 6, 5, 7):
             yield Observed("the kind of number", str(getattr(part, "dtype", None)))
+            yield Observed("how many sentences", len(part))
 
 
 def _filled(rows, pad):

@@ -81,7 +81,8 @@ def unknown_words(rng):
 
 @question.scenario("All three are tensors of whole numbers, torch.long.", weight=0.5)
 def kinds(student, rng):
-    batch = student(some_pairs(rng, (2, 3), (4, 2), size=30_000))
+    batch = student(some_pairs(rng, (2, 3, 1), (4, 2, 2), size=30_000))
+    yield Observed("how many sentences", [len(part) for part in batch])
     yield Observed("the kinds", [str(getattr(part, "dtype", type(part).__name__)) for part in batch])
 
 

@@ -215,7 +215,9 @@ def exactly_eighty(ids, V, rng, rate=0.15):
     return inputs, np.where(chosen, ids, -100)
 
 
-@question.misconception("one fate for a whole row", costs=1.5)
+@question.misconception(
+    "one fate for a whole row", costs=1.5, because="one draw for all is seen in a single part"
+)
 def one_fate_a_row(ids, V, rng, rate=0.15):
     """In each of your rows all chosen words share one fate: all blanks, or all random words, or all as they were. Draw a number for each word: rng.random(ids.shape)."""
     chosen = (rng.random(ids.shape) < rate) & (ids != 0)
