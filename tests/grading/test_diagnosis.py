@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 from autograder.course.masters import solution
+from autograder.course.policy_file import spec
 from autograder.grading.diagnosis import diagnose
 from autograder.testing.catalogue import answers_of
 from autograder.testing.run import run_question, student_with_answer
@@ -40,6 +42,13 @@ def test_rounded_cosines_are_named_to_however_many_decimals():
             return [(near, round(cosine, decimals)) for near, cosine in right(word, vectors, list(words), k)]
 
         assert _named(lab, question, rounded) == f"rounded (cosines with {word})"
+
+
+@pytest.mark.parametrize("question", [name for name, points in spec("10_training").questions if points])
+def test_misconceptions_about_training_are_named_as_themselves(question):
+    lab = "10_training"
+    answers = answers_of(lab)["misconception"][question]
+    assert [_named(lab, question, answer.function) for answer in answers] == [a.name for a in answers]
 
 
 def test_an_answer_that_keeps_something_is_named_however_often_it_was_asked_before():
