@@ -538,6 +538,60 @@ def invite(
     make(out, url=url, team=team or [], again=names or [], to=to or out / "invitations.csv", console=console)
 
 
+moodle = typer.Typer(
+    no_args_is_help=True, help="Fetch submissions from Moodle, and bring grades back, by its own interface."
+)
+app.add_typer(moodle, name="moodle")
+
+
+@moodle.command("pull")
+def pull_from_moodle(lab: LabArgument, submitted: CollectedOption, json_file: JsonOption = None) -> None:
+    """Fetch who is in the class, what they handed in and when, and who has longer; what is here and unchanged stays."""
+    from autograder.cli.systems import pull
+
+    _write_json(json_file, pull("Moodle", lab, submitted, console))
+
+
+SendOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--send/--dry-run",
+        help="Send, or only show what would be sent (default: show the first time, send from then on).",
+    ),
+]
+ReplaceOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--replace",
+        metavar="STUDENT",
+        help="Replace what a person entered for this student; may be repeated.",
+    ),
+]
+
+
+@moodle.command("push")
+def push_to_moodle(
+    lab: LabArgument,
+    submitted: SubmittedOption,
+    out: GradedOption,
+    send: SendOption = None,
+    replace: ReplaceOption = None,
+    state: Annotated[
+        str, typer.Option("--state", help="With a marking workflow: what the grades are, such as released.")
+    ] = "",
+    json_file: JsonOption = None,
+) -> None:
+    """Bring grade, comment and feedback page to each student, read them again, and say what did not arrive.
+
+    What a person entered or changed there is left alone and named.
+    """
+    from autograder.cli.systems import exit_status, push
+
+    done = push("Moodle", lab, submitted, out, console, send=send, replace=replace or [], state=state)
+    _write_json(json_file, done)
+    exit_status(done)
+
+
 @app.command("check-course")
 def check_course(
     submitted: Annotated[

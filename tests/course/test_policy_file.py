@@ -15,7 +15,7 @@ from autograder.course.masters import course_root, lab_as_written, lab_name
 from autograder.course.policy_file import GRADED_LIMITS, limits_of, settings, spec
 from autograder.errors import UserError
 from autograder.grading.cache_keys import changed_parts, context_of
-from autograder.grading.forbidden_calls import forbidden_used
+from autograder.grading.off_limits import forbidden_used
 from autograder.sandbox.limits import Limits
 
 LAB = "01_markov_bigram"

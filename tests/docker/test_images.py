@@ -243,17 +243,17 @@ def test_a_build_beside_pytorchs_plain_one_is_taken_and_else_what_pip_has(tmp_pa
         f'#!/bin/sh\n[ "$1" = -c ] && exit 1\necho "python $* in $PYTHONPATH" >> {said}\nexit ${{REACHED:-0}}\n'
     )
     for versions, reached, wanted in (
-        ("9.1+cpu, 9.1, 9.0", "0", ["install --quiet torch==9.1"]),
+        ("9.1+cpu, 9.1, 9.0", "0", ["install torch==9.1"]),
         (
             "9.1, 9.0",
             "0",
             [
                 "--target",
-                "-m uv pip install --quiet --torch-backend cpu torch==9.1",
-                "install --quiet torch==9.1",
+                "-m uv pip install --torch-backend cpu torch==9.1",
+                "install torch==9.1",
             ],
         ),
-        ("19.1+cpu, 9.1", "1", ["--target", "--torch-backend cpu", "install --quiet torch==9.1"]),
+        ("19.1+cpu, 9.1", "1", ["--target", "--torch-backend cpu", "install torch==9.1"]),
     ):
         said.write_text("")
         stand_in.write_text(

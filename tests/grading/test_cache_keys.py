@@ -224,7 +224,8 @@ def test_wrong_answers_to_a_question_have_that_question_graded_again_and_those_t
     course, before
 ):
     folder = course / "autograder" / "questions" / "m09_blocks"
-    for file, names in {"FeedForward": {"FeedForward"}, "LayerNorm": {"LayerNorm", "EncoderBlock"}}.items():
+    its_users = {"LayerNorm", "FeedForward", "EncoderBlock", "DecoderBlock", "residual"}
+    for file, names in {"FeedForward": {"FeedForward"}, "common": its_users}.items():
         after = edited(folder / f"{file}.py")["09"]
         assert after.shared == before["09"].shared
         assert {q for q, key in after.questions.items() if key != before["09"].questions[q]} == names

@@ -36,7 +36,7 @@ def what_comes_back_is_looked_at(student, rng):
     yield Observed("the sum of a row", value.sum(axis=1))
 """
 ANSWER = "def normalise_rows(N):\n    s = N.sum(axis=1, keepdims=True)\n    return (N / np.where(s, s, 1)){}"
-POLICY = "[limits]\ncell_seconds = 5\ncall_seconds = 5\ntotal_seconds = 8\n"
+POLICY = "[limits]\ncell_seconds = 5\ncall_seconds = 5\ntotal_seconds = 30\n"
 
 
 @pytest.fixture(scope="module")
