@@ -109,7 +109,7 @@ def result(root: Path, done: subprocess.CompletedProcess[str]) -> Any:
     return json.loads((root / "results/results.json").read_text(encoding="utf-8"))
 
 
-def test_the_zip_holds_the_lab_and_nothing_of_later_ones(unpacked):
+def test_the_zip_holds_the_lab_and_nothing_of_later_ones(unpacked: Path) -> None:
     files = {path.relative_to(unpacked / "source").as_posix() for path in (unpacked / "source").rglob("*.*")}
     assert {"setup.sh", "run.py", "requirements.txt", "gradescope.json"} <= files
     assert f"course/autograder/questions/m{LAB}/softmax.py" in files
@@ -118,7 +118,7 @@ def test_the_zip_holds_the_lab_and_nothing_of_later_ones(unpacked):
     assert not any("01_" in file or "__pycache__" in file for file in files)
 
 
-def test_the_zip_has_the_policy_of_its_lab_and_names_no_student(unpacked):
+def test_the_zip_has_the_policy_of_its_lab_and_names_no_student(unpacked: Path) -> None:
     text = (unpacked / "source/course/course.toml").read_text(encoding="utf-8")
     policy = tomllib.loads(text)
     assert list(policy["labs"]) == [LAB]
@@ -128,7 +128,7 @@ def test_the_zip_has_the_policy_of_its_lab_and_names_no_student(unpacked):
     assert "ada" not in text and "bo =" not in text and "class.csv" not in text and "salt" not in text
 
 
-def test_the_unpacked_zip_grades_a_submission_in_a_bare_folder(root):
+def test_the_unpacked_zip_grades_a_submission_in_a_bare_folder(root: Path) -> None:
     hand_in(root)
     (root / "submission_metadata.json").write_text('{"created_at": "2026-03-02T10:00:00.000000-05:00"}')
     content = result(root, run_bundle(root))
@@ -139,7 +139,9 @@ def test_the_unpacked_zip_grades_a_submission_in_a_bare_folder(root):
     assert {test["name"]: test["max_score"] for test in content["tests"]}["one_hot"] == 7
 
 
-def test_who_is_late_with_two_notebooks_hears_which_was_taken_and_that_nothing_was_taken_off_here(root):
+def test_who_is_late_with_two_notebooks_hears_which_was_taken_and_that_nothing_was_taken_off_here(
+    root: Path,
+) -> None:
     hand_in(root, f"{LAB}.ipynb")
     (root / "submission" / "a draft.ipynb").write_text("{}")
     # due at the end of 8 October in UTC; this is 22:30 there on the 9th: one day begun
@@ -156,27 +158,30 @@ def test_who_is_late_with_two_notebooks_hears_which_was_taken_and_that_nothing_w
     )
 
 
-#: Which level is had where, ``tests/sandbox/test_levels.py`` shows; the bundle only says it.
+#: What is had where, ``tests/sandbox/test_reduced.py`` shows; the bundle only says it.
 @in_a_container
 @pytest.mark.parametrize(
-    ("options", "level"),
+    ("options", "parts"),
     [
-        pytest.param((), "landlock", id="landlock"),
-        pytest.param(("--no-landlock",), "user", id="user", marks=pytest.mark.proof),
+        pytest.param((), "Landlock, own user id, ", id="landlock"),
+        pytest.param(("--no-landlock",), "own user id, ", id="user", marks=pytest.mark.proof),
     ],
 )
-def test_a_container_without_namespaces_grades_and_says_with_what(root, options, level):
-    if level == "landlock" and not landlock.version():
+def test_a_container_without_namespaces_grades_and_says_with_what(
+    root: Path, options: tuple[str, ...], parts: str
+) -> None:
+    if "Landlock" in parts and not landlock.version():
         pytest.skip("this kernel has no Landlock")
     test = root / f"source/course/autograder/questions/m{LAB}/softmax.py"
     hand_in(root, added=f"open({str(test)!r}).read()")
     content = result(root, run_bundle(root, container(*options)))
-    assert content["extra_data"] == {"lab": LAB, "status": "partly-run", "isolation": level}
+    isolation = f"reduced ({parts}system call filter, limits)"
+    assert content["extra_data"] == {"lab": LAB, "status": "partly-run", "isolation": isolation}
     assert content["score"] == sum(test["max_score"] for test in content["tests"]) > 0
-    assert f"Isolation: {level}." in content["output"]
+    assert f"Isolation: {isolation}." in content["output"]
 
 
-def test_without_a_notebook_there_are_no_points_and_a_sentence(root):
+def test_without_a_notebook_there_are_no_points_and_a_sentence(root: Path) -> None:
     (root / "submission" / "essay.docx").write_text("words")
     content = result(root, run_bundle(root))
     assert content["score"] == 0
@@ -185,8 +190,8 @@ def test_without_a_notebook_there_are_no_points_and_a_sentence(root):
     assert content["extra_data"]["status"] == "missing"
 
 
-def test_a_grader_that_cannot_run_writes_no_zero(root):
-    settings = {"lab": "99_no_such_lab", "isolation": "limits", "salt": "s"}
+def test_a_grader_that_cannot_run_writes_no_zero(root: Path) -> None:
+    settings = {"lab": "99_no_such_lab", "salt": "s"}
     (root / "source/gradescope.json").write_text(json.dumps(settings))
     (root / "submission/99_no_such_lab.ipynb").write_text("{}")
     done = run_bundle(root)
@@ -195,7 +200,7 @@ def test_a_grader_that_cannot_run_writes_no_zero(root):
     assert not (root / "results/results.json").exists()
 
 
-def test_setup_works_with_a_python_that_lacks_ensurepip(root, tmp_path):
+def test_setup_works_with_a_python_that_lacks_ensurepip(root: Path, tmp_path: Path) -> None:
     (root / "source/requirements.txt").write_text("# nothing to fetch\n")
     lacking = tmp_path / "lacking"
     lacking.mkdir()
