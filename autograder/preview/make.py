@@ -29,6 +29,7 @@ from autograder.course import build as building
 from autograder.course.masters import course_root, lab_name, solution, use_root
 from autograder.course.policy_file import settings, spec
 from autograder.course.soundness import require_sound
+from autograder.course.soundness.companions import companion_files
 from autograder.errors import UserError
 from autograder.files import digest_of, write_atomically
 from autograder.grading.cache_keys import context_of
@@ -37,8 +38,7 @@ from autograder.grading.rubric import points_earned
 from autograder.grading.symptoms import find_symptom
 from autograder.pages.clean_html import cell_html
 from autograder.pages.feedback import FeedbackWriter
-from autograder.pages.render import render
-from autograder.preview.script import SCRIPT
+from autograder.pages.render import TEMPLATES, render
 from autograder.questions.engine.card import write_card
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.sandbox.limits import Limits
@@ -90,7 +90,7 @@ def make(lab: str, folder: Path) -> bool:
     except Exception as error:  # of the author's own files: the page says it, and the next change may mend it
         notes = [f"{type(error).__name__}: {error}"]
     good = not notes and not any(preview.troubles for preview in previews)
-    look = {"script": Markup(SCRIPT), "cards": _cards_style()}
+    look = {"script": Markup((TEMPLATES / "preview.js").read_text()), "cards": _cards_style()}
     page = render("preview.html.j2", lab=lab, notes=notes, questions=previews, good=good, **look)
     write_atomically(folder / "index.html", page)
     return good
@@ -130,13 +130,11 @@ def _keys(lab: str) -> dict[str, str]:
     """What a question's preview rests on: all that its grade does, and the answers of its file."""
     context = context_of(lab, Limits(), ())
     shared = json.dumps(context.shared, sort_keys=True)
-    folder = course_root() / "autograder" / "misconceptions" / f"m{lab}"
-    answers = digest_of([path for path in (folder / "__init__.py", folder / "cards.json") if path.exists()])
+    answers = [path for path, _, _ in companion_files(lab, course_root()) if path.is_dir()]
     keys = {}
     for name, own in context.questions.items():
-        file = folder / f"{name}.py"
-        parts = [shared, own, answers, digest_of([file]) if file.exists() else ""]
-        keys[name] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        files = [file for path in answers for file in path.glob("*.*") if file.stem in (name, "__init__")]
+        keys[name] = hashlib.sha256("\0".join([shared, own, digest_of(sorted(files))]).encode()).hexdigest()
     return keys
 
 
