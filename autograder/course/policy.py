@@ -149,6 +149,8 @@ class Settings(_Strict):
     roster: str = ""
     #: The address of an index of packages that has PyTorch's build for processors alone: bundles ask there too.
     torch_index: str = ""
+    #: Where the course's pages (``make site``) are published: feedback pages link to its labs and demos.
+    site: str = ""
     late: LatePolicy | None = None
     limits: LimitsPolicy = LimitsPolicy()
     #: Students who get so many days more for every lab.
@@ -163,6 +165,13 @@ class Settings(_Strict):
     def _level(cls, value: str) -> str:
         if value not in ISOLATION:
             raise ValueError(f"there is no level “{value}”: it is {', '.join(ISOLATION)}")
+        return value
+
+    @field_validator("site")
+    @classmethod
+    def _site(cls, value: str) -> str:
+        if value and not re.fullmatch(r"https?://[^\s\"'<>]+", value):
+            raise ValueError("it is no address of a site, such as https://example.org/course/")
         return value
 
     @field_validator("torch_index")
