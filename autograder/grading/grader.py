@@ -28,7 +28,7 @@ from autograder.course.policy_file import settings, spec
 from autograder.errors import Unreadable
 from autograder.grading import cache_keys
 from autograder.grading.budgets import Budgets
-from autograder.grading.cell_errors import with_cell_errors
+from autograder.grading.cell_errors import stopped_cells, with_cell_errors
 from autograder.grading.demonstrations import made_by_demonstrations, names_bound
 from autograder.grading.diagnosis import candidates, with_same_values
 from autograder.grading.later_cells import last_change
@@ -41,7 +41,14 @@ from autograder.grading.symptoms import KEPT, Symptom, find_symptom
 from autograder.grading.task import Task
 from autograder.grading.time_guard import READING_SECONDS, JudgeClock, JudgedTooLong, ends_after, judging
 from autograder.grading.zygotes import Zygotes
-from autograder.results import STATUSES, CellOutcome, QuestionResult, SubmissionResult, TestResult
+from autograder.results import (
+    STATUSES,
+    CellOutcome,
+    QuestionResult,
+    SubmissionResult,
+    TestResult,
+    whole_sentences,
+)
 from autograder.sandbox.host.rpc import StudentError, StudentGone
 from autograder.sandbox.host.session import Session
 from autograder.sandbox.host.student import Student
@@ -181,6 +188,7 @@ class Grader:
             status = session.status
             if session.note:
                 notes.append(_naming_the_question(session.note, self.template))
+            notes += stopped_cells(repaired, outcomes)
             forbidden = self._forbidden(repaired.executed_source(), notes, asked)
             for name in asked:
                 judged[name] = self._judged(session, budgets, name, repaired, forbidden.get(name, ()), judged)
@@ -632,7 +640,7 @@ def _public_checks(
                     else []
                 )
                 checks[record["question"]] = [
-                    (m[1] is True, f"{m[0]} {m[2]}".strip()[:500] if m[1] is not True else str(m[0])[:500])
+                    (m[1] is True, whole_sentences(str(m[0]) if m[1] is True else f"{m[0]} {m[2]}".strip()))
                     for m in marks[:50]
                 ]
     return checks
