@@ -1,7 +1,7 @@
 """Photographs the README's pictures anew: ``python -m docs.make_pictures``, or ``make pictures``.
 
 docs/img/overview.png: lab 07 in JupyterLab, filled in, beside the class report of a simulated class.
-The demos' sheet is tests/demos/contact_sheet.py's; the translator's curve is benchmarks/bench_translator.py's.
+The demos' sheet is tests/demos/contact_sheet.py's; the translator's curve was drawn once, in the run that docs/translator.md tells of.
 """
 
 from __future__ import annotations

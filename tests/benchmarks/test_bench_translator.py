@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 
 import pytest
 import torch
 from coursekit.provided.p12_translator import Transformer, make_batch
-from coursekit.translator.batches import numbered, sentences, token_batches
+from coursekit.translator.batches import numbered, sentences
 from coursekit.translator.loop import fresh
 from coursekit.translator.model import build_model
 from coursekit.translator.plan import Plan
@@ -27,24 +26,22 @@ def small():
 
 
 def test_pytorchs_module_has_our_size_but_for_two_last_norms(small):
-    subwords, _ = small
-    ours = sum(p.numel() for p in build_model(Transformer, len(subwords), PLAN).parameters())
-    theirs = sum(p.numel() for p in bench.PyTorchs(len(subwords), PLAN).parameters())
+    ours = sum(p.numel() for p in build_model(Transformer, len(small[0]), PLAN).parameters())
+    theirs = sum(p.numel() for p in bench.PyTorchs(len(small[0]), PLAN).parameters())
     assert theirs - ours == 2 * 2 * PLAN.d_model
 
 
 def test_all_contenders_learn_from_the_same_batches(small):
     subwords, pairs = small
-    rows = bench.training_speed(PLAN, subwords, pairs, rounds=1, steps=1)
-    names = [row["name"] for row in rows]
-    assert {"ours", "torch.nn.Transformer", "ours with PyTorch's kernels"} <= set(names)
-    assert all(row["target_tokens_a_second"] > 0 for row in rows)
-    for contender in bench.contenders(PLAN, subwords, pairs)[:4]:  # another test compares the steps
+    cpu = torch.device("cpu")
+    rows = bench.training_speed(PLAN, len(subwords), pairs, cpu, rounds=1, steps=1, seconds=0)
+    assert {row["name"] for row in rows} >= {"ours", "torch.nn.Transformer", "ours with PyTorch's kernels"}
+    assert all(row["tokens_a_second"] > 0 for row in rows)
+    plan = replace(PLAN, rate=1e-2)
+    for contender in bench.contenders(plan, len(subwords), pairs, cpu):
         contender.turn(1)
         first = contender.last
-        for group in contender.optimizer.param_groups:
-            group["lr"] = 1e-2
-        contender.turn(len(contender.data))
+        contender.turn(len(contender.cuts))
         assert contender.last < first, contender.name
 
 
@@ -53,22 +50,16 @@ def test_pytorchs_module_translates_word_by_word_what_it_says_in_one_pass(small)
     subwords, pairs = small
     torch.manual_seed(1)
     stock = fresh(bench.PyTorchs(len(subwords), PLAN))
-    sources = [source for source, _ in token_batches(pairs, 150, random.Random(0))[0]]
-    said = bench.pytorchs_greedy(stock, sources, 12, size=2)
+    sources = [source for source, _ in pairs[:9]]
+    said = bench.PyTorchsTranslator(stock, subwords, PLAN).greedy(sources, size=2, most=12)
     for source, words in zip(sources, said, strict=True):
-        batch = make_batch([(source, words or [5])])
         with torch.no_grad():
-            best = stock(*batch[:2])[0].argmax(-1).tolist()
+            best = stock(*make_batch([(source, words or [5])])[:2])[0].argmax(-1).tolist()
         assert best[: len(words)] == words
 
 
-def test_the_curves_are_drawn_and_the_title_says_who_is_ahead():
-    points = [{"seconds": 60.0 * n, "BLEU": 5.0 * n} for n in (1, 2, 3)]
-    ours = {"name": "ours", "beam": 1, "minutes": 3.0, "BLEU": 16.0, "curve": points}
-    theirs = {"name": "torch.nn.Transformer", "beam": 1, "minutes": 3.0, "BLEU": 12.5, "curve": points[:2]}
-    figure = bench.draw_quality([ours, {**ours, "beam": 5}, theirs])
-    (ax,) = figure.axes
-    assert [len(line.get_xdata()) for line in ax.lines] == [3, 2]
-    assert ax.get_title(loc="left") == "After 3 minutes lab 12's model is 3.5 BLEU ahead of PyTorch's"
-    (behind,) = bench.draw_quality([theirs | {"BLEU": 1.0}, ours]).axes
-    assert "15.0 BLEU behind" in behind.get_title(loc="left")
+def test_pytorchs_module_runs_where_its_tokens_are():
+    """The device "meta" has shapes and no numbers; a mask made elsewhere is an error there."""
+    stock = bench.PyTorchs(20, PLAN).to("meta")
+    source, decoder_input, _ = (part.to("meta") for part in make_batch([([5, 6], [7]), ([8], [9, 10])]))
+    assert stock(source, decoder_input).device.type == "meta"

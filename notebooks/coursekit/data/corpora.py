@@ -8,7 +8,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import re
-import time
 import zipfile
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +16,7 @@ from typing import Any
 
 from coursekit.data.download import Remote, fetch
 from coursekit.errors import UserError
-from coursekit.notebook.progress import draw_bar, say
+from coursekit.notebook.progress import say
 
 
 @dataclass(frozen=True)
@@ -129,42 +128,7 @@ def files_of(name: str) -> dict[str, Path]:
     """The paths of a corpus' files by their names, fetched if need be, each with the right checksum."""
     corpus = corpus_named(name)
     _show_licence(corpus)
-    bar = _Bar(f"fetching {corpus.title}, bytes", sum(remote.size for remote in corpus.files))
-    paths = {}
-    for remote in corpus.files:
-        paths[Path(remote.name).name] = fetch(remote, report=bar.show)
-        bar.add(remote.size)
-    bar.close()
-    return paths
-
-
-class _Bar:
-    """A progress bar over several files; it shows nothing for the first half second."""
-
-    def __init__(self, what: str, total: int):
-        self.what, self.total, self.before, self.done = what, total, 0, 0
-        self.began = self.shown = time.monotonic()
-        self.handle: Any = None
-
-    def show(self, done: int) -> None:
-        """So many bytes of the present file have arrived."""
-        self.done = self.before + done
-        now = time.monotonic()
-        if self.done and now - self.shown > (0.2 if self.handle else 0.5):
-            self.shown = now
-            self.handle = draw_bar(self.handle, self.what, self.done, self.total, now - self.began)
-
-    def add(self, size: int) -> None:
-        """The present file is here."""
-        self.before += size
-        self.show(0)
-
-    def close(self) -> None:
-        """The last word, where the bar has shown at all."""
-        if self.handle:
-            draw_bar(
-                self.handle, self.what, self.total, self.total, time.monotonic() - self.began, finished=True
-            )
+    return {Path(remote.name).name: fetch(remote) for remote in corpus.files}
 
 
 @cache
