@@ -215,12 +215,6 @@ def test_tatoeba_holds_sentences_out_in_both_languages(shelf):
     assert len(parts["train"]) > 5000
 
 
-def test_europarl_is_what_was_said_without_the_mark_up(shelf):
-    text = '<CHAPTER ID=1>\nResumption\n<SPEAKER ID=1 NAME="President">\nI declare it resumed.\n<P>\n\n'
-    shelf("europarl", ep_00_01_17_txt=text.encode())
-    assert data.load("europarl") == ["Resumption", "I declare it resumed."]
-
-
 def test_makemores_names_lie_where_labs_1_and_2_look_for_them(shelf, server, monkeypatch):
     assert data.CORPORA["makemore"].files[0].sha256 == names.MAKEMORE_SHA256
     listed = "emma\nolivia\nava"
