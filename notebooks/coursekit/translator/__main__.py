@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -209,7 +210,7 @@ def _add_train(command: argparse.ArgumentParser) -> None:
     where = "the run's folder (default: build/translator/CORPUS-DIRECTION)"
     add("--out", type=Path, metavar="FOLDER", help=where)
     add("--direction", choices=DIRECTIONS, help="default: de-en; both: one model, told by a tag")
-    lower = {"action": argparse.BooleanOptionalAction, "default": None}
+    lower: dict[str, Any] = {"action": argparse.BooleanOptionalAction, "default": None}
     add("--lower", **lower, help="lower case (multi30k's default)")
     add("--device", default="auto", choices=("auto", "cpu", "cuda"), help="default: a GPU when there is one")
     graphs = "on a GPU, ask for each kernel anew instead of for whole steps as CUDA graphs"

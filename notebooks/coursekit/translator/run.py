@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -33,9 +34,9 @@ GPU_STEP = 4
 
 def optimizer_of(model: nn.Module, plan: Plan) -> torch.optim.AdamW:
     """AdamW; its rate is a tensor where the model is, so that a graph reads it anew in each step."""
-    device = next(model.parameters()).device
-    how = {"betas": (0.9, 0.98), "weight_decay": plan.weight_decay, "capturable": device.type == "cuda"}
-    return torch.optim.AdamW(model.parameters(), lr=torch.tensor(plan.rate, device=device), fused=True, **how)
+    rate = torch.tensor(plan.rate, device=next(model.parameters()).device)
+    how: dict[str, Any] = {"betas": (0.9, 0.98), "weight_decay": plan.weight_decay, "fused": True}
+    return torch.optim.AdamW(model.parameters(), lr=rate, capturable=rate.is_cuda, **how)
 
 
 def step_of(model: nn.Module, loss: Loss, optimizer: torch.optim.Optimizer, plan: Plan) -> Step:
@@ -44,7 +45,7 @@ def step_of(model: nn.Module, loss: Loss, optimizer: torch.optim.Optimizer, plan
     def step(batch: Batch) -> Tensor:
         optimizer.zero_grad(set_to_none=True)
         value = loss(batch, plan.smoothing)
-        value.backward()  # type: ignore[no-untyped-call]
+        value.backward()
         nn.utils.clip_grad_norm_(model.parameters(), plan.clip)
         optimizer.step()
         return value.detach()

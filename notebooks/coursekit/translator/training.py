@@ -43,10 +43,8 @@ class Adam(torch.optim.Optimizer):
                 if parameter.grad is None:
                     continue
                 state, rate = self.state[parameter], group["lr"]
-                m, v = (
-                    state.get("m", torch.zeros_like(parameter)),
-                    state.get("v", torch.zeros_like(parameter)),
-                )
+                m = state.get("m", torch.zeros_like(parameter))
+                v = state.get("v", torch.zeros_like(parameter))
                 state["t"] = state.get("t", 0) + 1
                 parameter.mul_(1 - rate * self.decay)
                 result = self.adam_step(parameter.detach().clone(), parameter.grad, m, v, state["t"], rate)

@@ -41,48 +41,34 @@ def test_one_pass_finds_the_sentences_that_greedy_decoding_gets_right(lab):
     assert not all(said) and any(said)
 
 
-def test_a_stopped_training_goes_on_as_if_nothing_had_happened(lab, tmp_path):
+def test_ctrl_c_waits_for_the_step_and_the_training_goes_on_as_if_nothing_had_happened(lab, tmp_path, capsys):
     text = parallel.load("train")[:200]
     english, german = vocabularies(text)
     pairs = numbered(text, english, german)
 
-    def begin(checkpoint):
+    def begin(checkpoint, **plan):
         torch.manual_seed(0)
         small = SIZES | {"d_model": 16, "d_ff": 16, "layers": 1}
         model = fresh(lab["Transformer"](len(english), len(german), **small))
-        plan = {"epochs": 3, "size": 20, "checkpoint": checkpoint}
+        plan |= {"epochs": 3, "size": 20, "checkpoint": checkpoint}
         return Training(model, lab["make_batch"], pairs, vars(p10_training), **plan)
 
     whole = begin(None).run()
-    part = begin(tmp_path / "run.pt").run(seconds=0)
-    assert 0 < len(part.losses) < part.steps
-    rest = begin(tmp_path / "run.pt").run()
-    assert rest.finished and rest.losses == pytest.approx(whole.losses)
-    assert whole.losses[-1] < whole.losses[0]
-
-
-def test_ctrl_c_waits_for_the_step_and_a_checkpoint_of_another_plan_is_not_overwritten(lab, tmp_path, capsys):
-    pairs = [([4 + n % 9], [4 + n % 7]) for n in range(60)]
-
-    def begin(**plan):
-        model = lab["Transformer"](13, 13, d_model=8, heads=2, d_ff=8, layers=1)
-        plan |= {"size": 10, "checkpoint": tmp_path / "run.pt"}
-        return Training(model, lab["make_batch"], pairs, vars(p10_training), **plan)
-
-    training = begin()
-    learn = training.learn_from
+    assert whole.losses[-1] < whole.losses[0] and 0 < len(begin(None).run(seconds=0).losses) < whole.steps
+    part = begin(tmp_path / "run.pt")
+    learn = part.learn_from
 
     def interrupted(batch):
         signal.raise_signal(signal.SIGINT)
         return learn(batch)
 
-    training.learn_from = interrupted
-    training.run()
-    assert len(training.losses) == 1 and not training.finished
-    assert "Stopped after step 1 of 24; run it again" in capsys.readouterr().out
-    assert begin().losses == training.losses
+    part.learn_from = interrupted
+    assert len(part.run().losses) == 1 and not part.finished
+    assert "Stopped after step 1 of 30; run it again" in capsys.readouterr().out
     with pytest.raises(UserError, match="another plan"):
-        begin(warm_up=7)
+        begin(tmp_path / "run.pt", warm_up=7)
+    rest = begin(tmp_path / "run.pt").run()
+    assert rest.finished and rest.losses == pytest.approx(whole.losses)
 
 
 @pytest.mark.parametrize(
