@@ -284,7 +284,7 @@ def main() -> None:
         Subwords.learn((one for pair in text for one in pair), plan.vocabulary, plan.lower).save(file)
     subwords = Subwords.load(file)
     pairs = numbered(subwords, text, plan.direction)
-    card = torch.cuda.get_device_name(device) if on_gpu else f"{options.threads} cores"
+    card = torch.cuda.get_device_name(device) if on_gpu else f"a processor, {options.threads} threads"
     report: dict[str, Any] = {
         "device": f"{card}, PyTorch {torch.__version__}, Python {platform.python_version()}",
         "bfloat16": has_fast_bfloat16(device.type),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 import torch
+from coursekit.data import parallel
 from coursekit.provided.p12_translator import Transformer, make_batch
 from coursekit.translator.batches import numbered, sentences
 from coursekit.translator.loop import fresh
@@ -63,3 +65,24 @@ def test_pytorchs_module_runs_where_its_tokens_are():
     stock = bench.PyTorchs(20, PLAN).to("meta")
     source, decoder_input, _ = (part.to("meta") for part in make_batch([([5, 6], [7]), ([8], [9, 10])]))
     assert stock(source, decoder_input).device.type == "meta"
+
+
+def test_the_whole_measurement_scores_test2016_when_all_are_trained(monkeypatch, tmp_path, capsys):
+    splits = []
+
+    def load(_, split):
+        splits.append(split)
+        return parallel.load({"train": "train", "validation": "valid", "test": "test_sentences"}[split])[:12]
+
+    monkeypatch.setattr("coursekit.data.load", load)
+    monkeypatch.setattr(bench, "BUILD", tmp_path)
+    words = "bench --minutes 0.01 --rounds 1 --steps 1 --threads 1 --device cpu --plan d_model=8 d_ff=8 vocabulary=280"
+    monkeypatch.setattr("sys.argv", words.split())
+    bench.main()
+    report = json.loads((tmp_path / "translator.json").read_text())
+    assert [row["name"] for row in report["quality"]] == ["ours", "ours", "torch.nn.Transformer"]
+    for row in report["quality"]:
+        beam = 5 if row["name"] == "ours" else 1
+        assert {"de-en", "en-de"} < set(row[f"test2016, beam {beam}"]) and row["target_tokens"] > 0
+    assert "test" not in splits[:-6] and splits[-6:] == ["test"] * 6
+    assert "Target tokens a second, a processor" in capsys.readouterr().out
