@@ -158,7 +158,7 @@ def _row(
     if now.locked:
         return replace(made, what="left out", why=f"the grade is {now.locked} in the gradebook")
     if _is(new, now):
-        return replace(made, what="as it is") if new.page is None else made
+        return replace(made, what="as it is") if new.page is None and now.is_settled else made
     if not (may_replace or _is_free(now) or any(_is_ours(sent, now, attempt) for sent in ours)):
         return replace(
             made, what="left out", why="somebody entered this grade or comment: --replace takes its place"
@@ -251,6 +251,7 @@ def _missing(system: System, row: Row, now: Entry) -> list[str]:
     pages = [one.size for one in now.files if one.name == new.page_name]
     if new.page is not None and now.comment is not None and pages != [len(new.page)]:
         missing.append("the feedback page")
+    missing += [] if now.is_settled else ["the state"]
     return missing
 
 
