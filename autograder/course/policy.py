@@ -21,7 +21,6 @@ from pydantic import (
     field_validator,
 )
 
-from autograder.results import ISOLATION
 from autograder.sandbox.limits import Limits
 
 
@@ -169,10 +168,8 @@ class Settings(_Strict):
     salt: str = ""
     #: What becomes of an answer that uses a forbidden function: a person is asked, or it gets no points at once.
     forbidden: Literal["ask", "zero"] = "ask"
-    #: The least isolation that a class is graded with: a name in ``autograder.results.ISOLATION``.
-    isolation: str = "landlock"
-    #: The same in Gradescope's containers, which hold one submission each: no class is to stay without grades there.
-    gradescope_isolation: str = "limits"
+    #: The least isolation that a class is graded with; Gradescope's containers hold one submission each and take ``reduced``.
+    isolation: Literal["namespaces", "reduced"] = "reduced"
     #: The time zone of due dates that name none.
     timezone: str = "UTC"
     #: The class list, a CSV file; its path counts from the folder of course.toml.
@@ -189,13 +186,6 @@ class Settings(_Strict):
     labs: dict[str, LabPolicy] = {}
     moodle: SystemPolicy | None = None
     canvas: SystemPolicy | None = None
-
-    @field_validator("isolation", "gradescope_isolation")
-    @classmethod
-    def _level(cls, value: str) -> str:
-        if value not in ISOLATION:
-            raise ValueError(f"there is no level “{value}”: it is {', '.join(ISOLATION)}")
-        return value
 
     @field_validator("torch_index")
     @classmethod

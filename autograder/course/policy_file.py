@@ -79,7 +79,7 @@ def _read() -> Settings:
 def class_list() -> ClassList:
     """The class list that ``course.toml`` names, ``COURSE_ROSTER`` instead (empty: none); without one an empty list."""
     place = os.environ.get("COURSE_ROSTER", settings().roster)
-    return read_class_list(course_file().parent / place) if place else ClassList()
+    return read_class_list(course_file().parent / place, settings().team) if place else ClassList()
 
 
 def extensions_file() -> Path:

@@ -30,7 +30,7 @@ from autograder.course.masters import course_root, lab_name, solution, use_root
 from autograder.course.policy_file import settings, spec
 from autograder.course.soundness import require_sound
 from autograder.errors import UserError
-from autograder.files import digest_of, write_atomically
+from autograder.files import write_atomically
 from autograder.grading.cache_keys import context_of
 from autograder.grading.diagnosis import diagnose
 from autograder.grading.rubric import points_earned
@@ -127,17 +127,13 @@ def _again(values: dict[str, Any]) -> QuestionPreview:
 
 
 def _keys(lab: str) -> dict[str, str]:
-    """What a question's preview rests on: all that its grade does, and the answers of its file."""
-    context = context_of(lab, Limits(), ())
+    """What a question's preview rests on: all that its grade does, which the whole file of the question decides."""
+    context = context_of(lab, Limits())
     shared = json.dumps(context.shared, sort_keys=True)
-    folder = course_root() / "autograder" / "misconceptions" / f"m{lab}"
-    answers = digest_of([path for path in (folder / "__init__.py", folder / "cards.json") if path.exists()])
-    keys = {}
-    for name, own in context.questions.items():
-        file = folder / f"{name}.py"
-        parts = [shared, own, answers, digest_of([file]) if file.exists() else ""]
-        keys[name] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-    return keys
+    return {
+        name: hashlib.sha256("\0".join([shared, own]).encode()).hexdigest()
+        for name, own in context.questions.items()
+    }
 
 
 def _question(lab: str, name: str, points: float, folder: Path) -> QuestionPreview:

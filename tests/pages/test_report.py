@@ -120,8 +120,12 @@ def test_the_report_counts_statuses_and_misconceptions(
 def test_the_report_says_when_submissions_ran_with_less_isolation(
     tmp_path: Path, spec: LabSpec, make_result: Make
 ) -> None:
-    path = build_report([make_result("ada", isolation="user"), make_result("bo")], spec, tmp_path)
-    assert "1 of 2 submissions were graded with isolation “user” only" in text_of(path)
+    path = build_report(
+        [make_result("ada", isolation="reduced (own user id, limits)"), make_result("bo")], spec, tmp_path
+    )
+    assert "1 of 2 submissions were graded with isolation “reduced (own user id, limits)” only" in text_of(
+        path
+    )
 
 
 def test_the_headline_tells_when_half_of_the_class_has_everything(
