@@ -19,7 +19,7 @@ from autograder.course.masters import lab_name
 from autograder.course.policy_file import settings, spec
 from autograder.errors import UserError
 from autograder.pages.render import plain, points
-from autograder.run.out_of_sight import keep_out_of_sight
+from autograder.run.world_readable import refuse_world_readable
 from autograder.systems import pull as pulling
 from autograder.systems import push as pushing
 from autograder.systems.exchange import System, token
@@ -46,7 +46,7 @@ def system_of(name: str, lab: str, state: str = "") -> System:
 def pull(name: str, lab: str, submitted: Path, console: Console) -> dict[str, Any]:
     """Fetch a lab's submissions and show what came; what ``--json`` writes."""
     lab = lab_name(lab)
-    keep_out_of_sight(submitted)
+    refuse_world_readable(submitted)
     with console.status(f"asking {name} …"):
         system = system_of(name, lab)
     done = pulling.pull(system, submitted, lab, partial(_track, console))

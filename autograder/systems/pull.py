@@ -108,11 +108,19 @@ def _fetch(
                 notes.append(f"{student}: {error}")
                 return False
             os.utime(path, (file.modified, file.modified))
-        done = collect_folder(Path(scratch), submitted, lab, student=student, submitted_at=time)
-    notes += done.notes
-    if attempt.typed and not done.students:
+        found = list(Path(scratch).iterdir())
+        done = (
+            collect_folder(Path(scratch), submitted, lab, student=student, submitted_at=time)
+            if found
+            else None
+        )
+    if done is None and not attempt.typed:
+        notes.append(f"{student} handed in no notebook of {lab}.")
+    notes += done.notes if done else []
+    is_collected = done is not None and bool(done.students)
+    if attempt.typed and not is_collected:
         notes.append(f"{student} typed a text into {system.name}: read it there.")
-    return bool(done.students) and timestamp_in(submitted / student / lab) == time
+    return is_collected and timestamp_in(submitted / student / lab) == time
 
 
 def _folders(people: Sequence[Person], record: Record, system: str, notes: list[str]) -> dict[int, str]:

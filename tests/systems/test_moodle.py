@@ -412,6 +412,7 @@ def test_the_first_push_of_the_command_only_shows(
     def results(lab: str, out: Path) -> Any:
         return [course.make(folder.name) for folder in course.submitted.iterdir() if folder.is_dir()], {}
 
+    monkeypatch.setattr("autograder.cli.systems.refuse_world_readable", lambda *_: None)  # tmp_path may be
     monkeypatch.setattr("autograder.cli.systems.results_and_marks", results)
     monkeypatch.setattr("autograder.cli.systems.spec", lambda lab: course.spec)
     place = ["--submitted", str(course.submitted)]
