@@ -125,22 +125,17 @@ class Moodle:
         """What Moodle holds for each one's attempt: grade, comment, feedback files, and whether the gradebook overrides it."""
         answer = self._client.call("mod_assign_get_grades", assignmentids=[self._id])
         grades = {one["userid"]: one for one in _of_one(answer, "grades", self._id)}
-        report = self._client.call("gradereport_user_get_grade_items", courseid=self._course)
-        items = {
-            one["userid"]: item
-            for one in report["usergrades"]
-            for item in one["gradeitems"]
-            if item.get("cmid") == self._known["cmid"]
-        }
-
         states = {user: flags["workflowstate"] for user, flags in self._flags().items()}
 
         def entry(user: int) -> Entry:
             status = self._client.call(
                 "mod_assign_get_submission_status", assignid=self._id, userid=user, moodlewssettingraw=True
             )
+            report = self._client.call("gradereport_user_get_grade_items", courseid=self._course, userid=user)
+            items = [one for row in report["usergrades"] for one in row["gradeitems"]]
+            item = next((one for one in items if one.get("cmid") == self._known["cmid"]), {})
             hidden = self._known["markingworkflow"] and "feedback" not in status
-            found = _entry(attempts[user], status, grades.get(user), items.get(user, {}), hidden)
+            found = _entry(attempts[user], status, grades.get(user), item, hidden)
             return replace(found, is_settled=not self._state or states.get(user) == self._state)
 
         return dict(self._each(entry, list(attempts), track, "what Moodle has", lambda user: user))

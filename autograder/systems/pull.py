@@ -164,24 +164,25 @@ def _extend(
     given, more, never, sooner = list[str](), list[str](), list[str](), list[str]()
     for user, own in system.due_dates(people, track).items():
         student, have = folders[user], extension_of(lab, folders[user]) or timedelta()
-        if not own:
-            never += [student] if theirs else []
-            continue
         longer = _utc(own) - due
         days = settings().days_of(lab, longer)
-        if longer > have + A_MINUTE and days <= 366:
+        if not own or days > 366:
+            never += [student] if theirs else []
+        elif own > theirs and longer > have + A_MINUTE:
             extensions.add(extensions_file(), lab, student, days)
             given.append(f"{student} ({settings().local(_utc(own)):%Y-%m-%d %H:%M})")
         elif have > max(longer, timedelta()) + A_MINUTE:
             more.append(student)
-        if own < theirs:
+        if 0 < own < theirs:
             sooner.append(student)
     if given:
         notes.append(f"Longer, and so in {extensions_file().name}: {some(given)}.")
     if more:
         notes.append(f"The course gives longer than {system.name}, and its word counts: {some(more)}.")
     if never:
-        notes.append(f"Never due in {system.name}, so give them an extension in course.toml: {some(never)}.")
+        notes.append(
+            f"Never due in {system.name}, or in more than a year, so give them an extension in course.toml: {some(never)}."
+        )
     if sooner:
         notes.append(
             f"Due sooner than the others in {system.name}, which does not count here: {some(sooner)}."

@@ -151,22 +151,10 @@ class FakeMoodle:
 
     def gradereport_user_get_grade_items(self, fields: dict[str, str], number: int) -> Any:
         pages = [one["cmid"] for one in self.assignments["courses"][0]["assignments"]]
+        is_mine = int(fields["userid"]) in self.overridden
+        items = [{"cmid": page, "gradeisoverridden": is_mine, "gradeislocked": False} for page in pages]
         return {
-            "usergrades": [
-                {
-                    "userid": one["id"],
-                    "gradeitems": [{"itemtype": "course"}]
-                    + [
-                        {
-                            "cmid": page,
-                            "gradeisoverridden": one["id"] in self.overridden,
-                            "gradeislocked": False,
-                        }
-                        for page in pages
-                    ],
-                }
-                for one in self.listed
-            ]
+            "usergrades": [{"userid": int(fields["userid"]), "gradeitems": [{"itemtype": "course"}, *items]}]
         }
 
     def mod_assign_get_submission_status(self, fields: dict[str, str], number: int) -> Any:

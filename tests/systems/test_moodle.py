@@ -130,7 +130,10 @@ def test_extensions_and_overrides_are_the_courses_and_the_longer_one_counts(
     assert f"{settings().local(due + longer):%Y-%m-%d %H:%M}" == "2026-11-23 23:59"
     assert (extension_of(LAB, words(RAVI)) or longer).days == 9 and extension_of(LAB, words(9)) is None
     assert f"gives longer than Moodle, and its word counts: {words(RAVI)}" in notes
-    assert f"Never due in Moodle, so give them an extension in course.toml: {words(ANNE)}" in notes
+    assert (
+        f"Never due in Moodle, or in more than a year, so give them an extension in course.toml: {words(ANNE)}"
+        in notes
+    )
     before = (course.home / "extensions.csv").read_text(encoding="utf-8")
     course.pull()
     assert (course.home / "extensions.csv").read_text(encoding="utf-8") == before
@@ -140,7 +143,7 @@ def test_extensions_and_overrides_are_the_courses_and_the_longer_one_counts(
     ("due", "said"),
     [
         ("", "write `due = 2026-11-20T23:59:00` under [labs.00]"),
-        ("due = 2026-11-21", "2026-11-21T23:59:59, which counts"),
+        ("due = 2026-11-19", "2026-11-19T23:59:59, which counts"),
     ],
 )
 def test_a_due_date_that_course_toml_lacks_or_contradicts_is_said(
@@ -148,6 +151,7 @@ def test_a_due_date_that_course_toml_lacks_or_contradicts_is_said(
 ) -> None:
     course.write(more=f"[labs.00]\n{due}")
     assert said in " ".join(course.pull().notes)
+    assert extension_of(LAB, words(RAVI)) is not None and extension_of(LAB, words(9)) is None
 
 
 def test_a_pull_that_is_cut_off_goes_on_where_it_was(course: Course, moodle: FakeMoodle) -> None:
