@@ -87,6 +87,10 @@ class FakeMoodle:
         [one] = self.submissions[number]["assignments"]
         return next(row for row in one["submissions"] if row["userid"] == user)
 
+    def only(self, *users: int) -> None:
+        """A small class: tests are quicker."""
+        self.participants[1] = [one for one in self.participants[1] if one["id"] in users]
+
     def enter(self, user: int, attempt: int = 0, **changes: Any) -> None:
         """As a person does it in Moodle's own pages."""
         self.clock += 1
