@@ -46,6 +46,9 @@ class Course:
             make,
         )
 
+        #: When everybody's graded notebook came in, where it is not the one that lies there.
+        self.graded_at = ""
+
     def write(self, assignment: str = "2", more: str = "") -> None:
         text = f'[moodle]\nsite = "{self.moodle.site}"\ncourse = "NLP-2026"\n[moodle.assignments]\n00 = {assignment}\n'
         (self.home / "course.toml").write_text(
@@ -62,7 +65,11 @@ class Course:
     def plan(self, *points: float, state: str = "", replaced: tuple[str, ...] = ()) -> dict[str, Row]:
         """What a push would do where everybody has these points of 4 and 6; by student."""
         results = [
-            self.make(folder.name, *(points or (4.0, 3.0)))
+            self.make(
+                folder.name,
+                *(points or (4.0, 3.0)),
+                submitted_at=self.graded_at or timestamp_in(folder / LAB),
+            )
             for folder in self.submitted.iterdir()
             if folder.is_dir()
         ]
@@ -284,6 +291,15 @@ def test_an_entry_from_before_the_first_push_is_a_persons_and_is_replaced_only_w
         course.plan(replaced=("nobody",))
 
 
+def test_a_grade_of_what_lay_there_before_the_last_pull_is_not_sent(
+    course: Course, moodle: FakeMoodle
+) -> None:
+    moodle.only(ANNE)
+    course.pull()
+    for course.graded_at in ("2026-11-18 10:00:00 UTC", ""):
+        assert course.push() == [] and len(moodle.entries) == (not course.graded_at)
+
+
 def test_other_feedback_files_stay_beside_the_page(course: Course, moodle: FakeMoodle) -> None:
     moodle.only(ANNE, SEAN, 9)
     course.pull()
@@ -421,7 +437,8 @@ def test_the_first_push_of_the_command_only_shows(
     course: Course, moodle: FakeMoodle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def results(lab: str, out: Path) -> Any:
-        return [course.make(folder.name) for folder in course.submitted.iterdir() if folder.is_dir()], {}
+        folders = [folder for folder in course.submitted.iterdir() if folder.is_dir()]
+        return [course.make(one.name, submitted_at=timestamp_in(one / LAB)) for one in folders], {}
 
     monkeypatch.setattr("autograder.cli.systems.refuse_world_readable", lambda *_: None)  # tmp_path may be
     monkeypatch.setattr("autograder.cli.systems.results_and_marks", results)
