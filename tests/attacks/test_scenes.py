@@ -16,7 +16,8 @@ right = translate
 
 def translate(model, source, *rest, **named):
     tokens = right(model, source, *rest, **named)
-    model.encode(torch.tensor([list(source)]))
+    with torch.no_grad():
+        model.encode(torch.tensor([list(source)]))
     model.encoded, model.recorded = 1, 0
     return tokens
 """,
