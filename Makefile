@@ -7,7 +7,9 @@ PYTHON ?= $(or $(shell $(BIN)/python -c 'import sys; print(sys._base_executable)
 VERSION_OF = import sys; print(sys.version.split()[0] if (3, 11) <= sys.version_info < (3, 14) else "")
 VERSION := $(shell $(PYTHON) -c '$(VERSION_OF)' 2>/dev/null)
 STAMP := $(VENV)/.installed-$(VERSION)
+LABS := $(VENV)/.labs-$(VERSION)
 DEMO := build/demo
+COMMA := ,
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # uv installs and resolves in seconds. It asks the index that pip is set up for.
 UV = $(addprefix UV_DEFAULT_INDEX=,$(shell $(BIN)/python -m pip config get global.index-url 2>/dev/null)) $(BIN)/uv
@@ -18,15 +20,28 @@ TESTS := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
 help:
 	@echo "make setup | demo | check | test | proof | lint | mutants | pictures | lab | lecture | site | formgrader | bench | lock | clean"
 
+# Makes .venv and installs PyTorch and what `.$(1)` names, with pip's and uv's own lines and bars about how far it is.
+define INSTALL
+@test -n "$(VERSION)" || { echo "$(PYTHON) is no Python 3.11 to 3.13: install one, then make PYTHON=/path/to/python3.11"; exit 2; }
+@echo "With Python $(VERSION) into .venv, once: $(2)"
+@test "$$($(BIN)/python -c '$(VERSION_OF)' 2>/dev/null)" = "$(VERSION)" || { rm -rf $(VENV) && $(PYTHON) -m venv $(VENV); } \
+  || { rm -rf $(VENV); echo "$(PYTHON) cannot make .venv: install its venv package (Debian: apt-get install python3-venv)."; exit 2; }
+@echo "1 of 3: the installer (20 MB)"; $(PIP) --constraint requirements.lock uv
+@echo "2 of 3: PyTorch, its build for processors (200 MB)"
+@sh autograder/exports/gradescope_bundle/install_torch.sh requirements.lock $(BIN)/python $(BIN)/python -m pip
+@echo "3 of 3: all other packages"
+@$(UV) pip install --compile-bytecode --python $(BIN)/python --constraint requirements.lock --editable ".$(1)"
+endef
+
 $(STAMP): pyproject.toml requirements.lock
-	@test -n "$(VERSION)" || { echo "$(PYTHON) is no Python 3.11 to 3.13: install one, then make PYTHON=/path/to/python3.11"; exit 2; }
-	@echo "Installing into .venv with Python $(VERSION). This takes one to five minutes."
-	@test "$$($(BIN)/python -c '$(VERSION_OF)' 2>/dev/null)" = "$(VERSION)" || { rm -rf $(VENV) && $(PYTHON) -m venv $(VENV); } \
-	  || { rm -rf $(VENV); echo "$(PYTHON) cannot make .venv: install its venv package (Debian: apt-get install python3-venv)."; exit 2; }
-	@sh autograder/exports/gradescope_bundle/install_torch.sh requirements.lock $(BIN)/python $(BIN)/python -m pip
-	@$(PIP) --constraint requirements.lock uv
-	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --constraint requirements.lock --editable ".[dev]"
+	$(call INSTALL,[dev],the labs$(COMMA) the harness and the tools for tests and lectures. It needs 2.3 GB of disk and one to five minutes.)
 	@rm -f $(VENV)/.installed* && touch $@
+
+# What the labs need; all that `make setup` installs has it, too. Create Assignment is a tool of nbgrader's for teachers.
+$(LABS): pyproject.toml requirements.lock
+	$(if $(wildcard $(STAMP)),,$(call INSTALL,,what the labs need. It fetches about 420 MB and takes one to three minutes.))
+	@$(BIN)/jupyter labextension disable @jupyter/nbgrader:create-assignment >/dev/null 2>&1
+	@rm -f $(VENV)/.labs* && touch $@
 
 setup: $(STAMP)
 
@@ -78,12 +93,12 @@ proof: test mutants
 mutants: setup
 	$(BIN)/python -m docs.make_mutants $(LABS)
 
-# The README's pictures, photographed anew.
+# The pictures of README and gallery, photographed anew; a test says when they are out of date.
 pictures: setup
 	$(BIN)/python tests/install_browser.py
 	$(BIN)/python -m docs.make_pictures
 
-lab: setup
+lab: $(LABS)
 	cd notebooks && ../$(BIN)/jupyter lab
 
 # The lecture demos in JupyterLab. (`make site` writes them as pages that need no server. A translator's weights are nine

@@ -88,40 +88,13 @@ STATUSES = {
 }
 
 
-@dataclass(frozen=True)
-class Isolation:
-    """A level of isolation, in words."""
-
-    #: What it keeps and what it does not, for the teaching team (docs/security.md says it in full).
-    for_staff: str
-
-
-#: What kept a submission apart from everything else while it ran, by the name that each result has; strongest first.
+#: What kept a submission apart from everything else while it ran: a level, and what that keeps, for the teaching team. A result
+#: names after ``reduced`` in brackets what there was (docs/security.md says what each part keeps).
 ISOLATION = {
-    "namespaces": Isolation("a world of its own: no other file, process or network exists there"),
-    "landlock": Isolation(
-        "no namespaces: the kernel refused every other file, all signals and the network; memory and disk were watched less closely"
-    ),
-    "user": Isolation(
-        "no namespaces and no Landlock: another user id and no network; what any user of the machine may read could be read"
-    ),
-    "limits": Isolation(
-        "limits and no network only: the code could read and change what the grader itself can, its own result included"
-    ),
-    "none": Isolation("no isolation at all: the code could do whatever the person who graded can"),
+    "namespaces": "no other file, process or network exists for a submission",
+    "reduced": "what stands in brackets kept files, processes and the network from submissions; memory and disk were watched less closely",
 }
-STRONGEST = "namespaces"
-
-
-def accepted_levels(least: str) -> tuple[str, ...]:
-    """The levels of isolation down to ``least``, strongest first."""
-    levels = tuple(ISOLATION)
-    return levels[: levels.index(least) + 1]
-
-
-def weakest(*levels: str) -> str:
-    """The weakest of some levels of isolation."""
-    return max(levels, key=list(ISOLATION).index)
+STRONGEST, REDUCED = ISOLATION
 
 
 #: Without a notebook to grade.
@@ -214,7 +187,7 @@ class SubmissionResult:
     notebook: str = ""
     #: ISO time of the submission (timestamp.txt), "" when nobody knows it.
     submitted_at: str = ""
-    #: What kept the submission apart while it ran: a name in ``ISOLATION``.
+    #: What kept the submission apart while it ran: a level of ``ISOLATION``, with its parts where it is ``reduced``.
     isolation: str = STRONGEST
     #: What the result depends on: one digest a question (incremental grading).
     keys: dict[str, str] = field(default_factory=dict)
@@ -280,7 +253,4 @@ class SubmissionResult:
         )
         checks = {name: [(bool(p), str(s)) for p, s in rows] for name, rows in data["public_checks"].items()}
         notes = {name: tuple(data.get(name, ())) for name in ("notes", "run_notes", "tested", "choices")}
-        if "unsandboxed" in data:  # a result of an earlier version
-            data = {**data, "isolation": "none" if data["unsandboxed"] else STRONGEST}
-            del data["unsandboxed"]
         return cls(**{**data, **notes, "questions": questions, "public_checks": checks})

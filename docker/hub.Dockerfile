@@ -10,7 +10,8 @@ WORKDIR /srv/packages
 COPY pyproject.toml requirements.lock docker/start_as_student.sh autograder/exports/gradescope_bundle/install_torch.sh ./
 RUN sh install_torch.sh requirements.lock python pip
 RUN python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], sep='\n')" > students.txt \
- && pip install --constraint requirements.lock --requirement students.txt "jupyterhub>=6.1,<7"
+ && pip install --constraint requirements.lock --requirement students.txt "jupyterhub>=6.1,<7" \
+ && jupyter labextension disable @jupyter/nbgrader:create-assignment
 
 WORKDIR /home/student
 # It starts as root for as long as it takes to become the student.

@@ -1,48 +1,96 @@
-"""Photographs the README's pictures anew: ``python -m docs.make_pictures``, or ``make pictures``.
+"""Photographs the pictures of README and gallery anew: ``make pictures``, or ``python -m docs.make_pictures [demos] [overview]``.
 
-docs/img/overview.png: lab 07 in JupyterLab, filled in, beside the class report of a simulated class.
-The demos' sheet is tests/demos/contact_sheet.py's; the translator's curve is benchmarks/bench_translator.py's.
+docs/img/overview.png: lab 07 in JupyterLab, filled in, beside a student's feedback page.
+docs/img/demos/NAME.webp: each demo's best scene, its controls hidden.
+docs/img/made_from.json: a checksum of what each picture shows, by which a test tells that a picture is out of date.
+The translator's curve is benchmarks/bench_translator.py's.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import shutil
 import subprocess
 import sys
 import tempfile
+from io import BytesIO
 from pathlib import Path
 
 import nbformat
+from coursekit.demos import bundle, exported
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from autograder.audit.simulate import answered
-from autograder.course.masters import lab_name, solved
+from autograder.course.masters import course_root, lab_name, solved
 from autograder.course.release import release
+from tests.demos.stage import address, opened
 from tests.fixtures.jupyterlab import jupyterlab
 
 IMAGES = Path(__file__).resolve().parent / "img"
+MADE_FROM = IMAGES / "made_from.json"
 LAB = lab_name("07")
 #: The cell that stands at the top of the picture of the lab.
 TOP = "def kernel_smooth"
 PANE = {"width": 960, "height": 1290}
-#: The report is drawn wider and shown smaller, so that what the class misunderstands is in view.
-REPORT = {"width": 1152, "height": 1548}
+#: What the overview shows, in the course's folder.
+SHOWN = (
+    "autograder/pages/feedback.py",
+    "autograder/pages/templates/feedback.html.j2",
+    "autograder/pages/templates/page.html.j2",
+    "autograder/pages/templates/style.css",
+    "notebooks/coursekit/notebook/cards.py",
+    f"notebooks/{LAB}/{LAB}.ipynb",
+)
+
+
+def made_from() -> dict[str, str]:
+    """The name of each picture → a checksum of what it shows today."""
+    sums = {"overview.png": _digest(*((course_root() / file).read_text(encoding="utf-8") for file in SHOWN))}
+    for name in bundle.names():
+        data = "" if name in exported.MODELS else bundle.data(name)
+        sums[f"demos/{name}.webp"] = _digest(bundle.script("frame.js", f"{name}.js"), bundle.style(), data)
+    return sums
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
 
 
 def main() -> None:
-    """Write docs/img/overview.png."""
+    """Make the pictures that were asked for, and note what they were made from."""
+    asked = sys.argv[1:] or ["demos", "overview"]
+    noted: dict[str, str] = json.loads(MADE_FROM.read_text()) if MADE_FROM.exists() else {}
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
         folder = Path(place)
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium") or shutil.which("chromium-browser"),
             args=["--no-sandbox"],
         )
-        panes = [photograph_lab(browser, folder), photograph_report(browser, folder)]
-        target = side_by_side(browser, panes, IMAGES / "overview.png")
+        if "demos" in asked:
+            photograph_demos(browser, folder / "pages")
+        if "overview" in asked:
+            panes = [photograph_lab(browser, folder), photograph_feedback(browser, folder)]
+            side_by_side(browser, panes, IMAGES / "overview.png")
         browser.close()
-    print(f"✓ {target}")
+    noted |= {
+        name: digest for name, digest in made_from().items() if name.split(".")[0].split("/")[0] in asked
+    }
+    MADE_FROM.write_text(json.dumps(noted, indent=1, sort_keys=True) + "\n")
+    print(f"✓ {', '.join(asked)} in {IMAGES}")
+
+
+def photograph_demos(browser: Browser, folder: Path) -> None:
+    """The best scene of each demo as it is shown on a stage: the finding and the picture, without controls."""
+    bundle.write(folder)
+    for name in bundle.names():
+        with opened(
+            browser, address(folder, name, f"scene={bundle.meta(name)['poster'] + 1}&bare=1")
+        ) as page:
+            shot = Image.open(BytesIO(page.screenshot())).resize((960, 540), Image.Resampling.LANCZOS)
+        shot.save(IMAGES / "demos" / f"{name}.webp", quality=82)
 
 
 def photograph_lab(browser: Browser, folder: Path) -> bytes:
@@ -80,29 +128,32 @@ def _run_all(page: Page) -> None:
 
 def _scroll_to(page: Page, text: str) -> None:
     cell = page.locator(".jp-CodeCell", has_text=text).first
-    cell.evaluate("cell => cell.scrollIntoView({block: 'start'})")
-    page.wait_for_timeout(1000)  # cells that come into view are drawn
-    cell.evaluate("cell => cell.scrollIntoView({block: 'start'})")
-    page.wait_for_timeout(1000)
+    for _ in range(2):  # cells that come into view are drawn, and move what is below them
+        cell.evaluate("cell => cell.scrollIntoView({block: 'start'})")
+        page.wait_for_timeout(1000)
 
 
-def photograph_report(browser: Browser, folder: Path) -> bytes:
-    """The class report of the class of 30 that ``make demo`` grades."""
+def photograph_feedback(browser: Browser, folder: Path) -> bytes:
+    """The page of the first student of a small simulated class who lost points by one misconception and nothing else."""
     command = [sys.executable, "-m", "autograder.cli"]
-    class_, graded = folder / "submitted", folder / "graded"
+    class_, graded, rows = folder / "submitted", folder / "graded", folder / "rows.json"
     for words in (
-        ["simulate", "07", "--students", "30", "--out", class_],
-        ["grade", "07", "--submitted", class_, "--out", graded],
+        ["simulate", "07", "--students", "12", "--out", class_],
+        ["grade", "07", "--submitted", class_, "--out", graded, "--json", rows],
     ):
         subprocess.run([*command, *map(str, words)], check=True, stdout=subprocess.DEVNULL)
-    page = browser.new_page(viewport=REPORT, device_scale_factor=1.5)  # type: ignore[arg-type]
-    page.goto((graded / "report" / f"{LAB}.html").as_uri())
+    for row in json.loads(rows.read_text()):
+        lost = [q for q in row["questions"] if q["points"] < q["max_points"]]
+        if row["status"] == "graded" and len(lost) == 1 and lost[0]["misconception"]:
+            break
+    page = browser.new_page(viewport=PANE, device_scale_factor=1.5)  # type: ignore[arg-type]
+    page.goto((graded / "feedback" / row["student"] / LAB / f"{LAB}.html").as_uri())
     picture = page.screenshot()
     page.close()
     return picture
 
 
-def side_by_side(browser: Browser, pictures: list[bytes], target: Path) -> Path:
+def side_by_side(browser: Browser, pictures: list[bytes], target: Path) -> None:
     """Both photographs on one sheet, each in a thin frame."""
     images = "".join(
         f'<div><img src="data:image/png;base64,{base64.b64encode(picture).decode()}"></div>'
@@ -112,14 +163,13 @@ def side_by_side(browser: Browser, pictures: list[bytes], target: Path) -> Path:
         "body{margin:0;padding:14px;display:flex;align-items:start;gap:14px;background:#d6dbe0;"
         f"width:max-content}}div{{background:white;border-radius:4px;overflow:hidden}}"
         f"img{{display:block;width:{PANE['width']}px}}"
-        "div:last-child img{mask-image:linear-gradient(black 95%,transparent)}"  # the report goes on
+        "div:last-child img{mask-image:linear-gradient(black 95%,transparent)}"  # the page goes on
     )
     page = browser.new_page(viewport={"width": 2 * PANE["width"] + 42, "height": PANE["height"] + 28})
     page.set_content(f"<style>{style}</style><body>{images}")
     page.wait_for_timeout(300)
     page.locator("body").screenshot(path=target)
     page.close()
-    return target
 
 
 if __name__ == "__main__":

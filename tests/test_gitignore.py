@@ -43,7 +43,15 @@ def test_the_pages_name_what_this_test_looks_for():
 
 
 def test_git_leaves_out_what_the_pages_commands_make_the_salt_and_the_lists_of_people():
-    lists = {".course-salt", "roster.csv", "extensions.csv", "gradebook.db", "gradebook.db-journal"}
+    lists = {
+        ".course-salt",
+        ".moodle-token",
+        ".canvas-token",
+        "roster.csv",
+        "extensions.csv",
+        "gradebook.db",
+        "gradebook.db-journal",
+    }
     names = {name if "." in name else f"{name}/inside" for name in made()} | lists
     assert [name for name in sorted(names) if not ignored(name)] == []
 

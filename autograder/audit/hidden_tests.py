@@ -24,8 +24,6 @@ class AnswerAudit:
     points: float
     max_points: float
     runs: tuple[TestRun, ...]
-    #: Why a misconception may keep more than half of the points.
-    keeps: str = ""
 
     @property
     def failed(self) -> list[tuple[str, str]]:
@@ -40,8 +38,6 @@ class AnswerAudit:
             return failed if self.points < self.max_points else ""
         if self.points >= self.max_points:
             return "it passes every test"
-        if self.points > self.max_points / 2 and not self.keeps:
-            return 'it keeps more than half; weigh the tests anew, or say in keeps="…" why that is fair'
         return ""
 
     @property
@@ -50,13 +46,11 @@ class AnswerAudit:
         return not self.fault
 
 
-def audit_answer(
-    lab: str, question: str, points: float, kind: str, name: str, function: Any, keeps: str = ""
-) -> AnswerAudit:
+def audit_answer(lab: str, question: str, points: float, kind: str, name: str, function: Any) -> AnswerAudit:
     """Run the hidden tests of a question on one answer."""
     runs = run_question(lab, question, student_with_answer(lab, question, function))
     kept = points_earned(lab, question, points, runs, diagnose(lab, question, runs))
-    return AnswerAudit(name, kind, kept, points, tuple(runs), keeps)
+    return AnswerAudit(name, kind, kept, points, tuple(runs))
 
 
 def audit_question(lab: str, question: str, points: float) -> list[AnswerAudit]:
@@ -64,8 +58,7 @@ def audit_question(lab: str, question: str, points: float) -> list[AnswerAudit]:
     rows = [audit_answer(lab, question, points, "master", "master", solution(lab)[question])]
     for kind in ("alternative", "misconception"):
         for answer in answers_of(lab)[kind].get(question, ()):
-            keeps = answer.keeps or ("its cost says so" if answer.costs is not None else "")
-            rows.append(audit_answer(lab, question, points, kind, answer.name, answer.function, keeps))
+            rows.append(audit_answer(lab, question, points, kind, answer.name, answer.function))
     return rows
 
 

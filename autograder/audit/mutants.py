@@ -27,7 +27,6 @@ from autograder.course.policy_file import spec
 from autograder.errors import UserError
 from autograder.grading.zygotes import cores
 from autograder.sandbox.host.student import Student
-from autograder.testing.catalogue import has_question_files
 from autograder.testing.run import run_test, tests_of
 
 #: A mutant that takes longer than this many seconds has changed the function's behaviour.
@@ -177,12 +176,9 @@ class MutantAudit:
 def audit_mutants(lab: str, pool: ProcessPoolExecutor) -> MutantAudit:
     """Run every mutant of a lab (full name)."""
     reasons: dict[str, str] = {}
-    if has_question_files(lab):
-        files = [f"autograder.questions.m{lab}.{name}" for name in tests_of(lab)]
-    else:
-        files = [f"autograder.hidden_tests.test_{lab}"]
-    for file in files:
-        reasons |= getattr(importlib.import_module(file), "EQUIVALENT_MUTANTS", {})
+    for name in tests_of(lab):
+        file = importlib.import_module(f"autograder.questions.m{lab}.{name}")
+        reasons |= getattr(file, "EQUIVALENT_MUTANTS", {})
     mutants = [mutant for question, _ in spec(lab).questions for mutant in mutants_of(lab, question)]
     alive = pool.map(_survives, [(lab, mutant) for mutant in mutants], chunksize=4)
     survivors = [mutant for mutant, lives in zip(mutants, alive, strict=True) if lives]

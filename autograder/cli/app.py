@@ -82,9 +82,9 @@ def _labs(labs: list[str] | None) -> list[str]:
 def _write_json(path: Path | None, data: object) -> None:
     if path is not None:
         from autograder.files import write_atomically
-        from autograder.run.out_of_sight import keep_out_of_sight
+        from autograder.run.world_readable import refuse_world_readable
 
-        keep_out_of_sight(path)
+        refuse_world_readable(path)
         write_atomically(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
 
 
@@ -162,7 +162,6 @@ def new_lab(
             for words in (
                 f"build {lab[:2]}",
                 f"audit {lab[:2]}",
-                f"audit {lab[:2]} --accept-cards",
                 f"release {lab[:2]} --out build/release",
                 f"simulate {lab[:2]} --out build/class/submitted",
                 f"grade {lab[:2]} --submitted build/class/submitted --out build/class",
@@ -221,26 +220,14 @@ def audit(
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Show which hidden test catches each misconception.")
     ] = False,
-    accept: Annotated[
-        bool,
-        typer.Option(
-            "--accept-cards",
-            help="Write down what each wrong answer's card says, once you have read it and found it true.",
-        ),
-    ] = False,
     json_file: JsonOption = None,
 ) -> None:
     """Prove that the hidden tests catch every misconception and accept every correct answer."""
-    from autograder.audit.public_checks import accept_cards
     from autograder.cli.audit import run_and_show
-    from autograder.course.masters import source_of_import
-    from autograder.course.policy_file import spec
     from autograder.course.soundness import require_sound
 
     names = _labs(labs)
     require_sound(names)
-    for lab in [name for name in names if not source_of_import(name)] if accept else ():
-        accept_cards(lab, [question for question, _ in spec(lab).questions])
     report, good = run_and_show(names, mutants=mutants, verbose=verbose, console=console)
     _write_json(json_file, report)
     if not good:
@@ -316,15 +303,6 @@ EngineOption = Annotated[
         "dask:tcp://, it carries hidden tests and salt in the clear).",
     ),
 ]
-IsolationOption = Annotated[
-    str | None,
-    typer.Option(
-        "--isolation",
-        metavar="LEVEL",
-        help="The least isolation that will do, in place of course.toml's: namespaces, landlock, user, limits or none. The "
-        "strongest that can be had is used, and each result names it (docs/security.md).",
-    ),
-]
 
 
 @app.command(rich_help_panel=GRADE)
@@ -334,7 +312,6 @@ def grade(
     out: OutOption,
     jobs: JobsOption = None,
     engine: EngineOption = "local",
-    isolation: IsolationOption = None,
     json_file: JsonOption = None,
 ) -> None:
     """Grade a class; what is already graded and unchanged is kept."""
@@ -346,7 +323,6 @@ def grade(
         out,
         jobs=jobs,
         engine=engine,
-        isolation=isolation,
         json_file=json_file,
         console=console,
     )
@@ -359,7 +335,6 @@ def regrade(
     out: OutOption,
     jobs: JobsOption = None,
     engine: EngineOption = "local",
-    isolation: IsolationOption = None,
     all_again: Annotated[bool, typer.Option("--all", help="Grade everything again, changed or not.")] = False,
     json_file: JsonOption = None,
 ) -> None:
@@ -367,7 +342,7 @@ def regrade(
     from autograder.cli.grade import grade_and_show
 
     grade_and_show(
-        lab, submitted, out, jobs=jobs, engine=engine, isolation=isolation, json_file=json_file, console=console,
+        lab, submitted, out, jobs=jobs, engine=engine, json_file=json_file, console=console,
         force=all_again, say_why=True,
     )  # fmt: skip
 
@@ -455,9 +430,9 @@ def export(
     from autograder.cli.rewrite import export_results
     from autograder.course.masters import lab_name
     from autograder.pages.render import plain
-    from autograder.run.out_of_sight import keep_out_of_sight
+    from autograder.run.world_readable import refuse_world_readable
 
-    keep_out_of_sight(*filter(None, (to, json_file)))
+    refuse_world_readable(*filter(None, (to, json_file)))
     made = export_results(form, lab_name(lab), out, to, roster=roster, download=download)
     _write_json(json_file, {"paths": [str(path) for path in made.paths], "notes": list(made.notes)})
     if len(made.paths) == 1:
@@ -535,7 +510,6 @@ def serve(
         Path | None, typer.Option("--key", metavar="FILE", help="The certificate's private key (PEM).")
     ] = None,
     jobs: JobsOption = None,
-    isolation: IsolationOption = None,
     hub: Annotated[
         bool,
         typer.Option(
@@ -551,7 +525,7 @@ def serve(
     if (certificate is None) != (key is None):
         raise UserError("HTTPS needs both --certificate and --key.")
     run(
-        [lab_name(lab) for lab in labs], out, address=address, port=port, url=url, jobs=jobs, isolation=isolation, hub=hub,
+        [lab_name(lab) for lab in labs], out, address=address, port=port, url=url, jobs=jobs, hub=hub,
         certificate=(certificate, key) if certificate and key else None, verbose=verbose, console=console,
     )  # fmt: skip
 
@@ -579,6 +553,60 @@ def invite(
     from autograder.cli.serve import invite as make
 
     make(out, url=url, team=team or [], again=names or [], to=to or out / "invitations.csv", console=console)
+
+
+moodle = typer.Typer(
+    no_args_is_help=True, help="Fetch submissions from Moodle, and bring grades back, by its own interface."
+)
+app.add_typer(moodle, name="moodle", rich_help_panel=GRADE)
+
+
+@moodle.command("pull")
+def pull_from_moodle(lab: LabArgument, submitted: CollectedOption, json_file: JsonOption = None) -> None:
+    """Fetch who is in the class, what they handed in and when, and who has longer; what is here and unchanged stays."""
+    from autograder.cli.systems import pull
+
+    _write_json(json_file, pull("Moodle", lab, submitted, console))
+
+
+SendOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--send/--dry-run",
+        help="Send, or only show what would be sent (default: show the first time, send from then on).",
+    ),
+]
+ReplaceOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--replace",
+        metavar="STUDENT",
+        help="Replace what a person entered for this student; may be repeated.",
+    ),
+]
+
+
+@moodle.command("push")
+def push_to_moodle(
+    lab: LabArgument,
+    submitted: SubmittedOption,
+    out: GradedOption,
+    send: SendOption = None,
+    replace: ReplaceOption = None,
+    state: Annotated[
+        str, typer.Option("--state", help="With a marking workflow: what the grades are, such as released.")
+    ] = "",
+    json_file: JsonOption = None,
+) -> None:
+    """Bring grade, comment and feedback page to each student, read them again, and say what did not arrive.
+
+    What a person entered or changed there is left alone and named.
+    """
+    from autograder.cli.systems import exit_status, push
+
+    done = push("Moodle", lab, submitted, out, console, send=send, replace=replace or [], state=state)
+    _write_json(json_file, done)
+    exit_status(done)
 
 
 @app.command("check-course", rich_help_panel=PREPARE)

@@ -50,7 +50,7 @@ def show(console: Console, submitted: Path | None = None) -> list[dict[str, Any]
             console.print(f"  {note}", markup=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
     console.print(
-        f"Isolation: the strongest that can be had, at least “{policy.isolation}” ({ISOLATION[policy.isolation].for_staff}).",
+        f"Isolation: the strongest that can be had, at least “{policy.isolation}” ({ISOLATION[policy.isolation]}).",
         markup=False,
     )
     headings = ["lab", "points", f"due ({policy.timezone})", "closes", "late", "extensions"]

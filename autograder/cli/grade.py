@@ -22,11 +22,10 @@ from rich.progress import (
 )
 
 from autograder.course.masters import lab_name
-from autograder.errors import UserError
 from autograder.files import write_atomically
-from autograder.results import ISOLATION, SubmissionResult
-from autograder.run.out_of_sight import keep_out_of_sight
+from autograder.results import SubmissionResult
 from autograder.run.pipeline import ClassResult, run
+from autograder.run.world_readable import refuse_world_readable
 
 if TYPE_CHECKING:
     from autograder.run.plan import Plan
@@ -39,7 +38,6 @@ def grade_and_show(
     *,
     jobs: int | None,
     engine: str,
-    isolation: str | None,
     json_file: Path | None,
     console: Console,
     force: bool = False,
@@ -47,10 +45,8 @@ def grade_and_show(
 ) -> None:
     """Grade, show, and write ``results.json`` (and ``json_file``); exit status 1 when the grader itself failed."""
     name = lab_name(lab)
-    if isolation is not None and isolation not in ISOLATION:
-        raise UserError(f"There is no isolation “{isolation}”: it is {', '.join(ISOLATION)}.")
     if json_file is not None:
-        keep_out_of_sight(json_file)
+        refuse_world_readable(json_file)
     began = time.perf_counter()
     columns = (
         TextColumn("{task.description}"),
@@ -76,7 +72,6 @@ def grade_and_show(
             out,
             jobs=jobs,
             engine=engine,
-            isolation=isolation,
             force=force,
             planned=planned,
             graded=graded,

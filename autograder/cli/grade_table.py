@@ -17,7 +17,7 @@ from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks, final_points
 from autograder.gradebook.writer import marks_of
 from autograder.pages.render import duration, plain
-from autograder.results import ISOLATION, STATUSES, STRONGEST, SubmissionResult
+from autograder.results import ISOLATION, REDUCED, STATUSES, STRONGEST, SubmissionResult
 from autograder.run.pipeline import ClassResult
 from autograder.run.remarks import remarks
 
@@ -110,9 +110,8 @@ def _show_isolation(console: Console, results: Sequence[SubmissionResult]) -> No
         console.print(f"  isolation: {STRONGEST}")
     for level, count in levels.items():
         if level != STRONGEST:
-            words = ISOLATION[level].for_staff
             console.print(
-                f"[bold yellow]! {count} graded with isolation “{level}” only: {words} (see docs/security.md)[/]"
+                f"[bold yellow]! {count} graded with isolation “{level}” only: {ISOLATION[REDUCED]} (see docs/security.md)[/]"
             )
 
 

@@ -13,9 +13,11 @@ from autograder.errors import UserError
 from autograder.exports import Exported, export
 from autograder.exports.tables import write_table
 from autograder.files import report_page, sole_writer, write_atomically
+from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.report.term import TERM, Term, render_term, table_of_students
+from autograder.results import SubmissionResult
 from autograder.run.recorder import entered_marks, write_report
 from autograder.run.remarks import of_an_earlier_time
 from autograder.run.store import STORE, ResultStore
@@ -62,6 +64,14 @@ def rewrite_feedback(lab: str, out: Path, console: Console) -> int:
     return count
 
 
+def results_and_marks(lab: str, out: Path) -> tuple[list[SubmissionResult], dict[str, TeacherMarks]]:
+    """The stored results of a lab, and what people entered for each student."""
+    with sole_writer(out), open_store(lab, out) as store:
+        results = list(store.all(lab))
+        entered = entered_marks(lab, out, [result.student for result in results])
+    return results, {result.student: marks_of(entered, result.student) for result in results}
+
+
 def export_results(
     form: str,
     lab: str,
@@ -72,10 +82,7 @@ def export_results(
     download: Path | None = None,
 ) -> Exported:
     """Write an export, with the marks that people entered; its paths and notes."""
-    with sole_writer(out), open_store(lab, out) as store:
-        results = list(store.all(lab))
-        entered = entered_marks(lab, out, [result.student for result in results])
-        marks = {result.student: marks_of(entered, result.student) for result in results}
+    results, marks = results_and_marks(lab, out)
     failed = [result.student for result in results if result.fault]
     made = export(
         form,

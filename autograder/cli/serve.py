@@ -17,7 +17,6 @@ from autograder.course.safe_cells import safe_cell
 from autograder.errors import UserError
 from autograder.files import folder_name, say_if_others_may_read
 from autograder.grading.zygotes import cores
-from autograder.results import ISOLATION
 from autograder.serve.app import run
 from autograder.serve.journal import Journal
 from autograder.serve.service import Options, Service
@@ -35,7 +34,6 @@ def serve(
     url: str | None,
     certificate: tuple[Path, Path] | None,
     jobs: int | None,
-    isolation: str | None,
     hub: bool,
     verbose: bool,
     console: Console,
@@ -44,14 +42,12 @@ def serve(
     logging.basicConfig(
         level=logging.INFO if verbose else logging.WARNING, format="%(asctime)s %(message)s", force=True
     )
-    if isolation is not None and isolation not in ISOLATION:
-        raise UserError(f"There is no isolation “{isolation}”: it is {', '.join(ISOLATION)}.")
     if hub:
         prefix, address, port = _on_hub()
         public = f"http://hub{prefix}"
     else:
         public = _public(url, port, certificate is not None)
-    options = Options(tuple(labs), out, public, jobs or cores(), isolation, hub)
+    options = Options(tuple(labs), out, public, jobs or cores(), hub)
     if not hub and not options.secure and urlsplit(public).hostname not in _HERE:
         console.print(
             "! Without HTTPS everybody on the network can read invitations and notebooks: give --certificate and --key, or "

@@ -31,9 +31,10 @@ _NUMBERS = re.compile(r"(?<=.)(?=_(?P<late>LATE_)?(?P<user>[0-9]+)_(?P<upload>[0
 _LOWEST_UPLOAD = 100
 #: A person's name and a file's have 255 characters at most; what is longer was made by nobody's Canvas.
 _LONGEST = 1000
-#: Full Name_id_assignsubmission_file_/file.ipynb, or the same in one name when folders are off; a typed text in its place.
+#: Full Name_id_assignsubmission_file_/file.ipynb, or the same in one name when folders are off; a typed text in its place. Where
+#: groups hand in, the name and number are a group's, and who has no group is in one without a number.
 _MOODLE = re.compile(
-    r"^(?P<name>.+?)_(?P<user>\d+)_assignsubmission_(?P<what>file|onlinetext)(?:_(?P<file>.*))?$"
+    r"^(?P<name>.+?)(?:_(?P<user>\d+))?_assignsubmission_(?P<what>file|onlinetext)(?:_(?P<file>.*))?$"
 )
 #: Moodle writes it once; a student whose own name holds it as well could pass for a classmate.
 _MARK = "_assignsubmission_"
@@ -176,8 +177,8 @@ def _owner(entry: Entry, kind: str, repositories: Mapping[str, str]) -> Owned | 
         return replace(first, others=tuple(others))
     if kind == "moodle" and (match := _MOODLE.match(top)) and top.count(_MARK) == 1:
         file = last if len(entry.parts) > 1 else (match["file"] or last)
-        student = f"{match['name']}_{match['user']}"
-        return Owned(entry, student, file, name=match["name"], number=match["user"])
+        name, number = match["name"], match["user"] or ""
+        return Owned(entry, f"{name}_{number}" if number else name, file, name=name, number=number)
     if kind in ("canvas", "moodle"):
         return None
     if len(entry.parts) > 1:

@@ -6,27 +6,26 @@ A bulk download stamps its entries with the moment of the download (Canvas: ruby
 
 from __future__ import annotations
 
-import json
-import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from autograder.collect.names import Owned
 from autograder.course.class_list import Person
 from autograder.course.lists import (
-    PARTICIPANT,
     AnotherName,
     CsvList,
     folded,
     number_of_participant,
     read_list,
     same_name,
+    same_participant,
     some,
 )
+from autograder.course.worksheet import is_unsubmitted, own_due
+from autograder.course.written_times import in_utc, time_in
 from autograder.errors import UserError
 
 #: Columns that say who a row of the list is about, other than by a number that only one system knows.
@@ -34,33 +33,6 @@ _KEYS = ("email", "id number", "username", "login", "sis id")
 _WHO = ("student", *_KEYS, "github", "repository")
 #: A cell that says that nothing was handed in.
 _NEVER = frozenset({"", "-", "null", "none"})
-
-_MONTHS = {
-    folded(name): number
-    for names in (
-        "January February March April May June July August September October November December",
-        "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
-        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-        "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-        "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
-        "januari februari maart april mei juni juli augustus september oktober november december",
-        "styczeń luty marzec kwiecień maj czerwiec lipiec sierpień wrzesień październik listopad grudzień",
-        "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
-        "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec",
-    )
-    for number, name in enumerate(names.split(), start=1)
-}
-_ISO = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?)?\s*(Z|UTC|[+-]\d\d:?\d\d)?"
-)
-_DOTTED = re.compile(r"(?:[^\W\d]+,? )?(\d{1,2})\.(\d{1,2})\.(\d{4}),? (\d{1,2}):(\d\d)(?::(\d\d))?")
-#: "Monday, 2 March 2026, 10:00 PM", "lundi 2 mars 2026, 10:00", "segunda-feira, 2 de março de 2026 às 10:00".
-_WRITTEN = re.compile(
-    r"(?:\S+,? )?(\d{1,2})\.? (?:de )?([^\W\d]+)\.? (?:de )?(\d{4}),?(?: \S{1,3})? (\d{1,2})[:.](\d\d)(?::(\d\d))?(?: ?([ap])\.?m\.?)?"
-)
-#: The same as the United States write it: "Monday, March 2, 2026, 10:00 AM".
-_MONTH_FIRST = re.compile(r"((?:[^\W\d]+, )?)([^\W\d]+) (\d{1,2}), (\d{4}),? (.*)")
 
 
 @dataclass(frozen=True)
@@ -77,6 +49,10 @@ class Row:
     #: What GitHub Classroom calls them and their repository: compared with GitHub's names only, each with its own.
     login: str = ""
     repository: str = ""
+    #: What only Moodle's worksheet says: a draft, or an attempt opened again; the group; when they have to hand in (UTC).
+    is_unsubmitted: bool = False
+    team: str = ""
+    due: datetime | None = None
 
     @property
     def who(self) -> str:
@@ -107,10 +83,10 @@ class Times:
         one = folded(word)
         return any(one in (folded(row.student), row.login, row.repository, *row.words) for row in self.rows)
 
-    def words_of(self, participant: str) -> frozenset[str]:
-        """The addresses, logins and ID numbers that Moodle's worksheet has beside the number of a participant."""
-        mine = [row.words for row in self.rows if participant and row.participant == participant]
-        return frozenset[str]().union(*mine)
+    def participant(self, one: Owned) -> Row | None:
+        """The worksheet's row of whom Moodle gave this number, where the names agree."""
+        mine = (row for row in self.rows if one.number and row.participant == one.number)
+        return next((row for row in mine if same_participant(row.name, one.name)), None)
 
     def rows_of(
         self, one: Owned, person: Person | None, kind: str, folder: str, *, exact: bool = False
@@ -142,8 +118,11 @@ class Times:
                     yield row
 
     def _refuse_another_name(self, row: Row, one: Owned, kind: str) -> None:
-        nameless = kind == "moodle" and not row.name and folded(one.name) not in map(folded, PARTICIPANT)
-        if nameless or (row.name and one.name and not same_name(row.name, one.name)):
+        if kind == "moodle":
+            agree = same_participant(row.name, one.name)
+        else:
+            agree = not row.name or not one.name or same_name(row.name, one.name)
+        if not agree:
             raise AnotherName(
                 f"{self.path} calls number {one.number} “{row.name}”, the download “{one.name}”: the list is another "
                 "assignment's or another course's, or has no names, and nothing was collected."
@@ -151,14 +130,13 @@ class Times:
 
 
 def read_times(path: Path, zone: str) -> Times:
-    """Read a list of times: a CSV, or the JSON of Canvas's API. Times without a zone are in ``zone``.
+    """Read a list of times. Times without a zone are in ``zone``.
 
     ``UserError`` for a list without times or people, of several assignments, and for a time that cannot be read without guessing.
     """
-    table = _json_list(path) or read_list(path)
+    table = read_list(path)
     table.need("submitted", "when each student handed in")
-    who = [role for role in (*_WHO, "participant", "canvas id") if table.column(role) is not None]
-    if not who:
+    if all(table.column(role) is None for role in (*_WHO, "participant", "canvas id")):
         raise UserError(
             f"The list {path} has no column that says whose time it is, such as “student”, “user_id” or “Identifier”; "
             f"its columns are {table.shown_header}."
@@ -173,12 +151,7 @@ def read_times(path: Path, zone: str) -> Times:
         text = table.value(row, "submitted")
         when, has_zone = (None, True) if folded(text) in _NEVER else _time(text, zone, path, number)
         without_zone += not has_zone
-        words = frozenset(folded(word) for role in _KEYS if (word := table.value(row, role)))
-        participant = number_of_participant(table.value(row, "participant"))
-        login, repository = (folded(table.value(row, role)) for role in ("github", "repository"))
-        canvas_id = table.value(row, "canvas id")
-        student = table.value(row, "student")
-        rows.append(Row(words, student, participant, canvas_id, table.name(row), when, login, repository))
+        rows.append(_row(table, row, when, zone, number))
     notes = list(table.notes)
     if without_zone:
         notes.append(
@@ -187,57 +160,39 @@ def read_times(path: Path, zone: str) -> Times:
     return Times(path, tuple(rows), tuple(notes))
 
 
-def _json_list(path: Path) -> CsvList | None:
-    """Canvas's API answers with a list of objects; None for anything else."""
+def _row(table: CsvList, row: tuple[str, ...], when: datetime | None, zone: str, number: int) -> Row:
+    participant = number_of_participant(table.value(row, "participant"))
     try:
-        rows = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return None
-    if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
-        return None
-    header = ("user_id", "submitted_at", "assignment_id")
-    return CsvList(
-        path, header, tuple(tuple("" if row.get(k) is None else str(row[k]) for k in header) for row in rows)
+        due = own_due(table, row, zone) if participant else None
+    except (ValueError, OverflowError) as error:
+        raise _no_time(str(error), table.path, number) from None
+    return Row(
+        words=frozenset(folded(word) for role in _KEYS if (word := table.value(row, role))),
+        student=table.value(row, "student"),
+        participant=participant,
+        canvas_id=table.value(row, "canvas id"),
+        name=table.name(row),
+        when=when,
+        login=folded(table.value(row, "github")),
+        repository=folded(table.value(row, "repository")),
+        is_unsubmitted=bool(participant) and is_unsubmitted(table, row),
+        team=table.value(row, "groups") if participant else "",
+        due=due,
     )
 
 
 def _time(text: str, zone: str, path: Path, number: int) -> tuple[datetime, bool]:
     """The time in UTC, and whether the text itself named a zone."""
-    parts = _parts(" ".join(text.split()))
     try:
-        if parts is not None:
-            *numbers, offset = parts
-            naive = datetime(*numbers)  # type: ignore[arg-type]
-            if offset is None:
-                return naive.replace(tzinfo=ZoneInfo(zone)).astimezone(UTC), False
-            return datetime.strptime(f"{naive:%Y-%m-%d %H:%M:%S}{offset}", "%Y-%m-%d %H:%M:%S%z").astimezone(
-                UTC
-            ), True
-    except (ValueError, OverflowError):
+        if time := time_in(text):
+            return in_utc(time, zone), time.tzinfo is not None
+    except OverflowError:
         pass
-    raise UserError(
+    raise _no_time(text, path, number)
+
+
+def _no_time(text: str, path: Path, number: int) -> UserError:
+    return UserError(
         f"Row {number} of {path}: “{text[:60]}” is no time that can be read without guessing; "
         "write it like 2026-03-02 10:00."
     )
-
-
-def _parts(text: str) -> Sequence[int | str | None] | None:
-    """Year, month, day, hour, minute, second and the zone's offset (None: no zone)."""
-    if (match := _ISO.fullmatch(text)) and (match[4] or not match[7]):
-        offset = match[7] and ("+0000" if match[7] in ("Z", "UTC") else match[7].replace(":", ""))
-        if match[4] is None:
-            return None  # a day without an hour
-        return [*(int(match[n] or 0) for n in range(1, 7)), offset]
-    if match := _DOTTED.fullmatch(text):
-        day, month, year, *clock = (int(group or 0) for group in match.groups())
-        return [year, month, day, *clock, None]
-    plain = _MONTH_FIRST.sub(r"\3 \2 \4, \5", folded(text))
-    if match := _WRITTEN.fullmatch(plain):
-        month = _MONTHS.get(match[2], 0)
-        hour = int(match[4])
-        if match[7] == "a" and hour > 12:
-            return None
-        if match[7]:  # a Polish Moodle writes “14:15 PM”
-            hour = hour % 12 + (12 if match[7] == "p" else 0)
-        return [int(match[3]), month, int(match[1]), hour, int(match[5]), int(match[6] or 0), None]
-    return None

@@ -1,12 +1,12 @@
 """The class list, ``roster.csv``: who is in the class, what each system calls them, section and extension.
 
-Canvas's gradebook export, Moodle's list of participants or grades, or a file made by hand.
+Canvas's gradebook export, Moodle's list of participants or grades, or a file made by hand: CSV, xlsx or JSON.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,9 +16,11 @@ from autograder.course.lists import (
     TEST_STUDENT,
     CsvList,
     folded,
+    is_called,
     number_in,
     read_list,
     same_name,
+    some,
 )
 from autograder.errors import UserError
 from autograder.files import folder_name
@@ -119,14 +121,23 @@ class ClassList:
         return [person for person in self.people if person.student not in there]
 
 
-def read_class_list(path: Path) -> ClassList:
-    """Read the list. ``UserError`` when it does not say who somebody is, or says it twice."""
+def read_class_list(path: Path, team: Collection[str] = ()) -> ClassList:
+    """Read the list. ``UserError`` when it does not say who somebody is, or says it twice.
+
+    Who is in the ``team``, or is no student by the list's column of roles, is not in the class.
+    """
     table = read_list(path)
     _refuse_columns_that_may_be_others(table)
-    people, notes = [], list(table.notes)
+    people, others, notes = [], list[str](), list(table.notes)
+    has_roles = any(_is_student(table, row) for row in table.rows)
     for number, row in enumerate(table.rows, start=2):
         if table.is_person(row):
-            people.append(_person(table, row, number))
+            person = _person(table, row, number)
+            is_other = has_roles and not _is_student(table, row)
+            if is_other or not person.keys.isdisjoint(map(folded, team)):
+                others.append(person.student)
+            else:
+                people.append(person)
         elif folded(row[0]) == TEST_STUDENT:
             notes.append(f"{path.name}: Canvas's test student is not counted.")
         elif folded(row[0]) not in ("", POINTS_POSSIBLE):
@@ -136,8 +147,23 @@ def read_class_list(path: Path) -> ClassList:
     _refuse_doubles(people, path)
     if not people:
         raise UserError(f"The class list {path} names nobody: its columns are {table.shown_header}.")
+    if others:
+        notes.append(f"{path.name}: no students, and not counted: {some(others)}.")
+    elif table.column("student") is None and all(table.column(role) is not None for role in _PARTICIPANTS):
+        notes.append(
+            f"{path.name}: a list of Moodle's participants without roles holds teachers, too. Name them in `team` (course.toml), or "
+            "take Moodle's export of grades, which has students alone."
+        )
     keys = {key: person for person in people for key in person.keys}
     return ClassList(tuple(people), path, tuple(notes), keys)
+
+
+#: The columns of Moodle's table of participants; its export of grades has no groups.
+_PARTICIPANTS = {"first name", "last name", "email", "groups"}
+
+
+def _is_student(table: CsvList, row: Sequence[str]) -> bool:
+    return any(is_called(role, "student role") for role in table.value(row, "roles").split(","))
 
 
 def _refuse_columns_that_may_be_others(table: CsvList) -> None:
@@ -145,7 +171,7 @@ def _refuse_columns_that_may_be_others(table: CsvList) -> None:
     if table.is_canvas:
         return
     number = table.column("canvas id")
-    if number is not None and folded(table.header[number]) == "student id":
+    if number is not None and folded(table.header[number]).replace("_", " ") == "student id":
         raise UserError(
             f"The column “{table.header[number]}” of the class list {table.path} may be Canvas's number or the university's: "
             "call it “canvas id” or “ID number”."
@@ -177,7 +203,7 @@ def _person(table: CsvList, row: tuple[str, ...], number: int) -> Person:
         raise UserError(
             f"Row {number} of the class list {table.path}: the extension “{extension}” is no number of days, at most 366."
         )
-    section = table.value(row, "section")
+    section = table.value(row, "groups")
     person = Person(student, name, email, canvas_id, id_number, username, section, days)
     if any(
         len(text.splitlines()) > 1 for text in (student, name, email, username, id_number, canvas_id, section)

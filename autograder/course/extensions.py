@@ -35,7 +35,7 @@ def add(file: Path, lab: str, student: str, days: float) -> None:
         _read(file, file.stat().st_mtime_ns)  # a list that cannot be read is not made longer
         table = read_list(file)
         header, rows = table.header, table.rows
-    line = (lab, safe_cell(student), f"{days:g}")
+    line = (lab, safe_cell(student), f"{days:.9g}")
     try:
         new = target.with_name(f"{target.name}.new")
         with new.open("w", encoding="utf-8", newline="") as opened:

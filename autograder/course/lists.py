@@ -1,113 +1,63 @@
-"""Reads the lists (CSV) that learning systems export: separator, encoding and numbers by what is in the file, columns by their role.
+"""Reads the lists that learning systems export (CSV, xlsx, JSON), and finds a column by its role.
 
-The words of Moodle's columns are those of its language packs (mod/assign, gradereport and core; de, fr, es, it, pt, nl
-from projectestac/moodle-langpacks @6340d351, pt_br from the same place, pl of Moodle 4.0 from
-InfoSoftware-Polska-sp-z-o-o/ISAsync @b390f155, lang/pl). Polish words besides those are kept from memory, in case another
-version has them: a column that they name wrongly is refused, never mistaken for another. Canvas's are those of its
-lib/gradebook_importer.rb @00b222d7, GitHub Classroom's and Gradescope's those of their grade downloads, in English only.
+``moodle_words.json`` holds the words of Moodle's language packs (mod_assign and core: en, de, fr, es, it, pt, nl from
+projectestac/moodle-langpacks @6340d351; pt_br and pl, in part, from elsewhere) and what other versions call a column.
+Canvas's columns are those of its lib/gradebook_importer.rb @00b222d7, GitHub Classroom's and Gradescope's those of their
+grade downloads, in English only.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import re
 import unicodedata
+import zipfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 from autograder.errors import UserError
 
-#: Role -> what the column is called, folded as ``folded`` does it.
-ROLES: dict[str, tuple[str, ...]] = {
-    # Moodle: the number in "Participant 123" is the assignment's own, known nowhere else.
-    "participant": (
-        "Identifier", "ID", "Identifiant", "Identificador", "Identificativo", "Identificatie", "Identyfikator",
-    ),
-    "full name": (
-        "Full name", "Name", "Vollständiger Name", "Nom complet", "Nom complet de l’utilisateur", "Nombre completo",
-        "Nombre completo del usuario", "Nome completo", "Nome completo dell'utente", "Nome completo do utilizador",
-        "Volledige naam", "Volledige naam van de gebruiker", "Imię i nazwisko", "Pełna nazwa",
-    ),
-    "first name": ("First name", "Firstname", "Vorname", "Prénom", "Nombre", "Nome", "Voornaam", "Imię"),
-    "last name": (
-        "Last name", "Surname", "Lastname", "Nachname", "Nom de famille", "Nom", "Apellido(s)", "Apellidos",
-        "Cognome", "Apelido", "Sobrenome", "Achternaam", "Nazwisko",
-    ),
-    "email": (
-        "Email address", "Email", "E-mail", "Mail", "E-Mail-Adresse", "Adresse de courriel", "Dirección de correo",
-        "Indirizzo email", "Endereço de e-mail", "E-mailadres", "E-mail", "Adres e-mail", "Adres email",
-    ),
-    "id number": (
-        "ID number", "ID-Nummer", "Matrikelnummer", "Numéro d’identification", "Número de ID", "Codice identificativo",
-        "Número de identificação (ID)", "Número de identificação", "Nummer (ID)", "Numer Indeksu", "Numer ID",
-        "Numer identyfikacyjny",
-        "moodle id", "SID",
-    ),
-    "username": (
-        "Username", "Anmeldename", "Nom d’utilisateur", "Nombre de usuario", "Nome de utilizador",
-        "Nome de usuário", "Identificação de usuário", "Gebruikersnaam", "Nazwa użytkownika", "Login",
-    ),
-    "grade": (
-        "Grade", "Bewertung", "Note", "Calificación", "Valutazione", "Avaliação", "Nota", "Cijfer", "Beoordeling",
-        "Ocena",
-    ),
-    "maximum": (
-        "Maximum grade", "Beste Bewertung", "Note maximale", "Calificación máxima", "Voto massimo", "Nota máxima",
-        "Hoogst haalbare cijfer", "Maximaal cijfer", "Maksymalna ocena", "Ocena maksymalna",
-    ),
-    "open": (
-        "Grade can be changed", "Bewertung kann geändert werden", "La note peut être modifiée",
-        "La calificación puede ser cambiada", "La calificación se puede cambiar",
-        "La valutazione può essere modificata", "La valutazione può essere cambiata", "A nota pode ser alterada", "A nota pode ser alterada.",
-        "Nota pode ser alterada", "Cijfer kan gewijzigd worden", "Cijfer kan worden gewijzigd",
-        "Beoordeling kan gewijzigd worden", "Ocena może być zmieniona", "Ocenę można zmienić",
-    ),
-    "comments": (
-        "Feedback comments", "Feedback als Kommentar", "Feedback par commentaires",
-        "Comentarios de retroalimentación", "Commenti", "Comentários de feedback", "Feedback tekstvak",
-        "Comentários", "Comentários do feedback", "Komentarz zwrotny", "Komentarze", "Informacja zwrotna w postaci komentarza",
-    ),
-    "submitted": (
-        "Last modified (submission)", "Zuletzt geändert (Abgabe)", "Dernière modification (travail remis)",
-        "Última modificación (entrega)", "Ultima modifica (consegna)", "Última atualização (submissão)",
-        "Última modificação (envio)", "Laatst gewijzigd (inzending)", "Ostatnia modyfikacja (przesłane rozwiązanie)",
-        "Ostatnio modyfikowane (zadanie)",
-        # Canvas's report and API, GitHub Classroom, Gradescope, by hand
-        "submitted_at", "Submitted at", "submission_timestamp", "Submission Time", "time", "timestamp",
-    ),
+_LANGUAGES: list[dict[str, list[str]]] = list(
+    json.loads(Path(__file__).with_name("moodle_words.json").read_text(encoding="utf-8")).values()
+)
+
+#: Role -> what others than Moodle call the column, or we in a list made by hand.
+_OTHERS: dict[str, tuple[str, ...]] = {
+    "first name": ("Firstname",),
+    "last name": ("Surname", "Lastname"),
+    "id number": ("moodle id", "SID"),
+    "groups": ("Section",),
+    # Canvas's report and API, GitHub Classroom, Gradescope, by hand
+    "submitted": ("submitted at", "submission timestamp", "Submission Time", "time", "timestamp"),
     # Canvas
     "canvas's ID": ("ID",),
-    "canvas id": ("canvas id", "canvas_id", "user_id", "user id", "Canvas User ID", "Student ID"),
-    "sis id": ("SIS User ID", "sis_user_id"),
-    "login": ("SIS Login ID", "login_id", "sis_login_id", "login id"),
+    "canvas id": ("canvas id", "user id", "Canvas User ID", "Student ID"),
+    "sis id": ("SIS User ID",),
+    "login": ("SIS Login ID", "login id"),
     # GitHub Classroom
-    "github": ("github_username",),
-    "repository": ("student_repository_name",),
+    "github": ("github username",),
+    "repository": ("student repository name",),
     # Canvas and GitHub Classroom: a list may hold more than one
-    "assignment": ("assignment_id", "assignment id", "assignment_name", "assignment name", "assignment"),
-    # by hand, and everywhere
-    "student": ("student", "roster_identifier"),
-    "section": ("Section", "Group", "Groups", "Gruppe", "Gruppen", "Groupe", "Grupo", "Gruppo", "Groep", "Grupa", "Grupy"),
+    "assignment": ("assignment id", "assignment name", "assignment"),
+    # by hand
+    "student": ("student", "roster identifier"),
     "extension": ("extension", "extra days"),
-}  # fmt: skip
+}
 
-#: What Moodle writes in the column "open" for no.
-NO = frozenset({"no", "nein", "non", "nao", "nee", "nie"})
 #: What stands in place of a name in the row of Canvas's export that holds each assignment's points.
 POINTS_POSSIBLE = "points possible"
 #: The student that each course of Canvas's has, for its teachers to try things.
 TEST_STUDENT = "student, test"
 #: Names that a sentence lists.
 NAMED = 10
-#: What Moodle puts before the number of a participant: ``hiddenuser`` of mod/assign.
-PARTICIPANT = (
-    "Participant", "Teilnehmer/in", "Participante", "Partecipante", "Deelnemer", "Uczestnik",
-)  # fmt: skip
 
 
 class AnotherName(UserError):
@@ -120,7 +70,31 @@ def folded(text: str) -> str:
     return " ".join("".join(c for c in plain if not unicodedata.combining(c)).casefold().split())
 
 
-_NAMES = {role: frozenset(map(folded, names)) for role, names in ROLES.items()}
+def _letters(text: str) -> str:
+    """The letters and digits of a folded text: “user_id” and “User ID” are one column."""
+    return "".join(c for c in folded(text) if c.isalnum())
+
+
+def words(role: str) -> tuple[str, ...]:
+    """What Moodle, in each language, and others call the column or value of this role."""
+    of_moodle = (word for language in _LANGUAGES for word in language.get(role, ()))
+    return tuple(dict.fromkeys((*of_moodle, *_OTHERS.get(role, ()))))
+
+
+_ROLES = dict.fromkeys([*(role for language in _LANGUAGES for role in language), *_OTHERS])
+_NAMES = {role: frozenset(map(_letters, words(role))) for role in _ROLES}
+#: Month -> its number, in each language of Moodle's and by its first three English letters.
+MONTHS = {
+    name: number
+    for language in _LANGUAGES
+    for number, month in enumerate(language["months"], 1)
+    for name in (_letters(month), *((_letters(month)[:3],) if language is _LANGUAGES[0] else ()))
+}
+
+
+def is_called(text: str, role: str) -> bool:
+    """Whether Moodle or another system calls a column, or a value, of this role so."""
+    return _letters(text) in _NAMES[role]
 
 
 @dataclass(frozen=True)
@@ -135,13 +109,11 @@ class CsvList:
 
     def column(self, role: str) -> int | None:
         """The position of the column with this role. ``UserError`` when two columns could be it."""
-        numbers = [number for number, name in enumerate(self.header) if folded(name) in _NAMES[role]]
+        numbers = [number for number, name in enumerate(self.header) if is_called(name, role)]
         if role == "first name" and self.column("last name") is None:
             return None  # Italian calls a full name “Nome” as well
-        if role == "full name" and not numbers:
-            numbers = [number for number, name in enumerate(self.header) if folded(name) == "nome"]
-            if self.column("last name") is not None:
-                numbers = []
+        if role == "full name" and self.column("last name") is not None:
+            numbers = [number for number in numbers if not is_called(self.header[number], "first name")]
         if len(numbers) > 1:
             names = " and ".join(f"“{self.header[number]}”" for number in numbers[:2])
             raise UserError(
@@ -154,14 +126,14 @@ class CsvList:
         number = self.column(role)
         if number is None:
             raise UserError(
-                f"The list {self.path} has no column for the {role} ({what_for}), such as “{ROLES[role][0]}”; "
+                f"The list {self.path} has no column for the {role} ({what_for}), such as “{words(role)[0]}”; "
                 f"its columns are {self.shown_header}."
             )
         return number
 
     def values_of(self, role: str) -> list[list[str]]:
         """What stands in each column that may have this role, each thing once."""
-        columns = [number for number, name in enumerate(self.header) if folded(name) in _NAMES[role]]
+        columns = [number for number, name in enumerate(self.header) if is_called(name, role)]
         cells = [[row[column].strip() for row in self.rows] for column in columns]
         return [list(dict.fromkeys(filter(None, column))) for column in cells]
 
@@ -210,14 +182,16 @@ class CsvList:
         Its own numbers tell (grades, maxima, Canvas's points possible), or else the columns that are numbers in most rows: what
         stands in the cells of a text, a student may have typed.
         """
-        own = [c for c, name in enumerate(self.header) if folded(name) in _NAMES["grade"] | _NAMES["maximum"]]
+        own = [
+            c for c, name in enumerate(self.header) if is_called(name, "grade") or is_called(name, "maximum")
+        ]
         numbers = [row[c] for row in self.rows for c in own]
         numbers += [cell for cell in (self.points_possible or ())[1:] if not may_be_thousands(cell)]
         if not any(_separator_in(number) for number in numbers):
             columns = [list(column) for column in zip(*self.rows, strict=True)] if self.rows else []
             for name, column in zip(self.header, columns, strict=False):
                 most = 2 * sum(number_in(cell) is not None for cell in column) > len(column)
-                numbers += column if most and folded(name) not in _NAMES["section"] else []
+                numbers += column if most and not is_called(name, "groups") else []
         found = Counter(map(_separator_in, numbers))
         return found[","] > found["."]
 
@@ -233,31 +207,24 @@ csv.field_size_limit(1 << 30)
 
 
 def read_list(path: Path) -> CsvList:
-    """Read a CSV file. Raises ``UserError`` in one sentence."""
+    """Read a list from a CSV, xlsx or JSON file. Raises ``UserError`` in one sentence."""
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise UserError(f"The list {path} could not be read: {error.strerror}.") from error
-    text, notes = _decoded(raw, path)
-    lines = text.lstrip("\ufeff").splitlines(keepends=True)
-    header_line = next((line for line in lines if line.strip()), "")
-    separator = max(
-        (",", ";", "\t"), key=lambda mark: len(next(csv.reader([header_line], delimiter=mark), []))
-    )
-    rows_read = csv.reader(io.StringIO("".join(lines)), delimiter=separator, strict=True)
-    table, began = [], 1
-    try:
-        for row in rows_read:
-            began = rows_read.line_num + 1
-            table += [row] if any(row) else []
-    except csv.Error as error:
-        raise UserError(
-            f"The list {path} is not a CSV file ({error}, in the row that begins in line {began}): "
-            "a quotation mark too many or too few?"
-        ) from error
+    separator = ","
+    notes: tuple[str, ...] = ()
+    if raw.startswith(b"PK\x03\x04"):
+        table = _sheet(raw, path)
+    elif (objects := _objects(raw)) is not None:
+        header = list(dict.fromkeys(name for one in objects for name in one))
+        table = [header, *([_as_text(one.get(name)) for name in header] for one in objects)]
+    else:
+        text, notes = _decoded(raw, path)
+        table, separator = _rows_of_csv(text, path)
     if not table:
         raise UserError(f"The list {path} is empty: export it again from the learning system.")
-    header, width = table[0], len(table[0])
+    width = len(table[0])
     for number, row in enumerate(table[1:], start=2):
         if len(row) > width and any(cell.strip() for cell in row[width:]):
             raise UserError(
@@ -265,7 +232,87 @@ def read_list(path: Path) -> CsvList:
                 "was it saved with another separator?"
             )
     rows = tuple(tuple((row + [""] * width)[:width]) for row in table[1:])
-    return CsvList(path, tuple(name.strip() for name in header), rows, separator, notes)
+    return CsvList(path, tuple(name.strip() for name in table[0]), rows, separator, notes)
+
+
+def _rows_of_csv(text: str, path: Path) -> tuple[list[list[str]], str]:
+    """The rows that are not empty, and the separator."""
+    lines = text.lstrip("\ufeff").splitlines(keepends=True)
+    header_line = next((line for line in lines if line.strip()), "")
+    separator = max(
+        (",", ";", "\t"), key=lambda mark: len(next(csv.reader([header_line], delimiter=mark), []))
+    )
+    rows = csv.reader(io.StringIO("".join(lines)), delimiter=separator, strict=True)
+    table, began = [], 1
+    try:
+        for row in rows:
+            began = rows.line_num + 1
+            table += [row] if any(row) else []
+    except csv.Error as error:
+        raise UserError(
+            f"The list {path} is not a CSV file ({error}, in the row that begins in line {began}): "
+            "a quotation mark too many or too few?"
+        ) from error
+    return table, separator
+
+
+def _objects(raw: bytes) -> list[dict[str, Any]] | None:
+    """The objects of a JSON list, which Moodle puts into another list; None for anything else."""
+    try:
+        content = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    while isinstance(content, list) and len(content) == 1 and isinstance(content[0], list):
+        [content] = content
+    if isinstance(content, list) and content and all(isinstance(one, dict) for one in content):
+        return content
+    return None
+
+
+def _as_text(value: Any) -> str:
+    """A JSON value as a cell: of objects (roles, groups) their names."""
+    if isinstance(value, list):
+        return ", ".join(map(_as_text, value))
+    if isinstance(value, dict):
+        return str(value.get("shortname") or value.get("name") or "")
+    return "" if value is None else str(value)
+
+
+_XLSX = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+
+
+def _sheet(raw: bytes, path: Path) -> list[list[str]]:
+    """The first sheet of an xlsx file."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as book:
+            strings = [_text(item) for item in _parts(book, "xl/sharedStrings.xml", "si")]
+            sheet = min(name for name in book.namelist() if re.fullmatch(r"xl/worksheets/[^/]+\.xml", name))
+            return [_cells(row, strings) for row in _parts(book, sheet, "row")]
+    except (zipfile.BadZipFile, ElementTree.ParseError, LookupError, ValueError, OSError) as error:
+        raise UserError(f"The list {path} is no xlsx file that can be read: export it as CSV.") from error
+
+
+def _parts(book: zipfile.ZipFile, name: str, tag: str) -> list[ElementTree.Element]:
+    if name not in book.namelist():
+        return []
+    return list(ElementTree.fromstring(book.read(name)).iter(_XLSX + tag))
+
+
+def _text(part: ElementTree.Element) -> str:
+    return "".join(text.text or "" for text in part.iter(f"{_XLSX}t"))
+
+
+def _cells(row: ElementTree.Element, strings: Sequence[str]) -> list[str]:
+    """A row's cells; those that are left out are empty."""
+    cells: list[str] = []
+    for cell in row.iter(f"{_XLSX}c"):
+        position = 0
+        for letter in re.sub(r"\d", "", cell.get("r", "")):
+            position = 26 * position + ord(letter) - ord("A") + 1
+        cells += [""] * (position - 1 - len(cells))
+        value = cell.findtext(f"{_XLSX}v") or ""
+        cells.append(strings[int(value)] if cell.get("t") == "s" else value or _text(cell))
+    return cells
 
 
 def _decoded(raw: bytes, path: Path) -> tuple[str, tuple[str, ...]]:
@@ -316,7 +363,19 @@ def same_name(one: str, other: str) -> bool:
     return bool(_spellings(one) & _spellings(other))
 
 
+def same_participant(listed: str, downloaded: str) -> bool:
+    """Whether the name in a download of Moodle's is that on its worksheet.
+
+    A blind worksheet has no names, and the download calls everybody “Participant” in the teacher's language. With groups the
+    group's name and a hyphen stand before the person's.
+    """
+    if not listed:
+        return is_called(downloaded, "hidden user")
+    ends = (downloaded[at + 1 :] for at, letter in enumerate(downloaded) if letter == "-")
+    return any(same_name(listed, name) for name in (downloaded, *ends))
+
+
 def _spellings(name: str) -> set[str]:
-    words = ["".join(c for c in word if c.isalnum()) for word in folded(name).split()]
-    words = [word for word in words if word]
-    return {"".join(words[turn:] + words[:turn]) for turn in range(len(words))}
+    parts = ["".join(c for c in word if c.isalnum()) for word in folded(name).split()]
+    parts = [part for part in parts if part]
+    return {"".join(parts[turn:] + parts[:turn]) for turn in range(len(parts))}

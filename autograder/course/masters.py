@@ -56,13 +56,12 @@ def course_root() -> Path:
 
 
 def use_root(root: Path) -> None:
-    """Take the course in ``root`` from now on: its masters, hidden tests, misconceptions and questions."""
+    """Take the course in ``root`` from now on: its masters and questions."""
     os.environ["COURSE_ROOT"] = str(root)
-    for kind in ("hidden_tests", "misconceptions", "questions"):
-        package = importlib.import_module(f"autograder.{kind}")
-        folder = root / "autograder" / kind
-        if folder.is_dir() and all(not folder.samefile(known) for known in package.__path__):
-            package.__path__.insert(0, str(folder))
+    package = importlib.import_module("autograder.questions")
+    folder = root / "autograder" / "questions"
+    if folder.is_dir() and all(not folder.samefile(known) for known in package.__path__):
+        package.__path__.insert(0, str(folder))
 
 
 def all_labs() -> list[str]:

@@ -9,7 +9,7 @@ from keyword import iskeyword
 from pathlib import Path
 
 from autograder.course.masters import course_root
-from autograder.course.soundness.companions import companion_files
+from autograder.course.soundness.companions import questions_folder
 from autograder.course.soundness.master import POINTS
 from autograder.errors import UserError
 from autograder.files import write_atomically
@@ -19,8 +19,7 @@ _TEMPLATES = Path(__file__).with_name("new_lab_templates")
 
 #: What a function of that name would hide in the notebook, or in the files that are written here.
 _TAKEN = {
-    *dir(builtins), "np", "torch", "plt", "student", "rng", "start", "check", "progress", "close", "ensure", "public_check",
-    "hidden_test", "expect", "expect_close", "expect_equal", "alternative", "misconception", "match", "case", "type",
+    *dir(builtins), "np", "torch", "plt", "student", "rng", "start", "check", "progress", "question", "match", "case", "type",
 }  # fmt: skip
 
 
@@ -45,7 +44,7 @@ def parse_questions(text: str) -> dict[str, int]:
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,59}", name) or name in _TAKEN or iskeyword(name):
             raise UserError(
                 f"“{name}” cannot be a question's name: it takes at most 60 letters of English, digits and “_”, and is no word "
-                "of Python's or of the tests'."
+                "of Python's or of the questions' files."
             )
         if name in questions:
             raise UserError(f"The question “{name}” stands in the list twice.")
@@ -66,15 +65,13 @@ def new_lab(lab: str, questions: dict[str, int]) -> NewLab:
     taken = [path.name for path in root.glob(f"solutions/{number}_*")]
     if taken:
         raise UserError(f"There is a lab {taken[0]} already: take another number.")
-    [checks, tests, answers] = [path for path, _, _ in companion_files(lab, root)]
+    folder = questions_folder(lab, root)
     worked, *stubs = questions
     texts = {
-        root / "solutions" / lab / f"{lab}.py": _of_all("master", lab, questions),
-        checks: _of_all("checks", lab, questions),
-        tests: _of_all("tests", lab, questions),
-        answers / "__init__.py": f'"""Wrong answers of lab {number}, and other right ones."""\n',
-        answers / f"{worked}.py": _filled("answers_worked", lab, worked, questions),
-        **{answers / f"{stub}.py": _filled("answers_stub", lab, stub, questions) for stub in stubs},
+        root / "solutions" / lab / f"{lab}.py": _master(lab, questions),
+        folder / "__init__.py": f'"""The questions of lab {number}, a file each."""\n',
+        folder / f"{worked}.py": _filled("question_worked", lab, worked, questions),
+        **{folder / f"{stub}.py": _filled("question_stub", lab, stub, questions) for stub in stubs},
     }
     for path in texts:
         if path.exists():
@@ -89,18 +86,13 @@ def new_lab(lab: str, questions: dict[str, int]) -> NewLab:
     return NewLab(lab, tuple(path.relative_to(root) for path in texts), tuple(stubs))
 
 
-def _of_all(kind: str, lab: str, questions: dict[str, int]) -> str:
-    """The head of a file, then the worked question, then the stubs (and what ends a master)."""
+def _master(lab: str, questions: dict[str, int]) -> str:
+    """The head, the worked question, the stubs, and the end."""
     worked, *stubs = questions
-    parts = [
-        _filled(f"{kind}_head", lab, worked, questions),
-        _filled(f"{kind}_worked", lab, worked, questions),
-    ]
-    parts += [_filled(f"{kind}_stub", lab, stub, questions) for stub in stubs]
-    if kind == "master":
-        parts.append(_filled("master_end", lab, worked, questions))
-    between = "\n\n" if kind == "master" else "\n\n\n"
-    return between.join(part.strip("\n") for part in parts) + "\n"
+    parts = [_filled(f"master_{part}", lab, worked, questions) for part in ("head", "worked")]
+    parts += [_filled("master_stub", lab, stub, questions) for stub in stubs]
+    parts.append(_filled("master_end", lab, worked, questions))
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
 def _filled(template: str, lab: str, question: str, questions: dict[str, int]) -> str:
@@ -112,7 +104,7 @@ def _filled(template: str, lab: str, question: str, questions: dict[str, int]) -
         "QUESTION": question,
         "PLACE": str(names.index(question) + 1),
         "POINTS": str(questions[question]),
-        "EXPECT": "expect, " if names[1:] else "",
+        "HALF": f"{questions[question] / 2:g}",
         "UNFINISHED": f"\n#     unfinished: [{', '.join(names[1:])}]" if names[1:] else "",
     }
     text = (_TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")

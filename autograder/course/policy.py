@@ -21,7 +21,6 @@ from pydantic import (
     field_validator,
 )
 
-from autograder.results import ISOLATION
 from autograder.sandbox.limits import Limits
 
 
@@ -132,6 +131,36 @@ class LabPolicy(_Strict):
     live: LivePolicy = LivePolicy()
 
 
+class SystemPolicy(_Strict):
+    """A learning system that is asked by its own interface: ``autograder moodle``, ``autograder canvas``."""
+
+    #: The address of its front page.
+    site: str
+    #: The course's short name, or its number in the address of the course's page.
+    course: Whole | Annotated[str, Field(min_length=1)]
+    #: Each lab's assignment, by its name there or the number in the address of its page.
+    assignments: dict[str, Whole | Annotated[str, Field(min_length=1)]] = {}
+
+    @field_validator("site")
+    @classmethod
+    def _safe(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or "@" in parts.netloc:
+            raise ValueError("it is no address of a site's front page, such as https://moodle.uni.edu")
+        if parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+            raise ValueError("the token would travel in the clear: write https")
+        return value.rstrip("/")
+
+    def assignment(self, lab: str) -> int | str | None:
+        """What the file calls the assignment of a lab (full name)."""
+        return next((one for key, one in self.assignments.items() if _means(key, lab)), None)
+
+
+def _means(key: str, lab: str) -> bool:
+    """Whether a key of the file is the lab's full name or its number."""
+    return key == lab or (key.isdigit() and int(key) == int(lab[:2]))
+
+
 class Settings(_Strict):
     """The whole of ``course.toml``. ``salt`` seeds the hidden tests' inputs and is a secret of the teaching team."""
 
@@ -139,10 +168,8 @@ class Settings(_Strict):
     salt: str = ""
     #: What becomes of an answer that uses a forbidden function: a person is asked, or it gets no points at once.
     forbidden: Literal["ask", "zero"] = "ask"
-    #: The least isolation that a class is graded with: a name in ``autograder.results.ISOLATION``.
-    isolation: str = "landlock"
-    #: The same in Gradescope's containers, which hold one submission each: no class is to stay without grades there.
-    gradescope_isolation: str = "limits"
+    #: The least isolation that a class is graded with; Gradescope's containers hold one submission each and take ``reduced``.
+    isolation: Literal["namespaces", "reduced"] = "reduced"
     #: The time zone of due dates that name none.
     timezone: str = "UTC"
     #: The class list, a CSV file; its path counts from the folder of course.toml.
@@ -159,13 +186,8 @@ class Settings(_Strict):
     #: Who sees the lecturer's and the teaching team's screens, by their names on the hub.
     team: tuple[str, ...] = ()
     labs: dict[str, LabPolicy] = {}
-
-    @field_validator("isolation", "gradescope_isolation")
-    @classmethod
-    def _level(cls, value: str) -> str:
-        if value not in ISOLATION:
-            raise ValueError(f"there is no level “{value}”: it is {', '.join(ISOLATION)}")
-        return value
+    moodle: SystemPolicy | None = None
+    canvas: SystemPolicy | None = None
 
     @field_validator("site")
     @classmethod
@@ -197,7 +219,7 @@ class Settings(_Strict):
     def lab(self, name: str) -> LabPolicy:
         """The policy of a lab (full name), which the file may call by its number."""
         for key, policy in self.labs.items():
-            if key == name or (key.isdigit() and int(key) == int(name[:2])):
+            if _means(key, name):
                 return policy
         return LabPolicy()
 
@@ -211,6 +233,8 @@ class Settings(_Strict):
                 "torch_index": "",
                 "extensions": {},
                 "team": (),
+                "moodle": None,
+                "canvas": None,
                 "labs": {name: own},
             }
         )

@@ -79,7 +79,7 @@ def _read() -> Settings:
 def class_list() -> ClassList:
     """The class list that ``course.toml`` names, ``COURSE_ROSTER`` instead (empty: none); without one an empty list."""
     place = os.environ.get("COURSE_ROSTER", settings().roster)
-    return read_class_list(course_file().parent / place) if place else ClassList()
+    return read_class_list(course_file().parent / place, settings().team) if place else ClassList()
 
 
 def extensions_file() -> Path:
@@ -155,14 +155,11 @@ def limits_of(lab: str) -> Limits:
 
 def _check_names(read: Settings, path: Path, text: str) -> None:
     """Refuse labs and questions that do not exist: a typing mistake must not pass for no rule at all."""
-    named: dict[str, str] = {}
-    for key, policy in read.labs.items():
-        lab = next((name for name in all_labs() if key in (name, name[:2], str(int(name[:2])))), None)
-        if lab is None:
-            raise _mistake(path, text, ("labs", key), f"there is no lab “{key}”")
-        if lab in named:
-            raise _mistake(path, text, ("labs", key), f"lab {lab} has a section of its own already")
-        named[lab] = key
+    for system in ("moodle", "canvas"):
+        if (named := getattr(read, system)) is not None:
+            _labs_of(named.assignments, (system, "assignments"), "an assignment", path, text)
+    for lab, key in _labs_of(read.labs, ("labs",), "a section", path, text).items():
+        policy = read.labs[key]
         if any(policy.model_dump(include={"points", "forbid", "rubric"}).values()):
             _check_questions(lab, ("labs", key), policy, path, text)
         if policy.due is not None and (closes := read.closes(lab)) and closes < (read.due(lab) or closes):
@@ -173,6 +170,19 @@ def _check_names(read: Settings, path: Path, text: str) -> None:
                 raise _mistake(path, text, place, "an extension to a date needs the lab's own due date")
             if longer < timedelta():
                 raise _mistake(path, text, place, "the extension ends before the lab is due")
+
+
+def _labs_of(keys: Iterable[str], place: tuple[str, ...], what: str, path: Path, text: str) -> dict[str, str]:
+    """Which lab each key means."""
+    named: dict[str, str] = {}
+    for key in keys:
+        lab = next((name for name in all_labs() if key in (name, name[:2], str(int(name[:2])))), None)
+        if lab is None:
+            raise _mistake(path, text, (*place, key), f"there is no lab “{key}”")
+        if lab in named:
+            raise _mistake(path, text, (*place, key), f"lab {lab} has {what} of its own already")
+        named[lab] = key
+    return named
 
 
 def _check_questions(lab: str, place: tuple[str, ...], policy: Any, path: Path, text: str) -> None:

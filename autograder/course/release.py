@@ -1,4 +1,4 @@
-"""What a student receives: the notebook, the kit cut to what the lab may show, the data, how to begin."""
+"""What a student receives: the notebook, ``kit.zip`` (the kit cut to what the lab may show, and the data), how to begin."""
 
 from __future__ import annotations
 
@@ -17,27 +17,38 @@ from autograder.files import write_atomically
 _README = """# From Bigrams to Translators
 
 1. Unpack all labs into one folder (a later lab uses what you wrote in the earlier ones) and open a terminal in it.
-2. `conda env create -f environment.yml`, then `conda activate bigrams-to-translators`
-   (or, with Python 3.11 to 3.13 alone: {pip}).
-3. `jupyter lab`, open the notebook in the lab's folder (such as `{lab}/{lab}.ipynb`), and run the cells from the top.
+2. Once, with Python 3.11 to 3.13. The second line is for Linux and macOS; on Windows it is `.venv\\Scripts\\activate`.
+
+       python3 -m venv .venv
+       source .venv/bin/activate
+       {pip}
+       jupyter labextension disable @jupyter/nbgrader:create-assignment
+
+   {fetches} The last line hides a tool for teachers. Or with conda: `conda env create -f environment.yml`, then
+   `conda activate bigrams-to-translators`.
+3. `jupyter lab`, open the notebook in the lab's folder (such as `{lab}/{lab}.ipynb`), and run the cells from the top. The first
+   unpacks `kit.zip`: what the lab is built with, and its data.
+
+The next time only `source .venv/bin/activate` and `jupyter lab` are needed.
 
 Write each function where it says `YOUR CODE HERE`; the cell below it checks your work in words.
 When you are done: press Validate above the notebook. It saves, runs everything from a fresh start, and lists what is
 not done yet. Then hand in that notebook; or run `from coursekit import hand_in; hand_in()` in a new cell, which packs it
 as a zip file and says in words what is in it.
 
-On Colab, Kaggle or Binder: upload the notebook and, beside it, `kit.zip` of the lab's folder. The first cell unpacks it.
+On Colab, Kaggle or Binder: upload the notebook and, beside it, `kit.zip` of the lab's folder.
 On a Mac with an Intel processor there is no PyTorch any more for `pip`: labs 00 to 07 and 11 work there, the others on Colab.
 """
 
-_PIP = "`pip install -r requirements.txt`"
+_PIP = "pip install -r requirements.txt"
 #: uv knows by itself where PyTorch keeps its build for processors.
-_UV = (
-    "`pip install uv`, then `python -m uv pip install --torch-backend cpu -r\n"
-    "   requirements.txt`, which fetches 200 MB of PyTorch where pip by itself fetches 2.5 GB on Linux"
-)
+_UV = "pip install uv && python -m uv pip install --torch-backend cpu -r requirements.txt"
+#: What each fetches for a first install, measured.
+_FETCHES = "The third line fetches about 200 MB."
+_FETCHES_TORCH = "The third line fetches about 420 MB, half of it PyTorch."
 
-_ENVIRONMENT = """name: bigrams-to-translators
+_ENVIRONMENT = """# For conda: conda env create -f environment.yml
+name: bigrams-to-translators
 channels: [conda-forge]
 dependencies:
   - python=3.11
@@ -47,17 +58,19 @@ dependencies:
 """
 
 
-#: Before the first import: what a notebook says that was opened alone.
-_KIT_CELL = """# Opened alone, say on Colab, Kaggle or Binder? This cell then takes the course's kit from kit.zip.
+#: Before the first import. The zip goes, so that the kit is there once, and that of a newer bundle takes its place.
+_KIT_CELL = """# The course's kit and the lab's data come in kit.zip. This cell unpacks it, once.
 import importlib.util, os, zipfile
-if importlib.util.find_spec("coursekit") is None:
-    if not os.path.exists("kit.zip"):
-        raise ModuleNotFoundError(
-            "This notebook came without the course's kit: upload kit.zip, from the same folder as the notebook, "
-            "beside it and run this cell again."
-        )
-    zipfile.ZipFile("kit.zip").extractall()
-    importlib.invalidate_caches()"""
+if os.path.exists("kit.zip"):
+    with zipfile.ZipFile("kit.zip") as kit:
+        kit.extractall()
+    os.remove("kit.zip")
+    importlib.invalidate_caches()
+elif importlib.util.find_spec("coursekit") is None:
+    raise ModuleNotFoundError(
+        "This notebook came without the course's kit: put kit.zip, from the same folder as the notebook, "
+        "beside it (on Colab, upload it) and run this cell again."
+    )"""
 
 
 def release(lab: str, out: Path) -> Path:
@@ -82,15 +95,20 @@ def release(lab: str, out: Path) -> Path:
     # The folder may hold later labs already.
     latest = max([lab, *(name for name in all_labs() if (out / name).is_dir())])
     small = needs_torch(latest) and not settings().torch_index
-    write_atomically(out / "README.md", _README.format(lab=lab, pip=_UV if small else _PIP))
+    write_atomically(out / "README.md", _README.format(lab=lab, **_install(latest, small)))
     torch = f"\n  - {conda_torch()}" if small else ""
     write_atomically(out / "environment.yml", _ENVIRONMENT.format(torch=torch))
     write_atomically(out / "requirements.txt", "\n".join(student_requirements(latest)) + "\n")
     return folder / f"{lab}.ipynb"
 
 
+def _install(latest: str, small: bool) -> dict[str, str]:
+    """The command that installs what the labs up to ``latest`` need, and what it fetches."""
+    return {"pip": _UV if small else _PIP, "fetches": _FETCHES_TORCH if needs_torch(latest) else _FETCHES}
+
+
 def _write_bundle(lab: str, folder: Path, notebook: str) -> None:
-    """Kit, data, both again in ``kit.zip``, and the notebook's text."""
+    """Kit and data in ``kit.zip``, and the notebook's text; an imported notebook has no cell that unpacks: there they lie open."""
     write_kit(lab, folder / "coursekit")
     for source in data_files(lab):
         # What lay beside an imported notebook lies beside it again; our own labs have a folder of their name in data/.
@@ -101,7 +119,8 @@ def _write_bundle(lab: str, folder: Path, notebook: str) -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file, place)
     let_everybody_read(folder)  # whoever unpacks it, or reads it on a hub, is somebody else
-    _write_kit_zip(folder)  # all that the notebook needs, and so before it
+    if not source_of_import(lab):
+        _pack(folder)
     write_atomically(folder / f"{lab}.ipynb", notebook)
 
 
@@ -116,10 +135,12 @@ def download_note(lab: str) -> str:
     )
 
 
-def _write_kit_zip(folder: Path) -> None:
-    """``kit.zip``: all that lies in the folder, in one file, for a notebook that is opened alone on Colab, Kaggle or Binder."""
+def _pack(folder: Path) -> None:
+    """Replace all that lies in a folder by ``kit.zip``, which holds it."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in files_below(folder):
             archive.write(file, file.relative_to(folder).as_posix())
+    for place in list(folder.iterdir()):
+        shutil.rmtree(place) if place.is_dir() else place.unlink()
     write_atomically(folder / "kit.zip", content.getvalue())

@@ -103,9 +103,8 @@ def grader_files(lab: str) -> Iterator[tuple[Path, str]]:
     for master in sorted(root.glob("solutions/[0-9][0-9]_*/*.py")):
         if (lab_number(master.parent.name) or "") <= lab[:2]:
             yield master, master.relative_to(root).as_posix()
-    for kind in ("hidden_tests", "misconceptions", "questions"):
-        folder = root / "autograder" / kind
-        for file in files_below(folder):
-            numbers = [n for part in file.relative_to(folder).parts if (n := lab_number(part))]
-            if file.suffix == ".py" and numbers and max(numbers) <= lab[:2]:
-                yield file, file.relative_to(root).as_posix()
+    folder = root / "autograder" / "questions"
+    for file in files_below(folder):
+        numbers = [n for part in file.relative_to(folder).parts if (n := lab_number(part))]
+        if file.suffix == ".py" and numbers and max(numbers) <= lab[:2]:
+            yield file, file.relative_to(root).as_posix()

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from autograder.course.lists import number_of_participant, same_name, some
 from autograder.errors import UserError
-from autograder.exports.matching import match, no_result
+from autograder.exports.matching import no_result
+from autograder.exports.moodle import fillable, worksheet
 from autograder.exports.rows import Exported, Grades
 from autograder.files import write_atomically
 from autograder.pages.feedback import FeedbackWriter
@@ -26,20 +27,14 @@ _UPLOADED = re.compile(r"^(?P<who>.+?_\d+_\d+)_.+$")
 
 def write_moodle(grades: Grades, out: Path) -> Exported:
     """Write ``out/moodle-feedback-<lab>.zip``; the list is the assignment's own worksheet."""
-    table = grades.roster
-    if table is None:
-        raise UserError(
-            "Moodle's numbers are the assignment's own: download its grading worksheet and give it with --roster."
-        )
-    table.need("participant", "it is no grading worksheet of Moodle's without")
-    whose = match("moodle-worksheet", table, grades.by_student, grades.people)
+    table, path = worksheet(grades), out / f"moodle-feedback-{grades.spec.name}.zip"
+    filled, notes = fillable(grades, table, path.name)
     names = {}
-    for position, student in whose.students.items():
+    for position, row in filled.items():
         number = number_of_participant(table.value(table.rows[position], "participant"))
         name = re.sub(r"[^\w ]|_", " ", table.row_name(table.rows[position])).strip() or "Participant"
-        names[student] = f"{name}_{number}_assignfeedback_file_{grades.spec.name}.html"
-    path = out / f"moodle-feedback-{grades.spec.name}.zip"
-    return Exported((_write(grades, names, path),), (*table.notes, *whose.notes(path.name)))
+        names[row.student] = f"{name}_{number}_assignfeedback_file_{grades.spec.name}.html"
+    return Exported((_write(grades, names, path),), tuple(notes))
 
 
 def write_canvas(grades: Grades, out: Path) -> Exported:

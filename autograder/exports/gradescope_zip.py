@@ -2,7 +2,7 @@
 
 The zip holds a secret of the teaching team (hidden tests and the salt of their inputs): it is for
 Gradescope's "Configure Autograder" page and for nobody else. Gradescope's containers may forbid namespaces: what is
-left there is used, as far down as the course's ``gradescope_isolation``, and every result names it.
+left there is used, and every result names it.
 """
 
 from __future__ import annotations
@@ -32,19 +32,17 @@ def write_zip(grades: Grades, out: Path) -> Exported:
         with zipfile.ZipFile(archive_path, "w", zipfile.ZIP_DEFLATED) as archive:
             for script in ("setup.sh", "install_torch.sh", "run_autograder", "run.py"):
                 _add(archive, script, (_SCRIPTS / script).read_bytes(), executable=script != "run.py")
-            content = {"lab": lab, "isolation": settings().gradescope_isolation, "salt": settings().salt}
+            content = {"lab": lab, "salt": settings().salt}
             _add(archive, "gradescope.json", json.dumps(content, indent=2).encode())
             _add(archive, "requirements.txt", "\n".join([*grader_requirements(), ""]).encode())
             for source, name in _course_files(lab):
                 _add(archive, f"course/{name}", source.read_bytes())
-            _add(archive, "course/course.toml", as_toml(settings().of_one_lab(lab)).encode())
+            policy = settings().of_one_lab(lab).model_copy(update={"isolation": "reduced"})
+            _add(archive, "course/course.toml", as_toml(policy).encode())
         write_atomically(path, archive_path.read_bytes())
-    notes: tuple[str, ...] = (
-        "The zip holds the hidden tests: upload it to Gradescope and give it to nobody.",
+    return Exported(
+        (path,), ("The zip holds the hidden tests: upload it to Gradescope and give it to nobody.",)
     )
-    if settings().gradescope_isolation == "none":
-        notes += ("Submissions may run without isolation: a hostile one can change its own result.",)
-    return Exported((path,), notes)
 
 
 def _course_files(lab: str) -> Iterator[tuple[Path, str]]:

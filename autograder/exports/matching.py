@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 
 from autograder.course.class_list import ClassList
 from autograder.course.lists import (
-    PARTICIPANT,
     AnotherName,
     CsvList,
     folded,
     number_of_participant,
     same_name,
+    same_participant,
     some,
 )
 from autograder.errors import UserError
@@ -37,8 +37,10 @@ class Match:
     students: dict[int, str] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
     by_name: list[str] = field(default_factory=list)
-    #: Those whose number or address is somebody of another name on the list.
+    #: Those whose number is that of somebody of another name on the list.
     renamed: list[str] = field(default_factory=list)
+    #: Those found by user name, address or ID number, who have another name on the list.
+    with_new_name: list[str] = field(default_factory=list)
     #: Those who share a row with somebody, and of whom nothing surer says whose it is.
     doubled: list[str] = field(default_factory=list)
     #: Those of the list of whom there is no result.
@@ -51,11 +53,15 @@ class Match:
             sentences.append(f"Not found on the list, and so not in {where}: {some(self.lost)}.")
         if self.renamed:
             sentences.append(
-                f"Of another name on the list than their number or address says, and so not in {where}: {some(self.renamed)}."
+                f"Name does not match the number on the list, and so not in {where}: {some(self.renamed)}."
+            )
+        if self.with_new_name:
+            sentences.append(
+                f"Name does not match ID or e-mail, by which they were found: {some(self.with_new_name)}."
             )
         if self.doubled:
             sentences.append(
-                f"Two or more for one row of the list, and so not in {where}: {some(self.doubled)}."
+                f"Several students match one row of the list, and so not in {where}: {some(self.doubled)}."
             )
         if self.by_name:
             sentences.append(f"Found by the full name alone, which one row has: {some(self.by_name)}.")
@@ -97,15 +103,19 @@ def match(system: str, table: CsvList, students: Iterable[str], people: ClassLis
             continue
         if row is None:
             result.lost.append(student)
-        else:
-            claims.setdefault(row, []).append((student, by_name))
+            continue
+        claims.setdefault(row, []).append((student, by_name))
+        if not rows.agrees(row, student, people):
+            contradiction = contradiction or rows.contradiction(student, row, student)
+            result.with_new_name.append(student)
     _give_rows(result, claims, table)
     result.without = [
         rows.called(position)
         for position, row in enumerate(table.rows)
         if position not in result.students and table.is_person(row)
     ]
-    if contradiction is not None and len(result.renamed) >= len(result.students):
+    found = len(result.students) - len(result.with_new_name)
+    if contradiction is not None and len(result.renamed) + len(result.with_new_name) >= found:
         raise contradiction
     if names and not result.students:
         raise UserError(
@@ -165,7 +175,6 @@ class _Rows:
         """The student's row, and whether the name alone says so."""
         person = people.of_folder(student)
         numbered = _NUMBERED.match(student)
-        name = person.name if person is not None else numbered[1] if numbered else ""
         keys = {folded(student)} | (person.keys if person is not None else set())
         rows = set().union(*(self.by_key.get(key, set()) for key in keys))
         if len(rows) > 1:
@@ -176,22 +185,34 @@ class _Rows:
             if (
                 rows and self.by_number.get(number, min(rows)) not in rows
             ):  # login and Canvas's number disagree
-                raise self._contradiction(student, self.by_number[number], number)
-        if not rows and number in self.by_number:
-            rows = {self.by_number[number]}
-            if not self.names[min(rows)] and folded(name) not in map(folded, PARTICIPANT):
-                raise self._contradiction(student, min(rows), number)
-        for row in rows:
-            if name and self.names[row] and not same_name(name, self.names[row]):
-                raise self._contradiction(student, row, number)
+                raise self.contradiction(student, self.by_number[number], number)
+        if rows:
+            return min(rows), False
+        if (row := self.by_number.get(number)) is not None:
+            if not self.agrees(row, student, people):
+                raise self.contradiction(student, row, number)
             return row, False
         # A worksheet has everybody's number: who is not there by number is not there by name either.
         if self.system == "canvas" or (self.system == "moodle-worksheet" and person is None):
             return None, False
+        name = self._name(student, people)
         named = [row for row, listed in enumerate(self.names) if name and listed and same_name(name, listed)]
         return (named[0], True) if len(named) == 1 else (None, False)
 
-    def _contradiction(self, student: str, row: int, number: str) -> AnotherName:
+    def _name(self, student: str, people: ClassList) -> str:
+        """What the class list, or else the folder's name, calls a student ("" where neither does)."""
+        person, numbered = people.of_folder(student), _NUMBERED.match(student)
+        return person.name if person is not None else numbered[1] if numbered else ""
+
+    def agrees(self, row: int, student: str, people: ClassList) -> bool:
+        """Whether the row's name may be this student's."""
+        name = self._name(student, people)
+        if self.system == "moodle-worksheet" and people.of_folder(student) is None and name:
+            return same_participant(self.names[row], name)
+        return not name or not self.names[row] or same_name(name, self.names[row])
+
+    def contradiction(self, student: str, row: int, number: str) -> AnotherName:
+        """The error that a row is another's."""
         return AnotherName(
             f"Row {row + 2} of {self.table.path} is “{self.names[row] or 'nameless'}”, but the submission with its number or "
             f"address, {number or student}, is of “{student}”: the list is another assignment's or another course's, "

@@ -3,21 +3,31 @@
 The worksheet is Moodle's own file (mod/assign/gradingtable.php), downloaded with "Download grading worksheet", with
 grade and feedback comments filled in, in whatever language it is. Moodle finds a student by the number in its first
 column, ignores a row that it changed itself in the meantime, and skips a grade above the maximum without a word
-(mod/assign/feedback/offline/importgradeslib.php @452e36fc).
+(mod/assign/feedback/offline @452e36fc). It leaves alone whoever is not in the file: so only rows stand there whose grade is
+the autograder's to give.
 """
 
 from __future__ import annotations
 
+import hashlib
+import html
+import re
 from pathlib import Path
 
-from autograder.course.lists import NO, CsvList, folded, number_in, some
+from autograder.course.lists import CsvList, folded, is_called, number_in, some
+from autograder.course.worksheet import is_unsubmitted
+from autograder.course.written_times import time_in
 from autograder.errors import UserError
 from autograder.exports.matching import match, no_result
-from autograder.exports.rows import Exported, Grades
+from autograder.exports.rows import Exported, Graded, Grades
 from autograder.exports.tables import about_keys, write_table
+from autograder.pages.render import points
 
 #: The import asks which column is which; these are English whatever Moodle speaks.
 WHO = ("Username", "ID number", "Email address")
+_ROLES = ("username", "id number", "email")
+#: The last line of a comment: with it a comment that somebody wrote or changed is told from one of ours.
+_SIGNED = re.compile(r"\(autograder ([0-9a-f]{8})\)\s*$")
 
 
 def write_grades(grades: Grades, out: Path) -> Exported:
@@ -28,101 +38,166 @@ def write_grades(grades: Grades, out: Path) -> Exported:
     separator = grades.roster.separator if grades.roster is not None else ","
     keys = range(len(WHO))
     write_table(path, header, rows, separator, keys)
-    most = f"The grades are of {grades.number(grades.max_points)} points: let Moodle's grade item have that maximum."
-    return Exported((path,), (*notes, *about_keys(rows, keys, "Moodle", path), most))
+    whole = [name for name, cells in zip(WHO, list(zip(*rows, strict=True))[:3], strict=False) if all(cells)]
+    advice = [
+        f"Map “{whole[-1]}” in Moodle: one person without the word that is mapped stops its whole import."
+        if whole
+        else "No column has a word for everybody: Moodle's import stops at the first who has none. Use the grading worksheet.",
+        "Moodle marks imported grades as overridden, and what is graded in the assignment later does not reach its gradebook: "
+        "the grading worksheet (moodle-worksheet) has no such end.",
+    ]
+    if grades.roster is None or grades.roster.column("maximum") is None:
+        advice.append(
+            f"The grades are of {grades.number(grades.max_points)} points: let Moodle's grade item have that maximum."
+        )
+    return Exported((path,), (*notes, *about_keys(rows, keys, "Moodle", path), *advice))
 
 
 def _from_list(grades: Grades, path: Path) -> tuple[list[list[str]], tuple[str, ...]]:
     table = grades.roster
     assert table is not None
-    if all(table.column(role) is None for role in ("username", "id number", "email")):
+    if all(table.column(role) is None for role in _ROLES):
         table.need("email", "Moodle's import finds students by user name, ID number or email address")
-    whose = match("moodle", table, grades.by_student, grades.people)
+    whose = match("moodle", table, grades.with_work, grades.people)
+    most = _maximum(table) if table.column("maximum") is not None else None
     rows = []
     for position, listed in enumerate(table.rows):
         if position in whose.students:
+            who = [table.value(listed, role) for role in _ROLES]
             row = grades.by_student[whose.students[position]]
-            who = [table.value(listed, role) for role in ("username", "id number", "email")]
             if not any(who):
                 whose.lost.append(row.student)
             else:
-                rows.append([*who, grades.number(row.points), row.summary_html, row.remark])
-    return rows, (*table.notes, *whose.notes(path.name))
+                rows.append([*who, *_cells(grades, row, most)])
+    return rows, (*table.notes, *whose.notes(path.name), *grades.scaled_note(most, "Moodle"))
 
 
 def _from_class_list(grades: Grades, path: Path) -> tuple[list[list[str]], tuple[str, ...]]:
-    whose = grades.people.of_folders(row.student for row in grades.rows)
-    people = [whose.get(row.student) for row in grades.rows]
-    known = [
-        (row, person)
-        for row, person in zip(grades.rows, people, strict=True)
-        if person is not None and (person.username or person.id_number or person.email)
-    ]
+    whose = grades.people.of_folders(grades.with_work)
+    known = {
+        student: [person.username, person.id_number, person.email]
+        for student, person in whose.items()
+        if person.username or person.id_number or person.email
+    }
     if not known:
         raise UserError(
-            "Only a list can say whom Moodle means: give its grades or participants as CSV, or the grading worksheet, with "
+            "Only a list can say whom Moodle means: give its grades or participants, or the grading worksheet, with "
             "--roster, or a class list in course.toml."
         )
-    lost = [row.student for row in grades.rows if all(row is not other for other, _ in known)]
-    rows = [
-        [p.username, p.id_number, p.email, grades.number(row.points), row.summary_html, row.remark]
-        for row, p in known
-    ]
+    lost = [student for student in grades.with_work if student not in known]
+    rows = [[*who, *_cells(grades, grades.by_student[student])] for student, who in known.items()]
     notes = [f"Not on the class list, and so not in {path.name}: {some(lost)}."] if lost else []
-    if absent := grades.people.absent(grades.by_student):
+    if absent := grades.people.absent(grades.with_work):
         notes.append(no_result("On the class list", [person.student for person in absent]))
     return rows, tuple(notes)
 
 
+def _cells(grades: Grades, row: Graded, most: float | None = None) -> list[str]:
+    return [grades.number(row.points, most, capped=True), row.summary_html, row.remark]
+
+
 def write_worksheet(grades: Grades, out: Path) -> Exported:
-    """Write ``out/moodle-worksheet-<lab>.csv``: Moodle's downloaded worksheet with grades filled in."""
+    """Write ``out/moodle-worksheet-<lab>.csv``: the rows of Moodle's worksheet that are ours to fill, with grade and comment."""
     path = out / f"moodle-worksheet-{grades.spec.name}.csv"
-    table = grades.roster
-    if table is None:
-        raise UserError(
-            "A worksheet's numbers are the assignment's own: download the grading worksheet from Moodle and give it with --roster."
-        )
-    table.need("participant", "it is no grading worksheet of Moodle's without")
-    grade = table.need("grade", "where the points go")
-    whose = match("moodle-worksheet", table, grades.by_student, grades.people)
-    header, comments = list(table.header), table.column("comments")
-    notes, closed = [*table.notes, *whose.notes(path.name)], []
-    if comments is None:
-        header.append("Feedback comments")
-        notes.append("The worksheet has no column for feedback comments: switch them on in the assignment.")
+    table = worksheet(grades)
+    filled, notes = fillable(grades, table, path.name)
+    grade, most = table.need("grade", "where the points go"), _maximum(table)
+    comments, graded = table.column("comments"), table.column("graded")
     rows = []
-    for position, listed in enumerate(table.rows):
-        cells = [*listed, ""][: len(header)]
-        if position in whose.students:
-            row = grades.by_student[whose.students[position]]
-            if folded(table.value(listed, "open")).rstrip(".") in NO:
-                closed.append(row.student)
-            else:
-                most = _maximum(table, listed)
-                cells[grade] = grades.number(row.points, most, capped=True)
-                cells[comments if comments is not None else -1] = row.summary_html
-                notes += [
-                    note
-                    for note in _about_maximum(grades, row.student, row.points, most)
-                    if note not in notes
-                ]
+    for position, row in filled.items():
+        cells = list(table.rows[position])
+        cells[grade] = grades.number(row.points, most, capped=True)
+        if comments is not None:
+            cells[comments] = _comment(row, grades.max_points)
+        if graded is not None and (time := time_in(cells[graded])):
+            cells[graded] = f"{time:%Y-%m-%d %H:%M}"  # PHP reads no other language's dates
         rows.append(cells)
-    write_table(path, header, rows, table.separator)
-    if closed:
-        notes.append(f"Moodle allows no change for {', '.join(closed)}, whose rows stay as they were.")
+    write_table(path, table.header, rows, table.separator)
+    notes += grades.scaled_note(most, "Moodle")
+    if above := [row.student for row in filled.values() if row.points > grades.max_points]:
+        notes.append(f"Moodle skips a grade above the maximum: {some(above)} was given the maximum.")
+    if comments is None:
+        notes.append("The worksheet has no column for feedback comments: switch them on in the assignment.")
+    if table.column("workflow") is not None:
+        notes.append(
+            "The assignment has a marking workflow: students see nothing until the state is “Released” in Moodle."
+        )
+    notes.append(
+        "Upload it while Moodle speaks the worksheet's language. Moodle passes over rows that were graded after the worksheet was "
+        "downloaded: download it anew each time, or tick “Allow updating records that have been modified more recently in Moodle”."
+    )
     return Exported((path,), tuple(notes))
 
 
-def _maximum(table: CsvList, row: tuple[str, ...]) -> float | None:
-    """The row's maximum grade (None: the worksheet does not say)."""
-    most = number_in(table.value(row, "maximum"))
-    return most if most is not None and most > 0 else None
+def fillable(grades: Grades, table: CsvList, where: str) -> tuple[dict[int, Graded], list[str]]:
+    """The rows of the worksheet that are ours to fill, by position, and sentences about those left out."""
+    whose = match("moodle-worksheet", table, grades.with_work, grades.people)
+    filled: dict[int, Graded] = {}
+    closed, unsubmitted, entered = list[str](), list[str](), list[str]()
+    for position, student in whose.students.items():
+        listed = table.rows[position]
+        if is_called(table.value(listed, "can be changed"), "no"):
+            closed.append(student)
+        elif is_unsubmitted(table, listed):
+            unsubmitted.append(student)
+        elif _is_somebodys(table, listed):
+            entered.append(f"{student} ({points(grades.by_student[student].points)} points here)")
+        else:
+            filled[position] = grades.by_student[student]
+    notes = [*table.notes, *whose.notes(where)]
+    if closed:
+        notes.append(f"Moodle allows no change for {some(closed)}: not in {where}.")
+    if unsubmitted:
+        notes.append(f"A draft or a reopened attempt in Moodle, and so not in {where}: {some(unsubmitted)}.")
+    if entered:
+        notes.append(
+            f"Points or a comment that somebody entered in Moodle stay, and so not in {where}: {', '.join(entered)}."
+        )
+    return filled, notes
 
 
-def _about_maximum(grades: Grades, student: str, earned: float, most: float | None) -> tuple[str, ...]:
-    if most is None:
-        return ("The worksheet does not say the maximum grade: the points were not scaled.",)
-    above: tuple[str, ...] = ()
-    if earned > grades.max_points:
-        above = (f"Moodle skips a grade above the maximum: {student} was given the maximum.",)
-    return (*grades.scaled_note(most, "Moodle"), *above)
+def worksheet(grades: Grades) -> CsvList:
+    """The assignment's grading worksheet that was given. ``UserError`` when there is none."""
+    if grades.roster is None:
+        raise UserError(
+            "A worksheet's numbers are the assignment's own: download the grading worksheet from Moodle and give it with --roster."
+        )
+    grades.roster.need("participant", "it is no grading worksheet of Moodle's without")
+    return grades.roster
+
+
+def _maximum(table: CsvList) -> float:
+    """The assignment's maximum grade. ``UserError`` where the worksheet does not say it: a grade that is not scaled is wrong."""
+    column = table.need("maximum", "grades are scaled to it, and nothing was written")
+    found = {number_in(row[column]) or 0.0 for row in table.rows}
+    most = min(found, default=0.0)
+    if len(found) != 1 or most <= 0:
+        raise UserError(
+            f"The column “{table.header[column]}” of {table.path} does not say one number of points for everybody: nothing was written."
+        )
+    return most
+
+
+def _comment(row: Graded, most: float) -> str:
+    """The feedback comment as HTML: it says its points, and ends with a checksum of its letters."""
+    text = f"{points(row.points)} of {points(most)} points.\n{row.summary}"
+    return html.escape(f"{text}\n(autograder {_checksum(text)})").replace("\n", "<br>")
+
+
+def _checksum(text: str) -> str:
+    """Of letters and digits alone: Moodle's worksheet shows a comment without its tags and lines."""
+    return hashlib.sha256("".join(c for c in folded(text) if c.isalnum()).encode()).hexdigest()[:8]
+
+
+def _is_somebodys(table: CsvList, row: tuple[str, ...]) -> bool:
+    """Whether a row has points or a comment that a person entered in Moodle."""
+    grade, comment = table.value(row, "grade"), html.unescape(table.value(row, "comments"))
+    if grade in ("", "-") and not comment:
+        return False
+    signed, said = _SIGNED.search(comment), re.match(r"([\d.]+) of ([\d.]+) points", comment)
+    if not signed or not said or _checksum(comment[: signed.start()]) != signed[1]:
+        return True
+    earned, of = map(float, said.groups())
+    most, there = number_in(table.value(row, "maximum")) or of, number_in(grade)
+    decimals = len(re.sub(r"^\d*\D?", "", grade))
+    return there is None or abs(there - min(earned * most / of, most)) > 0.5001 * 10**-decimals

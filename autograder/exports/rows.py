@@ -121,6 +121,11 @@ class Grades:
         """The rows by the student's name."""
         return {row.student: row for row in self.rows}
 
+    @property
+    def with_work(self) -> list[str]:
+        """The students who handed in something."""
+        return [row.student for row in self.rows if row.result.status != "missing"]
+
 
 def graded(
     result: SubmissionResult,

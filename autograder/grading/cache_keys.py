@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
-from autograder.course.masters import course_root, read_master
+from autograder.course.masters import course_root, read_master, source_of_import
 from autograder.course.policy_file import settings, spec
 from autograder.course.visible_files import data_files
 from autograder.files import digest_of
@@ -53,13 +53,13 @@ class Context:
         return {**keys, "code": code, "context": self.whole}
 
 
-def context_of(lab: str, limits: Limits, levels: Sequence[str]) -> Context:
+def context_of(lab: str, limits: Limits) -> Context:
     """The context of a lab (full name) as it stands on disk now."""
     from autograder.grading.repair import Template
 
     shared = {
         "limits": json.dumps(asdict(limits)),
-        "isolation that is accepted": json.dumps(levels),
+        "isolation that is accepted": settings().isolation,
         "library versions": library_versions(),
         "harness": harness_digest(),
         "student kit": digest_of(kit_used(lab)),
@@ -72,17 +72,11 @@ def context_of(lab: str, limits: Limits, levels: Sequence[str]) -> Context:
 
 
 def kit_used(lab: str) -> list[Path]:
-    """The kit's files that grading the lab can come to run: what its cells, checks, hidden tests and named answers import."""
+    """The kit's files that grading the lab can come to run: what its cells, cards and questions' files import."""
     sources = [cell.source.encode() for cell in read_master(lab).cells if cell.cell_type == "code"]
-    files = [
-        *_answers_folder(lab).glob("*.py"),
-        *_questions_folder(lab).glob("*.py"),
-        *filter(Path.exists, [_tests_file(lab)]),
-    ]
-    sources += [file.read_bytes() for file in sorted(files)]
+    sources += [file.read_bytes() for file in sorted(_questions_folder(lab).glob("*.py"))]
     named = kit_files_named(b"\n".join(sources), lab)
-    checks = f"checks/c{lab}.py", f"checks/data/q{lab}.json"
-    return kit_files_reached({"__init__.py", *checks, *named}, lab)
+    return kit_files_reached({"__init__.py", f"checks/data/q{lab}.json", *named}, lab)
 
 
 def notebook_key(notebook: Notebook) -> str:
@@ -129,25 +123,16 @@ def harness_digest() -> str:
     return digest_of(PACKAGE / name for name in JUDGES)
 
 
-def _tests_file(lab: str) -> Path:
-    return course_root() / "autograder" / "hidden_tests" / f"test_{lab}.py"
-
-
-def _answers_folder(lab: str) -> Path:
-    return course_root() / "autograder" / "misconceptions" / f"m{lab}"
-
-
 def _questions_folder(lab: str) -> Path:
     return course_root() / "autograder" / "questions" / f"m{lab}"
 
 
 def _question(lab: str, question: str, points: float) -> str:
     forbidden = (*settings().lab(lab).forbid.get(question, ()), settings().forbidden)
-    if _tests_file(lab).exists():
-        described = [_tests_of(lab, question), _answers_to(lab, question)]
-    else:
-        files = _files_named(_questions_folder(lab), question)
-        described = [code for name in sorted(files) for _, code in _statements(files[name])]
+    name = "cells" if source_of_import(lab) else question
+    files = _files_named(_questions_folder(lab), name)
+    statements = [statement for file in sorted(files) for statement in _statements(files[file])]
+    described = [code for owner, code in statements if owner in (None, question)]
     costs = sorted(settings().lab(lab).rubric.get(question, {}).items())
     return _digest(*described, repr(float(points)), *forbidden, repr(costs))
 
@@ -165,47 +150,17 @@ def _files_named(folder: Path, question: str) -> dict[str, str]:
     return sources
 
 
-def _tests_of(lab: str, question: str) -> str:
-    """The lab's file of hidden tests without the tests of other questions, as digests of its statements."""
-    statements = _statements(_tests_file(lab).read_text(encoding="utf-8"))
-    return "\n".join(code for owner, code in statements if owner in (None, ("hidden_test", question)))
-
-
-def _answers_to(lab: str, question: str) -> str:
-    """The named wrong answers to a question and the files that they import, directly or not, as digests of their statements.
-
-    The correct alternatives in the question's own file judge nobody: they are for the audit.
-    """
-    sources = _files_named(_answers_folder(lab), question)
-    return "\n".join(
-        code
-        for name in sorted(sources)
-        for owner, code in _statements(sources[name])
-        if name != question or owner in (None, ("misconception", question))
-    )
-
-
 @lru_cache(maxsize=1024)
-def _statements(source: str) -> list[tuple[tuple[str, str] | None, str]]:
-    """The top-level statements of a file of tests or answers: whose each is, and a digest of its code without comments."""
+def _statements(source: str) -> list[tuple[str | None, str]]:
+    """The top-level statements of a file: the test cell that each belongs to, if any, and a digest of its code without comments."""
     return [(_owner(node), _digest(ast.dump(node))) for node in ast.parse(source).body]
 
 
-#: What marks a function or class as one question's.
-_MARKS = frozenset({"hidden_test", "misconception", "alternative"})
-
-
-def _owner(node: ast.stmt) -> tuple[str, str] | None:
-    """(mark, question) of a marked function or class; None for everything else."""
+def _owner(node: ast.stmt) -> str | None:
+    """The question that a function marked with ``hidden_test`` is about; None for everything else."""
     for decorator in getattr(node, "decorator_list", []):
-        if (
-            isinstance(decorator, ast.Call)
-            and isinstance(decorator.func, ast.Name)
-            and decorator.func.id in _MARKS
-        ):
-            first = decorator.args[0] if decorator.args else None
-            if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                return decorator.func.id, first.value
+        if isinstance(decorator, ast.Call) and getattr(decorator.func, "id", "") == "hidden_test":
+            return str(ast.literal_eval(decorator.args[0]))
     return None
 
 

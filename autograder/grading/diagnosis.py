@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from autograder.course.masters import solution
 from autograder.sandbox.host.student import Student
-from autograder.testing.catalogue import Answer, answers_of, has_question_files, loaded_anew
+from autograder.testing.catalogue import Answer, answers_of, loaded_anew
 from autograder.testing.evidence import traces_match
 from autograder.testing.run import TestRun, cached_for_salt, run_test, tests_of
 
@@ -47,11 +47,9 @@ def known_answers(lab: str, question: str) -> tuple[KnownAnswer, ...]:
 def candidates(lab: str, question: str, runs: Sequence[TestRun]) -> list[KnownAnswer]:
     """The misconceptions that fail the same tests for the same reasons.
 
-    Errors alone are no evidence: somewhere the answer must have returned a value. Where a lab has no question files yet, in
-    a test that failed.
+    Errors alone are no evidence: somewhere the answer must have returned a value.
     """
-    every = has_question_files(lab)
-    if not any(_has_values(run) for run in runs if every or not run.result.passed):
+    if not any(map(_has_values, runs)):
         return []
     return [known for known in known_answers(lab, question) if known.fails_alike(runs)]
 

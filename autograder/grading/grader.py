@@ -31,9 +31,8 @@ from autograder.grading.budgets import Budgets
 from autograder.grading.cell_errors import stopped_cells, with_cell_errors
 from autograder.grading.demonstrations import made_by_demonstrations, names_bound
 from autograder.grading.diagnosis import candidates, with_same_values
-from autograder.grading.forbidden_calls import TooLongToRead, forbidden_used, names_forbidden
-from autograder.grading.kit_tools import KIT_PARTS, may_use_kit, no_tools
 from autograder.grading.later_cells import last_change
+from autograder.grading.off_limits import KIT_PARTS, forbidden_used, may_use_kit, names_forbidden, no_tools
 from autograder.grading.repair import Template, kept_name, repair
 from autograder.grading.repaired import Repaired
 from autograder.grading.rubric import points_earned
@@ -267,7 +266,7 @@ class Grader:
             with judging(READING_SECONDS):
                 for name in questions:
                     used[name] = forbidden_used(self.lab, name, cells)
-        except (JudgedTooLong, TooLongToRead):
+        except JudgedTooLong:
             notes.append(_TOO_LONG_TO_READ)
         return used
 

@@ -9,8 +9,6 @@ The course's policy may set another cost::
 
     [labs.07.rubric.kernel_smooth]
     "σ is not squared" = 1.0
-
-A lab that has no question files yet goes by the weights alone.
 """
 
 from __future__ import annotations
@@ -36,19 +34,19 @@ def points_earned(
     failed = {run.test.name for run in runs if not run.result.passed}
     if not failed:
         return float(points)
-    if named is not None and (cost := cost_of(lab, named)) is not None:
-        return _kept(points, cost)
+    if named is not None:
+        return _kept(points, cost_of(lab, named))
     share = max(0.0, share - points * sum(run.test.deducts for run in runs if not run.result.passed))
     for known in known_answers(lab, question):
         cost = cost_of(lab, known.answer)
-        if cost is not None and _kept(points, cost) < share:
+        if _kept(points, cost) < share:
             theirs = {run.test.name for run in known.runs() if not run.result.passed}
             if theirs and theirs <= failed:
                 share = _kept(points, cost)
     return round(share, 2)
 
 
-def cost_of(lab: str, answer: Answer) -> float | None:
+def cost_of(lab: str, answer: Answer) -> float:
     """What a misconception costs in points: as the course's policy says, or else the question's file."""
     return settings().lab(lab).rubric.get(answer.question, {}).get(answer.title, answer.costs)
 

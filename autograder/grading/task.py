@@ -43,8 +43,8 @@ class Assignment:
 
     lab: str
     limits: Limits
-    #: The levels of isolation that are accepted, strongest first.
-    levels: tuple[str, ...]
+    #: The class's folders, which submissions must not read.
+    private: tuple[Path, ...]
     settings: Settings
     context: Context
     template: Template
@@ -53,8 +53,8 @@ class Assignment:
     data: tuple[Path, ...]
 
     @classmethod
-    def of(cls, lab: str, limits: Limits, levels: tuple[str, ...], kit: Path) -> Assignment:
+    def of(cls, lab: str, limits: Limits, kit: Path, private: tuple[Path, ...]) -> Assignment:
         """The assignment as the course stands on disk now, with the student kit in the folder ``kit``."""
-        context = context_of(lab, limits, levels)
+        context, template = context_of(lab, limits), Template.of(lab)
         data = tuple(data_files(lab))
-        return cls(lab, limits, levels, settings(), context, Template.of(lab), course_root(), kit, data)
+        return cls(lab, limits, private, settings(), context, template, course_root(), kit, data)

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 
 from autograder.course.masters import master_path
+from autograder.course.policy_file import settings
 from autograder.grading.submissions import Notebook
 from autograder.sandbox.host.session import Zygote
 from autograder.sandbox.limits import Limits
@@ -36,17 +37,18 @@ class Zygotes:
         self.with_torch = with_torch
 
     @classmethod
-    def of(cls, lab: str, kit: Path, data: Sequence[Path], limits: Limits, levels: Sequence[str]) -> Zygotes:
-        """The zygotes of a lab (full name), none of them launched; ``levels`` of isolation are accepted."""
+    def of(
+        cls, lab: str, kit: Path, data: Sequence[Path], limits: Limits, private: Sequence[Path] = ()
+    ) -> Zygotes:
+        """The zygotes of a lab (full name), none of them launched. ``private`` are folders that submissions must not read."""
         master = master_path(lab).read_text(encoding="utf-8")
         torch = ["torch"] if _IMPORTS_TORCH.search(master) else []
         torch += ["torch.optim"] if torch and _OPTIMIZERS.search(master) else []
-        parts = {path: kit / path for path in ("data", "figures", f"checks/c{lab}")}
-        used = [path for path, part in parts.items() if part.is_dir() or part.with_suffix(".py").is_file()]
-        modules = [*torch, "coursekit", *("coursekit." + path.replace("/", ".") for path in used)]
+        used = [name for name in ("data", "figures") if (kit / name).is_dir()]
+        modules = [*torch, "coursekit", *(f"coursekit.{name}" for name in used)]
         if (kit / "checks" / "data" / f"q{lab}.json").is_file():
             modules.append(f"coursekit.checks.questions:{lab}")
-        return cls(Zygote(kit, data, limits, tuple(modules), levels))
+        return cls(Zygote(kit, data, limits, tuple(modules), settings().isolation, private))
 
     def use(self, limits: Limits) -> None:
         """Take these limits for every session."""

@@ -35,7 +35,7 @@ from autograder.grading.task import Task
 from autograder.grading.zygotes import Zygotes
 from autograder.importing.movable import Names, TestCell, test_cells_of
 from autograder.importing.notebook import master_text, read_source, tests_text
-from autograder.results import SubmissionResult, accepted_levels
+from autograder.results import SubmissionResult
 from autograder.testing.run import set_salt, tests_of
 
 _FILE_SIZE = 64 << 20
@@ -69,18 +69,17 @@ def import_notebook(path: Path, name: str | None = None) -> Imported:
     lab = _free_name(path, name)
     source = f"{path.resolve().parent.name}/{path.stem}"
     master = root / "solutions" / lab / f"{lab}.py"
-    tests = root / "autograder" / "hidden_tests" / f"test_{lab}.py"
-    answers = root / "autograder" / "misconceptions" / f"m{lab}" / "__init__.py"
+    tests = root / "autograder" / "questions" / f"m{lab}" / "cells.py"
     try:
         cells, names = test_cells_of(notebook.cells)
     except (RecursionError, MemoryError):
         raise UserError(f"{path} holds code that is nested too deep to be read.") from None
     text = master_text(notebook, lab, source, bool(beside))
-    made = (master.parent, tests, answers.parent, root / "data" / lab)
+    made = (master.parent, tests.parent, root / "data" / lab)
     for place in made:
         if place.exists():
             raise UserError(f"{place.relative_to(root)} is there already: nothing was written.")
-    written = [master, tests, answers]
+    written = [master, tests]
     try:
         for file in beside:
             target = root / "data" / lab / file.name
@@ -90,14 +89,11 @@ def import_notebook(path: Path, name: str | None = None) -> Imported:
             else:
                 shutil.copy2(file, target)
         write_atomically(master, text)
-        write_atomically(
-            answers, f'"""Wrong answers of lab {lab[:2]}: none are named, for it was imported."""\n'
-        )
+        write_atomically(tests.with_name("__init__.py"), f'"""Lab {lab[:2]}, which was imported."""\n')
         cells, result = _settled(lab, source, cells, tests, names)
     except BaseException as error:
         for place in made:
             shutil.rmtree(place, ignore_errors=True)
-        tests.unlink(missing_ok=True)
         if isinstance(error, (RecursionError, MemoryError)):
             raise UserError(f"{path} holds code that is nested too deep to be read.") from None
         raise
@@ -152,9 +148,9 @@ def grade_own_answers(lab: str) -> SubmissionResult:
     )
     try:
         write_kit(lab, home / "coursekit")
-        limits, levels = limits_of(lab), accepted_levels(settings().isolation)
-        with Zygotes.of(lab, home / "coursekit", data_files(lab), limits, levels) as zygotes:
-            return grader_of(lab)(lab, zygotes, Template.of(lab), context_of(lab, limits, levels)).grade(
+        limits = limits_of(lab)
+        with Zygotes.of(lab, home / "coursekit", data_files(lab), limits) as zygotes:
+            return grader_of(lab)(lab, zygotes, Template.of(lab), context_of(lab, limits)).grade(
                 Task(notebook)
             )
     finally:
@@ -164,7 +160,7 @@ def grade_own_answers(lab: str) -> SubmissionResult:
 def _forget(lab: str) -> None:
     """Let go of what was read of the lab before its files changed."""
     importlib.invalidate_caches()
-    sys.modules.pop(f"autograder.hidden_tests.test_{lab}", None)
+    sys.modules.pop(f"autograder.questions.m{lab}.cells", None)
     for remembered in (tests_of, read_master, course_header, lab_as_written, Template.of, policy_file.spec):
         remembered.cache_clear()
 

@@ -249,7 +249,7 @@ def tests_text(lab: str, source: str, cells: Sequence[TestCell], names: Names) -
         )
     )
     head = [
-        f'"""Hidden tests of lab {lab[:2]}: the test cells of {_as_words(source)}.ipynb that mean the same outside the notebook."""'
+        f'"""Lab {lab[:2]}: the test cells of {_as_words(source)}.ipynb that mean the same outside the notebook."""'
     ]
     lines = list(dict.fromkeys(ast.unparse(node) for node in nodes))
     head.append(

@@ -29,9 +29,8 @@ from autograder.course import build as building
 from autograder.course.masters import course_root, lab_name, solution, use_root
 from autograder.course.policy_file import settings, spec
 from autograder.course.soundness import require_sound
-from autograder.course.soundness.companions import companion_files
 from autograder.errors import UserError
-from autograder.files import digest_of, write_atomically
+from autograder.files import write_atomically
 from autograder.grading.cache_keys import context_of
 from autograder.grading.diagnosis import diagnose
 from autograder.grading.rubric import points_earned
@@ -127,15 +126,13 @@ def _again(values: dict[str, Any]) -> QuestionPreview:
 
 
 def _keys(lab: str) -> dict[str, str]:
-    """What a question's preview rests on: all that its grade does, and the answers of its file."""
-    context = context_of(lab, Limits(), ())
+    """What a question's preview rests on: all that its grade does, which the whole file of the question decides."""
+    context = context_of(lab, Limits())
     shared = json.dumps(context.shared, sort_keys=True)
-    answers = [path for path, _, _ in companion_files(lab, course_root()) if path.is_dir()]
-    keys = {}
-    for name, own in context.questions.items():
-        files = [file for path in answers for file in path.glob("*.*") if file.stem in (name, "__init__")]
-        keys[name] = hashlib.sha256("\0".join([shared, own, digest_of(sorted(files))]).encode()).hexdigest()
-    return keys
+    return {
+        name: hashlib.sha256("\0".join([shared, own]).encode()).hexdigest()
+        for name, own in context.questions.items()
+    }
 
 
 def _question(lab: str, name: str, points: float, folder: Path) -> QuestionPreview:

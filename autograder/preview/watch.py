@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from autograder.course.masters import course_header, course_root, master_path, source_of_import
-from autograder.course.soundness.companions import companion_files
+from autograder.course.soundness.companions import questions_folder
 from autograder.errors import UserError
 from autograder.files import write_atomically
 
@@ -19,10 +19,9 @@ from autograder.files import write_atomically
 def watched(lab: str) -> list[Path]:
     """The files and folders of a lab whose change is seen: its master, what stands beside it, its data."""
     root = course_root()
-    beside = [path for path, _, _ in companion_files(lab, root)]
     names = course_header(lab).get("data") or []
     data = [root / "data" / str(name) for name in names if isinstance(names, list)]
-    return [path for path in (master_path(lab), *beside, *data) if path.exists()]
+    return [path for path in (master_path(lab), questions_folder(lab, root), *data) if path.exists()]
 
 
 def remake(lab: str, folder: Path, version: int) -> bool:

@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.course.masters import course_root, use_root
-from autograder.course.policy_file import settings
 from autograder.course.visible_files import data_files, write_kit
 from autograder.errors import UserError
 from autograder.files import require_apart, sole_writer
 from autograder.grading.submissions import Submission, collect, read_class
 from autograder.grading.zygotes import Zygotes, cores
-from autograder.results import SubmissionResult, accepted_levels
-from autograder.run.out_of_sight import keep_out_of_sight
+from autograder.results import SubmissionResult
 from autograder.run.store import STORE, ResultStore
+from autograder.run.world_readable import refuse_world_readable
 from autograder.sandbox.limits import Limits
 
 # What a stage needs is imported there: it takes seconds, in which the zygotes start.
@@ -58,7 +57,6 @@ def run(
     *,
     jobs: int | None = None,
     engine: str = "local",
-    isolation: str | None = None,
     force: bool = False,
     limits: Limits | None = None,
     students: Collection[str] | None = None,
@@ -67,24 +65,23 @@ def run(
 ) -> ClassResult:
     """Grade a class of ``lab`` (full name) and record everything under ``out``.
 
-    ``isolation`` is the least level that is accepted (None: what the course says). ``students`` are those to grade (None:
-    the whole class). ``planned`` and ``graded`` are told what will be
-    done and each result as it is recorded. Raises ``UserError`` in one sentence; what was recorded before stays
+    ``students`` are those to grade (None: the whole class). ``planned`` and ``graded`` are told what will be done and each
+    result as it is recorded. Raises ``UserError`` in one sentence; what was recorded before stays
     recorded.
 
     Each notebook is read once, for the plan. Of a class that does not fit into ``KEPT_BYTES`` the others are read
     again when it is their turn, and graded as they are then.
     """
     use_root(course_root())
-    keep_out_of_sight(submitted, out)
+    refuse_world_readable(submitted, out)
     _refuse_own_folders(submitted, out)
     class_ = [s for s in collect(submitted, lab) if students is None or s.student in students]
     _make_writable(out)
     require_apart(out, (submission.student for submission in class_))
-    levels = accepted_levels(isolation or settings().isolation)
+    private = (submitted, out)
     with ExitStack() as stack:
         kit = stack.enter_context(_kit(lab))
-        zygotes = stack.enter_context(Zygotes.of(lab, kit, data_files(lab), Limits(), levels))
+        zygotes = stack.enter_context(Zygotes.of(lab, kit, data_files(lab), Limits(), private))
         notebooks = read_class(class_, lab)
         if engine == "local" and (force or not (out / STORE).exists()):
             zygotes.launch(notebooks)  # as early as can be: what follows imports for seconds
@@ -98,7 +95,7 @@ def run(
 
         grade_all = engine_named(engine, zygotes)
         earlier = EarlierRun.in_folder(out, lab)
-        assignment = validate(lab, limits, levels, kit, earlier)
+        assignment = validate(lab, limits, kit, private, earlier)
         plan = make_plan(notebooks, earlier, assignment.context, force)
         if engine == "local":
             zygotes.launch(plan.to_grade)
@@ -134,7 +131,7 @@ def _absent(class_: list[Submission]) -> list[Submission]:
 
 
 def validate(
-    lab: str, limits: Limits | None, levels: tuple[str, ...], kit: Path, earlier: EarlierRun
+    lab: str, limits: Limits | None, kit: Path, private: tuple[Path, ...], earlier: EarlierRun
 ) -> Assignment:
     """What workers need to know. Refuses a course with a mistake in its policy or its hidden tests.
 
@@ -143,7 +140,7 @@ def validate(
     from autograder.course.policy_file import limits_of
     from autograder.grading.task import Assignment
 
-    assignment = Assignment.of(lab, limits or limits_of(lab), levels, kit)
+    assignment = Assignment.of(lab, limits or limits_of(lab), kit, private)
     if earlier.context != assignment.context:
         from autograder.run.preflight import check_lab
 

@@ -75,7 +75,7 @@ def _content_digest(path: Path) -> str:
 
 def _lab_digest(lab: str) -> str:
     """What every page of a lab rests on: its master, points and misconceptions, and the writers of pages."""
-    answers = course_root() / "autograder" / "misconceptions" / f"m{lab}"
+    answers = course_root() / "autograder" / "questions" / f"m{lab}"
     texts = [path for path in (master_path(lab), answers) if path.exists()]
     graded = repr((spec(lab).questions, spec(lab).written, settings().site, demo_names(lab)))
     return _digest(graded, digest_of(texts), _writers())

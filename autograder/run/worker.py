@@ -32,7 +32,7 @@ from autograder.grading.cache_keys import harness_digest, library_versions
 from autograder.grading.task import Assignment, Task
 from autograder.grading.time_guard import HalfImported
 from autograder.grading.zygotes import Zygotes
-from autograder.results import FAULT_NOTE, STRONGEST, SubmissionResult, weakest
+from autograder.results import FAULT_NOTE, STRONGEST, SubmissionResult
 from autograder.startup.one_thread import ONE_THREAD
 
 #: What a worker's process is called.
@@ -57,7 +57,7 @@ def make_grader(assignment: Assignment, zygotes: Zygotes | None = None) -> Any:
     policy_file.use(assignment.settings)
     set_salt(assignment.settings.salt)
     zygotes = zygotes or Zygotes.of(
-        assignment.lab, assignment.kit, assignment.data, assignment.limits, assignment.levels
+        assignment.lab, assignment.kit, assignment.data, assignment.limits, assignment.private
     )
     zygotes.use(assignment.limits)
     zygotes.plain.wait_ready()
@@ -132,13 +132,11 @@ def _graded(grader: Any, task: Task) -> tuple[str, Any]:
 
 
 def _with_isolation(result: SubmissionResult, zygotes: Zygotes, task: Task) -> SubmissionResult:
-    """The result with the name of what kept the submission apart: of the weakest, where questions of an earlier run count."""
-    levels = [STRONGEST]
-    if result.tested:
-        levels.append(zygotes.zygote_for(task.notebook).level)
-    if task.earlier is not None and len(result.tested) < len(result.questions):
-        levels.append(task.earlier.isolation)
-    return replace(result, isolation=weakest(*levels))
+    """The result with what kept the submission apart: the weaker, where questions of an earlier run count."""
+    isolation = zygotes.zygote_for(task.notebook).isolation if result.tested else STRONGEST
+    if task.earlier is not None and len(result.tested) < len(result.questions) and isolation == STRONGEST:
+        isolation = task.earlier.isolation
+    return replace(result, isolation=isolation)
 
 
 class Worker:

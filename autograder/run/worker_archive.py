@@ -23,7 +23,7 @@ class WorkerArchive:
 
 
 def pack(assignment: Assignment) -> WorkerArchive:
-    """Put the masters, hidden tests and misconceptions up to the lab, its kit and its data into an archive."""
+    """Put the masters and questions' files up to the lab, its kit and its data into an archive."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:
         for source, name in sorted(set(_files(assignment)), key=lambda pair: pair[1]):

@@ -21,14 +21,14 @@ from weakref import WeakSet
 from tornado.iostream import IOStream
 
 from autograder.course.masters import course_root, use_root
-from autograder.course.policy_file import class_list, limits_of, settings
+from autograder.course.policy_file import class_list, limits_of
 from autograder.course.visible_files import write_kit
 from autograder.errors import GradingError, UserError
 from autograder.files import folder_name, say_if_others_may_read, write_atomically
 from autograder.grading.task import Assignment
-from autograder.results import SubmissionResult, accepted_levels
-from autograder.run.out_of_sight import keep_out_of_sight
+from autograder.results import SubmissionResult
 from autograder.run.preflight import check_lab
+from autograder.run.world_readable import refuse_world_readable
 from autograder.serve import rules
 from autograder.serve.fair_queue import FairQueue
 from autograder.serve.graders import AGAIN_AFTER, Graders
@@ -53,8 +53,6 @@ class Options:
     out: Path
     url: str
     jobs: int
-    #: The least isolation that will do; None: what the course says.
-    isolation: str | None = None
     #: Whether a JupyterHub says who asks.
     hub: bool = False
 
@@ -86,7 +84,7 @@ class Service:
     def __init__(self, options: Options):
         self.options = options
         use_root(course_root())
-        keep_out_of_sight(options.out)
+        refuse_world_readable(options.out)
         rules.check_policy(options.labs)
         for lab in options.labs:
             check_lab(lab)
@@ -120,9 +118,7 @@ class Service:
     def _assignment(self, lab: str) -> Assignment:
         kit = self._kits / lab / "coursekit"
         write_kit(lab, kit)
-        return Assignment.of(
-            lab, limits_of(lab), accepted_levels(self.options.isolation or settings().isolation), kit
-        )
+        return Assignment.of(lab, limits_of(lab), kit, (self.options.out,))
 
     def start(self) -> None:
         """Begin to grade, first what was left."""

@@ -259,13 +259,13 @@ async def grade_class(handler: Handler, lab: str, who: str) -> str:
         raise Failure(409, f"Not everything lies there that counts. {service.trouble}")
     service.grading = lab
     try:
-        last = await _grade(service.options.out, lab, service.options.isolation)
+        last = await _grade(service.options.out, lab)
         overruled = service.journal.events("overrule", lab=lab)
         if overruled:
             await asyncio.get_running_loop().run_in_executor(
                 service.disk, _enter, service.options.out, lab, overruled
             )
-            last = await _grade(service.options.out, lab, service.options.isolation)
+            last = await _grade(service.options.out, lab)
     except UserError as error:
         raise Failure(409, str(error)) from None
     finally:
@@ -274,9 +274,8 @@ async def grade_class(handler: Handler, lab: str, who: str) -> str:
     return last
 
 
-async def _grade(out: Path, lab: str, isolation: str | None) -> str:
+async def _grade(out: Path, lab: str) -> str:
     words = ["grade", lab, "--submitted", str(out / "submitted"), "--out", str(out), "--jobs", "1"]
-    words += ["--isolation", isolation] if isolation else []
     running = await asyncio.create_subprocess_exec(
         sys.executable, "-P", "-m", "autograder.cli", *words, env={**os.environ, **ONE_THREAD},
         stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,

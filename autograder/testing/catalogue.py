@@ -1,15 +1,6 @@
-"""Named wrong answers and correct alternatives: ``misconception`` and ``alternative`` mark them.
+"""The named answers of a lab: wrong ones with their hints, and right ones in other styles; and their source.
 
-``misconceptions/mNN_topic/<question>.py`` holds both. A misconception is a short working function (or class) with the
-question's signature; its docstring is the hint for a student whose answer behaves the same, and its name in words
-is the title. An alternative is a correct answer in another style; it must get full points::
-
-    @misconception("softmax", title="softmax over the wrong axis")
-    def softmax_over_columns(x, axis=-1):
-        '''Your weights sum to one over the queries. Each query hands out one unit of attention, ...'''
-
-    @alternative("softmax")
-    def softmax_by_loops(x, axis=-1): ...
+The files of its questions hold them (``autograder.questions``).
 """
 
 from __future__ import annotations
@@ -19,14 +10,14 @@ import copy
 import importlib
 import importlib.util
 import inspect
-import pkgutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-_ANSWERS = "autograder.misconceptions."
+from autograder.course.masters import source_of_import
+
 _QUESTIONS = "autograder.questions."
 
 
@@ -39,21 +30,10 @@ class Answer:
     title: str
     function: Callable[..., Any]
     hint: str = ""
-    #: Whether the public checks accept it too: they may insist on the letter of the question.
-    public: bool = True
-    #: Why it is fair that it keeps more than half of the points.
-    keeps: str = ""
-    #: What it costs whoever is recognised, in points; None where the tests that it fails say so.
-    costs: float | None = None
+    #: What it costs whoever is recognised, in points.
+    costs: float = 0.0
     #: Why its card shows another thing than its hint; "" where it shows that.
     card: str = ""
-
-
-def has_question_files(lab: str) -> bool:
-    """Whether a lab (full name) is described by ``questions/mNN_topic``, and not by hidden tests and misconceptions."""
-    return importlib.util.find_spec(f"autograder.hidden_tests.test_{lab}") is None and (
-        importlib.util.find_spec(f"{_QUESTIONS}m{lab}") is not None
-    )
 
 
 def questions_engine() -> Any:
@@ -61,49 +41,13 @@ def questions_engine() -> Any:
     return importlib.import_module(f"{_QUESTIONS}engine.as_tests")
 
 
-def misconception(question: str, title: str = "", *, keeps: str = "") -> Callable[[Any], Any]:
-    """Mark a wrong answer that students do give. Its docstring is the hint; ``keeps`` says why it may keep most points."""
-
-    def mark(function: Any) -> Any:
-        hint = " ".join((inspect.getdoc(function) or "").split())
-        if not hint:
-            raise ValueError(f"misconception {function.__name__} needs a docstring: the hint")
-        words = title or function.__name__.replace("_", " ")
-        answer = Answer(question, function.__name__, words, function, hint, keeps=keeps)
-        function.course_answer = ("misconception", answer)
-        return function
-
-    return mark
-
-
-def alternative(question: str, *, public: bool = True) -> Callable[[Any], Any]:
-    """Mark a correct answer in another style; ``public=False`` for one that the public checks rightly refuse."""
-
-    def mark(function: Any) -> Any:
-        words = function.__name__.replace("_", " ")
-        answer = Answer(question, function.__name__, words, function, public=public)
-        function.course_answer = ("alternative", answer)
-        return function
-
-    return mark
-
-
 @cache
 def answers_of(lab: str) -> dict[str, dict[str, tuple[Answer, ...]]]:
     """``{"misconception" | "alternative": {question: answers}}`` of a lab (full name), in file order."""
-    if has_question_files(lab):
-        found: dict[str, dict[str, tuple[Answer, ...]]] = questions_engine().answers(lab)
-        return found
-    answers: dict[str, dict[str, list[Answer]]] = {"misconception": {}, "alternative": {}}
-    package = importlib.import_module(f"{_ANSWERS}m{lab}")
-    for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
-        module = importlib.import_module(f"{package.__name__}.{info.name}")
-        for value in vars(module).values():
-            mark = getattr(value, "__dict__", {}).get("course_answer")
-            if mark and getattr(value, "__module__", "") == module.__name__:
-                kind, answer = mark
-                answers[kind].setdefault(answer.question, []).append(answer)
-    return {kind: {q: tuple(a) for q, a in by.items()} for kind, by in answers.items()}
+    if source_of_import(lab):
+        return {"misconception": {}, "alternative": {}}
+    found: dict[str, dict[str, tuple[Answer, ...]]] = questions_engine().answers(lab)
+    return found
 
 
 def loaded_anew(answers: Sequence[Answer]) -> tuple[Answer, ...]:
@@ -132,7 +76,7 @@ def source_of(answer: Answer) -> str | None:
         node = _definitions(module).get(name)
         if node is None or (module, node.lineno) in definitions:
             continue
-        if isinstance(node, ast.ImportFrom) and str(node.module).startswith((_ANSWERS, f"{_QUESTIONS}m")):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith(f"{_QUESTIONS}m"):
             pending += [(str(node.module), name)]
             continue
         if isinstance(node, ast.FunctionDef) and _fixed_arguments(node, answer.title).keys() - {

@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.errors import UserError
 from autograder.sandbox.host.rpc import StudentError, StudentGone
 from autograder.testing.expect import Failed
 
@@ -225,7 +226,9 @@ def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]
             again = copy.deepcopy(arguments)  # the generator, before the first run draws from it
             try:
                 return test(student, **arguments)
-            except (Failed, StudentError) as failure:
+            except (StudentGone, UserError):
+                raise
+            except Exception as failure:  # also of what a test makes of a value that came back
                 first = failure
             try:
                 run_with_right_answers(student, copy.deepcopy(again), first)

@@ -16,7 +16,7 @@ import io
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, wraps
+from functools import cache, cached_property
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
@@ -27,7 +27,7 @@ from autograder.errors import UserError
 from autograder.results import TestResult
 from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone, TraceEntry
 from autograder.sandbox.host.student import Student
-from autograder.testing.catalogue import has_question_files, loaded_anew, questions_engine
+from autograder.testing.catalogue import loaded_anew, questions_engine
 from autograder.testing.expect import Failed
 from autograder.testing.safe_errors import TYPES, safe_name
 
@@ -63,48 +63,6 @@ def cached_for_salt(function: _Function) -> _Function:
     return cast(_Function, kept)
 
 
-#: What one reference remembers at most: results, and bytes of one call's arguments.
-_MAX_REMEMBERED = 1000
-_MAX_REMEMBERED_BYTES = 1 << 16
-
-
-def remembered(function: _Function) -> _Function:
-    """Have a slow reference compute once what it is asked again: a test's inputs are the same for the whole class.
-
-    For a function of arrays and plain values alone. The arrays that it returns cannot be written to.
-    """
-    results: dict[tuple[Any, ...], Any] = {}
-    _forget.append(results.clear)
-
-    @wraps(function)
-    def reference(*arguments: Any) -> Any:
-        if sum(getattr(argument, "nbytes", 0) for argument in arguments) > _MAX_REMEMBERED_BYTES:
-            return function(*arguments)
-        key = tuple(map(_as_key, arguments))
-        if key not in results:
-            if len(results) == _MAX_REMEMBERED:
-                results.clear()
-            results[key] = _read_only(function(*arguments))
-        return results[key]
-
-    return cast(_Function, reference)
-
-
-def _as_key(argument: Any) -> Any:
-    if isinstance(argument, np.ndarray):
-        return argument.dtype.str, argument.shape, argument.tobytes()
-    return type(argument), repr(argument)
-
-
-def _read_only(result: Any) -> Any:
-    if isinstance(result, np.ndarray):
-        result.flags.writeable = False
-    elif isinstance(result, (tuple, list)):
-        for part in result:
-            _read_only(part)
-    return result
-
-
 @dataclass(frozen=True)
 class HiddenTest:
     """One hidden test: which question it belongs to, its title in words and its share of the points."""
@@ -131,7 +89,7 @@ class HiddenTest:
 
 
 def hidden_test(question: str, weight: float = 1.0) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Mark a function as a hidden test of ``question``."""
+    """Mark a function as a hidden test of ``question``: a test cell of an imported lab."""
 
     def mark(function: Callable[..., None]) -> Callable[..., None]:
         title = " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
@@ -140,7 +98,7 @@ def hidden_test(question: str, weight: float = 1.0) -> Callable[[Callable[..., N
                 f"hidden test {function.__name__} needs a docstring: the title that students read"
             )
         marked: Any = function
-        lab = function.__module__.rsplit(".test_", 1)[-1]
+        lab = function.__module__.removesuffix(".cells").rpartition(".m")[2]
         marked.hidden_test = HiddenTest(question, function.__name__, title, function, weight, lab)
         return function
 
@@ -153,12 +111,11 @@ def tests_of(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
 
     A question of an imported lab has none when its test cell stayed in the notebook.
     """
-    if has_question_files(lab):
+    if not source_of_import(lab):
         found: dict[str, tuple[HiddenTest, ...]] = questions_engine().hidden_tests(lab)
         return found
-    asked = lab_as_written(lab).questions if source_of_import(lab) else ()
-    by_question: dict[str, list[HiddenTest]] = {name: [] for name, _ in asked}
-    for test in _tests_in(importlib.import_module(f"autograder.hidden_tests.test_{lab}")):
+    by_question: dict[str, list[HiddenTest]] = {name: [] for name, _ in lab_as_written(lab).questions}
+    for test in _tests_in(importlib.import_module(f"autograder.questions.m{lab}.cells")):
         by_question.setdefault(test.question, []).append(test)
     return {question: tuple(tests) for question, tests in by_question.items()}
 

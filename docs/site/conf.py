@@ -31,6 +31,7 @@ html_theme_options = {
         "color-brand-visited": "#7cc4f0",
     },
 }
+html_favicon = "icon.svg"
 html_static_path = ["_static"]
 html_css_files = ["course.css"]
 html_show_sourcelink = False

@@ -9,7 +9,7 @@ import random
 import tempfile
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -38,18 +38,26 @@ def _name(rng: random.Random) -> str:
     return "".join(rng.choice(_PIECES) for _ in range(rng.randint(1, 5)))
 
 
-def _changed(data: bytearray, rng: random.Random) -> bytes:
-    for _ in range(rng.choice((0, 1, 1, 3, 20))):
-        at = rng.randrange(len(data) + 1)
-        match rng.randrange(4):
+_BYTES = (b"\xff" * 4, b"\0" * 4, b"PK\x01\x02", b"PK\x05\x06", b"\xff" * 7 + b"\x7f", b"\0" * 7 + b"\x80")
+
+
+def changed(content: bytes, rng: random.Random, times: Sequence[int] = (1, 1, 2, 6)) -> bytes:
+    """The content with some bytes flipped, added, removed, repeated or replaced."""
+    data = bytearray(content)
+    for _ in range(rng.choice(times)):
+        at, other = rng.randrange(len(data) + 1), rng.randrange(len(data) + 1)
+        match rng.randrange(5):
             case 0 if data:
                 data[at % len(data)] ^= 1 << rng.randrange(8)
             case 1:
                 data[at:at] = rng.randbytes(rng.randint(1, 8))
             case 2:
-                del data[at : at + rng.randint(1, 60)]
+                del data[at : at + rng.choice((1, 8, 60))]
+            case 3:
+                data[at:at] = data[other : other + rng.randint(1, 30)]
             case _:
-                data[at : at + 4] = rng.choice((b"\xff" * 4, b"\0" * 4, b"PK\x01\x02", b"PK\x05\x06"))
+                value = rng.choice(_BYTES)
+                data[at : at + len(value)] = value
     return bytes(data)
 
 
@@ -69,7 +77,7 @@ def twisted_zips(rng: random.Random) -> Iterator[bytes]:
                 archive.writestr("n" + name.encode("utf-8", "replace").decode(), content)
                 if rng.random() < 0.3:
                     archive.writestr(f"s{student}/{LAB}/timestamp.txt", next(twisted_times(rng)))
-        yield _changed(bytearray(buffer.getvalue()), rng)
+        yield changed(buffer.getvalue(), rng, (0, 1, 1, 3, 20))
 
 
 def read_zip(data: bytes) -> str:
@@ -100,7 +108,7 @@ _LINES = (
 
 #: What each setting may be, and what nobody should write there.
 _GOOD = {
-    "": {"name": '"x"', "timezone": '"Europe/Berlin"', "forbidden": '"zero"', "isolation": '"user"', "team": '["t"]', "torch_index": '"file:///x"'},
+    "": {"name": '"x"', "timezone": '"Europe/Berlin"', "forbidden": '"zero"', "isolation": '"namespaces"', "team": '["t"]', "torch_index": '"file:///x"'},
     "late": {"percent_per_day": "10", "at_most_percent": "50.5", "grace_minutes": "15"},
     "limits": {"cell_seconds": "30", "memory_bytes": "2_000_000_000", "processes": "9"},
     "extensions": {"ada": "3", '"Bo é"': "0.5"},
@@ -136,7 +144,7 @@ def twisted_course_files(rng: random.Random) -> Iterator[bytes]:
     while True:
         odd_lines = (rng.choice(_LINES) for _ in range(rng.randint(1, 8)))
         text = _policy(rng) if rng.random() < 0.7 else "\n".join(odd_lines)
-        yield _changed(bytearray(text.encode()), rng) if rng.random() < 0.3 else text.encode()
+        yield changed(text.encode(), rng) if rng.random() < 0.3 else text.encode()
 
 
 @cache
@@ -179,24 +187,8 @@ _COLUMNS = (
     "Username", "ID number", "extension", "Points Possible", "", "\ufeffstudent",
 )  # fmt: skip
 _CELLS = (
-    "ada",
-    "bo",
-    "Ada Lovelace",
-    "Lovelace, Ada",
-    "17",
-    "3",
-    "0,5",
-    "nan",
-    "-1",
-    "a@b.de",
-    "",
-    " ",
-    "é",
-    "e\u0301",
-    "ADA",
-    '"',
-    "x\ny",
-)
+    "ada", "bo", "Ada Lovelace", "Lovelace, Ada", "17", "3", "0,5", "nan", "-1", "a@b.de", "", " ", "é", "e\u0301", "ADA", '"', "x\ny",
+)  # fmt: skip
 
 
 def twisted_class_lists(rng: random.Random) -> Iterator[bytes]:
@@ -207,7 +199,7 @@ def twisted_class_lists(rng: random.Random) -> Iterator[bytes]:
         rows = [[rng.choice(_CELLS) for _ in columns] for _ in range(rng.randint(0, 4))]
         quoted = ((f'"{cell}"' if rng.random() < 0.2 else cell for cell in row) for row in (columns, *rows))
         data = "\r\n".join(mark.join(row) for row in quoted).encode(encoding, "replace")
-        yield _changed(bytearray(data), rng) if rng.random() < 0.5 else data
+        yield changed(data, rng) if rng.random() < 0.5 else data
 
 
 def read_people(data: bytes) -> str:

@@ -14,7 +14,7 @@ import re
 import tempfile
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest import mock
 
@@ -50,19 +50,20 @@ class _Student:
         return "".join(letter for letter in (self.last + self.first).lower() if letter.isalnum())
 
     @property
+    def mail(self) -> str:
+        return f"{self.login}@example.edu"
+
+    @property
     def words(self) -> tuple[str, ...]:
         """Whatever some list calls this student."""
-        mail, number = f"{self.login}@example.edu", str(self.number)
-        return (
-            *(self.login, mail, self.name, f"{self.last}, {self.first}", number, f"i{number}", self.canvas),
-            *(
-                f"{self.canvas}_{number}",
-                f"{PREFIX}{self.github}",
-                f"{self.name}_{number}",
-                f"lab-{self.github}",
-                self.github,
-            ),
+        numbered = (
+            f"i{self.number}",
+            f"{self.canvas}_{self.number}",
+            f"{self.name}_{self.number}",
+            str(self.number),
         )
+        names = (self.login, self.mail, self.name, f"{self.last}, {self.first}", self.canvas)
+        return *numbered, *names, f"{PREFIX}{self.github}", f"lab-{self.github}", self.github
 
 
 def twisted_downloads(rng: random.Random) -> Iterator[bytes]:
@@ -133,48 +134,27 @@ def _written(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
 
 def _time_row(kind: str, one: _Student, with_numbers: bool, repository: str = "") -> dict[str, object]:
     time = f"2026-03-02 {one.hour:02}:00:00+0000"
+    participant = {"Identifier": f"Participant {one.number}"}
     match kind:
-        case "canvas" if with_numbers:
-            return {"user_id": one.number, "Student": one.name, "submitted_at": time}
         case "canvas":
-            return {"Student": one.name, "SIS Login ID": one.login, "submitted_at": time}
+            number = {"user_id": one.number} if with_numbers else {"SIS Login ID": one.login}
+            return {**number, "Student": one.name, "submitted_at": time}
         case "moodle":
-            number = (
-                {"Identifier": f"Participant {one.number}"}
-                if with_numbers
-                else {"Email address": f"{one.login}@example.edu"}
-            )
-            return {**number, "Full name": one.name, "Last modified (submission)": time}
+            known = participant if with_numbers else {"Email address": one.mail}
+            return {**known, "Full name": one.name, "Last modified (submission)": time}
         case "classroom":
-            repository = repository or PREFIX + one.github
-            return {
+            names = {
                 "github_username": one.github,
-                "student_repository_name": repository,
-                "submission_timestamp": time,
+                "student_repository_name": repository or PREFIX + one.github,
             }
+            return {**names, "submission_timestamp": time}
     return {"student": one.login, "time": time}
 
 
-def _gradebook(kind: str, students: Sequence[_Student], path: Path) -> Path:
+def _gradebook_row(kind: str, s: _Student) -> dict[str, object]:
     if kind == "canvas":
-        return _written(
-            path,
-            [
-                {"Student": f"{s.last}, {s.first}", "ID": s.number, "SIS Login ID": s.login, "Section": "a"}
-                for s in students
-            ],
-        )
-    return _written(
-        path,
-        [
-            {
-                "Identifier": f"Participant {s.number}",
-                "Full name": s.name,
-                "Email address": f"{s.login}@example.edu",
-            }
-            for s in students
-        ],
-    )
+        return {"Student": f"{s.last}, {s.first}", "ID": s.number, "SIS Login ID": s.login, "Section": "a"}
+    return {"Identifier": f"Participant {s.number}", "Full name": s.name, "Email address": s.mail}
 
 
 def _collected(
@@ -209,17 +189,12 @@ def read_download(data: bytes) -> str:
         listed = [*students, *(rogues if rng.random() < 0.7 else [])]
         people = ClassList()
         if rng.random() < 0.7:
-            columns = [
-                {
-                    "student": s.login,
-                    "name": s.name,
-                    "email": f"{s.login}@example.edu",
-                    "id number": f"i{s.number}",
-                    "canvas id": s.number,
-                }
-                for s in listed
+            ids = [{"id number": f"i{s.number}", "canvas id": s.number} for s in listed]
+            rows = [
+                {"student": s.login, "name": s.name, "email": s.mail, **i}
+                for s, i in zip(listed, ids, strict=True)
             ]
-            people = read_class_list(_written(home / "roster.csv", columns))
+            people = read_class_list(_written(home / "roster.csv", rows))
         mine = {
             path: f"{s.number}".encode()
             for s in students
@@ -231,22 +206,14 @@ def read_download(data: bytes) -> str:
         for rogue in rogues:
             name, file = _chosen(rng, students), rng.choice(("x.ipynb", f"{_chosen(rng, students)}.ipynb"))
             theirs = _files(kind, name, rogue.number, rogue.upload, file)
-            if not _possible(kind, name, now_students) or any(
-                len(part.encode()) > 250 for path in theirs for part in path.split("/")
-            ):
+            too_long = any(len(part.encode()) > 250 for path in theirs for part in path.split("/"))
+            if too_long or not _possible(kind, name, now_students):
                 return "no such download"
             github = name.removeprefix(PREFIX)
             if github.lower() in {s.github.lower() for s in now_students} or rng.random() < 0.3:
                 github = rogue.github  # GitHub has each login once
-            now = _Student(
-                name,
-                "",
-                name if kind == "plain" else rogue.login,
-                github,
-                rogue.number,
-                rogue.upload,
-                rogue.hour,
-            )
+            login = name if kind == "plain" else rogue.login
+            now = replace(rogue, first=name, last="", login=login, github=github)
             now_students.append(now)
             now_rows.append(_time_row(kind, now, with_numbers, name))
             files |= dict.fromkeys(theirs, b"mischief")
@@ -262,12 +229,11 @@ def read_download(data: bytes) -> str:
         for student, (notebook, time) in kept.items():
             places = [place for place, (content, _) in found.items() if content == notebook]
             assert len(places) == 1, f"{student}'s notebook is in {places}"
-            assert places == [student] or "kept apart" in notes or "Each keeps" in notes or guessed, (
-                f"{student} became {places}"
-            )
-            time_now = found[places[0]][1]
-            assert time_now == time or (not time_now and places[0] in notes), (
-                f"{student}'s time {time!r} became {time_now!r}"
+            said = "kept apart" in notes or "Each keeps" in notes or guessed
+            assert places == [student] or said, f"{student} became {places}"
+            now_at = found[places[0]][1]
+            assert now_at == time or (not now_at and places[0] in notes), (
+                f"{student}'s time {time!r} became {now_at!r}"
             )
         for place, (content, _) in found.items():
             assert content != b"mischief" or place not in kept or guessed, f"mischief is {place}"
@@ -300,7 +266,7 @@ def _rows_are_kept(
 ) -> None:
     """Each row of the system's list is for the one whose number stands there, or for nobody, and that is said."""
     system = "canvas" if kind == "canvas" else "moodle-worksheet"
-    table = read_list(_gradebook(kind, students, home / "gradebook.csv"))
+    table = read_list(_written(home / "gradebook.csv", [_gradebook_row(kind, one) for one in students]))
     try:
         match(system, table, kept, people)
     except UserError:

@@ -5,15 +5,12 @@ One test a question, which says all that it finds. What ``autograder audit`` pri
 
 from __future__ import annotations
 
-import importlib
-from types import SimpleNamespace
+from dataclasses import replace
 
 import pytest
-from coursekit.checks import api
 from coursekit.notebook.verdict import Mark, Verdict
 
-from autograder.audit import public_checks
-from autograder.audit.hidden_tests import AnswerAudit, audit_question
+from autograder.audit.hidden_tests import audit_question
 from autograder.audit.public_checks import audit_public
 from autograder.course.masters import all_labs, solution
 from autograder.course.policy_file import spec
@@ -57,77 +54,14 @@ def test_a_misconception_that_passes_is_named(monkeypatch):
     )
 
 
-def test_a_check_that_stumbles_over_an_answer_is_found(monkeypatch):
-    assert api.checks_of(LAB, QUESTION)
-
-    def stumbles(function):
-        """It stumbles."""
-        raise IndexError("in the check itself")
-
-    monkeypatch.setitem(api._registry[LAB], QUESTION, [stumbles])
-    troubles = audit_public(LAB, QUESTION)
-    stumbles = [trouble for trouble in troubles if "stumbles stumbles: IndexError" in trouble.sentence]
-    assert {trouble.kind for trouble in stumbles} == {"master", "alternative", "misconception"}
-
-
-def _on_the_list(monkeypatch, lists):
-    package = importlib.import_module("autograder.misconceptions.m01_markov_bigram")
-    monkeypatch.setattr(package, "ONLY_UNSEEN", lists)
-    troubles = audit_public("01_markov_bigram", "normalise_rows")
-    sentences = [
-        (trouble.answer, trouble.sentence) for trouble in troubles if "ONLY_UNSEEN" in trouble.sentence
+def test_a_misconception_without_its_hint_on_the_card_is_found(monkeypatch):
+    name = "columns_normalised"
+    known = next(a for a in catalogue.answers_of(LAB)["misconception"][QUESTION] if a.name == name)
+    other = replace(known, hint="Something else.")
+    _with(monkeypatch, "misconception", other)
+    assert (name, "its card does not show its hint") in [
+        (t.answer, t.sentence) for t in audit_public(LAB, QUESTION)
     ]
-    return [(answer, sentence.partition("ONLY_UNSEEN")[2]) for answer, sentence in sentences]
-
-
-def test_a_wrong_answer_that_passes_a_card_must_be_on_the_list(monkeypatch):
-    assert api.checks_of("01_markov_bigram", "normalise_rows")
-    monkeypatch.setitem(api._registry["01_markov_bigram"], "normalise_rows", [lambda function: None])
-    assert ("columns_normalised", "") in _on_the_list(monkeypatch, {})
-    listed = {"normalise_rows": {"columns_normalised": "for this test"}}
-    assert ("columns_normalised", "") not in _on_the_list(monkeypatch, listed)
-
-
-def test_the_list_names_only_wrong_answers_that_pass(monkeypatch):
-    lists = {"normalise_rows": {"columns_normalised": "not so", "gone": "it was renamed"}}
-    assert _on_the_list(monkeypatch, lists) == [
-        ("columns_normalised", ", but a public check tells it"),
-        ("gone", ", but there is no such misconception"),
-    ]
-
-
-def test_a_sentence_on_a_card_that_nobody_has_read_is_a_fault_until_it_is_accepted(monkeypatch, tmp_path):
-    accepted = tmp_path / "cards.json"
-    accepted.write_text((public_checks._cards_file(LAB)).read_text())
-    monkeypatch.setattr(public_checks, "_cards_file", lambda lab: accepted)
-    first, *others = api.checks_of(LAB, QUESTION)
-
-    def says_another_thing(function):
-        """Another thing."""
-        try:
-            first(function)
-        except api.Hint:
-            raise api.Hint("you forgot the semicolon") from None
-
-    monkeypatch.setitem(api._registry[LAB], QUESTION, [says_another_thing, *others])
-    troubles = audit_public(LAB, QUESTION)
-    assert troubles and all("its card says “you forgot the semicolon”" in t.sentence for t in troubles)
-    public_checks.accept_cards(LAB, [QUESTION])
-    assert audit_public(LAB, QUESTION) == []
-
-
-def _kept(points, keeps="", kind="misconception"):
-    failed = SimpleNamespace(
-        test=SimpleNamespace(name="test_zeros"), result=SimpleNamespace(passed=False, message="the zeros")
-    )
-    return AnswerAudit("half_right", kind, points, 4.0, (failed,), keeps).fault
-
-
-def test_a_misconception_that_keeps_more_than_half_needs_a_reason():
-    assert _kept(2.0) == "" and _kept(2.5, "right for rows without zeros") == ""
-    assert _kept(2.5).startswith("it keeps more than half")
-    assert _kept(4.0, "a reason does not help here") == "it passes every test"
-    assert _kept(2.5, kind="alternative") == "test_zeros: the zeros"
 
 
 def test_a_slip_that_costs_nothing_is_named(monkeypatch):

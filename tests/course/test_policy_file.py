@@ -15,7 +15,7 @@ from autograder.course.masters import course_root, lab_as_written, lab_name
 from autograder.course.policy_file import GRADED_LIMITS, limits_of, settings, spec
 from autograder.errors import UserError
 from autograder.grading.cache_keys import changed_parts, context_of
-from autograder.grading.forbidden_calls import forbidden_used
+from autograder.grading.off_limits import forbidden_used
 from autograder.sandbox.limits import Limits
 
 LAB = "01_markov_bigram"
@@ -281,11 +281,11 @@ def test_the_salt_comes_from_the_environment_before_the_file(course_at, monkeypa
 
 
 def test_only_what_the_policy_changed_is_a_reason_to_grade_again(course_at):
-    before = context_of(LAB, limits_of(LAB), True)
+    before = context_of(LAB, limits_of(LAB))
     course_at("[labs.01]\ndue = 2026-10-15\n")
-    assert changed_parts(before, context_of(LAB, limits_of(LAB), True)) == []
+    assert changed_parts(before, context_of(LAB, limits_of(LAB))) == []
     course_at('[labs.01]\nforbid.normalise_rows = ["numpy.divide"]\n')
-    assert changed_parts(before, context_of(LAB, limits_of(LAB), True)) == ["tests of normalise_rows"]
+    assert changed_parts(before, context_of(LAB, limits_of(LAB))) == ["tests of normalise_rows"]
 
 
 def test_the_policy_in_the_documentation_is_valid(course_at):

@@ -13,10 +13,8 @@ from autograder.errors import UserError
 from tests.fixtures.example_lab import LAB, example_files, write_example
 
 MASTER = f"solutions/{LAB}/{LAB}.py"
-CHECKS = f"notebooks/coursekit/checks/c{LAB}.py"
-TESTS = f"autograder/hidden_tests/test_{LAB}.py"
-WRONG = f"autograder/misconceptions/m{LAB}/entropy.py"
-SURPRISE = f"autograder/misconceptions/m{LAB}/surprise.py"
+QUESTIONS = f"autograder/questions/m{LAB}"
+ENTROPY = f"{QUESTIONS}/entropy.py"
 
 
 @pytest.fixture
@@ -40,10 +38,10 @@ def planted(tmp_path, monkeypatch):
 
 
 TEST_CELL = '# %% test="entropy" points=12\ncheck("entropy", entropy)\n'
-COLUMNS = (
-    "You sum over the first axis, which goes from row to row. The probabilities of one row lie on the last."
-)
 TABLE = "You sum over the whole table. Each row is a distribution of its own: sum over the last axis."
+WEIGHTS = (
+    "You average the surprises as if all events came equally often. Each counts with its own probability."
+)
 HEADER = "#     minutes: 20\n"
 
 #: What is planted: the file, what stands there, what stands there instead; and the sentence, or its telling part.
@@ -107,30 +105,14 @@ FAULTS = {
     "an unfinished question that is none": (MASTER, HEADER, "#     unfinished: [entropi]\n", "unfinished names “entropi”, which is no question; the nearest is “entropy”"),
     "an unfinished question": (MASTER, HEADER, "#     unfinished: [entropy]\n", "question “entropy”: the header calls it unfinished."),
     "a header that cannot be read": (MASTER, HEADER, "#     minutes: [20\n", "The header of"),
-    # the files beside it
-    "no checks file": (CHECKS, None, "", f"{CHECKS}: the lab's public checks are not there"),
-    "no tests file": (TESTS, None, "", f"{TESTS}: the lab's hidden tests are not there"),
-    "a question without a check": (CHECKS, '@public_check("surprise")', '@public_check("entropy")', "question “surprise”: it has no public check"),
-    "a question without a hidden test": (TESTS, '@hidden_test("surprise")', "", "it is no hidden test without @hidden_test"),
-    "too few misconceptions": (SURPRISE, '@misconception("surprise", title="below zero")', "", "question “surprise”: it has 3 of 4 misconceptions"),
-    "too few alternatives": (SURPRISE, '@alternative("surprise")', "", "question “surprise”: it has 1 of 2 alternatives"),
-    "no answers to a question": (WRONG, None, "", "question “entropy”: it has 0 of 4 misconceptions, 0 of 2 alternatives"),
-    "a check of no question": (CHECKS, '@public_check("surprise")', '@public_check("suprise")', "@public_check names “suprise”, which is no question of the lab; the nearest is “surprise”"),
-    "a hidden test of no question": (TESTS, '@hidden_test("surprise", weight=3)', '@hidden_test("surprises")', "@hidden_test names “surprises”"),
-    "a misconception of no question": (WRONG, '"entropy", title="zero', '"entropi", title="zero', f"{WRONG}, line 11, entropy_with_nan: @misconception names “entropi”, which is no question of the lab; the nearest is “entropy”"),
-    "an alternative of no question": (WRONG, '@alternative("entropy")', '@alternative("entropie")', "@alternative names “entropie”"),
-    "a mark without a question": (WRONG, '@alternative("entropy")', "@alternative", "@alternative names no question"),
-    "a hidden test among the answers": (WRONG, '@alternative("entropy")', '@hidden_test("entropy")', "a hidden_test does not belong into this file"),
-    "two hints that are equal": (WRONG, COLUMNS, TABLE, "its hint is that of entropy_of_the_table"),
-    "a misconception without a hint": (WRONG, f'    """{COLUMNS}"""\n', "", "entropy_of_columns: it needs a docstring: the hint"),
-    "a check without a line": (CHECKS, '    """A fair coin says one bit, two of them say two."""\n', "", "it needs a docstring: the line on the card"),
-    "a hidden test without a title": (TESTS, '    """A single row, and a stack of tables."""\n', "", "it needs a docstring: its title"),
-    "two tests of one name": (TESTS, "def test_other_rows", "def test_other_probabilities", "the function of this name in line"),
-    "two answers of one name": (WRONG, "def entropy_in_nats", "def mean_surprise", "the function of this name in line"),
-    "a test with other arguments": (TESTS, "test_other_rows(student, rng)", "test_other_rows(student, random)", "takes (student) or (student, rng), not (student, random)"),
-    "forbidden calls of no question": (CHECKS, 'FORBIDDEN = {"entropy"', 'FORBIDDEN = {"entropi"', "FORBIDDEN: there is no question “entropi”; the nearest is “entropy”"),
-    "equivalent mutants of no question": (TESTS, "import numpy as np\n", 'import numpy as np\n\nEQUIVALENT_MUTANTS = {"entropi: return 1": "so"}\n', "EQUIVALENT_MUTANTS: there is no question “entropi”"),
-    "a test file that is no Python": (TESTS, "import math", "import math math", f"{TESTS}, line 3: it is no Python"),
+    # the questions' files
+    "no file for a question": (ENTROPY, None, "", "question “entropy”: it has no family of inputs and no scenario, no misconception, no alternative"),
+    "no right answer in another style": (ENTROPY, "@question.alternative", "", "question “entropy”: it has no alternative"),
+    "two hints that are equal": (ENTROPY, TABLE, WEIGHTS, "its hint is that of mean_surprise"),
+    "a misconception without a hint": (ENTROPY, f'    """{TABLE}"""\n', "", "of_the_table: it needs a docstring: the hint"),
+    "a family without a title": (ENTROPY, '"A probability of zero adds nothing."', '""', "rows_with_zeros: it needs a docstring: its title"),
+    "two families of one name": (ENTROPY, "def other_shapes", "def rows_with_zeros", "the function of this name in line"),
+    "a file that is no Python": (ENTROPY, "import math", "import math math", f"{ENTROPY}, line 3: it is no Python"),
 }  # fmt: skip
 
 
@@ -148,9 +130,8 @@ def test_every_lab_is_sound():
 
 
 def test_all_faults_are_said_at_once_and_no_more_than_twenty(planted):
-    planted(TESTS, '@hidden_test("surprise")', "")
     text = example_files()[MASTER].replace('test="entropy" points=12', 'tst="entropy"')
-    write_example(masters.course_root(), {MASTER: text, CHECKS: None, TESTS: None})
+    write_example(masters.course_root(), {MASTER: text, ENTROPY: None})
     with pytest.raises(UserError) as refused:
         require_sound([LAB])
     sentences = str(refused.value).splitlines()[1:]
@@ -181,11 +162,12 @@ def test_an_unfinished_question_is_no_reason_not_to_build(planted):
     planted(MASTER, HEADER, "#     unfinished: [entropy]\n")
     text = example_files()[MASTER].replace(HEADER, "#     unfinished: [entropy]\n")
     write_example(masters.course_root(), {MASTER: text})
-    masters.course_root().joinpath(WRONG).unlink()
+    masters.course_root().joinpath(ENTROPY).unlink()
     masters.course_header.cache_clear()
     notes = require_sound([LAB], unfinished=True)
     assert [
-        "calls it unfinished; it has 0 of 4 misconceptions, 0 of 2 alternatives" in note for note in notes
+        "calls it unfinished; it has no family of inputs and no scenario, no misconception" in note
+        for note in notes
     ] == [True]
     with pytest.raises(UserError, match="calls it unfinished"):
         require_sound([LAB])

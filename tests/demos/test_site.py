@@ -168,6 +168,24 @@ def test_the_gallery_shows_each_demo_and_a_code_of_its_own_address(browser: Brow
     tab.close()
 
 
+def test_no_embedded_demo_is_empty_on_a_phone(browser: Browser, served: str, built: Path) -> None:
+    tab = browser.new_page(viewport={"width": 390, "height": 844})
+    tab.set_default_timeout(PATIENCE_MS)
+    seen = 0
+    for page in ["index.html", *(f"labs/{lab}.html" for lab in LABS)]:
+        tab.goto(served + page)
+        for frame in tab.locator("iframe.demo").all():
+            frame.scroll_into_view_if_needed()
+            inside = frame.content_frame
+            inside.locator("svg.cd-picture g *").first.wait_for(state="attached")
+            picture, place = inside.locator("svg.cd-picture").bounding_box(), frame.bounding_box()
+            assert picture and place and picture["height"] > 250, (page, picture)
+            assert picture["y"] + picture["height"] < place["y"] + place["height"], (page, "out of sight")
+            seen += 1
+    assert seen > len(bundle.names())
+    tab.close()
+
+
 def test_a_demo_is_live_in_its_labs_text(browser: Browser, served: str) -> None:
     tab = browser.new_page(viewport={"width": 1366, "height": 768})
     tab.set_default_timeout(PATIENCE_MS)

@@ -158,26 +158,27 @@ def test_who_is_late_with_two_notebooks_hears_which_was_taken_and_that_nothing_w
     )
 
 
-#: Which level is had where, ``tests/sandbox/test_levels.py`` shows; the bundle only says it.
+#: What is had where, ``tests/sandbox/test_reduced.py`` shows; the bundle only says it.
 @in_a_container
 @pytest.mark.parametrize(
-    ("options", "level"),
+    ("options", "parts"),
     [
-        pytest.param((), "landlock", id="landlock"),
-        pytest.param(("--no-landlock",), "user", id="user", marks=pytest.mark.proof),
+        pytest.param((), "Landlock, own user id, ", id="landlock"),
+        pytest.param(("--no-landlock",), "own user id, ", id="user", marks=pytest.mark.proof),
     ],
 )
 def test_a_container_without_namespaces_grades_and_says_with_what(
-    root: Path, options: tuple[str, ...], level: str
+    root: Path, options: tuple[str, ...], parts: str
 ) -> None:
-    if level == "landlock" and not landlock.version():
+    if "Landlock" in parts and not landlock.version():
         pytest.skip("this kernel has no Landlock")
     test = root / f"source/course/autograder/questions/m{LAB}/softmax.py"
     hand_in(root, added=f"open({str(test)!r}).read()")
     content = result(root, run_bundle(root, container(*options)))
-    assert content["extra_data"] == {"lab": LAB, "status": "partly-run", "isolation": level}
+    isolation = f"reduced ({parts}system call filter, limits)"
+    assert content["extra_data"] == {"lab": LAB, "status": "partly-run", "isolation": isolation}
     assert content["score"] == sum(test["max_score"] for test in content["tests"]) > 0
-    assert f"Isolation: {level}." in content["output"]
+    assert f"Isolation: {isolation}." in content["output"]
 
 
 def test_without_a_notebook_there_are_no_points_and_a_sentence(root: Path) -> None:
@@ -190,7 +191,7 @@ def test_without_a_notebook_there_are_no_points_and_a_sentence(root: Path) -> No
 
 
 def test_a_grader_that_cannot_run_writes_no_zero(root: Path) -> None:
-    settings = {"lab": "99_no_such_lab", "isolation": "limits", "salt": "s"}
+    settings = {"lab": "99_no_such_lab", "salt": "s"}
     (root / "source/gradescope.json").write_text(json.dumps(settings))
     (root / "submission/99_no_such_lab.ipynb").write_text("{}")
     done = run_bundle(root)

@@ -18,7 +18,6 @@ from autograder.grading import cache_keys, kit_imports
 from autograder.grading.cache_keys import Context, context_of, harness_digest, notebook_key
 from autograder.grading.submissions import Submission, read
 from autograder.run.plan import EarlierRun, make_plan
-from autograder.testing.catalogue import has_question_files
 
 HERE = course_root()
 LABS = all_labs()
@@ -40,16 +39,10 @@ WHO = {
     "autograder/course": EVERYBODY,  # reads points, limits and given cells
     "autograder/testing": EVERYBODY,  # what every hidden test is made of
     "autograder/grading": EVERYBODY,  # repairs, runs, judges
-    "autograder/hidden_tests": ITS_LAB,
-    "autograder/hidden_tests/__init__.py": NOBODY,
-    "autograder/hidden_tests/conftest.py": NOBODY,  # pytest's, for their authors
     "autograder/questions/__init__.py": NOBODY,
     "autograder/questions/engine": EVERYBODY,  # asks and compares
-    **{f"autograder/questions/m{lab}": ITS_LAB if has_question_files(lab) else NOBODY for lab in LABS},
+    "autograder/questions": ITS_LAB,
     **{f"autograder/questions/m{lab}/__init__.py": NOBODY for lab in LABS},  # a docstring
-    "autograder/misconceptions": ITS_LAB,
-    "autograder/misconceptions/__init__.py": NOBODY,
-    **{f"autograder/misconceptions/m{lab}/__init__.py": NOBODY for lab in LABS},  # a docstring
     # They show and carry what was judged; pages are kept current by ``run/stale_pages.py``.
     "autograder/gradebook": NOBODY,
     "autograder/pages": NOBODY,
@@ -68,7 +61,6 @@ WHO = {
     "notebooks/coursekit/hardware.py": ITS_USERS,
     "notebooks/coursekit/notebook": EVERYBODY,  # the cards of every check
     "notebooks/coursekit/checks": EVERYBODY,
-    **{f"notebooks/coursekit/checks/c{lab}.py": ITS_LAB for lab in LABS},
     "notebooks/coursekit/data": ITS_USERS,
     "notebooks/coursekit/figures": ITS_USERS,
     "notebooks/coursekit/models": ITS_USERS,
@@ -140,7 +132,7 @@ def remembering(named: Callable[..., frozenset[str]]) -> Callable[..., frozenset
 def contexts(numbers: Collection[str] = NUMBERS) -> dict[str, Context]:
     """Number of a lab -> its context now."""
     harness_digest.cache_clear()
-    return {lab[:2]: context_of(lab, limits_of(lab), True) for lab in LABS if lab[:2] in numbers}
+    return {lab[:2]: context_of(lab, limits_of(lab)) for lab in LABS if lab[:2] in numbers}
 
 
 @pytest.fixture(scope="module")
@@ -161,12 +153,10 @@ def edited(*files: Path, numbers: Collection[str] = NUMBERS) -> dict[str, Contex
 @cache
 def kit_modules_of(lab: str) -> frozenset[str]:
     """The kit's modules that a lab comes to import, by its syntax trees: the labs' own way to say it, read another way."""
-    names = {"coursekit", f"coursekit.checks.c{lab}"}
+    names = {"coursekit"}
     sources = [cell.source for cell in read_master(lab).cells if cell.cell_type == "code"]
-    answers = HERE / "autograder" / "misconceptions" / f"m{lab}"
-    tests = (HERE / "autograder" / "hidden_tests").glob(f"test_{lab}.py")
     questions = (HERE / "autograder" / "questions" / f"m{lab}").glob("*.py")
-    for source in [*sources, *(file.read_text() for file in (*tests, *answers.glob("*.py"), *questions))]:
+    for source in [*sources, *(file.read_text() for file in questions)]:
         names |= imports(source)
     seen: set[str] = set()
     while names - seen:
@@ -233,8 +223,9 @@ def test_a_module_that_changes_has_those_labs_graded_again_that_rest_on_it_and_n
 def test_wrong_answers_to_a_question_have_that_question_graded_again_and_those_that_import_them(
     course, before
 ):
-    folder = course / "autograder" / "misconceptions" / "m09_blocks"
-    for file, names in {"FeedForward": {"FeedForward"}, "LayerNorm": {"LayerNorm", "EncoderBlock"}}.items():
+    folder = course / "autograder" / "questions" / "m09_blocks"
+    its_users = {"LayerNorm", "FeedForward", "EncoderBlock", "DecoderBlock", "residual"}
+    for file, names in {"FeedForward": {"FeedForward"}, "common": its_users}.items():
         after = edited(folder / f"{file}.py")["09"]
         assert after.shared == before["09"].shared
         assert {q for q, key in after.questions.items() if key != before["09"].questions[q]} == names

@@ -139,7 +139,7 @@ def test_an_unchanged_class_is_not_graded_again(class_folder, graded):
 def test_a_change_of_limits_is_the_reason_that_a_regrade_gives(class_folder, graded):
     earlier = EarlierRun.in_folder(class_folder / "out", LAB)
     notebooks = read_class(collect(class_folder / "submitted", LAB), LAB)
-    plan = make_plan(notebooks, earlier, context_of(LAB, limits_of(LAB), True))
+    plan = make_plan(notebooks, earlier, context_of(LAB, limits_of(LAB)))
     assert plan.reasons["honest"].startswith("changed: limits")
 
 

@@ -22,11 +22,10 @@ pytestmark = [
     pytest.mark.xdist_group("grading"),
 ]
 
-BUSY = '''
+BUSY = """
 
-@hidden_test("normalise_rows")
-def test_what_comes_back_is_looked_at(student):
-    """What comes back is looked at."""
+@question.scenario("What comes back is looked at.")
+def what_comes_back_is_looked_at(student, rng):
     import time
 
     value = np.asarray(student(np.ones((2, 2))))
@@ -34,10 +33,10 @@ def test_what_comes_back_is_looked_at(student):
         pass
     if value.dtype == np.float16:
         time.sleep(1000)
-    expect_close(value, np.full((2, 2), 0.5))
-'''
+    yield Observed("the sum of a row", value.sum(axis=1))
+"""
 ANSWER = "def normalise_rows(N):\n    s = N.sum(axis=1, keepdims=True)\n    return (N / np.where(s, s, 1)){}"
-POLICY = "[limits]\ncell_seconds = 5\ncall_seconds = 5\ntotal_seconds = 8\n"
+POLICY = "[limits]\ncell_seconds = 5\ncall_seconds = 5\ntotal_seconds = 30\n"
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +44,8 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
     """A class graded with a hidden test that never ends on single, and sleeps on half precision."""
     root = freeze(tmp_path_factory.mktemp("course"), LAB)
     (root / "course.toml").write_text(POLICY)
-    tests = root / "autograder" / "hidden_tests" / f"test_{LAB}.py"
-    tests.write_text(tests.read_text() + BUSY)
+    question = root / "autograder" / "questions" / f"m{LAB}" / "normalise_rows.py"
+    question.write_text(question.read_text().replace("import Case,", "import Case, Observed,") + BUSY)
     guard = root / "autograder" / "grading" / "time_guard.py"
     text = guard.read_text()
     for seconds, less in (("JUDGING_SECONDS = 30.0", "1.0"), ("GRACE_SECONDS = 120.0", "4.0")):

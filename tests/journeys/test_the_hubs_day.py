@@ -267,7 +267,7 @@ def feedback_of(page: Page, machine: Machine) -> str:
 def test_a_student_can_read_nothing_of_the_course(machine: Machine) -> None:
     for place in (
         "/home/prof",
-        "/home/prof/course/autograder/hidden_tests",
+        "/home/prof/course/autograder/questions",
         "/home/bo",
         str(course_root() / "solutions"),
     ):

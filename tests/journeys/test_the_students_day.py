@@ -127,11 +127,11 @@ def test_an_empty_lab_runs_from_top_to_bottom_and_every_card_says_what_is_to_do(
 
 def test_a_wrong_answer_gets_a_hint_in_words_and_a_right_one_a_green_card(page: Page) -> None:
     write(page, "one_hot", SWAPPED)
-    expect(card(page, "one_hot")).to_contain_text("rows and columns are swapped")
+    expect(card(page, "one_hot")).to_contain_text("Rows and columns are swapped")
     expect(card(page, "one_hot")).to_have_class("ck bad")
     write(page, "one_hot", right("one_hot"))
     expect(card(page, "one_hot")).to_have_class("ck good")
-    expect(card(page, "one_hot")).to_contain_text("4 of 4")
+    expect(card(page, "one_hot")).to_contain_text("8 of 8")
     cell(page, "progress()").locator(".cm-content").click()
     page.keyboard.press("Control+Enter")
     expect(output_of(page, "progress()")).to_contain_text("1 of 5 questions")

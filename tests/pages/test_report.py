@@ -84,7 +84,7 @@ def test_the_report_counts_statuses_and_misconceptions(
     ]
     FeedbackWriter(spec, tmp_path).write(rows[0])
     write_atomically(tmp_path / "report" / "demos" / "07 axis.html", "")
-    rows[0] = dataclasses.replace(rows[0], isolation="user")
+    rows[0] = dataclasses.replace(rows[0], isolation="reduced (own user id, limits)")
     path = build_report(iter(rows), spec, tmp_path, {"softmax": "report/demos/07 axis.html"})
     page, text = path.read_text(encoding="utf-8"), text_of(path)
     assert path == tmp_path / "report/00_warm_up.html"
@@ -97,7 +97,7 @@ def test_the_report_counts_statuses_and_misconceptions(
     assert 'href="../feedback/ada/00_warm_up/00_warm_up.html"' in page
     assert text.index("What the class misunderstands") < text.index("alf of the class has")
     assert page.count("--lost: 100.0%") == 2, "what was lost is tinted"
-    assert "1 of 3 submissions were graded with isolation “user” only" in text
+    assert "1 of 3 submissions were graded with isolation “reduced (own user id, limits)” only" in text
 
 
 def test_the_headline_tells_when_half_of_the_class_has_everything(

@@ -68,7 +68,7 @@ def test_nothing_of_a_card_computes_the_answer(lab, name):
 FILE = """
 import numpy as np
 from autograder.questions.engine import Case, Observed, Question
-from autograder.testing.expect import MAX_ITEMS
+from autograder.testing.expect import NOT_THE_SAME_AGAIN
 
 SIZES = (2, 3)
 
@@ -99,7 +99,7 @@ def play(student, rng):
         ("student([1.0]) == doubled([1.0])", "“doubled”, which an answer is made of"),
         ("question.reference([1.0])", "“question”, which an answer is made of"),
         ("Case([1.0])", "of the harness"),
-        ("MAX_ITEMS", "of the harness"),
+        ("NOT_THE_SAME_AGAIN", "of the harness"),
         ("student.scene('import autograder')", "speak of the harness"),
     ],
 )

@@ -45,23 +45,24 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
-def hidden_tests(root: Path) -> Path:
-    return root / "autograder" / "hidden_tests" / f"test_{LAB}.py"
+def question_file(root: Path, question: str) -> Path:
+    return root / "autograder" / "questions" / f"m{LAB}" / f"{question}.py"
 
 
-ONE_MORE = '''
+ONE_MORE = """
 
-@hidden_test("average_nll")
-def test_one_more(student):
-    """A test that was added later."""
-    expect(True, "never")
-'''
+@question.scenario("A scenario that was added later.")
+def one_more(student, rng):
+    import numpy
+{}
+    yield from ()
+"""
 
 
 def test_a_new_test_of_one_question_runs_that_question_only(graded, own_course):
     before = {student: stored(graded, student) for student in ("ada", "bo")}
-    with hidden_tests(own_course).open("a", encoding="utf-8") as file:
-        file.write(ONE_MORE)
+    with question_file(own_course, "average_nll").open("a", encoding="utf-8") as file:
+        file.write(ONE_MORE.format(""))
     said = regrade(graded, own_course)
     assert "1 unchanged" not in said and "3 graded again, changed: tests of average_nll" in said
     for student, earlier in before.items():
@@ -69,10 +70,10 @@ def test_a_new_test_of_one_question_runs_that_question_only(graded, own_course):
         assert now.tested == ("average_nll",)
         for old, new in zip(earlier.questions, now.questions, strict=True):
             if new.name == "average_nll":
-                assert [test.name for test in new.tests] == [
-                    *(test.name for test in old.tests),
-                    "A test that was added later.",
-                ]
+                added = "A scenario that was added later."
+                assert sorted(test.name for test in new.tests) == sorted(
+                    [*(t.name for t in old.tests), added]
+                )
             else:
                 assert new == old
 
@@ -127,12 +128,9 @@ def test_a_written_answer_that_changed_waits_for_its_person_again_and_others_do_
 def test_a_failure_of_the_graders_own_is_seen_and_blames_nobody(graded, frozen, own_course):
     before = stored(graded, "ada")
     shutil.copytree(graded / "submitted" / "bo", graded / "submitted" / "dora")
-    with hidden_tests(own_course).open("a", encoding="utf-8") as file:
+    with question_file(own_course, "normalise_rows").open("a", encoding="utf-8") as file:
         file.write(
-            ONE_MORE.replace("average_nll", "normalise_rows").replace(
-                'expect(True, "never")',
-                "import numpy\n    if student(numpy.eye(2) * 3)[0, 0] != 1:\n        raise NameError('a slip of ours')",
-            )
+            ONE_MORE.format("    if student(numpy.eye(2) * 3)[0, 0] != 1: raise NameError('a slip of ours')")
         )
     words = ("regrade", "01", "--submitted", graded / "submitted", "--out", graded / "out", "--jobs", 1)
     done = command(*words, root=own_course)
@@ -151,7 +149,7 @@ def test_a_failure_of_the_graders_own_is_seen_and_blames_nobody(graded, frozen, 
     assert "not your fault" in page and "a slip of ours" not in page
     with Gradebook(f"sqlite:///{graded / 'out' / 'gradebook.db'}") as book:
         assert all(g.needs_manual_grade for g in book.find_submission_notebook(LAB, LAB, "dora").grades)
-    shutil.copy(hidden_tests(frozen), hidden_tests(own_course))
+    shutil.copy(question_file(frozen, "normalise_rows"), question_file(own_course, "normalise_rows"))
     said = regrade(graded, own_course)
     assert "the grader had failed on it" in said and not stored(graded, "dora").fault
     assert "The grader itself failed" not in said + " ".join(stored(graded, "bo").notes)

@@ -157,7 +157,7 @@ def test_a_test_that_has_passed_does_not_run_under_the_watch(session):
     def a_test(student):
         ran.append(student("x"))
 
-    test = HiddenTest("f", "a_test", "Encodes.", a_test, 1.0)
+    test = HiddenTest("f", "a_test", "Encodes.", a_test, 1.0, "07_self_attention")
     assert run_test(test, session.student("f")).result.passed
     student = session.student("f")
     student.watch(NAME)

@@ -1,15 +1,13 @@
 """Honest notebooks: what works in JupyterLab works here."""
 
 import base64
-import os
-import time
 
 import nbformat
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.sandbox.child import shell
-from autograder.sandbox.host.session import Session, Zygote
+from autograder.sandbox.host.session import Session
 
 
 def texts(outcome):
@@ -159,62 +157,6 @@ def test_a_name_in_the_namespace_is_not_the_harness(session):
     assert texts(outcome) == ["['In', 'Out', 'exit', 'get_ipython', 'open', 'quit']"]
 
 
-@pytest.fixture(scope="module")
-def open_zygote(folder):
-    data = [folder / "data" / "names.txt"]
-    with Zygote(
-        folder / "coursekit", data, modules=["coursekit"], levels=["none"], render_figures=True
-    ) as zygote:
-        yield zygote
-
-
-def test_without_the_sandbox_the_same_things_work_in_a_separate_process(open_zygote):
-    with open_zygote.session() as session:
-        outcomes = session.run_cells(
-            [
-                ("a", "import os\npid = os.getpid()\nopen('data/names.txt').read()"),
-                ("b", "from coursekit import check\ndef f(x):\n    return x + 1"),
-                ("c", "while True: os._exit(1)"),
-            ]
-        )
-        assert [outcome.status for outcome in outcomes] == ["ok", "ok", "error"]
-        assert session.status == "crashed"
-        assert session.student("f")(1) == 2
-
-
-def test_processes_end_with_an_open_session_too(open_zygote):
-    with open_zygote.session() as session:
-        [outcome] = session.run_cells(
-            [("a", "import subprocess\np = subprocess.Popen(['sleep', '77'])\np.pid")]
-        )
-        pid = int(texts(outcome)[0])
-        os.kill(pid, 0)
-    for _ in range(200):
-        try:
-            with open(f"/proc/{pid}/stat") as stat:
-                if ") Z " in stat.read():
-                    break
-        except OSError:
-            break
-        time.sleep(0.02)
-    else:
-        raise AssertionError("the process still runs")
-
-
-@pytest.mark.parametrize(
-    "source", ["plt.plot([1, 2]);", "fig, ax = plt.subplots()\nplt.show()", "fig, ax = plt.subplots()\nfig"]
-)
-def test_figures_are_rendered_on_demand(open_zygote, source):
-    with open_zygote.session() as session:
-        outcomes = session.run_cells(
-            [("a", "%matplotlib inline\nimport matplotlib.pyplot as plt"), ("b", source)]
-        )
-        pictures = [
-            output["data"]["image/png"] for output in outcomes[1].outputs if "image/png" in output["data"]
-        ]
-        assert pictures and all(base64.b64decode(picture).startswith(b"\x89PNG") for picture in pictures)
-
-
 def test_a_session_that_was_never_used_costs_nothing(zygote):
     with zygote.session() as session:
         assert isinstance(session, Session) and session.status is None
@@ -222,13 +164,7 @@ def test_a_session_that_was_never_used_costs_nothing(zygote):
 
 @pytest.mark.parametrize(
     "source",
-    [
-        "x = 1",
-        "def f(x):\n    return x % 2\n\n\nf(3)",
-        "await g()",
-        "'''\n%magic in a text\n'''",
-        "",
-    ],
+    ["x = 1", "def f(x):\n    return x % 2\n\n\nf(3)", "await g()", "'''\n%magic in a text\n'''", ""],
 )
 def test_plain_python_is_known_as_such(source):
     assert shell.is_plain_python(source)

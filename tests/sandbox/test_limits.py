@@ -19,30 +19,42 @@ from .conftest import LIMITS
 
 GOOD = ("good", "def good():\n    return 1")
 LAST = ("last", "def last():\n    return 2")
+#: A cell -> how the session ends by it. ``None``: it is an ordinary error of the cell.
+BAD_CELLS = {
+    "while True:\n    try:\n        while True: pass\n    except BaseException: pass": "timed-out",
+    "import itertools\nsum(itertools.repeat(0))": "timed-out",
+    "class R:\n    def __repr__(self):\n        while True: pass\nR()": "timed-out",
+    "class D:\n    def __del__(self):\n        while True: pass\nD(); None": "timed-out",
+    "!sleep 100": "timed-out",
+    "import threading\nlock = threading.Lock(); lock.acquire(); lock.acquire()": "timed-out",
+    "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\nsignal.pause()": "timed-out",
+    "b = bytearray(10 ** 9)": None,
+    "import numpy\na = numpy.ones(10 ** 9)": None,
+    "import torch\nt = torch.ones(10 ** 9)": None,
+    "open('x', 'wb').write(bytes(12 << 20))": None,
+    "import mmap\nm = mmap.mmap(-1, 2 << 30)\nfor i in range(0, 2 << 30, 4096): m[i] = 1": "out-of-memory",
+    "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n        b = b'x' * (100 << 20)\n"
+    "        time.sleep(30)\ntime.sleep(30)": "out-of-memory",
+    "import os\nos._exit(0)": "crashed",
+    "import ctypes\nctypes.string_at(0)": "crashed",
+    "import os\nos.abort()": "crashed",
+    "import os\nos.closerange(0, 1000)": "crashed",
+    "import os\nos.execv('/bin/true', ['true'])": "crashed",
+    "import sys\nsys.exit()": None,
+    "raise KeyboardInterrupt": None,
+    "raise GeneratorExit": None,
+    "class E(BaseException): pass\nraise E": None,
+}
 
 
-def between(source):
-    return [GOOD, ("bad", source), LAST]
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
-        "import itertools\nsum(itertools.repeat(0))",
-        "class R:\n    def __repr__(self):\n        while True: pass\nR()",
-        "class D:\n    def __del__(self):\n        while True: pass\nD(); None",
-        "!sleep 100",
-        "import threading\nlock = threading.Lock(); lock.acquire(); lock.acquire()",
-        "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\nsignal.pause()",
-    ],
-    ids=["catch-all", "in C", "repr", "del", "shell", "deadlock", "signals"],
-)
-def test_a_cell_without_end_is_stopped_and_the_others_count(hasty, source):
-    outcomes = hasty.run_cells(between(source))
-    assert [outcome.status for outcome in outcomes] == ["ok", "error", "ok"]
-    assert hasty.status == "timed-out"
-    assert (hasty.student("good")(), hasty.student("last")()) == (1, 2)
+@pytest.mark.parametrize(("source", "status"), BAD_CELLS.items())
+def test_a_bad_cell_is_stopped_or_an_error_and_the_others_count(zygote, source, status):
+    seconds = 1.0 if status == "timed-out" else LIMITS.cell_seconds
+    with zygote.session(replace(LIMITS, cell_seconds=seconds)) as session:
+        outcomes = session.run_cells([GOOD, ("bad", source), LAST])
+        assert [outcome.status for outcome in outcomes] == ["ok", "error", "ok"]
+        assert session.status == status
+        assert (session.student("good")(), session.student("last")()) == (1, 2)
 
 
 def test_several_such_cells_cost_nothing_that_stands_behind_them(hasty):
@@ -53,20 +65,16 @@ def test_several_such_cells_cost_nothing_that_stands_behind_them(hasty):
 
 
 def test_a_call_without_end_is_ended_and_the_next_question_can_go_on(hasty):
-    hasty.run_cells([GOOD, ("loop", "def loop():\n    while True: pass")])
-    with pytest.raises(StudentGone, match="timed-out"):
-        hasty.student("loop")()
-    with pytest.raises(StudentGone, match="timed-out"):
-        hasty.student("good")()
-    assert hasty.revive()
-    assert hasty.student("good")() == 1
+    source = "def loop():\n    while True: pass\ndef ask(step):\n    while True: step()"
+    hasty.run_cells([GOOD, ("loop", source)])
+    for call in (lambda: hasty.student("loop")(), lambda: hasty.student("ask")(lambda: 1)):
+        with pytest.raises(StudentGone, match="timed-out"):
+            call()
+        with pytest.raises(StudentGone, match="timed-out"):
+            hasty.student("good")()
+        assert hasty.revive()
+        assert hasty.student("good")() == 1
     assert hasty.status == "timed-out"
-
-
-def test_a_call_that_calls_back_without_end_is_ended(hasty):
-    hasty.run_cells([("ask", "def ask(step):\n    while True: step()")])
-    with pytest.raises(StudentGone, match="timed-out"):
-        hasty.student("ask")(lambda: 1)
 
 
 def test_the_time_for_the_whole_submission_is_limited(zygote):
@@ -74,9 +82,8 @@ def test_the_time_for_the_whole_submission_is_limited(zygote):
         start = time.monotonic()
         outcomes = session.run_cells([(str(i), "import time\ntime.sleep(0.25)") for i in range(160)])
         assert time.monotonic() - start < 30
-        assert session.status == "timed-out"
+        assert session.status == "timed-out" and session.is_over
         assert outcomes[-1].status == "not-run" and outcomes[0].status == "ok"
-        assert session.is_over
 
 
 @pytest.fixture
@@ -126,38 +133,9 @@ def test_a_submission_that_keeps_itself_waiting_is_given_nothing_back(zygote):
 
 def test_cpu_time_is_limited_by_the_kernel_too(zygote):
     with zygote.session(replace(LIMITS, cpu_seconds=1)) as session:
-        session.run_cells(between("while True: pass"))
+        session.run_cells([GOOD, ("bad", "while True: pass"), LAST])
         assert session.status == "timed-out"
         assert session.student("good")() == 1
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "b = bytearray(10 ** 9)",
-        "import numpy\na = numpy.ones(10 ** 9)",
-        "import torch\nt = torch.ones(10 ** 9)",
-    ],
-)
-def test_an_allocation_over_the_limit_is_an_ordinary_error(session, source):
-    outcomes = session.run_cells(between(source))
-    assert [outcome.status for outcome in outcomes] == ["ok", "error", "ok"]
-    assert session.status is None
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "import mmap\nm = mmap.mmap(-1, 2 << 30)\nfor i in range(0, 2 << 30, 4096): m[i] = 1",
-        "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n        b = b'x' * (100 << 20)\n"
-        "        time.sleep(30)\ntime.sleep(30)",
-    ],
-    ids=["shared memory", "many processes"],
-)
-def test_memory_that_the_kernel_does_not_count_is_watched(session, source):
-    outcomes = session.run_cells(between(source))
-    assert [outcome.status for outcome in outcomes] == ["ok", "error", "ok"]
-    assert session.status == "out-of-memory"
 
 
 PAGE_TABLES = """
@@ -219,7 +197,7 @@ def grow():
     assert grow() == 1
     pid = session._transport.child.pid
     deadline = time.monotonic() + 120
-    while os.path.exists(f"/proc/{pid}/maps") and _runs(pid) and time.monotonic() < deadline:
+    while _runs(pid) and time.monotonic() < deadline:
         time.sleep(0.05)  # nothing is asked of the child meanwhile
     assert not _runs(pid)
     with pytest.raises(StudentGone, match="memory"):
@@ -244,88 +222,57 @@ def test_memory_that_processes_share_counts_once(zygote):
         assert session.status is None
 
 
-@pytest.mark.parametrize("place", [".", "/tmp", "/dev/shm"])
-def test_the_disk_is_small(run, place):
-    outcome = run(
-        "written = 0\n"
-        "try:\n"
-        "    for i in range(100):\n"
-        f"        open(f'{place}/{{i}}', 'wb').write(bytes(1 << 20)); written += 1\n"
-        "except OSError:\n    pass\n"
-        "assert 8 <= written <= 16, written"
+def test_the_disk_is_small(session):
+    source = (
+        "written = 0\ntry:\n    for i in range(100):\n        open(f'{}/{{i}}', 'wb').write(bytes(1 << 20)); written += 1\n"
+        "except OSError:\n    pass\n!rm -f {}/*[0-9]\nassert 8 <= written <= 16, written"
     )
-    assert outcome.error == ""
-
-
-def test_a_file_is_limited_in_size(run):
-    outcome = run("open('x', 'wb').write(bytes(12 << 20))")
-    assert outcome.status == "error" and "OSError" in outcome.error
+    cells = [(place, source.format(place, place)) for place in (".", "/tmp", "/dev/shm")]
+    assert [outcome.error for outcome in session.run_cells(cells)] == ["", "", ""]
 
 
 #: Stops by itself at process 400 of its namespace, should the limits ever fail to stop it.
 FORK_BOMB = (
-    "import os\n"
-    "while os.getpid() < 400:\n"
-    "    try:\n"
-    "        os.fork()\n"
-    "    except OSError:\n"
-    "        open('/tmp/refused', 'w').close()\n"
+    "import os\nwhile os.getpid() < 400:\n    try: os.fork()\n    except OSError: open('/tmp/x', 'w').close()"
 )
 
 
 def test_a_fork_bomb_is_contained(zygote, hasty):
-    hasty.run_cells(between(FORK_BOMB))
+    hasty.run_cells([GOOD, ("bad", FORK_BOMB), LAST])
     assert hasty.status in ("timed-out", "crashed", "out-of-memory")
     assert hasty.student("good")() == 1
     with zygote.session() as after:
         assert after.run_cells([GOOD])[0].status == "ok"
 
 
-def test_processes_are_limited_by_the_kernel(run):
-    outcome = run(
-        "import os, signal\n"
-        "children = []\n"
-        "try:\n"
-        "    for _ in range(100):\n"
-        "        child = os.fork()\n"
-        "        if child == 0:\n"
-        "            signal.pause()\n"
-        "        children.append(child)\n"
-        "except BlockingIOError:\n"
-        "    pass\n"
-        "for child in children:\n"
-        "    os.kill(child, signal.SIGKILL)\n"
+def test_processes_and_threads_are_limited_by_the_kernel(session):
+    processes = (
+        "import os, signal\nchildren = []\ntry:\n    for _ in range(100):\n        child = os.fork()\n"
+        "        if child == 0:\n            signal.pause()\n        children.append(child)\nexcept BlockingIOError:\n    pass\n"
+        "for child in children:\n    os.kill(child, signal.SIGKILL); os.waitpid(child, 0)\n"
         "assert 10 < len(children) < 64, len(children)"
     )
-    assert outcome.error == ""
+    threads = (
+        "import threading, time\nthreading.stack_size(1 << 16)\ntry:\n    for _ in range(200):\n"
+        "        threading.Thread(target=time.sleep, args=(5,), daemon=True).start()\n"
+        "except RuntimeError:\n    pass\nelse:\n    raise AssertionError"
+    )
+    outcomes = session.run_cells([("processes", processes), ("threads", threads)])
+    assert [outcome.error for outcome in outcomes] == ["", ""]
 
 
-def test_the_watchdog_counts_processes_where_the_kernel_does_not(folder):
-    limits = replace(LIMITS, processes=5)
-    with (
-        Zygote(folder / "coursekit", [], limits, modules=(), levels=["none"]) as zygote,
-        zygote.session() as session,
-    ):
-        session.run_cells(
-            [
-                (
-                    "many",
-                    "import subprocess, time\nfor _ in range(9): subprocess.Popen(['sleep', '9'])\ntime.sleep(9)",
-                )
-            ]
-        )
-        assert session.status == "crashed" and "too many processes" in session.note
+def test_the_watchdog_counts_processes_where_the_kernel_does_not(session):
+    session.run_cells([GOOD])
+    session._transport.limits = replace(LIMITS, processes=5)  # the kernel keeps to what it was told
+    many = "import subprocess, time\nfor _ in range(9): subprocess.Popen(['sleep', '9'])\ntime.sleep(9)"
+    with pytest.raises(StudentGone, match="too many processes"):
+        session._run_cell(Cell(1, "many", many))
+    assert session.status == "crashed"
 
 
 def test_the_process_that_a_thread_started_is_seen(session):
-    session.run_cells(
-        [
-            (
-                "one",
-                "import subprocess, threading\nthreading.Thread(target=subprocess.run, args=(['sleep', '60'],)).start()",
-            )
-        ]
-    )
+    started = "threading.Thread(target=subprocess.run, args=(['sleep', '60'],)).start()"
+    session.run_cells([("one", f"import subprocess, threading\n{started}")])
     child, until = session._transport.child, time.monotonic() + 60
     assert child.pid in child.process_tree()
     while len(child.process_tree()) < 2 and time.monotonic() < until:
@@ -344,25 +291,16 @@ time.sleep(1)
 """
 
 
-def test_many_processes_get_the_lowest_priority_and_a_few_do_not(zygote):
-    with zygote.session() as session:
-        session.run_cells(
-            [("two", "import os, time\nif os.fork() == 0:\n    time.sleep(60)\ntime.sleep(0.5)")]
-        )
-        child = session._transport.child
-        assert {os.getpriority(os.PRIO_PROCESS, pid) for pid in child.process_tree()} == {0}
-        session._run_cell(Cell(1, "many", MANY_TASKS))
-        first, *others = sorted(child.process_tree(), key=lambda pid: pid != child.pid)
-        assert first == child.pid and os.getpriority(os.PRIO_PROCESS, first) == 0
-        assert len(others) >= 8 and {os.getpriority(os.PRIO_PROCESS, pid) for pid in others} == {19}
-        threads = [int(task) for task in os.listdir(f"/proc/{first}/task") if int(task) != first]
-        assert threads and {os.getpriority(os.PRIO_PROCESS, thread) for thread in threads} == {19}
-
-
-def test_threads_are_limited(run):
-    assert run("import threading, time\nthreading.stack_size(1 << 16)\ntry:\n    for _ in range(200):\n"
-               "        threading.Thread(target=time.sleep, args=(5,), daemon=True).start()\n"
-               "except RuntimeError:\n    pass\nelse:\n    raise AssertionError").error == ""  # fmt: skip
+def test_many_processes_get_the_lowest_priority_and_a_few_do_not(session):
+    session.run_cells([("two", "import os, time\nif os.fork() == 0:\n    time.sleep(60)\ntime.sleep(0.5)")])
+    child, usual = session._transport.child, os.getpriority(os.PRIO_PROCESS, 0)
+    assert {os.getpriority(os.PRIO_PROCESS, pid) for pid in child.process_tree()} == {usual}
+    session._run_cell(Cell(1, "many", MANY_TASKS))
+    first, *others = sorted(child.process_tree(), key=lambda pid: pid != child.pid)
+    assert first == child.pid and os.getpriority(os.PRIO_PROCESS, first) == usual
+    assert len(others) >= 8 and {os.getpriority(os.PRIO_PROCESS, pid) for pid in others} == {19}
+    threads = [int(task) for task in os.listdir(f"/proc/{first}/task") if int(task) != first]
+    assert threads and {os.getpriority(os.PRIO_PROCESS, thread) for thread in threads} == {19}
 
 
 @pytest.mark.parametrize(
@@ -387,63 +325,42 @@ def test_output_is_capped(session, source):
     assert after.status == "ok" and session.status is None
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "import os\nos._exit(0)",
-        "import ctypes\nctypes.string_at(0)",
-        "import os\nos.abort()",
-        "import os\nos.closerange(0, 1000)",
-        "import os\nos.execv('/bin/true', ['true'])",
-    ],
-    ids=["exit", "segfault", "abort", "close", "exec"],
-)
-def test_a_cell_that_ends_the_process_is_a_crash_and_the_others_count(session, source):
-    outcomes = session.run_cells(between(source))
-    assert [outcome.status for outcome in outcomes] == ["ok", "error", "ok"]
-    assert session.status == "crashed"
-    assert (session.student("good")(), session.student("last")()) == (1, 2)
-
-
-@pytest.mark.parametrize("source", ["import sys\nsys.exit()", "exit()", "quit()", "raise KeyboardInterrupt",
-                                    "raise GeneratorExit", "class E(BaseException): pass\nraise E"])  # fmt: skip
-def test_a_cell_that_asks_to_end_is_an_ordinary_error_or_nothing(session, source):
-    outcomes = session.run_cells(between(source))
-    assert outcomes[1].status in ("ok", "error") and outcomes[2].status == "ok"
-    assert session.status is None
-
-
 #: Finds the line to the harness among the descriptors.
 LINE = (
-    "import os, socket, struct\n"
+    "import os, socket, struct, time\n"
     "[line] = [int(fd) for fd in os.listdir('/proc/self/fd')\n"
     "          if os.path.exists(f'/proc/self/fd/{fd}') and os.readlink(f'/proc/self/fd/{fd}').startswith('socket')]\n"
 )
+DRIP = (
+    "for byte in b'CKW1' + struct.pack('<IQ', 4000, 0) + b'[' * 4000:\n"
+    "        os.write(line, bytes([byte])); time.sleep(0.02)"
+)
 
 
 @pytest.mark.parametrize(
-    "attack",
+    ("attack", "status"),
     [
-        "os.write(line, b'garbage' * 100)",
-        "os.write(line, b'CKW1' + struct.pack('<IQ', 2, 1 << 60))",
-        "os.write(line, b'CKW1' + struct.pack('<IQ', 1 << 31, 0))",
-        "os.write(line, b'CKW1' + struct.pack('<IQ', 7, 0) + b'[5,[]] ')",
-        "os.write(line, b'CKW1' + struct.pack('<IQ', 6, 0) + b'[[[[[[')",
-        "socket.socket(fileno=line).shutdown(socket.SHUT_RDWR)",
-        "os.close(line)",
+        ("os.write(line, b'garbage' * 100)", "crashed"),
+        ("os.write(line, b'CKW1' + struct.pack('<IQ', 2, 1 << 60))", "crashed"),
+        ("os.write(line, b'CKW1' + struct.pack('<IQ', 1 << 31, 0))", "crashed"),
+        ("os.write(line, b'CKW1' + struct.pack('<IQ', 7, 0) + b'[5,[]] ')", "crashed"),
+        ("os.write(line, b'CKW1' + struct.pack('<IQ', 6, 0) + b'[[[[[[')", "crashed"),
+        ("socket.socket(fileno=line).shutdown(socket.SHUT_RDWR)", "crashed"),
+        ("os.close(line)", "crashed"),
+        (DRIP, "timed-out"),
     ],
 )
-def test_bytes_straight_to_the_harness_are_a_crash(session, attack):
-    session.run_cells([GOOD, ("attack", f"def attack():\n    {attack}\n"), ("line", LINE)])
-    with pytest.raises(StudentGone, match="crashed"):
-        session.student("attack")()
-    assert session.status == "crashed"
+def test_bytes_straight_to_the_harness_end_the_call(hasty, attack, status):
+    hasty.run_cells([GOOD, ("attack", f"def attack():\n    {attack}\n"), ("line", LINE)])
+    start = time.monotonic()
+    with pytest.raises(StudentGone, match=status):
+        hasty.student("attack")()
+    assert time.monotonic() - start < 40
+    assert hasty.status == status
 
 
 def test_an_answer_before_the_question_changes_only_the_submissions_own_values(session):
     forged = (
-        "import gc\n"
-        "[executor] = [o for o in gc.get_objects() if type(o).__name__ == 'Executor']\n"
         "import sys\n"
         "wire = sys.modules['sandbox.wire']\n"
         "def prepare():\n"
@@ -462,7 +379,6 @@ def test_patching_the_executor_changes_only_values(session):
         "import sys\n"
         "sys.modules['sandbox.child.executor'].Executor.handle = lambda *args: sys.modules['sandbox.wire'].encode(\n"
         "    ('value', True, {}, None))\n"
-        "sys.modules['sandbox.child.shell'].Runner.run = None\n"
     )
     session.run_cells([("patch", patch)])
     assert session.student("anything")(3) is True
@@ -470,28 +386,10 @@ def test_patching_the_executor_changes_only_values(session):
         session.student("anything").gradients([])
 
 
-def test_a_line_that_drips_does_not_extend_the_deadline(hasty):
-    drip = (
-        "import time\n"
-        "def drip():\n"
-        "    for byte in b'CKW1' + struct.pack('<IQ', 4000, 0) + b'[' * 4000:\n"
-        "        os.write(line, bytes([byte])); time.sleep(0.02)\n"
-    )
-    hasty.run_cells([("line", LINE), ("drip", drip)])
-    start = time.monotonic()
-    with pytest.raises(StudentGone, match="timed-out"):
-        hasty.student("drip")()
-    assert time.monotonic() - start < 40
-
-
 def test_a_line_that_is_not_read_does_not_hold_the_harness_up(hasty):
-    stall = "import threading, time\ndef stall(x, step):\n    step()\n    return 1\n"
-    hasty.run_cells(
-        [
-            ("stall", stall),
-            ("deaf", "import sys\nsys.modules['socket'].socket.recv = lambda *a: time.sleep(99)"),
-        ]
-    )
+    stall = "import time\ndef stall(x, step):\n    step()\n    return 1\n"
+    deaf = "import sys\nsys.modules['socket'].SocketIO.readinto = lambda *a: time.sleep(99)"
+    hasty.run_cells([("stall", stall), ("deaf", deaf)])
     with pytest.raises(StudentGone):
         hasty.student("stall")(bytes(10 << 20), lambda: bytes(10 << 20))
 
@@ -505,12 +403,11 @@ def test_errors_of_a_submission_cannot_pass_for_ours(session):
         "def evil(): raise Evil\n"
     )
     session.run_cells([("errors", source)])
-    with pytest.raises(StudentError) as caught:
-        session.student("fail")()
-    assert caught.value.type_name == "Exception", "a name of the student's own is not repeated"
-    with pytest.raises(StudentError) as caught:
-        session.student("evil")()
-    assert (caught.value.type_name, caught.value.message) == ("Exception", "")
+    for name, message in (("fail", "timed-out"), ("evil", "")):
+        with pytest.raises(StudentError) as caught:
+            session.student(name)()
+        assert caught.value.type_name == "Exception", "a name of the student's own is not repeated"
+        assert caught.value.message == message
     assert session.status is None
 
 
@@ -544,11 +441,6 @@ def test_all_that_a_submission_sends_is_counted_over_its_children(session, monke
 def test_what_all_cells_put_out_is_bounded_before_it_is_kept(session, monkeypatch):
     monkeypatch.setattr(outputs, "MAX_OUTPUT", 5000)
     cells = [(str(i), "print('a' * 2000)") for i in range(5)]
-    assert [bool(outcome.outputs) for outcome in session.run_cells(cells)] == [
-        True,
-        True,
-        False,
-        False,
-        False,
-    ]
+    outcomes = session.run_cells(cells)
+    assert [bool(outcome.outputs) for outcome in outcomes] == [True, True, False, False, False]
     assert all(outcome.status == "ok" for outcome in session.run_cells(cells))

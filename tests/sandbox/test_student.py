@@ -302,12 +302,6 @@ def test_a_module_stays_behind_a_handle(student):
     assert block.get("training") is True
 
 
-def test_keep_leaves_any_result_in_the_sandbox(student):
-    foo = student("Foo").keep()
-    assert isinstance(foo, Handle)
-    assert isinstance(student("patient").keep(lambda: 3), Handle)
-
-
 def test_a_scene_sets_up_objects_for_a_function(student):
     train_step = student("train_step")
     scene = train_step.scene(
@@ -321,10 +315,10 @@ def test_a_scene_sets_up_objects_for_a_function(student):
     loss = train_step(scene["model"], scene["optimizer"], torch.tensor([[1.0, 0.0]]))
     assert loss == 1.0
     scene.run("after = model.weight.detach() * factor", factor=2)
-    assert scene.get("after").tolist() == [[0.0, 2.0]]
+    assert scene["after"].tolist() == [[0.0, 2.0]]
     assert scene["rate"] == 0.5
     scene.run("other = student_namespace['softmax'](x)", x=np.zeros(2))
-    assert scene.get("other").tolist() == [0.5, 0.5]
+    assert scene["other"].tolist() == [0.5, 0.5]
 
 
 def test_a_local_function_knows_its_neighbours(library):

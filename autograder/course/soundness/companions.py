@@ -1,6 +1,6 @@
-"""Reads the files beside a master (checks, hidden tests, wrong and other right answers), and names what does not fit.
+"""Reads the files of a lab's questions, and names what does not fit.
 
-They are read as syntax trees: a decorator such as ``@misconception("entropy")`` says all that is needed.
+They are read as syntax trees: a decorator such as ``@question.misconception("one too many", …)`` says all that is needed.
 """
 
 from __future__ import annotations
@@ -15,21 +15,12 @@ from autograder.course.masters import lab_as_written
 from autograder.course.soundness.faults import Fault, missing_file, nearest
 from autograder.course.soundness.master import Outline
 
-#: How many of each a question needs at least, and what they are called.
+#: What a question needs at least one of, and what it is called. A scenario counts as a family.
 NEEDED = {
-    "public_check": (1, "public check"),
-    "hidden_test": (1, "hidden test"),
-    "misconception": (4, "misconceptions"),
-    "alternative": (2, "alternatives"),
+    "family": "family of inputs and no scenario",
+    "misconception": "misconception",
+    "alternative": "alternative",
 }
-#: The same for a question that is described in a file of its own.
-NEEDED_IN_ITS_FILE = {
-    "family": (1, "family of inputs and no scenario"),
-    "misconception": (1, "misconception"),
-    "alternative": (1, "alternative"),
-}
-#: Lists that name questions by their keys, and whether more follows the name after a colon.
-_LISTS = {"FORBIDDEN": False, "ONLY_UNSEEN": False, "EQUIVALENT_MUTANTS": True}
 
 
 @dataclass(frozen=True)
@@ -45,59 +36,35 @@ class Declared:
 
 
 def companion_faults(lab: str, root: Path, outline: Outline) -> list[Fault]:
-    """Every fault in the files beside the master of ``lab`` (full name)."""
+    """Every fault in the files of the questions of ``lab`` (full name)."""
+    folder = questions_folder(lab, root)
+    if not folder.is_dir():
+        return [missing_file(folder, root, "the lab's questions")]
     faults: list[Fault] = []
-    declared: list[Declared] = []
-    missing = set()
-    for path, kinds, what in companion_files(lab, root):
-        files = sorted(path.rglob("*.py")) if path.is_dir() else [path] if path.is_file() else []
-        if not files:
-            faults.append(missing_file(path, root, what))
-            missing |= kinds
-        for file in files:
-            declared += _read(file, root, kinds, outline, faults)
+    declared = [one for file in sorted(folder.glob("*.py")) for one in _read(file, root, faults)]
     if outline.questions:
-        faults += _unknown(declared, outline) + _too_few(declared, outline, missing)
+        faults += _unknown(declared, outline) + _too_few(declared, outline)
     return faults + _repeated(declared) + _without_words(declared)
 
 
 def imported_faults(lab: str, root: Path) -> list[Fault]:
-    """Faults of a lab that came from nbgrader: a test of a cell that is not there. It needs no checks and no wrong answers."""
-    path, kinds, what = companion_files(lab, root)[1]
+    """Faults of a lab that came from nbgrader: a test of a cell that is not there. It needs no wrong answers."""
+    path = questions_folder(lab, root) / "cells.py"
     if not path.is_file():
-        return [missing_file(path, root, what)]
+        return [missing_file(path, root, "the lab's test cells")]
     faults: list[Fault] = []
     outline = Outline(f"solutions/{lab}/{lab}.py")
     outline.questions = {name: 0 for name, _ in lab_as_written(lab).questions}
-    declared = list(_read(path, root, kinds, outline, faults))
+    declared = list(_read(path, root, faults))
     return faults + _unknown(declared, outline) + _repeated(declared) + _without_words(declared)
 
 
-def companion_files(lab: str, root: Path) -> list[tuple[Path, set[str], str]]:
-    """The files and the folder beside a master, what each of them declares, and what that is in words."""
-    checks = (
-        root / "notebooks" / "coursekit" / "checks" / f"c{lab}.py",
-        {"public_check"},
-        "the lab's public checks",
-    )
-    tests = root / "autograder" / "hidden_tests" / f"test_{lab}.py"
-    questions = root / "autograder" / "questions" / f"m{lab}"
-    if questions.is_dir() and not tests.exists():
-        return [
-            *([checks] if checks[0].exists() else []),
-            (questions, set(NEEDED_IN_ITS_FILE), "the lab's questions"),
-        ]
-    return [
-        checks,
-        (tests, {"hidden_test"}, "the lab's hidden tests"),
-        (root / "autograder" / "misconceptions" / f"m{lab}", {"misconception", "alternative"},
-         "the lab's misconceptions and alternatives"),
-    ]  # fmt: skip
+def questions_folder(lab: str, root: Path) -> Path:
+    """Where the files of a lab's questions stand."""
+    return root / "autograder" / "questions" / f"m{lab}"
 
 
-def _read(
-    file: Path, root: Path, kinds: set[str], outline: Outline, faults: list[Fault]
-) -> Iterable[Declared]:
+def _read(file: Path, root: Path, faults: list[Fault]) -> Iterable[Declared]:
     name = file.relative_to(root).as_posix()
     try:
         tree = ast.parse(file.read_text(encoding="utf-8"))
@@ -106,62 +73,25 @@ def _read(
         faults.append(Fault(name, line, "", f"it is no Python: {getattr(error, 'msg', error)}"))
         return
     for node in tree.body:
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and outline.questions:
-            faults += _unknown_in_list(node, name, outline)
-        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            continue
-        marks = (_declared(node, mark, name) for mark in node.decorator_list)
-        found = [d for d in marks if d.kind in {**NEEDED, **NEEDED_IN_ITS_FILE}]
-        for one in found:
-            if one.kind not in kinds:
-                faults.append(Fault(name, one.line, one.name, f"a {one.kind} does not belong into this file"))
-            yield one
-        if "hidden_test" in kinds and isinstance(node, ast.FunctionDef):
-            faults += _arguments(node, name, marked=bool(found))
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            for mark in node.decorator_list:
+                yield from _declared(node, mark, name)
 
 
-def _declared(node: ast.FunctionDef | ast.ClassDef, mark: ast.expr, file: str) -> Declared:
+def _declared(node: ast.FunctionDef | ast.ClassDef, mark: ast.expr, file: str) -> Iterable[Declared]:
     call = mark if isinstance(mark, ast.Call) else None
-    if isinstance(of := call.func if call else mark, ast.Attribute):
-        kind = "family" if of.attr == "scenario" else of.attr
-        words = [k.value for k in call.keywords if k.arg == "hint"] if call else []
+    of = call.func if call else mark
+    text = ast.get_docstring(node) or ""
+    if isinstance(of, ast.Attribute):  # of ``question``
+        kind, question = "family" if of.attr == "scenario" else of.attr, Path(file).stem
+        words = [keyword.value for keyword in call.keywords if keyword.arg == "hint"] if call else []
         words += call.args[:1] if call and kind == "family" else []
-        text = str(getattr(words[0], "value", "")) if words else ast.get_docstring(node) or ""
-        return Declared(file, node.lineno, kind, Path(file).stem, node.name, " ".join(text.split()))
-    kind = getattr(of, "id", "")
-    value = call.args[0] if call and call.args else None
-    question = str(value.value) if isinstance(value, ast.Constant) else ""
-    return Declared(
-        file, node.lineno, kind, question, node.name, " ".join((ast.get_docstring(node) or "").split())
-    )
-
-
-def _arguments(node: ast.FunctionDef, file: str, *, marked: bool) -> list[Fault]:
-    """What is wrong with the arguments of a hidden test, or that a function which looks like one is none."""
-    names = [argument.arg for argument in node.args.args]
-    if not marked:
-        looks = node.name.startswith("test") and names[:1] == ["student"]
-        sentence = 'it is no hidden test without @hidden_test("…") above it'
-        return [Fault(file, node.lineno, node.name, sentence)] if looks else []
-    if names[:1] == ["student"] and set(names) <= {"student", "rng"}:
-        return []
-    sentence = f"a hidden test takes (student) or (student, rng), not ({', '.join(names)})"
-    return [Fault(file, node.lineno, node.name, sentence)]
-
-
-def _unknown_in_list(node: ast.Assign | ast.AnnAssign, file: str, outline: Outline) -> list[Fault]:
-    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-    name = getattr(target, "id", "")
-    if name not in _LISTS or not isinstance(node.value, ast.Dict):
-        return []
-    known = {*outline.questions, *outline.challenges}
-    keys = [key for key in node.value.keys if isinstance(key, ast.Constant)]
-    questions = [(str(k.value).partition(":")[0] if _LISTS[name] else str(k.value), k.lineno) for k in keys]
-    return [
-        Fault(file, line, name, f"there is no question “{question}”{nearest(question, outline.questions)}")
-        for question, line in questions
-        if question not in known
-    ]
+        text = str(getattr(words[0], "value", "")) if words else text
+    else:
+        kind = getattr(of, "id", "")
+        question = str(getattr(call.args[0], "value", "")) if call and call.args else ""
+    if kind in {*NEEDED, "hidden_test"}:
+        yield Declared(file, node.lineno, kind, question, node.name, " ".join(text.split()))
 
 
 def _unknown(declared: list[Declared], outline: Outline) -> list[Fault]:
@@ -177,16 +107,12 @@ def _unknown(declared: list[Declared], outline: Outline) -> list[Fault]:
     ]  # fmt: skip
 
 
-def _too_few(declared: list[Declared], outline: Outline, missing: set[str]) -> list[Fault]:
+def _too_few(declared: list[Declared], outline: Outline) -> list[Fault]:
     """A sentence a question for all that it lacks."""
     count = Counter((d.question, d.kind) for d in declared)
-    kinds = NEEDED_IN_ITS_FILE if any(d.kind == "family" for d in declared) else NEEDED
     faults = []
     for question, line in outline.questions.items():
-        lacks = []
-        for kind, (needed, words) in kinds.items():
-            if kind not in missing and (n := count[question, kind]) < needed:
-                lacks.append(f"no {words}" if needed == 1 else f"{n} of {needed} {words}")
+        lacks = [f"no {words}" for kind, words in NEEDED.items() if not count[question, kind]]
         if question in outline.unfinished:
             what = "; it has " + ", ".join(lacks) if lacks else ""
             sentence = f"the header calls it unfinished{what}"
@@ -217,9 +143,8 @@ def _repeated(declared: list[Declared]) -> list[Fault]:
 
 
 def _without_words(declared: list[Declared]) -> list[Fault]:
-    """What students would read is a docstring: a check's line, a test's title, a mistake's hint."""
+    """What students would read is a docstring: a title, a mistake's hint."""
     words = {
-        "public_check": "the line on the card",
         "hidden_test": "its title",
         "family": "its title",
         "misconception": "the hint",

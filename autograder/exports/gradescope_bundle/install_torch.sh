@@ -18,7 +18,7 @@ has_it() {
 if [ "$(uname -s)" = Linux ] && ! has_it && ! "$@" index versions torch 2>/dev/null | grep -qF " ${wanted#*==}+"; then
   uv=$(mktemp -d)
   trap 'rm -rf "$uv"' EXIT
-  { "$@" install --quiet --target "$uv" uv && PYTHONPATH=$uv "$python" -m uv pip install --quiet --torch-backend cpu "$wanted"; } ||
+  { "$@" install --quiet --target "$uv" uv && PYTHONPATH=$uv "$python" -m uv pip install --torch-backend cpu "$wanted"; } ||
     echo "PyTorch's build for processors could not be reached: pip takes what its index has." >&2
 fi
-has_it || "$@" install --quiet "$wanted"
+has_it || "$@" install "$wanted"

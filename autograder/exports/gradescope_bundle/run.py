@@ -76,7 +76,7 @@ def _graded(work: Path, settings: dict[str, Any]) -> SubmissionResult | None:
 
     command = [sys.executable, "-m", "autograder.cli", "grade", settings["lab"], "--jobs", "1"]
     command += ["--submitted", str(work / "submitted"), "--out", str(work / "out")]
-    command += ["--json", str(work / "results.json"), "--isolation", settings["isolation"]]
+    command += ["--json", str(work / "results.json")]
     status = subprocess.run(command, check=False).returncode
     if status != 0 or not (work / "results.json").exists():
         print(f"The grader stopped with exit status {status}; no result was written.", file=sys.stderr)

@@ -21,7 +21,7 @@ from autograder.pages.report.statistics import (
     histogram,
     question_statistics,
 )
-from autograder.results import ISOLATION, STATUSES, STRONGEST, SubmissionResult
+from autograder.results import ISOLATION, REDUCED, STATUSES, STRONGEST, SubmissionResult
 
 
 @dataclass(frozen=True)
@@ -101,12 +101,11 @@ def render_report(
 
 
 def _isolation(results: Sequence[SubmissionResult]) -> list[tuple[str, int, str]]:
-    """Each level of isolation that submissions were graded with, how many, and what it means where it is not the strongest."""
+    """Each isolation that submissions were graded with, how many, and what it means where it is not the strongest."""
     levels = Counter(result.isolation for result in results)
     return [
-        (name, levels[name], "" if name == STRONGEST else level.for_staff)
-        for name, level in ISOLATION.items()
-        if levels[name]
+        (level, count, "" if level == STRONGEST else ISOLATION[REDUCED])
+        for level, count in sorted(levels.items())
     ]
 
 

@@ -1,7 +1,6 @@
 """The card's data: public inputs, what is right for them and what each misconception makes of them, and its hint.
 
-``autograder build`` writes them into the kit for a lab whose questions have files and whose checks are no module. No code of a
-reference, a misconception or the master is among them, so that nothing in the kit computes an answer.
+``autograder build`` writes them into the kit. No code of a reference, a misconception or the master is among them, so that nothing in the kit computes an answer.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ def card_file(lab: str) -> Path:
 
 
 def write_card(lab: str) -> None:
-    """Write the data of a lab's cards, where its questions have files and its checks are no module; unless they are there."""
-    if not (kit_folder() / "checks" / f"c{lab}.py").exists() and not card_file(lab).exists():
+    """Write the data of a lab's cards, unless they are there."""
+    if not card_file(lab).exists():
         write_atomically(card_file(lab), "{}\n")  # the master's first cell starts a lab that has checks
     if (data := data_of(lab)) and (card_drift(lab) or not holds(lab, data)):
         text = json.dumps({MADE_OF: _made_of(lab), **data}, **_COMPACT) + "\n"
@@ -58,8 +57,7 @@ def card_drift(lab: str) -> str:
     """
     file = card_file(lab)
     there = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    made_of = "" if (kit_folder() / "checks" / f"c{lab}.py").exists() else _made_of(lab)
-    if there.get(MADE_OF, "") == made_of:
+    if there.get(MADE_OF, "") == _made_of(lab):
         return ""
     return f"notebooks/{file.relative_to(kit_folder().parent)} differs from the questions' files"
 
@@ -79,9 +77,7 @@ _COMPACT: dict[str, Any] = {"separators": (",", ":"), "allow_nan": False, "ensur
 
 
 def data_of(lab: str) -> dict[str, Any]:
-    """The data of a lab's questions by name, in the lab's order; none while its checks are a module."""
-    if (kit_folder() / "checks" / f"c{lab}.py").exists():
-        return {}
+    """The data of a lab's questions by name, in the lab's order."""
     questions = questions_of(lab)
     return {name: card_data(questions[name]) for name, _ in spec(lab).questions if name in questions}
 
@@ -121,7 +117,6 @@ def card_data(question: Question) -> dict[str, Any]:
             case |= {"text": True} if ask.case.gives is not None else {}
         parts[ask.part.name]["cases"].append(case)
     return {
-        "uses": list(question.uses),
         "forbidden": list(question.forbidden),
         "parts": list(parts.values()),
         "misconceptions": [

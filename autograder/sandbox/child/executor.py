@@ -59,13 +59,11 @@ class Executor:
         namespace: Mapping[str, Any],
         cell_label: Callable[[str], str | None] = lambda filename: None,
         catch: tuple[type[BaseException], ...] = (BaseException,),
-        limits: wire.WireLimits = wire.LIMITS,
         settings: Settings | None = None,
     ):
         self.namespace = namespace
         self.cell_label = cell_label
         self.catch = catch
-        self.limits = limits
         self.operations = dict(_OPERATIONS)
         self.handles: dict[int, Any] = {}
         self.scenes: dict[int, dict[str, Any]] = {}
@@ -91,15 +89,13 @@ class Executor:
             self._round_trip = outer
 
     def _decode(self, frame: bytes) -> Any:
-        return wire.decode(frame, self.limits, self._resolve)
+        return wire.decode(frame, resolve=self._resolve)
 
     def _perform(self, message: Any) -> bytes:
         operation, *operands = message
         result = self.operations[operation](self, *operands)
         reply = result if isinstance(result, _Reply) else _Reply(result)
-        return wire.encode(
-            ("value", reply.result, reply.contents, reply.generator), self.limits, self._refer_result
-        )
+        return wire.encode(("value", reply.result, reply.contents, reply.generator), refer=self._refer_result)
 
     # References ---------------------------------------------------------------------------------------
 
@@ -137,7 +133,7 @@ class Executor:
         """Run a callback in the harness's process and return its result, or raise its exception."""
         if self._round_trip is None:
             raise RuntimeError("this function can only be called while the call that received it runs")
-        frame = wire.encode(("callback", key, args, kwargs), self.limits, self._refer_argument)
+        frame = wire.encode(("callback", key, args, kwargs), refer=self._refer_argument)
         answer = self._decode(self._round_trip(frame))
         while answer[0] not in ("answer", "raise"):  # a callback may itself call the student's functions
             reply = self._reply_to(answer)
@@ -157,14 +153,13 @@ class Executor:
     # Operations ---------------------------------------------------------------------------------------
 
     def _call(
-        self, target: Any, method: str | None, args: list[Any], kwargs: dict[str, Any], keep: bool, times: int
+        self, target: Any, method: str | None, args: list[Any], kwargs: dict[str, Any], times: int
     ) -> Any:
         function = _attribute(target, method) if method else target
         if times == 1:
-            result = _drained(function(*args, **kwargs), self.limits)
+            result = _drained(function(*args, **kwargs))
         else:
-            result = [_drained(function(*args, **kwargs), self.limits) for _ in range(times)]
-        result = self.keep(result) if keep else result
+            result = [_drained(function(*args, **kwargs)) for _ in range(times)]
         return _Reply(result, contents_of(args, kwargs), first_generator(args, kwargs))
 
     def _gradients(
@@ -186,12 +181,12 @@ class Executor:
     def _scene_value(self, key: int, name: str) -> Any:
         if name not in self.scenes[key]:
             raise UndefinedName(f"name '{name}' is not defined")
-        value = _drained(self.scenes[key][name], self.limits)
+        value = _drained(self.scenes[key][name])
         return value if self._travels(value) else self.keep(value)
 
     def _travels(self, value: Any) -> bool:
         unsupported: list[Any] = []
-        wire.encode(value, self.limits, lambda part: unsupported.append(part))
+        wire.encode(value, refer=lambda part: unsupported.append(part))
         return not unsupported
 
     def _watch(self, names: list[str]) -> bool:
@@ -224,7 +219,7 @@ class Executor:
             self.watch.start()
 
     def _get(self, target: Any, name: str) -> Any:
-        return _drained(_attribute(target, name), self.limits)
+        return _drained(_attribute(target, name))
 
     def _shapes(self, target: Any, wanted: list[str]) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the trainable parameters, each once: under a ``wanted`` name where it has several."""
@@ -312,14 +307,14 @@ class _Reply:
         self.generator = generator
 
 
-def _drained(value: Any, limits: wire.WireLimits) -> Any:
+def _drained(value: Any) -> Any:
     """An iterator's items as a list (so that a generator's body has run), anything else as it is."""
     if not isinstance(value, Iterator):
         return value
     items = []
     for item in value:
         items.append(item)
-        if len(items) > limits.items:
+        if len(items) > wire.LIMITS.items:
             raise WireError("the iterator does not end")
     return items
 

@@ -285,14 +285,13 @@ def cell_label(filename: str) -> str | None:
 _OF_A_KERNEL = ("autosave", "clear", "connect_info", "qtconsole")
 
 
-def make_shell(render_figures: bool) -> LabShell:
+def make_shell() -> LabShell:
     """Make the shell. Call this before pyplot is imported, so that the inline backend finds it."""
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
     config.InteractiveShell.ast_node_interactivity = "last_expr"
-    if not render_figures:
-        IPython.core.pylabtools.select_figure_formats = lambda *args, **kwargs: None
+    IPython.core.pylabtools.select_figure_formats = lambda *args, **kwargs: None  # nobody sees pictures
     LabShell.collector = OutputCollector()
     shell = LabShell.instance(config=config)
     magics: Any = shell.magics_manager
@@ -316,10 +315,9 @@ _WARM_UP_CELLS = (
 )
 
 
-def warm_up(shell: LabShell, render_figures: bool) -> None:
+def warm_up(shell: LabShell) -> None:
     """Do once what many notebooks do, and leave no state behind."""
-    if not render_figures:  # do not draw pictures that nobody sees at the end of each cell
-        FigureCanvasAgg.draw_idle = lambda *args, **kwargs: None  # type: ignore[method-assign]
+    FigureCanvasAgg.draw_idle = lambda *args, **kwargs: None  # type: ignore[method-assign]
     saved = sys.stdout, sys.stderr
     sys.stdout = CapturedStream(shell.collector, "stdout", 1)
     sys.stderr = CapturedStream(shell.collector, "stderr", 2)

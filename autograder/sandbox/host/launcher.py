@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from autograder.errors import UserError
+from autograder.results import STRONGEST
 from autograder.sandbox.host.transport import Child
 from autograder.sandbox.jail import folders, namespaces, visible
 from autograder.sandbox.limits import Limits
@@ -38,8 +39,8 @@ class ZygoteProcess:
     ``kit`` is the folder of the package ``coursekit``; each of ``data`` appears as ``data/<its name>`` in
     the working folder, and beside the kit; ``modules`` are imported once, before any submission, as are NumPy,
     matplotlib and IPython.
-    ``levels`` are the levels of isolation (``autograder.results.ISOLATION``) that are accepted, strongest first; once it is
-    ready, ``level`` is the one that it has.
+    ``least`` is the least isolation that will do (``autograder.results.ISOLATION``); once the process is ready, ``isolation``
+    is what it has. ``private`` are folders that submissions must not read.
     """
 
     def __init__(
@@ -48,16 +49,16 @@ class ZygoteProcess:
         data: Sequence[Path] = (),
         limits: Limits | None = None,
         modules: Sequence[str] = ("torch", "coursekit"),
-        levels: Sequence[str] = ("namespaces",),
-        render_figures: bool = False,
+        least: str = STRONGEST,
+        private: Sequence[Path] = (),
     ):
         self.kit = Path(kit).resolve()
         self.data = tuple(Path(path).resolve() for path in data)
         self.limits = limits or Limits()
         self.modules = tuple(modules)
-        self.levels = tuple(levels)
-        self.level = ""
-        self.render_figures = render_figures
+        self.least = least
+        self.private = tuple(private)
+        self.isolation = ""
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._ready = False
@@ -85,37 +86,32 @@ class ZygoteProcess:
         if "ready" not in answer:
             self.close()
             raise SandboxUnavailable(answer.get("error", "the sandbox's first process ended at once"))
-        self._ready, self.level = True, answer["ready"]
+        self._ready, self.isolation = True, answer["ready"]
 
     def launch(self) -> None:
         """Launch the process unless it runs, without waiting for its imports."""
         if self._control is not None and (self._process is None or self._process.poll() is None):
             return
         self.close()
-        levels, problem = self._possible()
-        if not hasattr(os, "fork"):
-            raise SandboxUnavailable("grading needs Linux or macOS: on Windows use WSL2")
+        lacking = namespaces.probe()
+        if lacking and (self.least == STRONGEST or namespaces.unsupported()):
+            raise SandboxUnavailable(lacking)
         for path in (self.kit, *self.data):
             if not path.exists():
                 raise SandboxUnavailable(f"{path} does not exist, and submissions need it")
         package = Path(__file__).resolve().parents[1]
         ours, theirs = socket.socketpair()
-        environment = visible.ENVIRONMENT
         # Of a course that only root may read submissions get a copy.
         user = outer_uid()
         closed = bool(user) and not all(visible.open_to_all(str(path)) for path in (self.kit, *self.data))
-        if levels != ["namespaces"] or closed:
+        if self.least != STRONGEST or closed:
             self._work_folder = tempfile.mkdtemp(prefix="submissions-")
-        if levels == ["none"]:
-            self._show_data()
-            environment = {**environment, "HOME": self._work_folder, "TMPDIR": self._work_folder}
-            environment |= {"MPLCONFIGDIR": self._work_folder, "IPYTHONDIR": self._work_folder}
         # The program is given as a descriptor, so that no path of the harness shows in the children's command line.
         program = os.open(package / "jail" / "zygote.py", os.O_RDONLY)
         self._process = subprocess.Popen(
             [sys.executable, "-s", "-P", f"/dev/fd/{program}", str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
-            env=environment,
+            env=visible.ENVIRONMENT,
             cwd="/",
             pass_fds=[program, theirs.fileno()],
             start_new_session=True,
@@ -132,9 +128,9 @@ class ZygoteProcess:
                 "hidden": visible.hidden_folders(),
                 "limits": self.limits.as_dict(),
                 "modules": list(self.modules),
-                "levels": levels,
-                "lacking": problem or "",
-                "render_figures": self.render_figures,
+                "private": [str(path.resolve()) for path in self.private],
+                "least": self.least,
+                "lacking": lacking or "",
                 "outer_uid": user,
                 "closed": closed,
                 "work_folder": self._work_folder,
@@ -148,9 +144,8 @@ class ZygoteProcess:
         It ends with this process. If it ends before, its next ``wait_ready`` launches a new process.
         """
         self.launch()
-        copy = type(self)(
-            self.kit, self.data, self.limits, (*self.modules, *modules), self.levels, self.render_figures
-        )
+        modules_of_both = (*self.modules, *modules)
+        copy = type(self)(self.kit, self.data, self.limits, modules_of_both, self.least, self.private)
         ours, theirs = socket.socketpair()
         try:
             self._send({"clone": list(modules), "outer_uid": outer_uid()}, theirs.fileno())
@@ -170,21 +165,6 @@ class ZygoteProcess:
         """The open descriptors that belong to this object."""
         return [] if self._control is None else [self._control.fileno()]
 
-    def _possible(self) -> tuple[list[str], str | None]:
-        """The accepted levels that this system may have, and what it visibly lacks for the strongest."""
-        problem, levels = namespaces.probe(), list(self.levels)
-        if problem is not None:
-            other = [level for level in levels if level != "namespaces"]
-            levels = other if namespaces.is_known() else [level for level in levels if level == "none"]
-            if not levels:
-                raise SandboxUnavailable(problem)
-        return levels, problem
-
-    def _show_data(self) -> None:
-        os.mkdir(f"{self._work_folder}/data")
-        for path in self.data:
-            os.symlink(path, f"{self._work_folder}/data/{path.name}")
-
     def close(self) -> None:
         """End the process, and with it every child that is left."""
         if self._control is not None:
@@ -192,7 +172,7 @@ class ZygoteProcess:
             self._control, self._ready = None, False
         if self._process is not None:
             if (
-                self._work_folder and self.level != "namespaces"
+                self._work_folder and self.isolation != STRONGEST
             ):  # it ends what submissions left running, which no namespace does here
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self._process.wait(SECONDS_TO_CLEAR_UP)
@@ -220,15 +200,8 @@ class ZygoteProcess:
             raise SandboxUnavailable("the sandbox's first process has gone: grade again") from None
         finally:
             theirs.close()
-        pidfd = descriptors[0] if descriptors else None
-        child = Child(
-            int(answer["pid"]),
-            pidfd,
-            group=self.level != "namespaces",
-            scratch=answer["scratch"],
-            elsewhere=answer["elsewhere"],
-        )
-        return ours, child
+        group = self.isolation != STRONGEST
+        return ours, Child(descriptors[0], int(answer["pid"]), group, answer["scratch"], answer["elsewhere"])
 
     def reap(self, child: Child) -> dict[str, Any]:
         """How a killed child ended: ``{"status": wait status, "cpu": seconds, "peak": bytes more than at the fork}``."""
@@ -289,7 +262,7 @@ def outer_uid() -> int:
 
     A different one at each call: a user's processes are counted together, and may end each other.
     """
-    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+    if os.geteuid() != 0:
         return 0
     try:
         return unused_uid(Path("/proc/self/uid_map").read_text())

@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from autograder.sandbox import wire
 from autograder.sandbox.child.executor import Executor
@@ -128,18 +128,6 @@ class LocalTransport:
         """In this process there is nothing to end."""
 
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def part_of_a_scene(function: _Function) -> _Function:
-    """A function of a test's that a scene's own model calls. What the student's code must not set is counted in there:
-    the sandbox holds no counter. How often it is called is no evidence by itself (``Student.record``).
-    """
-    marked: Any = function
-    marked.part_of_a_scene = True
-    return function
-
-
 class Proxy:
     """Stands for something in the student's process; ``reference`` is its name there."""
 
@@ -168,13 +156,11 @@ class RpcClient:
         self,
         transport: Transport,
         make_handle: Callable[[RpcClient, Reference], Proxy],
-        limits: wire.WireLimits = wire.LIMITS,
         allowance: Allowance | None = None,
     ):
         self.allowance = allowance or Allowance()
         self.transport = transport
         self.make_handle = make_handle
-        self.limits = limits
         self.callbacks: dict[int, Callable[..., Any]] = {}
         self._callback_keys: dict[int, int] = {}  # id of a function -> its key
         self.trace: list[TraceEntry] = []
@@ -189,14 +175,14 @@ class RpcClient:
 
     def request(self, *message: Any) -> tuple[Any, dict[Any, Any], Any]:
         """Result, contents of the arguments and generator of one request; ``StudentError`` if the student's code raised."""
-        frame = wire.encode(message, self.limits, self._refer, for_arguments=True)
+        frame = wire.encode(message, refer=self._refer, for_arguments=True)
         self._keep_request(frame)
         replies: list[Any] = []
         failures: list[BaseException] = []
 
         def answer(frame: bytes) -> bytes | None:
             try:
-                reply = wire.decode(frame, self.limits, self._resolve, on_held=self.allowance.spend)
+                reply = wire.decode(frame, resolve=self._resolve, on_held=self.allowance.spend)
             except wire.OpaqueError as error:
                 reply = ("opaque", error.type_name)
             self._kept = self.allowance.left >= 0
@@ -271,7 +257,7 @@ class RpcClient:
         self._callbacks_left -= 1
         if self._callbacks_left < 0:
             failures.append(StudentGone("timed-out", "the test's function was called without end"))
-        if not failures and not getattr(function, "part_of_a_scene", False):
+        if not failures:
             self.record("callback", (args, kwargs), str(key))
         try:
             if failures:
@@ -285,7 +271,7 @@ class RpcClient:
             answer = ("raise", "RuntimeError", "the test is over")
         except Exception as error:  # the student's call of the test's function was wrong
             answer = ("raise", type(error).__name__, str(error)[:200])
-        return wire.encode(answer, self.limits, self._refer, for_arguments=True)
+        return wire.encode(answer, refer=self._refer, for_arguments=True)
 
     def _refer(self, value: Any) -> Reference | None:
         if isinstance(value, Proxy):

@@ -26,7 +26,7 @@ More of what a test may do::
     scene = student.scene("import torch\\nmodel = torch.nn.Linear(3, 2)\\n"
                           "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)")
     student(scene["model"], scene["optimizer"], batch)
-    scene.run("loss = model(batch).sum()", batch=batch); scene.get("loss")
+    scene.run("loss = model(batch).sum()", batch=batch); scene["loss"]
 
 Arguments are copies: what the student's code does to them shows in ``mutated`` only, which is decided here, by
 comparing what came back of them with what was sent. A generator that is passed does not advance here. An exception of the student's code arrives as ``StudentError``, a result of a type
@@ -45,12 +45,7 @@ from types import FunctionType
 from typing import Any
 
 from autograder.sandbox.child.mutation import contents_of
-from autograder.sandbox.host.rpc import (
-    LocalTransport,
-    Proxy,
-    RpcClient,
-    TraceEntry,
-)
+from autograder.sandbox.host.rpc import LocalTransport, Proxy, RpcClient, TraceEntry
 from autograder.sandbox.wire import Reference
 
 
@@ -79,24 +74,12 @@ class _RemoteCallable(Proxy):
         #: The first random generator among the last call's arguments, in its state after the call.
         self.rng_after: Any = None
 
-    def _call(
-        self,
-        method: str | None,
-        args: Sequence[Any],
-        kwargs: dict[str, Any],
-        keep: bool = False,
-        times: int = 1,
-    ) -> Any:
+    def _call(self, method: str | None, args: Sequence[Any], kwargs: dict[str, Any], times: int = 1) -> Any:
         self.mutated, self.rng_after = (), None
-        message = ("call", self.reference, method, list(args), kwargs, keep, times)
-        sent = contents_of(
-            [None if isinstance(value, Proxy) or callable(value) else value for value in args],
-            {
-                name: value
-                for name, value in kwargs.items()
-                if not (isinstance(value, Proxy) or callable(value))
-            },
-        )
+        message = ("call", self.reference, method, list(args), kwargs, times)
+        plain = [None if isinstance(value, Proxy) or callable(value) else value for value in args]
+        named = {name: v for name, v in kwargs.items() if not (isinstance(v, Proxy) or callable(v))}
+        sent = contents_of(plain, named)
         result, left, self.rng_after = self._rpc.request(*message)
         self.mutated = tuple(
             argument_in_words(key) for key, contents in sent.items() if not _is(left.get(key), contents)
@@ -107,11 +90,6 @@ class _RemoteCallable(Proxy):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it in the sandbox and return the value."""
         return self._call(None, args, kwargs)
-
-    def keep(self, *args: Any, **kwargs: Any) -> Handle:
-        """Call it and leave the result in the sandbox, whatever it is."""
-        handle: Handle = self._call(None, args, kwargs, keep=True)
-        return handle
 
     def repeat(self, times: int, *args: Any, **kwargs: Any) -> list[Any]:
         """Call it ``times`` times on the same arguments (a generator advances) and return the results."""
@@ -263,10 +241,6 @@ class Student(_RemoteCallable):
         """
         self._rpc.record("observation", value, name, rtol, atol)
 
-    def record(self, value: Any) -> None:
-        """Record ``value`` as evidence beside the results: what a function of the test's has counted, say."""
-        self._rpc.record("result", value)
-
 
 def look_up(rpc: RpcClient, names: Sequence[str]) -> dict[str, tuple[str, tuple[str, ...]]]:
     """Name -> what the submission has under it (``"function"``, ``"class"``, …), and the names of its parameters."""
@@ -337,12 +311,6 @@ class Scene:
     def __getitem__(self, name: str) -> Any:
         """The value of ``name``, or a ``Handle`` if it cannot be sent."""
         value, _, _ = self._rpc.request("scene_value", self._key, name)
-        return value
-
-    def get(self, name: str) -> Any:
-        """The same as ``scene[name]``, recorded as evidence."""
-        value = self[name]
-        self._rpc.record("result", value)
         return value
 
     def run(self, source: str, **bindings: Any) -> None:

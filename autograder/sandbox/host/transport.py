@@ -63,26 +63,19 @@ class Child:
     """A jailed process as the harness sees it from outside: a pidfd, and its memory."""
 
     def __init__(
-        self, inner_pid: int, pidfd: int | None, group: bool, scratch: str = "", elsewhere: Sequence[str] = ()
+        self, pidfd: int, inner_pid: int, group: bool, scratch: str = "", elsewhere: Sequence[str] = ()
     ):
-        self.inner_pid = inner_pid
         self.pidfd = pidfd
+        self.inner_pid = inner_pid
         self.killed = False
         self.group = group  # without namespaces its process group stands for its descendants
         self.scratch = scratch  # its folder, where no file system of its own has a size
         self.elsewhere = elsewhere  # the other folders in which it can make files
         self._blurred = 0  # the latest looks at it in which something moved
-        self.pid = self._host_pid()
+        lines = Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines()
+        #: Its process id in this process's namespace.
+        self.pid = next((int(line.split()[1]) for line in lines if line.startswith("Pid:")), -1)
         self.baseline = _memory_of(self.pid) or 0
-
-    def _host_pid(self) -> int:
-        """The child's process id in this process's namespace."""
-        if self.pidfd is None:
-            return self.inner_pid
-        for line in Path(f"/proc/self/fdinfo/{self.pidfd}").read_text().splitlines():
-            if line.startswith("Pid:"):
-                return int(line.split()[1])
-        return -1
 
     def kill(self) -> None:
         """End the child and everything in its process namespace (or its process group)."""
@@ -93,18 +86,12 @@ class Child:
             if self.group:
                 os.killpg(self.pid, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
-            if self.pidfd is not None:
-                signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
-            else:
-                os.kill(self.pid, signal.SIGKILL)
+            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 
     def interrupt(self) -> None:
         """Interrupt the code that the child runs, as Jupyter does: it may hear that, or not."""
         with contextlib.suppress(OSError):
-            if self.pidfd is not None:
-                signal.pidfd_send_signal(self.pidfd, signal.SIGINT)
-            else:
-                os.kill(self.pid, signal.SIGINT)
+            signal.pidfd_send_signal(self.pidfd, signal.SIGINT)
 
     def process_tree(self) -> list[int]:
         """The child and its descendants."""
@@ -182,9 +169,9 @@ class Child:
 
     def close(self) -> None:
         """Close the pidfd."""
-        if self.pidfd is not None:
+        if self.pidfd >= 0:
             os.close(self.pidfd)
-            self.pidfd = None
+            self.pidfd = -1
 
 
 def _threads(pid: int) -> list[int]:
@@ -270,13 +257,11 @@ class RemoteTransport:
         child: Child,
         limits: Limits,
         on_end: Callable[[str | None], StudentGone],
-        wire_limits: wire.WireLimits = wire.LIMITS,
     ):
         self.connection = connection
         self.child = child
         self.limits = limits
         self.on_end = on_end
-        self.wire_limits = wire_limits
         #: Seconds that one exchange may take.
         self.timeout = 60.0
         #: Whether an exchange that takes longer is interrupted first, and whether the last one was.
@@ -379,7 +364,7 @@ class RemoteTransport:
         """The next frame, before the deadline. Memory is taken as bytes arrive, not as the prefix promises them."""
         data, self._unread = self._unread, bytearray()
         self._receive_until(data, wire.PREFIX.size)
-        header, body = wire.frame_lengths(bytes(data[: wire.PREFIX.size]), self.wire_limits)
+        header, body = wire.frame_lengths(bytes(data[: wire.PREFIX.size]))
         self.session_deadline.received += header + body
         if self.session_deadline.received > MAX_RECEIVED:
             raise wire.WireError("the submission sent too much")

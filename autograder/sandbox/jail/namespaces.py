@@ -141,26 +141,27 @@ def _read_sysctl(path: str) -> str:
         return ""
 
 
-def is_known() -> bool:
-    """Whether this is a system whose processes can be confined at all."""
-    return sys.platform == "linux" and platform.machine() in _SYS_CAPSET
+def unsupported() -> str | None:
+    """One sentence where this is no system that can keep submissions apart at all."""
+    if sys.platform != "linux":
+        return f"the sandbox needs Linux and this is {platform.system()}: grade on Linux, in WSL2 or in a Linux container"
+    if platform.machine() not in _SYS_CAPSET:
+        return f"the sandbox knows x86_64 and aarch64, and this machine is {platform.machine()}"
+    return None
 
 
 def probe() -> str | None:
-    """One sentence about what this system visibly lacks for the sandbox, and how to get it.
+    """One sentence about what this system visibly lacks for namespaces, and how to get it.
 
-    ``None`` is no promise that the sandbox works: only launching a zygote tells.
+    ``None`` is no promise that they can be had: only launching a zygote tells.
     """
-    if sys.platform != "linux":
-        return (
-            f"the sandbox needs Linux and this is {platform.system()}: grade on Linux, in WSL2 or in a "
-            "Linux container, or give --isolation none for submissions that you trust"
-        )
-    if platform.machine() not in _SYS_CAPSET:
-        return f"the sandbox knows x86_64 and aarch64, and this machine is {platform.machine()}"
+    if (reason := unsupported()) is not None:
+        return reason
     release = platform.release().split("-")[0].split(".")
     if tuple(int(part) for part in release[:2] if part.isdigit()) < OLDEST_KERNEL:
-        return f"the sandbox needs Linux 5.12 or later, and this is {platform.release()}: update the kernel"
+        return (
+            f"namespaces need Linux 5.12 or later here, and this is {platform.release()}: update the kernel"
+        )
     if _read_sysctl("/proc/sys/user/max_user_namespaces") == "0":
         return "user namespaces are switched off: `sudo sysctl user.max_user_namespaces=10000` allows them"
     if os.geteuid() == 0:

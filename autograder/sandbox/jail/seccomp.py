@@ -6,7 +6,7 @@ larger buffers of sockets, which the watchdog could not see, being told what oth
 takes from a pool of the whole machine (contexts of asynchronous input and output, huge pages). A call that is
 newer than all that Python and its libraries need does not exist: what the next kernel adds is refused before anybody knows it.
 
-Where there are no namespaces it stands for some of them (``Setting``): no socket but a pair of connected ones, and
+Where there are no namespaces (``reduced``) it stands for some of them: no socket but a pair of connected ones, and
 nothing that reaches another process, or another's file, of the same user.
 """
 
@@ -17,51 +17,35 @@ import errno
 import platform
 import struct
 from collections.abc import Sequence
-from enum import Enum
 
 from .namespaces import check, libc
 
 #: name: (x86_64, aarch64); -1 where the architecture does not have the call.
 _FORBIDDEN = {
-    **{"ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271)},
-    **{"pidfd_getfd": (438, 438), "kcmp": (312, 272)},
-    **{"unshare": (272, 97), "setns": (308, 268), "chroot": (161, 51), "pivot_root": (155, 41)},
-    **{"mount": (165, 40), "umount2": (166, 39), "open_tree": (428, 428), "move_mount": (429, 429)},
-    **{"fsopen": (430, 430), "fsconfig": (431, 431), "fsmount": (432, 432), "fspick": (433, 433)},
-    **{"swapon": (167, 224), "swapoff": (168, 225), "quotactl": (179, 60)},
-    **{"acct": (163, 89), "open_by_handle_at": (304, 265)},
-    **{"name_to_handle_at": (303, 264), "fanotify_init": (300, 262), "add_key": (248, 217)},
-    **{"request_key": (249, 218), "keyctl": (250, 219), "bpf": (321, 280), "perf_event_open": (298, 241)},
-    **{"userfaultfd": (323, 282), "init_module": (175, 105), "finit_module": (313, 273)},
-    **{"delete_module": (176, 106), "kexec_load": (246, 104), "kexec_file_load": (320, 294)},
-    **{"reboot": (169, 142), "sethostname": (170, 161), "setdomainname": (171, 162)},
-    **{"settimeofday": (164, 170), "clock_settime": (227, 112), "adjtimex": (159, 171)},
-    **{"clock_adjtime": (305, 266), "syslog": (103, 116), "vhangup": (153, 58), "vmsplice": (278, 75)},
-    **{"move_pages": (279, 239), "migrate_pages": (256, 238), "personality": (135, 92)},
-    **{
-        "shmget": (29, 194),
-        "shmat": (30, 196),
-        "shmctl": (31, 195),
-        "msgget": (68, 186),
-        "msgctl": (71, 187),
-    },
-    **{
-        "msgsnd": (69, 189),
-        "msgrcv": (70, 188),
-        "semget": (64, 190),
-        "semctl": (66, 191),
-        "semop": (65, 193),
-    },
-    **{"semtimedop": (220, 192), "mq_open": (240, 180), "mq_unlink": (241, 181)},
-    **{"inotify_init": (253, -1), "inotify_init1": (294, 26), "inotify_add_watch": (254, 27)},
-    **{"iopl": (172, -1), "ioperm": (173, -1), "modify_ldt": (154, -1), "uselib": (134, -1)},
-    **{"lookup_dcookie": (212, 18), "nfsservctl": (180, 42), "_sysctl": (156, -1)},
-}
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
+    "pidfd_getfd": (438, 438), "kcmp": (312, 272), "unshare": (272, 97), "setns": (308, 268), "chroot": (161, 51),
+    "pivot_root": (155, 41), "mount": (165, 40), "umount2": (166, 39), "open_tree": (428, 428),
+    "move_mount": (429, 429), "fsopen": (430, 430), "fsconfig": (431, 431), "fsmount": (432, 432),
+    "fspick": (433, 433), "swapon": (167, 224), "swapoff": (168, 225), "quotactl": (179, 60), "acct": (163, 89),
+    "open_by_handle_at": (304, 265), "name_to_handle_at": (303, 264), "fanotify_init": (300, 262),
+    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "bpf": (321, 280),
+    "perf_event_open": (298, 241), "userfaultfd": (323, 282), "init_module": (175, 105), "finit_module": (313, 273),
+    "delete_module": (176, 106), "kexec_load": (246, 104), "kexec_file_load": (320, 294), "reboot": (169, 142),
+    "sethostname": (170, 161), "setdomainname": (171, 162), "settimeofday": (164, 170), "clock_settime": (227, 112),
+    "adjtimex": (159, 171), "clock_adjtime": (305, 266), "syslog": (103, 116), "vhangup": (153, 58),
+    "vmsplice": (278, 75), "move_pages": (279, 239), "migrate_pages": (256, 238), "personality": (135, 92),
+    "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "msgget": (68, 186), "msgctl": (71, 187),
+    "msgsnd": (69, 189), "msgrcv": (70, 188), "semget": (64, 190), "semctl": (66, 191), "semop": (65, 193),
+    "semtimedop": (220, 192), "mq_open": (240, 180), "mq_unlink": (241, 181), "inotify_init": (253, -1),
+    "inotify_init1": (294, 26), "inotify_add_watch": (254, 27), "iopl": (172, -1), "ioperm": (173, -1),
+    "modify_ldt": (154, -1), "uselib": (134, -1), "lookup_dcookie": (212, 18), "nfsservctl": (180, 42),
+    "_sysctl": (156, -1),
+}  # fmt: skip
 #: Calls that libraries try first and can do without: they fail as on a kernel that does not have them.
 _NOT_IMPLEMENTED = {
-    **{"clone3": (435, 435), "memfd_create": (319, 279), "io_setup": (206, 0)},
-    **{"io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427)},
-}
+    "clone3": (435, 435), "memfd_create": (319, 279), "io_setup": (206, 0), "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
+}  # fmt: skip
 #: faccessat2, the newest call that the C library makes where it can. From here on none exists.
 _NEWEST = 439
 #: The numbers that were not given when, at 424, all architectures began to number new calls alike.
@@ -83,17 +67,16 @@ _PRCTL = (157, 167)
 _PR_SET_CHILD_SUBREAPER = 36
 #: Calls on the files of whoever owns them. They do nothing and report success: libraries that copy a file call them.
 _OWNERS = {
-    **{"chmod": (90, -1), "fchmod": (91, 52), "fchmodat": (268, 53)},
-    **{"chown": (92, -1), "fchown": (93, 55), "lchown": (94, -1), "fchownat": (260, 54)},
-    **{"utime": (132, -1), "utimes": (235, -1), "futimesat": (261, -1), "utimensat": (280, 88)},
-    **{"setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7)},
-    **{"removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16)},
-}
+    "chmod": (90, -1), "fchmod": (91, 52), "fchmodat": (268, 53), "chown": (92, -1), "fchown": (93, 55),
+    "lchown": (94, -1), "fchownat": (260, 54), "utime": (132, -1), "utimes": (235, -1), "futimesat": (261, -1),
+    "utimensat": (280, 88), "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7),
+    "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
+}  # fmt: skip
 #: Calls on processes of the same user: the first argument is a process id, 0 for the caller's own.
 _ON_A_PROCESS = {
-    **{"prlimit64": (302, 261), "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119)},
-    **{"sched_setparam": (142, 118), "sched_setattr": (314, 274)},
-}
+    "prlimit64": (302, 261), "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119),
+    "sched_setparam": (142, 118), "sched_setattr": (314, 274),
+}  # fmt: skip
 _ON_ANY_PROCESS = {"setpriority": (141, 140), "ioprio_set": (251, 30)}
 _AF_UNIX = 1
 _SETSOCKOPT = (54, 208)
@@ -111,22 +94,14 @@ _PR_SET_SECCOMP = 22
 _MODE_FILTER = 2
 
 
-class Setting(Enum):
-    """What the filter has to hold by itself."""
-
-    #: Namespaces hold processes, files and the network.
-    NAMESPACES = 0
-    #: No namespaces, but a user id of its own.
-    OWN_USER = 1
-    #: Neither: the harness and its files belong to the same user.
-    SAME_USER = 2
-
-
 def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
     return struct.pack("<HBBI", code, if_true, if_false, value)
 
 
 def _refuse_when(number: int, error: int) -> list[bytes]:
+    """Refuse a call, or an argument; none where the architecture does not have it (-1)."""
+    if number < 0:
+        return []
     return [_instruction(_EQUAL, number, 0, 1), _instruction(_RETURN, _ERRNO | error)]
 
 
@@ -150,6 +125,17 @@ def _refuse_argument(number: int, place: int, values: Sequence[int]) -> list[byt
     return [*code, _instruction(_RETURN, _ALLOW)]
 
 
+def _require_argument(number: int, place: int, value: int, error: int) -> list[bytes]:
+    """Refuse the call unless its argument at ``place`` is ``value``."""
+    return [
+        _instruction(_EQUAL, number, 0, 4),
+        _instruction(_LOAD, _ARGUMENT_AT + 8 * place),
+        _instruction(_EQUAL, value, 1, 0),
+        _instruction(_RETURN, _ERRNO | error),
+        _instruction(_RETURN, _ALLOW),
+    ]
+
+
 def _refuse_flags(number: int, place: int, flags: int) -> list[bytes]:
     """Refuse the call with any of ``flags`` set in its argument at ``place``."""
     return [
@@ -161,10 +147,8 @@ def _refuse_flags(number: int, place: int, flags: int) -> list[bytes]:
     ]
 
 
-def _alone(setting: Setting, column: int) -> list[bytes]:
+def _without_namespaces(column: int) -> list[bytes]:
     """What is refused besides where there are no namespaces."""
-    if setting is Setting.NAMESPACES:
-        return []
     code = _refuse_when(_SOCKET[column], errno.EAFNOSUPPORT)
     code += [
         _instruction(_EQUAL, _SOCKETPAIR[column], 0, 5),
@@ -173,33 +157,20 @@ def _alone(setting: Setting, column: int) -> list[bytes]:
         _instruction(_EQUAL, _SOCK_STREAM, 1, 0),  # others can send to a name
         _instruction(_RETURN, _ERRNO | errno.EPERM),
         _instruction(_RETURN, _ALLOW),
-        _instruction(_EQUAL, _PRCTL[column], 0, 4),
-        _instruction(_LOAD, _ARGUMENT_AT),
-        _instruction(
-            _EQUAL, _PR_SET_CHILD_SUBREAPER, 0, 1
-        ),  # orphans stay with the first process, and are found
-        _instruction(_RETURN, _ERRNO | errno.EPERM),
-        _instruction(_RETURN, _ALLOW),
     ]
-    if setting is Setting.OWN_USER:
-        return code
+    # Orphans stay with the first process, and are found.
+    code += _refuse_argument(_PRCTL[column], 0, (_PR_SET_CHILD_SUBREAPER,))
+    code += _refuse_argument(_IOCTL[column], 1, _SET_ATTRIBUTES)
     for numbers in _OWNERS.values():
-        code += _refuse_when(numbers[column], 0) if numbers[column] >= 0 else []
+        code += _refuse_when(numbers[column], 0)
     for numbers in _ON_ANY_PROCESS.values():
         code += _refuse_when(numbers[column], errno.EPERM)
-    code += _refuse_argument(_IOCTL[column], 1, _SET_ATTRIBUTES)
     for numbers in _ON_A_PROCESS.values():
-        code += [
-            _instruction(_EQUAL, numbers[column], 0, 4),
-            _instruction(_LOAD, _ARGUMENT_AT),
-            _instruction(_EQUAL, 0, 1, 0),
-            _instruction(_RETURN, _ERRNO | errno.EPERM),
-            _instruction(_RETURN, _ALLOW),
-        ]
+        code += _require_argument(numbers[column], 0, 0, errno.EPERM)
     return code
 
 
-def program(machine: str = "", setting: Setting = Setting.NAMESPACES) -> bytes:
+def program(machine: str = "", reduced: bool = False) -> bytes:
     """The filter as classic BPF. It assumes a little-endian machine, as both architectures are."""
     column, architecture = _ARCHITECTURES[machine or platform.machine()]
     code = [
@@ -212,36 +183,25 @@ def program(machine: str = "", setting: Setting = Setting.NAMESPACES) -> bytes:
         *_refuse_from(*_NOT_GIVEN[column]),
     ]
     for numbers in _FORBIDDEN.values():
-        code += _refuse_when(numbers[column], errno.EPERM) if numbers[column] >= 0 else []
+        code += _refuse_when(numbers[column], errno.EPERM)
     for numbers in _NOT_IMPLEMENTED.values():
         code += _refuse_when(numbers[column], errno.ENOSYS)
     code += _refuse_argument(_FCNTL[column], 1, _ABOUT_OTHERS)
     code += _refuse_flags(_CLONE[column], 0, _NAMESPACE_FLAGS)
     code += _refuse_flags(_MMAP[column], 3, _MAP_HUGETLB)
-    code += _alone(setting, column)
-    code += [
-        _instruction(_EQUAL, _SETSOCKOPT[column], 0, 5),
-        _instruction(_LOAD, _ARGUMENT_AT + 16),
-        _instruction(_EQUAL, _SEND_BUFFER[0], 1, 0),
-        _instruction(_EQUAL, _SEND_BUFFER[1], 0, 1),
-        _instruction(_RETURN, _ERRNO | errno.EPERM),
-        _instruction(_RETURN, _ALLOW),
-        _instruction(_EQUAL, _SOCKET[column], 0, 3),
-        _instruction(_LOAD, _ARGUMENT_AT),
-        _instruction(_EQUAL, _AF_UNIX, 1, 0),
-        _instruction(_RETURN, _ERRNO | errno.EAFNOSUPPORT),
-        _instruction(_RETURN, _ALLOW),
-    ]
-    return b"".join(code)
+    code += _without_namespaces(column) if reduced else []
+    code += _refuse_argument(_SETSOCKOPT[column], 2, _SEND_BUFFER)
+    code += _require_argument(_SOCKET[column], 0, _AF_UNIX, errno.EAFNOSUPPORT)
+    return b"".join([*code, _instruction(_RETURN, _ALLOW)])
 
 
 class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
 
-def install(setting: Setting = Setting.NAMESPACES) -> None:
+def install(reduced: bool = False) -> None:
     """Install the filter in this process and all that it starts. NO_NEW_PRIVS must be set."""
-    code = program(setting=setting)
+    code = program(reduced=reduced)
     buffer = ctypes.create_string_buffer(code, len(code))
     structure = _Program(len(code) // 8, ctypes.addressof(buffer))
     result = libc.prctl(

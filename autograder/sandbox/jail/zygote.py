@@ -5,15 +5,17 @@ configuration from the control socket, and neither runs a student's code nor rea
 
 Control messages are JSON lines. In: the configuration, then ``{"spawn": limits}`` with the descriptor of
 the session's socket, or ``{"reap": pid}``, or ``{"clone": modules, "outer_uid": uid}`` with the descriptor of a
-control socket: a copy of this process imports those modules too and serves there. Out: ``{"ready": level of isolation}`` or
+control socket: a copy of this process imports those modules too and serves there. Out: ``{"ready": isolation}`` or
 ``{"error": sentence}``; ``{"pid": pid, "scratch": folder, "elsewhere": folders}`` with the child's pidfd; ``{"status": wait status, "cpu": seconds,
 "peak": bytes more than at the fork}``.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib.util
+import io
 import json
 import os
 import random
@@ -28,10 +30,6 @@ from pathlib import Path
 from typing import Any
 
 MAX_LINE = 1 << 20
-#: Addresses beyond the memory limit, for the arenas of threads and mapped files: their page tables take 32 MiB.
-ADDRESS_ROOM = 16 << 30
-#: Seconds for removing the files of dead submissions between two requests.
-SECONDS_TO_REMOVE = 5.0
 
 
 def load_package(folder: str) -> None:
@@ -111,50 +109,41 @@ def enter_namespaces(config: dict[str, Any]) -> None:
     rootfs.build(config)
 
 
-def settle(config: dict[str, Any]) -> str:
-    """Enter the strongest level of isolation that the configuration accepts and this system gives; its name.
+def settle(config: dict[str, Any]) -> Any:
+    """Enter namespaces, or prepare what takes their place where the configuration allows that: the class of the jails.
 
-    ``OSError`` when there is none. Returns in the process that goes on.
+    Returns in the process that goes on. Raises ``NoIsolation`` where there is not enough.
     """
-    from sandbox.jail import confine, folders, seccomp  # noqa: F401 (before the files are somewhere else)
+    from sandbox.jail import reduced
+    from sandbox.jail.jail import NamespaceJail
 
-    accepted, lacking = config["levels"], str(config["lacking"])
-    if accepted == ["none"]:
-        return "none"
     if config["closed"]:
-        confine.copy_course(config)
-    if "namespaces" in accepted:
-        if len(accepted) == 1:
-            enter_namespaces(config)
-            return "namespaces"
-        if not (lacking := try_namespaces(config)):
-            return "namespaces"
-    confine.lay_out(config)
+        reduced.copy_course(config)
+    trouble = config["lacking"] or try_namespaces(config)
+    if not trouble:
+        return NamespaceJail
+    if config["least"] == "namespaces":
+        raise NoIsolation(trouble)
+    reduced.lay_out(config)
     left = []
-    own: int = config["outer_uid"]
-    for uid in dict.fromkeys((own, 0)):
-        level: str = confine.level_of(bool(uid))
-        if trouble := trial(Jail({**config, "outer_uid": uid}, level)):
-            left.append(trouble)
-        elif level in accepted:
-            config["outer_uid"] = uid
-            return level
-        else:
-            left.append(
-                f'the isolation that is left is “{level}”: to grade with that, say isolation = "{level}" in course.toml'
-            )
-    if "none" in accepted:
-        return "none"
-    raise NoLevel("; ".join(filter(None, (lacking, left[0]))))
+    for uid in dict.fromkeys((config["outer_uid"], 0)):
+        config["outer_uid"] = uid
+        jail = reduced.ReducedJail(config)
+        why = reduced.lacking(uid) or trial(jail, jail.open_secret)
+        if not why:
+            return reduced.ReducedJail
+        left.append(why)
+    raise NoIsolation(f"{trouble}; {left[0]}")
 
 
-class NoLevel(RuntimeError):
-    """There is no level of isolation that is accepted. The text says why, in one sentence."""
+class NoIsolation(RuntimeError):
+    """There is not enough isolation. The text says why, in one sentence."""
 
 
 def try_namespaces(config: dict[str, Any]) -> str:
     """Enter the namespaces in a copy of this process, and return "" there. Where they cannot be had, return why, here."""
     from sandbox.jail import namespaces as ns
+    from sandbox.jail.jail import NamespaceJail
 
     reader, writer = os.pipe()
     copy = os.fork()
@@ -163,7 +152,7 @@ def try_namespaces(config: dict[str, Any]) -> str:
         try:
             ns.prctl(ns.PR_SET_PDEATHSIG, signal.SIGKILL)
             enter_namespaces(config)
-            trouble = trial(Jail(config, "namespaces"))
+            trouble = trial(NamespaceJail(config))
         except OSError as error:
             trouble = ns.explain(error)
         if trouble:
@@ -182,14 +171,14 @@ def try_namespaces(config: dict[str, Any]) -> str:
     return trouble
 
 
-def trial(jail: Jail, look: Callable[[], str] = str) -> str:
+def trial(jail: Any, look: Callable[[], str] = str) -> str:
     """Whether a child can enter the jail, and what it then says of a ``look`` around: "", or what is wrong, in words."""
     from sandbox.jail import namespaces as ns
 
     reader, writer = os.pipe()
     jail.before_fork()
     child = os.fork()
-    jail.scratch[child] = jail.next_scratch
+    jail.after_fork(child)
     if child == 0:
         try:
             jail.enter()
@@ -201,18 +190,16 @@ def trial(jail: Jail, look: Callable[[], str] = str) -> str:
     with os.fdopen(reader) as answer:
         trouble = answer.read()
     os.waitpid(child, 0)
-    jail.clear(child)
+    jail.ended(child)
+    jail.clear()
     return trouble
 
 
-def what_is_closed(config: dict[str, Any], level: str) -> str:
+def what_is_closed(config: dict[str, Any], jail: Any) -> str:
     """In a child's jail: what it cannot read of what its imports need, in a sentence; "" for nothing."""
     from sandbox.jail import visible
 
-    inside = level == "namespaces"
-    kit = f"{visible.COURSE}/coursekit" if inside else config["kit"]
-    data = [f"{visible.COURSE}/data/{os.path.basename(path)}" if inside else path for path in config["data"]]
-    closed = visible.closed([kit, *data]) or (
+    closed = visible.closed(jail.needed(config)) or (
         config["outer_uid"] and visible.closed_packages(config["hidden"])
     )
     return (
@@ -229,14 +216,13 @@ def import_libraries(config: dict[str, Any]) -> Any:
     for name, text in config["fonts"].items():
         (fonts / name).write_text(text)
     from sandbox.child import executor, shell  # noqa: F401 (children need them when the folder is unmounted)
-    from sandbox.jail import seccomp  # noqa: F401
 
-    lab_shell = shell.make_shell(config["render_figures"])
+    lab_shell = shell.make_shell()
     import matplotlib.pyplot  # noqa: F401
     import numpy
 
     import_modules(config["modules"])
-    shell.warm_up(lab_shell, config["render_figures"])
+    shell.warm_up(lab_shell)
     numpy.random.seed(0)
     return lab_shell
 
@@ -279,172 +265,13 @@ def warm_up_optimizers(torch: Any) -> None:
 
 def thread_count() -> int:
     """The number of this process's threads, after a moment for those that are about to end."""
-    if not os.path.isdir("/proc/self/task"):
-        return 1
     deadline = time.monotonic() + 2.0
     while (count := len(os.listdir("/proc/self/task"))) > 1 and time.monotonic() < deadline:
         time.sleep(0.01)
     return count
 
 
-class Jail:
-    """Jails a forked child."""
-
-    def __init__(self, config: dict[str, Any], level: str):
-        from sandbox.jail import confine, namespaces, rootfs
-
-        self.limits: dict[str, Any] = config["limits"]
-        self.level = level
-        self.outer_uid = config["outer_uid"]
-        self.work_folder = config["work_folder"]
-        #: The children by pid, each with its folder (where it does not go with the process), and the copies of this process.
-        self.scratch: dict[int, str] = {}
-        self.next_scratch = ""
-        #: The folders of dead submissions.
-        self.left: list[str] = []
-        self.clones: set[int] = set()
-        self.confinement: confine.Confinement | None = None
-        if level == "namespaces":
-            self.pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-            self.shadowed = rootfs.shadowed_by_scratch(config)
-        elif level != "none":
-            self.confinement = confine.Confinement(config, self.outer_uid)
-            namespaces.prctl(confine.PR_SET_CHILD_SUBREAPER, 1)
-        self.measure_baseline()
-
-    def measure_baseline(self) -> None:
-        """Record how much memory the libraries take: a child's limit counts from there."""
-        if self.level != "none":
-            self.data_size, self.address_space = size_of("VmData:"), size_of("VmSize:")
-
-    def before_clone(self) -> None:
-        """Make the next fork a process of this PID namespace."""
-        if self.level == "namespaces":
-            from sandbox.jail import namespaces as ns
-
-            ns.setns(self.pid_namespace, ns.CLONE_NEWPID)
-
-    def become_clone(self, outer_uid: int) -> None:
-        """In a copy of the process: its submissions get another user, where there is one to give."""
-        self.clones, self.scratch, self.left = set(), {}, []
-        if self.confinement is not None:
-            from sandbox.jail import confine, namespaces
-
-            namespaces.prctl(confine.PR_SET_CHILD_SUBREAPER, 1)
-            outer_uid = outer_uid if self.outer_uid else 0
-            self.confinement.outer_uid = outer_uid
-        self.outer_uid = outer_uid
-
-    def before_fork(self) -> None:
-        """Make the next fork the first process of a new PID namespace, or clear up behind the one before."""
-        if self.level == "namespaces":
-            from sandbox.jail import namespaces as ns
-
-            ns.setns(self.pid_namespace, ns.CLONE_NEWPID)
-            ns.unshare(ns.CLONE_NEWPID)
-        elif self.confinement is not None:
-            self.clear()
-            self.next_scratch = self.confinement.new_scratch()
-
-    def clear(self, *ended: int) -> None:
-        """End what dead submissions left running, and remove the folders of those that have ended.
-
-        What takes longer is gone on with the next time: meanwhile nobody else is served.
-        """
-        self.left += [self.scratch.pop(pid) for pid in list(self.scratch) if pid in _exits or pid in ended]
-        if self.confinement is not None and self.left:
-            from sandbox.jail import confine
-
-            confine.end_strays(self.clones | set(self.scratch))
-            if not self.scratch:  # else it may be of one that still runs
-                self.left += set(self.confinement.left_elsewhere()) - set(self.left)
-            self._remove_left(SECONDS_TO_REMOVE)
-
-    def close(self) -> None:
-        """End everything that this process has started."""
-        if self.confinement is not None:
-            from sandbox.jail import confine
-
-            confine.end_strays(self.clones)
-            self.left += {*self.scratch.values(), *self.confinement.left_elsewhere()} - set(self.left)
-            self._remove_left(float("inf"))  # or until the harness does it
-
-    def _remove_left(self, seconds: float) -> None:
-        from sandbox.jail import folders
-
-        until = time.monotonic() + seconds
-        self.left = [path for path in self.left if not folders.remove(path, until - time.monotonic())]
-
-    def enter(self) -> None:
-        """In the child: give up every privilege and resource that a submission does not need."""
-        os.setsid()  # a signal to the process group crosses PID namespaces
-        if self.level == "none":
-            os.chdir(self.work_folder)
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        elif self.confinement is not None:
-            beside = 0 if self.outer_uid else self._tasks_beside()
-            self.confinement.enter(self.next_scratch)
-            self.set_limits(beside)
-            self.confinement.lock(self.next_scratch)
-        else:
-            self._enter_namespaces()
-
-    def _tasks_beside(self) -> int:
-        from sandbox.jail import confine
-
-        tasks: int = confine.tasks_of(os.getuid())
-        return tasks
-
-    def _enter_namespaces(self) -> None:
-        from sandbox.jail import namespaces as ns
-        from sandbox.jail import rootfs, seccomp, visible
-
-        ns.unshare(ns.CLONE_NEWNS | ns.CLONE_NEWNET | ns.CLONE_NEWIPC | ns.CLONE_NEWUTS | ns.CLONE_NEWCGROUP)
-        rootfs.mount_scratch(self.limits["scratch_bytes"], self.shadowed)
-        socket.sethostname("course")
-        uid, gid = os.getuid(), os.getgid()
-        if self.outer_uid:
-            uid = gid = self.outer_uid
-            os.setgroups([])
-            os.setresgid(gid, gid, gid)
-            os.setresuid(uid, uid, uid)
-        ns.prctl(ns.PR_SET_DUMPABLE, 1)
-        ns.unshare(ns.CLONE_NEWUSER)
-        ns.map_user(visible.INNER_UID, uid, gid)
-        self.set_limits()
-        ns.drop_capabilities()
-        ns.prctl(ns.PR_SET_DUMPABLE, 1)
-        seccomp.install()
-
-    def set_limits(self, tasks_beside: int = 0) -> None:
-        """Set the kernel's limits on each process. ``tasks_beside``: those of the same user that are not the submission's."""
-        limits = self.limits
-        for kind, value in (
-            (resource.RLIMIT_CPU, int(limits["cpu_seconds"])),
-            (resource.RLIMIT_DATA, self.data_size + int(limits["memory_bytes"])),
-            (resource.RLIMIT_AS, self.address_space + int(limits["memory_bytes"]) + ADDRESS_ROOM),
-            (resource.RLIMIT_NPROC, int(limits["processes"]) + tasks_beside),
-            (resource.RLIMIT_NOFILE, int(limits["open_files"])),
-            (resource.RLIMIT_FSIZE, int(limits["file_bytes"])),
-            (resource.RLIMIT_CORE, 0),
-            (resource.RLIMIT_MSGQUEUE, 0),
-            (resource.RLIMIT_SIGPENDING, 1024),  # timers, of which a user has a number in all
-            (resource.RLIMIT_MEMLOCK, 1 << 16),
-        ):
-            hardest = resource.getrlimit(kind)[1]
-            value = value if hardest == resource.RLIM_INFINITY else min(value, hardest)
-            resource.setrlimit(kind, (value, value))
-
-
-def size_of(field: str) -> int:
-    """The bytes that this process takes now, by a field of /proc/self/status: what RLIMIT_DATA or RLIMIT_AS counts."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field):
-            return int(line.split()[1]) * 1024
-    raise RuntimeError(f"/proc/self/status has no {field}")
-
-
-def run_child(descriptor: int, jail: Jail, lab_shell: Any) -> None:
+def run_child(descriptor: int, jail: Any, lab_shell: Any) -> None:
     """In the child: enter the jail, report, and serve requests until the socket closes."""
     from sandbox import wire
     from sandbox.child.executor import Executor, Settings
@@ -470,80 +297,68 @@ def run_child(descriptor: int, jail: Jail, lab_shell: Any) -> None:
     executor.operations["cell"] = lambda executor, *cell: runner.run(*cell)
     connection.sendall(wire.encode(("ready",)))
 
+    requests = connection.makefile("rb")
+
     def round_trip(frame: bytes) -> bytes:
         connection.sendall(frame)
-        return receive(connection, wire)
+        return receive(requests, wire)
 
     while True:
-        connection.sendall(executor.handle(receive(connection, wire), round_trip))
+        connection.sendall(executor.handle(receive(requests, wire), round_trip))
 
 
-def receive(connection: socket.socket, wire: types.ModuleType) -> bytes:
+def receive(requests: io.BufferedReader, wire: types.ModuleType) -> bytes:
     """The next frame; the process exits when there is none."""
-    data = b""
-    parts: list[bytes] = []
-    remaining = wire.PREFIX.size
-    while remaining:
-        data = connection.recv(min(remaining, 1 << 20))
-        if not data:
-            os._exit(0)
-        parts.append(data)
-        remaining -= len(data)
-        if not remaining and sum(map(len, parts)) == wire.PREFIX.size:
-            remaining = sum(wire.frame_lengths(b"".join(parts)))
-    return b"".join(parts)
+    prefix = requests.read(wire.PREFIX.size)
+    length = sum(wire.frame_lengths(prefix)) if prefix else 0
+    rest = requests.read(length)
+    if not prefix or len(rest) < length:
+        os._exit(0)
+    return prefix + rest
 
 
-def serve(control: Control, jail: Jail, lab_shell: Any) -> None:
+def serve(control: Control, jail: Any, lab_shell: Any) -> None:
     """Serve control messages until the harness closes the socket."""
+    children = Children(jail)
     while (message := control.receive()) is not None:
+        if "reap" in message:
+            answer = children.reap(message["reap"])
+            jail.clear()
+            control.send(answer)
+            continue
+        descriptor = control.descriptors.pop(0)
         if "clone" in message:
-            descriptor = control.descriptors.pop(0)
             jail.before_clone()
             if (copy := os.fork()) == 0:
                 control.socket.close()
-                control = Control(descriptor)
+                control, children = Control(descriptor), Children(jail)
                 if not prepare_clone(control, jail, message):
                     return
             else:
                 jail.clones.add(copy)
                 os.close(descriptor)
             continue
-        if "reap" in message:
-            answer = reap(message["reap"])
-            jail.clear()
-            control.send(answer)
-            continue
-        reap_exited()
-        descriptor = control.descriptors.pop(0)
+        children.reap_exited()
         jail.limits = message["spawn"]
         jail.before_fork()
         child = os.fork()
         if child == 0:
             control.socket.close()
             run_child(descriptor, jail, lab_shell)
-            os._exit(0)
-        _exits.pop(child, None)  # an earlier process of that number
-        jail.scratch[child] = jail.next_scratch
         os.close(descriptor)
-        elsewhere = jail.confinement.elsewhere if jail.confinement else []
-        answer = {"pid": child, "scratch": jail.next_scratch, "elsewhere": elsewhere}
-        if hasattr(os, "pidfd_open"):
-            pidfd = os.pidfd_open(child)
-            control.send(answer, (pidfd,))
-            os.close(pidfd)
-        else:
-            control.send(answer)
+        children.exits.pop(child, None)  # an earlier process of that number
+        pidfd = os.pidfd_open(child)
+        control.send({"pid": child, **jail.after_fork(child)}, (pidfd,))
+        os.close(pidfd)
     jail.close()
 
 
-def prepare_clone(control: Control, jail: Jail, message: dict[str, Any]) -> bool:
+def prepare_clone(control: Control, jail: Any, message: dict[str, Any]) -> bool:
     """In the copy: import the modules and report; False when they cannot be imported.
 
     Its submissions run under another host user id, so that limits that count by user, and the right to send signals,
     stay apart.
     """
-    _exits.clear()
     modules = message["clone"]
     jail.become_clone(message["outer_uid"])
     gc.disable()
@@ -557,7 +372,7 @@ def prepare_clone(control: Control, jail: Jail, message: dict[str, Any]) -> bool
         gc.collect()
         gc.freeze()
     gc.enable()
-    control.send({"ready": jail.level})
+    control.send({"ready": jail.isolation})
     return True
 
 
@@ -569,36 +384,35 @@ def report_failure(control: Control, error: str) -> None:
             Control(control.descriptors.pop(0)).send({"error": error})
 
 
-#: How the latest children ended, by pid, until the harness asks.
-_exits: dict[int, dict[str, Any]] = {}
+class Children:
+    """The forked children, and how the latest ended."""
 
+    def __init__(self, jail: Any):
+        self.jail = jail
+        self.exits: dict[int, dict[str, Any]] = {}
 
-def reap_exited() -> None:
-    """Reap and record the children that have ended."""
-    try:
-        while (exited := os.wait4(-1, os.WNOHANG))[0]:
-            _record_exit(*exited)
-    except ChildProcessError:
-        pass
+    def reap_exited(self) -> None:
+        """Reap the children that have ended."""
+        with contextlib.suppress(ChildProcessError):
+            while (exited := os.wait4(-1, os.WNOHANG))[0]:
+                self._record(*exited)
 
+    def reap(self, child: int) -> dict[str, Any]:
+        """How a child ended that was killed or has exited; waits for it."""
+        while child not in self.exits:
+            try:
+                self._record(*os.wait4(-1, 0))
+            except ChildProcessError:
+                return {"status": 0, "cpu": 0.0, "peak": 0}
+        return self.exits[child]
 
-def reap(child: int) -> dict[str, Any]:
-    """How a child ended that was killed or has exited; waits for it."""
-    while child not in _exits:
-        try:
-            _record_exit(*os.wait4(-1, 0))
-        except ChildProcessError:
-            return {"status": 0, "cpu": 0.0, "peak": 0}
-    return _exits[child]
-
-
-def _record_exit(child: int, status: int, usage: resource.struct_rusage) -> None:
-    cpu = usage.ru_utime + usage.ru_stime
-    baseline = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    peak = max(0, usage.ru_maxrss - baseline) * 1024
-    _exits[child] = {"status": status, "cpu": cpu, "peak": peak}
-    for old in list(_exits)[:-64]:
-        del _exits[old]
+    def _record(self, child: int, status: int, usage: resource.struct_rusage) -> None:
+        self.jail.ended(child)
+        baseline = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        peak = max(0, usage.ru_maxrss - baseline) * 1024
+        self.exits[child] = {"status": status, "cpu": usage.ru_utime + usage.ru_stime, "peak": peak}
+        for old in list(self.exits)[:-64]:
+            del self.exits[old]
 
 
 def main() -> None:
@@ -612,28 +426,25 @@ def main() -> None:
     gc.disable()  # until the imports are over: they make much, and no garbage
     load_package(config["harness"])
     from sandbox.jail import namespaces, rootfs, visible
+    from sandbox.jail.jail import NamespaceJail
 
     try:
-        level = settle(config)
-        if level == "namespaces":
-            load_from = rootfs.HARNESS
-            sys.path.insert(0, visible.COURSE)
-        else:
-            load_from = config["harness"]
-            sys.path.insert(0, os.path.dirname(config["kit"]))
-        relocate_package(config["harness"], load_from)
+        jail_of = settle(config)
+        inside = jail_of is NamespaceJail
+        sys.path.insert(0, visible.COURSE if inside else os.path.dirname(config["kit"]))
+        relocate_package(config["harness"], rootfs.HARNESS if inside else config["harness"])
         lab_shell = import_libraries(config)
-        if level == "namespaces":
+        if inside:
             rootfs.seal()
         if thread_count() != 1:
             raise RuntimeError(f"a library started threads ({thread_count()} run): a safe fork needs one")
-        jail = Jail(config, level)
-        if level != "none" and (trouble := trial(jail, lambda: what_is_closed(config, level))):
-            raise NoLevel(trouble)
+        jail = jail_of(config)
+        if trouble := trial(jail, lambda: what_is_closed(config, jail)):
+            raise NoIsolation(trouble)
     except OSError as error:
         report_failure(control, namespaces.explain(error))
         return
-    except NoLevel as reason:
+    except NoIsolation as reason:
         report_failure(control, str(reason))
         return
     except Exception as error:
@@ -642,7 +453,7 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
-    control.send({"ready": level})
+    control.send({"ready": jail.isolation})
     serve(control, jail, lab_shell)
 
 

@@ -230,26 +230,15 @@ class Decoder:
     def decode_tensor(self, tree: list[Any], depth: int) -> Any:
         import torch
 
-        _, name, shape, layout, requires_grad = tree
+        _, name, array, requires_grad = tree
         if name not in TORCH_DTYPES or type(requires_grad) is not bool:
             _malformed("a tensor")
         self.hold(TENSOR_BYTES)
-        dtype, shape = getattr(torch, name), self.checked_shape(shape)
-        itemsize = torch.empty(0, dtype=dtype).element_size()
-        raw = self.array_from_buffer(np.dtype("u1"), (*shape, itemsize))
-        flat = torch.from_numpy(raw).view(dtype) if raw.size else torch.empty(0, dtype=dtype)
-        if dtype is torch.bool and raw.size:
-            flat = torch.from_numpy(raw != 0)
-        if layout == "F":
-            tensor = flat.reshape(shape[::-1]).permute(*reversed(range(len(shape))))
-        elif layout == "S" and shape:
-            self.hold(raw.nbytes)
-            tensor = torch.zeros((*shape[:-1], 2 * shape[-1]), dtype=dtype)[..., ::2]
-            tensor.copy_(flat.reshape(shape))
-        elif layout in ("C", "S"):
-            tensor = flat.reshape(shape)
-        else:
-            _malformed("a tensor's layout")
+        tensor, dtype = torch.from_numpy(self.decode_tree(array, depth)), getattr(torch, name)
+        if dtype is torch.bfloat16 and tensor.dtype is torch.int16:
+            tensor = tensor.view(dtype)
+        if tensor.dtype is not dtype:
+            _malformed("a tensor's type")
         return tensor.requires_grad_(True) if requires_grad else tensor
 
     def decode_torch_dtype(self, tree: list[Any], depth: int) -> Any:

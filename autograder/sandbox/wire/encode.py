@@ -215,20 +215,9 @@ class Encoder:
         name = str(plain.dtype).removeprefix("torch.")
         if plain.layout is not torch.strided or plain.device.type != "cpu" or name not in TORCH_DTYPES:
             return self.encode_opaque(f"{plain.layout} tensor of {plain.dtype} on {plain.device}")
-        layout = "C"
-        if self.for_arguments and not plain.is_contiguous():
-            layout = "F" if plain.permute(*reversed(range(plain.ndim))).is_contiguous() else "S"
-        self.add(tensor_bytes(torch, plain, layout))
-        return ["T", name, list(plain.shape), layout, bool(self.for_arguments and value.requires_grad)]
-
-
-def tensor_bytes(torch: Any, plain: Any, layout: str = "C") -> bytes:
-    """The elements of a plain detached CPU tensor in C or F order."""
-    if layout == "F":
-        plain = plain.permute(*reversed(range(plain.ndim)))
-    if plain.dtype is torch.bfloat16:
-        plain = plain.contiguous().view(torch.int16)
-    return bytes(plain.resolve_conj().resolve_neg().numpy().tobytes())
+        bits = plain.view(torch.int16) if plain.dtype is torch.bfloat16 else plain
+        array = self.encode_array(bits.resolve_conj().resolve_neg().numpy(), 0)
+        return ["T", name, array, bool(self.for_arguments and value.requires_grad)]
 
 
 #: The kinds of items in an array that travels: numbers and texts.

@@ -1,22 +1,7 @@
-"""Public checks: what a student sees at once after writing a function, in words.
+"""The card: what a student sees at once after writing a function, in words.
 
-An author writes ``checks/cNN_topic.py``::
-
-    FORBIDDEN = {"softmax": ("torch.softmax", "torch.nn.functional.softmax", "Tensor.softmax")}
-
-    @public_check("softmax")
-    def each_row_sums_to_one(softmax):
-        '''Each row of weights sums to one.'''
-        weights = softmax(np.array([[1.0, 2.0], [3.0, 5.0]]), axis=-1)
-        ensure(weights is not None, "your function returns None: end it with a return")
-        close(weights.sum(axis=-1), [1, 1], "a row does not sum to 1: divide by the sum over the last axis")
-
-A check that fails raises ``Hint``; its text is one sentence that says what is wrong and where to look. A card shows
-the first one only: the later checks of a question build on the earlier, and what they would guess from numbers that are
-already wrong may be false. So the most telling check comes first.
-
-No check needs to look at whether an answer changes its arguments: a call that does so ends in a ``Hint`` in every check, and
-what it changed is put back. So checks may share their inputs.
+The checks of a question are data, written by ``autograder build`` (``questions.py``). A card explains the first ✗ only: what a later
+check would guess from numbers that are already wrong may be false.
 """
 
 from __future__ import annotations
@@ -24,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import dis
 import functools
-import importlib
 import inspect
 import linecache
 import os
@@ -32,38 +16,18 @@ import re
 import sys
 import textwrap
 import traceback
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-import numpy as np
-
 from coursekit.checks import time_limit, untouched
 from coursekit.checks.asked_again import Asked
 from coursekit.checks.forbidden_calls import used_in
-from coursekit.checks.not_at_fault import is_not_at_fault
-from coursekit.checks.questions import NotMet, PartCheck, Sitting, is_data, questions_of
+from coursekit.checks.questions import NotMet, PartCheck, QuestionCard, Sitting, questions_of
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
 
-__all__ = [
-    "Hint",
-    "check",
-    "close",
-    "ensure",
-    "equal",
-    "learned",
-    "names_beside",
-    "numbers",
-    "progress",
-    "public_check",
-    "start",
-]
-
-
-class Hint(AssertionError):
-    """Why a public check is not met, in one sentence for the student."""
+__all__ = ["check", "names_beside", "progress", "start"]
 
 
 class NotYet(Exception):
@@ -73,30 +37,15 @@ class NotYet(Exception):
         return str(self).splitlines()
 
 
-#: Lab -> question -> its checks.
-_registry: dict[str, dict[str, Iterable[Callable[[Any], None]]]] = {}
+#: The questions of the labs whose data were read, by lab.
+_registry: dict[str, dict[str, QuestionCard]] = {}
 _lab: str | None = None
 _last_card: cards.Card | None = None
 
 
-def public_check(question: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
-    """Mark a function as a public check of ``question``; its docstring is the line on the card."""
-
-    def mark(function: Callable[[Any], None]) -> Callable[[Any], None]:
-        lab = function.__module__.rsplit(".c", 1)[-1]
-        known = _registry.setdefault(lab, {}).get(question, ())
-        _registry[lab][question] = [one for one in known if one.__name__ != function.__name__] + [function]
-        return function
-
-    return mark
-
-
-def load(lab: str) -> ModuleType | None:
-    """Bring a lab's checks into the registry; the module that holds them where they are no data."""
-    if is_data(lab):
-        _registry.setdefault(lab, {**questions_of(lab)})
-        return None
-    return importlib.import_module(f"coursekit.checks.c{lab}")
+def load(lab: str) -> dict[str, QuestionCard]:
+    """The questions of a lab, in its order, read once."""
+    return _registry.setdefault(lab, dict(questions_of(lab)))
 
 
 def start(lab: str) -> None:
@@ -112,17 +61,14 @@ def start(lab: str) -> None:
     cards.show(cards.started(lab, list(_registry[lab])))
 
 
-def checks_of(lab: str, question: str) -> tuple[Callable[[Any], None], ...]:
+def checks_of(lab: str, question: str) -> tuple[PartCheck, ...]:
     """The public checks of a question, in the order of the file."""
-    load(lab)
-    return tuple(_registry.get(lab, {}).get(question, ()))
+    return tuple(load(lab)[question]) if question in load(lab) else ()
 
 
 def forbidden_calls(lab: str, question: str) -> tuple[str, ...]:
     """The library functions that ``question`` asks to write and that may therefore not be called."""
-    if question in (questions := questions_of(lab)):
-        return questions[question].forbidden
-    return tuple(getattr(load(lab), "FORBIDDEN", {}).get(question, ()))
+    return load(lab)[question].forbidden if question in load(lab) else ()
 
 
 def is_stub(error: BaseException) -> bool:
@@ -150,9 +96,6 @@ def judge(
         try:
             time_limit.within(time_limit.SECONDS, run_check, public, asked.function if asked else function)
             marks.append(Mark(title, True))
-        except Hint as hint:
-            explained = any(mark.hint for mark in marks)
-            marks.append(Mark(title, False, "" if explained else str(hint)))
         except NotMet:
             marks.append(Mark(title, False))
         except Exception as error:
@@ -172,10 +115,9 @@ def judge(
         except time_limit.TookTooLong:
             marks.append(Mark(title, False, _too_long(question, len(checks) - len(marks) - 1)))
             break
-    sitting = next((public.sitting for public in checks if isinstance(public, PartCheck)), None)
-    if sitting:
-        raised = functools.partial(_where_it_raised, answer=function, by_a_call=True)
-        marks = sitting.explained(marks, function, raised)
+    sitting = checks[0].sitting
+    raised = functools.partial(_where_it_raised, answer=function, by_a_call=True)
+    marks = sitting.explained(marks, function, raised)
     if asked:
         _add_differing_answers(marks, asked, sitting)
     marks += _forbidden_marks(lab, question, function)
@@ -196,17 +138,17 @@ RESULTS_OVERWRITTEN = (
 )
 
 
-def _add_differing_answers(marks: list[Mark], asked: Asked, sitting: Sitting | None) -> None:
+def _add_differing_answers(marks: list[Mark], asked: Asked, sitting: Sitting) -> None:
     """One red line for an answer that does not return the same again, or changes what it has returned before.
 
     What a check said of its values may be false then, unless they are all those of one misconception.
     """
-    if sitting and sitting.hint():
+    if sitting.hint():
         return
     try:
         if time_limit.within(time_limit.SECONDS, asked.answers_differ):
             title, why = "The same call gives the same result again.", ANSWERS_DIFFER
-            why = (sitting and sitting.hint(again=True)) or why
+            why = sitting.hint(again=True) or why
         elif asked.overwrites:
             title, why = "A result stays as it is when the function is called again.", RESULTS_OVERWRITTEN
         else:
@@ -223,18 +165,14 @@ def _add_differing_answers(marks: list[Mark], asked: Asked, sitting: Sitting | N
         ]
 
 
-def run_check(public: Callable[[Any], None], answer: Any) -> None:
-    """Run one public check. An ``answer`` that changes an argument raises a ``Hint``, or fails the part; its change is undone."""
-    changed = public.sitting.note_changed if isinstance(public, PartCheck) else _changed
+def run_check(public: PartCheck, answer: Any) -> None:
+    """Run one public check. An ``answer`` that changes an argument fails it; the change is undone."""
+    changed = public.sitting.note_changed
     if not isinstance(answer, type):
         public(untouched.leaves_its_arguments(answer, changed))
         return
     with untouched.modules_leave_their_arguments(answer, changed):
         public(answer)
-
-
-def _changed(name: str) -> None:
-    raise Hint(untouched.CHANGED.format(name))
 
 
 def _unwritten_question(lab: str, error: BaseException) -> str:
@@ -244,11 +182,10 @@ def _unwritten_question(lab: str, error: BaseException) -> str:
     return name if name in _registry[lab] else ""
 
 
-def _mend_that_first(lab: str, verdict: Verdict, function: Any) -> Verdict:
+def _mend_that_first(verdict: Verdict, function: Any) -> Verdict:
     """The verdict with one hint only, where a red answer uses an earlier one whose card is red, too.
 
-    What the later checks see may follow from the earlier answer, so any other hint could be false. Only where a check knows that
-    the earlier one gave what is right, its own hint stays.
+    What the later checks see may follow from the earlier answer, so any other hint could be false.
     """
     used = _names_used(function)
     red = [
@@ -258,24 +195,9 @@ def _mend_that_first(lab: str, verdict: Verdict, function: Any) -> Verdict:
     if verdict.passed or not verdict.written or not red:
         return verdict
     first = next(i for i, mark in enumerate(verdict.marks) if not mark.passed)
-    red = [name for name in red if not _is_right_here(lab, verdict.question, first, function, name)]
-    hint = f"your earlier `{red[0]}` is not right yet: mend that first" if red else verdict.marks[first].hint
+    hint = f"your earlier `{red[0]}` is not right yet: mend that first"
     marks = (replace(mark, hint=hint if i == first else "") for i, mark in enumerate(verdict.marks))
     return replace(verdict, marks=tuple(marks))
-
-
-def _is_right_here(lab: str, question: str, place: int, function: Any, name: str) -> bool:
-    """Whether an earlier answer gave what is right in one check of a later one."""
-    checks = checks_of(lab, question)
-    known = getattr(load(lab), "KNOWN", {}).get(name, ())
-    if place >= len(checks):
-        return False
-
-    def again() -> None:
-        with contextlib.suppress(time_limit.TookTooLong):
-            time_limit.within(time_limit.SECONDS, run_check, checks[place], function)
-
-    return is_not_at_fault(again, names_beside(function), name, known)
 
 
 def _names_used(answer: Any) -> set[str]:
@@ -453,7 +375,7 @@ def check(question: str, function: Any) -> cards.Card:
     While nbgrader validates, a card that is not green is raised as ``NotYet``.
     """
     lab = _lab or _lab_of(question)
-    verdict = _mend_that_first(lab, judge(lab, question, function), function)
+    verdict = _mend_that_first(judge(lab, question, function), function)
     last_verdicts[question] = verdict
     done = sum(known.passed for known in last_verdicts.values())
     global _last_card
@@ -486,72 +408,3 @@ def state() -> tuple[str, list[str], dict[str, Verdict]]:
 def progress() -> cards.Card:
     """A card with every question of the lab: which are done, begun and still to do."""
     return cards.present(cards.overview(*state()))
-
-
-# ------------------------------------------------------------------------------------- what checks are made of
-
-
-def ensure(condition: Any, hint: str) -> None:
-    """Raise ``Hint(hint)`` unless ``condition`` holds."""
-    if not condition:
-        raise Hint(hint)
-
-
-def numbers(value: Any) -> np.ndarray:
-    """The value as an array of numbers, or a ``Hint``."""
-    if value is None:
-        raise Hint("your function returns None: does it end with a return?")
-    if hasattr(value, "detach"):
-        value = value.detach().cpu().numpy()
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        raise Hint("the result is not a regular array of numbers") from None
-    if array.dtype == object:  # fractions are numbers, too
-        with contextlib.suppress(TypeError, ValueError):
-            array = array.astype(float)
-    if array.dtype.kind not in "biufc":
-        several = isinstance(value, (list, tuple, np.ndarray))
-        held = "text" if array.dtype.kind in "SU" else "other things"
-        found = f"it holds {held}" if several else f"it is a {type(value).__name__}"
-        raise Hint(f"the result should be numbers, but {found}")
-    return array
-
-
-def close(actual: Any, expected: Any, hint: str, *, rtol: float = 1e-5, atol: float = 1e-6) -> None:
-    """Raise a ``Hint`` unless ``actual`` has the shape and (nearly) the values of ``expected``."""
-    a, e = numbers(actual), numbers(expected)
-    ensure(a.shape == e.shape, f"the result has shape {a.shape}, but {e.shape} is expected")
-    ensure(np.allclose(a, e, rtol=rtol, atol=atol, equal_nan=True), hint)
-
-
-def equal(actual: Any, expected: Any, hint: str) -> None:
-    """Raise a ``Hint`` unless ``actual`` equals ``expected`` (lists and tuples of the same items are equal)."""
-    if actual is None and expected is not None:
-        raise Hint("your function returns None: does it end with a return?")
-    ensure(_plain(actual) == _plain(expected), hint)
-
-
-def learned(module: Any, fits: Callable[[str], bool]) -> dict[str, Any]:
-    """What a PyTorch module learns, each tensor once: under a name that ``fits``, where it has several.
-
-    A layer may also stand in a list, say, before it gets the name of the text.
-    """
-    names: dict[int, list[str]] = {}
-    tensors = {}
-    for name, value in module.named_parameters(remove_duplicate=False):
-        if value.requires_grad:
-            names.setdefault(id(value), []).append(name)
-            tensors[name] = value
-    chosen = [next(filter(fits, several), several[0]) for several in names.values()]
-    return {name: tensors[name] for name in chosen}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (np.ndarray, np.generic)):
-        return _plain(value.tolist())
-    if hasattr(value, "detach"):
-        return _plain(value.detach().tolist())
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, (list, tuple, range)) else value

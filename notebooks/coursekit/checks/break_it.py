@@ -1,10 +1,10 @@
 """Break it to believe it: a student writes the input on which wrong functions give themselves away.
 
 A lab prints a weak input that all impostors of a question pass. The student writes ``counterexample()``, the arguments
-for which they go wrong; their own function, whose check is green, says what is right. An author writes impostors in
-``checks/cNN_topic.py``::
+for which they go wrong; their own function, whose check is green, says what is right. An author writes impostors in the
+question's file::
 
-    @impostor("normalise_rows")
+    @question.impostor
     def divides_by_the_largest(right, N):
         '''It divides by the largest entry of a row.
 
@@ -31,27 +31,12 @@ from coursekit.checks.questions import questions_of
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark
 
-__all__ = ["break_it", "exposed", "impostor"]
-
-_impostors: dict[str, dict[str, list[Callable[..., Any]]]] = {}
-
-
-def impostor(question: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Mark a function of a lab's checks as a wrong answer to ``question`` that a weak test lets pass."""
-
-    def mark(function: Callable[..., Any]) -> Callable[..., Any]:
-        lab = function.__module__.rsplit(".c", 1)[-1]
-        kin = _impostors.setdefault(lab, {}).setdefault(question, [])
-        kin[:] = [known for known in kin if known.__name__ != function.__name__] + [function]
-        return function
-
-    return mark
+__all__ = ["break_it", "exposed"]
 
 
 def impostors(lab: str) -> Mapping[str, list[Callable[..., Any]]]:
-    """The impostors of a lab (full name) whose checks are loaded, by question."""
-    made = {name: card.impostors for name, card in questions_of(lab).items() if card.impostors}
-    return made or _impostors.get(lab, {})
+    """The impostors of a lab (full name), by question."""
+    return {name: card.impostors for name, card in questions_of(lab).items() if card.impostors}
 
 
 def break_it(

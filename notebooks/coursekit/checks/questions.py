@@ -1,4 +1,4 @@
-"""The public checks of a lab whose questions are described by files of their own: made of data, with no answer among them.
+"""The public checks of a lab: made of data, with no answer among them.
 
 ``autograder build`` writes ``checks/data/qNN_topic.json``: for each question its cases, with what is right for them and what
 each known misconception makes of them. A check asks the student's function and compares by the rule of the hidden tests. A
@@ -37,18 +37,14 @@ class NotMet(AssertionError):
 
 
 def questions_of(lab: str) -> dict[str, QuestionCard]:
-    """The questions of a lab (full name) that are data, by name, in the lab's order; none where there are no such data."""
+    """The questions of a lab (full name) by name, in the lab's order; none where the lab has no cards."""
     return _read(lab)
-
-
-def is_data(lab: str) -> bool:
-    """Whether the checks of a lab (full name) are data, and not a module."""
-    return (DATA / f"q{lab}.json").is_file()
 
 
 @cache
 def _read(lab: str) -> dict[str, QuestionCard]:
-    data = json.loads((DATA / f"q{lab}.json").read_text("utf-8")) if is_data(lab) else {}
+    file = DATA / f"q{lab}.json"
+    data = json.loads(file.read_text("utf-8")) if file.is_file() else {}
     return {name: QuestionCard(name, of_question) for name, of_question in data.items() if name != MADE_OF}
 
 
@@ -112,7 +108,7 @@ class QuestionCard:
         self._code: str = data["code"]
         self._impostors: list[str] = data["impostors"]
 
-    def __iter__(self) -> Iterator[Callable[[Any], None]]:
+    def __iter__(self) -> Iterator[PartCheck]:
         sitting = Sitting(self)
         return (PartCheck(sitting, place, part) for place, part in enumerate(self.parts))
 

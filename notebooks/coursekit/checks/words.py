@@ -67,6 +67,8 @@ def both_in_words(value: Any, right: Any) -> tuple[str, str, str, str]:
 
     >>> both_in_words((np.ones(2), np.zeros(2)), (np.ones(2), np.array([0.5, 0])))
     ('second result', '[0, 0]', '[0.5, 0]', '')
+    >>> both_in_words((["a", "b"], np.zeros(2)), (["a", "b"], np.array([0.5, 0])))[0]
+    'second result'
     """
     places, others = [], ""
     while (found := _first_difference(value, right)) is not None:
@@ -138,9 +140,9 @@ def _are_numbers(values: tuple[Any, ...]) -> bool:
 
 def _differ(value: Any, right: Any) -> bool:
     a, e = as_numbers(value), as_numbers(right)
-    if a is None or e is None or a.shape != e.shape or a.dtype.kind not in "biufc":
-        return a is not None or e is not None or type(value) is not type(right) or bool(value != right)
-    return bool(_unequal(a, e).any())
+    if a is None or e is None:
+        return a is not e or type(value) is not type(right) or bool(value != right)
+    return a.shape != e.shape or bool(_unequal(a, e).any())
 
 
 def _unequal(a: np.ndarray, e: np.ndarray) -> np.ndarray:

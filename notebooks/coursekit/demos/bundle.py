@@ -12,6 +12,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from coursekit.data import path
 from coursekit.demos import exported
@@ -90,6 +91,11 @@ def style() -> str:
     return _source("frame.css")
 
 
+def icon() -> str:
+    """The course's sign as an address that needs no file."""
+    return "data:image/svg+xml," + quote(_source("icon.svg").strip())
+
+
 def widget_module(name: str) -> str:
     """The module that anywidget runs: it draws the demo and tells the model each state."""
     return f"""{script("frame.js", f"{name}.js")}
@@ -120,7 +126,7 @@ globalThis.course = {{ modules, demo, stage }};""".replace("</script", r"<\/scri
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(meta(name)["title"])}</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="{icon()}">
 <style>
 {style()}
 </style>

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from html import escape
 from pathlib import Path
+from string import Template
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
@@ -25,6 +26,9 @@ PICTURES = ROOT / "docs" / "img" / "demos"
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)([^)\s]+)\)")
 _GUIDE = {
     "run_a_course": "a whole course, from class list to grades",
+    "live_class": "a live class: verdicts at once, and what the room misunderstands",
+    "hub": "a JupyterHub of your own",
+    "grading": "what a grade promises",
     "security": "what a submission can and cannot do",
     "write_a_lab": "a lab of your own",
     "write_a_demo": "a demo of your own",
@@ -95,6 +99,34 @@ def _own_links(text: str, here: Path | None = None) -> str:
     return _LINK.sub(kept, text)
 
 
+def home(text: str) -> str:
+    """The first page: its text, with the labs as a path."""
+    stops = []
+    for lab in (path.stem for path in slides.labs()):
+        number, name, question = slides.named(lab)
+        stops.append(
+            f'<li><a href="labs/{lab}.html"><i>{number}</i><span><b>{escape(name)}</b>{escape(question)}</span></a></li>'
+        )
+    return Template(text).substitute(path="\n".join(stops), demos=len(bundle.names()))
+
+
+def decks() -> str:
+    """The page of all decks: the picture of each title slide, and the lab's question."""
+    items = []
+    for lab in (path.stem for path in slides.labs()):
+        number, name, question = slides.named(lab)
+        items.append(
+            f'<li><a href="{lab}.html"><img src="{slides.cover(lab)}" alt="" width="480" height="270">'
+            f"<p><b>{number} · {escape(name)}</b></p><p>{escape(question)}</p></a></li>\n"
+        )
+    return (
+        "# Slides\n\nA short deck for each lab, with its demos inside. Space and → go on, through a demo's scenes too. `H` hides a"
+        " demo's controls, `Q` asks about its scene. `Esc` shows all slides, `S` opens the presenter's view with the lab's text as"
+        " notes, `F` fills the screen. `?print-pdf` behind the address prints in landscape.\n\n"
+        f'```{{raw}} html\n<ul class="gallery">\n{"".join(items)}</ul>\n```\n'
+    )
+
+
 def gallery() -> str:
     """The page of all demos: a picture, the title, what to look at, and a QR code."""
     items = "".join(
@@ -104,8 +136,9 @@ def gallery() -> str:
         for name in bundle.names()
     )
     return (
-        "# Demos\n\nEach is one page that needs nothing else: save it, open it without a network. ← and → go through its scenes, Q asks"
-        " a question, F fills the screen, and its address says what is shown.\n\n```{raw} html\n"
+        "# Demos\n\nEach is one page that needs nothing else: save it, open it without a network. Space, ← and → go through its"
+        " scenes, `Q` asks about the scene that is shown, `P` plays, `H` hides the controls, `F` fills the screen. Its address says"
+        " what is shown.\n\n```{raw} html\n"
         f'<ul class="gallery">\n{items}</ul>\n<script src="qrcode.js"></script><script src="qr.js"></script>\n```\n'
     )
 
@@ -115,9 +148,10 @@ def lay_out(source: Path) -> None:
     here = ROOT / "docs" / "site"
     for folder in ("labs", "demos", "slides", "guide", "_static"):
         (source / folder).mkdir(parents=True)
-    for name in ("conf.py", "index.md"):
-        shutil.copy(here / name, source)
+    shutil.copy(here / "conf.py", source)
     shutil.copy(here / "course.css", source / "_static")
+    shutil.copy(bundle.WEB / "icon.svg", source)
+    (source / "index.md").write_text(home((here / "index.md").read_text(encoding="utf-8")), encoding="utf-8")
     for path in slides.labs():
         released = nbformat.read(ROOT / "notebooks" / path.stem / path.name, as_version=4)
         book = for_readers(nbformat.read(path, as_version=4), released, path.stem)
@@ -127,16 +161,7 @@ def lay_out(source: Path) -> None:
         f"# Labs\n\n```{{toctree}}\n:maxdepth: 1\n\n{named}\n```\n", encoding="utf-8"
     )
     (source / "demos" / "index.md").write_text(gallery(), encoding="utf-8")
-    decks = "\n".join(
-        f'<li><a href="{lab}.html">{escape(slides.title(lab))}</a></li>'
-        for lab in (p.stem for p in slides.labs())
-    )
-    (source / "slides" / "index.md").write_text(
-        "# Slides\n\nOne short deck a lab. Space goes on, `Esc` shows all slides, `S` opens the presenter's view with the lab's text as"
-        " notes, `F` fills the screen; `?print-pdf` behind the address prints in landscape.\n\n"
-        f"```{{raw}} html\n<ul>\n{decks}\n</ul>\n```\n",
-        encoding="utf-8",
-    )
+    (source / "slides" / "index.md").write_text(decks(), encoding="utf-8")
     shutil.copytree(ROOT / "docs" / "img", source / "guide" / "img", ignore=shutil.ignore_patterns("demos"))
     for name in _GUIDE:
         text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")

@@ -58,9 +58,17 @@ def _book(lab: str) -> NotebookNode:
     return nbformat.read(ROOT / "solutions" / lab / f"{lab}.ipynb", as_version=4)
 
 
-def title(lab: str) -> str:
+def named(lab: str) -> tuple[str, str, str]:
     """A lab's number, name and question."""
-    return str(_book(lab).cells[0].source).partition("\n")[0].lstrip("# ")
+    number, _, rest = str(_book(lab).cells[0].source).partition("\n")[0].lstrip("# ").partition(" · ")
+    name, _, question = rest.partition(": ")
+    return number, name, question[:1].upper() + question[1:]
+
+
+def cover(lab: str) -> str:
+    """The picture of a lab's title slide, as an address in the folder of the decks: its first demo's, or its first figure."""
+    demos = [slide["demo"].partition("#")[0] for slide in read(lab)["slide"] if "demo" in slide]
+    return f"../demos/pictures/{demos[0]}.webp" if demos else f"pictures/{lab}/000.png"
 
 
 # --- what a slide takes from its lab ------------------------------------------------------------------------------
@@ -163,20 +171,19 @@ def _slide(slide: dict[str, str], cells: list[NotebookNode], pictures: Path) -> 
 
 def deck(lab: str, out: Path) -> str:
     """The page of a lab's deck; its figures are written to ``out/pictures/LAB``."""
-    number, _, rest = title(lab).partition(" · ")
-    name, _, question = rest.partition(": ")
+    number, name, question = named(lab)
     pictures = out / "pictures" / lab
     shutil.rmtree(pictures, ignore_errors=True)
     pictures.mkdir(parents=True)
     cells = _book(lab).cells
     opening = f'<aside class="notes">{notes(cells[0].source.partition(chr(10))[2])}</aside>'
     first = (
-        f'<section class="first"><p>From Bigrams to Translators · {escape(number)}</p><h1>{escape(name)}</h1>'
-        f"<p>{escape(question[:1].upper() + question[1:])}</p>{opening}</section>"
+        f'<section class="first"><div><p>Lab {escape(number)}</p><h1>{escape(name)}</h1>'
+        f'<p>{escape(question)}</p></div><img src="{cover(lab)}" alt="A picture of this lab">{opening}</section>'
     )
     slides = [_slide(slide, cells, pictures) for slide in read(lab)["slide"]]
     return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
-        title=escape(title(lab)), slides="\n".join([first, *slides])
+        title=escape(f"{number} · {name}: {question}"), icon=bundle.icon(), slides="\n".join([first, *slides])
     )
 
 

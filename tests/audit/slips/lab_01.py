@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.testing import master
+from autograder.course.masters import master
 from tests.audit.slips import Slips
 
 slip = Slips("01")
@@ -28,7 +28,7 @@ slip.where({
     "short and listed again": ("second_order", "second_order_without_short_sentences", lambda s, w: len(set(s)) < len(s)),
     "a long name": ("bigram_counts", "overlaps_missed", lambda words: max(map(len, words), default=0) > 20),
     "empty names": ("bigram_counts", "distinct_names_only", lambda words: list(words).count("") > 1),
-    "alone": ("bigram_counts", "empty_name_left_out", lambda words: len(words) == 1),
+    "alone": ("bigram_counts", "short_names_left_out (the empty name is left out)", lambda words: len(words) == 1),
     "even": ("average_nll", "in_bits", lambda P, words: np.unique(P).size == 1),
     "empty names, again": ("average_nll", "averaged_over_names", lambda P, words: list(words).count("") > 1),
     "ruled out, alone": ("average_nll", "impossible_steps_left_out", lambda P, words: len(words) == 1),

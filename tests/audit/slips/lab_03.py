@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from autograder.testing import master
+from autograder.course.masters import master
 from tests.audit.slips import Slips
 
 slip = Slips("03")

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import regex
 
-from autograder.testing import master
+from autograder.course.masters import master
 from tests.audit.slips import Slips
 
 slip = Slips("04")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.testing import master
+from autograder.course.masters import master
 from tests.audit.slips import Slips
 
 slip = Slips("09")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from autograder.testing import master
+from autograder.course.masters import master
 from tests.audit.slips import Slips
 
 slip = Slips("10")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from coursekit.checks import api
 from coursekit.notebook.verdict import last_verdicts
@@ -44,7 +43,7 @@ FIRST = "your earlier `normalise_rows` is not right yet: mend that first"
 
 def test_a_failure_that_may_follow_from_an_earlier_answer_names_that_one_and_nothing_else(cards):
     earlier, later = cards(WRONG + _master("transition_matrix"))
-    assert "the whole table sums to 1" in earlier
+    assert "✗" in earlier
     assert later.count("→") == 1 and f"→ {FIRST}" in later
 
 
@@ -124,13 +123,13 @@ def test_a_method_of_the_same_name_is_another_thing(cards):
 def test_an_answer_that_does_not_use_the_wrong_one_gets_its_own_hint(cards):
     alone = "def transition_matrix(sentences, weights):\n    return [], np.zeros((0, 0))\n"
     _, later = cards(WRONG + alone)
-    assert FIRST not in later and "→ the vocabulary should hold each word" in later
+    assert FIRST not in later and "Yours, first result: []" in later
 
 
 def test_a_right_earlier_answer_is_not_blamed(cards):
     wrong = _master("transition_matrix").replace("+= weight", "+= 1")
     earlier, later = cards(_master("normalise_rows") + wrong)
-    assert "✗" not in earlier and FIRST not in later and "add the sentence's weight" in later
+    assert "✗" not in earlier and FIRST not in later and "add its weight, not 1" in later
 
 
 def test_an_answer_that_calls_an_unwritten_one_is_not_called_unwritten(cards):
@@ -167,18 +166,3 @@ def test_whatever_can_be_called_shows_the_names_of_its_notebook(kind):
     names = {"__name__": "__main__", "mark": object()}
     exec(_KINDS[kind].format(body="    return sentences"), names)
     assert api.names_beside(names["transition_matrix"])["mark"] is names["mark"]
-
-
-def test_what_is_learned_is_said_once_under_the_name_that_is_asked_for():
-    torch = pytest.importorskip("torch")
-    module = torch.nn.Module()
-    module.layers = torch.nn.ModuleList([torch.nn.Linear(2, 3), torch.nn.Linear(3, 2, bias=False)])
-    module.W_Q = module.layers[0]
-    module.layers[1].requires_grad_(False)
-    assert list(api.learned(module, {"W_Q.weight", "W_Q.bias"}.__contains__)) == ["W_Q.weight", "W_Q.bias"]
-    assert list(api.learned(module, lambda name: False)) == ["layers.0.weight", "layers.0.bias"]
-
-
-def test_an_array_of_texts_is_not_called_an_array_instead_of_numbers():
-    with pytest.raises(api.Hint, match="but it holds text"):
-        api.numbers(np.array(["0.5"]))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from coursekit.checks.api import ANSWERS_DIFFER, RESULTS_OVERWRITTEN, judge
+from coursekit.checks.api import ANSWERS_DIFFER, judge, load
 from coursekit.checks.asked_again import Asked
 
 from autograder.course.masters import solution
@@ -39,14 +39,16 @@ def test_a_table_outside_of_the_function_that_all_checks_let_pass_turns_the_card
 
     def normalise_rows(N: Any) -> Any:
         calls.append(1)
-        return right(N) + 1e-3 * (len(calls) > 4)
+        return right(N) + 1e-3 * (len(calls) > asked)
 
+    asked = sum(len(part["cases"]) for part in load(LAB)["normalise_rows"].parts)
     assert hints("normalise_rows", normalise_rows) == [ANSWERS_DIFFER]
 
 
 def test_a_generator_of_its_own_is_seen() -> None:
     right = solution(LAB)["sample_name"]
-    assert hints("sample_name", lambda P, rng: right(P, np.random.default_rng()))[0] == ANSWERS_DIFFER
+    own = hints("sample_name", lambda P, rng: right(P, np.random.default_rng()))
+    assert any("All randomness must come from the generator rng" in hint for hint in own)
 
 
 def test_one_array_for_all_calls_is_named_as_such() -> None:
@@ -75,7 +77,7 @@ def test_the_hint_stands_at_the_first_red_check_or_in_a_line_of_its_own() -> Non
         return M
 
     marks = judge("06_positions", "shift_matrix", shift_matrix).marks
-    assert next(mark.hint for mark in marks if not mark.passed) == RESULTS_OVERWRITTEN
+    assert "writes into the same array" in next(mark.hint for mark in marks if not mark.passed)
 
 
 def test_who_is_given_an_earlier_result_and_changes_it_is_not_blamed_for_the_array() -> None:

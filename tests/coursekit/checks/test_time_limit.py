@@ -13,6 +13,8 @@ from coursekit.checks import api, time_limit
 from coursekit.checks.time_limit import TookTooLong, within
 from nbclient import NotebookClient
 
+from autograder.course.masters import solution
+
 LAB = "01_markov_bigram"
 
 
@@ -95,20 +97,19 @@ def test_a_debugger_holds_the_clock():
 
 
 def test_the_checks_before_stay_on_the_card_and_the_rest_is_said_not_to_have_run(monkeypatch):
-    def passes(function):
-        """It is there."""
+    right, asked = solution(LAB)["normalise_rows"], []
 
-    def never_ends(function):
-        """It ends."""
-        function()
+    def never_ends_in_its_second_check(counts):
+        asked.append(counts)
+        return _for_ever() if len(asked) > first else right(counts)
 
-    api.checks_of(LAB, "sample_name")
-    monkeypatch.setitem(api._registry[LAB], "sample_name", [passes, never_ends, passes, passes])
-    monkeypatch.setattr(time_limit, "SECONDS", 0.2)
-    marks = api.judge(LAB, "sample_name", _for_ever).marks
-    assert [(mark.title, mark.passed) for mark in marks] == [("It is there.", True), ("It ends.", False)]
-    assert "`sample_name` was stopped in this check after 0 seconds" in marks[1].hint
-    assert marks[1].hint.endswith("(2 more checks were not run)")
+    checks = api.checks_of(LAB, "normalise_rows")
+    first = len(api.load(LAB)["normalise_rows"].parts[0]["cases"])
+    monkeypatch.setattr(time_limit, "SECONDS", 0.5)
+    marks = api.judge(LAB, "normalise_rows", never_ends_in_its_second_check).marks
+    assert [mark.passed for mark in marks] == [True, False]
+    assert "`normalise_rows` was stopped in this check after 0 seconds" in marks[1].hint
+    assert marks[1].hint.endswith(f"({len(checks) - 2} more checks were not run)")
 
 
 def test_in_a_kernel_the_cell_ends_with_its_card_and_the_next_cell_runs():

@@ -8,9 +8,9 @@ export const meta = {
   "title": "Markov chains: what comes next?",
   "look": "Look at what leaves the orange place: these are one row of the table, and their shares add up to 1. Click on one to go there.",
   "questions": [
-    ["“The battery ran …” You know what comes next. Why doesn't the chain?", "It sees only “ran”, and after “ran” both words stood. Who ran lies two words back, beyond its memory."],
-    ["Which letter is the surest of what follows it? Guess, then walk there.", "q: after it comes u or the end, hardly anything else. The surest rows are the easiest to predict."],
-    ["Two letters of memory make better names. What would ten letters of memory do?", "Repeat the names it read: of nearly every ten letters there is one example only, and so one way to go on."]
+    ["“The battery ran …” You know what comes next. Why doesn't the chain?", "It sees only “ran”, and after “ran” both words stood. Who ran lies two words back, beyond its memory.", [1, 2, 3]],
+    ["Which letter is the surest of what follows it? Guess, then walk there.", "q: after it comes u or the end, hardly anything else. The surest rows are the easiest to predict.", [4, 5]],
+    ["Two letters of memory make better names. What would ten letters of memory do?", "Repeat the names it read: of nearly every ten letters there is one example only, and so one way to go on.", [6]]
   ],
   "poster": 4
 };

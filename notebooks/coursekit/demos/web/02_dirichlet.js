@@ -8,9 +8,9 @@ export const meta = {
   "title": "What do a few throws tell?",
   "look": "Each throw adds a block and pushes the belief a little. Pull the dashed blocks up or down: they are α, throws that nobody made.",
   "questions": [
-    ["Three throws, three heads. What would you bet on the fourth, and what does the peak bet?", "With α = 1 the mean says (3 + 1)/(3 + 2) = 80%. The peak says 100%: it bets everything on what it saw."],
-    ["Which α says: I am sure that this coin is loaded, I just don't know to which side?", "α below 1: the belief is high at both ends and low in the middle."],
-    ["A letter pair never occurred in the names. What has this triangle to do with it?", "It is the face that never came: with α > 0 it still gets a share, and the model never says “impossible”."]
+    ["Three throws, three heads. What would you bet on the fourth, and what does the peak bet?", "With α = 1 the mean says (3 + 1)/(3 + 2) = 80%. The peak says 100%: it bets everything on what it saw.", [2, 4]],
+    ["Which α says: I am sure that this coin is loaded, I just don't know to which side?", "α below 1: the belief is high at both ends and low in the middle.", [1, 3]],
+    ["A letter pair never occurred in the names. What has this triangle to do with it?", "It is the face that never came: with α > 0 it still gets a share, and the model never says “impossible”.", [5, 6]]
   ],
   "poster": 4
 };

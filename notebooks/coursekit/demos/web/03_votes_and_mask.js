@@ -8,9 +8,9 @@ export const meta = {
   "title": "How can one word far back decide?",
   "look": "Pull the handles of the undecided to the left, one by one: their half votes leave both piles, and the bell below grows narrow.",
   "questions": [
-    ["Eight voters say “half, half”. They do no harm to the winner. Why is it better to silence them?", "They add nothing to the lead, but each adds its noise: without them the wrong word wins far more seldom."],
-    ["Who should set the handles when there are 50,000 words?", "Nobody by hand: they are worked out from the words themselves, by queries and keys. That is attention."],
-    ["What does a handle at one half mean?", "This word's vote counts half: a mask need not be yes or no, and a soft one can be learned."]
+    ["Eight voters say “half, half”. They do no harm to the winner. Why is it better to silence them?", "They add nothing to the lead, but each adds its noise: without them the wrong word wins far more seldom.", [1, 2, 4]],
+    ["Who should set the handles when there are 50,000 words?", "Nobody by hand: they are worked out from the words themselves, by queries and keys. That is attention.", [4, 5]],
+    ["What does a handle at one half mean?", "This word's vote counts half: a mask need not be yes or no, and a soft one can be learned.", [3]]
   ],
   "poster": 2
 };

@@ -7,9 +7,9 @@ export const meta = {
   "title": "Byte-pair encoding, one merge at a time",
   "look": "Watch the frequent words melt into one token each while the rare ones stay in pieces. Click the leading pair to merge it.",
   "questions": [
-    ["Which pair comes next? Count before you step.", "The longest bar: the pair that stands together most often now. Of equals, the one that was met first."],
-    ["The number of types in use first rises and then falls. Why can it fall?", "A merge adds one type, but letters that then stand nowhere by themselves are no longer in use."],
-    ["What would the tokenizer do with “seashore”, after this rhyme?", "Type it below: it keeps the pieces that the rhyme taught, like “sea”, and spells the rest in letters."]
+    ["Which pair comes next? Count before you step.", "The longest bar: the pair that stands together most often now. Of equals, the one that was met first.", [1, 2, 3, 6]],
+    ["The number of types in use first rises and then falls. Why can it fall?", "A merge adds one type, but letters that then stand nowhere by themselves are no longer in use.", [4, 5]],
+    ["What would the tokenizer do with “seashore”, after this rhyme?", "Type it below: it keeps the pieces that the rhyme taught, like “sea”, and spells the rest in letters.", [4, 5]]
   ],
   "poster": 3
 };

@@ -8,9 +8,9 @@ export const meta = {
   "title": "Words find their places by guessing",
   "look": "Press play and look at the marks, not at single words: nobody told the model what a month or a number is.",
   "questions": [
-    ["Which group finds itself first, and why that one?", "Play and watch: words that stand in the same few places, like months beside dates, need the fewest examples."],
-    ["“March” and “may” are months and something else. Where do they lie, and why there?", "Between the two: one vector must serve both meanings, and lies where their neighbours pull it on average."],
-    ["Opposites such as “more” and “less” become neighbours. What does “near” mean here, then?", "Can stand in the same places. It does not mean: says the same."]
+    ["Which group finds itself first, and why that one?", "Play and watch: words that stand in the same few places, like months beside dates, need the fewest examples.", [1, 2, 3]],
+    ["“March” and “may” are months and something else. Where do they lie, and why there?", "Between the two: one vector must serve both meanings, and lies where their neighbours pull it on average.", [4]],
+    ["Opposites such as “more” and “less” become neighbours. What does “near” mean here, then?", "Can stand in the same places. It does not mean: says the same.", [4, 5]]
   ],
   "poster": 3
 };

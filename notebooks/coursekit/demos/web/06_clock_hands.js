@@ -8,9 +8,9 @@ export const meta = {
   "title": "Where is a word? Ask the clocks",
   "look": "Drag along the strip below, or turn a hand: one step, and the first hand leaps while the last one hardly stirs.",
   "questions": [
-    ["Why not simply the number 30? What would a network do with the number 5,000?", "It never saw such a large one, and all it multiplies it with would grow as large. Hands never leave their dial."],
-    ["Two positions show the same time on clock 1. Which clock tells them apart?", "A slower one: it has not come round yet. As with seconds, minutes and hours."],
-    ["Turn all clocks by seven positions. Does it matter where you began?", "No: each hand turns by the same angle from everywhere. So “seven further” is one rotation, and a network can learn it."]
+    ["Why not simply the number 30? What would a network do with the number 5,000?", "It never saw such a large one, and all it multiplies it with would grow as large. Hands never leave their dial.", [3]],
+    ["Two positions show the same time on clock 1. Which clock tells them apart?", "A slower one: it has not come round yet. As with seconds, minutes and hours.", [1, 2, 4]],
+    ["Turn all clocks by seven positions. Does it matter where you began?", "No: each hand turns by the same angle from everywhere. So “seven further” is one rotation, and a network can learn it.", [5, 6]]
   ],
   "poster": 4
 };

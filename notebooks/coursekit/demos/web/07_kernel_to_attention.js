@@ -8,9 +8,9 @@ export const meta = {
   "title": "From a smooth curve to attention",
   "look": "Drag the query along the curve. The row of weights below it always adds up to 1, and it is a row of attention.",
   "questions": [
-    ["What does the curve become when σ goes to zero? And when it grows without end?", "At zero: stairs, for each query repeats its nearest dot. Without end: a flat line at the mean of all dots, for all weigh the same."],
-    ["Nothing in this curve was trained. What would you like to train?", "Where the queries and keys lie (W_Q, W_K), and what a dot says when it is heard (W_V)."],
-    ["Where in softmax(QKᵀ/√dₖ)V does σ hide?", "In √dₖ: both divide the scores before the softmax. The larger, the more evenly everyone is heard."]
+    ["What does the curve become when σ goes to zero? And when it grows without end?", "At zero: stairs, for each query repeats its nearest dot. Without end: a flat line at the mean of all dots, for all weigh the same.", [1, 2, 3]],
+    ["Nothing in this curve was trained. What would you like to train?", "Where the queries and keys lie (W_Q, W_K), and what a dot says when it is heard (W_V).", [2, 4]],
+    ["Where in softmax(QKᵀ/√dₖ)V does σ hide?", "In √dₖ: both divide the scores before the softmax. The larger, the more evenly everyone is heard.", [4, 5]]
   ],
   "poster": 1
 };

@@ -8,9 +8,10 @@ export const meta = {
   "title": "Who may listen to whom? Paint the mask",
   "look": "Paint over the scores to open or close them. Each row is a listener: what one voice loses, the others share.",
   "questions": [
-    ["Why −∞ before the softmax, and not 0 after it?", "After it the row would no longer add up to 1. Before it, the softmax shares the weight among those that are left."],
-    ["What goes wrong if a token may not even hear itself?", "The first one then hears nobody: every score is −∞, the softmax divides 0 by 0, and NaN spreads through the whole network."],
-    ["Which row of the weights looks the same with and without the causal mask?", "The last one: it has no future to be closed."]
+    ["Why −∞ before the softmax, and not 0 after it?", "After it the row would no longer add up to 1. Before it, the softmax shares the weight among those that are left.", [2, 3]],
+    ["What goes wrong if a token may not even hear itself?", "The first one then hears nobody: every score is −∞, the softmax divides 0 by 0, and NaN spreads through the whole network.", [4]],
+    ["Which row of the weights looks the same with and without the causal mask?", "The last one: it has no future to be closed.", [1, 2]],
+    ["Which scale lets one voice drown all others, and which lets everyone be heard alike?", "Divided by too little, scores lie far apart and one key takes most of its row. Divided by too much, they lie close together, and all share.", [5, 6]]
   ],
   "poster": 1
 };

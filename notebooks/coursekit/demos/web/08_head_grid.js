@@ -8,9 +8,9 @@ export const meta = {
   "title": "Eight heads read one sentence",
   "look": "Click a map to choose its head, a word on the left to make it listen. Nobody told the heads what to look for.",
   "questions": [
-    ["Does a head look at a fixed place, whatever the words are?", "A straight line of dark cells beside the diagonal would show it: always the word before, or the word after. Three lean that way here, and each does other things as well."],
-    ["“It” stands before “tired” and “wide”. How can it know which of them comes?", "An encoder may look ahead: “it” hears the whole sentence, the last word too, in the first layer or through it in the second."],
-    ["Does a map prove what the model understood? What else could you test?", "No: a weight says what is read, not what is done with it. Change the word, switch the head off, and look whether the translation changes."]
+    ["Does a head look at a fixed place, whatever the words are?", "A straight line of dark cells beside the diagonal would show it: always the word before, or the word after. Three lean that way here, and each does other things as well.", [3, 5]],
+    ["“It” stands before “tired” and “wide”. How can it know which of them comes?", "An encoder may look ahead: “it” hears the whole sentence, the last word too, in the first layer or through it in the second.", [1, 2, 4]],
+    ["Does a map prove what the model understood? What else could you test?", "No: a weight says what is read, not what is done with it. Change the word, switch the head off, and look whether the translation changes.", [1, 5]]
   ],
   "poster": 1
 };

@@ -8,9 +8,9 @@ export const meta = {
   "title": "Shapes on their way through a block",
   "look": "What goes in and what comes out has the same shape. Click a step, or play, and pull the corner: where does the shape change?",
   "questions": [
-    ["Which numbers grow when the sentences get longer, and which do not?", "The tensors grow, the weights (T × T) with the square. What is learned does not: no layer knows T."],
-    ["Why must what comes out have the shape of what goes in?", "So that it can be added to what came in, and so that blocks can be stacked."],
-    ["More heads: does the block learn more numbers?", "No: the same D columns are only cut into more, narrower pieces. There are more weights to look at, T × T for each head."]
+    ["Which numbers grow when the sentences get longer, and which do not?", "The tensors grow, the weights (T × T) with the square. What is learned does not: no layer knows T.", [3, 6, 7]],
+    ["Why must what comes out have the shape of what goes in?", "So that it can be added to what came in, and so that blocks can be stacked.", [1, 4, 5]],
+    ["More heads: does the block learn more numbers?", "No: the same D columns are only cut into more, narrower pieces. There are more weights to look at, T × T for each head.", [2, 7]]
   ],
   "poster": 3
 };

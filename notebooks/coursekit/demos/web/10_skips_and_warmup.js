@@ -8,9 +8,9 @@ export const meta = {
   "title": "What skips and warm-up are good for",
   "look": "Four trainings of the same model. Click a curve, drag its dot through time, and look at the gradients that reach its layers.",
   "questions": [
-    ["Without skips, layers 3 and 4 get next to no gradient. Why does it not matter there who listens to whom?", "By then all positions carry nearly the same vector: whoever is heard says the same, so the attention weights change nothing."],
-    ["When does it do harm to leave out the warm-up, and when not?", "At the usual rate it does none here; at three times that rate the first large steps spoil what they should train."],
-    ["A run of 400 steps with one seed: what would you repeat before you believe it?", "Everything, with other seeds: one curve may be luck. Only what returns with most seeds is a finding."]
+    ["Without skips, layers 3 and 4 get next to no gradient. Why does it not matter there who listens to whom?", "By then all positions carry nearly the same vector: whoever is heard says the same, so the attention weights change nothing.", [2, 3]],
+    ["When does it do harm to leave out the warm-up, and when not?", "At the usual rate it does none here; at three times that rate the first large steps spoil what they should train.", [4, 5, 6]],
+    ["A run of 400 steps with one seed: what would you repeat before you believe it?", "Everything, with other seeds: one curve may be luck. Only what returns with most seeds is a finding.", [1, 6]]
   ],
   "poster": 1
 };

@@ -8,9 +8,9 @@ export const meta = {
   "title": "Beam search: keep several sentences in play",
   "look": "Press play: branches are looked at, k are kept (thick), the others dropped (dashed). Click a word to follow its path.",
   "questions": [
-    ["Greedy took the best word each time. Why is its sentence not the best?", "The best first word leads to many middling second words. A slightly worse start had one very good continuation."],
-    ["With which k does beam search look at everything?", "Here with 3: no first word is dropped. In general only a k as large as the number of all beginnings will do."],
-    ["Why do we add logarithms instead of multiplying probabilities?", "A product of many small numbers becomes too small for a computer to hold; the sum of their logarithms does not, and keeps the order."]
+    ["Greedy took the best word each time. Why is its sentence not the best?", "The best first word leads to many middling second words. A slightly worse start had one very good continuation.", [1, 2]],
+    ["With which k does beam search look at everything?", "Here with 3: no first word is dropped. In general only a k as large as the number of all beginnings will do.", [2, 5]],
+    ["Why do we add logarithms instead of multiplying probabilities?", "A product of many small numbers becomes too small for a computer to hold; the sum of their logarithms does not, and keeps the order.", [3, 4]]
   ],
   "poster": 1
 };

@@ -8,9 +8,9 @@ export const meta = {
   "title": "Temperature, top-k, top-p: how daring?",
   "look": "Move one knob at a time: the temperature bends all bars, k and p cut some off, and the rest grows. The dots are what it then says.",
   "questions": [
-    ["Which knob never closes a word?", "The temperature: it makes the improbable rarer or more frequent, never impossible."],
-    ["After “q”, how many words does a nucleus of 0.9 keep, and how many after “a”?", "Set p to 0.9 and count: few after “q”, which is sure of itself, many after “a”. The nucleus follows the model; k does not."],
-    ["Why are .5, .3 and .2 left as they are at T = 1, and not turned into .391, .320 and .289?", "They are probabilities already. The softmax takes their logarithms as scores; of .5, .3, .2 themselves it would make .391, .320, .289."]
+    ["Which knob never closes a word?", "The temperature: it makes the improbable rarer or more frequent, never impossible.", [1, 2, 3]],
+    ["After “q”, how many words does a nucleus of 0.9 keep, and how many after “a”?", "Set p to 0.9 and count: few after “q”, which is sure of itself, many after “a”. The nucleus follows the model; k does not.", [4, 5]],
+    ["Why are .5, .3 and .2 left as they are at T = 1, and not turned into .391, .320 and .289?", "They are probabilities already. The softmax takes their logarithms as scores; of .5, .3, .2 themselves it would make .391, .320, .289.", [6]]
   ],
   "poster": 4
 };

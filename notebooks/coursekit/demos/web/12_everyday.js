@@ -11,9 +11,10 @@ export const meta = {
   "title": "Everyday sentences, both ways",
   "look": "Type what you would say to a friend, in English or in German; click one of the five translations to see what it listened to.",
   "questions": [
-    ["Which of the five would you have said? Does the machine's order agree?", "Its order is by probability for each token: what many people wrote, not what is best here."],
-    ["“You” has three translations. Which does it choose, and what in the sentence could tell it?", "du, Sie or ihr: a name, a title or a “both of you” would tell. Without them it says what stood most often in its training."],
-    ["A long word is read in pieces. What do the pieces listen to?", "Each to the part of the other language that it stands for, and to the piece before it."]
+    ["Which of the five would you have said? Does the machine's order agree?", "Its order is by probability for each token: what many people wrote, not what is best here.", [1, 3]],
+    ["“You” has three translations. Which does it choose, and what in the sentence could tell it?", "du, Sie or ihr: a name, a title or a “both of you” would tell. Without them it says what stood most often in its training.", [2]],
+    ["A long word is read in pieces. What do the pieces listen to?", "Each to the part of the other language that it stands for, and to the piece before it.", [4]],
+    ["The sentence is German already. What does the machine make of it, and why does it not refuse?", "It says something all the same: its softmax shares 100% among the tokens that it has, and “I don't know” is not one of them.", [5]]
   ],
   "poster": 1
 };

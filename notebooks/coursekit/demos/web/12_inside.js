@@ -10,9 +10,11 @@ export const meta = {
   "title": "The whole translator, down to one number",
   "look": "Press one of the 24 small maps to look into that head, and a cell of it to see the number it is made of. Press a word on the left to swap it with the next.",
   "questions": [
-    ["Which of the 24 heads cannot be switched off without changing this sentence? What is lost?", "The first that looks at the memory in decoder layer 2: without it “nicht” is gone. Of the other 23 any one may be silent: what it knows, others know too."],
-    ["Why is the dot product divided by √48, and not by 48?", "It is a sum of 48 products; its spread grows with √48. Divided by that, scores stay near ±1 or ±2, where the softmax still answers."],
-    ["At which temperature does the machine begin to talk nonsense?", "Raise it, and watch the five bars: when the best word has less than half, every second word would be another one."]
+    ["Which of the 24 heads cannot be switched off without changing this sentence? What is lost?", "The first that looks at the memory in decoder layer 2: without it “nicht” is gone. Of the other 23 any one may be silent: what it knows, others know too.", [1, 4]],
+    ["Why is the dot product divided by √48, and not by 48?", "It is a sum of 48 products; its spread grows with √48. Divided by that, scores stay near ±1 or ±2, where the softmax still answers.", [2, 3]],
+    ["At which temperature does the machine begin to talk nonsense?", "Raise it, and watch the bars: when the best word has less than half, every second word would be another one.", [6]],
+    ["“wie” had a probability of 0.9%, and was said because you chose it. What does the machine do with it?", "It goes on as if the word were its own: each later token is worked out from those that stand there, whoever chose them.", [5]],
+    ["Why are the beams compared by their score for each token, and not by the whole sum?", "Each further token makes the sum of logarithms smaller: without the division the shortest sentence would win.", [7]]
   ],
   "poster": 0
 };
@@ -37,8 +39,8 @@ export const controls = [
   { kind: "choice", name: "to", label: "into", options: [["de", "German"], ["en", "English"]], start: "de" },
   { kind: "words", name: "sentence", label: "say", start: "I don't know what you want.", longest: 60, patience: 400, also: { prefix: "", row: 0, col: 0 } },
   { kind: "steps", name: "step", label: "token", last: (state, data) => (state.view === "beam" ? beamOf(state, data).grown : run(state, data).said).length - 1, start: 5, wait: 900, write: (n) => String(n + 1), when: ({ view }) => view === "machine" || view === "beam" },
-  { kind: "choice", name: "touch", label: "a click on a map", options: [["look", "opens it"], ["off", "switches it off"]], start: "look", when: ({ view }) => view === "machine" },
-  { kind: "slider", name: "heat", label: "temperature", low: 0.2, high: 5, start: 1, log: true, when: ({ view }) => view === "machine" },
+  { kind: "slider", name: "heat", label: "temperature", low: 0.2, high: 5, start: 1, log: true, when: ({ view }, tall) => tall && view === "machine" }, // elsewhere it stands above the bars
+  { kind: "picture", name: "touch", start: "look", read: (t) => (t === "off" ? t : null) }, // what a press on a map does
   { kind: "picture", name: "at", start: "c0.1", read: (t) => (/^[edc][01]\.[0-3]$/.test(t) ? t : null) },
   { kind: "picture", name: "row", start: 0, read: whole(MOST) },
   { kind: "picture", name: "col", start: 0, read: whole(MOST) },
@@ -126,8 +128,8 @@ export function say(state, data) {
       : off ? (plain === found.text ? `${heads}, and it still says “${found.text}”` : `${heads}: “${found.text}”`)
       : state.heat !== 1 ? `At temperature ${fixed(state.heat, 1)} “${found.said[t]}” comes with ${percent(p[found.words[t]])} instead of ${percent(found.steps[t].p[found.words[t]])}`
       : state.prefix ? `Made to begin “${state.prefix}”, it goes on: “${found.text}”` : `It says “${found.text}”, one token at a time`,
-    note: `${off && plain !== found.text ? `With all heads: “${plain}”.` : `Token ${t + 1} is “${found.said[t]}”, with ${percent(p[found.words[t]], 1)}.`}${marks}`,
-    alt: `${found.read.length} tokens pass ${LAYERS} encoder layers of ${HEADS} heads; ${t + 1} of ${found.said.length} tokens said by ${LAYERS} decoder layers with ${2 * HEADS} heads each; then five candidates with their probabilities.`,
+    note: `${off && plain !== found.text ? `With all heads: “${plain}”` : `Token ${t + 1} is “${found.said[t]}”, with ${percent(p[found.words[t]], 1)}.`}${state.touch === "off" ? " Press a map to switch its head off, or on again." : ""}${marks}`,
+    alt: `${found.read.length} tokens pass ${LAYERS} encoder layers of ${HEADS} heads; ${t + 1} of ${found.said.length} tokens said by ${LAYERS} decoder layers with ${2 * HEADS} heads each; then the likeliest candidates with their probabilities.`,
   };
 }
 
@@ -153,13 +155,13 @@ const fit = (token, units, size) => (token.length * size * 0.58 > units ? `${tok
 
 /** Where the parts of the machine stand. */
 function floor({ W, H, tall }) {
-  const left = tall ? 104 : 126, strip = tall ? 40 : 84, room = W - left - (tall ? 4 : 0);
-  const enc = tall ? 60 : Math.min(100, (W - left - 2 * strip - 130) / 4.4), dec = tall ? 40 : Math.min(88, (room - 250) / 8.8);
+  const left = tall ? 104 : 126, strip = tall ? 40 : 84, dec = tall ? 40 : Math.min(88, (W - left - 316) / 8.8), side = left + 4 * (2 * dec + 24) + 22;
   const high = tall ? Math.min(190, (H - 172) / 2) : 214, bottom = tall ? high + 58 : 306, gap = tall ? 10 : 34;
+  const enc = tall ? 60 : Math.min(100, (side - left - 2 * strip - 3 * gap - 40) / 4);
   const encoder = range(LAYERS, (l) => left + strip + gap + l * (2 * enc + 8 + gap));
   return {
     left, strip, top: 28, bottom, high, enc, dec, encoder, memory: encoder[1] + 2 * enc + 8 + gap, decoder: range(2 * LAYERS, (n) => left + 10 + n * (2 * dec + 6 + (tall ? 8 : 18))),
-    list: tall ? { x: 4, y: bottom + high + 14, w: W - 8, most: 3 } : { x: left + 10 + 4 * (2 * dec + 24) + 8, y: bottom, w: W - left - 4 * (2 * dec + 24) - 20, most: 5 },
+    list: tall ? { x: 4, y: bottom + high + 14, w: W - 8, most: 3 } : { x: side, y: 20, w: W - side, most: 10 },
   };
 }
 
@@ -258,17 +260,28 @@ function drawStrip(g, { columns, values }, n, x, y, width, row, ctx) {
 /** The most probable tokens of this step, at this temperature; a press says one instead. */
 function drawCandidates(g, state, found, t, { x, y, w, most }, ctx) {
   const { subwords } = ctx.data, step = found.steps[t], p = hot(step, state.heat), word = found.words[t];
-  step.order ??= range(p.length).sort((a, b) => step.logits[b] - step.logits[a]).slice(0, 5); // the same at every temperature
+  step.order ??= range(p.length).sort((a, b) => step.logits[b] - step.logits[a]).slice(0, 10); // the same at every temperature
   const list = step.order.slice(0, most);
   if (!list.includes(word)) list[most - 1] = word;
-  const size = ctx.tall ? 16 : 18, row = ctx.tall ? 21 : 40, name = Math.min(96, w * 0.44), reach = w - name - 62, top = ctx.tall ? y : y + 20, spelled = (n) => (n === EOS ? "the end" : shown(subwords.decode([n])));
+  const size = ctx.tall ? 16 : 18, row = ctx.tall ? 21 : 42, name = Math.min(96, w * 0.44), reach = w - name - 62, top = ctx.tall ? y : y + 84, spelled = (n) => (n === EOS ? "the end" : shown(subwords.decode([n])));
   put(layer(g, "bars"), "rect", list.map((n, i) => ({ key: n, x: x + name, y: top + i * row + 3, width: Math.max(2, reach * p[n]), height: row - 8, rx: 4, fill: colour(n === word ? "orange" : "blue"), from: { width: 0 } })), ctx);
   put(layer(g, "names"), "text", [
-    ...(ctx.tall ? [] : [text("title", x, y + 8, "next token", { size: 17, bold: true })]),
+    ...(ctx.tall ? [] : [text("title", x, y + 66, "next token", { size: 18, bold: true }), text("heat", x, y, `temperature ${fixed(state.heat, 1)}`, { size: 18 })]),
     ...list.map((n, i) => text(`n${n}`, x + name - 8, top + i * row + row / 2 + size * 0.3, fit(spelled(n), name - 8, size), { size, at: "end", bold: n === word })),
     ...list.map((n, i) => text(`p${n}`, x + name + Math.max(2, reach * p[n]) + 6, top + i * row + row / 2 + size * 0.3, percent(p[n]), { size })),
   ], ctx);
+  if (!ctx.tall) drawHeatSlider(layer(g, "heat"), state, { x: x + 4, y: y + 24, w: w - 24 }, ctx);
   put(layer(g, "hits"), "rect", list.filter((n) => n !== EOS).map((n) => ({ key: n, x, y: top + list.indexOf(n) * row, width: w, height: row - 2, rx: 5, fill: "transparent", label: `say ${spelled(n)} here`, pressed: n === word, press: () => ctx.set({ prefix: subwords.decode([...found.words.slice(0, t), n]).trim() }) })), ctx);
+}
+
+/** The temperature, from 0.2 to 5, as a knob on a line: the same steps everywhere are the same factor. */
+function drawHeatSlider(g, { heat }, { x, y, w }, ctx) {
+  const at = (v) => x + (w * Math.log(v / 0.2)) / Math.log(25), back = (px) => clamp(Number((0.2 * 25 ** ((px - x) / w)).toPrecision(2)), 0.2, 5);
+  put(layer(g, "track"), "line", [{ key: "track", x1: x, x2: x + w, y1: y, y2: y, stroke: colour("line"), "stroke-width": 6, "stroke-linecap": "round" }], ctx);
+  put(layer(g, "knob"), "circle", [{
+    key: "knob", cx: at(heat), cy: y, r: 11, fill: colour("blue"), class: "grab", drag: (px) => ctx.set({ heat: back(px) }, 0),
+    slide: { label: "temperature", min: 0, max: w, step: w / 32, value: at(heat) - x, text: fixed(heat, 1), set: (px) => ctx.set({ heat: back(x + px) }, 0) },
+  }], ctx);
 }
 
 // --- one head, one number ---------------------------------------------------------------------------------------------

@@ -10,9 +10,10 @@ export const meta = {
   "title": "Inside the translator, word by word",
   "look": "Type an English sentence. Click a German word to see whom it listened to, or another candidate to make the machine say that instead.",
   "questions": [
-    ["Only the last word differs. How can “es” or “sie”, which comes earlier, know of it?", "The decoder reads the whole English sentence before its first word: the memory of “it” has already heard “tired” or “wide”."],
-    ["German puts a part of the verb at the end. Which English word does that part listen to?", "The same verb as its first part, far to the left: threads cross there. No word order is built in."],
-    ["How sure is the machine about words that it never saw in training?", "It must say something, and its probabilities tell nothing of that: an unknown word is only a blank to it."]
+    ["Only the last word differs. How can “es” or “sie”, which comes earlier, know of it?", "The decoder reads the whole English sentence before its first word: the memory of “it” has already heard “tired” or “wide”.", [1, 2, 3]],
+    ["German puts a part of the verb at the end. Which English word does that part listen to?", "The same verb as its first part, far to the left: threads cross there. No word order is built in.", [4]],
+    ["How sure is the machine about words that it never saw in training?", "It must say something, and its probabilities tell nothing of that: an unknown word is only a blank to it.", [6]],
+    ["It was made to begin with “weil”. What changes in the rest?", "Every later word depends on what already stands there: the verb moves to the end of its clause, as after any “weil”. It cannot take the beginning back.", [5]]
   ],
   "poster": 1
 };
@@ -78,7 +79,7 @@ export function say(state, data) {
   const translation = detokenize(said.filter((w) => w !== "<eos>"));
   const german = lost > read.length / 2;
   return {
-    title: german ? `${lost} of ${read.length} words it never saw: is this English?` : `“${shown(said[t])}” with ${percent(p[word], 1)} listens most to “${shown(read[most])}”`,
+    title: german ? `${lost} of ${read.length} words it never saw: is this English?` : `It is ${percent(p[word], 1)} sure of “${shown(said[t])}”, which listens most to “${shown(read[most])}”`,
     note: `${translation}${lost && !german ? `     (? ${lost > 1 ? "words" : "a word"} it never saw)` : ""}${cut ? `     (only the first ${MOST} words are read)` : ""}`,
     alt: `“${detokenize(read)}” becomes “${translation}”. Word ${t + 1} of ${said.length}, ${shown(said[t])}, listens most to ${read[most]}, ${fixed(heard[most])}.`,
   };

@@ -8,9 +8,9 @@ export const meta = {
   "title": "A gallery of masks, and what each costs",
   "look": "Compare the filled area with the steepness of its line. Click a row to see how far its news has come after each layer.",
   "questions": [
-    ["Twice the text: how much more work is full attention, and how much more a window?", "Full attention four times as much, a window twice: its line is half as steep."],
-    ["Why does one global token bring the two ends of the text so close together?", "It hears everyone, and everyone hears it: two layers suffice for any two positions, whatever the distance."],
-    ["Which of these masks may a decoder use while it writes?", "Only the causal one: all others let a row hear positions that are not written yet. (Cut off above the diagonal, each would do.)"]
+    ["Twice the text: how much more work is full attention, and how much more a window?", "Full attention four times as much, a window twice: its line is half as steep.", [1, 3, 4]],
+    ["Why does one global token bring the two ends of the text so close together?", "It hears everyone, and everyone hears it: two layers suffice for any two positions, whatever the distance.", [5]],
+    ["Which of these masks may a decoder use while it writes?", "Only the causal one: all others let a row hear positions that are not written yet. (Cut off above the diagonal, each would do.)", [1, 2]]
   ],
   "poster": 4
 };

@@ -8,9 +8,9 @@ export const meta = {
   "title": "Sound is a sentence of frames",
   "look": "Press ♪ to hear it, and drag the orange frame: so many samples become one token of a few numbers.",
   "questions": [
-    ["Each octave doubles the frequency. Why are its steps more even in mel than in hertz?", "Mel follows the ear, nearly a logarithm above 1,000 Hz: to double a frequency is to add about the same."],
-    ["Longer frames: what gets sharper, and what is smeared?", "Pitch gets sharper, for more waves are counted; time is smeared, for all that happens in one frame becomes one column."],
-    ["How many tokens would a minute of speech be? And how many pairs for attention?", "With frames of 256 samples 62 tokens a second, 3,700 a minute: nearly 14 million pairs."]
+    ["Each octave doubles the frequency. Why are its steps more even in mel than in hertz?", "Mel follows the ear, nearly a logarithm above 1,000 Hz: to double a frequency is to add about the same.", [1, 5]],
+    ["Longer frames: what gets sharper, and what is smeared?", "Pitch gets sharper, for more waves are counted; time is smeared, for all that happens in one frame becomes one column.", [4, 6]],
+    ["How many tokens would a minute of speech be? And how many pairs for attention?", "With frames of 256 samples 62 tokens a second, 3,700 a minute: nearly 14 million pairs.", [2, 3]]
   ],
   "poster": 1
 };

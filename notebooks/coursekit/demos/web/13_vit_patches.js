@@ -8,9 +8,9 @@ export const meta = {
   "title": "An image is a sentence of patches",
   "look": "Paint in the image. Cut it finer, shuffle it, or drag a patch to another place: the words stay the same, and what is lost?",
   "questions": [
-    ["Half the patch's side: how many more words, and how many more pairs?", "Four times the words, sixteen times the pairs: a picture's cost grows with the fourth power of its fineness."],
-    ["Which digits could a model still tell apart by the bag of their patches?", "Those that differ in what they are made of: a 1 has little ink and upright strokes, an 8 much and curved. 6 and 9 it would confuse."],
-    ["Here the patches go row by row. Must they, if each has its position?", "No: with its position each patch can come at any time. The order is a custom, the position is what counts."]
+    ["Half the patch's side: how many more words, and how many more pairs?", "Four times the words, sixteen times the pairs: a picture's cost grows with the fourth power of its fineness.", [1, 2, 3, 6]],
+    ["Which digits could a model still tell apart by the bag of their patches?", "Those that differ in what they are made of: a 1 has little ink and upright strokes, an 8 much and curved. 6 and 9 it would confuse.", [4, 5]],
+    ["Here the patches go row by row. Must they, if each has its position?", "No: with its position each patch can come at any time. The order is a custom, the position is what counts.", [1, 4]]
   ],
   "poster": 3
 };

@@ -2,7 +2,8 @@
 // light and dark, keys, and the state in the address. `mount` puts a demo into an element of a page.
 //
 // A demo is a module that exports
-//   meta      {name, title, look, questions: [[question, answer], …]}   as JSON, for Python reads it too
+//   meta      {name, title, look, questions: [[question, answer, scenes], …]}   as JSON, for Python reads it too; `scenes`,
+//             from 1, are those that the question is about: Q asks what belongs to the scene that is shown
 //   scenes    [{name, set: {control: value}}, …]     the first is how the demo opens
 //   controls  [{kind: "slider" | "steps" | "choice" | "again" | "words" | "picture", name, label, start, …}, …]
 //   say       (state, data) → {title, note, alt}     what the picture shows, in words
@@ -57,8 +58,10 @@ class Stage {
     Object.assign(this, { demo, data, options, element, dragging: false, asked: -1, panels: [], playing: null });
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.state = options.page ? fromHash(demo, location.hash.slice(1)) : opened(demo);
+    const asked = new URLSearchParams(location.hash.slice(1));
+    this.theme = asked.get("theme");
     this.build();
-    this.theme = new URLSearchParams(location.hash.slice(1)).get("theme");
+    this.hide(asked.has("bare"));
     this.listen();
     this.dress();
     this.measure();
@@ -166,6 +169,7 @@ class Stage {
   }
 
   show(state, ms) {
+    if (state.scene !== this.state.scene && this.asked % 2 === 1) this.close(); // what is answered is over; an open question stays
     this.state = state;
     this.draw(this.calm.matches ? 0 : ms);
     if (this.options.page) this.address();
@@ -188,7 +192,7 @@ class Stage {
       hold: (held) => { this.dragging = held; },
     });
     for (const panel of this.panels) {
-      panel.box.hidden = panel.control.when ? !panel.control.when(state) : false;
+      panel.box.hidden = panel.control.when ? !panel.control.when(state, this.tall) : false;
       panel.box.style.display = panel.box.hidden ? "none" : "";
       panel.show(state[panel.control.name], state);
     }
@@ -202,7 +206,7 @@ class Stage {
   address() {
     clearTimeout(this.writing);
     this.writing = setTimeout(() => {
-      this.hash = toHash(this.demo, this.state) + (this.theme ? `&theme=${this.theme}` : "");
+      this.hash = toHash(this.demo, this.state) + (this.theme ? `&theme=${this.theme}` : "") + (this.bare ? "&bare=1" : "");
       if (location.protocol !== "about:") history.replaceState(null, "", `#${this.hash}`);
     }, 120);
   }
@@ -239,20 +243,33 @@ class Stage {
     document.fullscreenElement ? document.exitFullscreen() : this.host.requestFullscreen?.();
   }
 
-  /** The question, its answer, the next question. */
+  /** Hide the controls, or show them: the picture and its finding have the screen for themselves. */
+  hide(bare = !this.bare) {
+    this.bare = bare;
+    this.cd.classList.toggle("bare", bare);
+  }
+
+  /** A question about the scene that is shown, its answer, the scene's next question. */
   ask() {
-    const turns = 2 * this.demo.meta.questions.length;
-    this.asked = this.asked + 1 >= turns ? -1 : this.asked + 1;
+    const { questions } = this.demo.meta;
+    if (this.asked < 0) this.asking = questions.filter(([, , scenes]) => scenes.includes(this.state.scene + 1));
+    if (this.asked + 1 >= 2 * this.asking.length) return this.close();
+    this.asked++;
+    this.write();
+  }
+
+  close() {
+    this.asked = -1;
     this.write();
   }
 
   write() {
-    const { look, questions } = this.demo.meta;
-    const [question, answer] = questions[this.asked >> 1] ?? [look];
+    const [question, answer] = this.asking?.[this.asked >> 1] ?? [this.demo.meta.look];
     const answered = this.asked >= 0 && this.asked % 2 === 1;
     this.told.replaceChildren(...(answered ? [element("b", { text: answer }, [])] : [question]));
+    this.strip.classList.toggle("asking", this.asked >= 0);
     this.strip.classList.toggle("answer", answered);
-    this.asker.textContent = this.asked < 0 ? "Question" : !answered ? "Answer" : this.asked + 1 < 2 * questions.length ? "Next question" : "Close";
+    this.asker.textContent = this.asked < 0 ? "Question" : !answered ? "Answer" : this.asked + 1 < 2 * this.asking.length ? "Next question" : "Close";
   }
 
   // --- keys and time ----------------------------------------------------------------------------------------------
@@ -266,7 +283,9 @@ class Stage {
     else if (event.key === "PageUp" || (event.key === "ArrowLeft" && !own)) this.walk(-1);
     else if (event.key === "Escape" && typing) at.blur();
     else if (typing) return;
-    else if (event.key === " " && !at.closest?.("button,[role=button]")) this.play();
+    else if (event.key === " " && !at.closest?.("button,[role=button]")) this.walk(1);
+    else if (key === "p") this.play();
+    else if (key === "h") { this.hide(); if (this.options.page) this.address(); }
     else if (key === "f") this.fill();
     else if (key === "q") this.ask();
     else if (key === "d") this.turn();
@@ -344,7 +363,7 @@ const PANELS = {
   steps(control, stage) {
     const input = element("input", { type: "range", min: 0, step: 1 }, []);
     const output = element("output", {}, []);
-    const play = element("button", { type: "button", title: "Play (Space)", "aria-label": "Play" }, []);
+    const play = element("button", { type: "button", title: "Play (P)", "aria-label": "Play" }, []);
     const set = (x, ms) => stage.set({ [control.name]: clamp(x, 0, lastOf(control, stage.state, stage.data)) }, ms);
     const [back, forth] = [["◂", "One step back", -1], ["▸", "One step on", 1]].map(([text, label, by]) => {
       const button = element("button", { type: "button", "aria-label": label, text }, []);

@@ -1,0 +1,140 @@
+"""The commands ``autograder moodle`` and ``autograder canvas`` on the screen: what came, what would go, what did not arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import track as progress
+from rich.table import Table
+
+from autograder.cli.rewrite import results_and_marks
+from autograder.course.lists import some
+from autograder.course.masters import lab_name
+from autograder.course.policy_file import settings, spec
+from autograder.errors import UserError
+from autograder.pages.render import plain, points
+from autograder.run.world_readable import refuse_world_readable
+from autograder.systems import pull as pulling
+from autograder.systems import push as pushing
+from autograder.systems.exchange import System, token
+from autograder.systems.moodle import Moodle
+from autograder.systems.moodle_client import MoodleClient
+
+
+def system_of(name: str, lab: str, state: str = "") -> System:
+    """The lab's assignment in the system that course.toml names. ``UserError`` says what is missing there."""
+    policy = getattr(settings(), name.lower())
+    if policy is None:
+        raise UserError(
+            f"course.toml says nothing of {name}: write [{name.lower()}] with `site` and `course` (docs/run_a_course.md)."
+        )
+    wanted = policy.assignment(lab)
+    if wanted is None:
+        raise UserError(
+            f"course.toml does not say which assignment of {name} lab {lab[:2]} is: write `{lab[:2]} = …` under "
+            f"[{name.lower()}.assignments], its name there or the number in the address of its page."
+        )
+    return Moodle(MoodleClient(policy.site, token(name)), policy.course, wanted, state)
+
+
+def pull(name: str, lab: str, submitted: Path, console: Console) -> dict[str, Any]:
+    """Fetch a lab's submissions and show what came; what ``--json`` writes."""
+    lab = lab_name(lab)
+    refuse_world_readable(submitted)
+    with console.status(f"asking {name} …"):
+        system = system_of(name, lab)
+    done = pulling.pull(system, submitted, lab, partial(_track, console))
+    _show_notes(done.notes, console)
+    console.print(
+        f"✓ {len(done.students)} students, {len(done.handed_in)} submissions ({len(done.fetched)} new) of "
+        f"“{plain(system.assignment.title)}” in {submitted}",
+        markup=False,
+    )
+    return {
+        "students": list(done.students),
+        "handed_in": list(done.handed_in),
+        "fetched": list(done.fetched),
+        "notes": list(done.notes),
+    }
+
+
+def push(
+    name: str,
+    lab: str,
+    submitted: Path,
+    out: Path,
+    console: Console,
+    *,
+    send: bool | None,
+    replace: Sequence[str],
+    state: str,
+) -> dict[str, Any]:
+    """Show what a push changes, and send it where that was asked for, or was done before; what ``--json`` writes.
+
+    Exit status 1 when something did not arrive.
+    """
+    lab = lab_name(lab)
+    results, marks = results_and_marks(lab, out)
+    with console.status(f"asking {name} …"):
+        system = system_of(name, lab, state)
+        system.require_gradable()
+    failed = [one.student for one in results if one.fault]
+    grades = pushing.grades_of(spec(lab), [one for one in results if not one.fault], marks)
+    track = partial(_track, console)
+    rows, notes = pushing.plan(system, submitted, lab, grades, track, replace)
+    if failed:
+        notes.append(f"Not sent, because the grader itself failed on them: {some(failed)}.")
+    _show_rows(rows, name, system.assignment.most, console)
+    going = [row for row in rows if row.what in ("new", "change")]
+    troubles: list[str] = []
+    if send is None:
+        send = pushing.was_pushed(system, submitted, lab)
+    if send:
+        troubles = pushing.send(system, submitted, lab, rows, track)
+    _show_notes([*notes, *troubles], console)
+    if send:
+        mark = "✗" if troubles else "✓"
+        console.print(f"{mark} {len(going) - len(troubles)} of {len(going)} arrived in {name}", markup=False)
+    elif going:
+        console.print(f"Nothing was sent yet. To send {len(going)} grades, run the same command with --send.")
+    return {"sent": send, "rows": [row.as_json() for row in rows], "notes": notes, "troubles": troubles}
+
+
+def exit_status(answer: dict[str, Any]) -> None:
+    """End with status 1 when something did not arrive."""
+    if answer["troubles"]:
+        raise typer.Exit(1)
+
+
+def _track(console: Console, things: Iterable[Any], total: int, what: str) -> Iterable[Any]:
+    return progress(
+        things, what, total=total, console=console, transient=True, disable=not console.is_terminal
+    )
+
+
+def _show_notes(notes: Sequence[str], console: Console) -> None:
+    for note in notes:
+        console.print(f"  {plain(note)}", markup=False)
+
+
+def _show_rows(rows: Sequence[pushing.Row], name: str, most: float, console: Console) -> None:
+    """A line for each student; of those for whom nothing changes only how many they are."""
+    same = sum(row.what == "as it is" for row in rows)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("student", f"in {name}", f"here (of {points(most)})", "", ""):
+        table.add_column(heading)
+    for row in rows:
+        if row.what != "as it is":
+            there = "" if row.now.grade is None else points(row.now.grade)
+            here = "" if row.new is None else points(row.new.grade)
+            table.add_row(*map(escape, (plain(row.student), there, here, row.what, plain(row.why))))
+    if table.row_count:
+        console.print(table)
+    if same:
+        console.print(f"{same} are as they are in {name} already.", markup=False)

@@ -1,0 +1,49 @@
+"""Reads a time as learning systems write it in their lists, in each language that ``lists`` knows."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from autograder.course.lists import MONTHS, folded
+
+_ISO = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?\s*(?:(Z|UTC)|([+-]\d\d):?(\d\d))?"
+)
+_DOTTED = re.compile(r"(?:[^\W\d]+,? )?(\d{1,2})\.(\d{1,2})\.(\d{4}),? (\d{1,2}):(\d\d)(?::(\d\d))?")
+#: "Monday, 2 March 2026, 10:00 PM", "lundi 2 mars 2026, 10:00", "segunda-feira, 2 de março de 2026 às 10:00".
+_WRITTEN = re.compile(
+    r"(?:\S+,? )?(\d{1,2})\.? (?:de )?([^\W\d]+)\.? (?:de )?(\d{4}),?(?: \S{1,3})? (\d{1,2})[:.](\d\d)(?::(\d\d))?(?: ?([ap])\.?m\.?)?"
+)
+#: The same as the United States write it: "Monday, March 2, 2026, 10:00 AM".
+_MONTH_FIRST = re.compile(r"((?:[^\W\d]+, )?)([^\W\d]+) (\d{1,2}), (\d{4}),? (.*)")
+
+
+def time_in(text: str) -> datetime | None:
+    """The time that a text says, with its zone where it names one; None where it would have to be guessed."""
+    plain = " ".join(text.split())
+    try:
+        if match := _ISO.fullmatch(plain):
+            numbers = [int(match[n] or 0) for n in range(1, 7)]
+            zone = "+00:00" if match[7] else f"{match[8]}:{match[9]}" if match[8] else ""
+            return datetime.fromisoformat(f"{datetime(*numbers).isoformat()}{zone}")  # type: ignore[arg-type]
+        if match := _DOTTED.fullmatch(plain):
+            day, month, year, *clock = (int(group or 0) for group in match.groups())
+            return datetime(year, month, day, *clock)  # type: ignore[arg-type]
+        if match := _WRITTEN.fullmatch(_MONTH_FIRST.sub(r"\3 \2 \4, \5", folded(text))):
+            hour = int(match[4])
+            if match[7] == "a" and hour > 12:
+                return None
+            if match[7]:  # a Polish Moodle writes “14:15 PM”
+                hour = hour % 12 + (12 if match[7] == "p" else 0)
+            month = MONTHS.get(match[2], 0)
+            return datetime(int(match[3]), month, int(match[1]), hour, int(match[5]), int(match[6] or 0))
+    except (ValueError, OverflowError):
+        pass
+    return None
+
+
+def in_utc(time: datetime, zone: str) -> datetime:
+    """The time in UTC; one without a zone is in ``zone``. Raises OverflowError for a year that no clock shows."""
+    return (time if time.tzinfo else time.replace(tzinfo=ZoneInfo(zone))).astimezone(UTC)

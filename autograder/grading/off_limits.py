@@ -1,0 +1,154 @@
+"""What an answer may not use: the functions that its question forbids, and what of the student kit computes right values.
+
+The code is read, not run: the question's function, and what it names in the notebook, directly or not (helpers, imports,
+assignments). What reading does not see, the watch on the student's calls may (``sandbox/child/call_watch.py``).
+
+Of the kit an answer may use the tools, and whatever the lab's own cells import. The rest (checks, models, names with
+an underscore) compares with right values and so computes them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import coursekit
+from coursekit.checks.api import forbidden_calls
+from coursekit.checks.forbidden_calls import among, named_in, names_bound
+
+from autograder.course.policy_file import settings
+from autograder.course.visible_files import kit_files, kit_folder
+from autograder.grading.cell_text import statements
+from autograder.grading.repair import Template, kept_name
+
+#: What a result says was used, whichever part of the kit it was.
+KIT_PARTS = "the checks or models of coursekit"
+#: Packages and modules all of whose public names are tools.
+_TOOLS = frozenset(["data", "errors", "figures", "hardware", "notebook", "provided", *coursekit.__all__])
+_FUNCTIONS = frozenset(f"coursekit.checks.earlier_labs.{name}" for name in ("mine", "on_tensors", "provided"))
+#: Code without any of these words reaches no module of the kit.
+_WAYS_IN = re.compile(r"coursekit|modules|import_module|__import__|__globals__|\b(?:exec|eval|gc)\b")
+
+
+def forbidden_used(lab: str, question: str, cells: Sequence[str]) -> tuple[str, ...]:
+    """The forbidden names that the answer to ``question`` uses in the notebook made of ``cells``."""
+    names, with_kit = names_forbidden(lab, question), may_use_kit(lab, cells)
+    if not names and not with_kit:
+        return ()
+    named = named_in(_answer_and_helpers(question, _read(tuple(cells))))
+    of_kit = [path for path in named if path.startswith("coursekit.")] if with_kit else []
+    return (*among(named, names), *([] if all(is_tool(path, lab) for path in of_kit) else [KIT_PARTS]))
+
+
+def names_forbidden(lab: str, question: str) -> tuple[str, ...]:
+    """The library functions that may not do the work of ``question``: the kit's list, and the course's policy's."""
+    return (*forbidden_calls(lab, question), *settings().lab(lab).forbid.get(question, ()))
+
+
+@dataclass(frozen=True, eq=False)
+class _Statement:
+    """A statement outside of functions and classes, with the names that it binds for the notebook, and those that it takes from it."""
+
+    node: ast.stmt
+    binds: frozenset[str]
+    uses: frozenset[str]
+
+
+@lru_cache(maxsize=1)  # the questions of a notebook are looked at one after another
+def _read(cells: tuple[str, ...]) -> list[_Statement]:
+    """The statements of a notebook in order, those in branches and loops one by one. Cells that are not plain Python have none."""
+    return [_statement(node) for cell in cells for node in _simple(statements(cell))]
+
+
+def _simple(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:
+    waiting = [*body][::-1]
+    while waiting:
+        node = waiting.pop()
+        parts = (ast.stmt, ast.ExceptHandler, ast.match_case)
+        inner = [part for part in ast.iter_child_nodes(node) if isinstance(part, parts)]
+        if inner and not isinstance(node, _DEFINITIONS):
+            waiting += reversed(inner)
+        elif isinstance(node, ast.stmt):
+            yield node
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _statement(node: ast.stmt) -> _Statement:
+    nodes = [*ast.walk(node)]
+    bound = frozenset(names_bound(nodes))
+    loaded = {part.id for part in nodes if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+    binds = frozenset([node.name]) if isinstance(node, _DEFINITIONS) else bound
+    return _Statement(node, binds, frozenset(loaded - bound))
+
+
+def _answer_and_helpers(question: str, notebook: Iterable[_Statement]) -> ast.Module:
+    """The answer and what it names. A name means what it is given last above the answer's check, else below."""
+    meanings: dict[str, _Statement] = {}
+    is_below = False
+    for statement in notebook:
+        is_below |= kept_name(question) in statement.binds
+        meanings |= {name: statement for name in statement.binds if not is_below or name not in meanings}
+    reached: dict[_Statement, ast.stmt] = {}
+    waiting = [question]
+    while waiting:
+        found = meanings.pop(waiting.pop(), None)
+        if found is not None and found not in reached:
+            reached[found] = found.node
+            waiting += found.uses
+    return ast.Module([*reached.values(), ast.Expr(ast.Name(question, ast.Load()))], [])
+
+
+def may_use_kit(lab: str, cells: Iterable[str]) -> bool:
+    """Whether code of the student's own, not the lab's, may reach modules of the kit."""
+    given = _given_sources(lab)
+    return any(_WAYS_IN.search(cell) is not None for cell in cells if cell.strip() not in given)
+
+
+def is_tool(path: str, lab: str) -> bool:
+    """Whether an answer in ``lab`` may use what has the dotted path, such as ``coursekit.figures.heatmap``."""
+    _, *parts = path.split(".")
+    if any(part.startswith("_") for part in parts):
+        return False
+    if not parts or parts[0] in _TOOLS:
+        return True
+    known = _FUNCTIONS | _imported_by_the_lab(lab)
+    return any(f"{path}.".startswith(f"{name}.") or name.startswith(f"{path}.") for name in known)
+
+
+@cache
+def no_tools(lab: str) -> tuple[str, ...]:
+    """The functions and classes of the kit that no answer in ``lab`` may use."""
+    kit = kit_folder()
+    defined = (
+        ".".join(("coursekit", *file.relative_to(kit).with_suffix("").parts, node.name))
+        for file in kit_files(lab)
+        if file.suffix == ".py"
+        for node in statements(file.read_text(encoding="utf-8"))
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+    )
+    return tuple(name for name in defined if not is_tool(name, lab))
+
+
+@cache
+def _given_sources(lab: str) -> frozenset[str]:
+    template = Template.of(lab)
+    return frozenset(
+        source.strip() for source in (*(cell.source for cell in template.cells), *template.test_code.values())
+    )
+
+
+@cache
+def _imported_by_the_lab(lab: str) -> frozenset[str]:
+    """What the lab's own cells import of the kit, as dotted paths."""
+    nodes = (node for source in _given_sources(lab) for part in statements(source) for node in ast.walk(part))
+    return frozenset(
+        f"{node.module}.{item.name}"
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "coursekit"
+        for item in node.names
+    )

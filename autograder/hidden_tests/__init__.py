@@ -1,1 +1,0 @@
-"""Hidden tests, one file a lab. Never part of a student's bundle."""

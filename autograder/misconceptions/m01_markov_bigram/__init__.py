@@ -1,4 +1,0 @@
-"""Lab 01, Markov chains: named wrong answers with their hints, and correct answers in other styles."""
-
-#: Wrong answers that a public check cannot show, and why.
-ONLY_UNSEEN: dict[str, dict[str, str]] = {}

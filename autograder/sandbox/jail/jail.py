@@ -1,0 +1,142 @@
+"""The jail of a forked child: limits on each process, and namespaces that keep it apart (``reduced`` does without these)."""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+from pathlib import Path
+from typing import Any
+
+from . import namespaces as ns
+from . import rootfs, seccomp
+from .visible import COURSE, INNER_UID
+
+#: Addresses beyond the memory limit, for the arenas of threads and mapped files: their page tables take 32 MiB.
+ADDRESS_ROOM = 16 << 30
+
+
+class Jail:
+    """Jails forked children. This class sets the limits; a subclass keeps the children apart."""
+
+    #: The level of isolation as results name it.
+    isolation: str
+
+    def __init__(self, config: dict[str, Any]):
+        self.limits: dict[str, Any] = config["limits"]
+        self.outer_uid: int = config["outer_uid"]
+        #: The copies of this process.
+        self.clones: set[int] = set()
+        self.measure_baseline()
+
+    def measure_baseline(self) -> None:
+        """Record how much memory the libraries take: a child's limit counts from there."""
+        self.data_size, self.address_space = _size_of("VmData:"), _size_of("VmSize:")
+
+    def needed(self, config: dict[str, Any]) -> list[str]:
+        """The paths of kit and data as a child sees them."""
+        return [config["kit"], *config["data"]]
+
+    def before_clone(self) -> None:
+        """Prepare the fork of a copy of this process."""
+
+    def become_clone(self, outer_uid: int) -> None:
+        """In the copy: take the next user id, so that its submissions are another user's."""
+        self.clones = set()
+        self.outer_uid = outer_uid
+
+    def before_fork(self) -> None:
+        """Prepare the fork of a child."""
+
+    def after_fork(self, child: int) -> dict[str, Any]:
+        """Note the child; returns what the harness has to know of it beside its process id."""
+        return {"scratch": "", "elsewhere": []}
+
+    def ended(self, child: int) -> None:
+        """Note that a child has been reaped."""
+
+    def clear(self) -> None:
+        """Remove what ended children have left."""
+
+    def close(self) -> None:
+        """Remove everything, at the end of this process."""
+
+    def enter(self) -> None:
+        """In the child: give up every privilege and resource that a submission does not need."""
+        raise NotImplementedError
+
+    def set_limits(self, tasks_beside: int = 0) -> None:
+        """Set the kernel's limits on each process. ``tasks_beside``: tasks of the same user that are not the submission's."""
+        limits = self.limits
+        for kind, value in (
+            (resource.RLIMIT_CPU, int(limits["cpu_seconds"])),
+            (resource.RLIMIT_DATA, self.data_size + int(limits["memory_bytes"])),
+            (resource.RLIMIT_AS, self.address_space + int(limits["memory_bytes"]) + ADDRESS_ROOM),
+            (resource.RLIMIT_NPROC, int(limits["processes"]) + tasks_beside),
+            (resource.RLIMIT_NOFILE, int(limits["open_files"])),
+            (resource.RLIMIT_FSIZE, int(limits["file_bytes"])),
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_MSGQUEUE, 0),
+            (resource.RLIMIT_SIGPENDING, 1024),  # timers, of which a user has a number in all
+            (resource.RLIMIT_MEMLOCK, 1 << 16),
+        ):
+            hardest = resource.getrlimit(kind)[1]
+            value = value if hardest == resource.RLIM_INFINITY else min(value, hardest)
+            resource.setrlimit(kind, (value, value))
+
+
+class NamespaceJail(Jail):
+    """Gives each child namespaces of its own. Made inside those of the zygote (``rootfs.build``)."""
+
+    isolation = "namespaces"
+
+    def __init__(self, config: dict[str, Any]):
+        self.pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+        self.shadowed = rootfs.shadowed_by_scratch(config)
+        super().__init__(config)
+
+    def needed(self, config: dict[str, Any]) -> list[str]:
+        return [
+            f"{COURSE}/coursekit",
+            *(f"{COURSE}/data/{os.path.basename(path)}" for path in config["data"]),
+        ]
+
+    def before_clone(self) -> None:
+        ns.setns(self.pid_namespace, ns.CLONE_NEWPID)
+
+    def before_fork(self) -> None:
+        """Make the next fork the first process of a new PID namespace."""
+        ns.setns(self.pid_namespace, ns.CLONE_NEWPID)
+        ns.unshare(ns.CLONE_NEWPID)
+
+    def enter(self) -> None:
+        os.setsid()  # a signal to the process group crosses PID namespaces
+        ns.unshare(ns.CLONE_NEWNS | ns.CLONE_NEWNET | ns.CLONE_NEWIPC | ns.CLONE_NEWUTS | ns.CLONE_NEWCGROUP)
+        rootfs.mount_scratch(self.limits["scratch_bytes"], self.shadowed)
+        socket.sethostname("course")
+        uid, gid = os.getuid(), os.getgid()
+        if self.outer_uid:
+            uid = gid = self.outer_uid
+            become_user(uid)
+        ns.prctl(ns.PR_SET_DUMPABLE, 1)
+        ns.unshare(ns.CLONE_NEWUSER)
+        ns.map_user(INNER_UID, uid, gid)
+        self.set_limits()
+        ns.drop_capabilities()
+        ns.prctl(ns.PR_SET_DUMPABLE, 1)
+        seccomp.install()
+
+
+def become_user(uid: int) -> None:
+    """Take a user id, and the group id of the same number."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def _size_of(field: str) -> int:
+    """The bytes that this process takes, by a field of /proc/self/status: what RLIMIT_DATA or RLIMIT_AS counts."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError(f"/proc/self/status has no {field}")

@@ -1,0 +1,226 @@
+"""The jail where the system allows no namespaces, as in a plain container: all that can be had instead.
+
+Files are kept by Landlock or, for root, by another user id; where neither can be had, there is no jail. The system call
+filter leaves no network. Each submission's files lie in a folder of its own, and what it leaves running is ended with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import shutil
+import signal
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from . import folders, landlock, seccomp
+from . import namespaces as ns
+from .jail import Jail, become_user
+from .visible import DEVICES, OUTER_UID, SYSTEM_FILES, SYSTEM_FOLDERS
+
+PR_SET_CHILD_SUBREAPER = 36
+#: What NumPy, PyTorch and the C library look up about the machine.
+_ABOUT_THE_MACHINE = (
+    "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/filesystems", "/proc/sys/vm/overcommit_memory",
+    "/sys/devices/system/cpu", "/etc/nsswitch.conf",
+)  # fmt: skip
+#: Seconds in which killed processes have to end, and for removing the files of ended submissions between two requests.
+_SECONDS_TO_END = SECONDS_TO_REMOVE = 5.0
+
+
+def lacking(outer_uid: int) -> str:
+    """Why files and signals cannot be kept from submissions that run as this user; "" where they can."""
+    if outer_uid or landlock.version() >= landlock.SIGNALS_SINCE:
+        return ""
+    return "what is left needs root, or Landlock as Linux 6.12 has it"
+
+
+class ReducedJail(Jail):
+    """Keeps children apart with Landlock, another user id and the system call filter: with each that can be had."""
+
+    def __init__(self, config: dict[str, Any]):
+        uid, self.landlock = config["outer_uid"], landlock.version()
+        parts = (
+            ("Landlock", self.landlock),
+            ("own user id", uid),
+            ("system call filter", True),
+            ("limits", True),
+        )
+        self.isolation = f"reduced ({', '.join(name for name, there in parts if there)})"
+        self.folder = config["work_folder"]
+        self.python = [path for path in config["python"] if os.path.exists(path)]
+        self.rules = _rules(config, self.python) if self.landlock else []
+        # Where permissions alone keep files, these have to be closed to other users.
+        self.secret = [] if self.landlock else sorted({*config["hidden"], *config["private"]}, key=len)
+        # Folders that all users share matter where only permissions keep files, and a user's files are a submission's.
+        apart = uid >= OUTER_UID and not self.landlock
+        self.elsewhere = folders.open_to_everybody() if apart else []
+        #: The folders of running children by process id, of the next child, and of ended children.
+        self.scratch: dict[int, str] = {}
+        self.next_scratch = ""
+        self.left: list[str] = []
+        ns.prctl(PR_SET_CHILD_SUBREAPER, 1)
+        super().__init__(config)
+
+    def become_clone(self, outer_uid: int) -> None:
+        super().become_clone(outer_uid if self.outer_uid else 0)
+        self.scratch, self.left = {}, []
+        ns.prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+    def before_fork(self) -> None:
+        """Clear up, and choose a folder that the submission before, which may have had the same user id, cannot guess."""
+        self.clear()
+        self.next_scratch = f"{self.folder}/{secrets.token_hex(16)}"
+
+    def after_fork(self, child: int) -> dict[str, Any]:
+        self.scratch[child] = self.next_scratch
+        return {"scratch": self.next_scratch, "elsewhere": self.elsewhere}
+
+    def ended(self, child: int) -> None:
+        if child in self.scratch:
+            self.left.append(self.scratch.pop(child))
+
+    def clear(self) -> None:
+        """End what ended submissions left running, and remove their files.
+
+        What takes longer is gone on with the next time: meanwhile nobody else is served.
+        """
+        if self.left:
+            self._end_strays()
+            if not self.scratch:  # else it may be of one that still runs
+                self._add_elsewhere()
+            self._remove_left(SECONDS_TO_REMOVE)
+
+    def close(self) -> None:
+        self.left += self.scratch.values()
+        self.scratch = {}
+        self._end_strays()
+        self._add_elsewhere()
+        self._remove_left(float("inf"))  # or until the harness does it
+
+    def _add_elsewhere(self) -> None:
+        self.left += set(folders.owned(self.elsewhere, self.outer_uid)) - set(self.left)
+
+    def _remove_left(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        self.left = [path for path in self.left if not folders.remove(path, until - time.monotonic())]
+
+    def _end_strays(self) -> None:
+        """End the children that this process did not fork itself: what ended submissions left running came to it."""
+        known, until = self.clones | set(self.scratch), time.monotonic() + _SECONDS_TO_END
+        while (strays := _children_of(os.getpid()) - known) and time.monotonic() < until:
+            for pid in strays:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            for pid in strays:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, 0)
+
+    def enter(self) -> None:
+        os.setsid()
+        beside = 0 if self.outer_uid else _tasks_of(os.getuid())
+        self._make_scratch()
+        ns.prctl(PR_SET_CHILD_SUBREAPER, 1)
+        if self.outer_uid:
+            become_user(self.outer_uid)
+            ns.prctl(ns.PR_SET_DUMPABLE, 1)  # its own /proc/self
+            for path in self.python:
+                if not os.access(path, os.R_OK):
+                    raise PermissionError(errno.EACCES, f"another user cannot read Python's files in {path}")
+        os.umask(0o077)
+        os.chdir(f"{self.next_scratch}/lab")
+        os.environ.update(
+            HOME=self.next_scratch, TMPDIR=f"{self.next_scratch}/tmp", USER="student", LOGNAME="student"
+        )
+        tempfile.tempdir = None
+        self.set_limits(beside)
+        self._lock()
+
+    def _make_scratch(self) -> None:
+        uid = self.outer_uid or -1
+        for folder in (self.next_scratch, f"{self.next_scratch}/lab", f"{self.next_scratch}/tmp"):
+            os.mkdir(folder, 0o700)
+            os.chown(folder, uid, uid)
+        if os.path.isdir(f"{self.folder}/course/data"):
+            os.symlink(f"{self.folder}/course/data", f"{self.next_scratch}/lab/data")
+
+    def _lock(self) -> None:
+        """Give up privileges, other files and other system calls, for good."""
+        ns.clear_capabilities()
+        ns.prctl(ns.PR_SET_NO_NEW_PRIVS, 1)
+        if self.landlock:
+            rules = landlock.Ruleset()
+            rules.allow_all(self.rules)
+            rules.allow_all((path, landlock.READ) for path in _ABOUT_THE_MACHINE)
+            rules.allow(self.next_scratch, landlock.everything())
+            rules.enforce()
+        seccomp.install(reduced=True)
+
+    def open_secret(self) -> str:
+        """In a child: a sentence about a secret that it can read; "" for none."""
+        for path in self.secret:
+            if os.access(path, os.R_OK) or os.access(path, os.X_OK):
+                return f"without Landlock submissions can read {path}: `chmod o-rwx {path}` keeps them out"
+        return ""
+
+
+def _rules(config: dict[str, Any], python: list[str]) -> list[tuple[str, int]]:
+    """What every child may read, as Landlock takes it."""
+    visible = (path for path in (*SYSTEM_FOLDERS, *SYSTEM_FILES, *python) if os.path.exists(path))
+    rules = [rule for path in visible for rule in landlock.around(path, config["hidden"])]
+    rules += [(path, landlock.READ) for path in (os.path.dirname(config["kit"]), *config["data"])]
+    return rules + [(f"/dev/{name}", landlock.READ_WRITE_DEVICE) for name in DEVICES]
+
+
+def copy_course(config: dict[str, Any]) -> None:
+    """Copy kit and data to where another user can read them, and have the configuration name the copies."""
+    course = Path(config["work_folder"]) / "course"
+    (course / "data").mkdir(parents=True)
+    shutil.copytree(config["kit"], course / "coursekit")
+    for source in config["data"]:
+        target = course / "data" / os.path.basename(source)
+        if os.path.isdir(source):
+            shutil.copytree(source, target)
+        else:
+            shutil.copy(source, target)
+    for path in (course, *course.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    config["kit"] = str(course / "coursekit")
+    config["data"] = [str(path) for path in (course / "data").iterdir()]
+
+
+def lay_out(config: dict[str, Any]) -> None:
+    """Let another user have kit, data and a place to write."""
+    home = config["work_folder"]
+    course = f"{home}/course"
+    if os.path.dirname(config["kit"]) != course:
+        copy_course(config)
+    os.chmod(home, 0o711)
+    os.environ.update(
+        HOME=home, TMPDIR=home, MPLCONFIGDIR=f"{course}/.matplotlib", IPYTHONDIR=f"{home}/.ipython"
+    )
+
+
+def _children_of(parent: int) -> set[int]:
+    """The processes whose parent is ``parent``."""
+    found = set()
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            stat_line = Path(f"/proc/{name}/stat").read_bytes()
+            if int(stat_line.rpartition(b")")[2].split()[1]) == parent:
+                found.add(int(name))
+    return found
+
+
+def _tasks_of(uid: int) -> int:
+    """The processes and threads of a user: the kernel counts a limit on their number from there."""
+    count = 0
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if os.stat(f"/proc/{name}").st_uid == uid:
+                count += len(os.listdir(f"/proc/{name}/task"))
+    return count

@@ -1,0 +1,292 @@
+"""An assignment of Moodle's, asked and graded by its web services (mod/assign/externallib.php of Moodle 4.5).
+
+What the service does silently is minded here: a grade above the maximum, or one that the gradebook overrides, is dropped while
+comment and files are kept; a wrong attempt number makes an attempt; staff and suspended people are graded like anybody; with a
+marking workflow nobody sees a grade without a state; a draft area takes the place of all feedback files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
+
+from autograder.course.lists import folded, some
+from autograder.errors import UserError
+from autograder.systems.exchange import Assignment, Entry, File, HandedIn, New, Person, Refused, Track
+from autograder.systems.moodle_client import MoodleClient
+
+#: What a grade may be in an assignment's marking workflow.
+STATES = ("notmarked", "inmarking", "readyforreview", "inreview", "readyforrelease", "released")
+
+#: Requests that a site gets at once.
+AT_ONCE = 4
+
+
+class Moodle:
+    """One assignment. ``course`` and ``assignment`` are Moodle's numbers or names; ``state`` is that of the marking workflow."""
+
+    name = "Moodle"
+
+    def __init__(
+        self, client: MoodleClient, course: int | str, assignment: int | str, state: str = ""
+    ) -> None:
+        self._client = client
+        self._course = course if isinstance(course, int) else _course(client, course)
+        self._known = _assignment(client, self._course, assignment)
+        self._id = int(self._known["id"])
+        self.key = f"{client.site} assignment {self._known['cmid']}"
+        self._state = state
+        enabled = {
+            (one["subtype"], one["plugin"])
+            for one in self._known["configs"]
+            if one["name"] == "enabled" and one["value"] == "1"
+        }
+        self.assignment = Assignment(
+            self._known["name"],
+            float(self._known["grade"]),
+            int(self._known["duedate"]),
+            ("assignfeedback", "comments") in enabled,
+            ("assignfeedback", "file") in enabled,
+        )
+
+    def require_gradable(self) -> None:
+        """Raise ``UserError`` where the assignment takes no points, or needs to be told a state."""
+        states = f"one of {', '.join(STATES)} (students see what is “released”)"
+        if self.assignment.most <= 0:
+            raise UserError(
+                f"Moodle's assignment “{self.assignment.title}” takes no points: set *Grade* to *Point* in its settings."
+            )
+        if self._known["markingworkflow"] and self._state not in STATES:
+            raise UserError(
+                f"The assignment has a marking workflow: say with --state what the grades are, {states}."
+            )
+        if self._state and not self._known["markingworkflow"]:
+            raise UserError("The assignment has no marking workflow: leave --state out.")
+
+    def students(self) -> list[Person]:
+        """Those who may hand in: no staff, nobody suspended. With blind marking, by the assignment's own numbers."""
+        listed = {one["id"]: one for one in self._participants}
+        active = self._enrolled("onlyactive", 1)
+        graders = self._enrolled("withcapability", "mod/assign:grade")
+        people = []
+        for user, one in listed.items():
+            if user in active and user not in graders:
+                words = (one.get("username"), one.get("email"), one.get("idnumber"))
+                if one.get("recordid", -1) > 0:
+                    words = (f"participant_{one['recordid']}", None, None)
+                people.append(Person(user, one["fullname"], tuple(filter(None, words))))
+        return people
+
+    def handed_in(self, people: Sequence[Person]) -> tuple[dict[int, HandedIn], list[str]]:
+        """The newest submitted attempt of each; drafts are named, not taken. A group's is each of its members'."""
+        answer = self._client.call("mod_assign_get_submissions", assignmentids=[self._id])
+        latest = {(one["userid"], one["groupid"]): one for one in _of_one(answer, "submissions", self._id)}
+        group_of = {one["id"]: one.get("groupid", 0) for one in self._participants}
+        found, drafts, reopened = dict[int, HandedIn](), list[str](), list[str]()
+        for person in people:
+            place = (0, group_of[person.user]) if self._known["teamsubmission"] else (person.user, 0)
+            newest = latest.get(place)
+            if newest is None:
+                continue
+            if newest["status"] == "submitted":
+                found[person.user] = _handed_in(newest, is_open=False)
+                continue
+            drafts += [person.name] if newest["status"] == "draft" else []
+            if newest["attemptnumber"] > 0 and (earlier := self._earlier(person.user)) is not None:
+                found[person.user] = earlier
+                reopened.append(person.name)
+        notes = []
+        if drafts:
+            notes.append(f"Drafts, which nobody handed in, were not fetched: {some(drafts)}.")
+        if reopened:
+            notes.append(f"A new attempt is open, so the one before it was taken: {some(reopened)}.")
+        return found, notes
+
+    def due_dates(self, people: Sequence[Person], track: Track) -> dict[int, int]:
+        """The later of what overrides and extensions say. 0 where the assignment is never due."""
+        flags = self._client.call("mod_assign_get_user_flags", assignmentids=[self._id])
+        longer = {one["userid"]: one["extensionduedate"] for one in _of_one(flags, "userflags", self._id)}
+
+        def due(person: Person) -> int:
+            one = self._client.call(
+                "mod_assign_get_participant", assignid=self._id, userid=person.user, embeduser=False
+            )
+            return max(one["duedate"], longer.get(person.user) or 0) if one["duedate"] else 0
+
+        return dict(self._each(due, people, track, "due dates", lambda person: person.user))
+
+    def read(self, file: File) -> bytes:
+        """The bytes of a file."""
+        return self._client.read(file.address)
+
+    def entries(self, attempts: Mapping[int, int], track: Track) -> dict[int, Entry]:
+        """What Moodle holds for each one's attempt: grade, comment, feedback files, and whether the gradebook overrides it."""
+        answer = self._client.call("mod_assign_get_grades", assignmentids=[self._id])
+        grades = {one["userid"]: one for one in _of_one(answer, "grades", self._id)}
+        report = self._client.call("gradereport_user_get_grade_items", courseid=self._course)
+        items = {
+            one["userid"]: item
+            for one in report["usergrades"]
+            for item in one["gradeitems"]
+            if item.get("cmid") == self._known["cmid"]
+        }
+
+        def entry(user: int) -> Entry:
+            status = self._client.call(
+                "mod_assign_get_submission_status", assignid=self._id, userid=user, moodlewssettingraw=True
+            )
+            hidden = self._known["markingworkflow"] and "feedback" not in status
+            return _entry(attempts[user], status, grades.get(user), items.get(user, {}), hidden)
+
+        return dict(self._each(entry, list(attempts), track, "what Moodle has", lambda user: user))
+
+    def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
+        """Enter the grade. Feedback files of other people, which a new page would replace, are sent along."""
+        plugins: dict[str, Any] = {
+            "assignfeedbackcomments_editor": {"text": new.comment, "format": 1},
+        }
+        if new.page is not None:
+            draft = self._client.upload(new.page_name, new.page)
+            for other in now.files:
+                if (other.folder, other.name) != ("/", new.page_name):
+                    self._client.upload(other.name, self.read(other), draft, other.folder)
+            plugins["files_filemanager"] = draft
+        self._client.call(
+            "mod_assign_save_grade",
+            assignmentid=self._id,
+            userid=user,
+            grade=new.grade,
+            attemptnumber=attempt,
+            addattempt=False,
+            workflowstate=self._state,
+            applytoall=False,  # each member of a group has a row of their own here, and may have an entry of a person's there
+            plugindata=plugins,
+        )
+
+    @cached_property
+    def _participants(self) -> list[dict[str, Any]]:
+        answer: list[dict[str, Any]] = self._client.call(
+            "mod_assign_list_participants", assignid=self._id, groupid=0, filter="", skip=0, limit=0
+        )
+        return answer
+
+    def _enrolled(self, option: str, value: object) -> set[int]:
+        answer = self._client.call(
+            "core_enrol_get_enrolled_users", courseid=self._course, options=[{"name": option, "value": value}]
+        )
+        return {one["id"] for one in answer}
+
+    def _earlier(self, user: int) -> HandedIn | None:
+        """The newest attempt before the open one that was submitted."""
+        status = self._client.call("mod_assign_get_submission_status", assignid=self._id, userid=user)
+        attempts = [one["submission"] for one in status.get("previousattempts", ()) if "submission" in one]
+        done = [one for one in attempts if one["status"] == "submitted"]
+        return _handed_in(max(done, key=lambda one: one["attemptnumber"]), is_open=True) if done else None
+
+    def _each(
+        self,
+        ask: Callable[[Any], Any],
+        things: Sequence[Any],
+        track: Track,
+        what: str,
+        key: Callable[[Any], int],
+    ) -> Iterable[tuple[int, Any]]:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            try:
+                yield from zip(map(key, things), track(pool.map(ask, things), len(things), what), strict=True)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+
+
+def _course(client: MoodleClient, name: str) -> int:
+    answer = client.call("core_course_get_courses_by_field", field="shortname", value=name)
+    if not answer["courses"]:
+        raise UserError(
+            f"Moodle has no course with the short name “{name}” for this token: write it, or the number in the address of the "
+            "course's page, into course.toml."
+        )
+    return int(answer["courses"][0]["id"])
+
+
+def _assignment(client: MoodleClient, course: int, wanted: int | str) -> dict[str, Any]:
+    answer = client.call("mod_assign_get_assignments", courseids=[course])
+    there: list[dict[str, Any]] = [one for course in answer["courses"] for one in course["assignments"]]
+    found = [
+        one
+        for one in there
+        if wanted == one["cmid"] or (isinstance(wanted, str) and folded(wanted) == folded(one["name"]))
+    ]
+    if len(found) != 1:
+        names = (
+            some([f"“{one['name']}” ({one['cmid']})" for one in found or there])
+            or "none that this token may see"
+        )
+        raise UserError(
+            f"course.toml calls the assignment “{wanted}”, and Moodle has {len(found)} of that name; write one of these numbers: {names}."
+        )
+    return found[0]
+
+
+def _of_one(answer: Mapping[str, Any], what: str, assignment: int) -> list[dict[str, Any]]:
+    """What an answer about several assignments says of this one. Moodle warns instead where the token may not see it."""
+    for one in answer["assignments"]:
+        if one["assignmentid"] == assignment:
+            found: list[dict[str, Any]] = one[what]
+            return found
+    warnings = [one["message"] for one in answer.get("warnings", ()) if one.get("warningcode") == "1"]
+    if warnings:
+        raise Refused(f"Moodle refuses to show the assignment: {warnings[0].rstrip('.')}.")
+    return []
+
+
+def _handed_in(submission: Mapping[str, Any], *, is_open: bool) -> HandedIn:
+    plugins = submission.get("plugins", ())
+    texts = [one["text"] for plugin in plugins for one in plugin.get("editorfields", ())]
+    return HandedIn(
+        submission["attemptnumber"], submission["timemodified"], _files(plugins, "file"), any(texts), is_open
+    )
+
+
+def _files(plugins: Iterable[Mapping[str, Any]], kind: str) -> tuple[File, ...]:
+    return tuple(
+        File(one["filename"], one["filesize"], one["timemodified"], one["fileurl"], one["filepath"])
+        for plugin in plugins
+        if plugin["type"] == kind
+        for area in plugin.get("fileareas", ())
+        for one in area.get("files", ())
+    )
+
+
+def _entry(
+    attempt: int,
+    status: Mapping[str, Any],
+    newest: Mapping[str, Any] | None,
+    item: Mapping[str, Any],
+    hidden: bool,
+) -> Entry:
+    """One attempt's entry. ``newest`` is the grade of the newest graded attempt; a workflow hides comment and files until release."""
+    feedback = status.get("feedback", {})
+    shown = [(feedback.get("grade"), feedback.get("plugins", ()))]
+    shown += [
+        (one.get("grade"), one.get("feedbackplugins", ())) for one in status.get("previousattempts", ())
+    ]
+    grade, plugins = next(
+        ((one, has) for one, has in shown if one and one["attemptnumber"] == attempt), (newest, ())
+    )
+    locked = "overridden" if item.get("gradeisoverridden") else "locked" if item.get("gradeislocked") else ""
+    if grade is None or grade["attemptnumber"] != attempt:
+        return Entry(locked=locked)
+    value = float(grade["grade"]) if grade["grade"] not in (None, "") else -1.0
+    texts = [
+        one["text"] for plugin in plugins if plugin["type"] == "comments" for one in plugin["editorfields"]
+    ]
+    return Entry(
+        value if value >= 0 else None,
+        None if hidden else "".join(texts),
+        _files(plugins, "file"),
+        grade["timemodified"],
+        locked,
+    )

@@ -1,0 +1,204 @@
+"""Lays out what the learning system holds as ``autograder grade`` reads it: notebooks, times, extensions, a folder for everybody."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from autograder.collect import collect_folder
+from autograder.collect.names import may_hold_one
+from autograder.course import extensions
+from autograder.course.lists import some
+from autograder.course.policy_file import class_list, extension_of, extensions_file, settings
+from autograder.files import folder_name, letters_of, require_apart, timestamp_in
+from autograder.grading.submissions import MAX_BYTES
+from autograder.systems.exchange import HandedIn, Person, Pulled, Record, Refused, System, Track, class_now
+
+#: Due dates that differ by less mean the same: some systems end a day at 23:59:00.
+A_MINUTE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True)
+class Done:
+    """Who is in the class, who handed in, whose notebook is new here, and sentences about the others."""
+
+    students: tuple[str, ...]
+    handed_in: tuple[str, ...]
+    fetched: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def pull(system: System, submitted: Path, lab: str, track: Track) -> Done:
+    """Write ``submitted/<student>/<lab>/`` for everybody in the class, with the newest attempt that they handed in and its time.
+
+    What was fetched before and is unchanged is left alone, so a pull that was stopped goes on where it was. Extensions go into
+    ``extensions.csv``. Raises ``UserError``; what was fetched before that is kept and recorded.
+    """
+    record = Record.read(submitted, lab, system)
+    people, attempts, notes = class_now(system, track)
+    folders = _folders(people, record, system.name, notes)
+    notes += _strangers(folders)
+    require_apart(submitted, folders.values())
+    fetched, without = list[str](), list[str]()
+    try:
+        for person in track(people, len(people), "notebooks"):
+            student = folders[person.user]
+            (submitted / student / lab).mkdir(parents=True, exist_ok=True)
+            known = record.students.setdefault(person.user, Pulled(student=student))
+            attempt = attempts.get(person.user)
+            if attempt is None:
+                if known.attempt >= 0:
+                    notes.append(
+                        f"{student} has nothing handed in there any more: what was fetched before stays."
+                    )
+            elif not _is_here(known, attempt, submitted, lab) and _fetch(
+                system, attempt, student, submitted, lab, notes
+            ):
+                fetched.append(student)
+                record.students[person.user] = _pulled(student, attempt)
+            if attempt is not None and record.students[person.user].attempt < 0:
+                without.append(student)
+    finally:
+        submitted.mkdir(parents=True, exist_ok=True)
+        record.save(submitted, lab, system)
+    if left := [one.student for user, one in record.students.items() if user not in folders]:
+        notes.append(f"No active students of {system.name} any more, but still here: {some(left)}.")
+    if without:
+        notes.append(f"Handed in, but nothing that is graded here: {some(without)}. No grade will be sent.")
+    notes += _extend(system, people, folders, lab, track)
+    handed_in = [folders[user] for user in attempts if record.students[user].attempt >= 0]
+    return Done(tuple(sorted(folders.values())), tuple(sorted(handed_in)), tuple(fetched), tuple(notes))
+
+
+def _pulled(student: str, attempt: HandedIn) -> Pulled:
+    files = [(one.name, one.size, one.modified) for one in attempt.files]
+    return Pulled(student=student, attempt=attempt.attempt, when=attempt.when, files=files)
+
+
+def _is_here(known: Pulled, attempt: HandedIn, submitted: Path, lab: str) -> bool:
+    folder = submitted / known.student / lab
+    return known == _pulled(known.student, attempt) and (folder / f"{lab}.ipynb").is_file()
+
+
+def _fetch(
+    system: System, attempt: HandedIn, student: str, submitted: Path, lab: str, notes: list[str]
+) -> bool:
+    """Bring one student's notebook here; whether it is now the one that lies in the folder."""
+    time = f"{datetime.fromtimestamp(attempt.when, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    with tempfile.TemporaryDirectory(prefix="autograder-") as scratch:
+        for file in attempt.files:
+            if not may_hold_one(file.name):
+                continue
+            if file.size > MAX_BYTES:
+                notes.append(
+                    f"{student}: {file.name} is larger than {MAX_BYTES >> 20} MB and was not fetched."
+                )
+                continue
+            folder = Path(scratch, *map(folder_name, filter(None, file.folder.split("/"))))
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / folder_name(file.name)
+            try:
+                path.write_bytes(system.read(file))
+            except Refused as error:
+                notes.append(f"{student}: {error}")
+                return False
+            os.utime(path, (file.modified, file.modified))
+        done = collect_folder(Path(scratch), submitted, lab, student=student, submitted_at=time)
+    notes += done.notes
+    if attempt.typed and not done.students:
+        notes.append(f"{student} typed a text into {system.name}: read it there.")
+    return bool(done.students) and timestamp_in(submitted / student / lab) == time
+
+
+def _folders(people: Sequence[Person], record: Record, system: str, notes: list[str]) -> dict[int, str]:
+    """What each person's folder is called: as before, as the class list has it, else by the surest word that the system gives."""
+    listed, folders = class_list(), dict[int, str]()
+    for person in people:
+        found = {one.student for word in person.words if (one := listed.find(word)) is not None}
+        own = person.words[0] if person.words else f"{system.lower()}-{person.user}"
+        before = record.students.get(person.user)
+        folders[person.user] = before.student if before else found.pop() if len(found) == 1 else own
+        folders[person.user] = folder_name(folders[person.user])
+    same = Counter(map(letters_of, folders.values()))
+    twice = [user for user, name in folders.items() if same[letters_of(name)] > 1]
+    if twice:
+        notes.append(
+            f"Several people of {system} would have one folder: {some([folders[user] for user in twice])}; each has a number."
+        )
+    return {**folders, **{user: f"{folders[user]}_{user}" for user in twice}}
+
+
+def _strangers(folders: dict[int, str]) -> list[str]:
+    """Sentences about whom only the class list, or only the system, has."""
+    listed = class_list()
+    if not listed:
+        return []
+    strangers = [name for name in folders.values() if listed.of_folder(name) is None]
+    absent = [person.student for person in listed.absent(folders.values())]
+    notes = [f"Not on the class list: {some(strangers)}."] if strangers else []
+    return notes + ([f"On the class list, but no student there: {some(absent)}."] if absent else [])
+
+
+def _extend(
+    system: System, people: Sequence[Person], folders: dict[int, str], lab: str, track: Track
+) -> list[str]:
+    """Write who has longer into ``extensions.csv``. The longer of what the course and the system give counts, and is said."""
+    theirs = system.assignment.due
+    due = settings().due(lab) or (_utc(theirs) if theirs else None)
+    notes = _about_due(system, lab)
+    if due is None:
+        return notes
+    given, more, never, sooner = list[str](), list[str](), list[str](), list[str]()
+    for user, own in system.due_dates(people, track).items():
+        student, have = folders[user], extension_of(lab, folders[user]) or timedelta()
+        if not own:
+            never += [student] if theirs else []
+            continue
+        longer = _utc(own) - due
+        days = settings().days_of(lab, longer)
+        if longer > have + A_MINUTE and days <= 366:
+            extensions.add(extensions_file(), lab, student, days)
+            given.append(f"{student} ({settings().local(_utc(own)):%Y-%m-%d %H:%M})")
+        elif have > max(longer, timedelta()) + A_MINUTE:
+            more.append(student)
+        if own < theirs:
+            sooner.append(student)
+    if given:
+        notes.append(f"Longer, and so in {extensions_file().name}: {some(given)}.")
+    if more:
+        notes.append(f"The course gives longer than {system.name}, and its word counts: {some(more)}.")
+    if never:
+        notes.append(f"Never due in {system.name}, so give them an extension in course.toml: {some(never)}.")
+    if sooner:
+        notes.append(
+            f"Due sooner than the others in {system.name}, which does not count here: {some(sooner)}."
+        )
+    return notes
+
+
+def _about_due(system: System, lab: str) -> list[str]:
+    """A sentence where course.toml does not have the system's due date."""
+    theirs, ours = system.assignment.due, settings().due(lab)
+    if not theirs:
+        return []
+    shown = f"{settings().local(_utc(theirs)):%Y-%m-%dT%H:%M:%S}"
+    if ours is None:
+        return [
+            f"{system.name}'s due date is {shown}, and course.toml has none, so nobody is late: write `due = {shown}` "
+            f"under [labs.{lab[:2]}]."
+        ]
+    if abs(_utc(theirs) - ours) > A_MINUTE:
+        return [
+            f"{system.name}'s due date is {shown}, and course.toml's {settings().local(ours):%Y-%m-%dT%H:%M:%S}, which counts."
+        ]
+    return []
+
+
+def _utc(seconds: int) -> datetime:
+    """In UTC without a zone, as the policy has its dates."""
+    return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)

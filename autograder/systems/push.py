@@ -1,0 +1,265 @@
+"""Enters grade, comment and feedback page in the learning system, reads them again, and leaves alone what people entered there."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autograder.course.lab import LabSpec
+from autograder.course.lists import some
+from autograder.errors import UserError
+from autograder.exports.rows import Graded, Grades, graded
+from autograder.gradebook.cells import test_cells
+from autograder.gradebook.final_points import TeacherMarks
+from autograder.pages.feedback import FeedbackWriter
+from autograder.pages.render import points
+from autograder.results import SubmissionResult
+from autograder.systems.exchange import (
+    Entry,
+    HandedIn,
+    New,
+    Pulled,
+    Record,
+    Refused,
+    Sent,
+    System,
+    Track,
+    class_now,
+)
+
+#: Systems keep grades with as many decimals as they like; we send two.
+_SAME = 0.005
+
+
+@dataclass(frozen=True)
+class Row:
+    """One student's line of the table: what the system has, what it would get, and what becomes of it.
+
+    ``what`` is ``new``, ``change``, ``as it is`` or ``left out``; ``why`` says why it is left out, or what the grade still lacks.
+    """
+
+    student: str
+    user: int
+    attempt: int
+    now: Entry
+    new: New | None
+    what: str
+    why: str = ""
+    digest: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        """The row for ``--json``."""
+        there, here = self.now.grade, self.new.grade if self.new is not None else None
+        return {"student": self.student, "there": there, "here": here, "what": self.what, "why": self.why}
+
+
+def plan(
+    system: System,
+    submitted: Path,
+    lab: str,
+    grades: Grades,
+    track: Track,
+    replaced: Collection[str] = (),
+) -> tuple[list[Row], list[str]]:
+    """What would be sent for whom, and sentences. ``replaced``: whose entry by a person may be replaced.
+
+    Raises ``UserError`` where nothing was pulled, or where a name in ``replaced`` has no result.
+    """
+    record = Record.read(submitted, lab, system)
+    if not record.students:
+        raise UserError(
+            f"Nothing of {lab} came from {system.name} into {submitted}: run `autograder {system.name.lower()} pull {lab[:2]}` first."
+        )
+    if unknown := [name for name in replaced if name not in grades.by_student]:
+        raise UserError(
+            f"Nobody with a result is called {some(unknown)}: --replace takes a student's folder."
+        )
+    people, attempts, _ = class_now(system, track)
+    user_of = {known.student: user for user, known in record.students.items()}
+    active = {person.user for person in people}
+    rows, asked = list[Row](), dict[int, int]()
+    for row in grades.rows:
+        user = user_of.get(row.student, 0)
+        why = _why_not(row, record.students.get(user), attempts.get(user), user in active, system.name)
+        if why:
+            rows.append(Row(row.student, user, -1, Entry(), None, "left out", why))
+        else:
+            asked[user] = record.students[user].attempt
+    there = system.entries(asked, track)
+    for user, attempt in asked.items():
+        row = grades.by_student[record.students[user].student]
+        rows.append(
+            _row(
+                system,
+                row,
+                user,
+                attempt,
+                there[user],
+                record.sent.get(user, []),
+                grades,
+                row.student in replaced,
+            )
+        )
+    return sorted(rows, key=lambda one: one.student), _notes(system, grades, record)
+
+
+def _why_not(row: Graded, known: Pulled | None, now: HandedIn | None, is_active: bool, system: str) -> str:
+    """Why a result has no place in the system ("" when it has one)."""
+    if known is None:
+        return f"not fetched from {system}"
+    if not is_active:
+        return f"no active student of the assignment in {system}"
+    if row.result.status == "missing" or known.attempt < 0:
+        return "handed in nothing that is graded here"
+    if now is None:
+        return f"nothing is handed in in {system} any more"
+    if now.open:
+        return "a new attempt is open"
+    if (now.attempt, now.when) != (known.attempt, known.when):
+        return "handed in again since: pull, regrade and push"
+    return ""
+
+
+def _row(
+    system: System,
+    row: Graded,
+    user: int,
+    attempt: int,
+    now: Entry,
+    ours: Sequence[Sent],
+    grades: Grades,
+    may_replace: bool,
+) -> Row:
+    most = system.assignment.most
+    page = FeedbackWriter(grades.spec, Path()).page(row.result, grades.marks.get(row.student)).encode()
+    digest = hashlib.sha256(page).hexdigest()
+    name = f"{grades.spec.name}.html"
+    has_page = any((one.name, one.size) == (name, len(page)) for one in now.files)
+    is_sent = (has_page or now.comment is None) and any(sent.page == digest for sent in ours)
+    new = New(
+        float(grades.number(row.points, most)),
+        row.summary_html if system.assignment.takes_comments else "",
+        name,
+        None if is_sent or not system.assignment.takes_files else page,
+    )
+    made = Row(
+        row.student, user, attempt, now, new, "new" if now.grade is None else "change", row.remark, digest
+    )
+    if new.grade > most + _SAME:
+        return replace(
+            made,
+            what="left out",
+            why=f"{points(new.grade)} is above the maximum of {points(most)}: raise it there",
+        )
+    if now.locked:
+        return replace(made, what="left out", why=f"the grade is {now.locked} in the gradebook")
+    if _is(new, now):
+        return replace(made, what="as it is") if new.page is None else made
+    if not (may_replace or _is_free(now) or any(_is_ours(sent, now, attempt) for sent in ours)):
+        return replace(
+            made, what="left out", why="somebody entered this grade or comment: --replace takes its place"
+        )
+    return made
+
+
+def _is(new: New, now: Entry) -> bool:
+    """Whether the system has this grade and comment."""
+    has_comment = now.comment is None or _text(new.comment) == _text(now.comment)
+    return now.grade is not None and abs(now.grade - new.grade) < _SAME and has_comment
+
+
+def _is_free(now: Entry) -> bool:
+    return now.grade is None and now.comment is not None and not _text(now.comment)
+
+
+def _is_ours(sent: Sent, now: Entry, attempt: int) -> bool:
+    """Whether what is there is what we entered. Where the comment cannot be read, nobody may have saved the grade since."""
+    if sent.attempt != attempt or now.grade is None or abs(now.grade - sent.grade) >= _SAME:
+        return False
+    if now.comment is None or sent.comment is None:
+        return now.modified == sent.modified
+    return _text(now.comment) == _text(sent.comment)
+
+
+def _text(comment: str) -> str:
+    """A comment's words: systems write its tags and entities as they like."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", comment)).split())
+
+
+def _notes(system: System, grades: Grades, record: Record) -> list[str]:
+    notes = list(grades.scaled_note(system.assignment.most, system.name))
+    if not system.assignment.takes_comments:
+        notes.append("Feedback comments are switched off in the assignment: none are sent.")
+    if not system.assignment.takes_files:
+        notes.append("Feedback files are switched off in the assignment: the pages are not sent.")
+    lost = [one.student for one in record.students.values() if one.student not in grades.by_student]
+    return notes + ([f"Fetched, but not graded: {some(lost)}."] if lost else [])
+
+
+def send(system: System, submitted: Path, lab: str, rows: Sequence[Row], track: Track) -> list[str]:
+    """Send what is new or changed, read all of it again, and return a sentence for each that did not arrive.
+
+    The record knows of each entry before it is sent: after a failure the next push takes it for ours.
+    """
+    record = Record.read(submitted, lab, system)
+    going = [row for row in rows if row.new is not None and row.what in ("new", "change")]
+    troubles, tried = list[str](), list[Row]()
+    for row in track(going, len(going), "grades"):
+        assert row.new is not None
+        sent = Sent(attempt=row.attempt, grade=row.new.grade, comment=row.new.comment, page=row.digest)
+        record.sent[row.user] = [*record.sent.get(row.user, [])[-1:], sent]
+        record.save(submitted, lab, system)
+        try:
+            system.send(row.user, row.attempt, row.new, row.now)
+            tried.append(row)
+        except Refused as error:
+            troubles.append(f"{row.student}: {error}")
+    there = system.entries({row.user: row.attempt for row in tried}, track)
+    for row in tried:
+        now, new = there[row.user], row.new
+        assert new is not None
+        if missing := _missing(system, row, now):
+            troubles.append(f"{row.student}: {' and '.join(missing)} did not arrive.")
+        else:
+            record.sent[row.user] = [
+                Sent(
+                    attempt=row.attempt,
+                    grade=new.grade,
+                    comment=now.comment,
+                    modified=now.modified,
+                    page=row.digest,
+                )
+            ]
+    record.save(submitted, lab, system)
+    return troubles
+
+
+def _missing(system: System, row: Row, now: Entry) -> list[str]:
+    new = row.new
+    assert new is not None
+    missing = [] if now.grade is not None and abs(now.grade - new.grade) < _SAME else ["the grade"]
+    if (
+        system.assignment.takes_comments
+        and now.comment is not None
+        and _text(now.comment) != _text(new.comment)
+    ):
+        missing.append("the comment")
+    pages = [one.size for one in now.files if one.name == new.page_name]
+    if new.page is not None and now.comment is not None and pages != [len(new.page)]:
+        missing.append("the feedback page")
+    return missing
+
+
+def was_pushed(system: System, submitted: Path, lab: str) -> bool:
+    """Whether anything was sent before. The first time, a push only shows what it would do."""
+    return bool(Record.read(submitted, lab, system).sent)
+
+
+def grades_of(lab: LabSpec, results: Sequence[SubmissionResult], marks: Mapping[str, TeacherMarks]) -> Grades:
+    """The final points of each result, as the exports have them."""
+    cells = test_cells(lab)
+    return Grades(lab, tuple(graded(one, lab, marks, cells) for one in results), None, True, marks=marks)

@@ -1,1 +1,0 @@
-from torch.nn import MultiheadAttention as scaled_dot_product_attention

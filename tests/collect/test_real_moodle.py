@@ -1,0 +1,397 @@
+"""The files of a real Moodle 4.5, with made-up people: every grade on the right person, and nothing that a person entered is lost.
+
+In `a24` (24 points) two are called Anna Schmidt, one has an extension, one a draft, one a text alone, one an attempt that was
+opened again. `a100` has 100 points, `blind` no names, and in `team` groups hand in.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import json
+import re
+import zipfile
+from collections.abc import Callable
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+
+from autograder.collect import Collected, collect
+from autograder.course import lists
+from autograder.course.class_list import read_class_list
+from autograder.course.lab import LabSpec
+from autograder.course.lists import CsvList, read_list
+from autograder.course.policy_file import extension_of, settings
+from autograder.errors import UserError
+from autograder.exports import Exported, export
+from autograder.results import QuestionResult, SubmissionResult
+
+Make = Callable[..., SubmissionResult]
+LAB = "07_self_attention"
+FILES = Path(__file__).parents[1] / "fixtures" / "moodle_files"
+COURSE = 'timezone = "Europe/Berlin"\nteam = ["teacher", "lehrer"]\n'
+#: Whose notebook was handed in to a24.
+HANDED_IN = {
+    "-dash", "eve.adams@mail.example", "agent007", "zoed", "noid", "mlking", "chris", "versuch", "amueller", "lnull",
+    "sobrien", "npatel", "aschmidt", "aschmidt2", "bobby", "under", "longname", "zipper", "wang3001",
+}  # fmt: skip
+
+
+@pytest.fixture
+def a_class(tmp_path: Path, course_at) -> Callable[..., Collected]:
+    """``a_class(download, times)``: what was collected of it into tmp_path/submitted; Moodle's participants are the class list."""
+
+    def collected(download: str, times: str = "", roster: str = "participants-en.csv", more: str = ""):
+        course_at(f'{COURSE}roster = "{FILES / roster if roster else ""}"\n{more}')
+        return collect(FILES / download, tmp_path / "submitted", LAB, times=FILES / times if times else None)
+
+    return collected
+
+
+def worth(earned: float, make_result: Make, student: str, **more: object) -> SubmissionResult:
+    """A result of so many of 24 points."""
+    return make_result(student, questions=(QuestionResult("one_hot", earned, 24),), **more)
+
+
+def rows_of(made: Exported, sheet: Path | str) -> dict[str, dict[str, str]]:
+    """The rows of an export by user name, or else by number."""
+    separator = read_list(FILES / sheet).separator
+    with made.paths[0].open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter=separator))
+    first = next(iter(rows[0])) if rows else ""
+    return {(row.get("Username") or row.get("Anmeldename") or row[first]).lstrip("'"): row for row in rows}
+
+
+@pytest.fixture
+def points24(make_spec) -> LabSpec:
+    return make_spec((("one_hot", 24.0),), ())
+
+
+def test_people_are_known_by_the_worksheets_ids_and_drafts_are_not_collected(tmp_path: Path, a_class) -> None:
+    done = a_class("a24-folders.zip", "a24-worksheet-en.csv")
+    assert set(done.students) == HANDED_IN and not done.without_time
+    with zipfile.ZipFile(FILES / "a24-folders.zip") as archive:
+        for who, folder in (("aschmidt", "Anna Schmidt_16"), ("aschmidt2", "Anna Schmidt_18")):
+            [name] = [name for name in archive.namelist() if name.startswith(folder)]
+            assert (tmp_path / f"submitted/{who}/{LAB}/{LAB}.ipynb").read_bytes() == archive.read(name)
+    assert any("opened again), and so not collected: doradraft." in note for note in done.notes)
+    assert any("ottotext handed in a typed text but no notebook" in note for note in done.notes)
+    assert any("no students, and not counted: lehrer, teacher" in note for note in done.notes)
+    assert "3 of the class list are not in this download: niko, rita, susi." in done.notes
+
+
+def test_without_the_worksheet_two_of_one_name_keep_their_own_folders_and_graded_right(
+    tmp_path: Path, a_class, points24: LabSpec, make_result: Make
+) -> None:
+    done = a_class("a24-folders.zip")
+    assert {"Anna Schmidt_16", "Anna Schmidt_18"} <= set(done.students)
+    results = [
+        worth(20, make_result, "Anna Schmidt_16"),
+        worth(15.11, make_result, "Anna Schmidt_18"),
+        *(worth(0, make_result, who, status="missing") for who in ("aschmidt", "aschmidt2", "teacher")),
+    ]
+    sheet = "a24-worksheet-en.csv"
+    made = export("moodle-worksheet", results, points24, tmp_path / "out", roster=FILES / sheet)
+    assert {who: row["Grade"] for who, row in rows_of(made, sheet).items()} == {
+        "aschmidt": "20",
+        "aschmidt2": "15.11",
+    }
+
+
+def test_who_changed_a_name_is_found_by_the_ids(
+    tmp_path: Path, course_at, points24: LabSpec, make_result: Make
+) -> None:
+    """On the worksheet two have new last names; the class list still has the old ones."""
+    course_at(f'{COURSE}roster = "{FILES / "participants-en.csv"}"\n')
+    results = [worth(12, make_result, who) for who in ("noid", "versuch", "amueller", "sobrien", "lnull")]
+    sheet = "a100-worksheet-de.csv"
+    renamed = tmp_path / "w.csv"
+    text = (FILES / sheet).read_text(encoding="utf-8-sig")
+    renamed.write_text(text.replace("Keine-Nummer", "Verheiratet").replace("Mehrfach", "Neuname"))
+    made = export("moodle-worksheet", results, points24, tmp_path / "out", roster=renamed)
+    assert len(rows_of(made, sheet)) == 5
+    assert any("Name does not match ID or e-mail" in n and "noid, versuch" in n for n in made.notes)
+
+
+#: How a language's Moodle writes a quarter past two in the afternoon (strftimedaydatetime of its langconfig). The Polish one writes PM
+#: behind 24 hours.
+QUARTER_PAST_TWO = {
+    "en": "Monday, 2 March 2026, 2:15 PM",
+    "de": "Montag, 2. März 2026, 14:15",
+    "fr": "lundi 2 mars 2026, 14:15",
+    "es": "lunes, 2 de marzo de 2026, 14:15",
+    "it": "lunedì, 2 marzo 2026, 14:15",
+    "pt": "segunda-feira, 2 de março de 2026 às 14:15",
+    "nl": "maandag, 2 maart 2026, 14:15",
+    "pt_br": "segunda-feira, 2 mar. 2026, 14:15",
+    "pl": "poniedziałek, 2 marca 2026, 14:15 PM",
+}
+ROLES = ["participant", "full name", "grade", "maximum", "can be changed", "submitted", "comments"]
+ENCODINGS = cycle(["utf-8", "utf-8-sig", "utf-16"])
+
+
+@pytest.mark.parametrize(("language", "encoding"), zip(QUARTER_PAST_TWO, ENCODINGS, strict=False))
+def test_a_worksheet_is_read_and_filled_in_whatever_its_language(
+    tmp_path: Path, course_at, spec: LabSpec, make_result: Make, language: str, encoding: str
+) -> None:
+    course_at('timezone = "Europe/Berlin"\n')
+    words = json.loads((Path(lists.__file__).with_name("moodle_words.json")).read_text(encoding="utf-8"))[
+        language
+    ]
+    for spelling in range(max(len(words[role]) for role in ROLES)):
+        header = [words[role][min(spelling, len(words[role]) - 1)] for role in ROLES]
+        [hidden], no = words["hidden user"], words["no"][0]
+        rows = [
+            [f"{hidden}77", "Ada Lovelace", "", "20,00", "x", QUARTER_PAST_TWO[language], ""],
+            [f"{hidden} 78", "Zoë Müller", "7,50", "20,00", no, "-", "old"],
+        ]
+        sheet = tmp_path / f"{spelling}.csv"
+        with sheet.open("w", encoding=encoding, newline="") as file:
+            csv.writer(file, delimiter=";").writerows([header, *rows])
+        download = tmp_path / "d.zip"
+        with zipfile.ZipFile(download, "w") as archive:
+            for name in ("Ada Lovelace_77", "Zoë Müller_78"):
+                archive.writestr(f"{name}_assignsubmission_file/{LAB}.ipynb", name)
+        done = collect(download, tmp_path / f"s{spelling}", LAB, times=sheet)
+        assert done.without_time == ("Zoë Müller_78",)
+        stamp = tmp_path / f"s{spelling}" / "Ada Lovelace_77" / LAB / "timestamp.txt"
+        assert stamp.read_text() == "2026-03-02 13:15:00 UTC\n", "in Berlin"
+        assert any("1 times name no zone and were taken for Europe/Berlin" in note for note in done.notes)
+        results = [make_result(student, 4, 2.5) for student in done.students]
+        made = export("moodle-worksheet", results, spec, tmp_path, roster=sheet)
+        assert [row[2] for row in read_list(made.paths[0]).rows] == ["13"], "6.5 of 10 are 13 of 20"
+        assert any("allows no change for Zoë Müller_78" in note for note in made.notes)
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "it"])
+def test_grades_are_scaled_to_the_maximum_in_every_language_or_nothing_is_written(
+    tmp_path: Path, points24: LabSpec, make_result: Make, language: str
+) -> None:
+    table = read_list(FILES / f"a100-worksheet-{language}.csv")
+    blank = written(tmp_path / "blank.csv", table, grade="", comments="")
+    result = [worth(19.79, make_result, "amueller")]
+    made = export("moodle-worksheet", result, points24, tmp_path / "out", roster=blank)
+    [row] = read_list(made.paths[0]).rows
+    assert row[table.column("grade")] == "82,46" and len(made.paths) == 1
+    for most in ("", "Note", "0"):
+        unread = written(tmp_path / "unread.csv", table, grade="", comments="", maximum=most)
+        with pytest.raises(UserError, match="nothing was written"):
+            export("moodle-worksheet", result, points24, tmp_path / "none", roster=unread)
+    header = [name if n != table.column("maximum") else "Punkte" for n, name in enumerate(table.header)]
+    unknown = written(tmp_path / "unknown.csv", CsvList(table.path, tuple(header), table.rows), grade="", comments="")  # fmt: skip
+    with pytest.raises(UserError, match="no column for the maximum"):
+        export("moodle-worksheet", result, points24, tmp_path / "none", roster=unknown)
+    assert not (tmp_path / "none").exists()
+
+
+def written(path: Path, table: CsvList, **cells: str) -> Path:
+    """The list with these values in the columns of these roles."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file)
+        lines.writerow(table.header)
+        for row in table.rows:
+            new = list(row)
+            for role, value in cells.items():
+                if (column := table.column(role)) is not None:
+                    new[column] = value
+            lines.writerow(new)
+    return path
+
+
+DUE = f"[labs.{LAB[:2]}]\ndue = 2026-11-20T23:59:00\n[late]\npercent_per_day = 20\n"
+
+
+def test_extensions_and_overrides_on_the_worksheet_count(a_class) -> None:
+    done = a_class("a24-folders.zip", "a24-worksheet-en.csv", more=DUE)
+
+    def own_due(student: str) -> str:
+        return f"{settings().local(settings().due(LAB) + extension_of(LAB, student)):%m-%d %H:%M}"
+
+    assert own_due("npatel") == "11-24 23:59" and extension_of(LAB, "sobrien") is None
+    assert settings().penalty(LAB, 20, 0.0, settings().due(LAB) + extension_of(LAB, "npatel")) is None
+    assert any("added to extensions.csv: npatel (2026-11-24 23:59)" in note for note in done.notes)
+    again = a_class("a24-folders.zip", "a24-worksheet-en.csv", more=DUE)
+    assert not any("extensions.csv" in note for note in again.notes), "nothing is written twice"
+
+
+def test_overrides_of_due_dates_count_where_they_are_longer(tmp_path: Path, course_at) -> None:
+    course_at(f'{COURSE}roster = "{FILES / "participants-en.csv"}"\n{DUE}')
+    sheet = read_list(FILES / "a100-worksheet-overrides-de.csv")
+    with zipfile.ZipFile(tmp_path / "d.zip", "w") as archive:
+        for row in sheet.rows:
+            name = f"{sheet.name(row).translate(str.maketrans('', '', '/:')).replace('_', ' ')}_{row[0][13:]}"
+            archive.writestr(f"{name}_assignsubmission_file/{LAB}.ipynb", name)
+    done = collect(tmp_path / "d.zip", tmp_path / "submitted", LAB, times=sheet.path)
+    longer = {who: extension_of(LAB, who) for who in done.students if extension_of(LAB, who)}
+    assert {who: round(time.total_seconds() / 86400, 4) for who, time in longer.items()} == {
+        "sobrien": 3, "npatel": 4, "longname": 2, "noid": 2, "lnull": 2
+    }  # fmt: skip
+
+
+def test_a_download_of_another_assignment_gives_nobody_a_time(a_class) -> None:
+    with pytest.raises(UserError, match=r"has a time of nobody in the download.*Nothing was collected"):
+        a_class("a24-folders.zip", "a100-worksheet-de.csv")
+
+
+def as_uploaded(sheet: Path, made: Exported, into: Path) -> Path:
+    """The worksheet that Moodle gives after an upload: tags, and so lines, are gone from the comments."""
+    table, changed = read_list(sheet), read_list(made.paths[0])
+    grade, comments = table.column("grade"), table.column("comments")
+    by_number = {row[0]: row for row in changed.rows}
+    rows = []
+    for row in table.rows:
+        new = list(row)
+        if (ours := by_number.get(row[0])) is not None:
+            new[grade] = ours[grade]
+            new[comments] = html.unescape(re.sub(r"<[^>]+>", "", ours[comments]))
+        rows.append(tuple(new))
+    return written(into, CsvList(into, table.header, tuple(rows)))
+
+
+def test_a_second_upload_changes_our_own_rows_and_nobody_elses(
+    tmp_path: Path, points24: LabSpec, make_result: Make
+) -> None:
+    """Between the two a teacher changes one student's points, and another's comment, in Moodle."""
+    sheet = FILES / "a24-worksheet-en.csv"
+    first = [worth(number, make_result, who) for number, who in enumerate(sorted(HANDED_IN), 1)]
+    made = export("moodle-worksheet", first, points24, tmp_path / "1", roster=sheet)
+    assert set(rows_of(made, sheet)) == HANDED_IN
+    after = as_uploaded(sheet, made, tmp_path / "after.csv")
+    table = read_list(after)
+    grade, comments, user, modified = map(table.column, ("grade", "comments", "username", "graded"))
+    rows = []
+    for row in table.rows:
+        new = list(row)
+        if row[grade]:
+            new[modified] = "Donnerstag, 26. November 2026, 12:40"
+        if row[user] == "amueller":
+            new[grade] = "24.00"
+        if row[user] == "zoed":
+            new[comments] += " Bitte melden!"
+        rows.append(tuple(new))
+    by_hand = written(tmp_path / "hand.csv", CsvList(after, table.header, tuple(rows)))
+    second = [worth(24 - number, make_result, who) for number, who in enumerate(sorted(HANDED_IN), 1)]
+    made = export("moodle-worksheet", second, points24, tmp_path / "2", roster=by_hand)
+    again = rows_of(made, sheet)
+    assert set(again) == HANDED_IN - {"amueller", "zoed"}
+    assert again["-dash"]["Grade"] == "23" and "23 of 24 points." in again["-dash"]["Feedback comments"]
+    assert again["-dash"]["Last modified (grade)"] == "2026-11-26 12:40", "PHP reads no German date"
+    [stay] = [note for note in made.notes if "somebody entered in Moodle stay" in note]
+    assert "amueller (" in stay and "zoed (" in stay
+    assert any("tick “Allow updating records" in note for note in made.notes)
+
+
+def test_what_people_entered_in_moodle_stays(tmp_path: Path, points24: LabSpec, make_result: Make) -> None:
+    """Points without a submission, points and a comment for a text, a comment beside our points, a draft, a reopened attempt."""
+    hand, blank = FILES / "a24-worksheet-hand-de.csv", FILES / "a24-worksheet-en.csv"
+    table = read_list(hand)
+    grade, comments, user = map(table.column, ("grade", "comments", "username"))
+    ours = {row[user]: row for row in table.rows if row[comments].startswith(("Your notebook", "Some of"))}
+    assert set(ours) - {"doradraft"} == HANDED_IN - {"wang3001"}
+    given = [worth(float(row[grade].replace(",", ".")), make_result, who) for who, row in ours.items()]
+    first = rows_of(export("moodle-worksheet", given, points24, tmp_path / "1", roster=blank), blank)
+    rows = []
+    for row in table.rows:  # what that version wrote had no checksum yet
+        new = list(row)
+        if row[user] in first:
+            new[comments] = html.unescape(re.sub(r"<[^>]+>", "", first[row[user]]["Feedback comments"]))
+        rows.append(tuple(new))
+    sheet = written(tmp_path / "hand.csv", CsvList(hand, table.header, tuple(rows)))
+    results = [worth(5, make_result, who) for who in (*sorted(HANDED_IN), "doradraft", "rita")]
+    results += [worth(0, make_result, who, status="missing") for who in ("niko", "ottotext")]
+    for form in ("moodle-worksheet", "moodle-feedback"):
+        made = export(form, results, points24, tmp_path / "2", roster=sheet)
+        assert any("draft or a reopened attempt" in n and "doradraft, rita" in n for n in made.notes), form
+        [stay] = [note for note in made.notes if "somebody entered in Moodle stay" in note]
+        assert stay.endswith(": wang3001 (5 points here).")
+        assert any("Otto Text" in n and "no result here is theirs" in n for n in made.notes)
+    made = export("moodle-worksheet", results, points24, tmp_path / "2", roster=sheet)
+    assert set(rows_of(made, sheet)) == HANDED_IN - {"wang3001"}
+    made = export("moodle-worksheet", results, points24, tmp_path / "2", roster=hand)
+    assert not rows_of(made, hand), "nobody knows who changed a comment without a checksum"
+    made = export("moodle-worksheet", results, points24, tmp_path / "2", roster=blank)
+    assert set(rows_of(made, blank)) == HANDED_IN, "a text, a draft and a reopened attempt get no 0"
+
+
+def test_german_blind_marking_is_matched_both_ways(
+    tmp_path: Path, a_class, points24: LabSpec, make_result: Make
+) -> None:
+    done = a_class("blind-folders-de.zip", "blind-worksheet-de.csv", roster="")
+    assert done.kind == "moodle" and "Teilnehmerin_62" in done.students and not done.without_time
+    results = [worth(12, make_result, student) for student in done.students]
+    table = read_list(FILES / "blind-worksheet-de.csv")
+    blank = written(tmp_path / "blank.csv", table, grade="", comments="")
+    made = export("moodle-worksheet", results, points24, tmp_path / "out", roster=blank)
+    assert len(rows_of(made, "blind-worksheet-de.csv")) == len(done.students) == 20
+    feedback = export("moodle-feedback", results, points24, tmp_path / "out", roster=blank)
+    with zipfile.ZipFile(feedback.paths[0]) as archive:
+        assert any(name.startswith("Participant_62_assignfeedback_file_") for name in archive.namelist())
+
+
+def test_a_groups_notebook_is_each_members(
+    tmp_path: Path, a_class, points24: LabSpec, make_result: Make
+) -> None:
+    done = a_class("team-folders.zip", "team-worksheet-en.csv")
+    texts = {who: (tmp_path / f"submitted/{who}/{LAB}/{LAB}.ipynb").read_text() for who in done.students}
+    teams = {}
+    table = read_list(FILES / "team-worksheet-en.csv")
+    for row in table.rows:
+        teams.setdefault(table.value(row, "groups"), set()).add(texts[table.value(row, "username")])
+    assert len(done.students) == len(table.rows) == 23 and len(teams) == 5
+    assert all(len(notebooks) == 1 for notebooks in teams.values())
+    assert len(set.union(*teams.values())) == 5
+    results = [worth(len(texts[who]) % 24, make_result, who) for who in done.students]
+    made = export(
+        "moodle-worksheet", results, points24, tmp_path / "out", roster=FILES / "team-worksheet-en.csv"
+    )
+    grades = {(row["Group"], row["Grade"]) for row in rows_of(made, "team-worksheet-en.csv").values()}
+    assert len(grades) == 5, "one grade a group"
+    with pytest.raises(UserError, match=r"is a group, and no list says who is in it.*--times"):
+        a_class("team-folders.zip")
+
+
+def test_a_groups_name_before_a_persons_changes_nothing(tmp_path: Path, course_at) -> None:
+    """Where a teacher chose a group to look at, Moodle puts its name and a hyphen before each person's."""
+    course_at(f'{COURSE}roster = "{FILES / "participants-en.csv"}"\n')
+    with zipfile.ZipFile(tmp_path / "d.zip", "w") as archive:
+        for number, name in ((16, "Anna Schmidt"), (18, "Anna Schmidt")):
+            archive.writestr(f"Gruppe 1-{name}_{number}_assignsubmission_file/{LAB}.ipynb", str(number))
+    done = collect(tmp_path / "d.zip", tmp_path / "submitted", LAB, times=FILES / "a24-worksheet-en.csv")
+    assert done.students == ("aschmidt", "aschmidt2")
+
+
+@pytest.mark.parametrize(
+    "file", ["participants-en.csv", "participants-de.csv", "participants-en.xlsx", "participants-en.json"]
+)
+def test_moodles_lists_are_read_as_csv_xlsx_and_json(file: str) -> None:
+    people = read_class_list(FILES / file, ("teacher", "lehrer"))
+    assert len(people.people) == 24 and people.find("00123").student == "amueller"
+    assert people.find("mlking").section == "Team 7 (Mo. 8:00)"
+    assert any("without roles" in note for note in read_class_list(FILES / file).notes)
+
+
+def test_roles_on_a_list_say_who_is_a_student() -> None:
+    people = read_class_list(FILES / "core_enrol_get_enrolled_users.json")
+    assert len(people.people) == 24 and people.find("lehrer@uni.example") is None
+    assert any("no students, and not counted: teacher, lehrer@uni.example" in n for n in people.notes)
+
+
+@pytest.mark.parametrize("file", ["gradebook.csv", "gradebook.xlsx"])
+def test_an_empty_id_number_stops_moodles_import_so_another_column_is_advised(
+    tmp_path: Path, points24: LabSpec, make_result: Make, file: str
+) -> None:
+    results = [worth(20, make_result, who) for who in ("noid@uni.example", "amueller@uni.example")]
+    results.append(worth(0, make_result, "niko@uni.example", status="missing"))
+    made = export("moodle", results, points24, tmp_path / "out", roster=FILES / file)
+    assert len(read_list(made.paths[0]).rows) == 2, "who handed in nothing keeps what Moodle has"
+    assert any("Map “Email address” in Moodle" in note for note in made.notes)
+    assert any("as overridden" in note for note in made.notes)
+
+
+def test_a_marking_workflow_needs_a_state(tmp_path: Path, points24: LabSpec, make_result: Make) -> None:
+    table = read_list(FILES / "a24-worksheet-en.csv")
+    header = [name.replace("Online text", "Marking workflow state") for name in table.header]
+    flow = written(tmp_path / "flow.csv", CsvList(table.path, tuple(header), table.rows))
+    made = export("moodle-worksheet", [worth(3, make_result, "bobby")], points24, tmp_path / "o", roster=flow)
+    assert any("until the state is “Released”" in note for note in made.notes)
