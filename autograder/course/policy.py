@@ -132,7 +132,7 @@ class LabPolicy(_Strict):
 
 
 class SystemPolicy(_Strict):
-    """A learning system that is asked by its own interface: ``autograder moodle``, ``autograder canvas``."""
+    """A learning system that is asked by its own interface: ``autograder moodle``."""
 
     #: The address of its front page.
     site: str
@@ -187,7 +187,6 @@ class Settings(_Strict):
     team: tuple[str, ...] = ()
     labs: dict[str, LabPolicy] = {}
     moodle: SystemPolicy | None = None
-    canvas: SystemPolicy | None = None
 
     @field_validator("site")
     @classmethod
@@ -234,7 +233,6 @@ class Settings(_Strict):
                 "extensions": {},
                 "team": (),
                 "moodle": None,
-                "canvas": None,
                 "labs": {name: own},
             }
         )

@@ -128,7 +128,8 @@ class FeedbackView:
     @property
     def others(self) -> tuple[QuestionView | WrittenView, ...]:
         """All the rest: what is right, and what waits."""
-        return tuple(one for one in (*self.questions, *self.written) if one not in self.changes)
+        parts: tuple[QuestionView | WrittenView, ...] = (*self.questions, *self.written)
+        return tuple(one for one in parts if one not in self.changes)
 
 
 class FeedbackWriter:
@@ -224,7 +225,7 @@ def _question(
     if final.extra_credit:
         words.append(f"Your teacher added {counted_points(final.extra_credit)} of extra credit.")
     headline, messages = _headline(question), {test.message for test in question.tests if not test.passed}
-    one_reason = len(messages) == 1 and (question.did_not_run or _same(*messages, headline))
+    one_reason = len(messages) == 1 and (question.did_not_run or _same(next(iter(messages)), headline))
     unwritten = any(test.message == NOT_WRITTEN for test in question.tests)
     code = OwnCode() if unwritten else own_code(cells, question)
     return QuestionView(
