@@ -84,7 +84,7 @@ def test_the_report_counts_statuses_and_misconceptions(
     ]
     FeedbackWriter(spec, tmp_path).write(rows[0])
     write_atomically(tmp_path / "report" / "demos" / "07 axis.html", "")
-    rows[0] = dataclasses.replace(rows[0], isolation="user")
+    rows[0] = dataclasses.replace(rows[0], isolation="reduced (own user id, limits)")
     path = build_report(iter(rows), spec, tmp_path, {"softmax": "report/demos/07 axis.html"})
     page, text = path.read_text(encoding="utf-8"), text_of(path)
     assert path == tmp_path / "report/00_warm_up.html"
@@ -97,18 +97,7 @@ def test_the_report_counts_statuses_and_misconceptions(
     assert 'href="../feedback/ada/00_warm_up/00_warm_up.html"' in page
     assert text.index("What the class misunderstands") < text.index("alf of the class has")
     assert page.count("--lost: 100.0%") == 2, "what was lost is tinted"
-    assert "graded with isolation" not in text and "Isolation: namespaces" in text
-
-
-def test_the_report_says_when_submissions_ran_with_less_isolation(
-    tmp_path: Path, spec: LabSpec, make_result: Make
-) -> None:
-    path = build_report(
-        [make_result("ada", isolation="reduced (own user id, limits)"), make_result("bo")], spec, tmp_path
-    )
-    assert "1 of 2 submissions were graded with isolation “reduced (own user id, limits)” only" in text_of(
-        path
-    )
+    assert "1 of 3 submissions were graded with isolation “reduced (own user id, limits)” only" in text
 
 
 def test_the_headline_tells_when_half_of_the_class_has_everything(
