@@ -78,6 +78,8 @@ class Entry:
     modified: int = 0
     #: Why no grade is taken ("" when one is).
     locked: str = ""
+    #: Whether it is as far on its way to the student as it is to be: see ``--state``.
+    is_settled: bool = True
 
 
 class System(Protocol):
