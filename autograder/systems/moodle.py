@@ -133,7 +133,7 @@ class Moodle:
             )
             report = self._client.call("gradereport_user_get_grade_items", courseid=self._course, userid=user)
             items = [one for row in report["usergrades"] for one in row["gradeitems"]]
-            item = next((one for one in items if one.get("cmid") == self._known["cmid"]), {})
+            item: dict[str, Any] = next((one for one in items if one.get("cmid") == self._known["cmid"]), {})
             hidden = self._known["markingworkflow"] and "feedback" not in status
             found = _entry(attempts[user], status, grades.get(user), item, hidden)
             return replace(found, is_settled=not self._state or states.get(user) == self._state)

@@ -100,7 +100,7 @@ def test_the_terminals_table_and_a_students_card_show_it():
     out = io.StringIO()
     done = SimpleNamespace(results=[result()], lab=LAB, marks={})
     show_table(Console(file=out, width=300), done)  # type: ignore[arg-type]
-    assert f"{COUNTS}: Its cell did not run: {ERROR}" in out.getvalue()
+    assert f"Q1: Its cell did not run: {ERROR}" in out.getvalue()
     assert _verdict(result(), True)["questions"][0]["cause"].endswith(ERROR)
     assert result().as_json()["questions"][0]["cause"].endswith(ERROR)
 

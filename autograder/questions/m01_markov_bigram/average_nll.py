@@ -48,6 +48,7 @@ def several_lengths(rng):
     for words in (
         [*some_names(rng, 12), "o"],
         ["", "eve"],
+        ["", "", "eve"],
         [*some_names(rng, 5, longest=1), "eve", "eve", "maximilian"],
     ):
         yield P, words
@@ -67,6 +68,7 @@ def impossible_steps(rng):
     P[INDEX["q"], INDEX["x"]] = 0
     yield P, words
     yield P, [*words, "aqxb"]
+    yield P, ["aqxb"]
     yield P * (np.arange(28) != 27), some_names(rng, 2)
 
 

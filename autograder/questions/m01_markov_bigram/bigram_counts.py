@@ -45,7 +45,7 @@ def many_names(rng):
 @question.family("A name of one letter has two pairs, one without letters has one.")
 def short_names(rng):
     yield [*sorted(set(some_names(rng, 4, longest=1))), "otto"]
-    yield ["", *different_names(rng, 1)]
+    yield from ([""], ["", *different_names(rng, 1)])
     yield [some_names(rng, 1, longest=1)[0], ""]
 
 

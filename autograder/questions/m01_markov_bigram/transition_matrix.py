@@ -44,7 +44,9 @@ def weighted(rng):
     yield Case(COMMANDS, [0.2, 0.3, 0.5], gives=of_the_commands())
     yield Case(COMMANDS, [20, 30, 50], gives=of_the_commands())
     for count in (3, 6):
-        yield some_sentences(rng, count), rng.uniform(0.1, 2, count).tolist()
+        sentences = some_sentences(rng, count)
+        yield sentences, rng.uniform(0.1, 2, count).tolist()
+        yield sentences, rng.uniform(0.1, 2, count).tolist()
 
 
 @question.family("A single sentence, in which words come again and follow themselves.", weight=1.5)

@@ -108,7 +108,7 @@ class QuestionCard:
         self._code: str = data["code"]
         self._impostors: list[str] = data["impostors"]
 
-    def __iter__(self) -> Iterator[Callable[[Any], None]]:
+    def __iter__(self) -> Iterator[PartCheck]:
         sitting = Sitting(self)
         return (PartCheck(sitting, place, part) for place, part in enumerate(self.parts))
 
