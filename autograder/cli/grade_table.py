@@ -9,6 +9,7 @@ from statistics import fmean
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from autograder.course.lab import LabSpec
 from autograder.course.lists import some
@@ -41,7 +42,7 @@ def show_table(console: Console, done: ClassResult) -> None:
     table.add_column("student", max_width=20, no_wrap=True)
     table.add_column("status", no_wrap=True)
     table.add_column("points", justify="right", no_wrap=True)
-    table.add_column("what is wrong (Q1: the first question)", no_wrap=True)
+    table.add_column("what is wrong (Q1: the first question)")
     for result in sorted(done.results, key=_trouble):
         marks = marks_of(done.marks, result.student)
         final = final_points(result, lab_spec, marks, cells)
@@ -51,7 +52,11 @@ def show_table(console: Console, done: ClassResult) -> None:
             shown(result.student),
             f"[{STATUSES[result.status].colour}]{result.status}[/]",
             f"{final.total:g}/{most:g}",
-            escape("; ".join([*_lateness(done.lab, result, marks), *_wrong(result)])),
+            Text(
+                "; ".join([*_lateness(done.lab, result, marks), *_wrong(result)]),
+                no_wrap=True,
+                overflow="ellipsis",
+            ),
         )
     console.print(table)
 

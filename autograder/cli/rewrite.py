@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
-from autograder.collect.whose import canvas_names
+from autograder.collect.canvas_owners import canvas_names
 from autograder.course.policy_file import class_list, spec
 from autograder.errors import UserError
 from autograder.exports import Exported, export

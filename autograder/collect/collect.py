@@ -6,7 +6,6 @@ and sentences about what it refused or had to choose.
 
 from __future__ import annotations
 
-import math
 import os
 import unicodedata
 from collections import Counter
@@ -16,6 +15,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from autograder.collect.canvas_owners import certain
 from autograder.collect.entries import entries, shortened
 from autograder.collect.layouts import LAYOUTS, layout_of, owned_by_path
 from autograder.collect.names import (
@@ -30,7 +30,6 @@ from autograder.collect.names import (
 from autograder.collect.people import Download, Student, of_members, students_of
 from autograder.collect.placing import TIME_FORMAT, Outcome, collect_student, have_a_row, place
 from autograder.collect.times import Row, Times, read_times
-from autograder.collect.whose import certain
 from autograder.course import extensions
 from autograder.course.class_list import ClassList
 from autograder.course.lists import AnotherName, folded, some
@@ -214,8 +213,13 @@ def _each(names: Iterable[str]) -> str:
 
 def _take_over_extensions(students: Sequence[Student], job: Download) -> list[str]:
     """Add to ``extensions.csv`` what Moodle's worksheet gives beyond what the course gives; sentences about it."""
-    rows = [(student.name, row) for student in students if (row := job.worksheet_row(student.files[0]))]
-    own = [(name, row.due) for name, row in rows if row.due is not None]
+    here = {row: student.name for student in students if (row := job.worksheet_row(student.files[0]))}
+    rows = job.times.rows if job.kind == "moodle" and job.times is not None else ()
+    own = []
+    for row in rows:
+        known = {person.student for word in row.words if (person := job.people.find(word)) is not None}
+        name = here.get(row) or (known.pop() if len(known) == 1 else "")  # who handed in nothing yet
+        own += [(name, row.due)] if name and row.due is not None else []
     if not own:
         return []
     due, file = settings().due(job.lab), extensions_file()
@@ -227,8 +231,7 @@ def _take_over_extensions(students: Sequence[Student], job: Download) -> list[st
     for name, until in own:
         given = extension_of(job.lab, name) or timedelta()
         if until > due + given:
-            days = min(366, math.ceil(settings().days_of(job.lab, until - due) * 1e6) / 1e6)
-            extensions.add(file, job.lab, name, days)
+            extensions.add(file, job.lab, name, min(366, settings().days_of(job.lab, until - due)))
             longer.append(f"{name} ({settings().local(until):%Y-%m-%d %H:%M})")
         elif given and until + timedelta(minutes=1) < due + given:
             shorter.append(name)

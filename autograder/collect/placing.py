@@ -71,7 +71,7 @@ def have_a_row(student: Student, job: Download) -> list[str]:
 def collect_student(student: Student, time: str, job: Download) -> Outcome:
     """Write one student's notebook, if there is one."""
     name, lab = student.name, job.lab
-    if (row := job.worksheet_row(student.files[0])) and row.is_unsubmitted:
+    if student.files and (row := job.worksheet_row(student.files[0])) and row.is_unsubmitted:
         return Outcome(is_draft=True)
     notebooks, notes = _notebooks(student.files, lab)
     if not notebooks:

@@ -61,6 +61,8 @@ from autograder.testing.safe_errors import safe_error
 _TOO_LONG_TO_READ = "The code takes too long to be searched for functions that a question forbids: somebody has to look at it."
 #: Seconds that watching an answer's calls may take, once it is graded: of the clock, and of this side's CPU time.
 WATCH_SECONDS = 2.0
+#: Ends the note about an answer that could not be tested with the course's earlier answers.
+_UNTIL = "of these parts until a person has looked."
 _NOT_JUDGED_IN_TIME = "what your function returned is too large or too strange to be judged in time"
 
 
@@ -157,7 +159,8 @@ class Grader:
         run = _taken_over(task.earlier, repaired, kept, spec(self.lab).questions)
         run = run or self._run(repaired, kept, notebook)
         questions = with_cell_errors(run.questions, repaired, self.template, run.outcomes)
-        choices = (*repaired.choices, *_defined_again(repaired, self.template, questions))
+        untested = (note for note in run.notes if note.endswith(_UNTIL))
+        choices = (*repaired.choices, *_defined_again(repaired, self.template, questions), *untested)
         return SubmissionResult(
             student=submission.student,
             lab=self.lab,
@@ -314,8 +317,7 @@ class Grader:
             notes.append(f"While “{name}” was tested, {tested.end}.")
         if any(run.result.message.endswith(MEND_FIRST) for run in runs):
             notes.append(
-                f"“{name}” needs an earlier answer that is not right, so not all of it can be tested: it keeps the points of "
-                "these parts until a person has looked."
+                f"“{name}” needs an earlier answer that is not right, so not all of it can be tested: it keeps the points {_UNTIL}"
             )
         if missing := _missing_names(clock, runs, name, repaired, self.template):
             notes.append(
@@ -520,7 +522,7 @@ def run_tests(
     without: tuple[str, ...] = ()
     for test in tests:
         if unrun:
-            runs.append(TestRun(test, TestResult(test.title, False, unrun), ()))
+            runs.append(TestRun(test, TestResult(test.title, False, unrun), (), ran=False))
             continue
         status = session.status
         run, end = run_in(session, clock, function, test, without, wrong)

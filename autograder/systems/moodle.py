@@ -142,9 +142,7 @@ class Moodle:
 
     def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
         """Enter the grade. Feedback files of other people, which a new page would replace, are sent along."""
-        plugins: dict[str, Any] = {
-            "assignfeedbackcomments_editor": {"text": new.comment, "format": 1},
-        }
+        plugins: dict[str, Any] = {"assignfeedbackcomments_editor": {"text": new.comment, "format": 1}}
         if new.page is not None:
             draft = self._client.upload(new.page_name, new.page)
             for other in now.files:

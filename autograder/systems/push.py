@@ -60,12 +60,7 @@ class Row:
 
 
 def plan(
-    system: System,
-    submitted: Path,
-    lab: str,
-    grades: Grades,
-    track: Track,
-    replaced: Collection[str] = (),
+    system: System, submitted: Path, lab: str, grades: Grades, track: Track, replaced: Collection[str] = ()
 ) -> tuple[list[Row], list[str]]:
     """What would be sent for whom, and sentences. ``replaced``: whose entry by a person may be replaced.
 

@@ -622,3 +622,9 @@ def test_of_two_notebooks_in_a_clone_the_one_in_the_fewest_folders_counts(tmp_pa
     done = collect(source, out, LAB)
     assert submitted(out) == {"ada": "new", "bo": "bo"}
     assert any("the one in the fewest folders, was taken" in note for note in done.notes)
+
+
+def test_an_empty_folder_of_one_student_is_said_to_hold_no_notebook(tmp_path):
+    (tmp_path / "empty").mkdir()
+    done = collect_folder(tmp_path / "empty", tmp_path / "submitted", LAB, student="ada")
+    assert done.students == () and "ada handed in no notebook" in " ".join(done.notes)

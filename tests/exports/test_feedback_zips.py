@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.collect.whose import canvas_names
+from autograder.collect.canvas_owners import canvas_names
 from autograder.course.class_list import ClassList
 from autograder.errors import UserError
 from autograder.exports import export

@@ -83,16 +83,9 @@ def test_of_two_later_definitions_the_last_counts_and_it_is_said():
     assert f"cell number {last.number}, which counts" in made.choices[0]
 
 
-@pytest.mark.parametrize(
-    "empty",
-    [
-        "def bigram_counts(words):\n    pass",
-        'def bigram_counts(words):\n    """Later."""\n    return None',
-        "# below",
-        "",
-    ],
-)
-def test_an_own_cell_with_an_empty_function_is_unwritten(empty):
+@pytest.mark.parametrize("body", ["    pass", '    """Later."""\n    return None', None])
+def test_an_own_cell_with_an_empty_function_is_unwritten(body):
+    empty = f"def bigram_counts(words):\n{body}" if body else "# below"
     made = repaired(put(COUNTS, empty), insert(answer(COUNTS)))
     assert [cell.run for cell in counting(made)] == [answer(COUNTS)]
 
@@ -109,11 +102,10 @@ def test_a_definition_in_a_text_runs_no_more_than_it_would_in_jupyter():
 
 
 def test_a_given_cell_of_the_masters_answers_nothing():
-    template = TEMPLATE
-    texts = {cell.source.strip() for cell in template.cells}
-    untouched = repair(raw(notebook(*map(stub, template.names))), template)
+    texts = {cell.source.strip() for cell in TEMPLATE.cells}
+    untouched = repaired(*map(stub, NAMES))
     own = [cell for cell in untouched.cells if cell.answers and cell.grade_id is None]
-    assert own == [] and not untouched.written.intersection(template.names)
+    assert own == [] and not untouched.written.intersection(NAMES)
     assert all(cell.source.strip() in texts for cell in untouched.cells if cell.answers)
 
 
@@ -141,21 +133,6 @@ def test_an_import_that_was_added_to_a_given_cell_is_there_for_an_answer_that_us
 def test_an_answer_with_a_syntax_error_in_the_check_cell_runs_so_that_its_error_is_seen():
     made = repaired(stub(COUNTS), put(CHECK, "def bigram_counts(words):\n    return 3 − 1"))
     assert [cell.from_given for cell in counting(made)] == [CHECK]
-
-
-def test_an_answer_in_words_counts_where_it_was_written():
-    first = TEMPLATE.by_hand[0]
-    text = "It forgets."
-    for accident in (
-        insert(text, after=first, kind="markdown"),
-        insert(text, before=first, kind="markdown"),
-        insert(text, kind="markdown"),
-        insert("# " + text, after=first),
-    ):
-        made = repaired(stub(first), accident)
-        [cell] = [cell for cell in made.cells if cell.grade_id == first]
-        assert text in cell.node.source and first in made.written, accident
-        assert any(first in choice for choice in made.choices)
 
 
 def test_cells_in_a_new_notebook_are_found_by_their_text_and_by_what_they_define():
@@ -187,12 +164,30 @@ def test_an_answer_whose_name_a_later_cell_uses_again_is_tested_before_that():
     assert order.index(COUNTS) + 1 == order.index(f"test_{COUNTS}") < order.index(None)
 
 
-@pytest.mark.parametrize("text", ["Because it only looks one word back.", "No idea, sorry."])
-def test_a_deleted_written_cell_is_put_back_with_the_text_in_its_place(text):
-    first = written_answers()[0]
-    made = repaired(insert(text, after=first, kind="markdown"), delete(first))
-    assert text_of(made, first) == text and first in made.written
-    assert [note for note in made.notes if first in note] == made.choices
+FIRST, WORDS = written_answers()[0], "It forgets what came before."
+
+
+def under_the_question(made):
+    place = TEMPLATE.places[FIRST] - 1
+    next(cell for cell in made.cells if cell.id == TEMPLATE.cells[place].id).source += f"\n\n{WORDS}"
+
+
+@pytest.mark.parametrize(
+    "accidents",
+    [
+        (stub(FIRST), insert(WORDS, after=FIRST, kind="markdown")),
+        (stub(FIRST), insert(WORDS, before=FIRST, kind="markdown")),
+        (stub(FIRST), insert(WORDS, kind="markdown")),
+        (stub(FIRST), insert("# " + WORDS, after=FIRST)),
+        (insert(WORDS, after=FIRST, kind="markdown"), delete(FIRST)),
+        (under_the_question, stub(FIRST)),
+    ],
+    ids=["below its cell", "above it", "at the end", "as a comment", "in its place", "under the question"],
+)
+def test_an_answer_in_words_counts_where_it_was_written(accidents):
+    made = repaired(*accidents)
+    assert WORDS in text_of(made, FIRST) and FIRST in made.written
+    assert any(FIRST in choice for choice in made.choices)
 
 
 def test_a_deleted_written_cell_without_a_text_is_put_back_empty_at_its_place():
@@ -211,18 +206,6 @@ def test_two_deleted_written_cells_and_one_text_at_the_end_wait_for_a_person_wit
     assert {one, other} <= made.written
 
 
-def test_a_text_that_was_typed_under_the_question_is_the_answer():
-    first = written_answers()[0]
-
-    def under_the_question(made):
-        place = TEMPLATE.places[first] - 1
-        cell = next(cell for cell in made.cells if cell.id == TEMPLATE.cells[place].id)
-        cell.source += "\n\nIt forgets what came before."
-
-    made = repaired(under_the_question, stub(first))
-    assert text_of(made, first) == "It forgets what came before."
-
-
 def test_an_untouched_notebook_has_no_answer_in_words():
     made = repaired(*map(stub, [*NAMES, *written_answers()]))
     assert made.written == set() and made.notes == []
@@ -234,27 +217,16 @@ def test_an_answer_that_was_deleted_and_written_anew_in_its_place_is_found_by_it
     assert made.choices == []
 
 
-@pytest.mark.parametrize(
-    ("source", "found"),
-    [
-        ("def f(x): ...", True),
-        ("async def f(x): ...", True),
-        ("    def f(x):\n        return 3 − 1", True),
-        ("class f: pass", True),
-        ("%%time\ndef f(x):\n    return x", True),
-        ("f = lambda x: x", True),
-        ("f: int = 3", True),
-        ("from mine import f", True),
-        ("import f", True),
-        ("f == 3", False),
-        ("f(3)", False),
-        ("class A:\n    def f(self): ...", False),
-        ("def ff(x): ...", False),
-        ("# def f(x)", False),
-    ],
-)
-def test_what_a_cell_defines_is_read_off_its_lines(source, found):
-    assert defines(source, {"f"}) is found
+DEFINED = [
+    "def f(x): ...", "async def f(x): ...", "    def f(x):\n        return 3 − 1", "class f: pass", "%%time\ndef f(x):\n    return x",
+    "f = lambda x: x", "f: int = 3", "from mine import f", "import f",
+]  # fmt: skip
+NOT_DEFINED = ["f == 3", "f(3)", "class A:\n    def f(self): ...", "def ff(x): ...", "# def f(x)"]
+
+
+@pytest.mark.parametrize("source", [*DEFINED, *NOT_DEFINED])
+def test_what_a_cell_defines_is_read_off_its_lines(source):
+    assert defines(source, {"f"}) is (source in DEFINED)
 
 
 def test_a_class_is_unwritten_while_each_of_its_methods_is():
@@ -305,13 +277,12 @@ def test_another_labs_notebook_in_the_folder_is_no_answer(tmp_path):
 
 
 def test_a_copy_of_an_imported_labs_notebook_is_known_by_its_name():
-    for name in (
+    copies = [
         "geo-Copy1.ipynb",
         "geo (2).ipynb",
         "geo - Kopie.ipynb",
         "geo copy 2.ipynb",
         "Geo-Copy1-Copy2.ipynb",
-    ):
-        assert _is_copy(name, "geo.ipynb"), name
-    for name in ("geometry.ipynb", "geo2.ipynb", "geo-extra.ipynb"):
-        assert not _is_copy(name, "geo.ipynb"), name
+    ]
+    others = ["geometry.ipynb", "geo2.ipynb", "geo-extra.ipynb"]
+    assert [name for name in (*copies, *others) if _is_copy(name, "geo.ipynb")] == copies

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from autograder.cli.grade_table import show_summary
+from autograder.cli.grade_table import show_summary, show_table
 from autograder.course.lab import LabSpec
 from autograder.files import write_atomically
 from autograder.gradebook.final_points import TeacherMarks
@@ -84,7 +84,7 @@ def test_the_report_counts_statuses_and_misconceptions(
     ]
     FeedbackWriter(spec, tmp_path).write(rows[0])
     write_atomically(tmp_path / "report" / "demos" / "07 axis.html", "")
-    rows[0] = dataclasses.replace(rows[0], isolation="user")
+    rows[0] = dataclasses.replace(rows[0], isolation="reduced (own user id, limits)")
     path = build_report(iter(rows), spec, tmp_path, {"softmax": "report/demos/07 axis.html"})
     page, text = path.read_text(encoding="utf-8"), text_of(path)
     assert path == tmp_path / "report/00_warm_up.html"
@@ -97,18 +97,7 @@ def test_the_report_counts_statuses_and_misconceptions(
     assert 'href="../feedback/ada/00_warm_up/00_warm_up.html"' in page
     assert text.index("What the class misunderstands") < text.index("alf of the class has")
     assert page.count("--lost: 100.0%") == 2, "what was lost is tinted"
-    assert "graded with isolation" not in text and "Isolation: namespaces" in text
-
-
-def test_the_report_says_when_submissions_ran_with_less_isolation(
-    tmp_path: Path, spec: LabSpec, make_result: Make
-) -> None:
-    path = build_report(
-        [make_result("ada", isolation="reduced (own user id, limits)"), make_result("bo")], spec, tmp_path
-    )
-    assert "1 of 2 submissions were graded with isolation “reduced (own user id, limits)” only" in text_of(
-        path
-    )
+    assert "1 of 3 submissions were graded with isolation “reduced (own user id, limits)” only" in text
 
 
 def test_the_headline_tells_when_half_of_the_class_has_everything(
@@ -247,6 +236,31 @@ def test_the_group_is_worded_with_care(
     assert "Alike does not mean copied." in text_of(path)
     alone = build_report([make_result("ada", notebook=shared)], spec, tmp_path)
     assert "No two submissions are more alike" in text_of(alone)
+
+
+def test_the_screen_has_one_line_a_student_those_in_trouble_first(make_result: Make, tmp_path: Path) -> None:
+    wrong = QuestionResult(
+        "softmax",
+        2,
+        6,
+        (),
+        "softmax over queries instead of keys",
+        cause="softmax over queries instead of keys",
+    )
+    rows = (
+        make_result("ada"), make_result("bo", score=2.0, questions=(QuestionResult("one_hot", 0, 4, cause="x " * 99), wrong)),
+        make_result("cy", 4, 2, status="partly-run", notes=("The cell that begins `x` stopped: NameError",), questions=(wrong,)),
+    )  # fmt: skip
+    done = ClassResult(
+        "03_votes_to_attention", rows, Plan((), (), {}), {}, (), tmp_path, tmp_path / "report.html"
+    )
+    console = Console(record=True, width=80)
+    show_table(console, done)
+    show_summary(console, done, 1.0)
+    lines = console.export_text().splitlines()
+    assert [line.split()[0] for line in lines[1:4]] == ["cy", "bo", "ada"] and not lines[4].strip()
+    assert "Q1: softmax over queries instead of keys" in lines[1] and max(map(len, lines)) <= 80
+    assert any("2 × Q" in line for line in lines) or sum("1 × Q" in line for line in lines) == 2
 
 
 @pytest.mark.parametrize(

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import email
 import io
 import json
 import threading
 import zipfile
 from collections import Counter
-from email.policy import HTTP
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
+
+from tornado.httputil import HTTPFile, parse_body_arguments
 
 DATA = Path(__file__).parent / "data"
 TOKEN = "0123456789abcdef0123456789abcdef"
-#: Numbers of the assignments in the recordings: (assignment, page).
-A24, BLIND, FLOW = (1, 2), (3, 4), (5, 6)
 
 
 def recorded(name: str) -> Any:
@@ -42,18 +39,14 @@ class FakeMoodle:
     def __init__(self) -> None:
         self.listed = recorded("core_enrol_get_enrolled_users")
         self.assignments = recorded("mod_assign_get_assignments")
+        kinds = {1: "a24", 3: "blind"}
         self.submissions = {
-            1: recorded("a24-mod_assign_get_submissions"),
-            3: recorded("blind-mod_assign_get_submissions"),
+            number: recorded(f"{kind}-mod_assign_get_submissions") for number, kind in kinds.items()
         }
         self.participants = {
-            1: recorded("a24-mod_assign_list_participants"),
-            3: recorded("blind-mod_assign_list_participants"),
+            number: recorded(f"{kind}-mod_assign_list_participants") for number, kind in kinds.items()
         }
-        self.flags = {
-            1: recorded("a24-mod_assign_get_user_flags"),
-            3: recorded("blind-mod_assign_get_user_flags"),
-        }
+        self.flags = {number: recorded(f"{kind}-mod_assign_get_user_flags") for number, kind in kinds.items()}
         self.rita = recorded("a24-mod_assign_get_submission_status-rita")
         #: (user, attempt) -> grade, comment, files by name, when it was saved; as a teacher may have entered them, too.
         self.entries: dict[tuple[int, int], dict[str, Any]] = {}
@@ -215,13 +208,7 @@ class FakeMoodle:
     def _grade(self, user: int, attempt: int) -> dict[str, Any]:
         entry = self.entries[user, attempt]
         value = "-1.00000" if entry["grade"] is None else f"{entry['grade']:.5f}"
-        return {
-            "userid": user,
-            "attemptnumber": attempt,
-            "grade": value,
-            "timemodified": entry["when"],
-            "grader": 3,
-        }
+        return {"userid": user, "attemptnumber": attempt, "grade": value, "timemodified": entry["when"]}
 
     def _handler(moodle) -> type[BaseHTTPRequestHandler]:
         class Handler(BaseHTTPRequestHandler):
@@ -232,25 +219,13 @@ class FakeMoodle:
                     self.send_header("Location", "https://elsewhere.example/")
                     self.end_headers()
                     return
-                kind, fields, files = self.headers["Content-Type"], dict[str, str](), dict[str, bytes]()
-                if kind.startswith("multipart/"):
-                    whole = email.message_from_bytes(
-                        f"Content-Type: {kind}\r\n\r\n".encode() + body, policy=HTTP
-                    )
-                    for part in whole.iter_parts():
-                        name, content = (
-                            part.get_param("name", header="content-disposition"),
-                            part.get_payload(decode=True),
-                        )
-                        if part.get_filename():
-                            files[part.get_filename()] = content
-                        else:
-                            fields[str(name)] = content.decode()
-                else:
-                    fields = dict(parse_qsl(body.decode(), keep_blank_values=True))
+                fields, files = dict[str, list[bytes]](), dict[str, list[HTTPFile]]()
+                parse_body_arguments(self.headers["Content-Type"], body, fields, files)
+                texts = {name: values[-1].decode() for name, values in fields.items()}
+                contents = {one.filename: one.body for some in files.values() for one in some}
                 assert TOKEN not in self.path
                 try:
-                    answer = moodle.answer(self.path, fields, files)
+                    answer = moodle.answer(self.path, texts, contents)
                 except ConnectionError:
                     self.close_connection = True
                     return

@@ -38,14 +38,8 @@ class Course:
     def __init__(
         self, moodle: FakeMoodle, home: Path, spec: LabSpec, make: Callable[..., SubmissionResult]
     ) -> None:
-        self.moodle, self.home, self.submitted, self.spec, self.make = (
-            moodle,
-            home,
-            home / "submitted",
-            spec,
-            make,
-        )
-
+        self.moodle, self.home, self.spec, self.make = moodle, home, spec, make
+        self.submitted = home / "submitted"
         #: When everybody's graded notebook came in, where it is not the one that lies there.
         self.graded_at = ""
 
@@ -176,6 +170,12 @@ def test_a_pull_that_is_cut_off_goes_on_where_it_was(course: Course, moodle: Fak
     assert f"No active students of Moodle any more, but still here: {words(ANNE)}" in " ".join(
         course.pull().notes
     )
+
+
+def test_a_token_that_sees_no_student_is_said(course: Course, moodle: FakeMoodle) -> None:
+    moodle.only()
+    with pytest.raises(UserError, match=r"no student of “07 self-attention”: .* see all groups"):
+        course.pull()
 
 
 def test_the_class_list_names_the_folders_and_two_of_one_name_stay_apart(

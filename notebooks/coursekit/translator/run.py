@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -34,6 +35,9 @@ GPU_STEP = 4
 
 def optimizer_of(model: nn.Module, plan: Plan) -> torch.optim.AdamW:
     """AdamW; its rate is a tensor where the model is, so that a graph reads it anew in each step."""
+    warnings.filterwarnings(
+        "ignore", "This instance was constructed with capturable=True"
+    )  # first as written
     rate = torch.tensor(plan.rate, device=next(model.parameters()).device)
     how: dict[str, Any] = {"betas": (0.9, 0.98), "weight_decay": plan.weight_decay, "fused": True}
     return torch.optim.AdamW(model.parameters(), lr=rate, capturable=rate.is_cuda, **how)
