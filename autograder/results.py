@@ -109,6 +109,14 @@ def first_notes(notes: Sequence[str]) -> list[str]:
     return [*notes[:MAX_NOTES], *([f"… and {more} more notes like these."] if more > 0 else [])]
 
 
+def whole_sentences(text: str, most: int = 2000) -> str:
+    """The text, or its first sentences and lines that have at most so many characters together, and then "…"."""
+    if len(text) <= most:
+        return text
+    end = max(text.rfind(mark, 0, most) for mark in (". ", ".\n", "? ", "\n"))
+    return f"{text[: end + 1].rstrip()} …" if end >= 0 else f"{text[:most]}…"
+
+
 @dataclass(frozen=True)
 class TestResult:
     """One hidden test: its title in words, whether it passed, and what it tells the student.

@@ -3,7 +3,7 @@
 docs/img/overview.png: lab 07 in JupyterLab, filled in, beside a student's feedback page.
 docs/img/demos/NAME.webp: each demo's best scene, its controls hidden.
 docs/img/made_from.json: a checksum of what each picture shows, by which a test tells that a picture is out of date.
-The translator's curve is benchmarks/bench_translator.py's.
+The translator's curve was drawn once, in a run that docs/translator.md tells of.
 """
 
 from __future__ import annotations

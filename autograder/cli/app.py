@@ -11,15 +11,30 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from typer.core import TyperGroup
 
 from autograder.errors import UserError, require_assertions
 
+#: The panels of ``--help``, by who needs what, in this order.
+GRADE, LIVE = "The teaching team grades a class", "The lecturer runs a live class"
+PREPARE, WRITE = "Before the term", "Authors write labs"
+
+
+class _ByRole(TyperGroup):
+    """The commands by their panels."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        panel = {name: getattr(command, "rich_help_panel", GRADE) for name, command in self.commands.items()}
+        return sorted(panel, key=lambda name: (GRADE, LIVE, PREPARE, WRITE).index(panel[name]))
+
+
 app = typer.Typer(
+    cls=_ByRole,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -52,7 +67,10 @@ def options(
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
-    """Build labs, make classes, grade them safely, and say what each student misunderstood."""
+    """Grade notebooks safely, and say what each student misunderstood.
+
+    [bold]autograder grade 07 --submitted submitted --out graded[/] grades lab 07 of everybody in the folder submitted.
+    """
 
 
 def _labs(labs: list[str] | None) -> list[str]:
@@ -70,7 +88,7 @@ def _write_json(path: Path | None, data: object) -> None:
         write_atomically(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
 
 
-@app.command()
+@app.command(rich_help_panel=WRITE)
 def build(
     labs: LabsArgument = None,
     check: Annotated[
@@ -112,7 +130,7 @@ def build(
         raise typer.Exit(1)
 
 
-@app.command("new-lab")
+@app.command("new-lab", rich_help_panel=WRITE)
 def new_lab(
     lab: Annotated[
         str, typer.Argument(metavar="NAME", help="Its full name: a free number and a topic (14_topic).")
@@ -154,7 +172,7 @@ def new_lab(
     )
 
 
-@app.command("import")
+@app.command("import", rich_help_panel=WRITE)
 def import_(
     notebook: Annotated[
         Path,
@@ -177,20 +195,19 @@ def import_(
     _write_json(json_file, show(console, imported))
 
 
-@app.command()
+@app.command(rich_help_panel=WRITE)
 def preview(
     lab: LabArgument,
-    port: Annotated[int, typer.Option("--port", help="The port on this machine (0: any that is free).")] = 0,
     browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True,
 ) -> None:
-    """Show what a student will see while you write: build and audit what changes, on one local page."""
+    """Show what a student will see while you write: build and audit what changes, on one page."""
     from autograder.course.masters import lab_name
-    from autograder.preview.serve import preview as show
+    from autograder.preview.watch import preview as show
 
-    show(lab_name(lab), port, browser, lambda text: console.print(text, markup=False))
+    show(lab_name(lab), browser, lambda text: console.print(text, markup=False))
 
 
-@app.command()
+@app.command(rich_help_panel=WRITE)
 def audit(
     labs: LabsArgument = None,
     mutants: Annotated[
@@ -217,7 +234,7 @@ def audit(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(rich_help_panel=PREPARE)
 def release(
     lab: LabArgument,
     out: Annotated[
@@ -239,7 +256,7 @@ def release(
         console.print(f"[yellow]![/] {note}")
 
 
-@app.command()
+@app.command(rich_help_panel=PREPARE)
 def simulate(
     lab: LabArgument,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the class goes: empty or absent.")],
@@ -288,7 +305,7 @@ EngineOption = Annotated[
 ]
 
 
-@app.command()
+@app.command(rich_help_panel=GRADE)
 def grade(
     lab: LabArgument,
     submitted: SubmittedOption,
@@ -311,7 +328,7 @@ def grade(
     )
 
 
-@app.command()
+@app.command(rich_help_panel=GRADE)
 def regrade(
     lab: LabArgument,
     submitted: SubmittedOption,
@@ -335,7 +352,7 @@ GradedOption = Annotated[
 ]
 
 
-@app.command()
+@app.command(rich_help_panel=GRADE)
 def report(
     out: GradedOption,
     lab: Annotated[
@@ -350,7 +367,7 @@ def report(
 ) -> None:
     """Write the class report of a lab again, or the whole term's: with the points that people entered in Formgrader.
 
-    The term's says what each student has over the labs, who is falling behind and on which idea, and what is misunderstood.
+    The term's says what each student has over the labs, and who is falling behind on which idea.
     """
     from autograder.cli.rewrite import rewrite_report, write_term
     from autograder.course.masters import lab_name
@@ -368,7 +385,7 @@ def report(
         console.print(f"✓ {path}", markup=False)
 
 
-@app.command()
+@app.command(rich_help_panel=GRADE)
 def feedback(lab: LabArgument, out: GradedOption) -> None:
     """Write every feedback page again, with the scores and comments that people entered in Formgrader."""
     from autograder.cli.rewrite import rewrite_feedback
@@ -377,7 +394,7 @@ def feedback(lab: LabArgument, out: GradedOption) -> None:
     console.print(f"✓ {rewrite_feedback(lab_name(lab), out, console)} pages in {out / 'feedback'}")
 
 
-@app.command()
+@app.command(rich_help_panel=GRADE)
 def export(
     form: Annotated[
         str,
@@ -426,7 +443,7 @@ def export(
         console.print(f"  {plain(note)}", markup=False)
 
 
-@app.command()
+@app.command(rich_help_panel=GRADE)
 def collect(
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The bulk download: a zip or a folder.")],
     lab: LabArgument,
@@ -472,7 +489,7 @@ LiveOption = Annotated[
 ]
 
 
-@app.command()
+@app.command(rich_help_panel=LIVE)
 def serve(
     labs: Annotated[list[str], typer.Argument(metavar="LAB...", help="The labs that can be handed in.")],
     out: LiveOption,
@@ -513,7 +530,7 @@ def serve(
     )  # fmt: skip
 
 
-@app.command()
+@app.command(rich_help_panel=LIVE)
 def invite(
     out: LiveOption,
     names: Annotated[
@@ -541,7 +558,7 @@ def invite(
 moodle = typer.Typer(
     no_args_is_help=True, help="Fetch submissions from Moodle, and bring grades back, by its own interface."
 )
-app.add_typer(moodle, name="moodle")
+app.add_typer(moodle, name="moodle", rich_help_panel=GRADE)
 
 
 @moodle.command("pull")
@@ -592,7 +609,7 @@ def push_to_moodle(
     exit_status(done)
 
 
-@app.command("check-course")
+@app.command("check-course", rich_help_panel=PREPARE)
 def check_course(
     submitted: Annotated[
         Path | None,
@@ -606,7 +623,7 @@ def check_course(
     _write_json(json_file, show(console, submitted))
 
 
-@app.command()
+@app.command(rich_help_panel=GRADE)
 def formgrader(
     out: GradedOption,
     port: Annotated[int, typer.Option("--port", help="The port that JupyterLab listens on.")] = 8888,

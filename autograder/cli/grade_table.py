@@ -1,4 +1,4 @@
-"""A graded class on the screen: one row a student, the whole in a few lines."""
+"""A graded class on the screen: one line a student, the whole in a few lines."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from statistics import fmean
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from autograder.course.lab import LabSpec
 from autograder.course.lists import some
@@ -23,6 +24,8 @@ from autograder.run.remarks import remarks
 
 #: A class larger than this gets a summary on the screen; the table is in the report.
 ROWS_SHOWN = 60
+#: Misconceptions that are counted below it.
+NAMED = 8
 
 
 def shown(name: str, most: int = 200) -> str:
@@ -31,39 +34,47 @@ def shown(name: str, most: int = 200) -> str:
 
 
 def show_table(console: Console, done: ClassResult) -> None:
-    """One row a student: what the tests gave, what lateness took off, the grade."""
+    """One line a student, those in most trouble first: status, points after lateness, and what is wrong."""
     if len(done.results) > ROWS_SHOWN:
         return
     lab_spec, cells = spec(done.lab), test_cells(spec(done.lab))
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("student")
-    table.add_column("status")
-    table.add_column("score", justify="right")
-    lateness = [_lateness(done.lab, result, marks_of(done.marks, result.student)) for result in done.results]
-    if any(lateness):
-        table.add_column("lateness", justify="right")
-    table.add_column("grade", justify="right")
-    table.add_column("misconception or error")
-    for result, late in zip(done.results, lateness, strict=True):
-        colour = STATUSES[result.status].colour
-        known = ((q.name, q.cause if q.did_not_run else q.misconception) for q in result.questions)
-        named = "; ".join(f"{name}: {plain(words)}" for name, words in known if words)
-        flagged = "; ".join(
-            f"{q.name}: uses {', '.join(q.forbidden)}" for q in result.questions if q.forbidden
-        )
-        words = "; ".join(part for part in (named, flagged) if part)
-        score = f"{result.score:g} / {result.max_score:g}"
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
+    table.add_column("student", max_width=20, no_wrap=True)
+    table.add_column("status", no_wrap=True)
+    table.add_column("points", justify="right", no_wrap=True)
+    table.add_column("what is wrong (Q1: the first question)")
+    for result in sorted(done.results, key=_trouble):
         marks = marks_of(done.marks, result.student)
         final = final_points(result, lab_spec, marks, cells)
+        most = sum(q.max_points for q in result.questions) or lab_spec.max_score
+        most += sum(most for name, most in lab_spec.written if final.written[name].score is not None)
         table.add_row(
             shown(result.student),
-            f"[{colour}]{result.status}[/]",
-            score,
-            *([late] if any(lateness) else []),
-            f"{final.total:g} / {_reachable(lab_spec):g}" + (" so far" if final.waiting else ""),
-            escape(words),
+            f"[{STATUSES[result.status].colour}]{result.status}[/]",
+            f"{final.total:g}/{most:g}",
+            Text(
+                "; ".join([*_lateness(done.lab, result, marks), *_wrong(result)]),
+                no_wrap=True,
+                overflow="ellipsis",
+            ),
         )
     console.print(table)
+
+
+def _trouble(result: SubmissionResult) -> tuple[bool, float, str]:
+    """What puts a student before others: no result, no clean run, few points."""
+    return result.status == "graded" and not result.fault, result.score, result.student
+
+
+def _wrong(result: SubmissionResult) -> list[str]:
+    """Why questions lost points, and what they use that is forbidden, a few words each."""
+    words = []
+    for number, question in enumerate(result.questions if result.readable else (), 1):
+        lost = question.points < question.max_points
+        causes = [plain(question.cause)] if question.cause and (lost or question.misconception) else []
+        causes += [f"uses {', '.join(question.forbidden)}"] if question.forbidden else []
+        words += [f"Q{number}: {', '.join(causes)}"] if causes else []
+    return words or ([plain(note) for note in result.notes[:1]] if result.status != "graded" else [])
 
 
 def _reachable(lab_spec: LabSpec) -> float:
@@ -71,14 +82,30 @@ def _reachable(lab_spec: LabSpec) -> float:
     return lab_spec.max_score + sum(most for _, most in lab_spec.written)
 
 
-def _lateness(lab: str, result: SubmissionResult, marks: TeacherMarks) -> str:
-    """What lateness costs, and how late it was; "?" where nobody knows when it came in."""
+def _lateness(lab: str, result: SubmissionResult, marks: TeacherMarks) -> list[str]:
+    """What lateness costs, and how late it was, if it was."""
     if result.readable and not result.submitted_at and settings().due(lab) is not None:
-        return "?"
+        return ["lateness unknown"]
     if marks.seconds_late <= 0:
-        return ""
+        return []
     closed = "closed, " if settings().is_closed(lab, marks.seconds_late, marks.due) else ""
-    return f"−{marks.late_penalty:g} ({closed}{duration(marks.seconds_late)})"
+    return [f"−{marks.late_penalty:g} late ({closed}{duration(marks.seconds_late)})"]
+
+
+def _show_misconceptions(console: Console, done: ClassResult) -> None:
+    """How many hold which misconception, the most frequent first."""
+    held = Counter(
+        (f"Q{number} {question.name}", question.misconception)
+        for result in done.results
+        for number, question in enumerate(result.questions, 1)
+        if question.misconception
+    )
+    for (question, title), count in held.most_common(NAMED):
+        console.print(
+            f"  {count:>3} × {question}: {plain(str(title))}", markup=False, no_wrap=True, overflow="ellipsis"
+        )
+    if len(held) > NAMED:
+        console.print(f"      and {len(held) - NAMED} other misconceptions (see the report)")
 
 
 def _show_isolation(console: Console, results: Sequence[SubmissionResult]) -> None:
@@ -108,6 +135,7 @@ def show_summary(console: Console, done: ClassResult, seconds: float) -> None:
         f"{redone} graded, {len(done.plan.unchanged)} unchanged ({pace})"
     )
     console.print("  " + ", ".join(f"{n} {status}" for status, n in statuses.most_common()))
+    _show_misconceptions(console, done)
     asked = sum(question.in_question for result in done.results for question in result.questions)
     if asked:
         console.print(

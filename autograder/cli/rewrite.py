@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
-from autograder.collect.whose import canvas_names
+from autograder.collect.canvas_owners import canvas_names
 from autograder.course.policy_file import class_list, spec
 from autograder.errors import UserError
 from autograder.exports import Exported, export
@@ -16,8 +16,7 @@ from autograder.files import report_page, sole_writer, write_atomically
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
 from autograder.pages.feedback import FeedbackWriter
-from autograder.pages.report.term import Term
-from autograder.pages.report.term_page import TERM, render_term, table_of_misconceptions, table_of_students
+from autograder.pages.report.term import TERM, Term, render_term, table_of_students
 from autograder.results import SubmissionResult
 from autograder.run.recorder import entered_marks, write_report
 from autograder.run.remarks import of_an_earlier_time
@@ -44,16 +43,13 @@ def rewrite_report(lab: str, out: Path) -> Path:
 
 
 def write_term(out: Path, console: Console) -> tuple[Term, list[Path]]:
-    """Write the term's report and its tables; the term and their paths."""
+    """Write the term's report and its table; the term and their paths."""
     with sole_writer(out), open_store(None, out) as store:
         term = gather(out, store, lambda labs: track(labs, "the term", console=console, transient=True))
         page = report_page(out, TERM)
         write_atomically(page, render_term(term, out))
-    tables = {TERM: table_of_students(term), f"{TERM}-misconceptions": table_of_misconceptions(term)}
-    return term, [
-        page,
-        *(write_table(page.with_name(f"{name}.csv"), rows[0], rows[1:]) for name, rows in tables.items()),
-    ]
+    rows = table_of_students(term)
+    return term, [page, write_table(page.with_name(f"{TERM}.csv"), rows[0], rows[1:])]
 
 
 def rewrite_feedback(lab: str, out: Path, console: Console) -> int:

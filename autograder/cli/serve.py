@@ -116,6 +116,11 @@ def invite(
         raise UserError(
             f"“{unsuited[0]}” cannot be the name of a folder: call this student by another on the class list."
         )
+    if not people:
+        console.print(
+            "! There is no class list (roster = … in course.toml), so students get a link only if you give their names.",
+            markup=False,
+        )
     public = _public(url, 0, False)
     (out / "live").mkdir(parents=True, exist_ok=True, mode=0o700)
     journal = Journal(out / "live")

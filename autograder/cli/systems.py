@@ -1,4 +1,4 @@
-"""The commands ``autograder moodle`` and ``autograder canvas`` on the screen: what came, what would go, what did not arrive."""
+"""The command ``autograder moodle`` on the screen: what came, what would go, what did not arrive."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Owned:
     upload: int = 0
     name: str = ""
     number: str = ""
-    #: Whose it is if its name, which the student has a part in, is read otherwise: ``whose`` decides.
+    #: Whose it is if its name, which the student has a part in, is read otherwise: ``canvas_owners`` decides.
     others: tuple[Owned, ...] = ()
     #: When it came in, by the system's clock, where the path says so.
     sent: datetime | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 import shutil
 from functools import lru_cache
@@ -35,6 +36,7 @@ def add(file: Path, lab: str, student: str, days: float) -> None:
         _read(file, file.stat().st_mtime_ns)  # a list that cannot be read is not made longer
         table = read_list(file)
         header, rows = table.header, table.rows
+    days = math.ceil(days * 1e6 - 1e-6) / 1e6  # never a moment less than was given
     line = (lab, safe_cell(student), f"{days:.9g}")
     try:
         new = target.with_name(f"{target.name}.new")

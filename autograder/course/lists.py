@@ -70,7 +70,7 @@ def folded(text: str) -> str:
     return " ".join("".join(c for c in plain if not unicodedata.combining(c)).casefold().split())
 
 
-def _letters(text: str) -> str:
+def letters(text: str) -> str:
     """The letters and digits of a folded text: “user_id” and “User ID” are one column."""
     return "".join(c for c in folded(text) if c.isalnum())
 
@@ -82,19 +82,19 @@ def words(role: str) -> tuple[str, ...]:
 
 
 _ROLES = dict.fromkeys([*(role for language in _LANGUAGES for role in language), *_OTHERS])
-_NAMES = {role: frozenset(map(_letters, words(role))) for role in _ROLES}
+_NAMES = {role: frozenset(map(letters, words(role))) for role in _ROLES}
 #: Month -> its number, in each language of Moodle's and by its first three English letters.
 MONTHS = {
     name: number
     for language in _LANGUAGES
     for number, month in enumerate(language["months"], 1)
-    for name in (_letters(month), *((_letters(month)[:3],) if language is _LANGUAGES[0] else ()))
+    for name in (letters(month), *((letters(month)[:3],) if language is _LANGUAGES[0] else ()))
 }
 
 
 def is_called(text: str, role: str) -> bool:
     """Whether Moodle or another system calls a column, or a value, of this role so."""
-    return _letters(text) in _NAMES[role]
+    return letters(text) in _NAMES[role]
 
 
 @dataclass(frozen=True)

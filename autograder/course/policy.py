@@ -132,7 +132,7 @@ class LabPolicy(_Strict):
 
 
 class SystemPolicy(_Strict):
-    """A learning system that is asked by its own interface: ``autograder moodle``, ``autograder canvas``."""
+    """A learning system that is asked by its own interface: ``autograder moodle``."""
 
     #: The address of its front page.
     site: str
@@ -176,6 +176,8 @@ class Settings(_Strict):
     roster: str = ""
     #: The address of an index of packages that has PyTorch's build for processors alone: bundles ask there too.
     torch_index: str = ""
+    #: Where the course's pages (``make site``) are published: feedback pages link to its labs and demos.
+    site: str = ""
     late: LatePolicy | None = None
     limits: LimitsPolicy = LimitsPolicy()
     #: Students who get so many days more for every lab.
@@ -185,7 +187,13 @@ class Settings(_Strict):
     team: tuple[str, ...] = ()
     labs: dict[str, LabPolicy] = {}
     moodle: SystemPolicy | None = None
-    canvas: SystemPolicy | None = None
+
+    @field_validator("site")
+    @classmethod
+    def _site(cls, value: str) -> str:
+        if value and not re.fullmatch(r"https?://[^\s\"'<>]+", value):
+            raise ValueError("it is no address of a site, such as https://example.org/course/")
+        return value
 
     @field_validator("torch_index")
     @classmethod
@@ -225,7 +233,6 @@ class Settings(_Strict):
                 "extensions": {},
                 "team": (),
                 "moodle": None,
-                "canvas": None,
                 "labs": {name: own},
             }
         )

@@ -155,9 +155,8 @@ def limits_of(lab: str) -> Limits:
 
 def _check_names(read: Settings, path: Path, text: str) -> None:
     """Refuse labs and questions that do not exist: a typing mistake must not pass for no rule at all."""
-    for system in ("moodle", "canvas"):
-        if (named := getattr(read, system)) is not None:
-            _labs_of(named.assignments, (system, "assignments"), "an assignment", path, text)
+    if read.moodle is not None:
+        _labs_of(read.moodle.assignments, ("moodle", "assignments"), "an assignment", path, text)
     for lab, key in _labs_of(read.labs, ("labs",), "a section", path, text).items():
         policy = read.labs[key]
         if any(policy.model_dump(include={"points", "forbid", "rubric"}).values()):

@@ -44,8 +44,10 @@ _PIP = "pip install -r requirements.txt"
 #: uv knows by itself where PyTorch keeps its build for processors.
 _UV = "pip install uv && python -m uv pip install --torch-backend cpu -r requirements.txt"
 #: What each fetches for a first install, measured.
-_FETCHES = "The third line fetches about 200 MB."
-_FETCHES_TORCH = "The third line fetches about 420 MB, half of it PyTorch."
+_FETCHES = (
+    "The third line fetches about 200 MB, which take 0.8 GB of disk; a slow machine needs three minutes."
+)
+_FETCHES_TORCH = "The third line fetches about 420 MB, half of it PyTorch, which take 1.6 GB of disk."
 
 _ENVIRONMENT = """# For conda: conda env create -f environment.yml
 name: bigrams-to-translators

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from autograder.course.lists import CsvList, folded, same_name, words
+from autograder.course.lists import CsvList, folded, letters, words
 from autograder.course.written_times import in_utc, time_in
 
 _EXTENSION = re.compile(
@@ -41,4 +41,4 @@ def own_due(table: CsvList, row: Sequence[str], zone: str) -> datetime | None:
 def is_team(listed: str, downloaded: str) -> bool:
     """Whether the name of a group in a download of Moodle's is that on its worksheet, whatever the default group is called."""
     default = {folded(word) for word in words("default group")}
-    return same_name(listed, downloaded) or {folded(listed), folded(downloaded)} <= default
+    return letters(listed) == letters(downloaded) or {folded(listed), folded(downloaded)} <= default

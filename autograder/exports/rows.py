@@ -123,8 +123,8 @@ class Grades:
 
     @property
     def with_work(self) -> list[str]:
-        """The students who handed in something."""
-        return [row.student for row in self.rows if row.result.status != "missing"]
+        """The students who handed in something, or whom a person gave points all the same."""
+        return [row.student for row in self.rows if row.result.status != "missing" or row.points > 0]
 
 
 def graded(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from autograder.grading.cell_text import defines
 from autograder.grading.repair import Template
 from autograder.grading.repaired import Cell, Repaired
-from autograder.results import CellOutcome, QuestionResult
+from autograder.results import CellOutcome, QuestionResult, whole_sentences
 from autograder.testing.run import NOT_DEFINED, NOT_WRITTEN
 
 #: What a test says of an answer that was written and raises the stub's error.
@@ -19,6 +19,21 @@ CALLS_UNWRITTEN = "it calls a function that is not written yet"
 DID_NOT_RUN = "the cell that should define it did not run"
 _MISSING_NAME = re.compile(r"NameError: name '(\w+)' is not defined")
 _PLACE = re.compile(r"(?s)(.*) \(line (\d+): (.*)\)")
+
+#: Cells that stopped with an error and are named, and characters of their first lines.
+MOST_NAMED, LONGEST_LINE = 5, 80
+
+
+def stopped_cells(repaired: Repaired, outcomes: Sequence[CellOutcome]) -> list[str]:
+    """Sentences about the cells that stopped with an error: how each begins, and which error it was."""
+    ran = [cell.run for cell in repaired.cells if cell.run]
+    stopped = [(code, one.error) for code, one in zip(ran, outcomes, strict=True) if one.error]
+    notes = []
+    for code, error in stopped[:MOST_NAMED]:
+        first = next((line for line in code.splitlines() if line.strip()), "").strip().replace("`", "'")
+        notes.append(f"The cell that begins `{first[:LONGEST_LINE]}` stopped: {whole_sentences(error, 300)}")
+    more = len(stopped) - MOST_NAMED
+    return [*notes, *([f"{more} more of your cells stopped with an error."] if more > 0 else [])]
 
 
 def with_cell_errors(
@@ -83,7 +98,7 @@ def _with_error(
         tests=tests,
         misconception=None,
         hint=None,
-        cause=f"{whose} did not run: {error}"[:500],
+        cause=whole_sentences(f"{whose} did not run: {error}"),
         error=_with_its_line(error, cell),
         did_not_run=True,
     )

@@ -28,7 +28,7 @@ from autograder.course.policy_file import settings, spec
 from autograder.errors import Unreadable
 from autograder.grading import cache_keys
 from autograder.grading.budgets import Budgets
-from autograder.grading.cell_errors import with_cell_errors
+from autograder.grading.cell_errors import stopped_cells, with_cell_errors
 from autograder.grading.demonstrations import made_by_demonstrations, names_bound
 from autograder.grading.diagnosis import candidates, with_same_values
 from autograder.grading.later_cells import last_change
@@ -41,18 +41,28 @@ from autograder.grading.symptoms import KEPT, Symptom, find_symptom
 from autograder.grading.task import Task
 from autograder.grading.time_guard import READING_SECONDS, JudgeClock, JudgedTooLong, ends_after, judging
 from autograder.grading.zygotes import Zygotes
-from autograder.results import STATUSES, CellOutcome, QuestionResult, SubmissionResult, TestResult
+from autograder.results import (
+    STATUSES,
+    CellOutcome,
+    QuestionResult,
+    SubmissionResult,
+    TestResult,
+    whole_sentences,
+)
 from autograder.sandbox.host.rpc import StudentError, StudentGone
 from autograder.sandbox.host.session import Session
 from autograder.sandbox.host.student import Student
 from autograder.testing.catalogue import Answer
 from autograder.testing.evidence import traces_match
+from autograder.testing.follow_through import MEND_FIRST
 from autograder.testing.run import HiddenTest, TestRun, master_runs, run_test, tests_of
 from autograder.testing.safe_errors import safe_error
 
 _TOO_LONG_TO_READ = "The code takes too long to be searched for functions that a question forbids: somebody has to look at it."
 #: Seconds that watching an answer's calls may take, once it is graded: of the clock, and of this side's CPU time.
 WATCH_SECONDS = 2.0
+#: Ends the note about an answer that could not be tested with the course's earlier answers.
+_UNTIL = "of these parts until a person has looked."
 _NOT_JUDGED_IN_TIME = "what your function returned is too large or too strange to be judged in time"
 
 
@@ -111,6 +121,11 @@ class Judged:
     #: The check cell after which it was tested, where that was not the notebook's end.
     after: str = ""
 
+    @property
+    def leans_or_fails(self) -> bool:
+        """Whether a test fails, or passes only with the course's earlier answers."""
+        return any(test.message or not test.passed for test in self.result.tests)
+
 
 @dataclass(frozen=True)
 class Grader:
@@ -144,7 +159,8 @@ class Grader:
         run = _taken_over(task.earlier, repaired, kept, spec(self.lab).questions)
         run = run or self._run(repaired, kept, notebook)
         questions = with_cell_errors(run.questions, repaired, self.template, run.outcomes)
-        choices = (*repaired.choices, *_defined_again(repaired, self.template, questions))
+        untested = (note for note in run.notes if note.endswith(_UNTIL))
+        choices = (*repaired.choices, *_defined_again(repaired, self.template, questions), *untested)
         return SubmissionResult(
             student=submission.student,
             lab=self.lab,
@@ -175,15 +191,12 @@ class Grader:
             status = session.status
             if session.note:
                 notes.append(_naming_the_question(session.note, self.template))
+            notes += stopped_cells(repaired, outcomes)
             forbidden = self._forbidden(repaired.executed_source(), notes, asked)
-            endless: list[str] = []
             for name in asked:
-                judged[name] = self._judged(
-                    session, budgets, name, repaired, forbidden.get(name, ()), endless
-                )
-                endless += [name] if judged[name].status in _ENDS_AGAIN else []
+                judged[name] = self._judged(session, budgets, name, repaired, forbidden.get(name, ()), judged)
             for name in self._to_ask_again(judged, asked, repaired):
-                again = self._judged_at_its_check(session, budgets, name, repaired, endless)
+                again = self._judged_at_its_check(session, budgets, name, repaired, judged)
                 if again is not None and again.result.points >= judged[name].result.points:
                     judged[name] = again
             kit = no_tools(self.lab) if may_use_kit(self.lab, repaired.executed_source()) else ()
@@ -212,7 +225,12 @@ class Grader:
         return sorted((name for name in failed if place_of[name] < last), key=place_of.__getitem__)
 
     def _judged_at_its_check(
-        self, session: Session, budgets: Budgets, name: str, repaired: Repaired, endless: Sequence[str]
+        self,
+        session: Session,
+        budgets: Budgets,
+        name: str,
+        repaired: Repaired,
+        others: Mapping[str, Judged],
     ) -> Judged | None:
         """The question with all as it stood when its check cell had run; None if there was no answer then, or no time is left."""
         check = self.template.test_of[name]
@@ -223,7 +241,7 @@ class Grader:
                 return None
         notes: list[str] = []
         forbidden = self._forbidden([source for _, source in cells[: place + 1]], notes, [name])
-        judged = self._judged(session, budgets, name, repaired, forbidden.get(name, ()), endless)
+        judged = self._judged(session, budgets, name, repaired, forbidden.get(name, ()), others)
         return replace(judged, notes=(*notes, *judged.notes), after=check)
 
     def _nothing(self, submission: Submission, status: str, notes: tuple[str, ...]) -> SubmissionResult:
@@ -269,13 +287,13 @@ class Grader:
         name: str,
         repaired: Repaired,
         forbidden: tuple[str, ...],
-        endless: Sequence[str],
+        others: Mapping[str, Judged],
     ) -> Judged:
         """Run a question's hidden tests, in its own time, on the answer as it stands in the child that is there."""
         session.status = None
         notes: list[str] = []
         with budgets.of(name) as clock:
-            result = self._question(session, clock, name, repaired, forbidden, endless, notes)
+            result = self._question(session, clock, name, repaired, forbidden, others, notes)
         return Judged(result, tuple(notes), session.status)
 
     def _question(
@@ -285,18 +303,22 @@ class Grader:
         name: str,
         repaired: Repaired,
         forbidden: tuple[str, ...],
-        endless: Sequence[str],
+        others: Mapping[str, Judged],
         notes: list[str],
     ) -> QuestionResult:
         """The question's result, with the cause of what fails."""
         points = dict(spec(self.lab).questions)[name]
         function = _graded_name(session, self.lab, name)
-        tested = run_tests(
-            session, clock, function, tests_of(self.lab)[name], [other for other in endless if other != name]
-        )
+        endless = [other for other, known in others.items() if other != name and known.status in _ENDS_AGAIN]
+        wrong = [other for other, known in others.items() if known.leans_or_fails]
+        tested = run_tests(session, clock, function, tests_of(self.lab)[name], endless, wrong)
         runs = tested.runs
         if tested.end:
             notes.append(f"While “{name}” was tested, {tested.end}.")
+        if any(run.result.message.endswith(MEND_FIRST) for run in runs):
+            notes.append(
+                f"“{name}” needs an earlier answer that is not right, so not all of it can be tested: it keeps the points {_UNTIL}"
+            )
         if missing := _missing_names(clock, runs, name, repaired, self.template):
             notes.append(
                 f"“{name}” uses {missing}, which only a cell makes that does not run when work is graded: make it in a cell of your own."
@@ -307,7 +329,7 @@ class Grader:
             score = 0.0
         symptom = None
         if diagnosis is None:
-            kept = not tested.end and _answers_differ(session, clock, function, tested)
+            kept = not tested.end and _answers_differ(session, clock, function, tested, wrong)
             symptom = KEPT if kept else _symptom(clock, self.lab, name, runs)
         shown_error = shown_error_of(runs, labelled_sources(repaired))
         return QuestionResult(
@@ -434,14 +456,16 @@ def _missing_names(
     return ", ".join(f"`{name}`" for name in missing if name not in made)
 
 
-def _answers_differ(session: Session, clock: JudgeClock, function: str, tested: Tested) -> bool:
+def _answers_differ(
+    session: Session, clock: JudgeClock, function: str, tested: Tested, wrong: Sequence[str]
+) -> bool:
     """Whether the first test that failed by its values sees others when it runs once more, on the same inputs."""
     runs = tested.runs
     failed = next((run for run in runs if not run.result.passed and run.error is None and run.trace), None)
     if failed is None or not _same_traces(clock, failed, failed):  # what cannot be compared equals nothing
         return False
     status = session.status
-    again, end = run_in(session, clock, function, failed.test, tested.without)
+    again, end = run_in(session, clock, function, failed.test, tested.without, wrong)
     session.status = status  # how the second time ended is nobody's fault
     return not end and bool(again.trace) and _same_traces(clock, again, failed) is False
 
@@ -486,24 +510,25 @@ def run_tests(
     function: str,
     tests: Sequence[HiddenTest],
     endless: Sequence[str] = (),
+    wrong: Sequence[str] | None = None,
 ) -> Tested:
     """Run a question's hidden tests. One that ends the sandbox fails; after its time or memory is over, none is run.
 
     Where that happens, and answers to other questions are known to be ``endless``, they may be to blame: from then on they
-    raise an error at once when this one calls them.
+    raise an error at once when this one calls them. ``wrong``: the other answers that are not right (None: nobody knows).
     """
     runs: list[TestRun] = []
     first, unrun = "", ""
     without: tuple[str, ...] = ()
     for test in tests:
         if unrun:
-            runs.append(TestRun(test, TestResult(test.title, False, unrun), ()))
+            runs.append(TestRun(test, TestResult(test.title, False, unrun), (), ran=False))
             continue
         status = session.status
-        run, end = run_in(session, clock, function, test, without)
+        run, end = run_in(session, clock, function, test, without, wrong)
         if end in _ENDS_AGAIN and endless and not without:
             session.status, without = status, tuple(endless)
-            run, end = run_in(session, clock, function, test, without)
+            run, end = run_in(session, clock, function, test, without, wrong)
         runs.append(run)
         first = first or (run.result.message if end else "")
         if end in _ENDS_AGAIN:
@@ -512,7 +537,12 @@ def run_tests(
 
 
 def run_in(
-    session: Session, clock: JudgeClock, function: str, test: HiddenTest, without: Sequence[str] = ()
+    session: Session,
+    clock: JudgeClock,
+    function: str,
+    test: HiddenTest,
+    without: Sequence[str] = (),
+    wrong: Sequence[str] | None = None,
 ) -> tuple[TestRun, str]:
     """The test's verdict, and the status to which its call ended the sandbox ("" if it did not)."""
     student: Student | None = None
@@ -523,6 +553,7 @@ def run_in(
             message = _NO_TIME_LEFT if end else "this could not be run any more"
             return TestRun(test, TestResult(test.title, False, message), ()), end
         student = session.student(function)
+        student.wrong = wrong
         with _stopped(student, without), clock.judging():
             return run_test(test, student), ""
     except JudgedTooLong:
@@ -611,7 +642,7 @@ def _public_checks(
                     else []
                 )
                 checks[record["question"]] = [
-                    (m[1] is True, f"{m[0]} {m[2]}".strip()[:500] if m[1] is not True else str(m[0])[:500])
+                    (m[1] is True, whole_sentences(str(m[0]) if m[1] is True else f"{m[0]} {m[2]}".strip()))
                     for m in marks[:50]
                 ]
     return checks

@@ -36,7 +36,8 @@ def points_earned(
         return float(points)
     if named is not None:
         return _kept(points, cost_of(lab, named))
-    share = max(0.0, share - points * sum(run.test.deducts for run in runs if not run.result.passed))
+    broken = (run.test.deducts for run in runs if run.ran and not run.result.passed)
+    share = max(0.0, share - points * sum(broken))
     for known in known_answers(lab, question):
         cost = cost_of(lab, known.answer)
         if _kept(points, cost) < share:

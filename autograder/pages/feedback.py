@@ -1,7 +1,8 @@
-"""Writes a student's feedback page: what each function got, why, and what to try next."""
+"""Writes a student's feedback page: what to change, why, and what it cost; what is right in one line each."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,8 +14,11 @@ from autograder.course.policy_file import settings
 from autograder.files import feedback_page, parse_time, write_atomically
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import CellPoints, TeacherMarks, final_points
+from autograder.pages.own_code import OwnCode, code_cells, own_code
+from autograder.pages.places import Place, places_of
 from autograder.pages.render import counted_points, duration, plain, points, render
 from autograder.results import STATUSES, QuestionResult, SubmissionResult, TestResult
+from autograder.testing.run import NOT_WRITTEN
 
 #: When the grader itself failed: the status would blame the student.
 FAULT_SENTENCE = "Our grader had trouble with your notebook, which is not your fault. A person will look at it; the points below are not final."
@@ -24,38 +28,61 @@ FAULT_SENTENCE = "Our grader had trouble with your notebook, which is not your f
 class QuestionView:
     """One graded function as the page shows it."""
 
+    number: int
     name: str
     points: float
     max_points: float
+    #: None where all fail for the one reason that the headline gives.
     tests: tuple[TestResult, ...]
-    misconception: str
-    cause: str
+    #: What is wrong, in a sentence; "" where nothing is, or nobody can say.
+    headline: str
     hint: str
+    #: The student's error where no line of ``code`` shows it.
     error: str
-    #: Whether the error kept a cell from running, so that there was nothing to test.
-    did_not_run: bool
+    code: OwnCode
     forbidden: tuple[str, ...]
     #: Whether a person is still to say if that costs points.
     in_question: bool
     public_checks: tuple[tuple[bool, str], ...]
     by_hand: str
     comment: str
+    place: Place
+    kind: str = "question"
 
     @property
-    def public_failed(self) -> bool:
-        """Did any check that the student could see fail?"""
-        return any(not passed for passed, _ in self.public_checks)
+    def lost(self) -> float:
+        """The points that are missing."""
+        return max(0.0, self.max_points - self.points)
+
+    @property
+    def failed(self) -> tuple[TestResult, ...]:
+        """The tests that did not pass."""
+        return tuple(test for test in self.tests if not test.passed)
+
+    @property
+    def passed(self) -> tuple[TestResult, ...]:
+        """The tests that passed."""
+        return tuple(test for test in self.tests if test.passed)
 
 
 @dataclass(frozen=True)
 class WrittenView:
     """One written answer as the page shows it; ``points`` is None while nobody has read it."""
 
+    number: int
     name: str
     points: float | None
     max_points: float
     comment: str
     remark: str
+    place: Place
+    kind: str = "written"
+    by_hand: str = ""
+
+    @property
+    def lost(self) -> float:
+        """The points that are missing for sure."""
+        return 0.0 if self.points is None else max(0.0, self.max_points - self.points)
 
 
 @dataclass(frozen=True)
@@ -68,7 +95,10 @@ class FeedbackView:
     submitted: str
     status: str
     all_ran: bool
-    readable: bool
+    #: Whether there are answers to say something about: a notebook, and no failure of the grader's own.
+    judged: bool
+    #: What happened while the notebook ran, and how it was read.
+    run_notes: tuple[str, ...]
     notes: tuple[str, ...]
     questions: tuple[QuestionView, ...]
     written: tuple[WrittenView, ...]
@@ -89,14 +119,27 @@ class FeedbackView:
             answer.max_points for answer in self.written if answer.points is not None
         )
 
+    @property
+    def changes(self) -> tuple[QuestionView | WrittenView, ...]:
+        """What lost points, or may yet, in the lab's order."""
+        questions = tuple(one for one in self.questions if one.lost > 1e-9 or one.in_question)
+        return (*questions, *(one for one in self.written if one.lost > 1e-9)) if self.judged else ()
+
+    @property
+    def others(self) -> tuple[QuestionView | WrittenView, ...]:
+        """All the rest: what is right, and what waits."""
+        parts: tuple[QuestionView | WrittenView, ...] = (*self.questions, *self.written)
+        return tuple(one for one in parts if one not in self.changes)
+
 
 class FeedbackWriter:
     """Writes ``feedback/<student>/<lab>/<lab>.html`` under ``out`` for the submissions of one lab."""
 
-    def __init__(self, spec: LabSpec, out: Path) -> None:
+    def __init__(self, spec: LabSpec, out: Path, demos_at: str = "") -> None:
         self.spec = spec
         self.out = out
         self._test_cell = test_cells(spec)
+        self._places = places_of(spec, demos_at)
 
     def write(self, result: SubmissionResult, marks: TeacherMarks | None = None) -> Path:
         """Write the page (whole or not at all) and return its path. Raises GradingError."""
@@ -110,9 +153,32 @@ class FeedbackWriter:
 
     def _view(self, result: SubmissionResult, entered: TeacherMarks | None) -> FeedbackView:
         marks, final = entered or TeacherMarks(), final_points(result, self.spec, entered, self._test_cell)
+        cells = code_cells(result.notebook)
+        judged = result.readable and not result.fault
+        first = result.run_notes if judged else result.notes
+        questions = tuple(
+            _question(
+                number,
+                question,
+                final.questions[question.name],
+                cells,
+                tuple(result.public_checks.get(question.name, ())),
+                marks.comments.get(question.name, ""),
+                self._places.get(question.name, Place()),
+            )
+            for number, question in enumerate(self._all(result), 1)
+        )
         written = tuple(
-            _written(name, maximum, final.written[name], marks.comments.get(name, ""), result.readable)
-            for name, maximum in self.spec.written
+            _written(
+                number,
+                name,
+                maximum,
+                final.written[name],
+                marks.comments.get(name, ""),
+                result.readable,
+                self._places.get(name, Place()),
+            )
+            for number, (name, maximum) in enumerate(self.spec.written, 1)
         )
         return FeedbackView(
             student=plain(result.student, 200),
@@ -121,14 +187,10 @@ class FeedbackWriter:
             submitted=_when(result.submitted_at),
             status=FAULT_SENTENCE if result.fault else STATUSES[result.status].for_student,
             all_ran=result.status == "graded",
-            notes=result.notes,
-            readable=result.readable,
-            questions=tuple(
-                _question(
-                    question, result, final.questions[question.name], marks.comments.get(question.name, "")
-                )
-                for question in self._all(result)
-            ),
+            judged=judged,
+            run_notes=tuple(note for note in result.notes if note in first),
+            notes=tuple(note for note in result.notes if note not in first),
+            questions=questions,
             written=written,
             late=_late(result.lab, marks),
             late_penalty=final.late_penalty,
@@ -146,7 +208,13 @@ class FeedbackWriter:
 
 
 def _question(
-    question: QuestionResult, result: SubmissionResult, final: CellPoints, comment: str
+    number: int,
+    question: QuestionResult,
+    final: CellPoints,
+    cells: Sequence[tuple[str, str]],
+    public_checks: tuple[tuple[bool, str], ...],
+    comment: str,
+    place: Place,
 ) -> QuestionView:
     words = []
     if final.manual is not None and final.manual != question.points:
@@ -156,30 +224,48 @@ def _question(
         )
     if final.extra_credit:
         words.append(f"Your teacher added {counted_points(final.extra_credit)} of extra credit.")
+    headline, messages = _headline(question), {test.message for test in question.tests if not test.passed}
+    one_reason = len(messages) == 1 and (question.did_not_run or _same(next(iter(messages)), headline))
+    unwritten = any(test.message == NOT_WRITTEN for test in question.tests)
+    code = OwnCode() if unwritten else own_code(cells, question)
     return QuestionView(
+        number=number,
         name=question.name,
         points=final.final,
         max_points=question.max_points,
-        tests=_without_repeats(question.tests),
-        misconception=question.misconception or "",
-        cause=_cause(question),
+        tests=()
+        if one_reason and not any(test.passed for test in question.tests)
+        else _without_repeats(question.tests),
+        headline=headline,
         hint=question.hint or "",
-        error=plain(question.error),
-        did_not_run=question.did_not_run,
+        error="" if code.error else plain(question.error),
+        code=code,
         forbidden=question.forbidden,
         in_question=question.in_question and final.manual is None,
-        public_checks=tuple(result.public_checks.get(question.name, ())),
+        public_checks=public_checks,
         by_hand=" ".join(words),
         comment=_comment(comment),
+        place=place,
     )
 
 
-def _cause(question: QuestionResult) -> str:
-    """What the values show; "" where the page says it elsewhere: as a misconception, an error or a test's message."""
-    messages = {test.message.strip(".").lower() for test in question.tests}
-    cause = question.cause or ""
-    elsewhere = question.misconception or question.error or cause.strip(".").lower() in messages
-    return "" if elsewhere else cause
+def _headline(question: QuestionResult) -> str:
+    """What is wrong, in a sentence: the misconception, an error's kind, or what the values show."""
+    if question.misconception:
+        return f"This looks like: {question.misconception}"
+    if question.error:
+        return (
+            (question.cause or "").partition(":")[0]
+            if question.did_not_run
+            else "Your function raises an error"
+        )
+    failed = next((test.message for test in question.tests if not test.passed), "")
+    cause = question.cause or failed or ("" if question.tests else "No test of this question could run.")
+    return cause[:1].upper() + cause[1:]
+
+
+def _same(message: str, sentence: str) -> bool:
+    return message.strip(".").lower() == sentence.strip(".").lower()
 
 
 def _without_repeats(tests: tuple[TestResult, ...]) -> tuple[TestResult, ...]:
@@ -192,14 +278,16 @@ def _without_repeats(tests: tuple[TestResult, ...]) -> tuple[TestResult, ...]:
     return tuple(kept)
 
 
-def _written(name: str, maximum: float, final: CellPoints, comment: str, readable: bool) -> WrittenView:
+def _written(
+    number: int, name: str, maximum: float, final: CellPoints, comment: str, readable: bool, place: Place
+) -> WrittenView:
     remark = ""
     if final.manual is None and not readable:
         remark = "There was no notebook to read it from."
     elif final.manual is None and final.score is not None:
         remark = "There was no answer to read."
     earned = None if final.score is None else final.final
-    return WrittenView(name, earned, maximum, _comment(comment), remark)
+    return WrittenView(number, name, earned, maximum, _comment(comment), remark, place)
 
 
 def _comment(text: str) -> str:

@@ -38,8 +38,7 @@ from autograder.grading.rubric import points_earned
 from autograder.grading.symptoms import find_symptom
 from autograder.pages.clean_html import cell_html
 from autograder.pages.feedback import FeedbackWriter
-from autograder.pages.render import render
-from autograder.preview.script import SCRIPT
+from autograder.pages.render import TEMPLATES, render
 from autograder.questions.engine.card import write_card
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.sandbox.limits import Limits
@@ -91,7 +90,7 @@ def make(lab: str, folder: Path) -> bool:
     except Exception as error:  # of the author's own files: the page says it, and the next change may mend it
         notes = [f"{type(error).__name__}: {error}"]
     good = not notes and not any(preview.troubles for preview in previews)
-    look = {"script": Markup(SCRIPT), "cards": _cards_style()}
+    look = {"script": Markup((TEMPLATES / "preview.js").read_text()), "cards": _cards_style()}
     page = render("preview.html.j2", lab=lab, notes=notes, questions=previews, good=good, **look)
     write_atomically(folder / "index.html", page)
     return good

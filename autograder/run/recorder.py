@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
-import tomllib
 import traceback
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,8 +11,9 @@ from functools import partial
 from pathlib import Path
 from types import TracebackType
 
+from coursekit.demos import bundle
+
 from autograder.course.lists import some
-from autograder.course.masters import course_root
 from autograder.course.policy_file import extension_of, settings, spec
 from autograder.errors import UserError
 from autograder.files import (
@@ -29,6 +29,7 @@ from autograder.gradebook.final_points import TeacherMarks, final_points, with_f
 from autograder.gradebook.writer import GradebookWriter, marks_of, storable
 from autograder.grading.submissions import Submission
 from autograder.pages.feedback import FeedbackWriter
+from autograder.pages.places import demo_names, demo_of
 from autograder.results import EARLIER_NOTE, FAULT_NOTE, SubmissionResult
 from autograder.run.exchange_files import SECRET, TIME, secret_of, write_beside
 from autograder.run.remarks import remarks
@@ -189,7 +190,7 @@ class Recorder:
     def _report(self, marks: dict[str, TeacherMarks], sources: list[str], sentences: tuple[str, ...]) -> Path:
         """The class report, made again unless it is current."""
         path = report_page(self.out, self.lab)
-        source = self.files.source(*sources, repr(demos_of(self.lab, self.out)), repr(sentences))
+        source = self.files.source(*sources, repr(demos_of(self.lab)), repr(sentences))
         if not self.files.are_current([path], source):
             write_report(self.lab, self.out, self.store, marks, sentences)
             self.files.made([path], source)
@@ -273,30 +274,25 @@ def write_report(
         for result in store.all(lab)
         if not result.fault
     )
+    write_demos(lab, out)
     return build_report(
-        results, lab_spec, out, demos_of(lab, out), known_answers=known_answers(lab), remarks=sentences
+        results, lab_spec, out, demos_of(lab), known_answers=known_answers(lab), remarks=sentences
     )
 
 
-def demo_names(lab: str) -> dict[str, str]:
-    """Question -> the lecture demo that addresses it; see ``notebooks/demos/questions.toml``."""
-    folder = course_root() / "notebooks" / "demos"
-    try:
-        named = tomllib.loads((folder / "questions.toml").read_text(encoding="utf-8")).get(lab[:2], {})
-    except (OSError, tomllib.TOMLDecodeError):  # a report without links is better than none
-        return {}
-    chosen = {question: named.get(question, named.get("all", "")) for question, _ in spec(lab).questions}
-    return {
-        question: demo for question, demo in chosen.items() if demo and (folder / f"{demo}.ipynb").is_file()
-    }
+def demos_of(lab: str) -> dict[str, str]:
+    """Question -> the page of its demo, as a path from ``out``."""
+    named = demo_names(lab)
+    chosen = {question: demo_of(named, question) for question, _ in spec(lab).questions}
+    return {question: f"report/demos/{demo}.html" for question, demo in chosen.items() if demo}
 
 
-def demos_of(lab: str, out: Path) -> dict[str, str]:
-    """Question -> the notebook of its demo, as a path from ``out``."""
-    folder = course_root() / "notebooks" / "demos"
-    return {
-        question: os.path.relpath(folder / f"{demo}.ipynb", out) for question, demo in demo_names(lab).items()
-    }
+def write_demos(lab: str, out: Path) -> None:
+    """Write the pages of a lab's demos beside its report, where they are not written yet."""
+    for place in set(demos_of(lab).values()):
+        if not (out / place).exists():
+            with contextlib.suppress(OSError):  # a demo's data are not here: the report has no link to it
+                write_atomically(out / place, bundle.page(Path(place).stem))
 
 
 def known_answers(lab: str) -> Iterator[str]:

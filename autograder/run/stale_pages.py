@@ -15,9 +15,10 @@ from functools import cache
 from pathlib import Path
 
 from autograder.course.masters import course_root, master_path
-from autograder.course.policy_file import spec
+from autograder.course.policy_file import settings, spec
 from autograder.files import digest_of
 from autograder.gradebook.final_points import TeacherMarks
+from autograder.pages.places import demo_names
 from autograder.run.store import ResultStore
 
 
@@ -76,7 +77,8 @@ def _lab_digest(lab: str) -> str:
     """What every page of a lab rests on: its master, points and misconceptions, and the writers of pages."""
     answers = course_root() / "autograder" / "questions" / f"m{lab}"
     texts = [path for path in (master_path(lab), answers) if path.exists()]
-    return _digest(repr((spec(lab).questions, spec(lab).written)), digest_of(texts), _writers())
+    graded = repr((spec(lab).questions, spec(lab).written, settings().site, demo_names(lab)))
+    return _digest(graded, digest_of(texts), _writers())
 
 
 #: What writes the pages, and what it may import.

@@ -11,7 +11,7 @@ from autograder.course.class_list import ClassList
 from autograder.course.lab import LabSpec
 from autograder.course.lists import some
 from autograder.course.masters import all_labs
-from autograder.course.policy_file import class_list, extension_of, settings, spec
+from autograder.course.policy_file import class_list, settings, spec
 from autograder.files import parse_time
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks, final_points
@@ -30,11 +30,11 @@ def gather(out: Path, store: ResultStore, progress: Progress = iter) -> Term:
     stored = store.labs()
     known = [lab for lab in all_labs() if lab in stored]
     gone = [lab for lab in stored if lab not in known]
-    people, labs, hints = class_list(), [], dict[str, str]()
+    people, labs = class_list(), []
     entries: dict[str, dict[str, Entry]] = defaultdict(dict)
     doubled: list[str] = []
     for lab in progress(known):
-        summary, of_lab = _lab(lab, out, store, hints)
+        summary, of_lab = _lab(lab, out, store)
         labs.append(summary)
         folders = [folder for folder, _ in of_lab]
         whose = people.of_folders(folders)
@@ -50,18 +50,15 @@ def gather(out: Path, store: ResultStore, progress: Progress = iter) -> Term:
     said = [f"Lab {lab} was graded, but is no lab of this course any more: it is left out." for lab in gone]
     students = (_student(name, own, labs, people) for name, own in entries.items())
     ordered = sorted(students, key=lambda one: (one.section.casefold(), (one.name or one.student).casefold()))
-    return Term(settings().name, tuple(labs), tuple(ordered), hints, (*doubled, *said))
+    return Term(settings().name, tuple(labs), tuple(ordered), (*doubled, *said))
 
 
-def _lab(
-    lab: str, out: Path, store: ResultStore, hints: dict[str, str]
-) -> tuple[Lab, list[tuple[str, Entry]]]:
-    """A lab and the entries of its folders; the hints of the misconceptions that were seen are added."""
+def _lab(lab: str, out: Path, store: ResultStore) -> tuple[Lab, list[tuple[str, Entry]]]:
+    """A lab and the entries of its folders."""
     lab_spec = spec(lab)
     marks = entered_marks(lab, out, store.keys(lab))
     results, entries = [], []
     for result in store.all(lab):
-        hints.update((q.misconception, q.hint or "") for q in result.questions if q.misconception)
         entries.append((result.student, entry_of(result, marks_of(marks, result.student), lab_spec)))
         results.append(replace(result, notebook=""))
     due = settings().due(lab)
@@ -86,7 +83,6 @@ def entry_of(result: SubmissionResult, marks: TeacherMarks, lab_spec: LabSpec) -
         waiting=sum(written[name] for name in final.waiting),
         late_penalty=final.late_penalty,
         seconds_late=marks.seconds_late,
-        extension=extension_of(result.lab, result.student) is not None,
         # Whoever gave it (course.toml, the class list, the gradebook): it made the submission less late than the clock.
         extension_used=after_due > 0 and marks.seconds_late < after_due - 1,
         undated=result.readable and due is not None and not result.submitted_at,
@@ -111,10 +107,6 @@ def _ideas(result: SubmissionResult, points: dict[str, float]) -> Iterator[Idea]
 def _student(name: str, own: dict[str, Entry], labs: Iterable[Lab], people: ClassList) -> Student:
     """A student with an entry for every lab: where there is no row, nothing was handed in."""
     person = people.find(name) or people.of_folder(name)
-    entries = {
-        lab.name: own.get(lab.name)
-        or Entry("missing", 0.0, lab.most, extension=extension_of(lab.name, name) is not None)
-        for lab in labs
-    }
+    entries = {lab.name: own.get(lab.name) or Entry("missing", 0.0, lab.most) for lab in labs}
     shown = person if person is not None and person.student == name else None
     return Student(name, shown.name if shown else "", shown.section if shown else "", entries)

@@ -17,7 +17,7 @@ from tornado.web import Application, url
 from autograder.errors import UserError
 from autograder.files import sole_writer
 from autograder.serve.door import Door, room
-from autograder.serve.hand_in import Attempts, HandIn, Home, Receipt, SignIn, SignOut
+from autograder.serve.hand_in import Attempts, Feedback, HandIn, Home, Receipt, SignIn, SignOut
 from autograder.serve.handlers import Failure, Handler
 from autograder.serve.screen import Demo, Events, Screen, StartStop
 from autograder.serve.service import Options, Service
@@ -47,6 +47,7 @@ def application(service: Service) -> Application:
         (rf"labs/{lab}/hand-in", HandIn),
         (rf"labs/{lab}/attempts", Attempts),
         (r"receipts/([0-9A-Z-]{1,20})", Receipt),
+        (r"receipts/([0-9A-Z-]{1,20})/feedback", Feedback),
         (rf"room/{lab}", Screen),
         (rf"room/{lab}/events", Events),
         (rf"room/{lab}/exercise", StartStop),

@@ -7,6 +7,8 @@ import contextlib
 import math
 import os
 import secrets
+import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -15,10 +17,13 @@ from tornado.http1connection import HTTP1Connection
 from tornado.web import stream_request_body
 
 from autograder.course.policy_file import settings, spec
+from autograder.gradebook.cells import test_cells
+from autograder.gradebook.final_points import TeacherMarks
+from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.render import TEMPLATES
 from autograder.serve import rules
 from autograder.serve.handlers import Failure, Handler, Person, whole_number
-from autograder.serve.journal import Attempt, Refused, digest_of_token
+from autograder.serve.journal import Attempt, Journal, Refused, digest_of_token
 from autograder.serve.service import UPLOADS, UPLOADS_OF_ONE
 
 #: A notebook larger than this is not taken. One with all its figures has a tenth of it.
@@ -39,18 +44,18 @@ class SignIn(Handler):
     """``/in/TOKEN``: an invitation's link. Its page says whose it is: nobody comes in as a classmate without having read that."""
 
     def get(self, token: str) -> None:
-        name = self._invited(token)
+        invited = self._invited(token)
         if self.current_user is not None:
             self.redirect(self.service.options.base)
         else:
-            self.page("invitation.html.j2", name=name)
+            self.page("invitation.html.j2", invited=invited)
 
     def post(self, token: str) -> None:
         self._invited(token)
         self.sign_in(token)
         self.redirect(self.service.options.base)
 
-    def _invited(self, token: str) -> str:
+    def _invited(self, token: str) -> Person:
         """Whose invitation it is, unless somebody else is signed in here."""
         invited = self.service.journal.invited(digest_of_token(token))
         if invited is None:
@@ -60,7 +65,7 @@ class SignIn(Handler):
             raise Failure(
                 409, f"You are signed in as {known.name} here: sign out before you come in as {invited[0]}"
             )
-        return invited[0]
+        return Person(*invited)
 
 
 class SignOut(Handler):
@@ -138,6 +143,50 @@ class Receipt(Handler):
             finally:
                 waits.subtract((person.name,))
         self.answer(_card(self, attempt))
+
+
+class Feedback(Handler):
+    """``/receipts/RECEIPT/feedback``: the feedback page of one attempt, the same that grading writes."""
+
+    async def get(self, receipt: str) -> None:
+        person = self.person()
+        attempt = self.service.journal.of_receipt(receipt)
+        if attempt is None or (attempt.student != person.name and not person.team):
+            raise Failure(403, "This is no receipt of yours")
+        if not person.team and not rules.shows_points(attempt.lab, attempt.student):
+            raise Failure(403, "The points of this lab are not shown yet")
+        if attempt.verdict is None:
+            raise Failure(404, "This notebook has no verdict yet")
+        journal, demos = self.service.journal, f"{self.service.options.base}demos/"
+        page = await asyncio.get_running_loop().run_in_executor(
+            self.service.disk, feedback_on, journal, attempt, demos
+        )
+        self.set_header("Content-Security-Policy", f"{_PAGE_MAY}; frame-ancestors 'none'")
+        self.finish(page)
+
+
+_PAGE_MAY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+)
+_one_page = threading.Lock()
+
+
+def feedback_on(journal: Journal, attempt: Attempt, demos: str) -> str:
+    """The page of an attempt, with the student's own code and what the team overruled; ``demos``: where they are served."""
+    result = journal.result(attempt)
+    assert result is not None
+    notebook = journal.notebook(attempt.lab, attempt.receipt).read_text(encoding="utf-8", errors="replace")
+    lab_spec, cells = spec(attempt.lab), test_cells(spec(attempt.lab))
+    overruled = [
+        event.details for event in journal.events("overrule", lab=attempt.lab, student=attempt.student)
+    ]
+    marks = TeacherMarks(
+        scores={cells[one["question"]]: one["points"] for one in overruled if one["question"] in cells},
+        comments={one["question"]: one["why"] for one in overruled},
+        waiting=tuple(name for name, _ in lab_spec.written),
+    )
+    with _one_page:  # formulas are drawn one at a time
+        return FeedbackWriter(lab_spec, journal.folder, demos).page(replace(result, notebook=notebook), marks)
 
 
 @stream_request_body

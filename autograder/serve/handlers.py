@@ -168,7 +168,7 @@ class Handler(RequestHandler):
         scripts = f"script-src 'nonce-{self._nonce}'; " if script else ""
         self.set_header(
             "Content-Security-Policy",
-            f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; {scripts}connect-src 'self'; form-action 'self'; "
+            f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; {scripts}connect-src 'self'; frame-src 'self'; form-action 'self'; "
             "base-uri 'none'; frame-ancestors 'none'",
         )
         xsrf = self.xsrf_token.decode() if isinstance(self.xsrf_token, bytes) else str(self.xsrf_token)

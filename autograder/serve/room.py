@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.course.policy_file import spec
+from autograder.pages.places import demo_names, demo_of
 from autograder.results import SubmissionResult
-from autograder.run.recorder import demo_names
 from autograder.serve.journal import Attempt, Journal
+from autograder.testing.run import NOT_DEFINED, NOT_WRITTEN
 
 #: How long the view of what happens just now looks back.
 NOW_SECONDS = 600
 #: How many misconceptions of a question the screen names.
-NAMED = 3
+NAMED = 2
 
 
 @dataclass(frozen=True)
@@ -28,13 +29,23 @@ class Exercise:
 
 
 @dataclass(frozen=True)
+class _Answer:
+    """What became of one question: ``stuck`` is the title of the first test that failed, "" where none did."""
+
+    begun: bool
+    right: bool
+    share: float
+    misconception: str
+    stuck: str
+
+
+@dataclass(frozen=True)
 class _Verdict:
     """What the screen needs of one verdict: for each question its title words, never a student's own."""
 
     at: float
     student: str
-    #: question -> (right, share of points, misconception or "", title of the first failed test or "")
-    questions: dict[str, tuple[bool, float, str, str]]
+    questions: dict[str, _Answer]
 
 
 class Room:
@@ -74,7 +85,8 @@ class Room:
         if result.fault or not result.readable:
             return
         questions = {
-            q.name: (
+            q.name: _Answer(
+                any(test.message not in (NOT_WRITTEN, NOT_DEFINED) for test in q.tests),
                 bool(q.tests) and all(test.passed for test in q.tests),
                 q.points / q.max_points if q.max_points else 0.0,
                 q.misconception or "",
@@ -100,6 +112,7 @@ class Room:
         for verdict in self.verdicts:
             if since <= verdict.at <= until:
                 latest[verdict.student] = verdict
+        demos = demo_names(self.lab)
         ended = self.exercise is None or self.exercise.stopped is not None
         return {
             "view": view,
@@ -110,24 +123,25 @@ class Room:
             "ends": self.exercise.ends if self.exercise and not ended else None,
             "now": time.time(),
             "questions": [
-                _question(name, list(latest.values()), demo_names(self.lab))
+                _question(name, list(latest.values()), demo_of(demos, name))
                 for name, _ in spec(self.lab).questions
             ],
         }
 
 
-def _question(name: str, verdicts: list[_Verdict], demos: dict[str, str]) -> dict[str, Any]:
-    """A question's line: how many have it, how many have some of it, and what the others think."""
+def _question(name: str, verdicts: list[_Verdict], demo: str) -> dict[str, Any]:
+    """A question's line: how many have it, have some of it, have not begun, and what the others think."""
     rows = [verdict.questions[name] for verdict in verdicts if name in verdict.questions]
-    wrong = [row for row in rows if not row[0]]
-    titles = Counter(row[2] for row in wrong if row[2])
-    stuck = Counter(row[3] for row in wrong if not row[2] and row[3])
+    wrong = [row for row in rows if row.begun and not row.right]
+    titles = Counter(row.misconception for row in wrong if row.misconception)
+    stuck = Counter(row.stuck for row in wrong if not row.misconception and row.stuck)
     return {
         "name": name,
-        "right": len(rows) - len(wrong),
-        "partly": sum(row[1] > 0 for row in wrong),
+        "right": sum(row.right for row in rows),
+        "partly": sum(row.share > 0 for row in wrong),
+        "not_begun": sum(not row.begun for row in rows),
         "of": len(rows),
         "misconceptions": [{"title": title, "count": count} for title, count in titles.most_common(NAMED)],
         "stuck": [{"title": title, "count": count} for title, count in stuck.most_common(1)],
-        "demo": demos.get(name, ""),
+        "demo": demo,
     }

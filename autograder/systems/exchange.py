@@ -78,6 +78,8 @@ class Entry:
     modified: int = 0
     #: Why no grade is taken ("" when one is).
     locked: str = ""
+    #: Whether it is as far on its way to the student as it is to be: see ``--state``.
+    is_settled: bool = True
 
 
 class System(Protocol):
@@ -121,9 +123,13 @@ class New:
 
 
 def class_now(system: System, track: Track) -> tuple[list[Person], dict[int, HandedIn], list[str]]:
-    """The students, their newest attempts by user, and sentences about those that are not taken."""
+    """The students, their newest attempts by user, and sentences about those that are not taken. ``UserError`` without students."""
     for _ in track((system,), 1, "who is in the class"):
         people = system.students()
+        if not people:
+            raise UserError(
+                f"{system.name} shows this token no student of “{system.assignment.title}”: has its owner the right to see all groups?"
+            )
         attempts, notes = system.handed_in(people)
     return people, attempts, notes
 

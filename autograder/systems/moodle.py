@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -106,8 +107,7 @@ class Moodle:
 
     def due_dates(self, people: Sequence[Person], track: Track) -> dict[int, int]:
         """The later of what overrides and extensions say. 0 where the assignment is never due."""
-        flags = self._client.call("mod_assign_get_user_flags", assignmentids=[self._id])
-        longer = {one["userid"]: one["extensionduedate"] for one in _of_one(flags, "userflags", self._id)}
+        longer = {user: flags["extensionduedate"] for user, flags in self._flags().items()}
 
         def due(person: Person) -> int:
             one = self._client.call(
@@ -125,28 +125,24 @@ class Moodle:
         """What Moodle holds for each one's attempt: grade, comment, feedback files, and whether the gradebook overrides it."""
         answer = self._client.call("mod_assign_get_grades", assignmentids=[self._id])
         grades = {one["userid"]: one for one in _of_one(answer, "grades", self._id)}
-        report = self._client.call("gradereport_user_get_grade_items", courseid=self._course)
-        items = {
-            one["userid"]: item
-            for one in report["usergrades"]
-            for item in one["gradeitems"]
-            if item.get("cmid") == self._known["cmid"]
-        }
+        states = {user: flags["workflowstate"] for user, flags in self._flags().items()}
 
         def entry(user: int) -> Entry:
             status = self._client.call(
                 "mod_assign_get_submission_status", assignid=self._id, userid=user, moodlewssettingraw=True
             )
+            report = self._client.call("gradereport_user_get_grade_items", courseid=self._course, userid=user)
+            items = [one for row in report["usergrades"] for one in row["gradeitems"]]
+            item: dict[str, Any] = next((one for one in items if one.get("cmid") == self._known["cmid"]), {})
             hidden = self._known["markingworkflow"] and "feedback" not in status
-            return _entry(attempts[user], status, grades.get(user), items.get(user, {}), hidden)
+            found = _entry(attempts[user], status, grades.get(user), item, hidden)
+            return replace(found, is_settled=not self._state or states.get(user) == self._state)
 
         return dict(self._each(entry, list(attempts), track, "what Moodle has", lambda user: user))
 
     def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
         """Enter the grade. Feedback files of other people, which a new page would replace, are sent along."""
-        plugins: dict[str, Any] = {
-            "assignfeedbackcomments_editor": {"text": new.comment, "format": 1},
-        }
+        plugins: dict[str, Any] = {"assignfeedbackcomments_editor": {"text": new.comment, "format": 1}}
         if new.page is not None:
             draft = self._client.upload(new.page_name, new.page)
             for other in now.files:
@@ -171,6 +167,10 @@ class Moodle:
             "mod_assign_list_participants", assignid=self._id, groupid=0, filter="", skip=0, limit=0
         )
         return answer
+
+    def _flags(self) -> dict[int, dict[str, Any]]:
+        answer = self._client.call("mod_assign_get_user_flags", assignmentids=[self._id])
+        return {one["userid"]: one for one in _of_one(answer, "userflags", self._id)}
 
     def _enrolled(self, option: str, value: object) -> set[int]:
         answer = self._client.call(

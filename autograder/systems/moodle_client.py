@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from autograder.errors import UserError
 from autograder.grading.submissions import MAX_BYTES
@@ -18,6 +18,9 @@ from autograder.systems.exchange import Refused
 
 #: Moodle may take its time over a large course.
 SECONDS = 120
+
+#: Moodle writes a file's address with these marks, and escapes the others.
+SAFE = "/%?=&"
 
 #: Moodle's error code -> what to do.
 _ADVICE = {
@@ -60,7 +63,9 @@ class MoodleClient:
         if not found:
             raise Refused(f"Moodle gives a file an address that is none of its own: {address}")
         body = urlencode({"token": self.token}).encode()
-        content = self._post(f"/webservice/pluginfile.php/{path}", body, "application/x-www-form-urlencoded")
+        content = self._post(
+            f"/webservice/pluginfile.php/{quote(path, safe=SAFE)}", body, "application/x-www-form-urlencoded"
+        )
         if content.startswith(b'{"error"'):
             self._json(content, "to give a file")
         return content

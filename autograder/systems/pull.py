@@ -108,11 +108,19 @@ def _fetch(
                 notes.append(f"{student}: {error}")
                 return False
             os.utime(path, (file.modified, file.modified))
-        done = collect_folder(Path(scratch), submitted, lab, student=student, submitted_at=time)
-    notes += done.notes
-    if attempt.typed and not done.students:
+        found = list(Path(scratch).iterdir())
+        done = (
+            collect_folder(Path(scratch), submitted, lab, student=student, submitted_at=time)
+            if found
+            else None
+        )
+    if done is None and not attempt.typed:
+        notes.append(f"{student} handed in no notebook of {lab}.")
+    notes += done.notes if done else []
+    is_collected = done is not None and bool(done.students)
+    if attempt.typed and not is_collected:
         notes.append(f"{student} typed a text into {system.name}: read it there.")
-    return bool(done.students) and timestamp_in(submitted / student / lab) == time
+    return is_collected and timestamp_in(submitted / student / lab) == time
 
 
 def _folders(people: Sequence[Person], record: Record, system: str, notes: list[str]) -> dict[int, str]:
@@ -156,24 +164,25 @@ def _extend(
     given, more, never, sooner = list[str](), list[str](), list[str](), list[str]()
     for user, own in system.due_dates(people, track).items():
         student, have = folders[user], extension_of(lab, folders[user]) or timedelta()
-        if not own:
-            never += [student] if theirs else []
-            continue
         longer = _utc(own) - due
         days = settings().days_of(lab, longer)
-        if longer > have + A_MINUTE and days <= 366:
+        if not own or days > 366:
+            never += [student] if theirs else []
+        elif own > theirs and longer > have + A_MINUTE:
             extensions.add(extensions_file(), lab, student, days)
             given.append(f"{student} ({settings().local(_utc(own)):%Y-%m-%d %H:%M})")
         elif have > max(longer, timedelta()) + A_MINUTE:
             more.append(student)
-        if own < theirs:
+        if 0 < own < theirs:
             sooner.append(student)
     if given:
         notes.append(f"Longer, and so in {extensions_file().name}: {some(given)}.")
     if more:
         notes.append(f"The course gives longer than {system.name}, and its word counts: {some(more)}.")
     if never:
-        notes.append(f"Never due in {system.name}, so give them an extension in course.toml: {some(never)}.")
+        notes.append(
+            f"Never due in {system.name}, or in more than a year, so give them an extension in course.toml: {some(never)}."
+        )
     if sooner:
         notes.append(
             f"Due sooner than the others in {system.name}, which does not count here: {some(sooner)}."

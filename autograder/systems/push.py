@@ -7,12 +7,14 @@ import html
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.course.lab import LabSpec
 from autograder.course.lists import some
 from autograder.errors import UserError
 from autograder.exports.rows import Graded, Grades, graded
+from autograder.files import parse_time
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.pages.feedback import FeedbackWriter
@@ -58,12 +60,7 @@ class Row:
 
 
 def plan(
-    system: System,
-    submitted: Path,
-    lab: str,
-    grades: Grades,
-    track: Track,
-    replaced: Collection[str] = (),
+    system: System, submitted: Path, lab: str, grades: Grades, track: Track, replaced: Collection[str] = ()
 ) -> tuple[list[Row], list[str]]:
     """What would be sent for whom, and sentences. ``replaced``: whose entry by a person may be replaced.
 
@@ -113,8 +110,10 @@ def _why_not(row: Graded, known: Pulled | None, now: HandedIn | None, is_active:
         return f"not fetched from {system}"
     if not is_active:
         return f"no active student of the assignment in {system}"
-    if row.result.status == "missing" or known.attempt < 0:
+    if known.attempt < 0:
         return "handed in nothing that is graded here"
+    if parse_time(row.result.submitted_at) != datetime.fromtimestamp(known.when, UTC).replace(tzinfo=None):
+        return "what was graded is not what was fetched last: regrade and push"
     if now is None:
         return f"nothing is handed in in {system} any more"
     if now.open:
@@ -158,7 +157,7 @@ def _row(
     if now.locked:
         return replace(made, what="left out", why=f"the grade is {now.locked} in the gradebook")
     if _is(new, now):
-        return replace(made, what="as it is") if new.page is None else made
+        return replace(made, what="as it is") if new.page is None and now.is_settled else made
     if not (may_replace or _is_free(now) or any(_is_ours(sent, now, attempt) for sent in ours)):
         return replace(
             made, what="left out", why="somebody entered this grade or comment: --replace takes its place"
@@ -251,6 +250,7 @@ def _missing(system: System, row: Row, now: Entry) -> list[str]:
     pages = [one.size for one in now.files if one.name == new.page_name]
     if new.page is not None and now.comment is not None and pages != [len(new.page)]:
         missing.append("the feedback page")
+    missing += [] if now.is_settled else ["the state"]
     return missing
 
 

@@ -134,6 +134,8 @@ class TestRun:
     error: StudentError | None = None
     #: The type of a value that could not be sent, where that ended the test.
     unsendable: str = ""
+    #: False for a test that was left out, because an earlier one never ended.
+    ran: bool = True
 
 
 def run_test(test: HiddenTest, student: Student) -> TestRun:

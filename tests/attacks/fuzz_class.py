@@ -108,7 +108,7 @@ _LINES = (
 
 #: What each setting may be, and what nobody should write there.
 _GOOD = {
-    "": {"name": '"x"', "timezone": '"Europe/Berlin"', "forbidden": '"zero"', "isolation": '"namespaces"', "team": '["t"]', "torch_index": '"file:///x"'},
+    "": {"name": '"x"', "timezone": '"Europe/Berlin"', "forbidden": '"zero"', "isolation": '"namespaces"', "team": '["t"]', "torch_index": '"file:///x"', "site": '"https://x.example/"'},
     "late": {"percent_per_day": "10", "at_most_percent": "50.5", "grace_minutes": "15"},
     "limits": {"cell_seconds": "30", "memory_bytes": "2_000_000_000", "processes": "9"},
     "extensions": {"ada": "3", '"Bo é"': "0.5"},

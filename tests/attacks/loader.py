@@ -9,7 +9,8 @@ another: with that the score may be less) and ``score`` (a number, or ``"less"``
 - ``never``: texts that must stand in nothing that a student or a teacher gets;
 - ``never_on_the_page``: texts that must not stand so in the feedback page's HTML;
 - ``forbidden``: the question whose answer is to be flagged, for a person to look at (none other is);
-- ``note``: a text that the result's notes must hold; ``question``: where the points are to be lost.
+- ``note``: a text that the result's notes must hold; ``question``: where the points are to be lost;
+- ``held_by``: tests that hold what the sandbox makes of it, so that it is graded at ``make proof`` alone.
 
 ``cell.py`` is an added cell, ``<question>.py`` that question's answer. ``hand_in.py`` defines
 ``hand_in(folder, notebook)``: it writes what it likes into the lab's folder, given the notebook as a dictionary.

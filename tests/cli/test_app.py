@@ -114,7 +114,7 @@ def test_without_a_true_time_nobody_is_late_until_a_list_gives_it(graded, frozen
     lost = penalty(graded, "bo")
     assert lost == pytest.approx(0.1 * score_of(graded, "bo")) and "3 unchanged" in said
     [row] = [line for line in said.splitlines() if line.startswith("bo ")]
-    assert f"−{lost:g} (1 minute)" in row and f"{score_of(graded, 'bo') - lost:g} / 24 so far" in row
+    assert f"−{lost:g} late (1 minute)" in row and f" {score_of(graded, 'bo') - lost:g}/20 " in row
     assert f"lateness takes {lost:g} points off 1 of them" in said
 
 

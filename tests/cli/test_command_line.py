@@ -27,7 +27,9 @@ def test_a_shell_completes_the_commands():
 
 
 def test_every_command_argument_and_option_has_a_help_text():
-    for name, command in typer.main.get_command(app).commands.items():
+    commands = list(typer.main.get_command(app).commands.items())
+    for name, command in commands:
+        commands += getattr(command, "commands", {}).items()
         assert command.help, name
         for parameter in command.params:
             assert parameter.help, (name, parameter.name)

@@ -182,7 +182,7 @@ def test_what_canvas_packed_is_in_no_students_folder_where_the_kind_is_given(tmp
     assert collect(source, out, LAB, kind="canvas").students == ("lovelaceada_4711",)
 
 
-def test_the_only_notebook_with_an_answer_wins_over_the_right_name(tmp_path: Path, out: Path) -> None:
+def test_the_only_notebook_with_an_answer_wins_over_the_right_name(tmp_path, out):
     blank = (course_root() / "notebooks" / LAB / f"{LAB}.ipynb").read_text()
     written = nbformat.writes(answered(LAB, {"causal_mask": "def causal_mask(n):\n    return n"}))
     files = {
@@ -198,7 +198,7 @@ def test_the_only_notebook_with_an_answer_wins_over_the_right_name(tmp_path: Pat
     assert any(f"{LAB}-Copy1.ipynb, the only one with an answer in it, was taken" in n for n in done.notes)
 
 
-def test_links_are_refused_in_zips_and_folders(tmp_path: Path, out: Path) -> None:
+def test_links_are_refused_in_zips_and_folders(tmp_path, out):
     link = zipfile.ZipInfo(f"bo/{LAB}.ipynb", date_time=EARLY)
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
     with zipfile.ZipFile(tmp_path / "z.zip", "w") as archive:
@@ -217,9 +217,7 @@ def test_links_are_refused_in_zips_and_folders(tmp_path: Path, out: Path) -> Non
     assert sum("is a link" in n or "no plain file" in n for n in done.notes) == 3
 
 
-def test_a_bomb_is_read_up_to_the_cap_only(
-    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bomb_is_read_up_to_the_cap_only(tmp_path, out, monkeypatch):
     monkeypatch.setattr(reading, "MAX_BYTES", 1 << 20)
     source = zip_of(tmp_path / "z.zip", {f"bomb/{LAB}.ipynb": b"\0" * (3 << 20), f"ada/{LAB}.ipynb": "good"})
     data = bytearray(source.read_bytes())
@@ -237,7 +235,7 @@ def test_a_bomb_is_read_up_to_the_cap_only(
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=5, unique=True))
-def test_no_entry_name_makes_the_listing_fail(names: list[str]) -> None:
+def test_no_entry_name_makes_the_listing_fail(names):
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         for name in names:
@@ -254,7 +252,7 @@ def test_no_entry_name_makes_the_listing_fail(names: list[str]) -> None:
     st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), min_size=1, max_size=8),
     st.integers(0, 400),
 )
-def test_forged_zip_bytes_are_refused_and_never_crash(changes: list[tuple[int, int]], cut: int) -> None:
+def test_forged_zip_bytes_are_refused_and_never_crash(changes, cut):
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("ada/x.ipynb", "one " * 50)
@@ -270,7 +268,7 @@ def test_forged_zip_bytes_are_refused_and_never_crash(changes: list[tuple[int, i
         pass
 
 
-def test_collecting_again_keeps_the_notebook_that_is_known_to_be_newer(tmp_path: Path, out: Path) -> None:
+def test_collecting_again_keeps_the_notebook_that_is_known_to_be_newer(tmp_path, out):
     def attempt(text: str, time: str) -> Path:
         stamped = {f"ada/{LAB}/{LAB}.ipynb": text} | ({f"ada/{LAB}/timestamp.txt": time} if time else {})
         return folder_of(tmp_path / text, stamped)
@@ -285,14 +283,14 @@ def test_collecting_again_keeps_the_notebook_that_is_known_to_be_newer(tmp_path:
     assert done.without_time == ("ada",), "the time of the notebook before it is not this one's"
 
 
-def test_one_folder_of_one_student(tmp_path: Path, out: Path) -> None:
+def test_one_folder_of_one_student(tmp_path, out):
     folder = folder_of(tmp_path / "submission", {"my work.ipynb": "mine", "data/x.csv": ""})
     done = collect_folder(folder, out, LAB, student="student", submitted_at="2026-03-02T10:00:00-05:00")
     assert done.students == ("student",) and submitted(out) == {"student": "mine"}
     assert parse_utc((out / "student" / LAB / "timestamp.txt").read_text().strip()).hour == 15
 
 
-def test_nothing_to_collect_is_a_sentence(tmp_path: Path, out: Path) -> None:
+def test_nothing_to_collect_is_a_sentence(tmp_path, out):
     with pytest.raises(GradingError, match="does not exist"):
         collect(tmp_path / "none.zip", out, LAB)
     (tmp_path / "text.zip").write_text("hello")
@@ -304,9 +302,7 @@ def test_nothing_to_collect_is_a_sentence(tmp_path: Path, out: Path) -> None:
         collect(tmp_path, out, LAB, kind="fax")
 
 
-def test_a_zip_that_lists_a_million_files_is_not_listed(
-    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_zip_that_lists_a_million_files_is_not_listed(tmp_path, out, monkeypatch):
     monkeypatch.setattr(reading, "MAX_INNER_ENTRIES", 30)
     packed = zip_bytes({f"{number}.ipynb": "x" for number in range(31)})
     few = zip_bytes({f"{LAB}.ipynb": "bo"})
@@ -600,7 +596,7 @@ def test_a_name_in_utf8_without_the_mark_is_read_as_it_was_written_and_a_doubtfu
     assert any("may have other letters: José0." in note for note in done.notes)
 
 
-def test_clones_are_github_classrooms_also_without_workflows(tmp_path: Path, out: Path) -> None:
+def test_clones_are_github_classrooms_also_without_workflows(tmp_path, out):
     """Each was a student called as the repository is, and so another one in each lab."""
     files = {f"lab-07-{who}/{LAB}.ipynb": who for who in ("ada", "bo", "cy")}
     clones = folder_of(tmp_path / "dl" / "lab-07-submissions", files)
@@ -618,7 +614,7 @@ def test_clones_are_github_classrooms_also_without_workflows(tmp_path: Path, out
     assert collect(folder, out / "plain", LAB).kind == "plain", "one student's clone decides nothing"
 
 
-def test_of_two_notebooks_in_a_clone_the_one_in_the_fewest_folders_counts(tmp_path: Path, out: Path) -> None:
+def test_of_two_notebooks_in_a_clone_the_one_in_the_fewest_folders_counts(tmp_path, out):
     """A clone's files are as old as the clone, in whatever order git wrote them."""
     files = {"lab-ada/.github/x.yml": "", f"lab-ada/{LAB}.ipynb": "new", f"lab-ada/old/{LAB}.ipynb": "old"}
     source = folder_of(tmp_path / "dl", files | {f"lab-bo/{LAB}.ipynb": "bo", "lab-bo/.github/x.yml": ""})
@@ -626,3 +622,9 @@ def test_of_two_notebooks_in_a_clone_the_one_in_the_fewest_folders_counts(tmp_pa
     done = collect(source, out, LAB)
     assert submitted(out) == {"ada": "new", "bo": "bo"}
     assert any("the one in the fewest folders, was taken" in note for note in done.notes)
+
+
+def test_an_empty_folder_of_one_student_is_said_to_hold_no_notebook(tmp_path):
+    (tmp_path / "empty").mkdir()
+    done = collect_folder(tmp_path / "empty", tmp_path / "submitted", LAB, student="ada")
+    assert done.students == () and "ada handed in no notebook" in " ".join(done.notes)

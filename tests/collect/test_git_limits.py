@@ -44,9 +44,7 @@ def repository(folder: Path, megabytes: int) -> Path:
     return folder
 
 
-def test_a_repository_that_unpacks_to_more_than_its_memory_is_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_repository_that_unpacks_to_more_than_its_memory_is_not_read(tmp_path, monkeypatch):
     assert git_times.commit_time(repository(tmp_path / "small", 0), f"{LAB}.ipynb") == COMMITTED
     monkeypatch.setattr(git_times, "MEMORY", 64 << 20)
     bomb = repository(tmp_path / "bomb", 100)
@@ -55,7 +53,7 @@ def test_a_repository_that_unpacks_to_more_than_its_memory_is_not_read(
         git_times.commit_time(bomb, f"{LAB}.ipynb")
 
 
-def test_git_that_does_not_end_is_stopped_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_that_does_not_end_is_stopped_and_said(tmp_path, monkeypatch):
     clones = tmp_path / "dl"
     for who in ("lab-ada", "lab-bo"):
         repository(clones / who, 0)

@@ -36,7 +36,7 @@ def attempt(user: str, when: str, file: str = f"{LAB}.ipynb", content: str = "x"
 
 
 @pytest.mark.parametrize("around", ["", "gradebook_2026/unpacked/"])
-def test_the_last_attempt_of_each_student_on_blackboard_counts(tmp_path: Path, around: str) -> None:
+def test_the_last_attempt_of_each_student_on_blackboard_counts(tmp_path, around):
     files = (
         attempt("j_doe", FIRST, content="first")
         | attempt("j_doe", SECOND, "final (2).ipynb", "second")
@@ -51,7 +51,7 @@ def test_the_last_attempt_of_each_student_on_blackboard_counts(tmp_path: Path, a
     assert time == "2026-10-25 08:00:00 UTC\n"
 
 
-def test_blackboards_names_are_read_without_receipts_too(tmp_path: Path) -> None:
+def test_blackboards_names_are_read_without_receipts_too(tmp_path):
     files = {
         f"HW_{user}_attempt_{FIRST}_{file}": user
         for user, file in (("ann", f"{LAB}.ipynb"), ("bo", f"x_attempt_{SECOND}_{LAB}.ipynb"))
@@ -59,7 +59,7 @@ def test_blackboards_names_are_read_without_receipts_too(tmp_path: Path) -> None
     assert collected(tmp_path, files)[1] == {"ann": "ann", "bo": "bo"}
 
 
-def test_an_attempt_without_notebook_is_said_and_has_a_row(tmp_path: Path) -> None:
+def test_an_attempt_without_notebook_is_said_and_has_a_row(tmp_path):
     files = (
         attempt("ann", FIRST, content="first")
         | attempt("ann", SECOND, "report.pdf")
@@ -81,7 +81,7 @@ ILIAS = {
 }
 
 
-def test_each_student_of_ilias_is_one(tmp_path: Path, course_at) -> None:
+def test_each_student_of_ilias_is_one(tmp_path, course_at):
     course_at('timezone = "Europe/Berlin"\n')
     done, notebooks = collected(tmp_path, ILIAS)
     assert done.kind == "ilias" and notebooks == {"jberg": "second", "eroth": "eva"}
@@ -90,7 +90,7 @@ def test_each_student_of_ilias_is_one(tmp_path: Path, course_at) -> None:
     assert any("ILIAS's names" in note and "Europe/Berlin" in note for note in done.notes)
 
 
-def test_two_of_ilias_with_logins_that_end_alike_stay_two(tmp_path: Path) -> None:
+def test_two_of_ilias_with_logins_that_end_alike_stay_two(tmp_path):
     files = {
         f"L/Abgaben/Roth_Eva_e_roth_1/20261024120000_{LAB}.ipynb": "eva",
         f"L/Abgaben/Roth_Max_m_roth_2/20261024120000_{LAB}.ipynb": "max",
@@ -98,7 +98,7 @@ def test_two_of_ilias_with_logins_that_end_alike_stay_two(tmp_path: Path) -> Non
     assert collected(tmp_path, files)[1] == {"Roth_Eva_e_roth_1": "eva", "Roth_Max_m_roth_2": "max"}
 
 
-def test_several_assignments_in_one_download_are_refused(tmp_path: Path) -> None:
+def test_several_assignments_in_one_download_are_refused(tmp_path):
     other = {name.replace("Exercise", "Another"): text for name, text in ILIAS.items()}
     with pytest.raises(UserError, match=r"several assignments, Another/Submissions and Exercise/Submissions"):
         collected(tmp_path, ILIAS | other)
@@ -113,13 +113,13 @@ def test_several_assignments_in_one_download_are_refused(tmp_path: Path) -> None
         ("Microsoft Teams", ["Student work/Ann Lee/HW/Version 1/x.ipynb", "Student work/Bo Li/HW/Version 2/x.ipynb"]),
     ],
 )  # fmt: skip
-def test_a_system_that_is_not_read_is_refused_by_name(tmp_path: Path, system: str, files: list[str]) -> None:
+def test_a_system_that_is_not_read_is_refused_by_name(tmp_path, system, files):
     with pytest.raises(UserError, match=rf"a download of {system}, which is not read: put each student's"):
         collected(tmp_path, dict.fromkeys(files, "x"))
     assert not (tmp_path / "submitted").exists()
 
 
-def test_names_that_fit_two_systems_are_refused(tmp_path: Path) -> None:
+def test_names_that_fit_two_systems_are_refused(tmp_path):
     files = {f"HW_{number}_2_ann{number}_attempt_{FIRST}_{LAB}.ipynb": "x" for number in range(3)}
     with pytest.raises(
         UserError, match="are Blackboard’s and Canvas’s alike: say which system made it with --kind"
@@ -129,13 +129,13 @@ def test_names_that_fit_two_systems_are_refused(tmp_path: Path) -> None:
     assert sorted(notebooks) == ["0_2_ann0", "1_2_ann1", "2_2_ann2"] and done.why == "as you said"
 
 
-def test_a_download_that_is_blackboards_in_part_is_refused(tmp_path: Path) -> None:
+def test_a_download_that_is_blackboards_in_part_is_refused(tmp_path):
     files = attempt("ann", FIRST) | attempt("bo", FIRST) | {"somebody.ipynb": "x"}
     with pytest.raises(UserError, match="2 of 3 files are named as Blackboard does, and the others are not"):
         collected(tmp_path, files)
 
 
-def test_one_students_files_do_not_make_a_download_another_systems(tmp_path: Path) -> None:
+def test_one_students_files_do_not_make_a_download_another_systems(tmp_path):
     files = {f"eve_1_{n}_x_attempt_{FIRST}_{n}.ipynb": "x" for n in range(100, 110)}
     files |= {f"ann_2_20_{LAB}.ipynb": "ann", f"bo_3_30_{LAB}.ipynb": "bo"}
     done, notebooks = collected(tmp_path, files)

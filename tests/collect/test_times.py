@@ -19,7 +19,7 @@ from autograder.course import policy_file
 from autograder.errors import UserError
 from autograder.results import SubmissionResult
 from autograder.run.remarks import remarks
-from tests.collect.test_collect import LAB, LATER, folder_of, zip_of
+from tests.collect.test_collect import LAB, folder_of, zip_of
 
 CANVAS = {f"lovelaceada_4711_900_{LAB}.ipynb": "ada", f"bohr_niels_LATE_4712_901_{LAB}.ipynb": "niels"}
 MOODLE = {
@@ -42,20 +42,12 @@ def listed(path: Path, text: str, encoding: str = "utf-8") -> Path:
     return path
 
 
-@pytest.mark.parametrize("files", [CANVAS, MOODLE], ids=["canvas", "moodle"])
-def test_the_moment_of_the_download_is_nobodys_time(tmp_path: Path, out: Path, files: dict[str, str]) -> None:
-    done = collect(zip_of(tmp_path / "d.zip", dict(files), dict.fromkeys(files, LATER)), out, LAB)
-    assert stamps(out) == {} and len(done.without_time) == 2
-    assert any("When 2 of 2 handed in is not known, so none of them is late" in note for note in done.notes)
-    assert any("--times" in note for note in done.notes)
-
-
-def test_the_files_of_a_folder_are_as_old_as_their_copy(tmp_path: Path, out: Path) -> None:
+def test_the_files_of_a_folder_are_as_old_as_their_copy(tmp_path, out):
     done = collect(folder_of(tmp_path / "class", {f"ada/{LAB}.ipynb": "ada"}), out, LAB)
     assert done.without_time == ("ada",)
 
 
-def test_canvass_report_and_the_list_of_its_api_give_the_times(tmp_path: Path, out: Path) -> None:
+def test_canvass_report_and_the_list_of_its_api_give_the_times(tmp_path, out):
     source = zip_of(tmp_path / "d.zip", dict(CANVAS))
     report = listed(
         tmp_path / "r.csv", "user_id,name,submitted_at\n4711,Ada Lovelace,2026-03-01T10:00:00Z\n4712,,\n"
@@ -86,9 +78,7 @@ def test_canvass_report_and_the_list_of_its_api_give_the_times(tmp_path: Path, o
         "user_id,Assignment ID,assignment name,submitted_at\n4711,17,Lab,2026-03-01T10:00:00Z\n4711,18,Lab,2026-03-30T10:00:00Z\n",
     ],
 )
-def test_a_list_of_several_assignments_gives_nobody_another_labs_time(
-    tmp_path: Path, out: Path, text: str
-) -> None:
+def test_a_list_of_several_assignments_gives_nobody_another_labs_time(tmp_path, out, text):
     """Canvas's API has a list of a student's submissions in all assignments: the last of them made everybody late."""
     source = zip_of(tmp_path / "d.zip", dict(CANVAS))
     with pytest.raises(UserError, match="of 2 assignments, 17, 18: give that of this lab alone"):
@@ -96,7 +86,7 @@ def test_a_list_of_several_assignments_gives_nobody_another_labs_time(
     assert not out.exists()
 
 
-def test_of_several_times_of_one_student_the_last_counts_and_that_is_said(tmp_path: Path, out: Path) -> None:
+def test_of_several_times_of_one_student_the_last_counts_and_that_is_said(tmp_path, out):
     times = "user_id,submitted_at\n4711,2026-03-02T10:00:00Z\n4711,2026-03-01T10:00:00Z\n4712,2026-03-01T10:00:00Z\n"
     source = zip_of(tmp_path / "d.zip", dict(CANVAS))
     done = collect(source, out, LAB, times=listed(tmp_path / "t.csv", times))
@@ -104,7 +94,7 @@ def test_of_several_times_of_one_student_the_last_counts_and_that_is_said(tmp_pa
     assert "t.csv has more times than one of lovelaceada_4711: the last counts." in done.notes
 
 
-def test_a_worksheet_of_another_assignment_stops_everything(tmp_path: Path, out: Path) -> None:
+def test_a_worksheet_of_another_assignment_stops_everything(tmp_path, out):
     sheet = listed(
         tmp_path / "w.csv",
         "Identifier,Full name,Last modified (submission)\nParticipant 77,Łukasz Nowak,2026-03-02 10:00\n",
@@ -119,7 +109,7 @@ def test_a_worksheet_of_another_assignment_stops_everything(tmp_path: Path, out:
         collect(zip_of(tmp_path / "m.zip", dict(MOODLE)), out, LAB, times=nameless)
 
 
-def test_a_list_that_has_nobody_of_the_download_stops_everything(tmp_path: Path, out: Path) -> None:
+def test_a_list_that_has_nobody_of_the_download_stops_everything(tmp_path, out):
     source = folder_of(tmp_path / "class", {f"ada/{LAB}.ipynb": "ada", f"bo/{LAB}.ipynb": "bo"})
     text = "student,time\n" + "".join(f"x{number},2026-03-02 10:00 UTC\n" for number in range(12))
     with pytest.raises(UserError) as refused:
@@ -129,7 +119,7 @@ def test_a_list_that_has_nobody_of_the_download_stops_everything(tmp_path: Path,
     assert not out.exists()
 
 
-def test_rows_of_a_list_that_are_nobodys_are_named(tmp_path: Path, out: Path) -> None:
+def test_rows_of_a_list_that_are_nobodys_are_named(tmp_path, out):
     source = folder_of(tmp_path / "class", {f"ada/{LAB}.ipynb": "ada", f"bo/{LAB}.ipynb": "bo"})
     text = (
         "student,time\nada,2026-03-02 10:00 UTC\nboo,2026-03-02 11:00 UTC\nboo,2026-03-02 12:00 UTC\nnever,\n"
@@ -139,7 +129,7 @@ def test_rows_of_a_list_that_are_nobodys_are_named(tmp_path: Path, out: Path) ->
     assert done.without_time == ("bo",)
 
 
-def test_a_plain_list_and_github_classrooms_grades_give_the_times(tmp_path: Path, out: Path) -> None:
+def test_a_plain_list_and_github_classrooms_grades_give_the_times(tmp_path, out):
     source = folder_of(tmp_path / "class", {f"ada/{LAB}.ipynb": "ada", f"bo/{LAB}.ipynb": "bo"})
     plain = "student;time\nada;02.03.2026 10:00\nADA;2026-03-02 12:00 UTC\nbo;2026-03-02T12:00:00-05:00\n"
     collect(source, out, LAB, times=listed(tmp_path / "t.csv", plain))
@@ -199,9 +189,7 @@ def test_a_github_name_that_is_a_classmates_login_changes_nothing_of_the_classma
     "time",
     ["02/03/2026 10:00", "yesterday", "2026-03-02", "2 Marchember 2026, 10:00", "2 March 2026, 14:15 AM"],
 )
-def test_a_time_that_would_have_to_be_guessed_is_refused_with_its_row(
-    tmp_path: Path, out: Path, time: str
-) -> None:
+def test_a_time_that_would_have_to_be_guessed_is_refused_with_its_row(tmp_path, out, time):
     source = folder_of(tmp_path / "class", {f"ada/{LAB}.ipynb": "ada"})
     with pytest.raises(UserError, match=r"Row 2 .* is no time that can be read without guessing"):
         collect(source, out, LAB, times=listed(tmp_path / "t.csv", f'student,time\nada,"{time}"\n'))
@@ -214,9 +202,7 @@ def test_a_time_that_would_have_to_be_guessed_is_refused_with_its_row(
         ("time\n2026-03-02 10:00\n", "whose time"),
     ],
 )
-def test_a_list_without_times_or_people_says_what_stood_there(
-    tmp_path: Path, out: Path, text: str, words: str
-) -> None:
+def test_a_list_without_times_or_people_says_what_stood_there(tmp_path, out, text, words):
     source = folder_of(tmp_path / "class", {f"ada/{LAB}.ipynb": "ada"})
     with pytest.raises(UserError, match=words):
         collect(source, out, LAB, times=listed(tmp_path / "t.csv", text))
@@ -246,7 +232,7 @@ def clone(folder: Path, date: str, evil: str = "") -> None:
             )
 
 
-def test_a_clones_commits_are_a_time_and_its_configuration_starts_nothing(tmp_path: Path, out: Path) -> None:
+def test_a_clones_commits_are_a_time_and_its_configuration_starts_nothing(tmp_path, out):
     program = listed(tmp_path / "evil", f"#!/bin/sh\ntouch {tmp_path}/started\n")
     program.chmod(0o755)
     clone(tmp_path / "class" / "lab-ada", "2026-03-02T10:00:00+0100")
@@ -277,7 +263,7 @@ def test_a_timestamp_without_a_zone_is_in_the_courses_and_one_of_two_dates_is_no
     assert "bo: timestamp.txt holds no valid time." in done.notes
 
 
-def test_names_with_underscores_and_anonymous_ones_are_read(tmp_path: Path, out: Path) -> None:
+def test_names_with_underscores_and_anonymous_ones_are_read(tmp_path, out):
     files: dict[str, str | bytes] = {
         f"van_der_bergjan_4711_900_{LAB}.ipynb": "jan",
         "anon_aB3x9_902_my_2_3_notebook.ipynb": "somebody",
@@ -293,7 +279,7 @@ def test_names_with_underscores_and_anonymous_ones_are_read(tmp_path: Path, out:
     assert (out / "typed_4714" / LAB).is_dir(), "a row of the class, status missing"
 
 
-def test_a_notebook_of_another_lab_is_said(tmp_path: Path, out: Path) -> None:
+def test_a_notebook_of_another_lab_is_said(tmp_path, out):
     from autograder.course.build import released_notebook
 
     text = nbformat.writes(released_notebook("06_positions"))
@@ -312,15 +298,58 @@ def repositories(folder: Path, names: Iterable[str]) -> Path:
     return folder_of(folder, {f"{name}/{LAB}.ipynb": name for name in names} | marks)
 
 
-def test_an_account_that_is_called_like_a_classmates_repository_gives_her_no_time(tmp_path, out):
-    """GitHub lets people choose their login: that row's time was taken for hers, and later than hers."""
-    source = repositories(tmp_path / "r", ["lab01-ada", "lab01-bo", "lab01-lab01-ada"])
-    rows = [
-        f"{who},lab01-{who},2026-03-0{day} 10:00:00 UTC"
-        for day, who in enumerate(("ada", "bo", "lab01-ada"), 1)
-    ]
-    collect(source, out, LAB, times=listed(tmp_path / "t.csv", "\n".join([CLASSROOM, *rows])))
-    assert [stamps(out)[who][:10] for who in ("ada", "bo", "lab01-ada")] == DAYS
+def called(start: str, *logins: str) -> dict[str, str]:
+    """Login -> its repository."""
+    return {login: f"{start}{login}" for login in logins}
+
+
+#: Repositories -> whose each is taken for, and whether the list that GitHub Classroom gives has these logins. GitHub lets people
+#: choose a login, and rename a repository.
+REPOSITORIES = {
+    "an account called like a classmate's repository": (called("lab01-", "ada", "bo", "lab01-ada"), {}, True),
+    "two whose logins begin alike": (called("lab01-", "max-a", "max-b"), {}, True),
+    "another name": (called("lab01-", "ada", "bo", "cleo"), {"mal": "mal"}, False),
+    "a classmate's login as the name": (
+        called("lab01-", "ada", "bo", "cleo"),
+        {"ada (repository)": "ada"},
+        False,
+    ),
+    "a longer name": (called("lab01-", "ada", "bo", "cleo"), {"ada-x": "lab01-ada-x"}, False),
+    "an ending": (called("lab01-", "ada", "bo", "cleo", "dan"), {"ada.zip": "lab01-ada.zip"}, False),
+    "one odd name, with a list": (
+        called("lab-01-", "ada", "bo", "cleo", "dan"),
+        {"lab-ada": "lab-ada"},
+        True,
+    ),
+    "one odd name among many": (called("lab-01-", *(f"s{n}" for n in range(9))), {"lab-s1": "lab-s1"}, False),
+}
+
+
+@pytest.mark.parametrize("case", REPOSITORIES)
+def test_a_repository_is_whose_the_list_says_and_takes_no_classmates_place(tmp_path, out, case):
+    known, odd, has_list = REPOSITORIES[case]
+    days = {login: f"2026-03-0{day}" for day, login in enumerate(known, 1)}
+    rows = [f"{login},{known[login]},{day} 10:00:00 UTC" for login, day in days.items()]
+    times = listed(tmp_path / "t.csv", "\n".join([CLASSROOM, *rows])) if has_list else None
+    source = repositories(tmp_path / "r", [*known.values(), *odd.values()])
+    done = collect(source, out, LAB, times=times)
+    found = {path.parents[1].name: path.read_text() for path in out.glob(f"*/{LAB}/{LAB}.ipynb")}
+    assert found == known | odd
+    assert {who: time[:10] for who, time in stamps(out).items()} == (days if has_list else {})
+    if not has_list:
+        assert any("is taken for the assignment's name before each login" in note for note in done.notes)
+    if odd and not has_list and not any(name.startswith("lab01-") for name in odd.values()):
+        assert any(f"these are not: {', '.join(odd.values())}" in note for note in done.notes)
+
+
+def test_an_assignments_name_is_told_by_the_class_list(tmp_path, out, course_at):
+    """What most share would be the start: “lab-x”, “lab-y” and “lab-z” among “lab-01-…” renamed everybody."""
+    roster = listed(tmp_path / "roster.csv", "student,name\nada,A\nbo,B\n")
+    course_at(f'roster = "{roster}"')
+    known = called("lab-01-", "ada", "bo", "cleo", "dan")
+    odd = ["lab-ada", "lab-x", "lab-y", "lab-z"]
+    done = collect(repositories(tmp_path / "r", [*known.values(), *odd]), out, LAB)
+    assert set(done.students) == {*known, *odd}
 
 
 def test_an_account_that_is_a_classmates_user_name_gives_her_no_time_and_takes_no_row_of_hers(
@@ -340,22 +369,6 @@ def test_an_account_that_is_a_classmates_user_name_gives_her_no_time_and_takes_n
     [sentence] = [one for one in remarks(LAB, results, {}) if "seem to be" in one]
     assert "ada-gh, ada1 all seem to be ada-gh" in sentence and "have that student's extension" in sentence
     assert set(policy_file.class_list().of_folders(names)) == {"bo-gh"}
-
-
-def test_one_repository_of_another_name_changes_nobody_elses(tmp_path, out):
-    others = [f"lab01-{who}" for who in ("ada", "bo", "cleo")]
-    for odd in ("mal", "ada", "lab01-ada-x"):
-        submitted = out / odd
-        done = collect(repositories(tmp_path / odd, [*others, odd]), submitted, LAB)
-        assert {"ada", "bo", "cleo"} < set(done.students) and len(done.students) == 4
-        assert (submitted / "ada" / LAB / f"{LAB}.ipynb").read_text() == "lab01-ada"
-        assert odd.startswith("lab01-") or any("these are not: " + odd in note for note in done.notes)
-    logins = [f"{who},lab01-{who},2026-03-01 10:00:00 UTC" for who in ("max-a", "max-b")]
-    alike = repositories(tmp_path / "alike", ["lab01-max-a", "lab01-max-b"])
-    done = collect(
-        alike, out / "alike", LAB, times=listed(tmp_path / "t.csv", "\n".join([CLASSROOM, *logins]))
-    )
-    assert set(done.students) == {"max-a", "max-b"}
 
 
 def test_one_new_name_in_a_list_of_times_ends_nothing_and_another_courses_list_does(tmp_path, out):
@@ -398,43 +411,11 @@ def test_two_who_are_called_alike_but_for_capitals_have_each_their_own_time(tmp_
     assert stamps(out) == {"ada": "2026-03-01 10:00:00 UTC", "ADA": "2026-03-09 10:00:00 UTC"}
 
 
-def test_a_repository_with_an_ending_takes_no_classmates_place(tmp_path, out):
-    """“lab01-ada.zip” was ada, and the newest of both was taken."""
-    names = [f"lab01-{who}" for who in ("ada", "bo", "cleo", "dan", "ada.zip")]
-    done = collect(repositories(tmp_path / "r", names), out, LAB)
-    assert (out / "ada" / LAB / f"{LAB}.ipynb").read_text() == "lab01-ada" and len(done.students) == 5
-
-
-def test_an_assignments_name_is_told_by_the_lists_and_not_by_one_odd_repository(tmp_path, out, course_at):
-    """What all share was the start: one “lab-x” among “lab-01-…” renamed everybody. A guess is said."""
-    logins = ("ada", "bo", "cleo", "dan")
-    names = [*(f"lab-01-{who}" for who in logins), "lab-ada"]
-    rows = [f"{who},lab-01-{who},2026-03-01 10:00:00 UTC" for who in logins]
-    times = listed(tmp_path / "t.csv", "\n".join([CLASSROOM, *rows]))
-    done = collect(repositories(tmp_path / "r1", names), out / "1", LAB, times=times)
-    assert set(done.students) == {*logins, "lab-ada"} and not any(
-        "is taken for" in note for note in done.notes
-    )
-    done = collect(repositories(tmp_path / "r2", names), out / "2", LAB)
-    assert any("“lab-” is taken for the assignment's name before each login" in note for note in done.notes)
-    roster = listed(tmp_path / "roster.csv", "student,name\nada,A\nbo,B\n")
-    course_at(f'roster = "{roster}"')
-    more = [*names, "lab-x", "lab-y", "lab-z"]
-    done = collect(repositories(tmp_path / "r3", more), out / "3", LAB)
-    assert set(done.students) == {*logins, "lab-ada", "lab-x", "lab-y", "lab-z"}
-
-
-def test_one_odd_repository_among_many_changes_no_guess(tmp_path, out):
-    names = [f"lab-01-s{number}" for number in range(9)]
-    done = collect(repositories(tmp_path / "r", [*names, "lab-s1"]), out, LAB)
-    assert set(done.students) == {*(f"s{number}" for number in range(9)), "lab-s1"}
-
-
 @pytest.mark.parametrize("files", [CANVAS, MOODLE], ids=["canvas", "moodle"])
 def test_wherever_collecting_is_stopped_a_new_notebook_has_no_earlier_ones_time(
-    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str]
-) -> None:
-    module = importlib.import_module("autograder.collect.collect")
+    tmp_path, out, monkeypatch, files
+):
+    module = importlib.import_module("autograder.collect.placing")
     whole, left = module.write_atomically, 0
 
     def stopped(path: Path, content: str | bytes) -> None:

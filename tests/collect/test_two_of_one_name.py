@@ -19,7 +19,7 @@ def twice(file: Path | io.BytesIO, *names: str) -> None:
             archive.writestr(zipfile.ZipInfo(name), f"{{{' ' * number}}}")
 
 
-def test_the_last_of_two_notebooks_of_one_name_is_collected_and_it_is_said(tmp_path: Path) -> None:
+def test_the_last_of_two_notebooks_of_one_name_is_collected_and_it_is_said(tmp_path):
     packed = io.BytesIO()
     twice(packed, f"{LAB}.ipynb", f"{LAB}.ipynb")
     twice(tmp_path / "class.zip", f"ada/{LAB}.ipynb", f"ada//{LAB}.ipynb", f"cy/{LAB}.ipynb")

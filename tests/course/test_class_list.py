@@ -38,7 +38,7 @@ def put(path: Path, text: str, encoding: str = "utf-8") -> Path:
     return path
 
 
-def test_canvass_export_is_a_class_list(tmp_path: Path) -> None:
+def test_canvass_export_is_a_class_list(tmp_path):
     people = read_class_list(put(tmp_path / "r.csv", CANVAS))
     assert [(p.student, p.name, p.canvas_id, p.section) for p in people.people] == [
         ("ada", "Lovelace, Ada", "4711", "A"),
@@ -49,9 +49,7 @@ def test_canvass_export_is_a_class_list(tmp_path: Path) -> None:
     assert people.notes == ("r.csv: Canvas's test student is not counted.",)
 
 
-def test_whoever_has_a_number_on_canvass_list_is_in_the_class_whatever_they_are_called(
-    tmp_path: Path,
-) -> None:
+def test_whoever_has_a_number_on_canvass_list_is_in_the_class_whatever_they_are_called(tmp_path):
     text = CANVAS + '"Points Possible, Ada",5,S5,pp,A,\nPoints Possible,6,S6,pp2,A,\n"Nobody, At All",,,,A,\n'
     people = read_class_list(put(tmp_path / "r.csv", text))
     assert [person.student for person in people.people] == ["ada", "niels", "pp", "pp2"]
@@ -59,7 +57,7 @@ def test_whoever_has_a_number_on_canvass_list_is_in_the_class_whatever_they_are_
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
-def test_moodles_list_is_one_in_any_language_and_encoding(tmp_path: Path, encoding: str) -> None:
+def test_moodles_list_is_one_in_any_language_and_encoding(tmp_path, encoding):
     text = MOODLE if encoding != "cp1252" else MOODLE.replace("Łukasz", "Jörg")
     people = read_class_list(put(tmp_path / "r.csv", text, encoding))
     assert [person.student for person in people.people] == ["ada", "lukasz"]
@@ -83,12 +81,12 @@ def test_moodles_list_is_one_in_any_language_and_encoding(tmp_path: Path, encodi
         ('student,name\nada,"Ada\nbo,Bo"\ncy,Cy\n', "Row 2 .*“ada”, goes on over several lines"),
     ],
 )
-def test_a_list_that_does_not_say_who_somebody_is_is_refused(tmp_path: Path, text: str, words: str) -> None:
+def test_a_list_that_does_not_say_who_somebody_is_is_refused(tmp_path, text, words):
     with pytest.raises(UserError, match=words):
         read_class_list(put(tmp_path / "r.csv", text))
 
 
-def test_course_toml_names_the_list_and_its_extensions_count(tmp_path: Path, course_at, monkeypatch) -> None:
+def test_course_toml_names_the_list_and_its_extensions_count(tmp_path, course_at, monkeypatch):
     monkeypatch.setenv("COURSE_ROSTER", str(put(tmp_path / "roster.csv", HAND)))
     course_at("[labs.07]\ndue = 2026-10-02\n[labs.07.extensions]\nada = 1\n")
     assert [person.student for person in class_list().people] == ["ada", "bo"]
@@ -107,8 +105,8 @@ def test_course_toml_names_the_list_and_its_extensions_count(tmp_path: Path, cou
 
 
 def test_an_extension_is_found_by_any_word_of_the_list_and_whoever_is_nobody_is_named(
-    tmp_path: Path, course_at, monkeypatch
-) -> None:
+    tmp_path, course_at, monkeypatch
+):
     monkeypatch.setenv("COURSE_ROSTER", str(put(tmp_path / "roster.csv", HAND + "cy,Cy,c@u,3,S3,A,\n")))
     course_at(
         '[labs.07]\ndue = 2026-10-02\n[extensions]\n"C@u" = 1\nS3 = 2\nzoe = 1\n[labs.07.extensions]\n"a@u.edu" = 2026-10-03\n'
@@ -135,21 +133,19 @@ def test_an_extension_is_found_by_any_word_of_the_list_and_whoever_is_nobody_is_
         ("student,extension (days)", "is not read: call it “extension”"),
     ],
 )
-def test_a_column_that_is_not_read_or_may_be_two_things_is_refused(
-    tmp_path: Path, header: str, sentence: str
-) -> None:
+def test_a_column_that_is_not_read_or_may_be_two_things_is_refused(tmp_path, header, sentence):
     with pytest.raises(UserError, match=re.escape(sentence)):
         read_class_list(put(tmp_path / "r.csv", f"{header}\nada,3\n"))
 
 
-def test_a_lab_about_extensions_on_canvass_list_is_no_column_of_ours(tmp_path: Path) -> None:
+def test_a_lab_about_extensions_on_canvass_list_is_no_column_of_ours(tmp_path):
     read_class_list(put(tmp_path / "r.csv", CANVAS.replace("07_self_attention", "Extensions")))
 
 
 @pytest.mark.parametrize("name", ["Sammy Davis Jr.", "Müller & Sohn", "con", "a|b"])
 def test_whose_name_cannot_be_a_folders_is_found_by_the_folder_that_was_made(
-    tmp_path: Path, course_at, monkeypatch, name: str
-) -> None:
+    tmp_path, course_at, monkeypatch, name
+):
     monkeypatch.setenv("COURSE_ROSTER", "")
     course_at(f'[labs.07]\ndue = 2026-10-02\n[extensions]\n"{name}" = 2\n')
     collect(zip_of(tmp_path / "d.zip", {f"{name}/{LAB}.ipynb": "x"}), tmp_path / "submitted", LAB)
@@ -165,9 +161,7 @@ def test_whose_name_cannot_be_a_folders_is_found_by_the_folder_that_was_made(
     assert class_list().find(folder) is None, "who is called so is somebody else"
 
 
-def test_a_download_is_filed_under_the_lists_names_and_says_who_is_missing(
-    tmp_path: Path, course_at, monkeypatch
-) -> None:
+def test_a_download_is_filed_under_the_lists_names_and_says_who_is_missing(tmp_path, course_at, monkeypatch):
     monkeypatch.setenv(
         "COURSE_ROSTER", str(put(tmp_path / "roster.csv", HAND + "cy,Cy C,c@u.edu,4713,S3,B,\n"))
     )
@@ -188,7 +182,7 @@ def test_a_download_is_filed_under_the_lists_names_and_says_who_is_missing(
     assert submitted(tmp_path / "m") == {"bo": "bo"}, "one student of this name"
 
 
-def test_a_class_list_of_another_course_stops_everything(tmp_path: Path, course_at, monkeypatch) -> None:
+def test_a_class_list_of_another_course_stops_everything(tmp_path, course_at, monkeypatch):
     monkeypatch.setenv("COURSE_ROSTER", str(put(tmp_path / "roster.csv", HAND)))
     course_at("")
     with pytest.raises(UserError, match="number 4711 is “Ada Lovelace”, the download says “bohrniels”"):
@@ -196,7 +190,7 @@ def test_a_class_list_of_another_course_stops_everything(tmp_path: Path, course_
     assert not (tmp_path / "in").exists()
 
 
-def test_two_of_one_name_keep_their_own_folders(tmp_path: Path, course_at, monkeypatch) -> None:
+def test_two_of_one_name_keep_their_own_folders(tmp_path, course_at, monkeypatch):
     monkeypatch.setenv(
         "COURSE_ROSTER", str(put(tmp_path / "r.csv", "student,name\na1,Ann Lee\na2,Ann Lee\nbo,Bo B\n"))
     )
@@ -222,11 +216,11 @@ def test_two_of_one_name_keep_their_own_folders(tmp_path: Path, course_at, monke
         ("", "", False),
     ],
 )
-def test_a_name_is_the_same_however_it_is_ordered_and_joined(one: str, other: str, same: bool) -> None:
+def test_a_name_is_the_same_however_it_is_ordered_and_joined(one, other, same):
     assert same_name(one, other) is same
 
 
-def test_numbers_and_separators_are_taken_from_the_file(tmp_path: Path) -> None:
+def test_numbers_and_separators_are_taken_from_the_file(tmp_path):
     table = read_list(put(tmp_path / "t.csv", 'a;b\n"1;0";2,5\n'))
     assert (table.separator, table.decimal_comma, table.rows) == (";", True, (("1;0", "2,5"),))
     assert [number_in(text) for text in ("2,5", "2.5", "-1", "1.000,5", "x", "")] == [
@@ -239,7 +233,7 @@ def test_numbers_and_separators_are_taken_from_the_file(tmp_path: Path) -> None:
     ]
 
 
-def test_a_closing_before_the_due_date_is_refused_and_an_extension_moves_both(course_at) -> None:
+def test_a_closing_before_the_due_date_is_refused_and_an_extension_moves_both(course_at):
     course_at("[labs.07]\ndue = 2026-10-02T12:00:00\ncloses = 2026-10-01\n")
     with pytest.raises(UserError, match=r"line 3: .*close before it is due"):
         settings()

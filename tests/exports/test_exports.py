@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.course.lab import LabSpec
 from autograder.course.safe_cells import safe_cell
 from autograder.errors import GradingError, UserError
 from autograder.exports import FORMATS, export
@@ -38,9 +37,7 @@ def list_of(path: Path, *names: str) -> Path:
     return path
 
 
-def test_canvas_has_its_columns_and_the_points_possible(
-    tmp_path: Path, spec: LabSpec, make_result: Make
-) -> None:
+def test_canvas_has_its_columns_and_the_points_possible(tmp_path, spec, make_result):
     made = export("canvas", [make_result("lovelace", 4, 2.5), make_result("bo", 1, 1)], spec, tmp_path)
     rows = table(made.paths[0])
     assert rows == [
@@ -54,9 +51,7 @@ def test_canvas_has_its_columns_and_the_points_possible(
         export("canvas", [make_result("ada_77")], spec, tmp_path)
 
 
-def test_canvas_keeps_its_own_students_and_its_own_assignment_number(
-    tmp_path: Path, spec: LabSpec, make_result: Make
-) -> None:
+def test_canvas_keeps_its_own_students_and_its_own_assignment_number(tmp_path, spec, make_result):
     roster = tmp_path / "grades.csv"
     roster.write_text(
         "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,00_warm_up (991),Final Score\n"
@@ -80,9 +75,7 @@ def test_canvas_keeps_its_own_students_and_its_own_assignment_number(
     assert "will offer to make" in export("canvas", results, spec, tmp_path, roster=roster).notes[-1]
 
 
-def test_what_people_entered_is_in_the_exported_points(
-    tmp_path: Path, spec: LabSpec, make_result: Make
-) -> None:
+def test_what_people_entered_is_in_the_exported_points(tmp_path, spec, make_result):
     marks = {
         "ada": TeacherMarks(
             scores={"test_softmax": 5.0, "why_softmax": 4.5},
@@ -104,7 +97,7 @@ def test_what_people_entered_is_in_the_exported_points(
     assert rows[3][-1] == "" and rows[2][-1] == "", "a grade that is final lacks nothing"
 
 
-def test_moodles_import_and_worksheet_need_a_list(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
+def test_moodles_import_and_worksheet_need_a_list(tmp_path, spec, make_result):
     results = [make_result("ada@uni.edu", 4, 2.5)]
     listed = tmp_path / "list.csv"
     listed.write_text("Email address\nada@uni.edu\n")
@@ -119,9 +112,7 @@ def test_moodles_import_and_worksheet_need_a_list(tmp_path: Path, spec: LabSpec,
         export("moodle-worksheet", [make_result("Ada_77")], spec, tmp_path)
 
 
-def test_moodles_own_worksheet_is_filled_in_and_closed_rows_stay(
-    tmp_path: Path, spec: LabSpec, make_result: Make
-) -> None:
+def test_moodles_own_worksheet_is_filled_in_and_closed_rows_stay(tmp_path, spec, make_result):
     sheet = tmp_path / "worksheet.csv"
     sheet.write_text(
         "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,Feedback comments\n"
@@ -136,16 +127,14 @@ def test_moodles_own_worksheet_is_filled_in_and_closed_rows_stay(
     assert any("allows no change for bohr@uni.edu" in note for note in made.notes)
 
 
-def test_comments_for_moodle_are_escaped(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
+def test_comments_for_moodle_are_escaped(tmp_path, spec, make_result):
     wrong = QuestionResult("softmax", 0, 6, misconception="<script>alert(1)</script>")
     ada = list_of(tmp_path / "list.csv", "ada")
     made = export("moodle", [make_result("ada", questions=(wrong,))], spec, tmp_path, roster=ada)
     assert "&lt;script&gt;" in made.paths[0].read_text() and "<script>" not in made.paths[0].read_text()
 
 
-def test_gradescope_results_have_the_documented_fields(
-    tmp_path: Path, spec: LabSpec, make_result: Make
-) -> None:
+def test_gradescope_results_have_the_documented_fields(tmp_path, spec, make_result):
     tests = (TestResult("Each row sums to one.", False, "Row 2 sums to 1.7."), TestResult("Is finite.", True))
     wrong = QuestionResult(
         "softmax", 2, 6, tests, "softmax over queries", "Use the last axis.", "ValueError: no"
@@ -173,7 +162,7 @@ def test_gradescope_results_have_the_documented_fields(
     assert content["score"] == sum(test["score"] for test in content["tests"])
 
 
-def test_github_scores_add_up_to_the_final_points(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
+def test_github_scores_add_up_to_the_final_points(tmp_path, spec, make_result):
     marks = {"ada": TeacherMarks(scores={"why_softmax": 3.0}, late_penalty=1.0)}
     [path] = export("github", [make_result("ada", 4, 2.5)], spec, tmp_path, marks=marks)
     content = json.loads(path.read_text(encoding="utf-8"))
@@ -185,15 +174,13 @@ def test_github_scores_add_up_to_the_final_points(tmp_path: Path, spec: LabSpec,
     assert [test["status"] for test in content["tests"]] == ["pass", "fail", "pass"]
 
 
-def test_github_says_error_when_nothing_could_run(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
+def test_github_says_error_when_nothing_could_run(tmp_path, spec, make_result):
     [path] = export("github", [make_result("ada", status="missing", questions=())], spec, tmp_path)
     assert json.loads(path.read_text())["status"] == "error"
 
 
 @pytest.mark.parametrize("form", ["canvas", "moodle", "moodle-worksheet", "gradescope", "github"])
-def test_no_hostile_name_becomes_a_formula_or_leaves_the_folder(
-    tmp_path: Path, spec: LabSpec, make_result: Make, form: str
-) -> None:
+def test_no_hostile_name_becomes_a_formula_or_leaves_the_folder(tmp_path, spec, make_result, form):
     names = [
         "=cmd|'/C calc'!A0",
         "+1+1",
@@ -233,8 +220,8 @@ def test_no_hostile_name_becomes_a_formula_or_leaves_the_folder(
 
 @pytest.mark.parametrize("form", ["canvas", "moodle"])
 def test_words_by_which_people_are_found_stay_where_no_spreadsheet_could_run_them(
-    tmp_path: Path, spec: LabSpec, make_result: Make, course_at, monkeypatch, form: str
-) -> None:
+    tmp_path, spec, make_result, course_at, monkeypatch, form
+):
     people = tmp_path / "people.csv"
     people.write_text(
         "student,username,ID number,email\nben,-ben,-17-3,+ben@u.edu\nemma,@emma,@S2,e@u.edu\nzoe,=SUM(A1),S3,=z|x\n"
@@ -252,22 +239,22 @@ def test_words_by_which_people_are_found_stay_where_no_spreadsheet_could_run_the
 
 
 @given(st.text())
-def test_a_safe_cell_never_starts_a_formula(text: str) -> None:
+def test_a_safe_cell_never_starts_a_formula(text):
     cell = safe_cell(text)
     assert cell.lstrip("\ufeff \t\r\n")[:1] not in ("=", "+", "@", "＝") or cell.startswith("'")
     cell.encode("utf-8")
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", ';"', "; "])
-def test_no_part_of_a_cell_starts_a_formula_wherever_a_country_separates_cells(separator: str) -> None:
+def test_no_part_of_a_cell_starts_a_formula_wherever_a_country_separates_cells(separator):
     assert safe_cell(f"Ada{separator}=HYPERLINK(A1)") == f"Ada{separator}'=HYPERLINK(A1)"
 
 
-def test_numbers_stay_numbers(tmp_path: Path) -> None:
+def test_numbers_stay_numbers(tmp_path):
     assert table(write_table(tmp_path / "t.csv", ["a"], [["-1.5"], ["10"]])) == [["a"], ["-1.5"], ["10"]]
 
 
-def test_what_a_person_can_get_wrong_is_a_sentence(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
+def test_what_a_person_can_get_wrong_is_a_sentence(tmp_path, spec, make_result):
     with pytest.raises(GradingError, match="no export format “word”: choose one of canvas"):
         export("word", [], spec, tmp_path)
     with pytest.raises(UserError, match="could not be read"):
@@ -280,18 +267,16 @@ def test_what_a_person_can_get_wrong_is_a_sentence(tmp_path: Path, spec: LabSpec
         export("canvas", [], spec, tmp_path, roster=tmp_path / "binary.csv")
 
 
-def test_the_documented_json_reads_back(make_result: Make) -> None:
+def test_the_documented_json_reads_back(make_result):
     result = make_result("ada", 4, 2.5, notes=("n",), notebook="", submitted_at="")
     assert result_from_json(json.loads(json.dumps(result.as_json()))) == result
 
 
-def test_every_format_says_what_it_is() -> None:
+def test_every_format_says_what_it_is():
     assert all(words and words[0] in "abcdefghijklmnopqrstuvwxyzMGC" for words, _ in FORMATS.values())
 
 
-def test_a_row_says_that_its_points_are_of_an_earlier_time(
-    spec: LabSpec, make_result: Make, tmp_path: Path
-) -> None:
+def test_a_row_says_that_its_points_are_of_an_earlier_time(spec, make_result, tmp_path):
     results = [make_result("ada", notes=(EARLIER_NOTE,)), make_result("bo")]
     export("canvas", results, spec, tmp_path, marks={})
     _, _, ada, bo = table(tmp_path / f"canvas-{spec.name}.csv")
@@ -299,8 +284,8 @@ def test_a_row_says_that_its_points_are_of_an_earlier_time(
 
 
 def test_the_row_of_who_has_an_extension_and_handed_in_nothing_says_until_when(
-    spec: LabSpec, make_result: Make, tmp_path: Path, course_at: Callable[[str], None]
-) -> None:
+    spec, make_result, tmp_path, course_at
+):
     course_at(
         f'timezone = "Europe/Berlin"\n[labs.{spec.name[:2]}]\ndue = 2026-10-15\n[extensions]\nada = 3\n'
     )

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.collect.whose import canvas_names
+from autograder.collect.canvas_owners import canvas_names
 from autograder.course.class_list import ClassList
-from autograder.course.lab import LabSpec
 from autograder.errors import UserError
 from autograder.exports import export
 from autograder.results import SubmissionResult
@@ -39,9 +38,7 @@ def worksheet(path: Path, *rows: str) -> Path:
     return path
 
 
-def test_moodle_reads_each_page_as_its_own_participants(
-    tmp_path: Path, spec: LabSpec, make_result: Make
-) -> None:
+def test_moodle_reads_each_page_as_its_own_participants(tmp_path, spec, make_result):
     roster = worksheet(tmp_path / "w.csv", "Participant 12,Ada_Ann O'Hara,,10", "Participant 34,Bo Diaz,,10")
     results = [make_result("Ada_Ann O'Hara_12"), make_result("Bo Diaz_34")]
     made = export("moodle-feedback", results, spec, tmp_path, roster=roster)
@@ -52,7 +49,7 @@ def test_moodle_reads_each_page_as_its_own_participants(
         assert ("Bo Diaz_34" in page) == (number == "34")
 
 
-def test_moodle_needs_its_own_worksheet(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
+def test_moodle_needs_its_own_worksheet(tmp_path, spec, make_result):
     with pytest.raises(UserError, match="numbers are the assignment's own"):
         export("moodle-feedback", [make_result("Ada_12")], spec, tmp_path)
     wrong = worksheet(tmp_path / "w.csv", "Participant 12,Somebody Else,,10")
@@ -67,9 +64,7 @@ def download(path: Path, *names: str) -> Path:
     return path
 
 
-def test_canvas_reads_user_and_last_attachment_of_its_own_download(
-    tmp_path: Path, spec: LabSpec, make_result: Make
-) -> None:
+def test_canvas_reads_user_and_last_attachment_of_its_own_download(tmp_path, spec, make_result):
     names = canvas_names(
         download(
             tmp_path / "d.zip",
@@ -91,9 +86,7 @@ def test_canvas_reads_user_and_last_attachment_of_its_own_download(
     )
 
 
-def test_another_assignments_download_writes_nothing(
-    tmp_path: Path, spec: LabSpec, make_result: Make
-) -> None:
+def test_another_assignments_download_writes_nothing(tmp_path, spec, make_result):
     names = canvas_names(download(tmp_path / "d.zip", "hara_ada_7001_91_x.ipynb"), spec.name, ClassList())
     for given, match in (((), "its own download"), (names, "another assignment's")):
         with pytest.raises(UserError, match=match):

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.lab import LabSpec
 from autograder.course.lists import read_list
 from autograder.errors import UserError
 from autograder.exports import export
@@ -32,7 +31,7 @@ def table(path: Path, separator: str = ",") -> list[list[str]]:
         return list(csv.reader(file, delimiter=separator))
 
 
-def test_points_have_the_lists_decimal_comma(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
+def test_points_have_the_lists_decimal_comma(tmp_path, spec, make_result):
     sheet = put(
         tmp_path / "w.csv",
         [
@@ -46,9 +45,7 @@ def test_points_have_the_lists_decimal_comma(tmp_path: Path, spec: LabSpec, make
 
 
 @pytest.mark.parametrize("typed", ["1,5", "x" * 200_000])
-def test_what_one_student_typed_changes_nobodys_numbers(
-    tmp_path: Path, spec: LabSpec, make_result: Make, typed: str
-) -> None:
+def test_what_one_student_typed_changes_nobodys_numbers(tmp_path, spec, make_result, typed):
     rows = [
         ["Identifier", "Full name", "Groups", "Grade", "Maximum grade", "Online text"],
         ["Participant 77", "Ada L", "1,2", "", "10.00", ""],
@@ -60,7 +57,7 @@ def test_what_one_student_typed_changes_nobodys_numbers(
     assert [row[3] for row in table(made.paths[0])[1:]] == ["6.5", "6.5"]
 
 
-def test_canvass_points_possible_say_how_numbers_are_written(tmp_path: Path) -> None:
+def test_canvass_points_possible_say_how_numbers_are_written(tmp_path):
     header = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "00_warm_up (9)", "Notes"]
     for possible, comma in (("10,0", True), ("10.0", False)):
         rows = [
@@ -72,8 +69,8 @@ def test_canvass_points_possible_say_how_numbers_are_written(tmp_path: Path) -> 
 
 
 def test_a_worksheet_whose_numbers_are_other_peoples_is_refused_and_nothing_is_written(
-    tmp_path: Path, spec: LabSpec, make_result: Make
-) -> None:
+    tmp_path, spec, make_result
+):
     rows = [
         ["Identifier", "Full name", "Grade"],
         ["Participant 77", "Niels Bohr", ""],
@@ -88,7 +85,7 @@ def test_a_worksheet_whose_numbers_are_other_peoples_is_refused_and_nothing_is_w
     assert [path.name for path in tmp_path.iterdir()] == ["w.csv"]
 
 
-def test_a_participants_number_is_nobodys_id_number(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
+def test_a_participants_number_is_nobodys_id_number(tmp_path, spec, make_result):
     """The finding: with ID numbers that overlap the participants' all rows were another's."""
     rows = [
         ["First name", "Last name", "ID number", "Email address"],
@@ -105,7 +102,7 @@ def test_a_participants_number_is_nobodys_id_number(tmp_path: Path, spec: LabSpe
     )
 
 
-def test_a_name_that_two_have_is_not_enough(tmp_path: Path, spec: LabSpec, make_result: Make) -> None:
+def test_a_name_that_two_have_is_not_enough(tmp_path, spec, make_result):
     grades = put(
         tmp_path / "g.csv",
         [["Full name", "Email address"], ["Ann Lee", "a@u"], ["Ann Lee", "b@u"], ["Bo B", "c@u"]],
@@ -116,9 +113,7 @@ def test_a_name_that_two_have_is_not_enough(tmp_path: Path, spec: LabSpec, make_
 
 
 @pytest.mark.parametrize("form", ["canvas", "moodle", "moodle-worksheet"])
-def test_a_list_on_which_nobody_is_is_an_error_that_says_what_stood_there(
-    tmp_path: Path, spec: LabSpec, make_result: Make, form: str
-) -> None:
+def test_a_list_on_which_nobody_is_is_an_error_that_says_what_stood_there(tmp_path, spec, make_result, form):
     header = {
         "canvas": ["Student", "ID"],
         "moodle": ["Full name", "Email address"],
@@ -130,8 +125,8 @@ def test_a_list_on_which_nobody_is_is_an_error_that_says_what_stood_there(
 
 
 def test_a_worksheet_without_names_is_matched_by_number_only_for_nameless_folders(
-    tmp_path: Path, spec: LabSpec, make_result: Make
-) -> None:
+    tmp_path, spec, make_result
+):
     sheet = put(tmp_path / "w.csv", [["Identifier", "Grade", "Maximum grade"], ["Participant 77", "", "10"]])
     made = export("moodle-worksheet", [make_result("Participant_77", 4, 6)], spec, tmp_path, roster=sheet)
     assert table(made.paths[0])[1][1] == "10"
@@ -139,9 +134,7 @@ def test_a_worksheet_without_names_is_matched_by_number_only_for_nameless_folder
         export("moodle-worksheet", [make_result("Ada_77")], spec, tmp_path, roster=sheet)
 
 
-def test_canvass_number_and_name_must_agree_and_its_points_possible_stay(
-    tmp_path: Path, spec: LabSpec, make_result: Make
-) -> None:
+def test_canvass_number_and_name_must_agree_and_its_points_possible_stay(tmp_path, spec, make_result):
     rows = [
         ["Student", "ID", "SIS Login ID", "Section", f"{LAB} (9)"],
         ["    Points Possible", "", "", "", "20,0"],
@@ -157,8 +150,8 @@ def test_canvass_number_and_name_must_agree_and_its_points_possible_stay(
 
 
 def test_a_login_and_a_number_that_mean_two_rows_are_refused(
-    tmp_path: Path, spec: LabSpec, make_result: Make, course_at, monkeypatch
-) -> None:
+    tmp_path, spec, make_result, course_at, monkeypatch
+):
     monkeypatch.setenv(
         "COURSE_ROSTER", str(put(tmp_path / "r.csv", [["student", "canvas id"], ["ada", "12"]]))
     )
@@ -168,9 +161,7 @@ def test_a_login_and_a_number_that_mean_two_rows_are_refused(
         export("canvas", [make_result("ada")], spec, tmp_path, roster=put(tmp_path / "c.csv", rows))
 
 
-def test_each_row_says_what_its_grade_lacks(
-    tmp_path: Path, spec: LabSpec, make_result: Make, course_at
-) -> None:
+def test_each_row_says_what_its_grade_lacks(tmp_path, spec, make_result, course_at):
     course_at("[labs.00]\ndue = 2026-03-01\ncloses = 2026-03-05\n")
     undated = dataclasses.replace(make_result("bo"), submitted_at="")
     marks = {
@@ -195,8 +186,8 @@ def test_each_row_says_what_its_grade_lacks(
 
 
 def test_a_grade_above_moodles_maximum_would_be_skipped_so_the_maximum_is_given_and_said(
-    tmp_path: Path, spec: LabSpec, make_result: Make
-) -> None:
+    tmp_path, spec, make_result
+):
     marks = {"ada": TeacherMarks(scores={"why_softmax": 5}, extra_credit={"test_softmax": 3})}
     sheet = put(
         tmp_path / "w.csv",
@@ -207,9 +198,7 @@ def test_a_grade_above_moodles_maximum_would_be_skipped_so_the_maximum_is_given_
     assert any("skips a grade above the maximum: ada was given the maximum" in note for note in made.notes)
 
 
-def test_a_lab_without_points_is_scaled_to_no_maximum(
-    tmp_path: Path, spec: LabSpec, make_result: Make
-) -> None:
+def test_a_lab_without_points_is_scaled_to_no_maximum(tmp_path, spec, make_result):
     rows = [["Identifier", "Full name", "Grade", "Maximum grade"], ["Participant 77", "Ada L", "", "10.00"]]
     none = dataclasses.replace(spec, questions=tuple((name, 0.0) for name, _ in spec.questions), written=())
     with pytest.raises(UserError, match="has no points"):
@@ -224,8 +213,8 @@ def test_a_lab_without_points_is_scaled_to_no_maximum(
 
 @pytest.mark.parametrize("form", ["canvas", "moodle", "canvas-feedback"])
 def test_where_a_sentence_names_the_first_of_many_it_says_how_many_more_there_are(
-    tmp_path: Path, spec: LabSpec, make_result: Make, course_at, monkeypatch, form: str
-) -> None:
+    tmp_path, spec, make_result, course_at, monkeypatch, form
+):
     monkeypatch.setenv(
         "COURSE_ROSTER", str(put(tmp_path / "r.csv", [["student", "username"], ["ada", "ada"]]))
     )
@@ -242,8 +231,8 @@ CANVAS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", f"{LAB} (9)
 
 
 def test_people_of_the_systems_list_without_a_result_are_named_and_rows_of_the_systems_own_are_no_people(
-    tmp_path: Path, spec: LabSpec, make_result: Make
-) -> None:
+    tmp_path, spec, make_result
+):
     canvas = [
         CANVAS,
         ["", "", "", "", "", "Manual Posting"],
@@ -266,8 +255,8 @@ def test_people_of_the_systems_list_without_a_result_are_named_and_rows_of_the_s
 
 
 def test_people_of_the_class_list_and_of_the_download_without_a_result_are_named(
-    tmp_path: Path, spec: LabSpec, make_result: Make, course_at, monkeypatch
-) -> None:
+    tmp_path, spec, make_result, course_at, monkeypatch
+):
     listed = put(tmp_path / "r.csv", [["student", "username"], ["ada", "ada"], ["zed", "zed"]])
     monkeypatch.setenv("COURSE_ROSTER", str(listed))
     course_at("")
@@ -279,9 +268,7 @@ def test_people_of_the_class_list_and_of_the_download_without_a_result_are_named
     assert made.notes == ("In the download, but no result here is theirs: zed_9.",)
 
 
-def test_two_columns_that_could_be_the_labs_are_refused(
-    tmp_path: Path, spec: LabSpec, make_result: Make
-) -> None:
+def test_two_columns_that_could_be_the_labs_are_refused(tmp_path, spec, make_result):
     for other in (LAB, spec.title):
         rows = [[*CANVAS, f"{other} (222)"], ["Lovelace, Ada", "1", "", "ada", "A", "", ""]]
         with pytest.raises(
@@ -293,8 +280,8 @@ def test_two_columns_that_could_be_the_labs_are_refused(
 
 @pytest.mark.parametrize("cell", ["0", "1,000.00", "1,000", "1.000", "", "-5", "1e999", None])
 def test_points_possible_that_nothing_can_be_scaled_to_stay_what_canvas_has(
-    tmp_path: Path, spec: LabSpec, make_result: Make, cell: str | None
-) -> None:
+    tmp_path, spec, make_result, cell
+):
     possible = [] if cell is None else [["    Points Possible", "", "", "", "", cell]]
     rows = [CANVAS, *possible, ["Lovelace, Ada", "1", "S1", "ada", "A", ""]]
     listed = put(tmp_path / "c.csv", rows)
@@ -305,9 +292,7 @@ def test_points_possible_that_nothing_can_be_scaled_to_stay_what_canvas_has(
     assert (f"“{cell}”" if cell else "does not say") in note
 
 
-def test_a_student_called_points_possible_is_a_student_and_sets_nobodys_points(
-    tmp_path: Path, spec: LabSpec, make_result: Make
-) -> None:
+def test_a_student_called_points_possible_is_a_student_and_sets_nobodys_points(tmp_path, spec, make_result):
     """Canvas's importer takes every row whose name holds these words for the assignment's own."""
     rows = [
         CANVAS,

@@ -10,9 +10,16 @@ import pytest
 from rich.console import Console
 
 from autograder.cli.grade_table import show_table
-from autograder.grading.cell_errors import CALLS_UNWRITTEN, DID_NOT_RUN, STILL_THERE, with_cell_errors
+from autograder.grading.cell_errors import (
+    CALLS_UNWRITTEN,
+    DID_NOT_RUN,
+    STILL_THERE,
+    stopped_cells,
+    with_cell_errors,
+)
 from autograder.grading.repair import Template, repair
-from autograder.results import CellOutcome, QuestionResult, SubmissionResult, TestResult
+from autograder.grading.repaired import Cell
+from autograder.results import CellOutcome, QuestionResult, SubmissionResult, TestResult, whole_sentences
 from autograder.run.remarks import MOST_CHOICES, remarks
 from autograder.serve.rules import _verdict
 from autograder.testing.run import NOT_DEFINED, NOT_WRITTEN
@@ -84,6 +91,28 @@ def test_a_stubs_line_that_was_left_in_an_answer_is_named():
     assert after("", question(NOT_WRITTEN), stub(COUNTS)) == question(NOT_WRITTEN)
 
 
+def test_cells_that_stopped_are_named_by_their_first_line_and_their_error():
+    repaired = SimpleNamespace(
+        cells=[Cell(None, None, run=code) for code in ("x = 1", "\n  plt.plot(`a`)\nb", *"cdefg")]
+    )
+    outcomes = [
+        CellOutcome(None, n, "error" if n else "ok", error="NameError: a" if n else "") for n in range(7)
+    ]
+    notes = stopped_cells(repaired, outcomes)  # type: ignore[arg-type]
+    assert notes[0] == "The cell that begins `plt.plot('a')` stopped: NameError: a"
+    assert (len(notes), notes[-1]) == (6, "1 more of your cells stopped with an error.")
+
+
+def test_a_long_text_ends_with_a_whole_sentence():
+    text = "Asked: q = [1.5, 2]\nYours: 3. " + "Right: 4. " * 300
+    short = whole_sentences(text, 50)
+    assert (
+        short == "Asked: q = [1.5, 2]\nYours: 3. Right: 4. Right: 4. …"
+        and whole_sentences(text[:50], 50) == text[:50]
+    )
+    assert whole_sentences("x" * 99, 50) == "x" * 50 + "…"
+
+
 def test_a_module_that_is_missing_is_named():
     assert (
         safe_message("name 'nltk' is not defined", "return nltk.bigrams(words)")
@@ -100,7 +129,7 @@ def test_the_terminals_table_and_a_students_card_show_it():
     out = io.StringIO()
     done = SimpleNamespace(results=[result()], lab=LAB, marks={})
     show_table(Console(file=out, width=300), done)  # type: ignore[arg-type]
-    assert f"{COUNTS}: Its cell did not run: {ERROR}" in out.getvalue()
+    assert f"Q1: Its cell did not run: {ERROR}" in out.getvalue()
     assert _verdict(result(), True)["questions"][0]["cause"].endswith(ERROR)
     assert result().as_json()["questions"][0]["cause"].endswith(ERROR)
 

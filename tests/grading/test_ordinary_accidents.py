@@ -62,16 +62,50 @@ OTHERS = {
     ],
     "again": [put(COUNTS, "def bigram_counts(words):\n    return 0"), insert(answer(COUNTS))],
 }
+ROWS = "normalise_rows"
+HELPER = "def helper(N):\n    return N.sum(axis=1, keepdims=True)\n\n\n"
+CLASS = "class Sums:\n    def of(self, N):\n        return helper(N)\n\n\n"
+BY = "def normalise_rows(N):\n    s = {}\n    return N / np.where(s, s, 1)"
 LOOP = "    import time\n    while True:\n        time.sleep(1)"
 #: What costs the question itself: the answer is missing, wrong or never ends.
 LOST = {
     "endless": [put(COUNTS, f"def bigram_counts(words):\n{LOOP}")],
     "hoards": [put(COUNTS, "def bigram_counts(words):\n    kept = []\n    while True:\n        kept.append(bytearray(8 << 20))")],
+    "exits": [put(COUNTS, "import os\n\n\ndef bigram_counts(words):\n    os._exit(1)")],
     "left out": [stub(COUNTS)],
     "no return": [put(COUNTS, lambda code: code.replace("    return ", "    result = "))],
     "prints": [put(COUNTS, lambda code: code.replace("    return N", "    print(N)"))],
     "another name": [put(COUNTS, lambda code: code.replace("def bigram_counts", "def bigram_count"))],
     "only deleted": [delete(COUNTS)],
+}  # fmt: skip
+#: The shape that a test gives is empty but once: then the answer never ends.
+AT_TIMES = (
+    "import time\n\n\ndef normalise_rows(N):\n    while np.any(N.sum(axis=1) == 0):\n        time.sleep(1)\n"
+)
+#: What costs ``normalise_rows`` (or the question that stands behind) alone, however others build on it; what is said.
+LOST_ONCE = {
+    "fixed below": ([put(ROWS, "def normalise_rows(N):\n    return N"), insert(answer(ROWS))], "is defined once more"),
+    "endless helper": ([put(ROWS, f"def normalise_rows(N):\n{LOOP}")], "took too long"),
+    "endless at times": ([put(ROWS, AT_TIMES + "    return N / N.sum(axis=1, keepdims=True)")], "took too long"),
+    "scratch": ([put(ROWS, "def normalise_rows(N):\n    return N"), insert("print(np.pi)")], ""),
+    "a parameter more": (
+        [
+            put(ROWS, "def normalise_rows(axis, N):\n    return np.array(N) / np.sum(N)"),
+            *(
+                put(name, lambda code: code.replace("normalise_rows(", "normalise_rows(1, "))
+                for name in ("transition_matrix", "second_order")
+            ),
+        ],
+        "“second_order” needs an earlier answer that is not right",
+    ),
+    "a right helper is no excuse": (
+        [
+            put(ROWS, lambda code: code.replace("(N):", "(N, axis=1):", 1)),
+            put("transition_matrix", lambda code: code.replace("normalise_rows(N)", "normalise_rows(N.T, axis=0)")),
+        ],
+        "",
+        "transition_matrix",
+    ),
 }  # fmt: skip
 #: What costs nothing, and what is said of it ("" where nothing was guessed).
 WHOLE = {
@@ -99,6 +133,12 @@ WHOLE = {
         ],
         "",
     ),
+    "helper is a number": ([put(ROWS, HELPER + BY.format("helper(N)")), insert("helper = 3")], ""),
+    "class patched": ([put(ROWS, HELPER + CLASS + BY.format("Sums().of(N)")), insert("Sums.of = None")], ""),
+    "class's helper deleted": ([put(ROWS, HELPER + CLASS + BY.format("Sums().of(N)")), insert("del helper")], ""),
+    "helper below": ([put(ROWS, BY.format("helper(N)")), put(COUNTS, lambda code: HELPER + code)], ""),
+    "table emptied": ([insert("INDEX.clear()\nALPHABET *= 0")], ""),
+    "library's functions": ([insert("np.zeros = np.log = None")], ""),
     "raises at the end": ([insert("1 / 0")], ""),
     "warns": ([insert("import warnings\nwarnings.warn('so it is')\nprint('hello')", after="setup")], ""),
     "errors for warnings": ([insert("import warnings\nwarnings.simplefilter('error')", after="setup")], ""),
@@ -110,6 +150,13 @@ WHOLE = {
     "leaves": ([insert("import sys\nsys.exit()", after="setup")], ""),
     "own assertion": ([insert("assert bigram_counts([]).sum() == 1", after=COUNTS)], ""),
     "loop below": ([put(COUNTS, lambda code: f"{code}\n\n\nwhile True:\n    pass")], "was stopped"),
+    "all ends below": (
+        [
+            put(COUNTS, lambda code: code + "\nimport itertools\nsum(itertools.repeat(0))"),
+            put("average_nll", lambda code: code + "\nimport os\nos._exit(0)"),
+        ],
+        "",
+    ),
     "timed": ([put(COUNTS, lambda code: "%%time\n" + code)], ""),
     "from Windows": ([put(COUNTS, lambda code: code.replace("\n", "\r\n"))], ""),
     "trailing blanks": ([put(COUNTS, lambda code: code.replace("\n", "  \n") + "\n   ")], ""),
@@ -130,7 +177,7 @@ BESIDE = {
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory, frozen) -> dict[str, SubmissionResult]:
     folder = tmp_path_factory.mktemp("accidents")
-    accidents = {name: made for name, (made, *_) in {**STOPPED, **WHOLE}.items()} | OTHERS | LOST
+    accidents = {name: made for name, (made, *_) in {**STOPPED, **WHOLE, **LOST_ONCE}.items()} | OTHERS | LOST
     files = {name: {f"{LAB}.ipynb": made} for name, made in accidents.items()}
     for student, notebooks in {**files, **{name: made for name, (made, _) in BESIDE.items()}}.items():
         for file, made in notebooks.items():
@@ -155,9 +202,9 @@ def test_the_error_that_kept_an_answer_from_running_is_its_cause(graded, student
 def test_the_error_stands_first_in_the_question_on_the_page(graded, tmp_path):
     result = graded["minus"]
     page = FeedbackWriter(spec(LAB), tmp_path).page(result)
-    section = page[page.index("<h2>bigram_counts</h2>") :]
-    assert section.index("SyntaxError: invalid character") < section.index("✗ not yet")
-    assert "not defined" not in section[: section.index("</section>")]
+    [section] = [part for part in page.split("<section")[1:] if COUNTS.replace("_", "_<wbr>") in part]
+    said = section[: section.index("</section>")]
+    assert "SyntaxError: invalid character" in said and "✗" not in said and "not defined" not in said
 
 
 def test_a_missing_package_is_the_cause_of_what_uses_it_in_another_cell(graded):
@@ -178,6 +225,19 @@ def test_a_later_definition_that_does_not_count_is_told_where_points_are_lost(gr
     assert "is defined once more" in choice and choice in result.notes
 
 
+def test_after_the_first_time_out_a_question_is_asked_no_more_and_what_passed_before_counts(graded):
+    too_long = "your function took too long"
+    assert {graded[name].status for name in ("endless", "endless helper", "exits")} == {
+        "timed-out",
+        "crashed",
+    }
+    first, *later = (test.message for test in of(graded["endless"]).tests)
+    assert first == too_long and {*later} == {f"this was not run: {too_long} in an earlier test"}
+    rows = of(graded["endless at times"], ROWS)
+    passed = [test.passed for test in rows.tests]
+    assert rows.points > 0 and passed.index(False) > 0 and not any(passed[passed.index(False) :])
+
+
 def test_forty_ordinary_accidents_are_graded():
     assert len({**STOPPED, **OTHERS, **LOST, **WHOLE, **BESIDE}) >= 40
 
@@ -187,6 +247,14 @@ def test_an_answer_that_is_missing_or_wrong_costs_its_own_question_alone(graded,
     result = graded[student]
     assert [q.name for q in result.questions if q.points < q.max_points] == [COUNTS]
     assert of(result).points < of(result).max_points and (of(result).cause or of(result).tests[0].message)
+
+
+@pytest.mark.parametrize("student", LOST_ONCE)
+def test_a_wrong_answer_costs_its_points_once_whatever_builds_on_it_or_stands_below(graded, student):
+    result, (_, said, *other) = graded[student], LOST_ONCE[student]
+    lost = [q for q in result.questions if q.points < q.max_points]
+    assert [q.name for q in lost] == (other or [ROWS]) and (lost[0].misconception or lost[0].cause)
+    assert said in " ".join(result.choices if "“" in said else result.notes)
 
 
 @pytest.mark.parametrize("student", {**WHOLE, **BESIDE})

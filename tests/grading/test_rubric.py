@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -73,6 +75,12 @@ def test_who_makes_another_slip_on_top_does_not_fare_better(with_rubric):
 
 def test_changed_arguments_cost_a_share_of_their_own():
     assert earned(in_place) == (None, pytest.approx(0.8 * POINTS))
+
+
+def test_a_rule_that_was_not_tested_is_not_broken():
+    runs = run_question(LAB, QUESTION, student_with_answer(LAB, QUESTION, in_place))
+    unrun = [replace(run, ran=run.result.passed) for run in runs]
+    assert points_earned(LAB, QUESTION, POINTS, unrun, None) == POINTS
 
 
 def test_a_cost_for_no_misconception_stops_before_anything_is_graded(with_rubric):

@@ -69,30 +69,30 @@ def test_a_student_hands_in_reads_mends_and_hands_in_while_the_lecturers_screen_
     ada = opened(browser, served, "ada")
     expect(ada.locator(".timer")).to_contain_text("left in class")
     hand_in(ada, notebook(WRONG))
-    first = ada.locator(".card", has_text="Attempt 1 of 5")
+    first = ada.locator(".attempt", has_text="Attempt 1 of 5")
     expect(first).to_have_attribute("data-state", "graded")
-    expect(first.locator("li", has_text="normalise_rows").locator(".why").first).not_to_be_empty()
+    change = first.locator(".change", has_text="normalise_rows")
+    expect(change.locator(".cause")).not_to_be_empty()
+    expect(change.locator(".code")).to_contain_text("def normalise_rows")
 
     line = room.locator(".question", has_text="normalise_rows")
     expect(line).to_contain_text("0 of 1 have it")
-    expect(line.get_by_role("link", name="Show the demo")).to_be_visible()
+    line.get_by_role("button", name="Demo").click()
+    expect(room.frame_locator("iframe").locator("svg").first).to_be_visible()
     expect(line.locator(".thought").first).to_contain_text("100%")
 
     hand_in(ada, notebook({}))
-    second = ada.locator(".card", has_text="Attempt 2 of 5")
+    second = ada.locator(".attempt", has_text="Attempt 2 of 5")
     expect(second).to_have_attribute("data-state", "graded")
     expect(second).to_contain_text("This attempt counts")
     expect(line).to_contain_text("1 of 1 have it")
     assert "ada" not in room.locator("body").inner_text()
 
-    room.goto(f"http://localhost:{served.port}/demos/01_markov_graph.html")
-    expect(room.locator("svg").first).to_be_visible()
-
 
 def test_a_request_is_answered_on_the_teams_screen_and_read_on_the_students(served, browser):
     bo = opened(browser, served, "bo")
     hand_in(bo, notebook(WRONG, "bo's"))
-    expect(bo.locator(".card")).to_have_attribute("data-state", "graded")
+    expect(bo.locator(".attempt")).to_have_attribute("data-state", "graded")
     bo.get_by_text("Ask a teacher").click()
     bo.get_by_label("What do you think is wrong?").fill("My rows sum to one.")
     bo.get_by_role("button", name="Ask", exact=True).click()

@@ -133,8 +133,8 @@ def test_two_students_hand_in_read_and_mend_while_the_lecturers_screen_moves(hub
     for who, page in students.items():
         hand_in(page, notebook(WRONG, who))
     for page in students.values():
-        expect(page.locator(".card")).to_have_attribute("data-state", "graded")
-        expect(page.locator("li", has_text="normalise_rows").locator(".why").first).not_to_be_empty()
+        expect(page.locator(".attempt")).to_have_attribute("data-state", "graded")
+        expect(page.locator(".change", has_text="normalise_rows").locator(".cause")).not_to_be_empty()
     expect(line).to_contain_text("0 of 2 have it")
     for who, page in students.items():
         hand_in(page, notebook({}, who))

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from docutils.nodes import make_id
 from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.course.lab import LabSpec
+from autograder.course.masters import lab_name
+from autograder.course.policy_file import spec as lab_spec
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import GradebookWriter
 from autograder.pages.feedback import FeedbackWriter
+from autograder.pages.own_code import MOST_LINES, own_code
 from autograder.pages.render import duration, plain, points, prose, sentence, share
 from autograder.results import STATUSES, QuestionResult, SubmissionResult, TestResult
 
@@ -55,56 +60,163 @@ def writer(spec: LabSpec, tmp_path: Path) -> FeedbackWriter:
     return FeedbackWriter(spec, tmp_path)
 
 
-def failed_softmax(**changes: object) -> tuple[QuestionResult, ...]:
+WRONG = "wrong values in what your function returns"
+CODE = """def softmax(scores):
+    \"\"\"Scores of any size -> weights.\"\"\"
+    shifted = scores - scores.max()
+    weights = torch.softmax(shifted, 0)
+    return weights / total
+"""
+
+
+def softmax(points: float = 2, **changes: object) -> QuestionResult:
     fields = {
-        "tests": (
-            TestResult("Each row sums to one.", False, "Row 2 sums to 1.7."),
-            TestResult("Stays finite.", True),
-        ),
+        "tests": (TestResult("Each row sums to one.", False, WRONG), TestResult("Stays finite.", True)),
         "misconception": "softmax over queries instead of keys",
         "hint": "Sum over the **last** axis:\n    `axis=-1`.",
-        "error": "cell softmax, line 3\nValueError: no",
-        "forbidden": ("torch.softmax",),
+        "error": "in softmax, line 5: return weights / total\nNameError: name 'total' is not defined",
     }
-    return (QuestionResult("one_hot", 4, 4), QuestionResult("softmax", 2, 6, **{**fields, **changes}))  # type: ignore[arg-type]
+    return QuestionResult("softmax", points, 6, **{**fields, **changes})  # type: ignore[arg-type]
 
 
-def test_the_page_says_what_failed_why_and_what_to_try(writer: FeedbackWriter, make_result: Make) -> None:
+@pytest.fixture
+def wrong(spec: LabSpec, submit: Callable[..., str], make_result: Make) -> Make:
+    """``wrong(softmax())``: ada's result with this question, her own code in the notebook."""
+
+    def make(question: QuestionResult, **changes: object) -> SubmissionResult:
+        questions = (QuestionResult("one_hot", 4, 4, (TestResult("One 1 a row.", True),)), question)
+        changes = {"notebook": submit(spec, {"softmax": CODE}), **changes}
+        return make_result("ada", questions=questions, **changes)
+
+    return make
+
+
+def test_what_to_change_comes_first_with_its_cost_its_cause_and_the_line_that_raised(
+    writer: FeedbackWriter, wrong: Make
+) -> None:
     checks = {"softmax": [(False, "The weights do not sum to one.")]}
-    page = writer.page(make_result("ada", questions=failed_softmax(), public_checks=checks))
+    page = writer.page(wrong(softmax(), public_checks=checks))
     text = read(page).text
-    for expected in (
-        "6 of 10 points",
-        "✗ not yetEach row sums to one.Row 2 sums to 1.7.",
-        "✓ passedStays finite.",
-        "This looks like: softmax over queries instead of keys",
-        "Sum over the last axis: axis=-1.",
-        "cell softmax, line 3 ValueError: no",
-        "without torch.softmax",
-        "The weights do not sum to one.",
-        "up to 5 more points",
-        "2 March 2026, 10:00 UTC",
-    ):
-        assert expected in text
-    assert "<strong>last</strong>" in page
+    in_order = [
+        "6 of 10 points", "up to 5 more points", "What to change", "softmax", "−4", "2 of 6 points",
+        "This looks like: softmax over queries instead of keys", "Sum over the last axis: axis=-1.",
+        "1def softmax(scores):", "⋮", "3 shifted = scores", "→ 5 return weights / total",
+        "NameError: name 'total' is not defined", "✗ not yet", f"Each row sums to one. {WRONG}", "1 of 2 tests passed",
+        "The weights do not sum to one.", "What is right", "one_hot", "4 of 4",
+    ]  # fmt: skip
+    places = [text.find(words) for words in in_order]
+    assert -1 not in places and places == sorted(places), list(zip(in_order, places, strict=True))
+    assert "Scores of any size" not in text, "the doc string came with the lab"
+    assert "<strong>last</strong>" in page and "2 March 2026, 10:00 UTC" in text
 
 
-def test_a_message_that_every_test_gives_is_said_once(writer: FeedbackWriter, make_result: Make) -> None:
+def test_the_call_that_a_question_forbids_is_marked(writer: FeedbackWriter, wrong: Make) -> None:
+    question = softmax(6, misconception=None, hint=None, error="", tests=(), forbidden=("torch.softmax",))
+    text = read(writer.page(wrong(question))).text
+    assert "→ 4 weights = torch.softmax(shifted, 0)" in text and text.count("→") == 1
+    assert "without torch.softmax" in text and "A person looks at this; until then your points stand." in text
+
+
+@pytest.mark.parametrize(
+    "notebook",
+    ["", "[]", "{}", '{"cells": 3}', '{"cells": [7, {"cell_type": "code"}]}', "[" * 100_000, "no JSON"],
+)
+def test_without_code_that_can_be_shown_the_error_stands_alone(
+    writer: FeedbackWriter, wrong: Make, notebook: str
+) -> None:
+    page = writer.page(wrong(softmax(), notebook=notebook))
+    assert "in softmax, line 5: return weights / total" in read(page).text and 'class="code"' not in page
+
+
+@given(st.text(), st.text())
+def test_whatever_a_cell_holds_few_of_its_lines_are_shown(source: str, error: str) -> None:
+    question = QuestionResult("softmax", 0, 6, error=f"in softmax, line 3: {error}", forbidden=("a.b",))
+    long = source + "\n" + CODE + "x = 1\n" * 100
+    for text in (source, long):
+        shown = own_code([("softmax", text)], question)
+        assert len(shown.lines) <= MOST_LINES and all(line.text.strip() for line in shown.lines)
+        assert [line.number for line in shown.lines] == sorted({line.number for line in shown.lines})
+
+
+def test_of_a_long_cell_the_lines_around_the_error_are_shown() -> None:
+    lines = [f"x{n} = {n}" for n in range(1, 61)]
+    question = QuestionResult("softmax", 0, 6, error="in softmax, line 40: x40 = 40\nValueError")
+    shown = own_code([("other", "x"), ("softmax", "\n".join(lines))], question)
+    assert [line.number for line in shown.lines if line.marked] == [40]
+    assert (len(shown.lines), shown.lines[0].gap, shown.more) == (
+        MOST_LINES,
+        True,
+        60 - shown.lines[-1].number,
+    )
+    other_line = replace(question, error="in softmax, line 40: y = 1\nValueError")
+    assert not own_code([("softmax", "\n".join(lines))], other_line).error
+
+
+def test_one_reason_for_all_tests_is_said_once(writer: FeedbackWriter, wrong: Make) -> None:
     tests = tuple(TestResult(f"Title {number}.", False, "not written yet") for number in range(3))
-    text = read(writer.page(make_result("ada", questions=(QuestionResult("softmax", 0, 6, tests),)))).text
-    assert text.count("not written yet") == 1 and text.count("✗ not yet") == 3
+    text = read(writer.page(wrong(QuestionResult("softmax", 0, 6, tests, cause="Not written yet.")))).text
+    assert text.lower().count("not written yet") == 1 and "✗" not in text and "def softmax" not in text
+    several = (*tests, TestResult("Another.", False, "too slow"))
+    text = read(writer.page(wrong(QuestionResult("softmax", 0, 6, several, cause="Too slow.")))).text
+    assert text.count("not written yet") == 1 and text.count("✗") == 4
 
 
-def test_nothing_a_student_wrote_becomes_markup(writer: FeedbackWriter, make_result: Make) -> None:
+def test_a_cell_that_did_not_run_shows_its_error_and_no_tests(writer: FeedbackWriter, wrong: Make) -> None:
+    tests = (TestResult("Each row sums to one.", False, "the cell that should define it did not run"),)
+    error = "in softmax, line 5: return weights / total\nSyntaxError: invalid syntax"
+    stopped = QuestionResult(
+        "softmax", 0, 6, tests, error=error, cause="Its cell did not run: S", did_not_run=True
+    )
+    text = read(writer.page(wrong(stopped))).text
+    assert "Its cell did not run" in text and "→ 5 return weights / totalSyntaxError: invalid syntax" in text
+    assert "✗" not in text
+
+
+def test_links_lead_to_the_labs_section_and_the_demo_where_the_course_has_a_site(
+    course_at, tmp_path: Path
+) -> None:
+    course_at('site = "https://example.org/course/"')
+    lab = lab_spec(lab_name("07"))
+    page = FeedbackWriter(lab, tmp_path).page(
+        SubmissionResult("ada", lab.name, "graded", 0, 20, 0.1, (QuestionResult("padding_mask", 0, 2),))
+    )
+    links = [
+        attributes["href"]
+        for tag, attributes in read(page).tags
+        if tag == "a" and "http" in str(attributes["href"])
+    ]
+    heading = "Question 4 · `padding_mask` ●○○ (5 minutes, 2 points)"
+    at = f"https://example.org/course/labs/{lab.name}.html#{make_id(heading)}"
+    assert at in links and "https://example.org/course/demos/07_mask_painter.html" in links
+    assert "In the lab: 6 · Masks: what may not be heard, Question 4" in read(page).text
+    course_at("")
+    assert "In the lab" in FeedbackWriter(lab, tmp_path).page(
+        SubmissionResult("ada", lab.name, "graded", 0, 20, 0.1)
+    )
+
+
+def test_nothing_a_student_wrote_becomes_markup(
+    writer: FeedbackWriter, make_result: Make, wrong: Make, spec: LabSpec, submit: Callable[..., str]
+) -> None:
     question = QuestionResult(
-        "softmax", 0, 6, (TestResult("t", False, HOSTILE),), error=HOSTILE, hint=HOSTILE
+        "softmax",
+        0,
+        6,
+        (TestResult("t", False, HOSTILE),),
+        error=f"in softmax, line 1: {HOSTILE}\n{HOSTILE}",
+        hint=HOSTILE,
     )
-    clean = make_result(
-        "ada", questions=failed_softmax(), notes=("n",), public_checks={"softmax": [(True, "c")]}
-    )
+    named = {
+        "notes": ("n", "m"),
+        "run_notes": ("m",),
+        "public_checks": {"softmax": [(True, "c")]},
+        "status": "crashed",
+    }
+    clean = wrong(softmax(forbidden=("torch.softmax",)), **named)
     hostile = make_result(
         HOSTILE,
-        questions=(failed_softmax()[0], question),
+        questions=(clean.questions[0], question),
+        notebook=submit(spec, {"softmax": HOSTILE}),
         notes=(HOSTILE,),
         public_checks={"softmax": [(False, HOSTILE)]},
         submitted_at=HOSTILE,
@@ -119,8 +231,8 @@ def test_nothing_a_student_wrote_becomes_markup(writer: FeedbackWriter, make_res
     assert "\x1b" not in reader.text and "\x00" not in reader.text
 
 
-def test_the_page_loads_nothing_and_runs_nothing(writer: FeedbackWriter, make_result: Make) -> None:
-    reader = read(writer.page(make_result("ada", questions=failed_softmax())))
+def test_the_page_loads_nothing_and_runs_nothing(writer: FeedbackWriter, wrong: Make) -> None:
+    reader = read(writer.page(wrong(softmax())))
     assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in reader.tags}
     policies = [a["content"] for tag, a in reader.tags if a.get("http-equiv") == "Content-Security-Policy"]
     assert policies and "default-src 'none'" in str(policies[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from autograder.course.lab import LabSpec
+from autograder.gradebook.final_points import TeacherMarks
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.report import build_report
 from autograder.results import QuestionResult, SubmissionResult, TestResult
@@ -57,23 +59,29 @@ def test_a_page_fits_reads_well_and_loads_nothing(
     fits_reads_well_and_loads_nothing(browser, pages[name])
 
 
-def test_no_word_of_a_figure_is_cut(
-    browser: Browser, tmp_path: Path, spec: LabSpec, make_result: Make
+def test_the_first_cause_stands_in_the_first_screen_and_a_typical_page_prints_on_one_sheet(
+    browser: Browser, tmp_path: Path, spec: LabSpec, submit: Callable[..., str], make_result: Make
 ) -> None:
-    most = spec.max_score
-    rows = [make_result(name, score=most - 0.01 * n, seconds=400.0 * n) for n, name in enumerate("abc")]
+    """A partly run notebook with a late penalty: what most pages have above the first cause, and more."""
+    code = "def softmax(x):\n" + "".join(f"    step_{n} = x + {n}\n" for n in range(16)) + "    return total"
+    tests = tuple(TestResult(f"Title of the test with the number {n}.", n > 3) for n in range(12))
+    error = "in softmax, line 18: return total\nNameError: name 'total' is not defined"
+    wrong = QuestionResult("softmax", 3, 6, tests, "softmax over queries", "Use `axis=-1`.", error)
+    notes = ("The cell that begins `plt.plot(weights)` stopped: NameError: name 'weights' is not defined",)
+    ada = make_result(
+        "ada", questions=(QuestionResult("one_hot", 4, 4, tests[4:]), wrong), status="partly-run", notes=notes,
+        run_notes=notes, notebook=submit(spec, {"softmax": code}),
+    )  # fmt: skip
+    path = FeedbackWriter(spec, tmp_path).write(ada, TeacherMarks(seconds_late=4800, late_penalty=1))
     page = browser.new_page()
-    page.goto(build_report(rows, spec, tmp_path).as_uri())
-    assert "mean" in page.locator("svg.chart").first.inner_html()
-    assert page.evaluate(OUTSIDE_THE_FIGURE) == []
+    page.goto(path.as_uri())
+    for width, height in ((1280, 800), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.locator(".cause").first.bounding_box()["y"] < height - 60, width  # type: ignore[index]
+    assert page.locator(".code .marked").count() == 1
+    sheets = page.pdf(format="A4", prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", sheets)) == 1
     page.close()
-
-
-#: Words of figures that reach over the edges.
-OUTSIDE_THE_FIGURE = """[...document.querySelectorAll('svg.chart text')].filter((text) => {
-  const a = text.getBoundingClientRect(), b = text.closest('svg').getBoundingClientRect();
-  return a.left < b.left || a.right > b.right || a.top < b.top || a.bottom > b.bottom;
-}).map((text) => text.textContent)"""
 
 
 def test_a_press_on_a_heading_sorts_and_a_second_press_turns_the_order(
@@ -93,7 +101,8 @@ def test_a_press_on_a_heading_sorts_and_a_second_press_turns_the_order(
 
 #: The lowest contrast between a text and the background it lies on (WCAG 2.2, 1.4.3).
 LOWEST_CONTRAST = """() => {
-  const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const channels = (colour) => colour.match(/[\\d.]+/g).map(
+    (value, place) => (colour.startsWith("color(") && place < 3 ? 255 : 1) * Number(value));
   const luminance = ([r, g, b]) => {
     const [x, y, z] = [r, g, b].map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
     return 0.2126 * x + 0.7152 * y + 0.0722 * z;

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import random
 import re
-import time
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -16,20 +16,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from autograder.cli.grade_table import show_summary
+from autograder.cli.grade_table import show_summary, show_table
 from autograder.course.lab import LabSpec
+from autograder.files import write_atomically
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.report import build_report, similarity
-from autograder.pages.report.charts import histogram_chart
 from autograder.pages.report.page import question_headline
-from autograder.pages.report.similarity import Answers, alike_groups, answers, code_lines
+from autograder.pages.report.similarity import Answers, alike_groups, answers
 from autograder.pages.report.statistics import (
     QuestionStatistics,
     correlation,
     histogram,
     question_statistics,
-    round_edges,
 )
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.run.pipeline import ClassResult
@@ -37,6 +36,7 @@ from autograder.run.plan import Plan
 
 Make = Callable[..., SubmissionResult]
 Submit = Callable[..., str]
+QUESTIONS = (("one_hot", 4.0), ("softmax", 6.0))
 
 
 def scored(make_result: Make, *points: tuple[float, float]) -> list[SubmissionResult]:
@@ -50,45 +50,24 @@ def text_of(path: Path) -> str:
 
 def test_difficulty_and_discrimination_are_those_of_the_definition(make_result: Make) -> None:
     rows = scored(make_result, (4, 6), (4, 3), (2, 3), (0, 0), (1, 6))
-    one_hot, softmax = question_statistics(rows, (("one_hot", 4.0), ("softmax", 6.0)))
+    one_hot, softmax = question_statistics(rows, QUESTIONS)
     assert one_hot.mean_share == pytest.approx((4 + 4 + 2 + 0 + 1) / 20)
     assert (one_hot.full_share, one_hot.zero_share) == (0.4, 0.2)
     expected = np.corrcoef([4, 4, 2, 0, 1], [6, 3, 3, 0, 6])[0, 1]
     assert one_hot.discrimination == pytest.approx(expected)
     assert softmax.discrimination == pytest.approx(expected)
-
-
-def test_the_question_itself_is_not_in_the_total_it_is_compared_with(make_result: Make) -> None:
     alternating = scored(make_result, (4, 0), (0, 6), (4, 0), (0, 6))
-    assert question_statistics(alternating, (("one_hot", 4.0), ("softmax", 6.0)))[
-        0
-    ].discrimination == pytest.approx(-1)
-
-
-def test_no_spread_means_no_discrimination(make_result: Make) -> None:
-    found = question_statistics(
-        scored(make_result, (4, 6), (4, 3), (4, 0)), (("one_hot", 4.0), ("softmax", 6.0))
+    assert question_statistics(alternating, QUESTIONS)[0].discrimination == pytest.approx(-1), "itself not in"
+    assert (
+        question_statistics(scored(make_result, (4, 6), (4, 3), (4, 0)), QUESTIONS)[0].discrimination is None
     )
-    assert found[0].discrimination is None
     assert correlation([1, 2], [1, 2]) is None
 
 
-@given(st.lists(st.floats(0, 1e6), min_size=1), st.floats(1e-3, 1e6))
-def test_every_value_is_in_exactly_one_bin(values: list[float], largest: float) -> None:
-    edges = round_edges(max(largest, *values))
-    assert edges[0] == 0 and edges[-1] >= max(values) * (1 - 1e-9) and len(edges) <= 11
-    assert sum(histogram(values, edges)) == len(values)
-
-
-def test_a_value_on_an_edge_belongs_to_the_bin_above_and_the_largest_to_the_last() -> None:
-    assert histogram([0, 5, 10], [0, 5, 10]) == [1, 2]
-
-
-def test_the_chart_is_well_formed_and_escapes_its_words() -> None:
-    chart = histogram_chart([1, 2], [0, 1, 2], x_label="<b>", y_label="&", description='"<x>', mean=1.0)
-    root = ElementTree.fromstring(str(chart))
-    heights = [float(bar.attrib["height"]) for bar in root.iter("rect")]
-    assert heights[1] == pytest.approx(2 * heights[0])
+@given(st.lists(st.floats(0, 20), min_size=1))
+def test_every_score_is_in_exactly_one_bin(scores: list[float]) -> None:
+    assert sum(histogram(scores, 20)) == len(scores)
+    assert histogram([0, 1.9, 2, 18, 20], 20) == [2, 1, 0, 0, 0, 0, 0, 0, 0, 2]
 
 
 def test_the_report_counts_statuses_and_misconceptions(
@@ -104,28 +83,21 @@ def test_the_report_counts_statuses_and_misconceptions(
         make_result("di", status="missing", questions=(), notebook="", score=0),
     ]
     FeedbackWriter(spec, tmp_path).write(rows[0])
-    path = build_report(iter(rows), spec, tmp_path, {"softmax over queries": "demos/07 softmax.ipynb"})
+    write_atomically(tmp_path / "report" / "demos" / "07 axis.html", "")
+    rows[0] = dataclasses.replace(rows[0], isolation="reduced (own user id, limits)")
+    path = build_report(iter(rows), spec, tmp_path, {"softmax": "report/demos/07 axis.html"})
     page, text = path.read_text(encoding="utf-8"), text_of(path)
     assert path == tmp_path / "report/00_warm_up.html"
     assert "3 submissions read, of 4 students" in text
-    assert 'href="../demos/07%20softmax.ipynb"' in page
+    assert 'href="demos/07%20axis.html"' in page
     assert re.search(
-        r"2 softmax over queries hint and students Use the last axis. bo , cy softmax 07 softmax", text
+        r"2 softmax over queries hint and students Use the last axis. bo , cy softmax 07%20axis", text
     )
     assert "timed-out : a cell ran out of time and was stopped who cy 1" in text
     assert 'href="../feedback/ada/00_warm_up/00_warm_up.html"' in page
-    assert "graded with isolation" not in text and "Isolation: namespaces" in text
-
-
-def test_the_report_says_when_submissions_ran_with_less_isolation(
-    tmp_path: Path, spec: LabSpec, make_result: Make
-) -> None:
-    path = build_report(
-        [make_result("ada", isolation="reduced (own user id, limits)"), make_result("bo")], spec, tmp_path
-    )
-    assert "1 of 2 submissions were graded with isolation “reduced (own user id, limits)” only" in text_of(
-        path
-    )
+    assert text.index("What the class misunderstands") < text.index("alf of the class has")
+    assert page.count("--lost: 100.0%") == 2, "what was lost is tinted"
+    assert "1 of 3 submissions were graded with isolation “reduced (own user id, limits)” only" in text
 
 
 def test_the_headline_tells_when_half_of_the_class_has_everything(
@@ -186,129 +158,74 @@ def class_of(
     return [one for one in found if one is not None]
 
 
-def test_renaming_and_comments_do_not_hide_a_shared_function(
-    spec: LabSpec, submit: Submit, make_result: Make
+@pytest.mark.parametrize("above", ["", "!echo it's mine\n", 'say "one\n', 3 * "'" + "\nx"], ids=repr)
+def test_renaming_comments_and_lines_that_are_no_python_hide_nothing(
+    spec: LabSpec, submit: Submit, make_result: Make, above: str
 ) -> None:
     sources = {f"honest{i}": {"softmax": function(i)} for i in range(20)}
     sources["ada"] = {"softmax": function(99)}
-    sources["bo"] = {"softmax": re.sub(r"#.*", "# mine", function(99, prefix="renamed"))}
+    sources["bo"] = {"softmax": above + re.sub(r"#.*", "# mine", function(99, prefix="renamed"))}
     groups = alike_groups(class_of(spec, submit, make_result, sources), spec).groups
     assert [(group.students, group.what) for group in groups] == [(("ada", "bo"), "code")]
-    assert groups[0].lowest == 1.0
 
 
-def test_short_right_answers_that_must_look_alike_accuse_nobody(
-    spec: LabSpec, submit: Submit, make_result: Make
-) -> None:
+def test_code_in_added_cells_is_compared(spec: LabSpec, submit: Submit, make_result: Make) -> None:
+    def with_cell(source: str) -> str:
+        made = json.loads(submit(spec, {}))
+        cell = {"cell_type": "code", "metadata": {}, "source": source, "outputs": [], "execution_count": 1}
+        return json.dumps({**made, "cells": [cell, *made["cells"]]})
+
+    notebooks = {"ada": function(7), "bo": function(7, prefix="own"), "cy": function(8)}
+    found = [answers(make_result(name, notebook=with_cell(code)), spec) for name, code in notebooks.items()]
+    [group] = alike_groups([one for one in found if one], spec).groups
+    assert group.students == ("ada", "bo")
+
+
+def test_what_everybody_may_have_accuses_nobody(spec: LabSpec, submit: Submit, make_result: Make) -> None:
+    """Short right answers, known answers, lines that many wrote, what the notebook gave."""
     short = "def softmax(x):\n    e = np.exp(x - x.max(-1, keepdims=True))\n    return e / e.sum(-1, keepdims=True)"
-    sources = {f"s{i}": {"softmax": short} for i in range(3)}
-    assert alike_groups(class_of(spec, submit, make_result, sources), spec).groups == ()
-
-
-def test_the_known_answer_accuses_nobody(spec: LabSpec, submit: Submit, make_result: Make) -> None:
-    sources = {"ada": {"softmax": function(5)}, "bo": {"softmax": function(5)}}
-    submissions = class_of(spec, submit, make_result, sources)
-    assert len(alike_groups(submissions, spec).groups) == 1
-    assert alike_groups(submissions, spec, known_answers=[function(5)]).groups == ()
-
-
-def test_what_many_wrote_is_common_property(spec: LabSpec, submit: Submit, make_result: Make) -> None:
-    sources = {f"s{i}": {"softmax": function(7)} for i in range(6)}
-    assert alike_groups(class_of(spec, submit, make_result, sources), spec).groups == ()
+    for source, count, known in ((short, 3, []), (function(5), 2, [function(5)]), (function(7), 6, [])):
+        submissions = class_of(
+            spec, submit, make_result, {f"s{i}": {"softmax": source} for i in range(count)}
+        )
+        assert alike_groups(submissions, spec, known_answers=known).groups == ()
+        if known:
+            assert len(alike_groups(submissions, spec).groups) == 1
+    given = " ".join(cell.source for cell in spec.cells) * 10
+    repeated = class_of(spec, submit, make_result, {name: {"why_softmax": given} for name in ("ada", "bo")})
+    assert alike_groups(repeated, spec).groups == ()
 
 
 def test_the_same_long_prose_is_a_group_and_a_short_sentence_is_none(
     spec: LabSpec, submit: Submit, make_result: Make
 ) -> None:
     long_text = " ".join(f"thought{index}" for index in range(40))
-    sources = {
-        "ada": {"why_softmax": long_text},
-        "bo": {"why_softmax": long_text + " indeed"},
-        "cy": {"why_softmax": "Rows sum to one."},
-        "di": {"why_softmax": "Rows sum to one."},
+    texts = {
+        "ada": long_text,
+        "bo": long_text + " indeed",
+        "cy": "Rows sum to one.",
+        "di": "Rows sum to one.",
     }
+    sources = {name: {"why_softmax": text} for name, text in texts.items()}
     [group] = alike_groups(class_of(spec, submit, make_result, sources), spec).groups
-    assert (group.students, group.what) == (("ada", "bo"), "prose")
+    assert (group.students, group.what, group.lowest < 1) == (("ada", "bo"), "prose", True)
 
 
-def test_a_submission_without_a_notebook_or_with_broken_code_does_not_stop_the_report(
-    tmp_path: Path, spec: LabSpec, submit: Submit, make_result: Make
+def test_who_wrote_too_much_is_named_on_the_report(
+    tmp_path: Path, spec: LabSpec, submit: Submit, make_result: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = make_result("bo", notebook=submit(spec, {"softmax": "def softmax(x:\n  '''\n\x0c $$ \t"}))
-    build_report([make_result("ada", notebook=""), broken], spec, tmp_path)
-    assert code_lines("x = 1 # c\n'doc'\ny = (2,\n 3)") == (
-        ("x", "=", "1"),
-        ("y", "=", "(", "2", ",", "3", ")"),
-    )
-
-
-#: 200,000 characters each that some reader of code or of prose might look at again and again.
-LONG = {
-    "quotes behind backslashes": "!: '" + "\\'" * 100_000,
-    "the same below a magic": "%%html\n'" + "\\'" * 100_000,
-    "double ones": '"' + '\\"' * 100_000,
-    "blanks before a sign": "x = 1" + " " * 200_000 + "$",
-    "tabs before a question": "\t" * 200_000 + "?",
-    "texts that never end": 3 * "'" + "\\'" * 100_000,
-    "texts over many lines": 3 * "'" + "\n" + "a\n" * 100_000,
-    "quotes before line ends": "'\\\n" * 66_000,
-    "brackets": "(" * 200_000,
-    "numbers": "1_" * 100_000,
-    "signs": "$?" * 100_000,
-    "lines": "\n" * 200_000,
-    "comments": "#\n" * 100_000,
-    "indents": "\n".join(" " * depth + "if a:" for depth in range(600)),
-    "braces": "f'{" * 66_000,
-    "a list": "[1,7," * 40_000,
-    "words": "a " * 100_000,
-}
-
-
-def test_whatever_an_answer_holds_is_read_in_time_that_grows_with_its_length() -> None:
-    for name, source in LONG.items():
-        began = time.process_time()
-        code_lines(source)
-        assert time.process_time() - began < 3, name
-
-
-def test_a_line_that_is_no_python_is_skipped() -> None:
-    first = ("x", "=", "1")
-    assert code_lines("x = 1\ny = 'no end\nz = 2") == (first, ("y", "="), ("z", "=", "2"))
-    assert code_lines("%matplotlib inline\nx = 1\n")[-1] == code_lines("!ls\nx = 1\n")[-1] == first
-
-
-def test_who_wrote_far_too_much_is_named_on_the_report_and_holds_nobody_up(
-    tmp_path: Path, spec: LabSpec, submit: Submit, make_result: Make
-) -> None:
-    numbers = random.Random(0)
-    sources = {
-        f"long{index}": {
-            "softmax": f"x = {[numbers.randrange(10) for _ in range(60_000)]}",
-            "why_softmax": "a " * 90_000,
-        }
-        for index in range(3)
+    sources = {"long": {"softmax": "x = 1\n" * similarity.MAX_READ, "why_softmax": "a " * 90_000}}
+    sources |= {name: {"softmax": function(3)} for name in ("ada", "bo")} | {
+        "cy": {"softmax": function(4) + function(5)}
     }
-    sources |= {name: {"softmax": function(3)} for name in ("ada", "bo")}
-    began = time.process_time()
-    path = build_report(
-        [make_result(name, notebook=submit(spec, cells)) for name, cells in sources.items()], spec, tmp_path
-    )
-    assert time.process_time() - began < 3
-    text = text_of(path).replace(" ,", ",").replace(" .", ".")
-    for what, tail in (("functions", ", or no Python"), ("written answers", "")):
-        assert f"their {what} are far longer than any that is asked for{tail}: long0, long1, long2." in text
-    assert "ada, bo the functions 100%" in text
-
-
-def test_the_longest_are_left_out_where_a_class_has_too_much_to_compare(
-    spec: LabSpec, submit: Submit, make_result: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    rows = [make_result(name, notebook=submit(spec, cells)) for name, cells in sources.items()]
+    text = text_of(build_report([*rows, make_result("di", notebook="")], spec, tmp_path))
+    for what in ("code is", "written answers are"):
+        assert f"their {what} far longer than any that is asked for: long ." in text
+    assert "ada , bo the code 100%" in text
     monkeypatch.setattr(similarity, "MAX_COMPARED", 400)
-    sources = {name: {"softmax": function(3)} for name in ("ada", "bo")}
-    sources["cy"] = {"softmax": function(4) + function(5)}
     alike = alike_groups(class_of(spec, submit, make_result, sources), spec)
-    assert alike.left_out == {"code": ("cy",)}
-    assert [group.students for group in alike.groups] == [("ada", "bo")]
+    assert alike.left_out["code"] == ("cy", "long") and [g.students for g in alike.groups] == [("ada", "bo")]
 
 
 def test_the_group_is_worded_with_care(
@@ -319,6 +236,31 @@ def test_the_group_is_worded_with_care(
     assert "Alike does not mean copied." in text_of(path)
     alone = build_report([make_result("ada", notebook=shared)], spec, tmp_path)
     assert "No two submissions are more alike" in text_of(alone)
+
+
+def test_the_screen_has_one_line_a_student_those_in_trouble_first(make_result: Make, tmp_path: Path) -> None:
+    wrong = QuestionResult(
+        "softmax",
+        2,
+        6,
+        (),
+        "softmax over queries instead of keys",
+        cause="softmax over queries instead of keys",
+    )
+    rows = (
+        make_result("ada"), make_result("bo", score=2.0, questions=(QuestionResult("one_hot", 0, 4, cause="x " * 99), wrong)),
+        make_result("cy", 4, 2, status="partly-run", notes=("The cell that begins `x` stopped: NameError",), questions=(wrong,)),
+    )  # fmt: skip
+    done = ClassResult(
+        "03_votes_to_attention", rows, Plan((), (), {}), {}, (), tmp_path, tmp_path / "report.html"
+    )
+    console = Console(record=True, width=80)
+    show_table(console, done)
+    show_summary(console, done, 1.0)
+    lines = console.export_text().splitlines()
+    assert [line.split()[0] for line in lines[1:4]] == ["cy", "bo", "ada"] and not lines[4].strip()
+    assert "Q1: softmax over queries instead of keys" in lines[1] and max(map(len, lines)) <= 80
+    assert any("2 × Q" in line for line in lines) or sum("1 × Q" in line for line in lines) == 2
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,7 @@ from autograder.course.masters import lab_name
 from autograder.errors import UserError
 from autograder.exports.tables import write_table
 from autograder.files import write_atomically
-from autograder.pages.report.term import Entry, Idea, Lab, Student, Term
-from autograder.pages.report.term_page import render_term, table_of_misconceptions, table_of_students
+from autograder.pages.report.term import Entry, Idea, Lab, Student, Term, render_term, table_of_students
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.run.recorder import Recorder
 from autograder.run.store import STORE, ResultStore
@@ -95,28 +94,6 @@ def test_the_ideas_are_those_of_the_last_two_labs_named_ones_first() -> None:
     assert [idea.title for idea in Student("ada", entries=entries).ideas] == ["over queries", "an error"]
 
 
-def test_a_misconceptions_share_is_of_the_submissions_that_could_be_read() -> None:
-    def holds(*labs: str) -> dict[str, Entry]:
-        return {
-            lab.name: Entry(
-                "graded",
-                10,
-                20,
-                ideas=(Idea(lab.name, "q", "off by one", 1, True),) if lab.name in labs else (),
-            )
-            for lab in LABS[:2]
-        }
-
-    first, second = LABS[0].name, LABS[1].name
-    gone = {first: Entry("missing", 0, 20), second: Entry("unreadable", 0, 20)}
-    (found,) = term(
-        Student("a", entries=holds(first, second)), Student("b", entries=holds(first)),
-        Student("c", entries=holds()), Student("d", entries=gone), labs=2,
-    ).misconceptions  # fmt: skip
-    assert found.places == ((first, "q", ("a", "b"), 3), (second, "q", ("a",), 3))
-    assert (found.students, found.share) == (2, pytest.approx(3 / 6))
-
-
 @pytest.fixture
 def odd() -> Term:
     """Fourteen labs and people with the strangest names, one of whom has every kind of mark."""
@@ -124,12 +101,12 @@ def odd() -> Term:
         student(name, *(10 + n % 7 for _ in LABS), name=name, section=name) for n, name in enumerate(ODD)
     ]
     marked = Entry(
-        "partly-run", 3, 20, waiting=2, late_penalty=4, seconds_late=90_000, extension=True, extension_used=True,
+        "partly-run", 3, 20, waiting=2, late_penalty=4, seconds_late=90_000, extension_used=True,
         undated=True, ideas=(Idea(LABS[13].name, "causal_mask", ODD[0], 9, True),),
     )  # fmt: skip
     people.append(Student("eve", ODD[0], "B", {**dict(people[0].entries), LABS[13].name: marked}))
     people += [student(f"s{n:03}", *(None if n % 9 == 0 else 20 for _ in LABS)) for n in range(40)]
-    return replace(term(*people, labs=14), hints={ODD[0]: ODD[7]}, remarks=(ODD[0],))
+    return replace(term(*people, labs=14), remarks=(ODD[0],))
 
 
 @pytest.fixture
@@ -152,14 +129,22 @@ def test_odd_names_are_text_on_the_page(page: Path) -> None:
     assert "\u202e" not in page.read_text(encoding="utf-8")
 
 
-def test_no_cell_of_the_tables_is_a_formula(odd: Term, tmp_path: Path) -> None:
-    for rows in (table_of_students(odd), table_of_misconceptions(odd)):
-        path = write_table(tmp_path / "table.csv", rows[0], rows[1:])
-        with path.open(encoding="utf-8", newline="") as file:
-            cells = [cell for row in csv.reader(file) for cell in row]
-        assert not [
-            cell for cell in cells if re.match(r"\s*[=+@-]", cell) and not re.fullmatch(r"-?[\d.]+", cell)
-        ]
+def test_no_cell_of_the_table_is_a_formula(odd: Term, tmp_path: Path) -> None:
+    rows = table_of_students(odd)
+    with write_table(tmp_path / "table.csv", rows[0], rows[1:]).open(encoding="utf-8", newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert len(cells) == len(rows) * len(rows[0])
+    assert not [
+        cell for cell in cells if re.match(r"\s*[=+@-]", cell) and not re.fullmatch(r"-?[\d.]+", cell)
+    ]
+
+
+def test_a_share_is_of_the_decided_points_and_the_page_says_of_how_many(tmp_path: Path) -> None:
+    entries = {LABS[0].name: Entry("graded", 20, 24, waiting=4), LABS[1].name: Entry("missing", 0, 20)}
+    page = render_term(term(Student("ada", entries=entries), labs=2), tmp_path)
+    assert '<strong>20</strong> <span class="soft small">of 40</span>' in page and ">50%</td>" in page
+    assert 'points="0,0.00 1,1.00"' in page, "a line over the labs"
+    assert 'title="graded, up to 4 wait for a person"' in page and '>20<span class="marks"> …' in page
 
 
 def test_the_page_fits_a_desk_and_a_phone_and_loads_nothing(browser: Browser, page: Path) -> None:
@@ -216,5 +201,4 @@ def test_two_folders_of_one_person_are_two_rows_and_a_sentence(
 def test_points_of_an_earlier_time_are_not_final_and_the_table_says_so() -> None:
     lab = LABS[0].name
     one = term(Student("ada", entries={lab: Entry("graded", 15, 20, earlier=True)}), labs=1)
-    assert one.students[0].open == (lab,) and one.summaries[0].open == 1
-    assert "points of an earlier time" in table_of_students(one)[1][-1]
+    assert one.students[0].open == (lab,) and "points of an earlier time" in table_of_students(one)[1][-1]

@@ -173,8 +173,8 @@ def test_a_python_generator_comes_back_as_a_list_and_an_endless_one_is_refused(s
         student("endless")()
 
 
-def test_a_function_argument_is_called_back_here(student):
-    seen = []
+def test_a_function_argument_is_called_back_here_and_may_call_the_student_in_turn(student):
+    seen, softmax = [], student("softmax")
 
     def step(n):
         seen.append(n)
@@ -182,15 +182,9 @@ def test_a_function_argument_is_called_back_here(student):
 
     assert student("search")(step, 3) == 60
     assert seen == [3, 2, 1, 0]
-
-
-def test_a_callback_may_call_the_student_in_turn(student):
-    softmax = student("softmax")
-
-    def step(x):
-        return None, float(softmax(np.array([x, x]))[0])
-
-    assert softmax.other("search")(step, 1.0) == 0.5
+    halves = softmax.other("search")(lambda x: (None, float(softmax(np.array([x, x]))[0])), 1.0)
+    assert halves == 0.5
+    assert softmax.other("apply")(softmax, np.zeros(2)).tolist() == [0.5, 0.5]
 
 
 def test_a_function_of_an_earlier_test_cannot_be_called_any_more(student):
@@ -201,24 +195,17 @@ def test_a_function_of_an_earlier_test_cannot_be_called_any_more(student):
         keeper(None)
 
 
-def test_a_wrong_use_of_a_callback_is_the_students_error_and_can_be_caught_there(student):
+def test_a_wrong_use_of_a_callback_is_the_students_error_and_a_failed_assertion_in_it_is_the_tests(student):
     with pytest.raises(StudentError) as caught:
         student("search")(lambda: None, 3)
     assert caught.value.type_name == "TypeError"
-    assert student("patient")(lambda x: x) == "TypeError"
+    assert student("patient")(lambda x: x) == "TypeError", "it can be caught there"
 
-
-def test_a_failed_assertion_in_a_callback_reaches_the_test_though_the_student_catches_everything(student):
     def step():
         raise AssertionError("the state is wrong")
 
     with pytest.raises(AssertionError, match="the state is wrong"):
         student("patient")(step)
-
-
-def test_a_student_function_can_be_passed_to_another(student):
-    softmax = student("softmax")
-    assert softmax.other("apply")(softmax, np.zeros(2)).tolist() == [0.5, 0.5]
 
 
 def test_an_error_shows_the_students_own_frames(student):
@@ -237,12 +224,9 @@ def test_a_missing_function_is_a_name_error_and_does_not_exist(student):
     assert student("softmax").exists and student("softmax").parameters == ("x", "axis")
 
 
-def test_a_result_of_another_type_is_a_bad_reply_that_names_it(student):
+def test_a_result_of_another_type_is_a_bad_reply_that_names_it_even_an_error(student):
     with pytest.raises(BadReply, match=r"returned a value of type (notebook\.)?Foo"):
         student("stranger")()
-
-
-def test_an_error_that_is_returned_was_not_raised(student):
     with pytest.raises(BadReply) as caught:
         student("returns_its_error")()
     assert caught.value.type_name == "ValueError" and not caught.value.is_a(ValueError)
@@ -267,17 +251,13 @@ def test_gradients_of_a_function(student):
     assert torch.equal(found.keywords["x"], 2 * x)
 
 
-def test_a_frozen_parameter_is_not_among_what_a_module_learns(student):
-    block = student("Block")(3)
+def test_parameters_are_those_that_learn_under_the_wanted_name_of_several(student):
+    block, listed = student("Block")(3), student("Listed")(3)
     block.call("inner.bias.requires_grad_", False)
     assert block.parameters() == {"inner.weight": (2, 3)}
-
-
-def test_of_several_names_of_a_parameter_the_wanted_one_is_told_and_each_has_the_gradient(student):
-    block = student("Listed")(3)
-    assert block.parameters() == {"layers.0.weight": (2, 3), "layers.0.bias": (2,)}
-    assert block.parameters(["inner.weight"]) == {"inner.weight": (2, 3), "layers.0.bias": (2,)}
-    found = block.gradients([torch.ones(1, 3)]).parameters
+    assert listed.parameters() == {"layers.0.weight": (2, 3), "layers.0.bias": (2,)}
+    assert listed.parameters(["inner.weight"]) == {"inner.weight": (2, 3), "layers.0.bias": (2,)}
+    found = listed.gradients([torch.ones(1, 3)]).parameters
     assert found["inner.weight"].tolist() == found["layers.0.weight"].tolist() == [[1.0, 1.0, 1.0]] * 2
 
 

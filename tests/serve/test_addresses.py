@@ -41,7 +41,8 @@ def handed_in(live: LiveClass, who: str = "ada", content: bytes = NOTEBOOK) -> d
 def came_in(live: LiveClass, who: str) -> Answer:
     """What a browser gets that opened the invitation and pressed its button."""
     opened = live.ask(f"/in/{live.tokens[who]}", Accept="text/html")
-    assert opened.status == 200 and f"Are you <bdi>{who}</bdi>?" in opened.body.decode()
+    assert opened.status == 200 and f"<bdi>{who}</bdi>" in opened.body.decode()
+    assert ("Are you" in opened.body.decode()) == (who != "prof"), "the team's link says what it opens"
     xsrf = opened.headers["set-cookie"].split(";")[0]
     field = opened.body.decode().split('name="_xsrf" value="')[1].split('"')[0]
     entered = live.ask(f"/in/{live.tokens[who]}", urlencode({"_xsrf": field}).encode(), Cookie=xsrf,

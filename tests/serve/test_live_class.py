@@ -155,6 +155,8 @@ def test_invitations_are_for_the_class_list_and_made_once(frozen, tmp_path):
     ]
     assert "Everybody is invited already" in invite().stdout
     assert "not on the class list" in invite("eve").stderr
+    alone = command("invite", "--out", tmp_path / "alone", "--team", "prof", root=frozen, COURSE_ROSTER="")
+    assert "There is no class list" in alone.stdout and "1 invitations" in alone.stdout
 
 
 def test_an_invitation_is_no_formula_in_a_spreadsheet(frozen, tmp_path):

@@ -17,6 +17,7 @@ from autograder.errors import UserError
 from autograder.gradebook.cells import test_cells as cells_of
 from autograder.results import QuestionResult, SubmissionResult, TestResult
 from autograder.run.recorder import open_gradebook
+from autograder.testing.run import NOT_WRITTEN
 from tests.fixtures.live_class import NOTEBOOK, Answer, LiveClass, addresses
 
 LAB = "00_warm_up"
@@ -49,9 +50,12 @@ def verdict(student: str, right: bool, misconception: str | None = None) -> Subm
     return SubmissionResult(student, LAB, "graded", total, spec(LAB).max_score, 0.1, questions)
 
 
-def graded(live: LiveClass, who: str, right: bool = False, misconception: str | None = None) -> str:
+def graded(
+    live: LiveClass, who: str, right: bool = False, misconception: str | None = None, content: bytes = b""
+) -> str:
     """``who`` hands in and has a verdict; the receipt."""
-    receipt = live.ask(f"/labs/{LAB}/hand-in", NOTEBOOK + who.encode(), who).json["receipt"]
+    content = content or NOTEBOOK + who.encode()
+    receipt = live.ask(f"/labs/{LAB}/hand-in", content, who).json["receipt"]
     attempt = live.service.queue.take()
     assert attempt is not None
     result = verdict(who, right, misconception)
@@ -202,6 +206,43 @@ def test_the_room_counts_everybodys_last_verdict_and_names_nobody(live):
     assert (first["right"], first["of"]) == (1, 2)
     assert first["misconceptions"] == [{"title": "softmax over the wrong axis", "count": 1}]
     assert "ada" not in json.dumps(seen) and '"bo"' not in json.dumps(seen)
+
+
+def test_the_room_tells_who_has_not_begun_from_who_is_stuck(live):
+    graded(live, "ada", right=False)
+    result = verdict("bo", False)
+    unwritten = tuple(
+        dataclasses.replace(q, tests=(TestResult("Does it.", False, NOT_WRITTEN),)) for q in result.questions
+    )
+    live.ask(f"/labs/{LAB}/hand-in", NOTEBOOK + b"bo", "bo")
+    attempt = live.service.queue.take()
+    assert attempt is not None
+    live.service.rooms[LAB].verdict(attempt, dataclasses.replace(result, questions=unwritten))
+    first = live.service.rooms[LAB].seen("all")["questions"][0]
+    assert (first["of"], first["right"], first["not_begun"]) == (2, 0, 1)
+    assert first["stuck"] == [{"title": "Does it.", "count": 1}]
+
+
+def test_a_student_reads_the_feedback_page_of_an_attempt_with_what_the_team_said(live, course_at):
+    cell = {"cell_type": "code", "metadata": {}, "source": f"def {QUESTION}(x):\n    return <b>"}
+    content = json.dumps({**json.loads(NOTEBOOK), "cells": [cell]}).encode()
+    address = f"/receipts/{graded(live, 'ada', content=content)}/feedback"
+    decide(live, do="overrule", student="ada", question=QUESTION, points=MOST / 2, why="Half of it is right.")
+    page = live.ask(address, who="ada")
+    said = page.body.decode()
+    assert (
+        "What to change" in said
+        and "return &lt;b&gt;" in said
+        and "script" not in page.headers["content-security-policy"]
+    )
+    assert "Half of it is right." in said and f"−{MOST / 2:g}" in said
+    assert (
+        live.ask(address, who="prof").status,
+        live.ask(address, who="bo").status,
+        live.ask(address).status,
+    ) == (200, 403, 401)
+    course_at('[live]\nverdicts = "pass or fail"')
+    assert live.ask(address, who="ada").status == 403
 
 
 def test_the_rooms_views_are_of_the_exercise_the_last_minutes_or_all(live, monkeypatch):

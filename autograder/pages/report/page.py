@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 import statistics
 from collections import Counter, defaultdict
@@ -13,19 +11,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from markupsafe import Markup
-
 from autograder.course.lab import LabSpec
 from autograder.files import feedback_page, report_page, write_atomically
-from autograder.pages.render import TEMPLATES, plain, render
-from autograder.pages.report.charts import histogram_chart
+from autograder.pages.render import plain, render, sorting_script
 from autograder.pages.report.similarity import ALIKE, Alike, Answers, alike_groups, answers
 from autograder.pages.report.statistics import (
     FEW,
     QuestionStatistics,
     histogram,
     question_statistics,
-    round_edges,
 )
 from autograder.results import ISOLATION, REDUCED, STATUSES, STRONGEST, SubmissionResult
 
@@ -82,16 +76,12 @@ def render_report(
     """The page as HTML; links are relative to ``folder``."""
     handed_in = [result for result in results if result.readable]
     questions = question_statistics(handed_in, spec.questions)
-    script = (TEMPLATES / "sort.js").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return render(
         "report.html.j2",
-        script=Markup(script),
-        script_hash=f"sha256-{digest}",
+        **sorting_script(),
         title=spec.title,
         lab=spec.name,
         scores=_score_summary(handed_in, spec),
-        times=_time_summary(handed_in),
         questions=questions,
         question_headline=question_headline(questions),
         few=len(handed_in) < FEW,
@@ -123,43 +113,17 @@ def _score_summary(results: Sequence[SubmissionResult], spec: LabSpec) -> dict[s
     if not results:
         return None
     scores = [result.score for result in results]
-    edges = round_edges(spec.max_score)
-    mean, median = statistics.fmean(scores), statistics.median(scores)
-    description = f"Histogram of scores: mean {mean:.3g}, median {median:.3g} of {spec.max_score:g} points."
+    seconds = sorted(result.seconds for result in results)
+    slowest = max(results, key=lambda result: result.seconds)
     return {
-        "mean": mean,
-        "median": median,
+        "mean": statistics.fmean(scores),
+        "median": statistics.median(scores),
         "max": spec.max_score,
         "full": sum(score >= spec.max_score - 1e-9 for score in scores),
         "spread": statistics.pstdev(scores),
-        "chart": histogram_chart(
-            histogram(scores, edges),
-            edges,
-            x_label="points",
-            y_label="submissions",
-            description=description,
-            mean=mean,
-        ),
-    }
-
-
-def _time_summary(results: Sequence[SubmissionResult]) -> dict[str, Any] | None:
-    if not results:
-        return None
-    seconds = sorted(result.seconds for result in results)
-    edges = round_edges(seconds[-1])
-    slowest = sorted(results, key=lambda result: -result.seconds)[:3]
-    return {
-        "total": sum(seconds),
-        "median": statistics.median(seconds),
-        "slowest": [(plain(result.student, 100), result.seconds) for result in slowest],
-        "chart": histogram_chart(
-            histogram(seconds, edges),
-            edges,
-            x_label="seconds a submission",
-            y_label="submissions",
-            description=f"Histogram of run times: median {statistics.median(seconds):.3g} seconds.",
-        ),
+        "bins": histogram(scores, spec.max_score),
+        "seconds": statistics.median(seconds),
+        "slowest": (plain(slowest.student, 100), slowest.seconds),
     }
 
 
@@ -204,12 +168,10 @@ def _misconceptions(
 
 
 def _link(target: str, folder: Path, out: Path) -> str:
-    """The address of a demo as seen from the report; addresses other than files and the web are dropped."""
-    if not target or target.startswith(("https://", "http://")):
+    """The address of a demo as seen from the report; "" where it is neither on the web nor a file."""
+    if target.startswith(("https://", "http://")):
         return target
-    if ":" in target:
-        return ""
-    return _relative(out / target, folder)
+    return _relative(out / target, folder) if target and (out / target).is_file() else ""
 
 
 def _relative(target: Path, folder: Path) -> str:
@@ -249,12 +211,12 @@ def _flagged(results: Sequence[SubmissionResult]) -> list[dict[str, Any]]:
 
 def _student_row(result: SubmissionResult, spec: LabSpec, folder: Path, out: Path) -> dict[str, Any]:
     page = feedback_page(out, result.student, result.lab)
-    points = {question.name: question.points for question in result.questions}
+    shares = {question.name: (question.points, question.max_points) for question in result.questions}
     return {
         "student": plain(result.student, 100),
         "link": _relative(page, folder) if page.exists() else "",
         "score": result.score,
-        "points": [points.get(name) for name, _ in spec.questions],
+        "points": [shares.get(name) for name, _ in spec.questions],
         "status": result.status,
         "seconds": result.seconds,
         "misconceptions": sum(bool(question.misconception) for question in result.questions),

@@ -78,24 +78,10 @@ def question_statistics(
     return table
 
 
-def histogram(values: Sequence[float], edges: Sequence[float]) -> list[int]:
-    """How many values fall between neighbouring edges; the last bin includes its upper edge."""
-    counts = [0] * (len(edges) - 1)
-    for value in values:
-        position = sum(value >= edge for edge in edges) - 1
-        counts[min(max(position, 0), len(counts) - 1)] += 1
+def histogram(scores: Sequence[float], most: float, bins: int = 10) -> list[int]:
+    """How many scores fall into each of the bins from 0 to ``most``; the last one includes ``most``."""
+    counts = [0] * bins
+    for score in scores:
+        place = int(bins * score / most + 1e-9) if most else 0
+        counts[min(max(place, 0), bins - 1)] += 1
     return counts
-
-
-def round_edges(largest: float, at_most: int = 10) -> list[float]:
-    """Bin edges from 0 to at least ``largest`` in steps of 1, 2, 2.5 or 5 times a power of ten."""
-    if largest <= 0:
-        return [0.0, 1.0]
-    power = 10.0**-6
-    while True:
-        for step in (1.0, 2.0, 2.5, 5.0):
-            count = -(-largest // (step * power))
-            if count <= at_most:
-                # A value on the last edge belongs to the last bin.
-                return [round(index * step * power, 9) for index in range(int(count) + 1)]
-        power *= 10

@@ -1,19 +1,23 @@
-"""What a term's results say: each student over the labs, who is falling behind and on which idea, what is misunderstood.
-
-Plain values and the rules that judge them; ``term_page`` draws them, ``run/term`` gathers them.
-"""
+"""The term's report: each student over the labs, and who is falling behind on which idea. ``run/term`` gathers its values."""
 
 from __future__ import annotations
 
+import os
 import statistics
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+from autograder.files import feedback_page, report_page
+from autograder.pages.render import plain, points, render, sorting_script
+from autograder.results import STATUSES
+
+#: The page's name in ``out/report``, and that of the table beside it.
+TERM = "term"
 #: Falling behind: less than this share of the points over the last so many labs ...
-LOW_SHARE = 0.5
-RECENT = 2
+LOW_SHARE, RECENT = 0.5, 2
 #: ... or so much less than the student's own share in the labs before them.
 FALL = 0.25
 #: Ideas that are named for a student who is falling behind.
@@ -42,14 +46,11 @@ class Entry:
     waiting: float = 0.0
     late_penalty: float = 0.0
     seconds_late: float = 0.0
-    #: Whether an extension was given, and whether the submission came in on it.
-    extension: bool = False
     extension_used: bool = False
     #: A due date, and no time to hold against it.
     undated: bool = False
-    #: The grader itself failed: there is no grade.
+    #: The grader itself failed: there is no grade, or (``earlier``) only that of an earlier time.
     fault: bool = False
-    #: The grader itself failed on what came since: the points are of an earlier time.
     earlier: bool = False
     #: The folder that it was handed in under.
     folder: str = ""
@@ -66,9 +67,24 @@ class Entry:
         return bool(self.waiting or self.undated or self.fault or self.earlier)
 
     @property
-    def settled(self) -> float:
+    def decided(self) -> float:
         """The points that are decided, one way or the other."""
         return 0.0 if self.fault else max(0.0, self.most - self.waiting)
+
+    @property
+    def words(self) -> str:
+        """The lab's state in a phrase: the run's status, and what its points lack or lost."""
+        if self.missing:
+            return STATUSES["missing"].for_staff
+        said = {
+            "the grader itself failed: no grade" if self.fault else self.status: True,
+            f"up to {points(self.waiting)} wait for a person": self.waiting,
+            "points of an earlier time, since the grader itself failed": self.earlier,
+            "lateness not counted": self.undated,
+            f"{points(self.late_penalty)} off for lateness": self.late_penalty,
+            "extension used": self.extension_used,
+        }
+        return ", ".join(words for words, holds in said.items() if holds)
 
 
 @dataclass(frozen=True)
@@ -97,33 +113,21 @@ class Student:
 
     @property
     def open(self) -> tuple[str, ...]:
-        """The labs whose points are not final: an answer waits for a person, a time is not known, the grader failed."""
+        """The labs whose points are not final."""
         return tuple(lab for lab, entry in self.entries.items() if entry.open)
-
-    @property
-    def late(self) -> tuple[str, ...]:
-        """The labs that came in late."""
-        return tuple(lab for lab, entry in self.entries.items() if entry.seconds_late > 0)
-
-    @property
-    def extensions(self) -> tuple[int, int]:
-        """How many extensions were given, and how many labs came in on one."""
-        entries = self.entries.values()
-        return sum(e.extension for e in entries), sum(e.extension_used for e in entries)
 
     @property
     def behind(self) -> tuple[str, ...]:
         """Why the student counts as falling behind, a phrase each; nothing for who does not."""
         labs = list(self.entries)
-        recent, earlier = labs[-RECENT:], labs[:-RECENT]
         why = []
-        if self.missing and self.missing[-1] == labs[-1]:
+        if labs and self.entries[labs[-1]].missing:
             why.append("nothing handed in for the latest lab")
         if len(self.missing) > 1:
             why.append(f"{len(self.missing)} of {len(labs)} labs missing")
-        now = share_of(self.entries[lab] for lab in recent)
-        before = share_of(self.entries[lab] for lab in earlier)
-        over = "the last two labs" if len(recent) == RECENT else "the lab"
+        now = share_of(self.entries[lab] for lab in labs[-RECENT:])
+        before = share_of(self.entries[lab] for lab in labs[:-RECENT])
+        over = "the last two labs" if len(labs) >= RECENT else "the lab"
         if now is not None and now < LOW_SHARE:
             why.append(f"{100 * now:.0f}% of the points over {over}")
         elif now is not None and before is not None and before - now >= FALL:
@@ -133,15 +137,14 @@ class Student:
     @property
     def ideas(self) -> tuple[Idea, ...]:
         """What the lost points of the last labs were about, the costliest first; named misconceptions before others."""
-        recent = list(self.entries)[-RECENT:]
-        ideas = [idea for lab in recent for idea in self.entries[lab].ideas]
+        ideas = [idea for lab in list(self.entries)[-RECENT:] for idea in self.entries[lab].ideas]
         return tuple(sorted(ideas, key=lambda idea: (not idea.misconception, -idea.lost))[:IDEAS])
 
 
 def share_of(entries: Iterable[Entry]) -> float | None:
     """The share of the decided points that some labs' entries have; None when no point is decided."""
     several = list(entries)
-    most = sum(entry.settled for entry in several)
+    most = sum(entry.decided for entry in several)
     return sum(entry.points for entry in several if not entry.fault) / most if most > 0 else None
 
 
@@ -157,54 +160,13 @@ class Lab:
 
 
 @dataclass(frozen=True)
-class LabSummary:
-    """How a lab went."""
-
-    lab: Lab
-    handed_in: int
-    missing: int
-    late: int
-    extensions: int
-    open: int
-    median: float | None
-
-
-@dataclass(frozen=True)
-class Misconception:
-    """A misconception over the term: for each lab and question where it was seen, who held it, of how many submissions."""
-
-    title: str
-    hint: str
-    #: (lab, question, students, submissions of that lab that could be read)
-    places: tuple[tuple[str, str, tuple[str, ...], int], ...]
-
-    @property
-    def students(self) -> int:
-        """How many students held it at least once."""
-        return len({student for _, _, students, _ in self.places for student in students})
-
-    @property
-    def share(self) -> float:
-        """The share of the submissions of the labs where it was seen."""
-        read = {lab: submissions for lab, _, _, submissions in self.places}
-        holders = {(lab, student) for lab, _, students, _ in self.places for student in students}
-        return len(holders) / max(1, sum(read.values()))
-
-
-@dataclass(frozen=True)
 class Term:
     """The whole course so far."""
 
     name: str
     labs: tuple[Lab, ...]
     students: tuple[Student, ...]
-    hints: dict[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
-
-    @property
-    def most(self) -> float:
-        """The points of all graded labs, written answers in."""
-        return sum(lab.most for lab in self.labs)
 
     @property
     def behind(self) -> tuple[Student, ...]:
@@ -212,67 +174,103 @@ class Term:
         low = [student for student in self.students if student.behind]
         return tuple(sorted(low, key=lambda student: (student.share or 0.0, student.student.casefold())))
 
-    @property
-    def summaries(self) -> tuple[LabSummary, ...]:
-        """How each lab went."""
-        return tuple(self._summary(lab) for lab in self.labs)
-
-    def _summary(self, lab: Lab) -> LabSummary:
-        entries = [student.entries[lab.name] for student in self.students]
-        there = [entry for entry in entries if not entry.missing]
-        shares = [share for entry in there if (share := share_of([entry])) is not None]
-        return LabSummary(
-            lab,
-            len(there),
-            len(entries) - len(there),
-            sum(entry.seconds_late > 0 for entry in entries),
-            sum(entry.extension_used for entry in entries),
-            sum(entry.open for entry in entries),
-            statistics.median(shares) if shares else None,
-        )
-
-    @property
-    def misconceptions(self) -> tuple[Misconception, ...]:
-        """What was misunderstood, the widest spread first."""
-        read: dict[str, int] = defaultdict(int)
-        holders: dict[str, dict[tuple[str, str], list[str]]] = defaultdict(lambda: defaultdict(list))
-        for student in self.students:
-            for lab, entry in student.entries.items():
-                read[lab] += entry.status not in ("missing", "unreadable") and not entry.fault
-                for idea in entry.ideas:
-                    if idea.misconception:
-                        holders[idea.title][lab, idea.question].append(student.student)
-        found = [
-            Misconception(
-                title,
-                self.hints.get(title, ""),
-                tuple(
-                    (*place, tuple(students), read[place[0]]) for place, students in sorted(places.items())
-                ),
-            )
-            for title, places in holders.items()
-        ]
-        return tuple(sorted(found, key=lambda one: (-one.share, one.title)))
-
     def as_json(self) -> dict[str, Any]:
-        """The term for ``report --json``: labs, students with every lab's entry, misconceptions with their shares."""
-        return {
-            "course": self.name,
-            "labs": [asdict(lab) for lab in self.labs],
-            "students": [
-                {
-                    **asdict(student),
-                    "points": student.points,
-                    "share": student.share,
-                    "missing": student.missing,
-                    "behind": student.behind,
-                    "ideas": [asdict(idea) for idea in student.ideas],
-                }
-                for student in self.students
-            ],
-            "misconceptions": [
-                {**asdict(found), "students": found.students, "share": found.share}
-                for found in self.misconceptions
-            ],
-            "remarks": list(self.remarks),
-        }
+        """The term for ``report --json``: labs, and students with every lab's entry."""
+        derived = ("points", "share", "missing", "behind")
+        students = [
+            {
+                **asdict(one),
+                **{name: getattr(one, name) for name in derived},
+                "ideas": [asdict(idea) for idea in one.ideas],
+            }
+            for one in self.students
+        ]
+        labs = [asdict(lab) for lab in self.labs]
+        return {"course": self.name, "labs": labs, "students": students, "remarks": list(self.remarks)}
+
+
+def render_term(term: Term, out: Path) -> str:
+    """The page as HTML; it links the labs' reports and the students' pages where these exist in ``out``."""
+    return render(
+        "term.html.j2",
+        **sorting_script(),
+        term=term,
+        labs=[_lab_row(lab, term, out) for lab in term.labs],
+        median=_median(student.share for student in term.students),
+        open=sum(bool(student.open) for student in term.students),
+        low=round(100 * LOW_SHARE),
+        fall=round(100 * FALL),
+        rows=[
+            (student, _trend(student), [_cell(student, lab, out) for lab in term.labs])
+            for student in term.students
+        ],
+        sections=any(student.section for student in term.students),
+    )
+
+
+def _median(shares: Iterable[float | None]) -> float | None:
+    known = [share for share in shares if share is not None]
+    return statistics.median(known) if known else None
+
+
+def _lab_row(lab: Lab, term: Term, out: Path) -> dict[str, Any]:
+    page = report_page(out, lab.name)
+    entries = [student.entries[lab.name] for student in term.students]
+    return {
+        "lab": lab,
+        "link": quote(page.name) if page.exists() else "",
+        "missing": sum(entry.missing for entry in entries),
+        "late": sum(entry.seconds_late > 0 for entry in entries),
+        "open": sum(entry.open for entry in entries),
+        "median": _median(share_of([entry]) for entry in entries if not entry.missing),
+    }
+
+
+def _trend(student: Student) -> str:
+    """The share of each lab as the points of a line; of what is not decided there is none."""
+    shares = [share_of([entry]) for entry in student.entries.values()]
+    return " ".join(f"{x},{1 - min(1.0, y):.2f}" for x, y in enumerate(shares) if y is not None)
+
+
+def _cell(student: Student, lab: Lab, out: Path) -> dict[str, Any]:
+    """One lab of one student: the points, the letters beside them, the page."""
+    entry = student.entries[lab.name]
+    page = feedback_page(out, entry.folder or student.student, lab.name)
+    marks = {"…": entry.open, "L": entry.seconds_late > 0, "E": entry.extension_used}
+    marks["!"] = entry.status not in ("graded", "missing")
+    link = os.path.relpath(page, out / "report") if page.exists() else ""
+    return {
+        "entry": entry,
+        "marks": "".join(mark for mark, holds in marks.items() if holds),
+        "link": quote(Path(link).as_posix().encode("utf-8", "surrogateescape")) if link else "",
+    }
+
+
+def table_of_students(term: Term) -> list[list[str]]:
+    """The rows of ``term.csv``, the header first."""
+    header = [
+        "student",
+        "name",
+        "section",
+        "points",
+        "of",
+        "percent",
+        "missing",
+        "not final",
+        "falling behind",
+        "ideas",
+    ]
+    rows = [[*header, *(word for lab in term.labs for word in (lab.name, f"{lab.name} status"))]]
+    for student in term.students:
+        entries = student.entries.values()
+        row = [
+            student.student, student.name, student.section, points(student.points),
+            points(sum(entry.decided for entry in entries)),
+            "" if student.share is None else f"{100 * student.share:.1f}", " ".join(student.missing),
+            " ".join(student.open), "; ".join(student.behind),
+            "; ".join(f"{idea.lab} {idea.question}: {idea.title}" for idea in student.ideas),
+        ]  # fmt: skip
+        for entry in entries:
+            row += ["" if entry.fault else points(entry.points), entry.words]
+        rows.append([plain(cell) for cell in row])
+    return rows

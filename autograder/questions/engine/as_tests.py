@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from autograder.course.masters import read_master
+from autograder.course.masters import lab_name, read_master
 from autograder.questions.engine.compare import Outcome, alike
 from autograder.questions.engine.draw import Ask, asks_of, made_of
 from autograder.questions.engine.question import Family, Question, Scenario, questions_of
@@ -200,22 +200,31 @@ def masters_definitions(lab: str) -> str:
             and not data.get("grade")
         ):
             kept += _standing_alone(cell.source)
-    return ast.unparse(ast.Module(kept, []))
+    return "\n".join(dict.fromkeys(map(ast.unparse, kept)))
 
 
 def _standing_alone(source: str) -> Iterator[ast.stmt]:
-    """The statements that need nothing of the kit; in place of an import from an earlier lab what that lab provides."""
+    """The statements that need nothing of the kit but data; in place of what comes from an earlier lab what that lab provides."""
     for statement in ast.parse(source).body:
-        module = str(statement.module) if isinstance(statement, ast.ImportFrom) else ""
-        if module.startswith("coursekit.provided."):
-            yield from _standing_alone(inspect.getsource(importlib.import_module(module)))
-        elif _stands_alone(statement):
+        yield from (part for module in _provided(statement) for part in _standing_alone(module))
+        if _stands_alone(statement):
             yield statement
+
+
+def _provided(statement: ast.stmt) -> Iterator[str]:
+    """The sources of the earlier labs' parts that a statement imports, or takes with ``mine("10", "shift_targets")``."""
+    for node in ast.walk(statement):
+        match node:
+            case ast.ImportFrom(module=str(module)) if module.startswith("coursekit.provided."):
+                yield inspect.getsource(importlib.import_module(module))
+            case ast.Call(func=ast.Name(id="mine"), args=[ast.Constant(value=str(number)), *_]):
+                yield inspect.getsource(importlib.import_module(f"coursekit.provided.p{lab_name(number)}"))
 
 
 def _stands_alone(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.ImportFrom):
-        return not str(statement.module).startswith(("coursekit", "__future__"))
+        module = str(statement.module)
+        return module.startswith("coursekit.data") or not module.startswith(("coursekit", "__future__"))
     if isinstance(statement, ast.Assign):
         with contextlib.suppress(ValueError):
             ast.literal_eval(statement.value)

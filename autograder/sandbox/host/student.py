@@ -39,7 +39,7 @@ under the same rules: the master's solution, a misconception, or plain pytest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -145,6 +145,8 @@ class Student(_RemoteCallable):
         self.name = name
         #: What the student reads beside a test that passed: which of their earlier answers were replaced for it.
         self.note = ""
+        #: The other questions whose answers are not right; None where nobody knows.
+        self.wrong: Collection[str] | None = None
 
     @classmethod
     def local(cls, function: Callable[..., Any], name: str | None = None) -> Student:

@@ -140,6 +140,17 @@ class NoIsolation(RuntimeError):
     """There is not enough isolation. The text says why, in one sentence."""
 
 
+def in_words(error: BaseException) -> str:
+    """Why the sandbox could not be had, in one sentence."""
+    from sandbox.jail import namespaces
+
+    if isinstance(error, OSError):
+        return str(namespaces.explain(error))
+    if isinstance(error, NoIsolation):
+        return str(error)
+    return f"the sandbox could not be prepared: {type(error).__name__}: {error}"
+
+
 def try_namespaces(config: dict[str, Any]) -> str:
     """Enter the namespaces in a copy of this process, and return "" there. Where they cannot be had, return why, here."""
     from sandbox.jail import namespaces as ns
@@ -154,7 +165,7 @@ def try_namespaces(config: dict[str, Any]) -> str:
             enter_namespaces(config)
             trouble = trial(NamespaceJail(config))
         except OSError as error:
-            trouble = ns.explain(error)
+            trouble = in_words(error)
         if trouble:
             os.write(writer, trouble.encode())
             os._exit(71)
@@ -173,8 +184,6 @@ def try_namespaces(config: dict[str, Any]) -> str:
 
 def trial(jail: Any, look: Callable[[], str] = str) -> str:
     """Whether a child can enter the jail, and what it then says of a ``look`` around: "", or what is wrong, in words."""
-    from sandbox.jail import namespaces as ns
-
     reader, writer = os.pipe()
     jail.before_fork()
     child = os.fork()
@@ -184,7 +193,7 @@ def trial(jail: Any, look: Callable[[], str] = str) -> str:
             jail.enter()
             os.write(writer, look().encode())
         except BaseException as error:
-            os.write(writer, (ns.explain(error) if isinstance(error, OSError) else repr(error)).encode())
+            os.write(writer, in_words(error).encode())
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader) as answer:
@@ -276,7 +285,6 @@ def run_child(descriptor: int, jail: Any, lab_shell: Any) -> None:
     from sandbox import wire
     from sandbox.child.executor import Executor, Settings
     from sandbox.child.shell import CellRunner, cell_label
-    from sandbox.jail import namespaces
 
     connection = socket.socket(fileno=descriptor)
     try:
@@ -287,10 +295,7 @@ def run_child(descriptor: int, jail: Any, lab_shell: Any) -> None:
         jail.enter()
         runner = CellRunner(lab_shell, jail.limits)
     except BaseException as error:
-        reason = (
-            namespaces.explain(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
-        )
-        connection.sendall(wire.encode(("failed", reason)))
+        connection.sendall(wire.encode(("failed", in_words(error))))
         os._exit(70)
     random.seed(0)
     executor = Executor(lab_shell.user_ns, cell_label, settings=Settings())
@@ -366,7 +371,7 @@ def prepare_clone(control: Control, jail: Any, message: dict[str, Any]) -> bool:
         import_modules(modules)
         jail.measure_baseline()
     except Exception as error:
-        control.send({"error": f"the sandbox could not be prepared: {error}"})
+        control.send({"error": in_words(error)})
         return False
     if modules:
         gc.collect()
@@ -425,7 +430,7 @@ def main() -> None:
     sys.argv[1:] = []
     gc.disable()  # until the imports are over: they make much, and no garbage
     load_package(config["harness"])
-    from sandbox.jail import namespaces, rootfs, visible
+    from sandbox.jail import rootfs, visible
     from sandbox.jail.jail import NamespaceJail
 
     try:
@@ -441,14 +446,8 @@ def main() -> None:
         jail = jail_of(config)
         if trouble := trial(jail, lambda: what_is_closed(config, jail)):
             raise NoIsolation(trouble)
-    except OSError as error:
-        report_failure(control, namespaces.explain(error))
-        return
-    except NoIsolation as reason:
-        report_failure(control, str(reason))
-        return
     except Exception as error:
-        report_failure(control, f"the sandbox could not be prepared: {type(error).__name__}: {error}")
+        report_failure(control, in_words(error))
         return
     gc.collect()
     gc.freeze()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import re
-import time
 import zipfile
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +16,7 @@ from typing import Any
 
 from coursekit.data.download import Remote, fetch
 from coursekit.errors import UserError
-from coursekit.notebook.progress import draw_bar, say
+from coursekit.notebook.progress import say
 
 
 @dataclass(frozen=True)
@@ -35,61 +34,44 @@ def _files(folder: str, address: str, *files: tuple[str, int, str]) -> tuple[Rem
 
 
 _GITHUB = "https://raw.githubusercontent.com"
+_MULTI30K = _files(
+    "multi30k",
+    f"{_GITHUB}/multi30k/dataset/a3d2e0d26b56f3846f66a952536ffed4e401d05a/data/task1/raw",
+    ("train.en.gz", 568929, "d79cfa999dd4c51d2cb42499b6796d5a882c3a8a961923c25a898c90f8bbd56f"),
+    ("train.de.gz", 637044, "726e39b2fa9eb9ffb6dc763fb35a179f80fae06ffc5d28b6ace5faa883de28a6"),
+    ("val.en.gz", 21650, "14f7d25ddd868909a9213e361768460edcacdd6ab9d1e77b92560dc10c10dc28"),
+    ("val.de.gz", 24681, "f0cba2f995189cf5770f29a8a9a537a3ad3f51657ad873405082ff6863a5e75a"),
+    ("test_2016_flickr.en.gz", 21077, "611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9"),
+    ("test_2016_flickr.de.gz", 22890, "9204244e408ccb38d2a55cfcd344df15005fc42a07a6e55ca6c52b6ababb8cc8"),
+)
+_TATOEBA = _files(
+    "tatoeba",
+    f"{_GITHUB}/rioyshky/translation/de48b7027f7318d77010a6e08ed928c10748c23d",
+    ("deu-eng.zip", 4012023, "b7688f84f99fa33c17397c14d8bd9cef1fdeb2ee0bf50074767023aee8926e28"),
+)
+_NAMES = _files(
+    "names",
+    f"{_GITHUB}/karpathy/makemore/988aa59e4d8fefa526d06f3b453ad116258398d4",
+    ("names.txt", 228145, "0a30b5557f192f32ab962680889aac5f6fda0f4cecf40a6d0b5694f58ea8cc4d"),
+)
 CORPORA = {
     "multi30k": Corpus(
         "Multi30k",
         "31,014 descriptions of photographs in English and German (Elliott et al. 2016), tested on test2016",
         "no formal licence: made from Flickr30k, for research and teaching that earns no money; cite W16-3210",
-        _files(
-            "multi30k",
-            f"{_GITHUB}/multi30k/dataset/a3d2e0d26b56f3846f66a952536ffed4e401d05a/data/task1/raw",
-            ("train.en.gz", 568929, "d79cfa999dd4c51d2cb42499b6796d5a882c3a8a961923c25a898c90f8bbd56f"),
-            ("train.de.gz", 637044, "726e39b2fa9eb9ffb6dc763fb35a179f80fae06ffc5d28b6ace5faa883de28a6"),
-            ("val.en.gz", 21650, "14f7d25ddd868909a9213e361768460edcacdd6ab9d1e77b92560dc10c10dc28"),
-            ("val.de.gz", 24681, "f0cba2f995189cf5770f29a8a9a537a3ad3f51657ad873405082ff6863a5e75a"),
-            (
-                "test_2016_flickr.en.gz",
-                21077,
-                "611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9",
-            ),
-            (
-                "test_2016_flickr.de.gz",
-                22890,
-                "9204244e408ccb38d2a55cfcd344df15005fc42a07a6e55ca6c52b6ababb8cc8",
-            ),
-        ),
+        _MULTI30K,
     ),
     "tatoeba": Corpus(
         "Tatoeba",
         "169,813 pairs of everyday sentences in English and German, as of 13 May 2018",
         "CC BY 2.0 FR; attribution: tatoeba.org and www.manythings.org/anki",
-        _files(
-            "tatoeba",
-            f"{_GITHUB}/rioyshky/translation/de48b7027f7318d77010a6e08ed928c10748c23d",
-            ("deu-eng.zip", 4012023, "b7688f84f99fa33c17397c14d8bd9cef1fdeb2ee0bf50074767023aee8926e28"),
-        ),
-    ),
-    "europarl": Corpus(
-        "Europarl",
-        "three days of the European Parliament in English, January 2000 (Koehn 2005)",
-        "no known copyright restrictions (statmt.org/europarl)",
-        _files(
-            "europarl",
-            f"{_GITHUB}/mjlaali/europarl/a796a50df6b8842b27cffeb250d92625055a41b3/europarl.uima/resources/sample/en",
-            ("ep-00-01-17.txt", 133712, "b0573a10fff18c7ed4e948b85b54b28cca1268d9368c4867a1d148709631c114"),
-            ("ep-00-01-18.txt", 487954, "47d65950b74d5b5640778bbf3c48a328a80459a988fb56efcbb02ad03be21494"),
-            ("ep-00-01-19.txt", 205449, "b9695aa0790dbc6cf3acad4006b05b69745e2c76c683d77e15806b1e2b4144b9"),
-        ),
+        _TATOEBA,
     ),
     "makemore": Corpus(
         "makemore's names",
         "32,033 names that the lectures count (Andrej Karpathy's makemore; US births of 2018)",
         "MIT; the names themselves are public facts of the US Social Security Administration",
-        _files(
-            "names",
-            f"{_GITHUB}/karpathy/makemore/988aa59e4d8fefa526d06f3b453ad116258398d4",
-            ("names.txt", 228145, "0a30b5557f192f32ab962680889aac5f6fda0f4cecf40a6d0b5694f58ea8cc4d"),
-        ),
+        _NAMES,
     ),
 }
 _MULTI30K_FILES = {"train": "train", "validation": "val", "test": "test_2016_flickr"}
@@ -99,7 +81,7 @@ def load(name: str, split: str = "train") -> list[Any]:
     """A corpus by its name; it is fetched when it is not here yet, and its licence is shown.
 
     ``"multi30k"`` and ``"tatoeba"`` are lists of pairs ``(english, german)``, and ``split`` is one of ``"train"``,
-    ``"validation"`` and ``"test"``; ``"europarl"`` is a list of English sentences, ``"makemore"`` a list of names.
+    ``"validation"`` and ``"test"``; ``"makemore"`` is a list of names.
     Raises MissingFile when the corpus is not here and there is no network; UserError for an unknown name or split.
     """
     files = files_of(name)
@@ -113,8 +95,6 @@ def load(name: str, split: str = "train") -> list[Any]:
         return list(zip(english, german, strict=True))
     if name == "tatoeba":
         return _tatoeba(files["deu-eng.zip"], split)
-    if name == "europarl":
-        return [sentence for file in files.values() for sentence in _parliament(file)]
     return files["names.txt"].read_text(encoding="ascii").split()
 
 
@@ -129,42 +109,7 @@ def files_of(name: str) -> dict[str, Path]:
     """The paths of a corpus' files by their names, fetched if need be, each with the right checksum."""
     corpus = corpus_named(name)
     _show_licence(corpus)
-    bar = _Bar(f"fetching {corpus.title}, bytes", sum(remote.size for remote in corpus.files))
-    paths = {}
-    for remote in corpus.files:
-        paths[Path(remote.name).name] = fetch(remote, report=bar.show)
-        bar.add(remote.size)
-    bar.close()
-    return paths
-
-
-class _Bar:
-    """A progress bar over several files; it shows nothing for the first half second."""
-
-    def __init__(self, what: str, total: int):
-        self.what, self.total, self.before, self.done = what, total, 0, 0
-        self.began = self.shown = time.monotonic()
-        self.handle: Any = None
-
-    def show(self, done: int) -> None:
-        """So many bytes of the present file have arrived."""
-        self.done = self.before + done
-        now = time.monotonic()
-        if self.done and now - self.shown > (0.2 if self.handle else 0.5):
-            self.shown = now
-            self.handle = draw_bar(self.handle, self.what, self.done, self.total, now - self.began)
-
-    def add(self, size: int) -> None:
-        """The present file is here."""
-        self.before += size
-        self.show(0)
-
-    def close(self) -> None:
-        """The last word, where the bar has shown at all."""
-        if self.handle:
-            draw_bar(
-                self.handle, self.what, self.total, self.total, time.monotonic() - self.began, finished=True
-            )
+    return {Path(remote.name).name: fetch(remote) for remote in corpus.files}
 
 
 @cache
@@ -175,12 +120,6 @@ def _show_licence(corpus: Corpus) -> None:
 def _gzipped_lines(file: Path) -> list[str]:
     with gzip.open(file, "rt", encoding="utf-8", newline="\n") as stream:
         return [line.rstrip("\n").strip() for line in stream]
-
-
-def _parliament(file: Path) -> list[str]:
-    """The sentences that were said; the mark-up of chapters, speakers and paragraphs is left out."""
-    lines = file.read_text(encoding="utf-8").split("\n")
-    return [line.strip() for line in lines if line.strip() and not line.startswith("<")]
 
 
 def _tatoeba(file: Path, split: str) -> list[tuple[str, str]]:

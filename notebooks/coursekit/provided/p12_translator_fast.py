@@ -4,12 +4,11 @@
 (``encoder.0.attention.W_Q``, …), the student's own or the course's. What it computes is what
 ``model(source, decoder_input)`` computes; what it learns, the model has learned. It saves work in these ways:
 
-* padding gets no logits (the output layer is a quarter of all products), and a batch without padding no padding mask;
-* one product for a block's queries, keys and values, instead of three small ones;
-* ``own_kernels``, on a processor: attention with its gradient written down (four products of small matrices, nothing
-  copied twice); a dropout mask of random bytes, eight from one number (``bernoulli_`` draws floats, one by one); softmax,
-  loss and gradient of the output layer in one go, for a slice of rows that fits the cache. A GPU has its own of all three;
-* ``sixteen_bits``: products of bfloat16 where the machine is fast at them (half the bytes, twice the speed), sums in 32.
+* one product for a block's queries, keys and values, instead of three small ones, and PyTorch's fused attention;
+* ``own_kernels``, on a processor: no logits for padding (the output layer is a quarter of all products); its softmax, loss
+  and gradient in one go, for a slice of rows that fits the cache; a dropout mask of random bytes, eight from one number;
+* ``sixteen_bits``: products of bfloat16 where the machine is fast at them (half the bytes, twice the speed), sums in 32;
+* on a GPU nothing that makes Python wait for the device, so that a step can be queued, and recorded as a CUDA graph.
 
 Shapes: B sentences, S source and T target tokens, D = d_model, h heads, d = D / h, N real tokens, V the vocabulary.
 """
@@ -22,6 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd import Function
 from torch.nn import functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from coursekit.data.vocabulary import PAD, Batch
 from coursekit.hardware import has_fast_bfloat16
@@ -31,6 +31,8 @@ __all__ = ["FastTransformer"]
 
 #: 16-bit products are prepared anew for each shape; rows come in multiples of this, so that there are few shapes.
 _ROWS = 256
+#: PyTorch's ways to attend, but cuDNN's: it plans anew for each shape, for tenths of a second.
+_ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
 
 class _Product(Function):
@@ -89,45 +91,6 @@ def _short(rows: Tensor) -> Tensor:
     whole[:n] = rows
     whole[n:] = 0
     return whole
-
-
-class _Attention(Function):
-    """softmax(q kᵀ / √d + bias) v for h heads (Vaswani et al. 2017, equation 1), and its gradient (lab 07).
-
-    q (B, T, D), k and v (B, S, D), bias (T, S) or (B, 1, S) with −∞ where one may not attend → (B, T, D).
-    """
-
-    @staticmethod
-    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, heads: int) -> Tensor:
-        q, k, v = (_split(x, heads) for x in (q, k, v))  # (B·h, T or S, d)
-        scale = q.shape[-1] ** -0.5
-        scores = torch.bmm(q, k.transpose(1, 2)).mul_(scale)  # (B·h, T, S)
-        if bias is not None:
-            scores.view(-1, heads, *scores.shape[1:]).add_(bias if bias.dim() == 2 else bias[:, None])
-        weights = torch.softmax(scores, dim=-1)
-        ctx.save_for_backward(q, k, v, weights)
-        ctx.heads, ctx.scale = heads, scale
-        return _merge(torch.bmm(weights, v), heads)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        q, k, v, weights = ctx.saved_tensors
-        above = _split(gradients[0], ctx.heads)
-        dv = torch.bmm(weights.transpose(1, 2), above)
-        dweights = torch.bmm(above, v.transpose(1, 2))
-        dscores = torch._softmax_backward_data(dweights, weights, -1, weights.dtype).mul_(ctx.scale)
-        dq, dk = torch.bmm(dscores, k), torch.bmm(dscores.transpose(1, 2), q)
-        return *(_merge(x, ctx.heads) for x in (dq, dk, dv)), None, None
-
-
-def _split(x: Tensor, heads: int) -> Tensor:
-    """(B, T, D) → (B·h, T, d)."""
-    return x.view(*x.shape[:2], heads, -1).transpose(1, 2).flatten(0, 1)
-
-
-def _merge(x: Tensor, heads: int) -> Tensor:
-    """(B·h, T, d) → (B, T, D)."""
-    return x.view(-1, heads, *x.shape[1:]).transpose(1, 2).flatten(2)
 
 
 class _Loss(Function):
@@ -195,61 +158,51 @@ class FastTransformer:
         self.own_kernels = kind == "cpu" if own_kernels is None else own_kernels
         self.sixteen_bits = has_fast_bfloat16(kind) if sixteen_bits is None else sixteen_bits
         self.d_model = int(table.shape[1])
-        self._positions = torch.as_tensor(sinusoidal(512, self.d_model), dtype=torch.float32)
+        self.positions = torch.as_tensor(sinusoidal(512, self.d_model)).to(table)  # (512, D), lab 06's
 
     def loss(self, batch: Batch, smoothing: float = 0.0) -> Tensor:
         """The mean cross-entropy of a batch's real target tokens: (B, S), (B, T), (B, T) → one number."""
         kind = batch[0].device.type
-        autocast = self.sixteen_bits and not self.own_kernels  # there, PyTorch chooses what runs in bfloat16
-        with torch.autocast(kind, dtype=torch.bfloat16, enabled=autocast):
+        if self.own_kernels or not self.sixteen_bits:
+            return self._loss(batch, smoothing)
+        with torch.autocast(kind, dtype=torch.bfloat16, cache_enabled=False):  # PyTorch chooses what is short
             return self._loss(batch, smoothing)
 
     def _loss(self, batch: Batch, smoothing: float) -> Tensor:
         source, decoder_input, labels = batch
         y = self.decode(decoder_input, *self.encode(source)).flatten(0, 1)  # (B · T, D)
-        real = labels.flatten().ne(PAD).nonzero()[:, 0]
-        targets = labels.flatten()[real]  # (N)
-        y = y if len(real) == len(y) else y[real]
-        table = self.model.target_embedding.weight
-        if not self.own_kernels:
-            return F.cross_entropy(F.linear(y, table), targets, label_smoothing=smoothing)
-        loss: Tensor = _Loss.apply(y, table, targets, smoothing, self.sixteen_bits)  # type: ignore[no-untyped-call]
+        targets, table = labels.flatten(), self.model.target_embedding.weight
+        if not self.own_kernels:  # the logits of padding cost less than waiting for the number of real tokens
+            logits = F.linear(y, table)
+            return F.cross_entropy(logits, targets, ignore_index=PAD, label_smoothing=smoothing)
+        real = targets.ne(PAD).nonzero()[:, 0]
+        arguments = (y[real], table, targets[real], smoothing, self.sixteen_bits)
+        loss: Tensor = _Loss.apply(*arguments)  # type: ignore[no-untyped-call]
         return loss
 
-    def encode(self, source: Tensor) -> tuple[Tensor, Tensor | None]:
-        """source (B, S) → memory (B, S, D), and a bias (B, 1, S) with −∞ at padding (None where there is none)."""
-        bias = None
-        padding = source.eq(PAD)
-        if bool(padding.any()):
-            bias = torch.zeros(source.shape, device=source.device)
-            bias = bias.masked_fill_(padding, float("-inf"))[:, None]
+    def encode(self, source: Tensor) -> tuple[Tensor, Tensor]:
+        """source (B, S) → memory (B, S, D), and a bias (B, 1, S) with −∞ at padding."""
+        bias = torch.zeros(source.shape, device=source.device).masked_fill_(source.eq(PAD), float("-inf"))
+        bias = bias[:, None]
         x = self._embed(self.model.source_embedding, source)
         for block in self.model.encoder:
-            x = self.add_and_norm(x, self._attend(block.attention, x, None, bias), block.norm1)
+            x = self.add_and_norm(x, self._attend(block.attention, x, x, bias), block.norm1)
             x = self.add_and_norm(x, self.feed_forward(block.feed_forward, x), block.norm2)
         return x, bias
 
-    def decode(self, decoder_input: Tensor, memory: Tensor, bias: Tensor | None) -> Tensor:
+    def decode(self, decoder_input: Tensor, memory: Tensor, bias: Tensor) -> Tensor:
         """decoder_input (B, T), and what ``encode`` returned → (B, T, D), which times the embedding are the logits."""
         y = self._embed(self.model.target_embedding, decoder_input)
-        length = decoder_input.shape[1]
-        future = torch.full((length, length), float("-inf"), device=y.device).triu_(1)
         for block in self.model.decoder:
-            y = self.add_and_norm(y, self._attend(block.self_attention, y, None, future), block.norm1)
+            y = self.add_and_norm(y, self._attend(block.self_attention, y, y, None), block.norm1)
             y = self.add_and_norm(y, self._attend(block.cross_attention, y, memory, bias), block.norm2)
             y = self.add_and_norm(y, self.feed_forward(block.feed_forward, y), block.norm3)
         return y
 
     # The parts.
 
-    def positions(self, device: torch.device) -> Tensor:
-        """The sinusoids (512, D) of lab 06, on ``device``."""
-        if self._positions.device != device:
-            self._positions = self._positions.to(device)
-        return self._positions
-
     def _embed(self, table: nn.Embedding, tokens: Tensor) -> Tensor:
-        positions = self.positions(tokens.device)[: tokens.shape[1]]
+        positions = self.positions[: tokens.shape[1]]
         return torch.add(positions, F.embedding(tokens, table.weight), alpha=self.d_model**0.5)
 
     def _product(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -268,21 +221,20 @@ class FastTransformer:
         weight = torch.cat([layer.weight for layer in layers])
         return self._product(x, weight, torch.cat([layer.bias for layer in layers]))
 
-    def _attend(self, layer: Any, x: Tensor, memory: Tensor | None, bias: Tensor | None) -> Tensor:
-        """x (B, T, D) listens to memory (B, S, D), or to itself → (B, T, D)."""
-        if memory is None:
-            q, k, v = self._jointly(x, layer.W_Q, layer.W_K, layer.W_V).chunk(3, dim=-1)
+    def _attend(self, layer: Any, x: Tensor, memory: Tensor, bias: Tensor | None) -> Tensor:
+        """x (B, T, D) listens to memory (B, S, D), but not to padding; without a bias to itself, not to what follows."""
+        if x is memory:
+            parts = self._jointly(x, layer.W_Q, layer.W_K, layer.W_V).chunk(3, dim=-1)
         else:
-            q = self._product(x, layer.W_Q.weight, layer.W_Q.bias)
-            k, v = self._jointly(memory, layer.W_K, layer.W_V).chunk(2, dim=-1)
-        if self.own_kernels:
-            heard = _Attention.apply(q, k, v, bias, self.heads)  # type: ignore[no-untyped-call]
-        else:
-            q, k, v = (part.view(*part.shape[:2], self.heads, -1).transpose(1, 2) for part in (q, k, v))
-            mask = bias if bias is None or bias.dim() == 2 else bias[:, None]
-            mask = None if mask is None else mask.to(q.dtype)
-            heard = F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).flatten(2)
-        return self._product(heard, layer.W_O.weight, layer.W_O.bias)
+            query = self._product(x, layer.W_Q.weight, layer.W_Q.bias)
+            parts = query, *self._jointly(memory, layer.W_K, layer.W_V).chunk(2, dim=-1)
+        q, k, v = (
+            part.view(*part.shape[:2], self.heads, -1).transpose(1, 2) for part in parts
+        )  # (B, h, T, d)
+        mask = None if bias is None else bias[:, None].to(q.dtype)
+        with sdpa_kernel(_ATTENTION):
+            heard = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=mask is None)
+        return self._product(heard.transpose(1, 2).flatten(2), layer.W_O.weight, layer.W_O.bias)
 
     def feed_forward(self, layer: Any, x: Tensor) -> Tensor:
         """linear2(ReLU(linear1(x))), (…, D) → (…, D)."""

@@ -31,7 +31,7 @@ class _Decoder:
 
     def __init__(self, fast: FastTransformer, source: Tensor, k: int):
         self.fast, self.k = fast, k
-        memory, self.bias = fast.encode(source)  # bias (B, 1, S) or None
+        memory, self.bias = fast.encode(source)  # bias (B, 1, S)
         self.past: list[Tensor | None] = [None for _ in fast.model.decoder]  # each (2, R, h, t, d)
         self.source = [
             self._heads(torch.stack(self._keys_values(b.cross_attention, memory))) for b in fast.model.decoder
@@ -41,7 +41,7 @@ class _Decoder:
         """tokens (R, t), BOS first, one longer at each call → (R, V), the scores of what comes next."""
         fast, position = self.fast, tokens.shape[1] - 1
         table = fast.model.target_embedding.weight
-        y = F.embedding(tokens[:, -1], table) * fast.d_model**0.5 + fast.positions(table.device)[position]
+        y = F.embedding(tokens[:, -1], table) * fast.d_model**0.5 + fast.positions[position]
         for number, block in enumerate(fast.model.decoder):
             y = fast.add_and_norm(y, self._self_attend(number, block.self_attention, y), block.norm1)
             y = fast.add_and_norm(y, self._cross_attend(number, block.cross_attention, y), block.norm2)
@@ -53,7 +53,7 @@ class _Decoder:
         self.past = [None if past is None else past.index_select(1, rows) for past in self.past]
         if sentences is not None:
             self.source = [kept.index_select(1, sentences) for kept in self.source]
-            self.bias = None if self.bias is None else self.bias[sentences]
+            self.bias = self.bias[sentences]
 
     def _self_attend(self, number: int, layer: Any, y: Tensor) -> Tensor:
         """y (R, D) attends to all tokens so far, itself the last → (R, D)."""

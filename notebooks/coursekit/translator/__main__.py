@@ -19,17 +19,19 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from coursekit.errors import UserError
 from coursekit.translator.batches import numbered, sentences
-from coursekit.translator.evaluation import evaluation, model_card, validation_scores
+from coursekit.translator.evaluation import evaluation
 from coursekit.translator.files import save_figure, save_tensors, write_text
-from coursekit.translator.model import build_model, device_for, has_fast_path, load_lab_12, loss_of
+from coursekit.translator.model import build_model, device_for, fast_path, load_lab_12
 from coursekit.translator.plan import CORPORA, DIRECTIONS, Plan, plan_for, read_plan, write_plan
-from coursekit.translator.run import Run, draw_curve
+from coursekit.translator.run import Run
 from coursekit.translator.subwords import Subwords
+from coursekit.translator.training import draw_curve
 from coursekit.translator.translator import Translator
 
 # The commands.
@@ -37,9 +39,9 @@ from coursekit.translator.translator import Translator
 
 def train(options: argparse.Namespace) -> None:
     """Train a model, or go on training it. What is not chosen is what suits the corpus."""
-    chosen = {name: getattr(options, name, None) for name in asdict(Plan()) if name != "corpus"}
-    plan = plan_for(options.corpus, **chosen)
     device = device_for(options.device)
+    chosen = {name: getattr(options, name, None) for name in asdict(Plan()) if name != "corpus"}
+    plan = plan_for(options.corpus, device.type, **chosen)
     folder = options.out or Path("build") / "translator" / f"{plan.corpus}-{plan.direction}"
     lab = load_lab_12(options.notebook)
     if (folder / "plan.json").is_file() and read_plan(folder) != plan:
@@ -53,24 +55,13 @@ def train(options: argparse.Namespace) -> None:
     size = sum(parameter.numel() for parameter in model.parameters())
     left_out = f" ({len(text) - len(pairs):,} are too long)" if len(pairs) < len(text) else ""
     print(f"{size:,} parameters, from {len(pairs):,} pairs{left_out}, on {device}", flush=True)
-    translator = Translator(lab, model, subwords, plan)
-    number = options.bleu_sentences
-    run = Run(
-        folder,
-        plan,
-        model,
-        lab.make_batch,
-        loss_of(model, plan),
-        pairs,
-        held_out,
-        measure=(lambda: validation_scores(translator, number)) if number else None,
-        measure_every=60 * options.measure_every,
-    )
-    if run.curve.losses:
-        print(f"Going on from step {len(run.curve.losses):,}.", flush=True)
+    how = {"graphs": options.graphs, "measure_every": 60 * options.measure_every}
+    run = Run(folder, plan, model, lab.make_batch, fast_path(model, plan).loss, pairs, held_out, **how)
+    if run.taken:
+        print(f"Going on from step {run.taken:,}.", flush=True)
     run.go(lambda line: print(line, flush=True))
     if run.curve.measured:
-        save_figure(draw_curve(run.curve), folder / "curve.png")
+        save_figure(draw_curve(run.losses, run.curve.measured), folder / "curve.png")
     if run.progress >= 1:
         print(f"Finished. Next: python -m coursekit.translator evaluate {folder}")
 
@@ -108,8 +99,6 @@ def evaluate(options: argparse.Namespace) -> None:
 
 def translate(options: argparse.Namespace) -> None:
     """Translate sentences, from the command line or one a line from standard input."""
-    if options.alternatives and not has_fast_path():
-        raise UserError("--alternatives shows several translations, and lab 12's translate returns one.")
     translator = Translator.load(options.run, options.notebook)
     texts = options.sentences or [line.strip() for line in sys.stdin if line.strip()]
     beam = max(options.beam, options.alternatives)
@@ -121,21 +110,15 @@ def translate(options: argparse.Namespace) -> None:
                 print(f"  {score:7.3f}  {translation}")
         else:
             print(row[0][0])
-    if options.attention and texts:
-        save_figure(translator.draw_attention(texts[0], options.to), options.attention)
-        print(f"written to {options.attention}", file=sys.stderr)
 
 
 def export(options: argparse.Namespace) -> None:
-    """Write one file in half precision, to ship, and its model card beside it."""
+    """Write one file in half precision, to ship."""
     translator = Translator.load(options.run, options.notebook)
     weights = {name: value.detach().cpu().half() for name, value in translator.model.named_parameters()}
     state = {"plan": asdict(translator.plan), "subwords": translator.subwords.state, "weights": weights}
     save_tensors(state, options.out)
-    size = options.out.stat().st_size / 1e6
-    card = options.out.with_suffix(".md")
-    write_text(card, model_card(options.run, translator, size))
-    print(f"{options.out}: {size:.1f} MB; {card}")
+    print(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB")
 
 
 # The command line.
@@ -187,21 +170,22 @@ def _parser() -> argparse.ArgumentParser:
         description=(__doc__ or "").replace("``", ""),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--threads", type=_SOME, metavar="N", help="threads of PyTorch (default: its own choice)"
-    )
+    parser.add_argument("--threads", type=_SOME, metavar="N", help="threads of PyTorch (default: its choice)")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    _add_train(commands.add_parser("train", help="train a translator, or go on", description=train.__doc__))
     for function, text in (
+        (train, "train a translator, or go on"),
         (evaluate, "score a run on held-out sentences"),
         (translate, "translate sentences"),
-        (export, "write one small file to ship, and its model card"),
+        (export, "write one small file to ship"),
     ):
         command = commands.add_parser(function.__name__, help=text, description=function.__doc__)
         command.set_defaults(run_command=function)
         add = command.add_argument
-        add("run", type=Path, help="the folder of a training run, or an exported file")
         add("--notebook", type=Path, metavar="FILE", help="your notebook of lab 12, whose Transformer it is")
+        if function is train:
+            _add_train(command)
+            continue
+        add("run", type=Path, help="the folder of a training run, or an exported file")
         if function is export:
             add("--out", type=Path, required=True, metavar="FILE", help="the file to write")
             continue
@@ -216,30 +200,23 @@ def _parser() -> argparse.ArgumentParser:
             add("sentences", nargs="*", help="the sentences (default: standard input, one a line)")
             add("--to", default="", choices=("en", "de"), help="for a model of both directions (default: en)")
             add("--alternatives", type=_COUNT, default=0, metavar="N", help="show so many, with their scores")
-            add("--attention", type=Path, metavar="PNG", help="draw the first sentence's attention")
     return parser
 
 
 def _add_train(command: argparse.ArgumentParser) -> None:
-    command.set_defaults(run_command=train)
     command.usage = f"{command.prog} [options] {{{','.join(CORPORA)}}}"
     add = command.add_argument
     add("corpus", choices=CORPORA, metavar="CORPUS", help="the corpus; fetched when it is not here yet")
     where = "the run's folder (default: build/translator/CORPUS-DIRECTION)"
     add("--out", type=Path, metavar="FOLDER", help=where)
-    add("--notebook", type=Path, metavar="FILE", help="your notebook of lab 12, whose Transformer is trained")
-    add(
-        "--direction",
-        choices=DIRECTIONS,
-        help="default: de-en; both: one model, told by a tag which way to go",
-    )
-    add(
-        "--lower", action=argparse.BooleanOptionalAction, default=None, help="lower case (multi30k's default)"
-    )
-    add("--device", default="auto", help="cpu, cuda, or auto: a GPU when there is one (default: auto)")
+    add("--direction", choices=DIRECTIONS, help="default: de-en; both: one model, told by a tag")
+    lower: dict[str, Any] = {"action": argparse.BooleanOptionalAction, "default": None}
+    add("--lower", **lower, help="lower case (multi30k's default)")
+    add("--device", default="auto", choices=("auto", "cpu", "cuda"), help="default: a GPU when there is one")
+    graphs = "on a GPU, ask for each kernel anew instead of for whole steps as CUDA graphs"
+    add("--no-graphs", dest="graphs", action="store_false", help=graphs)
     every = "minutes between measurements on the validation sentences (default: 1)"
     add("--measure-every", type=_POSITIVE, default=1.0, metavar="N", help=every)
-    add("--bleu-sentences", type=_COUNT, default=0, metavar="N", help="measure BLEU, too, on so many")
     plan = command.add_argument_group("the plan")
     for name, (kind, text) in _PLAN.items():
         usual = getattr(Plan(), name)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
 
 from coursekit import data
 from coursekit.data import parallel
-from coursekit.data.vocabulary import Pair
+from coursekit.data.vocabulary import EOS, PAD, Batch, MakeBatch, Pair
 from coursekit.translator.subwords import Subwords
 
-__all__ = ["LONGEST", "bucketed", "numbered", "sentences", "token_batches"]
+__all__ = ["LONGEST", "Cut", "PaddedPairs", "bucketed", "numbered", "sentences"]
 
 #: Source and target sentences may have so many tokens: lab 12's table of positions has 64 rows.
 LONGEST = 63
@@ -59,24 +64,71 @@ def bucketed(pairs: Sequence[Pair], size: int, rng: random.Random) -> list[list[
     return batches
 
 
-def token_batches(pairs: Sequence[Pair], tokens: int, rng: random.Random) -> list[list[Pair]]:
-    """Batches of at most ``tokens`` positions on either side, padding included, in random order.
+@dataclass(frozen=True)
+class Cut:
+    """A batch to be: the numbers of its pairs (B), the columns S and T, and how many target tokens are real."""
 
-    Sorted by source and then by target length, up and down in turn, so that neighbours have nearly the same lengths
-    and a batch has nearly no padding; pairs with the same lengths are shuffled anew each time.
+    rows: Tensor
+    columns: tuple[int, int]
+    tokens: int
+
+
+class PaddedPairs:
+    """Pairs as tables of tokens on a device, padded once; ``batch`` cuts a batch from them without waiting.
+
+    With a ``step`` above 1 batches come in few shapes, each a multiple of ``step`` wide and as many rows high as the
+    budget allows: what plans or records its work by shape has little to plan. The last batch is filled up with pairs
+    that are blank: their labels are padding, and one source token keeps their attention finite.
     """
-    order = rng.sample(list(pairs), len(pairs))
-    order.sort(key=lambda pair: (len(pair[0]), len(pair[1]) * (1 if len(pair[0]) % 2 else -1)))
-    batches: list[list[Pair]] = []
-    batch: list[Pair] = []
-    width = 0
-    for pair in order:
-        width = max(width, len(pair[0]), len(pair[1]) + 1)
-        if batch and width * (len(batch) + 1) > tokens:
-            batches.append(batch)
-            batch, width = [], max(len(pair[0]), len(pair[1]) + 1)
-        batch.append(pair)
-    if batch:
-        batches.append(batch)
-    rng.shuffle(batches)
-    return batches
+
+    def __init__(
+        self, pairs: Sequence[Pair], make_batch: MakeBatch, device: torch.device | str = "cpu", step: int = 1
+    ):
+        self.step = step
+        self.sizes = [(len(source), len(target) + 1) for source, target in pairs]
+        self.widths = [self._stepped(max(size)) for size in self.sizes]
+        leaning = [source - target for source, target in self.sizes]
+        turns = [1 if width // step % 2 else -1 for width in self.widths]
+        self.places = [
+            (-width, turn * lean) for width, turn, lean in zip(self.widths, turns, leaning, strict=True)
+        ]
+        tables = make_batch(list(pairs))
+        most = self._stepped(max(table.shape[1] for table in tables))
+        padded = [F.pad(table, (0, most - table.shape[1], 0, 1), value=PAD) for table in tables]
+        padded[0][-1, 0] = EOS  # the blank pair
+        self.tables = [table.to(device, torch.int32) for table in padded]
+
+    def _stepped(self, length: int) -> int:
+        return -(-length // self.step) * self.step
+
+    def cuts(self, tokens: int, rng: random.Random) -> list[Cut]:
+        """All pairs in random batches of at most ``tokens`` positions on either side, padding included.
+
+        Sorted by the longer side and then by the difference of both, up and down in turn, so that a batch has nearly
+        no padding; pairs with the same lengths are shuffled anew each time.
+        """
+        order = rng.sample(range(len(self.sizes)), len(self.sizes))
+        order.sort(key=self.places.__getitem__)
+        parts, first = [], 0
+        while first < len(order):
+            width = self.widths[order[first]]
+            rows = max(1, tokens // width)
+            sources, targets = zip(*(self.sizes[n] for n in order[first : first + rows]), strict=True)
+            columns = (width, width) if self.step > 1 else (max(sources), max(targets))
+            parts.append((slice(first, first + rows), columns, sum(targets)))
+            first += rows
+        if self.step > 1:
+            order += [len(self.sizes)] * (first - len(order))  # blank pairs
+        numbers = torch.tensor(order).to(self.tables[0].device)
+        cuts = [Cut(numbers[rows], columns, real) for rows, columns, real in parts]
+        rng.shuffle(cuts)
+        return cuts
+
+    def batch(self, cut: Cut) -> Batch:
+        """source (B, S), decoder_input and labels (B, T), on the device."""
+        widths = (cut.columns[0], cut.columns[1], cut.columns[1])
+        source, decoder_input, labels = (
+            table[:, :width].index_select(0, cut.rows).long()
+            for table, width in zip(self.tables, widths, strict=True)
+        )
+        return source, decoder_input, labels

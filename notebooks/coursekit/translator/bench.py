@@ -61,14 +61,8 @@ def learn(
     ]
     pairs = [(row, row[::-1]) for row in rows]
     learned, unseen = pairs[:-300], pairs[-300:]
-    how: dict[str, Any] = {
-        "epochs": 1,
-        "size": size,
-        "d_model": 256,
-        "warm_up": 60,
-        "decay": 0.0,
-        "smoothing": 0.0,
-    }
+    how: dict[str, Any] = {"epochs": 1, "size": size, "d_model": 256, "warm_up": 60}
+    how |= {"decay": 0.0, "smoothing": 0.0}
     given = _leaking(make_batch) if without == "the shift" else make_batch
     training = Training(model, given, learned, parts, **how)
     for _ in training.take_steps():

@@ -11,7 +11,7 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -20,15 +20,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from coursekit.data.vocabulary import PAD, Batch, MakeBatch, Pair
 from coursekit.errors import UserError
-from coursekit.provided.p10_training import masked_cross_entropy
 from coursekit.translator.files import load_tensors, save_tensors
 
-__all__ = ["Curve", "Loss", "TrainingLoop", "fresh", "readable_loss"]
-
-#: A batch and the label smoothing → the mean loss of its target tokens.
-Loss = Callable[[Batch, float], Tensor]
+__all__ = ["Curve", "TrainingLoop", "fresh"]
 
 
 def fresh(model: nn.Module) -> nn.Module:
@@ -37,16 +32,6 @@ def fresh(model: nn.Module) -> nn.Module:
         if weight.dim() > 1 and "embedding" not in name:
             nn.init.xavier_uniform_(weight)
     return model
-
-
-def readable_loss(model: nn.Module) -> Loss:
-    """The loss by the model as it is written."""
-
-    def loss(batch: Batch, smoothing: float) -> Tensor:
-        source, decoder_input, labels = batch
-        return masked_cross_entropy(model(source, decoder_input), labels, PAD, smoothing)
-
-    return loss
 
 
 @dataclass
@@ -62,48 +47,63 @@ class Curve:
 class TrainingLoop:
     """Step after step, over epochs that each have their own shuffle.
 
-    A subclass says how pairs become batches, what a step is, how far the run is, and how fast it learns. ``plan`` is what
-    decides all of it, as plain values: a checkpoint of another plan is refused. ``optimizer`` holds ``model``'s parameters.
+    A subclass says what the batches of an epoch are, what is learned from one, how far the run is, and how fast it learns.
+    ``plan`` is what decides all of it, as plain values: a checkpoint of another plan is refused. ``optimizer`` holds
+    ``model``'s parameters. A loss may still be under way on a GPU: it is waited for every hundredth step only.
     """
 
     def __init__(
         self,
         model: nn.Module,
-        make_batch: MakeBatch,
         *,
         plan: dict[str, Any],
         checkpoint: Path | None,
         optimizer: torch.optim.Optimizer,
     ):
-        self.model, self.make_batch, self.optimizer = model, make_batch, optimizer
-        self.recipe, self.checkpoint = plan, checkpoint
+        self.model, self.optimizer, self.recipe, self.checkpoint = model, optimizer, plan, checkpoint
         self.device = next(model.parameters()).device
         self.curve = Curve()
         self.epoch = self.batch = 0
         self.stopping = False
-        self._held: tuple[int, list[list[Pair]]] | None = None
+        self._under_way: list[Tensor] = []
+        self._held: tuple[int, Sequence[Any]] | None = None
         self.steps: int = plan["epochs"] * len(self._batches_of_epoch())
+        self.resume()
 
-    def batches_of(self, rng: random.Random) -> list[list[Pair]]:
+    def batches_of(self, rng: random.Random) -> Sequence[Any]:
         """The batches of an epoch, shuffled by ``rng``."""
         raise NotImplementedError
 
-    def update(self, batch: Batch) -> float:
+    def learn_from(self, batch: Any) -> Tensor:
         """Predict, compare, go downhill, at the rate ``self.rate``; the loss before it."""
         raise NotImplementedError
 
     @property
+    def taken(self) -> int:
+        """How many steps have been taken."""
+        return len(self.curve.losses) + len(self._under_way)
+
+    @property
+    def losses(self) -> list[float]:
+        """The loss of each step taken."""
+        self._wait()
+        return self.curve.losses
+
+    def _wait(self) -> None:
+        """Wait for the losses that are under way."""
+        if self._under_way:
+            self.curve.losses += torch.stack(self._under_way).tolist()
+            self._under_way.clear()
+
+    @property
     def progress(self) -> float:
         """How much of the plan is done, 0 to 1."""
-        return len(self.curve.losses) / self.steps
+        return self.taken / self.steps
 
     @property
     def rate(self) -> float:
         """The learning rate of the next step: up for ``warm_up`` steps, and down to 0 in a straight line."""
-        return float(
-            self.recipe["rate"]
-            * min((len(self.curve.losses) + 1) / self.recipe["warm_up"], 1 - self.progress)
-        )
+        return float(self.recipe["rate"] * min((self.taken + 1) / self.recipe["warm_up"], 1 - self.progress))
 
     def take_steps(self) -> Iterator[int]:
         """One step after another, until the plan is done or someone asks to stop; yields the number of steps so far.
@@ -117,27 +117,21 @@ class TrainingLoop:
                 while self.progress < 1 and not self.stopping:
                     began = time.perf_counter()
                     batches = self._batches_of_epoch()
-                    self._step(batches[self.batch])
+                    self._under_way.append(self.learn_from(batches[self.batch]))
                     self.batch += 1
                     if self.batch == len(batches):
                         self.epoch, self.batch = self.epoch + 1, 0
+                    if len(self._under_way) == 100:
+                        self._wait()
                     self.curve.seconds += time.perf_counter() - began
-                    yield len(self.curve.losses)
+                    yield self.taken
         finally:
+            began = time.perf_counter()
+            self._wait()
+            self.curve.seconds += time.perf_counter() - began
             self.model.eval()
 
-    def _step(self, pairs: list[Pair]) -> None:
-        batch = self.on_device(self.make_batch(pairs))
-        loss = self.update(batch)
-        self.curve.tokens += int(batch[2].ne(PAD).sum())
-        self.curve.losses.append(loss)
-
-    def on_device(self, batch: Batch) -> Batch:
-        """The batch where the model is."""
-        source, decoder_input, labels = (part.to(self.device, non_blocking=True) for part in batch)
-        return source, decoder_input, labels
-
-    def _batches_of_epoch(self) -> list[list[Pair]]:
+    def _batches_of_epoch(self) -> Sequence[Any]:
         """This epoch's batches: the same ones after a restart."""
         if self._held is None or self._held[0] != self.epoch:
             rng = random.Random(1000 * self.recipe["seed"] + self.epoch)
@@ -146,6 +140,7 @@ class TrainingLoop:
 
     def save(self) -> None:
         """Write the checkpoint, whole or not at all."""
+        self._wait()
         if self.checkpoint is None:
             return
         state: dict[str, Any] = {

@@ -1,11 +1,10 @@
-"""Lab 12's parts, the student's or the course's, as the model of a run: built, and run fast where that is at hand."""
+"""Lab 12's parts, the student's or the course's, as the model of a run: built, and run fast."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib.util
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,24 +14,15 @@ from torch import nn
 
 from coursekit.data.vocabulary import MakeBatch
 from coursekit.errors import UserError
-from coursekit.translator.loop import Loss, fresh, readable_loss
+from coursekit.translator.loop import fresh
 from coursekit.translator.plan import Plan
 
 if TYPE_CHECKING:
     from coursekit.provided.p12_translator_fast import FastTransformer
 
-__all__ = [
-    "Lab12",
-    "build_model",
-    "device_for",
-    "fast_path",
-    "has_fast_path",
-    "load_lab_12",
-    "loss_of",
-    "tie",
-]
+__all__ = ["Lab12", "build_model", "device_for", "fast_path", "load_lab_12", "tie"]
 
-#: The module of the fast path; a bundle of lab 12 or earlier does not hold it.
+#: The module of the fast path. A bundle of lab 12 or earlier does not hold it: it would give answers away.
 FAST = "coursekit.provided.p12_translator_fast"
 
 
@@ -42,41 +32,32 @@ class Lab12:
 
     Transformer: Callable[..., nn.Module]
     make_batch: MakeBatch
-    translate: Callable[..., list[int]]
 
 
 def load_lab_12(notebook: Path | None) -> Lab12:
     """The parts from a student's notebook of lab 12, where they pass their public checks, or the course's own."""
+    if importlib.util.find_spec(FAST) is None:
+        raise UserError(
+            "This lab's bundle holds no fast translator: run the command in the bundle of lab 13."
+        )
     if notebook is None:
-        if importlib.util.find_spec("coursekit.provided.p12_translator") is None:
-            raise UserError("Say which notebook holds your Transformer: --notebook 12_translator.ipynb.")
         from coursekit.provided import p12_translator
 
-        return Lab12(p12_translator.Transformer, p12_translator.make_batch, p12_translator.translate)
+        return Lab12(p12_translator.Transformer, p12_translator.make_batch)
     if not notebook.is_file():
         raise UserError(f"There is no notebook {notebook}.")
     from coursekit.checks.api import judge
     from coursekit.checks.earlier_labs import definitions
 
     notebook = notebook.resolve()
-    with _inside(notebook.parent):  # beside it lie the earlier labs
-        namespace, _ = definitions(notebook, *Lab12.__dataclass_fields__)
+    with contextlib.chdir(notebook.parent):  # beside it lie the earlier labs
+        answers, _ = definitions(notebook, *Lab12.__dataclass_fields__)
     for question in Lab12.__dataclass_fields__:
-        verdict = judge("12_translator", question, namespace.get(question))
+        verdict = judge("12_translator", question, answers.get(question))
         if not verdict.passed:
             why = "is not written yet" if not verdict.written else "does not pass its public checks yet"
             raise UserError(f"{question} in {notebook.name} {why}.")
-    return Lab12(**{question: namespace[question] for question in Lab12.__dataclass_fields__})
-
-
-@contextlib.contextmanager
-def _inside(folder: Path) -> Iterator[None]:
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
+    return Lab12(**{question: answers[question] for question in Lab12.__dataclass_fields__})
 
 
 def tie(model: Any) -> Any:
@@ -91,11 +72,6 @@ def build_model(build: Callable[..., nn.Module], size: int, plan: Plan) -> nn.Mo
     return fresh(tie(build(size, size, **plan.sizes, dropout=plan.dropout)))
 
 
-def has_fast_path() -> bool:
-    """Whether the course's fast path is at hand."""
-    return importlib.util.find_spec(FAST) is not None
-
-
 def fast_path(model: nn.Module, plan: Plan) -> FastTransformer:
     """The fast path on the model's own parameters."""
     from coursekit.provided.p12_translator_fast import FastTransformer
@@ -103,30 +79,10 @@ def fast_path(model: nn.Module, plan: Plan) -> FastTransformer:
     return FastTransformer(model, plan.heads, plan.dropout)
 
 
-def loss_of(model: nn.Module, plan: Plan) -> Loss:
-    """How a batch's loss is computed: fast where the fast path is at hand, else by the model as it is written."""
-    return fast_path(model, plan).loss if has_fast_path() else readable_loss(model)
-
-
 def device_for(name: str = "auto") -> torch.device:
-    """The device named; for "auto" a GPU when there is one. UserError where it is not to be had.
-
-    Only the fast path runs on a GPU. Lab 12 asks for functions that make their tensors on the processor, so a model
-    that is run as the student wrote it stays there.
-    """
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() and has_fast_path() else "cpu")
-    kind, _, number = name.partition(":")
-    if kind not in ("cpu", "cuda") or (number and not number.isdecimal()):
-        raise UserError(f"--device is auto, cpu, or cuda: there is no {name!r}.")
-    if kind == "cpu":
-        return torch.device("cpu")
-    if int(number or 0) >= torch.cuda.device_count():
-        raise UserError(
-            f"--device {name}: PyTorch finds no such GPU here; without --device it takes the processor."
-        )
-    if not has_fast_path():
-        raise UserError(
-            f"--device {name} needs the course's fast path, which a bundle of lab 12 or earlier does not hold."
-        )
-    return torch.device(name)
+    """The device "cpu" or "cuda"; for "auto" a GPU when there is one. UserError where it is not to be had."""
+    if name == "cuda" and not torch.cuda.is_available():
+        raise UserError("PyTorch finds no GPU here: leave out --device, and it takes the processor.")
+    return torch.device(
+        "cuda" if name == "auto" and torch.cuda.is_available() else name.replace("auto", "cpu")
+    )

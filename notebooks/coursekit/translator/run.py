@@ -9,25 +9,59 @@ from __future__ import annotations
 import json
 import random
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from coursekit.data.vocabulary import PAD, Batch, MakeBatch, Pair
-from coursekit.translator.batches import token_batches
+from coursekit.data.vocabulary import Batch, MakeBatch, Pair
+from coursekit.translator.batches import Cut, PaddedPairs
 from coursekit.translator.files import write_text
-from coursekit.translator.loop import Curve, Loss, TrainingLoop
+from coursekit.translator.graphs import Step, recorded_on_gpu
+from coursekit.translator.loop import TrainingLoop
 from coursekit.translator.plan import Plan
 
-__all__ = ["Run", "draw_curve"]
+__all__ = ["GPU_STEP", "Loss", "Run", "optimizer_of", "step_of"]
+
+#: A batch and the label smoothing → the mean loss of its target tokens.
+Loss = Callable[[Batch, float], Tensor]
+#: On a GPU, batches are multiples of this wide: Multi30k then has 13 shapes, and a seventh of each batch is padding.
+GPU_STEP = 4
+
+
+def optimizer_of(model: nn.Module, plan: Plan) -> torch.optim.AdamW:
+    """AdamW; its rate is a tensor where the model is, so that a graph reads it anew in each step."""
+    warnings.filterwarnings(
+        "ignore", "This instance was constructed with capturable=True"
+    )  # first as written
+    rate = torch.tensor(plan.rate, device=next(model.parameters()).device)
+    how: dict[str, Any] = {"betas": (0.9, 0.98), "weight_decay": plan.weight_decay, "fused": True}
+    return torch.optim.AdamW(model.parameters(), lr=rate, capturable=rate.is_cuda, **how)
+
+
+def step_of(model: nn.Module, loss: Loss, optimizer: torch.optim.Optimizer, plan: Plan) -> Step:
+    """A step of training: gradients clipped, and nothing in it waits for a GPU."""
+
+    def step(batch: Batch) -> Tensor:
+        optimizer.zero_grad(set_to_none=True)
+        value = loss(batch, plan.smoothing)
+        value.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), plan.clip)
+        optimizer.step()
+        return value.detach()
+
+    return step
 
 
 class Run(TrainingLoop):
-    """A training run in its folder. ``measure``, if given, adds to what is measured every ``measure_every`` seconds."""
+    """A training run in its folder; the validation loss is measured every ``measure_every`` seconds.
+
+    On a GPU, ``graphs`` has the steps recorded as CUDA graphs.
+    """
 
     def __init__(
         self,
@@ -39,36 +73,29 @@ class Run(TrainingLoop):
         train: Sequence[Pair],
         validation: Sequence[Pair],
         *,
-        measure: Callable[[], dict[str, float]] | None = None,
+        graphs: bool = True,
         measure_every: float = 60.0,
     ):
-        self.folder, self.plan, self.train, self.validation = folder, plan, train, validation
-        self.measure, self.measure_every = measure, measure_every
-        self.loss = loss
-        optimizer = torch.optim.AdamW(
-            model.parameters(),
-            lr=plan.rate,
-            betas=(0.9, 0.98),
-            weight_decay=plan.weight_decay,
-            fused=True,
-        )
+        self.folder, self.plan, self.loss, self.measure_every = folder, plan, loss, measure_every
+        device = next(model.parameters()).device
+        on_gpu = device.type == "cuda"
+        self.train = PaddedPairs(train, make_batch, device, step=GPU_STEP if on_gpu else 1)
+        self.validation = PaddedPairs(validation, make_batch, device)
+        optimizer = optimizer_of(model, plan)
         place = folder / "checkpoint.pt"
-        super().__init__(model, make_batch, plan=asdict(plan), checkpoint=place, optimizer=optimizer)
-        self.resume()
+        super().__init__(model, plan=asdict(plan), checkpoint=place, optimizer=optimizer)
+        step = step_of(model, loss, optimizer, plan)
+        self.step = recorded_on_gpu(step) if on_gpu and graphs else step
 
-    def batches_of(self, rng: random.Random) -> list[list[Pair]]:
+    def batches_of(self, rng: random.Random) -> list[Cut]:
         """Batches of ``batch_tokens`` positions."""
-        return token_batches(self.train, self.plan.batch_tokens, rng)
+        return self.train.cuts(self.plan.batch_tokens, rng)
 
-    def update(self, batch: Batch) -> float:
+    def learn_from(self, batch: Cut) -> Tensor:
         """AdamW on the loss of the plan, gradients clipped."""
-        loss = self.loss(batch, self.plan.smoothing)
-        self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.model.parameters(), self.plan.clip)
-        self.optimizer.param_groups[0]["lr"] = self.rate
-        self.optimizer.step()
-        return float(loss.detach())
+        self.optimizer.param_groups[0]["lr"].fill_(self.rate)
+        self.curve.tokens += batch.tokens
+        return self.step(self.train.batch(batch))
 
     @property
     def progress(self) -> float:
@@ -98,11 +125,10 @@ class Run(TrainingLoop):
                 saved = now
                 self.save()
         if self.progress >= 1:
-            if not self.curve.measured or self.curve.measured[-1]["step"] < len(self.curve.losses):
+            if not self.curve.measured or self.curve.measured[-1]["step"] < self.taken:
                 report(self._measure())
         elif self.stopping:
-            steps = f"{len(self.curve.losses):,} of {self.steps:,}"
-            report(f"Stopped after step {steps}; the same command goes on.")
+            report(f"Stopped after step {self.taken:,} of {self.steps:,}; the same command goes on.")
         self.save()
         return self
 
@@ -111,72 +137,32 @@ class Run(TrainingLoop):
         super().save()
         write_text(self.folder / "curve.json", json.dumps(asdict(self.curve)))
 
+    @torch.no_grad()
     def validation_loss(self) -> float:
         """The mean loss of a validation token, without smoothing and dropout."""
-        total, tokens = 0.0, 0
-        with torch.no_grad():
-            for pairs in token_batches(self.validation, 4000, random.Random(0)):
-                batch = self.on_device(self.make_batch(pairs))
-                real = int(batch[2].ne(PAD).sum())
-                total, tokens = total + float(self.loss(batch, 0.0)) * real, tokens + real
-        return total / max(1, tokens)
+        self.model.eval()
+        total, tokens = torch.zeros((), device=self.device), 0
+        for cut in self.validation.cuts(4000, random.Random(0)):
+            total += self.loss(self.validation.batch(cut), 0.0) * cut.tokens
+            tokens += cut.tokens
+        return float(total) / max(1, tokens)
 
     def _measure(self) -> str:
-        """Note the validation loss, and what else is measured, on the curve; the line to show."""
-        state = torch.get_rng_state()  # measuring draws nothing from the training's random numbers
+        """Note the validation loss on the curve; the line to show."""
         was_training = self.model.training
-        self.model.eval()
-        row: dict[str, float] = {
-            "step": len(self.curve.losses),
-            "tokens": self.curve.tokens,
-            "seconds": round(self.curve.seconds, 2),
-            "training_loss": _mean(self.curve.losses[-100:]),
-            "validation_loss": self.validation_loss(),
-        }
-        row |= self.measure() if self.measure is not None else {}
+        row: dict[str, float] = {"step": self.taken, "tokens": self.curve.tokens}
+        row |= {"seconds": round(self.curve.seconds, 2), "training_loss": _mean(self.losses[-100:])}
+        row["validation_loss"] = self.validation_loss()
         self.model.train(was_training)
-        torch.set_rng_state(state)
         self.curve.measured.append(row)
-        scores = [f", {key} {value:.1f}" for key, value in row.items() if key.startswith(("BLEU", "chrF"))]
-        return f"{self._line()}, validation {row['validation_loss']:.3f}{''.join(scores)}"
+        return f"{self._line()}, validation {row['validation_loss']:.3f}"
 
     def _line(self) -> str:
         curve = self.curve
         return (
-            f"{100 * self.progress:3.0f} %  {curve.seconds / 60:5.1f} min  step {len(curve.losses):,}  "
+            f"{100 * self.progress:3.0f} %  {curve.seconds / 60:5.1f} min  step {self.taken:,}  "
             f"{curve.tokens / max(curve.seconds, 1e-9):,.0f} target tokens/s  loss {_mean(curve.losses[-100:]):.3f}"
         )
-
-
-def draw_curve(curve: Curve) -> Any:
-    """Training and validation loss against minutes, and BLEU where it was measured; returns the figure."""
-    import matplotlib.pyplot as plt
-    import numpy as np
-
-    from coursekit.figures import BLUE, ORANGE, SKY, use_style
-
-    use_style()
-    figure, ax = plt.subplots(figsize=(7.2, 4.2))
-    width = max(1, min(50, len(curve.losses) // 4))
-    smooth = np.convolve(curve.losses, np.ones(width) / width, "valid")
-    minutes = np.linspace(0, curve.seconds / 60, len(curve.losses))[width - 1 :]
-    ax.plot(minutes, smooth, color=SKY, label="training (with smoothing and dropout)")
-    rows = curve.measured
-    times = [row["seconds"] / 60 for row in rows]
-    ax.plot(times, [row["validation_loss"] for row in rows], "o-", ms=3, color=BLUE, label="validation")
-    ax.set(xlabel="minutes of training", ylabel="loss for each token", ylim=(0, None))
-    names = sorted({name for row in rows for name in row if name.startswith("BLEU")})  # each direction's
-    if names:
-        right = ax.twinx()
-        for name, mark in zip(names, ("s-", "^--"), strict=False):
-            scored = [(row["seconds"] / 60, row[name]) for row in rows if name in row]
-            right.plot(*zip(*scored, strict=True), mark, ms=3, color=ORANGE)
-            ax.plot([], [], mark, ms=3, color=ORANGE, label=f"{name} (validation, greedy)")
-        right.set_ylabel("BLEU", color=ORANGE)
-        right.set_ylim(0, None)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)  # below: nothing is behind it
-    ax.set_title(f"The validation loss has come down to {rows[-1]['validation_loss']:.2f}")
-    return figure
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -54,17 +54,6 @@ class Subwords:
         last = _FIRST + 256 + len(self.merges)
         return decode([n - _FIRST for n in tokens if _FIRST <= n < last], self.merges).strip()
 
-    def pieces(self, tokens: Iterable[int]) -> list[str]:
-        """What each token spells, for figures: ``▁`` stands for a blank."""
-        tags = {self.tag(language): f"<to {language}>" for language in LANGUAGES}
-        spelled = []
-        for n in tokens:
-            if n < _FIRST:
-                spelled.append(SPECIALS[n])
-            else:
-                spelled.append(tags.get(n) or decode([n - _FIRST], self.merges).replace(" ", "▁"))
-        return spelled
-
     def save(self, path: Path) -> None:
         """Write the merges as JSON, whole or not at all."""
         write_text(path, json.dumps(self.state))

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from coursekit.data.vocabulary import PAD, Batch, MakeBatch, Pair
+from coursekit.data.vocabulary import PAD, MakeBatch, Pair
 from coursekit.figures import soon_replaced
 from coursekit.notebook.cards import in_notebook
 from coursekit.notebook.progress import track
@@ -43,10 +43,8 @@ class Adam(torch.optim.Optimizer):
                 if parameter.grad is None:
                     continue
                 state, rate = self.state[parameter], group["lr"]
-                m, v = (
-                    state.get("m", torch.zeros_like(parameter)),
-                    state.get("v", torch.zeros_like(parameter)),
-                )
+                m = state.get("m", torch.zeros_like(parameter))
+                v = state.get("v", torch.zeros_like(parameter))
                 state["t"] = state.get("t", 0) + 1
                 parameter.mul_(1 - rate * self.decay)
                 result = self.adam_step(parameter.detach().clone(), parameter.grad, m, v, state["t"], rate)
@@ -81,25 +79,25 @@ class Training(TrainingLoop):
         seed: int = 0,
         checkpoint: Path | str | None = None,
     ):
-        self.pairs, self.size, self.parts = pairs, size, parts
+        self.make_batch, self.pairs, self.size, self.parts = make_batch, pairs, size, parts
         plan: dict[str, Any] = {"pairs": len(pairs), "epochs": epochs, "size": size, "d_model": d_model}
         plan |= {"warm_up": warm_up, "weight_decay": decay, "smoothing": smoothing, "seed": seed, "clip": 1.0}
         optimizer = Adam(model.parameters(), parts["adam_step"], decay)
         place = Path(checkpoint) if checkpoint else None
-        super().__init__(model, make_batch, plan=plan, checkpoint=place, optimizer=optimizer)
-        self.resume()
+        super().__init__(model, plan=plan, checkpoint=place, optimizer=optimizer)
         if self.losses:
             print(f"Going on from step {len(self.losses):,} of {self.steps:,}.")
 
-    def update(self, batch: Batch) -> float:
+    def learn_from(self, batch: list[Pair]) -> Tensor:
         """One step of lab 10: its loss, its optimizer, its order."""
 
         def loss_function(logits: Tensor, labels: Tensor) -> Tensor:
             loss: Tensor = self.parts["masked_cross_entropy"](logits, labels, PAD, self.recipe["smoothing"])
             return loss
 
-        step = self.parts["train_step"]
-        return float(step(self.model, self.optimizer, loss_function, batch, self.rate, self.recipe["clip"]))
+        parts = tuple(part.to(self.device) for part in self.make_batch(batch))
+        given = (self.model, self.optimizer, loss_function, parts, self.rate)
+        return torch.tensor(float(self.parts["train_step"](*given, self.recipe["clip"])), dtype=torch.float64)
 
     def batches_of(self, rng: random.Random) -> list[list[Pair]]:
         """Batches of ``size`` pairs."""
@@ -108,13 +106,8 @@ class Training(TrainingLoop):
     @property
     def rate(self) -> float:
         """The learning rate of the next step: lab 10's, times the share of the plan that is left."""
-        noam = self.parts["noam_rate"](len(self.losses) + 1, self.recipe["d_model"], self.recipe["warm_up"])
+        noam = self.parts["noam_rate"](self.taken + 1, self.recipe["d_model"], self.recipe["warm_up"])
         return float(noam) * (1 - self.progress)
-
-    @property
-    def losses(self) -> list[float]:
-        """The loss of each step."""
-        return self.curve.losses
 
     @property
     def seconds(self) -> float:
@@ -171,18 +164,21 @@ class _LiveCurve:
         self.drawn = time.monotonic()
 
 
-def draw_curve(losses: Sequence[float]) -> Any:
-    """The loss of each step, pale, and its running mean over 20 steps; returns the figure."""
+def draw_curve(losses: Sequence[float], measured: Sequence[Mapping[str, float]] = ()) -> Any:
+    """The loss of each step, pale, its running mean, and the validation losses ``measured``; returns the figure."""
     import matplotlib.pyplot as plt
     import numpy as np
 
-    from coursekit.figures import BLUE, SKY
+    from coursekit.figures import BLUE, ORANGE, SKY
 
     figure, ax = plt.subplots(figsize=(7.2, 3))
     width = min(20, len(losses))
     ax.plot(range(1, len(losses) + 1), losses, color=SKY, lw=0.8, label="each step")
     mean = np.convolve(losses, np.ones(width) / width, "valid")
     ax.plot(range(width, len(losses) + 1), mean, color=BLUE, label=f"mean of the last {width} steps")
+    if measured:
+        points = [row["step"] for row in measured], [row["validation_loss"] for row in measured]
+        ax.plot(*points, "o-", ms=3, color=ORANGE, label="validation")
     ax.legend()
     ax.set(xlabel="step", ylabel="loss for each word", ylim=(0, None))
     ax.set_title(f"The loss has come down from {losses[0]:.1f} to {np.mean(losses[-width:]):.2f}")

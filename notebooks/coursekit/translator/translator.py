@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from torch import nn
 
@@ -13,7 +11,7 @@ from coursekit.data.vocabulary import EOS
 from coursekit.errors import UserError
 from coursekit.translator.batches import LONGEST
 from coursekit.translator.files import copy_weights, load_tensors
-from coursekit.translator.model import Lab12, device_for, fast_path, has_fast_path, load_lab_12, tie
+from coursekit.translator.model import device_for, fast_path, load_lab_12, tie
 from coursekit.translator.plan import Plan, plan_from, read_plan
 from coursekit.translator.subwords import Subwords
 
@@ -23,13 +21,12 @@ __all__ = ["Translator"]
 class Translator:
     """A trained model with its subwords and its plan; ``translate`` translates sentences."""
 
-    def __init__(self, lab: Lab12, model: nn.Module, subwords: Subwords, plan: Plan):
-        self.lab, self.model, self.subwords, self.plan = lab, model.eval(), subwords, plan
+    def __init__(self, model: nn.Module, subwords: Subwords, plan: Plan):
+        self.model, self.subwords, self.plan = model.eval(), subwords, plan
 
     @classmethod
     def load(cls, place: Path, notebook: Path | None = None) -> Translator:
         """From a run's folder, or from a file that ``export`` wrote; on the device that ``device_for`` chooses."""
-        lab = load_lab_12(notebook)
         if place.is_file():
             stored = load_tensors(place)
             if "subwords" not in stored:
@@ -42,13 +39,13 @@ class Translator:
                 raise UserError(f"{place} holds no checkpoint yet.")
             subwords = Subwords.load(place / "subwords.json")
             weights = load_tensors(place / "checkpoint.pt")["model"]
-        model = tie(lab.Transformer(len(subwords), len(subwords), **plan.sizes))
+        model = tie(load_lab_12(notebook).Transformer(len(subwords), len(subwords), **plan.sizes))
         own = dict(model.named_parameters())  # a checkpoint names tied weights twice, and keeps buffers
         try:
             copy_weights({name: value for name, value in weights.items() if name in own}, model)
         except ValueError as misfit:
             raise UserError(f"{place}: {misfit}") from None
-        return cls(lab, model.to(device_for()), subwords, plan)
+        return cls(model.to(device_for()), subwords, plan)
 
     @property
     def target(self) -> str:
@@ -63,48 +60,14 @@ class Translator:
     def translate(
         self, texts: Sequence[str], to: str = "", *, beam: int = 1, length_penalty: float = 1.0
     ) -> list[list[tuple[str, float]]]:
-        """For each sentence its ``beam`` best translations, best first, each with log P(y | x) / n ** length_penalty.
+        """For each sentence its ``beam`` best translations, best first, each with log P(y | x) / n ** length_penalty."""
+        from coursekit.provided.p12_translator_search import translate_all
 
-        Without the fast path the lab's own ``translate`` does it: it tells the best translation, and no score (NaN).
-        """
         if not 1 <= beam <= len(self.subwords):
             raise UserError(
                 f"A beam holds from 1 to {len(self.subwords):,} hypotheses, as many as there are subwords."
             )
         sources = [source or [EOS] for source in self.sources(texts, to or self.target)]
-        if has_fast_path():
-            from coursekit.provided.p12_translator_search import translate_all
-
-            fast = fast_path(self.model, self.plan)
-            rows = translate_all(fast, sources, beam=beam, length_penalty=length_penalty)
-        else:
-            how = {"beam": beam, "length_penalty": length_penalty}
-            rows = [[(self.lab.translate(self.model, source, **how), math.nan)] for source in sources]
+        fast = fast_path(self.model, self.plan)
+        rows = translate_all(fast, sources, beam=beam, length_penalty=length_penalty)
         return [[(self.subwords.decode(tokens), score) for tokens, score in row] for row in rows]
-
-    def draw_attention(self, text: str, to: str = "") -> Any:
-        """The last cross-attention while the sentence is translated; returns the figure."""
-        import matplotlib.pyplot as plt
-
-        from coursekit.figures import heatmap, use_style
-        from coursekit.translator.attention_map import alignment
-
-        use_style()
-        source = self.sources([text], to or self.target)[0]
-        target = self.subwords.encode([self.translate([text], to)[0][0][0]])[0]
-        weights = alignment(self.model.to("cpu"), source, target)
-        rows, columns = self.subwords.pieces(target), self.subwords.pieces(source)
-        figure, ax = plt.subplots(figsize=(2.6 + 0.36 * len(columns), 1.8 + 0.3 * (len(rows) + 1)))
-        heatmap(
-            weights,
-            [*rows, "<eos>"],
-            columns,
-            ax=ax,
-            vmin=0,
-            vmax=1,
-            xlabel="listens to",
-            ylabel="while saying",
-            title="Which source tokens each token listens to",
-            colorbar="weight",
-        )
-        return figure

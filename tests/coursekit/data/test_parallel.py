@@ -9,16 +9,7 @@ from coursekit.errors import UserError
 
 
 def test_a_capital_goes_only_where_it_marks_the_start():
-    assert parallel.tokenize("I saw Anna, and the Cat?") == [
-        "I",
-        "saw",
-        "Anna",
-        ",",
-        "and",
-        "the",
-        "Cat",
-        "?",
-    ]
+    assert " ".join(parallel.tokenize("I saw Anna, and the Cat?")) == "I saw Anna , and the Cat ?"
     assert parallel.tokenize("Die Katze ist in Berlin.") == ["die", "Katze", "ist", "in", "Berlin", "."]
 
 

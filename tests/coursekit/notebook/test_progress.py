@@ -21,12 +21,9 @@ def drawn(monkeypatch):
     return last
 
 
-def test_a_bar_ends_at_its_total(drawn):
+def test_a_bar_ends_at_its_total_or_where_the_loop_was_left(drawn):
     assert list(progress.track(range(5), "counting")) == [0, 1, 2, 3, 4]
     assert drawn["bar"] == (5, True)
-
-
-def test_a_loop_that_is_left_early_leaves_the_bar_where_it_stood(drawn):
     for item in progress.track(range(100), "counting"):
         if item == 6:
             break

@@ -87,28 +87,20 @@ def test_what_was_not_checked_or_not_written_is_left_to_the_cell(checked):
     assert _drawn("one_hot", "never_checked")
 
 
-def test_a_helper_whose_name_a_figure_takes_is_put_back(monkeypatch):
-    notebook = ModuleType("__main__")
-    monkeypatch.setitem(sys.modules, "__main__", notebook)
-    exec("def cosine(a, b):\n    return 1\n\ndef loss(x):\n    return 2\n\nrate = 3", vars(notebook))
-    cosine = notebook.cosine
-    with until_written():
-        exec("cosine, rate = {}, 4\ndef loss(x):\n    return 5", vars(notebook))
-        raise ZeroDivisionError
-    assert notebook.cosine is cosine
-    assert (notebook.loss(0), notebook.rate) == (5, 4)
-
-
-def test_also_one_that_is_a_partial_a_cached_function_or_an_object(monkeypatch):
+def test_a_helper_whose_name_a_figure_takes_is_put_back_whatever_it_is(monkeypatch):
     notebook = ModuleType("__main__")
     monkeypatch.setitem(sys.modules, "__main__", notebook)
     source = (
         "import functools\nhalf = functools.partial(pow, 2)\n@functools.cache\ndef slow(x):\n    return x\n"
         "class Head:\n    def __call__(self):\n        return 1\nhead = Head()\n"
-        "class Model:\n    def forward(self):\n        return 1\n    __call__ = forward\nmodel = Model()"
+        "class Model:\n    def forward(self):\n        return 1\n    __call__ = forward\nmodel = Model()\n"
+        "def cosine(a, b):\n    return 1\n\ndef loss(x):\n    return 2\n\nrate = 3"
     )
     exec(source, vars(notebook))
-    before = {name: vars(notebook)[name] for name in ("half", "slow", "head")}
+    before = {name: vars(notebook)[name] for name in ("half", "slow", "head", "cosine")}
     with until_written():
-        exec("half, slow, head, model = 1, 2, 3, None", vars(notebook))
+        exec("half, slow, head, model, cosine, rate = 1, 2, 3, None, {}, 4", vars(notebook))
+        exec("def loss(x):\n    return 5", vars(notebook))
+        raise ZeroDivisionError
     assert {name: vars(notebook)[name] for name in before} == before and notebook.model is None
+    assert (notebook.loss(0), notebook.rate) == (5, 4)

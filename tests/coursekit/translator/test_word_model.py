@@ -41,51 +41,34 @@ def test_one_pass_finds_the_sentences_that_greedy_decoding_gets_right(lab):
     assert not all(said) and any(said)
 
 
-def test_a_stopped_training_goes_on_as_if_nothing_had_happened(lab, tmp_path):
+def test_ctrl_c_waits_for_the_step_and_the_training_goes_on_as_if_nothing_had_happened(lab, tmp_path, capsys):
     text = parallel.load("train")[:200]
     english, german = vocabularies(text)
     pairs = numbered(text, english, german)
 
-    def begin(checkpoint):
+    def begin(checkpoint, **plan):
         torch.manual_seed(0)
         small = SIZES | {"d_model": 16, "d_ff": 16, "layers": 1}
         model = fresh(lab["Transformer"](len(english), len(german), **small))
-        return Training(
-            model, lab["make_batch"], pairs, vars(p10_training), epochs=3, size=20, checkpoint=checkpoint
-        )
+        plan |= {"epochs": 3, "size": 20, "checkpoint": checkpoint}
+        return Training(model, lab["make_batch"], pairs, vars(p10_training), **plan)
 
     whole = begin(None).run()
-    part = begin(tmp_path / "run.pt").run(seconds=0)
-    assert 0 < len(part.losses) < part.steps
-    rest = begin(tmp_path / "run.pt").run()
-    assert rest.finished and rest.losses == pytest.approx(whole.losses)
-    assert whole.losses[-1] < whole.losses[0]
-
-
-def test_ctrl_c_waits_for_the_step_and_a_checkpoint_of_another_plan_is_not_overwritten(lab, tmp_path, capsys):
-    pairs = [([4 + n % 9], [4 + n % 7]) for n in range(60)]
-
-    def begin(**plan):
-        model = lab["Transformer"](13, 13, d_model=8, heads=2, d_ff=8, layers=1)
-        place = tmp_path / "run.pt"
-        return Training(
-            model, lab["make_batch"], pairs, vars(p10_training), size=10, checkpoint=place, **plan
-        )
-
-    training = begin()
-    step = training._step
+    assert whole.losses[-1] < whole.losses[0] and 0 < len(begin(None).run(seconds=0).losses) < whole.steps
+    part = begin(tmp_path / "run.pt")
+    learn = part.learn_from
 
     def interrupted(batch):
         signal.raise_signal(signal.SIGINT)
-        step(batch)
+        return learn(batch)
 
-    training._step = interrupted
-    training.run()
-    assert len(training.losses) == 1 and not training.finished
-    assert "Stopped after step 1 of 24; run it again" in capsys.readouterr().out
-    assert begin().losses == training.losses
+    part.learn_from = interrupted
+    assert len(part.run().losses) == 1 and not part.finished
+    assert "Stopped after step 1 of 30; run it again" in capsys.readouterr().out
     with pytest.raises(UserError, match="another plan"):
-        begin(warm_up=7)
+        begin(tmp_path / "run.pt", warm_up=7)
+    rest = begin(tmp_path / "run.pt").run()
+    assert rest.finished and rest.losses == pytest.approx(whole.losses)
 
 
 @pytest.mark.parametrize(
@@ -115,10 +98,7 @@ def test_the_choice_of_a_pronoun_hangs_on_the_noun_that_is_meant(lab, adjective,
 
 
 def test_the_trained_weights_fit_a_transformer_that_keeps_its_positions_in_a_frozen_parameter(lab):
-    answers = {
-        answer.name: answer.function for answer in answers_of("12_translator")["alternative"]["Transformer"]
-    }
-    model, english, german = load(answers["TransformerWithFrozenPositions"])
+    model, english, german = load(_alternative("TransformerWithFrozenPositions"))
     said = lab["translate"](model, english.encode("I ate an apple."))
     assert german.decode(said) == "Ich habe einen Apfel gegessen."
 
@@ -164,33 +144,31 @@ def test_the_everyday_weights_speak_in_the_students_class(lab):
     assert len(everyday.test_pairs()) == 300
 
 
-@pytest.mark.parametrize("part", bench.PARTS)
-def test_each_part_of_the_bench_can_be_switched_off(lab, part):
-    torch.manual_seed(0)
-    model = lab["Transformer"](9, 9, d_model=8, heads=2, d_ff=8, layers=2).eval()
-    source, target = torch.tensor([[4, 5, 6]]), torch.tensor([[1, 7, 8]])
-    with torch.no_grad():
-        before = model(source, target)
-        bench.switch_off(model, part, heads=2)
-        after = model(source, target)
-        turned = model(source.flip(1), target)
-    assert torch.equal(before, after) == (part == "the shift")
-    assert torch.allclose(after, turned, atol=1e-6) == (part == "positions"), (
-        "without positions no order is left"
-    )
-
-
-@pytest.mark.parametrize("kept", ["TransformerWithFrozenPositions", "TransformerWithFullMasks"])
-def test_positions_can_be_switched_off_whatever_a_model_calls_them(kept):
-    torch.manual_seed(0)
+def _alternative(name):
     answers = answers_of("12_translator")["alternative"]["Transformer"]
-    build = next(answer.function for answer in answers if answer.name == kept)
+    return next(answer.function for answer in answers if answer.name == name)
+
+
+@pytest.mark.parametrize(
+    ("part", "kept"),
+    [
+        *((part, "") for part in bench.PARTS),
+        ("positions", "TransformerWithFrozenPositions"),
+        ("positions", "TransformerWithFullMasks"),
+    ],
+)
+def test_each_part_of_the_bench_can_be_switched_off_whatever_a_model_calls_it(lab, part, kept):
+    torch.manual_seed(0)
+    build = _alternative(kept) if kept else lab["Transformer"]
     model = build(9, 9, d_model=8, heads=2, d_ff=8, layers=2).eval()
     source, target = torch.tensor([[4, 5, 6]]), torch.tensor([[1, 7, 8]])
     with torch.no_grad():
-        assert not torch.allclose(model(source, target), model(source.flip(1), target), atol=1e-5)
-        bench.switch_off(model, "positions")
-        assert torch.allclose(model(source, target), model(source.flip(1), target), atol=1e-5)
+        before = model(source, target)
+        assert not torch.allclose(before, model(source.flip(1), target), atol=1e-5)
+        bench.switch_off(model, part, heads=2)
+        after, turned = model(source, target), model(source.flip(1), target)
+    assert torch.equal(before, after) == (part == "the shift")
+    assert torch.allclose(after, turned, atol=1e-5) == (part == "positions"), "without positions, no order"
 
 
 def test_the_bench_knows_its_parts(lab):

@@ -10,37 +10,46 @@ const element = (name, text = "", kind = "") => {
   if (kind) made.className = kind;
   return made;
 };
-const share = (count, of) => `${of ? (100 * count) / of : 0}%`;
 const percent = (count, of) => `${of ? Math.round((100 * count) / of) : 0}%`;
+const stage = document.querySelector("#stage"), panel = document.querySelector("#show"), frame = panel.querySelector("iframe");
+
+// A demo beside the questions, or (with no name) none.
+function play(demo) {
+  const address = demo ? `${base}demos/${demo}.html` : "about:blank";
+  if (frame.getAttribute("src") !== address) frame.src = address;
+  panel.hidden = !demo;
+  stage.classList.toggle("showing", Boolean(demo));
+}
+panel.querySelector("button").addEventListener("click", () => play(""));
+
+function thought(question, said, kind, words) {
+  const made = element("div", "", `thought ${kind}`), text = element("span", words);
+  text.title = words;
+  made.append(element("b", percent(said.count, question.of)), text);
+  return made;
+}
 
 function line(question) {
-  const row = element("section", "", "question"), left = element("div"), right = element("div");
-  left.append(element("h2", question.name));
+  const row = element("section", "", "question"), left = element("div"), right = element("div", "", "thoughts");
+  const wrong = question.of - question.right - question.partly - question.not_begun;
+  const counts = [`${question.right} of ${question.of} have it`];
+  if (question.partly) counts.push(`${question.partly} in part`);
+  if (question.not_begun) counts.push(`${question.not_begun} not begun`);
   const bar = element("div", "", "stack");
   bar.setAttribute("role", "img");
-  bar.setAttribute("aria-label", `${question.right} of ${question.of} have it, ${question.partly} have part of it`);
-  for (const kind of ["right", "partly"]) {
+  bar.setAttribute("aria-label", counts.join(", "));
+  for (const [kind, count] of [["right", question.right], ["partly", question.partly], ["wrong", wrong]]) {
     const part = element("i", "", kind);
-    part.style.width = share(question[kind], question.of);
+    part.style.width = `${question.of ? (100 * count) / question.of : 0}%`;
     bar.append(part);
   }
-  const partly = question.partly ? `, ${question.partly} in part` : "";
-  left.append(bar, element("div", `${question.right} of ${question.of} have it${partly}`, "soft"));
-  for (const thought of question.misconceptions) {
-    const made = element("div", "", "thought");
-    made.append(element("b", percent(thought.count, question.of)), element("span", thought.title));
-    right.append(made);
-  }
-  for (const stuck of question.stuck) {
-    const made = element("div", "", "thought");
-    made.append(element("b", percent(stuck.count, question.of)), element("span", `stuck at: ${stuck.title}`));
-    right.append(made);
-  }
-  if (question.demo && question.right < question.of) {
-    const link = element("a", "Show the demo");
-    link.href = `${base}demos/${question.demo}.html`;
-    link.target = "demo";
-    right.append(link);
+  left.append(element("h2", question.name), bar, element("div", counts.join(" · "), "soft counts"));
+  right.append(...question.misconceptions.map((said) => thought(question, said, "", said.title)));
+  right.append(...question.stuck.map((said) => thought(question, said, "stuck", `stuck at: ${said.title}`)));
+  if (question.demo && right.firstChild) {
+    const button = element("button", "Demo");
+    button.addEventListener("click", () => play(question.demo));
+    right.firstChild.append(button);
   }
   row.append(left, right);
   return row;

@@ -19,8 +19,23 @@ async function ask(path, options = {}) {
   return [answer.status, value];
 }
 
-function shown(card, counting) {
-  const made = element("section", "", "card");
+// The attempt's feedback page, in its place below the attempt: fetched when it is opened.
+function feedback(card, open) {
+  const made = element("details", "", "feedback"), address = `${base}receipts/${card.receipt}/feedback`;
+  made.append(element("summary", "What to change, and what is right"));
+  made.addEventListener("toggle", async () => {
+    if (!made.open || made.childElementCount > 1) return;
+    const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
+    const link = element("a", "This feedback on a page of its own");
+    link.href = address;
+    made.append(...(page.querySelector("main")?.children ?? []), link);
+  });
+  made.open = open;
+  return made;
+}
+
+function shown(card, counting, newest) {
+  const made = element("section", "", "card attempt");
   made.dataset.receipt = card.receipt;
   made.dataset.state = card.state;
   const head = element("header");
@@ -35,19 +50,16 @@ function shown(card, counting) {
   if (card.state === "waiting") {
     const ahead = card.ahead ? `${card.ahead} before yours, ` : "";
     made.append(element("p", `Being graded: ${ahead}about ${card.seconds} second${card.seconds === 1 ? "" : "s"}.`));
-  } else if (card.message) made.append(element("p", card.message));
-  const notes = element("ul", "", "plain small");
-  for (const note of card.notes ?? []) notes.append(element("li", note));
-  if (notes.childElementCount) made.append(notes);
+  } else if (card.message && card.max_score === undefined) made.append(element("p", card.message));
+  if (card.max_score !== undefined) {
+    made.append(feedback(card, newest));
+    return made;
+  }
   const list = element("ul", "", "questions");
   for (const question of card.questions) {
     const row = element("li");
     row.append(element("b", question.passed ? "✓" : "✗", question.passed ? "y" : "n"), element("span", question.name, "name"));
-    const worth = question.max_points === undefined ? (question.passed ? "right" : "not yet")
-      : `${points(question.points)} of ${points(question.max_points)}`;
-    row.append(element("span", worth, "number"));
-    if (question.cause) row.append(element("span", question.cause, "why"));
-    if (question.hint) row.append(element("span", question.hint, "why"));
+    row.append(element("span", question.passed ? "right" : "not yet", "number"));
     list.append(row);
   }
   if (list.childElementCount) made.append(list);
@@ -68,7 +80,7 @@ for (const section of document.querySelectorAll(".lab")) {
     const [status, value] = await ask(`labs/${lab}/attempts`);
     if (status !== 200) { said.textContent = value.message; return; }
     decided();
-    list.replaceChildren(...value.attempts.reverse().map((card) => shown(card, value.counting)));
+    list.replaceChildren(...value.attempts.reverse().map((card, place) => shown(card, value.counting, place === 0)));
     if (value.left_out) list.append(element("p", `${value.left_out} earlier attempts are not listed here.`));
     const waiting = value.attempts.find((card) => card.state === "waiting");
     if (waiting) {

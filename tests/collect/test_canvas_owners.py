@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.collect import collect
-from autograder.collect.whose import canvas_names
+from autograder.collect.canvas_owners import canvas_names
 from autograder.course.policy_file import class_list
 from tests.collect.test_collect import LAB, submitted, zip_of
 

@@ -1,0 +1,174 @@
+"""Whose the files of a download are: a group's are its members', and the class list says what everybody is called."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from autograder.collect.names import Owned
+from autograder.collect.times import Row, Times
+from autograder.course.class_list import ClassList, Person
+from autograder.course.lists import folded, same_name, some
+from autograder.course.worksheet import is_team
+from autograder.errors import UserError
+from autograder.files import first_line, folder_name
+
+#: Beside a notebook: the account that it came from, where the student was found by a name that people choose.
+HANDED_IN_AS = "handed_in_as.txt"
+
+#: How somebody was found on the class list: by the full name alone, or not, for somebody else seems to be the same person.
+FoundBy = Literal["", "name", "apart"]
+
+
+@dataclass(frozen=True)
+class Download:
+    """What is the same for everybody in one download."""
+
+    source: Path | None
+    submitted: Path
+    lab: str
+    kind: str = "plain"
+    people: ClassList = field(default_factory=ClassList)
+    times: Times | None = None
+
+    def folder(self, student: str) -> Path:
+        """Where a student's notebook goes."""
+        return self.submitted / folder_name(student) / self.lab
+
+    @property
+    def has_accounts(self) -> bool:
+        """Whether people choose what they are called there, so that only the account tells one from another."""
+        return self.kind in ("moodle", "classroom")
+
+    def account(self, one: Owned, downloaded: str) -> str:
+        """What the system knows somebody by: within one assignment it is nobody else's."""
+        return f"{self.kind} {one.number or folded(downloaded)}"
+
+    def worksheet_row(self, one: Owned) -> Row | None:
+        """What Moodle's grading worksheet says of a file's owner, where there is one."""
+        return self.times.participant(one) if self.kind == "moodle" and self.times is not None else None
+
+
+@dataclass(frozen=True)
+class Student:
+    """A student of the download: the folder's name, the name in the download, the files."""
+
+    name: str
+    downloaded: str
+    files: tuple[Owned, ...]
+    found_by: FoundBy = ""
+
+
+def of_members(files: Sequence[Owned], job: Download) -> list[Owned]:
+    """The files, a group's as those of each of its members. ``UserError`` where nobody says who is in a group."""
+    teams = [row for row in job.times.rows if row.team] if job.times is not None else []
+    if job.kind != "moodle" or not (teams or any(not one.number for one in files)):
+        return list(files)
+    found = []
+    for one in files:
+        members = [row for row in teams if is_team(row.team, one.name)]
+        if not members:
+            raise UserError(
+                f"“{one.name}” is a group, and no list says who is in it: download the assignment's grading worksheet in the "
+                "same language and give it with --times. Nothing was collected."
+            )
+        if len({row.team for row in members}) > 1:
+            raise UserError(
+                f"Two groups on the worksheet are called like “{one.name}”: rename one. Nothing was collected."
+            )
+        for row in members:
+            number, name = row.participant, row.name or "Participant"
+            found.append(replace(one, student=f"{name}_{number}", name=name, number=number))
+    return found
+
+
+def students_of(files: Iterable[Owned], job: Download) -> tuple[list[Student], list[str]]:
+    """Everybody in the download, called as the class list calls them where it is certain who they are."""
+    by_owner: dict[str, list[Owned]] = defaultdict(list)
+    for one in files:
+        by_owner[one.student].append(one)
+    owners = {downloaded: mine[0] for downloaded, mine in by_owner.items()}
+    _refuse_another_courses_list(owners.values(), job)
+    notes: list[str] = []
+    persons = {downloaded: _person(one, job, notes) for downloaded, one in owners.items()}
+    count = Counter(person.student for person, _ in persons.values() if person is not None)
+    students = []
+    for downloaded, mine in by_owner.items():
+        person, found_by = persons[downloaded]
+        if person is not None and count[person.student] > 1:
+            notes.append(
+                f"{downloaded} and another folder of the download both seem to be {person.student}: kept apart."
+            )
+            person, found_by = None, "apart"
+        name = person.student if person is not None else downloaded
+        files_here = tuple(replace(one, student=name) for one in mine)
+        students.append(Student(name, downloaded, files_here, found_by))
+    return students, notes
+
+
+def _differ(person: Person, one: Owned) -> bool:
+    return bool(person.name and one.name) and not same_name(person.name, one.name)
+
+
+def _refuse_another_courses_list(owners: Iterable[Owned], job: Download) -> None:
+    """A class list most of whose numbers of Canvas's are other people's is of another course. One may have a new name."""
+    if job.kind != "canvas":
+        return
+    known = [(one, person) for one in owners if (person := job.people.of_canvas(one.number)) is not None]
+    others = [(one, person) for one, person in known if _differ(person, one)]
+    if 2 * len(others) > len(known):
+        one, person = others[0]
+        raise UserError(
+            f"The class list says that Canvas's number {one.number} is “{person.name}”, the download says “{one.name}”, and "
+            f"so for {len(others)} of {len(known)}: the list is another course's, and nothing was collected."
+        )
+
+
+def _person(one: Owned, job: Download, notes: list[str]) -> tuple[Person | None, FoundBy]:
+    """Who on the class list a file's owner is (None when that is not certain), and how that is known."""
+    if job.kind == "canvas":
+        person = job.people.of_canvas(one.number)
+        if person is not None and _differ(person, one):
+            notes.append(
+                f"{one.student}: Canvas's number {one.number} is “{person.name}” on the class list and “{one.name}” in the download: "
+                "the folder keeps the download's name, until you mend the list."
+            )
+            return None, ""
+        return person, ""
+    if job.kind != "moodle":
+        person = job.people.find(one.student)
+        return _if_still(person, "", one, job, notes) if person is not None else (None, "")
+    row = job.worksheet_row(one)
+    ids = row.words if row is not None else frozenset[str]()
+    known = {person.student: person for word in ids if (person := job.people.find(word)) is not None}
+    if len(known) == 1:
+        return next(iter(known.values())), ""
+    named = job.people.named(one.name)
+    if known:
+        notes.append(
+            f"{one.student}: the class list has {some(sorted(known))} by the worksheet's address and numbers; the folder keeps its own name."
+        )
+    elif len(named) > 1:
+        notes.append(
+            f"{one.student}: the class list has {len(named)} students of this name; the grading worksheet (--times) tells them apart."
+        )
+    elif named:
+        return _if_still(named[0], "name", one, job, notes)
+    return None, ""
+
+
+def _if_still(
+    person: Person, found_by: FoundBy, one: Owned, job: Download, notes: list[str]
+) -> tuple[Person | None, FoundBy]:
+    """The person, if a name or login, which people choose, is of the account that their notebook collected before came from."""
+    before = first_line(job.folder(person.student) / HANDED_IN_AS)
+    if not job.has_accounts or before in ("", job.account(one, one.student)):
+        return person, found_by
+    notes.append(
+        f"{one.student} seems to be {person.student}, whose notebook collected before came from another account ({before}): kept apart. "
+        f"If both are theirs, remove {HANDED_IN_AS} from {person.student}'s folder and collect again."
+    )
+    return None, "apart"

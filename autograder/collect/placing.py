@@ -1,0 +1,248 @@
+"""Chooses one student's notebook and writes it, with its time, into nbgrader's layout."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC
+from pathlib import Path
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+from autograder.collect.entries import Entry, Refused, first_of, inner_entries
+from autograder.collect.git_times import OverLimits, commit_time
+from autograder.collect.names import TYPED, Owned, may_hold_one
+from autograder.collect.people import HANDED_IN_AS, Download, Student
+from autograder.course.other_lab import other_lab
+from autograder.course.policy_file import settings
+from autograder.errors import UserError
+from autograder.files import names_a_zone, parse_time, timestamp_in, write_atomically
+from autograder.grading.submissions import is_notebook, only_answered
+
+#: A zip stays in memory until its student is done.
+MAX_ZIPS = 5
+
+TIME_FORMAT = "%Y-%m-%d %H:%M:%S UTC"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one student's files."""
+
+    is_collected: bool = False
+    notes: tuple[str, ...] = ()
+    #: Where the time comes from, if from no list.
+    time_from: Literal["", "path", "file", "commit"] = ""
+    has_zone: bool = True
+    is_draft: bool = False
+
+
+def place(student: Student, time: str, job: Download) -> Outcome:
+    """Write one student's notebook, if there is one; nothing that they handed in can end the class."""
+    try:
+        return collect_student(student, time, job)
+    except UserError:  # the disk, say: it concerns everybody
+        raise
+    except Exception as error:
+        why = f"{student.name}: what was handed in could not be collected ({type(error).__name__})."
+        return Outcome(notes=(why,))
+
+
+def have_a_row(student: Student, job: Download) -> list[str]:
+    """A folder for whoever is in the download, though no notebook could be collected: without it nobody would miss them."""
+    first = student.files[0]
+    if job.kind in ("plain", "classroom"):  # anything may lie beside the students' there
+        is_theirs = any(len(one.entry.parts) > 1 or may_hold_one(one.file) for one in student.files)
+        if first.entry.parts[0].startswith(".") or not is_theirs:
+            return []
+    folder = job.folder(student.name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if (folder / f"{job.lab}.ipynb").exists():
+            return [f"{student.name}: the notebook that was collected before stays, with its own time."]
+        if job.has_accounts:
+            write_atomically(folder / HANDED_IN_AS, job.account(first, student.downloaded) + "\n")
+    except OSError as error:
+        return [f"{student.name}: no folder could be made ({error.strerror})."]
+    return []
+
+
+def collect_student(student: Student, time: str, job: Download) -> Outcome:
+    """Write one student's notebook, if there is one."""
+    name, lab = student.name, job.lab
+    if student.files and (row := job.worksheet_row(student.files[0])) and row.is_unsubmitted:
+        return Outcome(is_draft=True)
+    notebooks, notes = _notebooks(student.files, lab)
+    if not notebooks:
+        typed = any(one.file in TYPED for one in student.files)
+        notes.append(f"{name} handed in {'a typed text but ' if typed else ''}no notebook of {lab}.")
+        return Outcome(notes=tuple(notes))
+    chosen, why = _choose(notebooks, lab, job.kind)
+    notes += [f"{name}{why}"] if why else []
+    if job.kind == "blackboard" and chosen.attempt < max(one.attempt for one in student.files):
+        notes.append(f"{name}: the last attempt holds no notebook of {lab}, so an earlier one counts.")
+    try:
+        content = chosen.entry.read()
+    except Refused as refused:
+        return Outcome(notes=(*notes, f"{name}: {refused}"))
+    if other := other_lab(content, lab):
+        notes.append(f"{name}: {chosen.entry.path} is a notebook of {other}, not of {lab}.")
+    if chosen.late:
+        notes.append(f"{name}: Canvas marks the submission as late, but not by how much.")
+    known = _Time(time) if time else _known_time(student, chosen, job)
+    notes += [f"{name}: {known.trouble}"] if known.trouble else []
+    may_replace, about = _may_replace(job.folder(name) / f"{lab}.ipynb", content, known.text)
+    notes += [f"{name}: {about}"] if about else []
+    if may_replace:
+        _write(student, chosen, content, known.text, job)
+    return Outcome(True, tuple(notes), known.source, known.has_zone)
+
+
+def _write(student: Student, chosen: Owned, content: bytes, time: str, job: Download) -> None:
+    target = job.folder(student.name) / f"{job.lab}.ipynb"
+    if not (target.is_file() and target.read_bytes() == content):
+        # The time of what lay there is not this one's, and goes before: who is stopped here, or has no room on the disk,
+        # collects again, and then the notebook is the same.
+        for stale in ("timestamp.txt", *(() if job.has_accounts else (HANDED_IN_AS,))):
+            target.with_name(stale).unlink(missing_ok=True)
+    write_atomically(target, content)
+    if job.has_accounts:
+        write_atomically(target.with_name(HANDED_IN_AS), job.account(chosen, student.downloaded) + "\n")
+    if time:
+        write_atomically(target.with_name("timestamp.txt"), time + "\n")
+
+
+@dataclass(frozen=True)
+class _Time:
+    """When a notebook came in ("": nobody knows), and what says so; what kept it from being known."""
+
+    text: str = ""
+    source: Literal["", "path", "file", "commit"] = ""
+    has_zone: bool = True
+    trouble: str = ""
+
+
+def _known_time(student: Student, chosen: Owned, job: Download) -> _Time:
+    """The time that the path, nbgrader's exchange or a clone's commits give."""
+    if chosen.sent is not None:
+        local = chosen.sent.replace(tzinfo=ZoneInfo(settings().timezone))
+        return _Time(local.astimezone(UTC).strftime(TIME_FORMAT), "path")
+    if job.source is None or job.kind not in ("plain", "classroom"):
+        return _Time()
+    beside = _timestamp(chosen, student.files, job.lab) if job.kind == "plain" else _Time()
+    parts = chosen.entry.parts
+    if beside.text or not job.source.is_dir() or len(parts) < 2:
+        return beside
+    for folder in (job.source / parts[0], *(child / parts[0] for child in _only_folder(job.source))):
+        try:
+            when = commit_time(folder, "/".join(parts[1:]))
+        except OverLimits as error:
+            return _Time(trouble=f"{error}, so nobody knows when the notebook came in.")
+        if when is not None:
+            return _Time(when.strftime(TIME_FORMAT), "commit", trouble=beside.trouble)
+    return beside
+
+
+def _timestamp(chosen: Owned, files: Sequence[Owned], lab: str) -> _Time:
+    """The first line of the ``timestamp.txt`` that nbgrader's exchange puts beside the notebook, when it is a time.
+
+    Only in nbgrader's layout, ``<student>/<lab>/``: anywhere else a student may have put it there.
+    """
+    folder = chosen.entry.parts[:-1]
+    beside = [one for one in files if one.entry.parts == (*folder, "timestamp.txt")]
+    if not beside or len(folder) != 2 or folder[-1] != lab:
+        return _Time()
+    try:
+        text = beside[0].entry.read()[:200].decode("utf-8", "replace").partition("\n")[0].strip()
+    except Refused:
+        return _Time()
+    if (time := parse_time(text, settings().timezone)) is None:
+        return _Time(trouble="timestamp.txt holds no valid time.") if text else _Time()
+    return _Time(time.strftime(TIME_FORMAT), "file", names_a_zone(text))
+
+
+def _only_folder(source: Path) -> list[Path]:
+    """The one folder that some programs put around everything they pack."""
+    with os.scandir(source) as inside:
+        folders = [
+            source / entry.name
+            for entry in inside
+            if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
+        ]
+    return folders if len(folders) == 1 else []
+
+
+def _notebooks(files: Sequence[Owned], lab: str) -> tuple[list[Owned], list[str]]:
+    """The student's notebooks, those inside a zip that was handed in too, other labs' left out; sentences about what was not read."""
+    held: list[Owned] = []
+    notes: list[str] = []
+    unread: list[str] = []
+    zips = 0
+    for one in files:
+        if one.entry.is_refused:  # a note says why
+            continue
+        if not one.file.casefold().endswith(".zip"):
+            held.append(one)
+            continue
+        zips += 1
+        if zips > MAX_ZIPS:
+            unread.append(f"Not read: {one.entry.path}; of one student {MAX_ZIPS} zips are opened.")
+            continue
+        inner = inner_entries(one.entry, notes)
+        held += [replace(one, entry=entry, file=entry.parts[-1]) for entry in inner]
+    notes += first_of(unread)
+    return [one for one in held if is_notebook(one.file) and not _of_another_lab(one.entry, lab)], notes
+
+
+def _of_another_lab(entry: Entry, lab: str) -> bool:
+    """nbgrader's layout has a folder of the same name around each lab's notebook."""
+    stem = entry.parts[-1].rsplit(".", 1)[0]
+    is_a_labs = stem[:2].isdigit() and stem[2:3] == "_"  # a student may be a number
+    return len(entry.parts) > 1 and entry.parts[-2] == stem != lab and is_a_labs
+
+
+def _choose(notebooks: Sequence[Owned], lab: str, kind: str) -> tuple[Owned, str]:
+    """The only notebook with an answer in it, or the one with the right name; among several, or without one, the last.
+
+    Says which, and why. On Blackboard each attempt takes the place of the one before, whatever its files are called.
+    """
+    newest = max(one.attempt for one in notebooks)
+    counting = [one for one in notebooks if one.attempt == newest or kind != "blackboard"]
+    right = [one for one in counting if one.file == f"{lab}.ipynb"]
+    answered = only_answered(counting, lab, lambda one: one.entry.read(), Refused)
+    candidates = [answered] if answered else right or counting
+    orders: dict[str, Callable[[Owned], Any]] = {
+        "the last attempt": lambda one: one.attempt,
+        "the last that was uploaded": lambda one: one.upload,
+        # All files of a clone are as old as the clone.
+        "the one in the fewest folders": lambda one: -len(one.entry.parts) if kind == "classroom" else 0,
+        "the newest by the files' own dates": lambda one: one.entry.modified,
+        "the last by name, for nothing says which is the newest": lambda one: one.entry.path,
+    }
+    chosen = max(candidates, key=lambda one: tuple(order(one) for order in orders.values()))
+    if len(notebooks) == 1:
+        return chosen, "" if right else f": {chosen.file} was taken as {lab}.ipynb."
+    why = "the one with the right name" if len(counting) == len(notebooks) else "of the last attempt"
+    if answered:
+        why = "the only one with an answer in it"
+    elif len(candidates) > 1:
+        why = next(
+            (words for words, order in orders.items() if len({order(one) for one in candidates}) > 1),
+            "which is like the others in all that tells",
+        )
+    return chosen, f" handed in {len(notebooks)} notebooks: {chosen.entry.path}, {why}, was taken."
+
+
+def _may_replace(target: Path, content: bytes, time: str) -> tuple[bool, str]:
+    """Whether the notebook that is there gives way: always, unless it is known to be the newer of the two. What is to be said."""
+    try:
+        if not target.exists() or target.read_bytes() == content:
+            return True, ""
+        old = parse_time(timestamp_in(target.parent), settings().timezone)
+        new = parse_time(time) if time else None
+        if old and new and old > new:
+            return False, "the notebook collected before is newer and stays."
+    except (OSError, ValueError):
+        pass  # without two times nobody knows which is the newer one: what comes in now is taken
+    return True, "replaced the notebook collected before."

@@ -1,0 +1,127 @@
+"""Finds a student's own code for a question in their notebook, and the lines of it that matter."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from autograder.grading.cell_text import MAX_PARSED, statements
+from autograder.pages.render import plain
+from autograder.results import QuestionResult
+
+#: Lines that are shown of one answer, and characters of one line.
+MOST_LINES, LONGEST_LINE = 20, 200
+_PLACE = re.compile(r"in (?P<cell>.+), line (?P<line>\d+)(?:: (?P<text>.*))?\n(?P<error>(?s:.*))")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of code. ``marked``: whether the error, or a forbidden call, stands there; ``gap``: whether lines before it are left out."""
+
+    number: int
+    text: str
+    marked: bool = False
+    gap: bool = False
+
+
+@dataclass(frozen=True)
+class OwnCode:
+    """The lines that are shown, how many more follow, and the error that is raised in a marked line ("" without one)."""
+
+    lines: tuple[Line, ...] = ()
+    more: int = 0
+    error: str = ""
+
+
+def code_cells(notebook: str) -> list[tuple[str, str]]:
+    """(grade_id or "", source) of a notebook's code cells; those that ran last, for they count. Nothing of what is no notebook."""
+    try:
+        cells = [cell for cell in json.loads(notebook)["cells"] if cell["cell_type"] == "code"]
+        ordered = sorted(cells, key=lambda cell: cell.get("execution_count") is not None)
+        return [
+            (str(cell["metadata"].get("nbgrader", {}).get("grade_id", "")), "".join(cell["source"]))
+            for cell in ordered
+        ]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return []
+
+
+def own_code(cells: Iterable[tuple[str, str]], question: QuestionResult) -> OwnCode:
+    """The answer's cell: all of it, or what stands around the marked lines, else around the definition."""
+    definition = re.compile(
+        rf"^[ \t]*(?:(?:async )?def|class) {re.escape(question.name)}\b|^{re.escape(question.name)}\b *=",
+        re.MULTILINE,
+    )
+    known = list(cells)
+    sources = [source for name, source in known if name == question.name]
+    sources = sources or [source for _, source in known if definition.search(source)]
+    if not sources:
+        return OwnCode()
+    source = sources[-1].expandtabs(4)
+    texts = source.split("\n")
+    hidden = _doc_strings(source)
+    marked, error = _line_of_error(question, texts)
+    marked = marked or _forbidden_lines(question.forbidden, texts, hidden)
+    shown = [n for n, text in enumerate(texts, 1) if n in marked or (text.strip() and n not in hidden)]
+    found = definition.search(source)
+    start = min(marked, default=0) or (source.count("\n", 0, found.start()) + 1 if found else 1)
+    kept = _around(shown, start, above=MOST_LINES // 2 if marked else 0)
+    lines = tuple(
+        Line(
+            number,
+            plain(texts[number - 1], LONGEST_LINE),
+            number in marked,
+            gap=any(text.strip() for text in texts[before : number - 1]),
+        )
+        for before, number in zip([0, *kept], kept, strict=False)
+    )
+    return OwnCode(lines, sum(number > kept[-1] for number in shown) if kept else 0, error)
+
+
+def _around(shown: list[int], start: int, above: int) -> list[int]:
+    """At most ``MOST_LINES`` of the line numbers: from ``start`` on, with some ``above`` it."""
+    place = sum(number < start for number in shown)
+    first = max(0, min(place - above, len(shown) - MOST_LINES))
+    return shown[first : first + MOST_LINES]
+
+
+def _line_of_error(question: QuestionResult, texts: list[str]) -> tuple[set[int], str]:
+    """The line of this cell that raises the question's error, and the error; nothing where it is another cell's."""
+    place = _PLACE.fullmatch(question.error)
+    if place is None or not (place["cell"] == question.name or "number " in place["cell"]):
+        return set(), ""
+    number = int(place["line"])
+    text = texts[number - 1].strip() if 0 < number <= len(texts) else ""
+    if not text or (place["text"] and text[:300] != place["text"].strip()[:300]):
+        return set(), ""
+    return {number}, plain(place["error"], 500)
+
+
+def _forbidden_lines(names: Iterable[str], texts: list[str], hidden: set[int]) -> set[int]:
+    """The lines that name one of these functions."""
+    words = [re.escape(name.rpartition(".")[2]) for name in names]
+    called = re.compile(rf"\b(?:{'|'.join(words)})\b") if words else None
+    return {
+        number
+        for number, text in enumerate(texts, 1)
+        if called and number not in hidden and called.search(re.sub(r"\b(?:def|class) .*|#.*", "", text))
+    }
+
+
+def _doc_strings(source: str) -> set[int]:
+    """The lines of doc strings, which the lab itself gave."""
+    body = statements(source) if len(source) <= MAX_PARSED else []
+    owners = [
+        node for top in body for node in ast.walk(top) if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+    ]
+    firsts = [owner.body[0] for owner in owners]
+    return {
+        number
+        for first in firsts
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+        if isinstance(first.value.value, str)
+        for number in range(first.lineno, (first.end_lineno or first.lineno) + 1)
+    }

@@ -1,0 +1,239 @@
+"""Answers as a real Moodle 4.5 did, from recordings of it, and keeps what is sent as that Moodle does: silently, or not at all."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+import zipfile
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from tornado.httputil import HTTPFile, parse_body_arguments
+
+DATA = Path(__file__).parent / "data"
+TOKEN = "0123456789abcdef0123456789abcdef"
+
+
+def recorded(name: str) -> Any:
+    return json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def handed_in(path: str) -> bytes:
+    """A notebook, or a zip that holds one."""
+    cell = {"cell_type": "markdown", "id": "a", "metadata": {}, "source": path}
+    content = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}).encode()
+    if path.endswith(".zip"):
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr("inside.ipynb", content)
+        content = packed.getvalue()
+    return content
+
+
+class FakeMoodle:
+    """A site. Tests change its attributes; what was asked stands in ``asked``, what was entered in ``entries``."""
+
+    def __init__(self) -> None:
+        self.listed = recorded("core_enrol_get_enrolled_users")
+        self.assignments = recorded("mod_assign_get_assignments")
+        kinds = {1: "a24", 3: "blind"}
+        self.submissions = {
+            number: recorded(f"{kind}-mod_assign_get_submissions") for number, kind in kinds.items()
+        }
+        self.participants = {
+            number: recorded(f"{kind}-mod_assign_list_participants") for number, kind in kinds.items()
+        }
+        self.flags = {number: recorded(f"{kind}-mod_assign_get_user_flags") for number, kind in kinds.items()}
+        self.rita = recorded("a24-mod_assign_get_submission_status-rita")
+        #: (user, attempt) -> grade, comment, files by name, when it was saved; as a teacher may have entered them, too.
+        self.entries: dict[tuple[int, int], dict[str, Any]] = {}
+        self.due = {5: recorded("a100-mod_assign_get_participant-override")["duedate"]}
+        self.asked: Counter[str] = Counter()
+        self.overridden: set[int] = set()
+        self.suspended = {24}
+        self.drops: set[str] = set()
+        self.states: dict[int, str] = {}
+        #: After so many requests of this kind the line is dead.
+        self.dies: tuple[str, int] | None = None
+        self.redirects = False
+        self.clock = 1_795_700_000
+        self._drafts: dict[int, dict[str, bytes]] = {}
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    @property
+    def site(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def assignment(self, number: int = 1) -> dict[str, Any]:
+        [course] = self.assignments["courses"]
+        return next(one for one in course["assignments"] if one["id"] == number)
+
+    def submission(self, user: int, number: int = 1) -> dict[str, Any]:
+        [one] = self.submissions[number]["assignments"]
+        return next(row for row in one["submissions"] if row["userid"] == user)
+
+    def only(self, *users: int) -> None:
+        """A small class: tests are quicker."""
+        self.participants[1] = [one for one in self.participants[1] if one["id"] in users]
+
+    def enter(self, user: int, attempt: int = 0, **changes: Any) -> None:
+        """As a person does it in Moodle's own pages."""
+        self.clock += 1
+        empty = {"grade": None, "comment": "", "files": {}}
+        self.entries[user, attempt] = {
+            **empty,
+            **self.entries.get((user, attempt), {}),
+            **changes,
+            "when": self.clock,
+        }
+
+    def answer(self, path: str, fields: dict[str, str], files: dict[str, bytes]) -> bytes:
+        what = fields.get("wsfunction") or path.split("/")[2].removesuffix(".php")
+        if self.dies is not None and what == self.dies[0] and self.asked[what] >= self.dies[1]:
+            raise ConnectionError
+        self.asked[what] += 1
+        if (fields.get("wstoken") or fields.get("token")) != TOKEN:
+            said = {
+                "exception": "core\\exception\\moodle_exception",
+                "errorcode": "invalidtoken",
+                "message": "Invalid token - token not found",
+            }
+            return json.dumps(said).encode()
+        if what == "pluginfile":
+            return handed_in(path)
+        if what == "upload":
+            draft = int(fields["itemid"]) or len(self._drafts) + 100
+            self._drafts.setdefault(draft, {}).update(files)
+            return json.dumps([{"itemid": draft, "filename": name} for name in files]).encode()
+        number = int(fields.get("assignid") or fields.get("assignmentids[0]") or 1)
+        return json.dumps(getattr(self, what)(fields, number)).encode()
+
+    def core_course_get_courses_by_field(self, fields: dict[str, str], number: int) -> Any:
+        return {"courses": [{"id": 2}] if fields["value"] == "NLP-2026" else [], "warnings": []}
+
+    def core_enrol_get_enrolled_users(self, fields: dict[str, str], number: int) -> Any:
+        if fields["options[0][name]"] == "onlyactive":
+            return [one for one in self.listed if one["id"] not in self.suspended]
+        return [one for one in self.listed if any("teacher" in role["shortname"] for role in one["roles"])]
+
+    def mod_assign_get_assignments(self, fields: dict[str, str], number: int) -> Any:
+        return self.assignments
+
+    def mod_assign_list_participants(self, fields: dict[str, str], number: int) -> Any:
+        return self.participants[number]
+
+    def mod_assign_get_submissions(self, fields: dict[str, str], number: int) -> Any:
+        return self.submissions[number]
+
+    def mod_assign_get_user_flags(self, fields: dict[str, str], number: int) -> Any:
+        [one] = self.flags[number]["assignments"]
+        rows = [{**row, "workflowstate": self.states.get(row["userid"], "")} for row in one["userflags"]]
+        return {"assignments": [{"assignmentid": number, "userflags": rows}]}
+
+    def mod_assign_get_participant(self, fields: dict[str, str], number: int) -> Any:
+        return {"duedate": self.due.get(int(fields["userid"]), self.assignment(number)["duedate"])}
+
+    def mod_assign_get_grades(self, fields: dict[str, str], number: int) -> Any:
+        newest = dict(sorted(self.entries))
+        rows = [self._grade(user, attempt) for user, attempt in newest.items()]
+        return {"assignments": [{"assignmentid": number, "grades": rows}] if rows else [], "warnings": []}
+
+    def gradereport_user_get_grade_items(self, fields: dict[str, str], number: int) -> Any:
+        pages = [one["cmid"] for one in self.assignments["courses"][0]["assignments"]]
+        is_mine = int(fields["userid"]) in self.overridden
+        items = [{"cmid": page, "gradeisoverridden": is_mine, "gradeislocked": False} for page in pages]
+        return {
+            "usergrades": [{"userid": int(fields["userid"]), "gradeitems": [{"itemtype": "course"}, *items]}]
+        }
+
+    def mod_assign_get_submission_status(self, fields: dict[str, str], number: int) -> Any:
+        user = int(fields["userid"])
+        if user == 28:
+            return self.rita
+        attempt = self.submission(user)["attemptnumber"]
+        hidden = self.assignment(number)["markingworkflow"] and self.states.get(user) != "released"
+        if (user, attempt) not in self.entries or hidden:
+            return {"lastattempt": {}}
+        entry = self.entries[user, attempt]
+        files = [
+            {
+                "filename": name,
+                "filepath": "/",
+                "filesize": len(content),
+                "timemodified": 1,
+                "fileurl": f"{self.site}/pluginfile.php/1/{name}",
+            }
+            for name, content in entry["files"].items()
+        ]
+        plugins = [
+            {"type": "comments", "editorfields": [{"name": "comments", "text": entry["comment"]}]},
+            {"type": "file", "fileareas": [{"area": "feedback_files", "files": files}]},
+        ]
+        return {"feedback": {"grade": self._grade(user, attempt), "plugins": plugins}}
+
+    def mod_assign_save_grade(self, fields: dict[str, str], number: int) -> Any:
+        """Moodle's own silence: see ``update_grade`` and ``grading_disabled`` of mod/assign/locallib.php."""
+        text = "plugindata[assignfeedbackcomments_editor][text]"
+        if text not in fields:
+            return {
+                "exception": "dml_write_exception",
+                "errorcode": "dmlwriteexception",
+                "message": "Error writing to database",
+            }
+        assert fields["applytoall"] == "0" and fields["addattempt"] == "0"
+        user, attempt, grade = int(fields["userid"]), int(fields["attemptnumber"]), float(fields["grade"])
+        old = self.entries.get((user, attempt), {}).get("grade")
+        is_taken = (
+            user not in self.overridden and grade <= self.assignment(int(fields["assignmentid"]))["grade"]
+        )
+        self.states[user] = fields["workflowstate"]
+        entered: dict[str, Any] = {"grade": grade if is_taken and "grade" not in self.drops else old}
+        if "comment" not in self.drops:
+            entered["comment"] = fields[text].replace("<br>", "<br />")
+        if "plugindata[files_filemanager]" in fields and "files" not in self.drops:
+            entered["files"] = self._drafts[int(fields["plugindata[files_filemanager]"])]
+        self.enter(user, attempt, **entered)
+        if "answer" in self.drops:
+            raise ConnectionError
+        return None
+
+    def _grade(self, user: int, attempt: int) -> dict[str, Any]:
+        entry = self.entries[user, attempt]
+        value = "-1.00000" if entry["grade"] is None else f"{entry['grade']:.5f}"
+        return {"userid": user, "attemptnumber": attempt, "grade": value, "timemodified": entry["when"]}
+
+    def _handler(moodle) -> type[BaseHTTPRequestHandler]:
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                if moodle.redirects:
+                    self.send_response(301)
+                    self.send_header("Location", "https://elsewhere.example/")
+                    self.end_headers()
+                    return
+                fields, files = dict[str, list[bytes]](), dict[str, list[HTTPFile]]()
+                parse_body_arguments(self.headers["Content-Type"], body, fields, files)
+                texts = {name: values[-1].decode() for name, values in fields.items()}
+                contents = {one.filename: one.body for some in files.values() for one in some}
+                assert TOKEN not in self.path
+                try:
+                    answer = moodle.answer(self.path, texts, contents)
+                except ConnectionError:
+                    self.close_connection = True
+                    return
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, *_: Any) -> None: ...
+
+        return Handler
