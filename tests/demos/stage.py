@@ -21,6 +21,7 @@ EACH_KIND = [
     name if name in ("07_kernel_to_attention", "12_inside") else pytest.param(name, marks=pytest.mark.proof)
     for name in bundle.names()
 ]
+AXE = Path(__file__).resolve().parents[1] / "vendor" / "axe.min.js"
 SCREENS = {"hall": (1920, 1080), "laptop": (1366, 768), "old": (1024, 768), "phone": (390, 844)}
 
 #: Waits until the page shows what it will show: a picture is fitted to its place one frame after the words around it
@@ -175,3 +176,11 @@ def faults(page: Page, *, wider: bool = False) -> list[Any]:
     page.evaluate(WIDEN, wider)
     page.evaluate(SETTLED)
     return page.evaluate(FAULTS)
+
+
+def serious(page: Page) -> list[Any]:
+    """What axe finds on the page that keeps somebody out: the rule, and where."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {iframes: false}).then((run) => run.violations)")
+    kept = [one for one in found if one["impact"] in ("serious", "critical")]
+    return [(one["id"], [node["html"][:120] for node in one["nodes"][:3]]) for one in kept]
