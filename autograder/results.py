@@ -117,6 +117,10 @@ def whole_sentences(text: str, most: int = 2000) -> str:
     return f"{text[: end + 1].rstrip()} …" if end >= 0 else f"{text[:most]}…"
 
 
+#: Ends the message of a test that passes because nobody can tell what the answer is worth until an earlier one is mended.
+MEND_FIRST = "mend that first; this part costs nothing"
+
+
 @dataclass(frozen=True)
 class TestResult:
     """One hidden test: its title in words, whether it passed, and what it tells the student.
@@ -154,8 +158,13 @@ class QuestionResult:
 
     @property
     def in_question(self) -> bool:
-        """Whether it has points that a forbidden function may have earned: a person says."""
-        return bool(self.forbidden) and self.points > 0
+        """Whether a person says what it is worth: it uses a forbidden function, or part of it could not be tested."""
+        return self.points > 0 and (bool(self.forbidden) or self.is_partly_tested)
+
+    @property
+    def is_partly_tested(self) -> bool:
+        """Whether a test passed only because an earlier answer that it needs is not right."""
+        return any(test.passed and test.message.endswith(MEND_FIRST) for test in self.tests)
 
 
 @dataclass(frozen=True)

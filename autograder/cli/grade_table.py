@@ -139,8 +139,8 @@ def show_summary(console: Console, done: ClassResult, seconds: float) -> None:
     asked = sum(question.in_question for result in done.results for question in result.questions)
     if asked:
         console.print(
-            f"  [yellow]{asked} {'answer uses a function' if asked == 1 else 'answers use functions'} that the "
-            "question forbids: the points stand until a person says otherwise (see the report, and Formgrader)[/]"
+            f"  [yellow]{asked} {'answer waits' if asked == 1 else 'answers wait'} for a person (a forbidden function, or a part that "
+            "could not be tested): the points stand until then (see the report, and Formgrader)[/]"
         )
     _show_isolation(console, done.results)
     lab_spec = spec(done.lab)

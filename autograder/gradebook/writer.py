@@ -471,7 +471,12 @@ def _auto_scores(
 
 
 def _suggestion(question: QuestionResult) -> str:
-    """What a person is asked about an answer with a forbidden function."""
+    """What a person is asked about an answer with a forbidden function, or that could not be tested whole."""
+    if not question.forbidden:
+        return (
+            "Needs an earlier answer that is not right, so not all of it could be tested. "
+            f"Until somebody says otherwise, {question.points:g} of {question.max_points:g} points stand."
+        )
     return (
         f"Uses {', '.join(question.forbidden)}, which the question asks to do without. "
         f"Suggested: 0 of {question.max_points:g} points. Until somebody says so, {question.points:g} stand."

@@ -54,7 +54,6 @@ from autograder.sandbox.host.session import Session
 from autograder.sandbox.host.student import Student
 from autograder.testing.catalogue import Answer
 from autograder.testing.evidence import traces_match
-from autograder.testing.follow_through import MEND_FIRST
 from autograder.testing.run import HiddenTest, TestRun, master_runs, run_test, tests_of
 from autograder.testing.safe_errors import safe_error
 
@@ -315,10 +314,6 @@ class Grader:
         runs = tested.runs
         if tested.end:
             notes.append(f"While “{name}” was tested, {tested.end}.")
-        if any(run.result.message.endswith(MEND_FIRST) for run in runs):
-            notes.append(
-                f"“{name}” needs an earlier answer that is not right, so not all of it can be tested: it keeps the points {_UNTIL}"
-            )
         if missing := _missing_names(clock, runs, name, repaired, self.template):
             notes.append(
                 f"“{name}” uses {missing}, which only a cell makes that does not run when work is graded: make it in a cell of your own."
@@ -387,6 +382,11 @@ def _seen_called(
 
 
 def _asks_a_person(question: QuestionResult) -> str:
+    if question.is_partly_tested:
+        return (
+            f"“{question.name}” needs an earlier answer that is not right, so not all of it can be tested: "
+            f"it keeps the points {_UNTIL}"
+        )
     return (
         f"“{question.name}” uses {', '.join(question.forbidden)}, which it asks you to do without: "
         "a person looks at it before it costs points."

@@ -26,11 +26,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from autograder.errors import UserError
+from autograder.results import MEND_FIRST
 from autograder.sandbox.host.rpc import StudentError, StudentGone
 from autograder.sandbox.host.student import Student
-
-#: Ends the message of a test that passes because nobody can tell.
-MEND_FIRST = "mend that first; this part costs nothing"
 
 # Runs in the sandbox. A method finds the names in the globals of its class's module, as a function does.
 _REPLACE = """

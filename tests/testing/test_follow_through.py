@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from autograder.grading.time_guard import JudgedTooLong
+from autograder.results import MEND_FIRST, QuestionResult, TestResult
 from autograder.sandbox.host.rpc import StudentGone
 from autograder.sandbox.host.student import Student
 from autograder.testing.expect import Failed
-from autograder.testing.follow_through import MEND_FIRST, follow_through
+from autograder.testing.follow_through import follow_through
 from autograder.testing.run import hidden_test, run_test
 
 _RIGHT = """
@@ -152,3 +153,9 @@ def test_why_the_second_run_ended_is_not_hidden_when_nothing_can_be_put_back():
     with pytest.raises(JudgedTooLong):
         endless(student)
     assert tries == [5, 5]
+
+
+def test_an_answer_that_could_not_be_tested_whole_waits_for_a_person():
+    excused = TestResult("a test", True, f"this needs your own double, which is not right: {MEND_FIRST}")
+    assert QuestionResult("quadruple", 3.0, 3.0, (excused,)).in_question
+    assert not QuestionResult("quadruple", 3.0, 3.0, (TestResult("a test", True, ""),)).in_question
