@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.course.lab import LabSpec
-from autograder.course.lists import some
+from autograder.course.lists import summarize_names
 from autograder.course.policy_file import settings, spec
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks, final_points
@@ -153,7 +153,7 @@ def show_summary(console: Console, done: ClassResult, seconds: float) -> None:
         console.print(f"  lateness takes {sum(lost):g} points off {len(lost)} of them, {max(lost):g} at most")
     if done.gone:
         sentence = (
-            f"Graded into {done.out} before, and without a folder now: {some(done.gone)}. They are in no result, report or export any "
+            f"Graded into {done.out} before, and without a folder now: {summarize_names(done.gone)}. They are in no result, report or export any "
             "more: put their folders back, and a class that lies in two places into one."
         )
         console.print(f"[yellow]![/] {shown(sentence, 2000)}")

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from autograder.course.lists import some
+from autograder.course.lists import summarize_names
 from autograder.importing.bring_in import Imported, grade_own_answers
 from autograder.testing.run import tests_of
 
@@ -48,7 +48,7 @@ def show(console: Console, imported: Imported) -> dict[str, Any]:
     )
     if imported.data:
         console.print(
-            f"Beside the notebook lay {some(imported.data)}: every student's code may read that now.",
+            f"Beside the notebook lay {summarize_names(imported.data)}: every student's code may read that now.",
             markup=False,
         )
     for what in imported.left_out:

@@ -14,7 +14,7 @@ from rich.progress import track as progress
 from rich.table import Table
 
 from autograder.cli.rewrite import results_and_marks
-from autograder.course.lists import some
+from autograder.course.lists import summarize_names
 from autograder.course.masters import lab_name
 from autograder.course.policy_file import settings, spec
 from autograder.errors import UserError
@@ -89,7 +89,7 @@ def push(
     track = partial(_track, console)
     rows, notes = pushing.plan(system, submitted, lab, grades, track, replace)
     if failed:
-        notes.append(f"Not sent, because the grader itself failed on them: {some(failed)}.")
+        notes.append(f"Not sent, because the grader itself failed on them: {summarize_names(failed)}.")
     _show_rows(rows, name, system.assignment.most, console)
     going = [row for row in rows if row.what in ("new", "change")]
     troubles: list[str] = []

@@ -32,7 +32,7 @@ from autograder.collect.placing import TIME_FORMAT, Outcome, collect_student, ha
 from autograder.collect.times import Row, Times, read_times
 from autograder.course import extensions
 from autograder.course.class_list import ClassList
-from autograder.course.lists import AnotherName, folded, some
+from autograder.course.lists import AnotherName, folded, summarize_names
 from autograder.course.policy_file import class_list, extension_of, extensions_file, settings
 from autograder.errors import GradingError, UserError
 from autograder.files import folder_name, require_apart
@@ -197,10 +197,10 @@ def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], 
     listed, notes = job.times.path.name, []
     if contradictions:
         notes.append(
-            f"Name in {listed} does not match the download's, and so without a time: {some([name for name, _ in contradictions])}."
+            f"Name in {listed} does not match the download's, and so without a time: {summarize_names([name for name, _ in contradictions])}."
         )
     if several:
-        notes.append(f"{listed} has more times than one of {some(several)}: the last counts.")
+        notes.append(f"{listed} has more times than one of {summarize_names(several)}: the last counts.")
     if nobodys := [row.who for row in job.times.rows if row not in matched and row.when is not None]:
         notes.append(f"In {listed}, but not in the download: {_each(nobodys)}.")
     return when, notes
@@ -208,7 +208,7 @@ def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], 
 
 def _each(names: Iterable[str]) -> str:
     """Each of these names once, for sentences."""
-    return some(list(dict.fromkeys(map(shortened, names)))) or "nobody"
+    return summarize_names(list(dict.fromkeys(map(shortened, names)))) or "nobody"
 
 
 def _take_over_extensions(students: Sequence[Student], job: Download) -> list[str]:
@@ -237,9 +237,11 @@ def _take_over_extensions(students: Sequence[Student], job: Download) -> list[st
             shorter.append(name)
     notes = []
     if longer:
-        notes.append(f"Longer on Moodle's worksheet, and so added to {file.name}: {some(longer)}.")
+        notes.append(f"Longer on Moodle's worksheet, and so added to {file.name}: {summarize_names(longer)}.")
     if shorter:
-        notes.append(f"Longer in course.toml or {file.name} than in Moodle, which counts: {some(shorter)}.")
+        notes.append(
+            f"Longer in course.toml or {file.name} than in Moodle, which counts: {summarize_names(shorter)}."
+        )
     return notes
 
 
@@ -247,14 +249,14 @@ def _about_class_list(students: Sequence[Student], people: ClassList, refused: s
     """Sentences about who is missing and who is a stranger. ``refused``: numbers in doubtful names."""
     notes, names = [], [student.name for student in students]
     if strangers := [name for name in names if people and people.of_folder(name) is None]:
-        notes.append(f"Not on the class list: {some(strangers)}.")
+        notes.append(f"Not on the class list: {summarize_names(strangers)}.")
     absent = [person.student for person in people.absent(names) if person.canvas_id not in refused]
     if absent:
-        notes.append(f"{len(absent)} of the class list are not in this download: {some(absent)}.")
+        notes.append(f"{len(absent)} of the class list are not in this download: {summarize_names(absent)}.")
     if by_name := [student.name for student in students if student.found_by == "name"]:
         notes.append(
             f"{len(by_name)} were found on the class list by their full name alone, which people may change: "
-            f"{some(by_name)}. A grading worksheet with addresses or ID numbers (--times) tells them for certain."
+            f"{summarize_names(by_name)}. A grading worksheet with addresses or ID numbers (--times) tells them for certain."
         )
     return notes
 
@@ -276,7 +278,7 @@ def _about_times(outcomes: Mapping[str, Outcome], without: Sequence[str], done: 
     if zoneless := sorted(name for name, outcome in outcomes.items() if not outcome.has_zone):
         notes.append(
             f"The times of {len(zoneless)} in timestamp.txt name no zone and were taken for {zone} "
-            f"(course.toml): {some(zoneless)}."
+            f"(course.toml): {summarize_names(zoneless)}."
         )
     if count := sources["commit"]:
         notes.append(
@@ -285,10 +287,10 @@ def _about_times(outcomes: Mapping[str, Outcome], without: Sequence[str], done: 
         )
     if drafts := sorted(name for name, outcome in outcomes.items() if outcome.is_draft):
         notes.append(
-            f"Not handed in (a draft, or an attempt that was opened again), and so not collected: {some(drafts)}."
+            f"Not handed in (a draft, or an attempt that was opened again), and so not collected: {summarize_names(drafts)}."
         )
     if without:
         notes.append(
-            f"When {len(without)} of {done} handed in is not known, so none of them is late: {some(without)}. {_HOW[kind]}"
+            f"When {len(without)} of {done} handed in is not known, so none of them is late: {summarize_names(without)}. {_HOW[kind]}"
         )
     return notes

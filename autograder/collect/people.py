@@ -11,7 +11,7 @@ from typing import Literal
 from autograder.collect.names import Owned
 from autograder.collect.times import Row, Times
 from autograder.course.class_list import ClassList, Person
-from autograder.course.lists import folded, same_name, some
+from autograder.course.lists import folded, same_name, summarize_names
 from autograder.course.worksheet import is_team
 from autograder.errors import UserError
 from autograder.files import first_line, folder_name
@@ -149,7 +149,7 @@ def _person(one: Owned, job: Download, notes: list[str]) -> tuple[Person | None,
     named = job.people.named(one.name)
     if known:
         notes.append(
-            f"{one.student}: the class list has {some(sorted(known))} by the worksheet's address and numbers; the folder keeps its own name."
+            f"{one.student}: the class list has {summarize_names(sorted(known))} by the worksheet's address and numbers; the folder keeps its own name."
         )
     elif len(named) > 1:
         notes.append(

@@ -22,7 +22,7 @@ from autograder.course.lists import (
     read_list,
     same_name,
     same_participant,
-    some,
+    summarize_names,
 )
 from autograder.course.worksheet import is_unsubmitted, own_due
 from autograder.course.written_times import in_utc, time_in
@@ -135,7 +135,7 @@ def read_times(path: Path, zone: str) -> Times:
     ``UserError`` for a list without times or people, of several assignments, and for a time that cannot be read without guessing.
     """
     table = read_list(path)
-    table.need("submitted", "when each student handed in")
+    table.require_column("submitted", "when each student handed in")
     if all(table.column(role) is None for role in (*_WHO, "participant", "canvas id")):
         raise UserError(
             f"The list {path} has no column that says whose time it is, such as “student”, “user_id” or “Identifier”; "
@@ -144,7 +144,7 @@ def read_times(path: Path, zone: str) -> Times:
     for assignments in table.values_of("assignment"):
         if len(assignments) > 1:
             raise UserError(
-                f"The list {path} has the times of {len(assignments)} assignments, {some(assignments)}: give that of this lab alone."
+                f"The list {path} has the times of {len(assignments)} assignments, {summarize_names(assignments)}: give that of this lab alone."
             )
     rows, without_zone = [], 0
     for number, row in enumerate(table.rows, start=2):

@@ -20,7 +20,7 @@ from autograder.course.lists import (
     number_in,
     read_list,
     same_name,
-    some,
+    summarize_names,
 )
 from autograder.errors import UserError
 from autograder.files import folder_name
@@ -148,7 +148,7 @@ def read_class_list(path: Path, team: Collection[str] = ()) -> ClassList:
     if not people:
         raise UserError(f"The class list {path} names nobody: its columns are {table.shown_header}.")
     if others:
-        notes.append(f"{path.name}: no students, and not counted: {some(others)}.")
+        notes.append(f"{path.name}: no students, and not counted: {summarize_names(others)}.")
     elif table.column("student") is None and all(table.column(role) is not None for role in _PARTICIPANTS):
         notes.append(
             f"{path.name}: a list of Moodle's participants without roles holds teachers, too. Name them in `team` (course.toml), or "

@@ -121,7 +121,7 @@ class CsvList:
             )
         return numbers[0] if numbers else None
 
-    def need(self, role: str, what_for: str) -> int:
+    def require_column(self, role: str, what_for: str) -> int:
         """``column``; a ``UserError`` that says what was looked for and what stands there when there is none."""
         number = self.column(role)
         if number is None:
@@ -347,7 +347,7 @@ def may_be_thousands(text: str) -> bool:
     return re.fullmatch(r"[1-9]\d{0,2}([.,]\d{3})+", text.strip()) is not None
 
 
-def some(names: Sequence[str]) -> str:
+def summarize_names(names: Sequence[str]) -> str:
     """The first names and how many more there are, for sentences."""
     return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 

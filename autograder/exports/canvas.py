@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from autograder.course.lists import CsvList, folded, may_be_thousands, number_in, some
+from autograder.course.lists import CsvList, folded, may_be_thousands, number_in, summarize_names
 from autograder.errors import UserError
 from autograder.exports.matching import is_numbered, match, no_result
 from autograder.exports.rows import Exported, Grades
@@ -72,7 +72,7 @@ def _without_export(grades: Grades, path: Path) -> Exported:
             f"Nobody can say which student of Canvas's “{lost[0]}” is: give Canvas's own gradebook export with --roster, "
             "or a class list in course.toml."
         )
-    notes = [f"Not on the class list, and so not in {path.name}: {some(lost)}."] if lost else []
+    notes = [f"Not on the class list, and so not in {path.name}: {summarize_names(lost)}."] if lost else []
     if absent := grades.people.absent(grades.by_student):
         notes.append(no_result("On the class list", [person.student for person in absent]))
     notes += _write(path, grades.spec.name, grades.number(grades.max_points), rows)
@@ -95,7 +95,7 @@ def _write(
     notes = [*about_keys(rows, _KEYS, "Canvas", path)]
     if mistaken:
         notes.append(
-            f"Canvas takes a row whose name holds “{_RESERVED}” for its own, so these names have a small p: {some(mistaken)}."
+            f"Canvas takes a row whose name holds “{_RESERVED}” for its own, so these names have a small p: {summarize_names(mistaken)}."
         )
     return notes
 

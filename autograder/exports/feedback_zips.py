@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from autograder.course.lists import number_of_participant, same_name, some
+from autograder.course.lists import number_of_participant, same_name, summarize_names
 from autograder.errors import UserError
 from autograder.exports.matching import no_result
 from autograder.exports.moodle import fillable, worksheet
@@ -71,7 +71,7 @@ def write_canvas(grades: Grades, out: Path) -> Exported:
     notes = []
     if lost:
         notes.append(
-            f"Not in the download, or not under a name that can be theirs only, and so not in {zip_path.name}: {some(lost)}."
+            f"Not in the download, or not under a name that can be theirs only, and so not in {zip_path.name}: {summarize_names(lost)}."
         )
     if strangers:
         notes.append(no_result("In the download", list(strangers)))

@@ -18,7 +18,7 @@ from autograder.course.lists import (
     number_of_participant,
     same_name,
     same_participant,
-    some,
+    summarize_names,
 )
 from autograder.errors import UserError
 
@@ -50,21 +50,23 @@ class Match:
         """Sentences about those who have no row, those found by name, and those who have no result."""
         sentences = []
         if self.lost:
-            sentences.append(f"Not found on the list, and so not in {where}: {some(self.lost)}.")
+            sentences.append(f"Not found on the list, and so not in {where}: {summarize_names(self.lost)}.")
         if self.renamed:
             sentences.append(
-                f"Name does not match the number on the list, and so not in {where}: {some(self.renamed)}."
+                f"Name does not match the number on the list, and so not in {where}: {summarize_names(self.renamed)}."
             )
         if self.with_new_name:
             sentences.append(
-                f"Name does not match ID or e-mail, by which they were found: {some(self.with_new_name)}."
+                f"Name does not match ID or e-mail, by which they were found: {summarize_names(self.with_new_name)}."
             )
         if self.doubled:
             sentences.append(
-                f"Several students match one row of the list, and so not in {where}: {some(self.doubled)}."
+                f"Several students match one row of the list, and so not in {where}: {summarize_names(self.doubled)}."
             )
         if self.by_name:
-            sentences.append(f"Found by the full name alone, which one row has: {some(self.by_name)}.")
+            sentences.append(
+                f"Found by the full name alone, which one row has: {summarize_names(self.by_name)}."
+            )
         if self.without:
             sentences.append(no_result("On the list", self.without))
         return tuple(sentences)
@@ -72,7 +74,7 @@ class Match:
 
 def no_result(where: str, names: Sequence[str]) -> str:
     """The sentence about people whom a system knows and of whom there is nothing here."""
-    return f"{where}, but no result here is theirs: {some(names)}."
+    return f"{where}, but no result here is theirs: {summarize_names(names)}."
 
 
 def is_numbered(student: str) -> bool:
@@ -119,7 +121,7 @@ def match(system: str, table: CsvList, students: Iterable[str], people: ClassLis
         raise contradiction
     if names and not result.students:
         raise UserError(
-            f"None of the {len(names)} students is on the list {table.path}: looked for {some(names[:3])} in its columns "
+            f"None of the {len(names)} students is on the list {table.path}: looked for {summarize_names(names[:3])} in its columns "
             f"{table.shown_header}, whose first row is {rows.first}. Nothing was written."
         )
     return result

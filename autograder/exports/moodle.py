@@ -14,7 +14,7 @@ import html
 import re
 from pathlib import Path
 
-from autograder.course.lists import CsvList, folded, is_called, number_in, some
+from autograder.course.lists import CsvList, folded, is_called, number_in, summarize_names
 from autograder.course.worksheet import is_unsubmitted
 from autograder.course.written_times import time_in
 from autograder.errors import UserError
@@ -57,7 +57,9 @@ def _from_list(grades: Grades, path: Path) -> tuple[list[list[str]], tuple[str, 
     table = grades.roster
     assert table is not None
     if all(table.column(role) is None for role in _ROLES):
-        table.need("email", "Moodle's import finds students by user name, ID number or email address")
+        table.require_column(
+            "email", "Moodle's import finds students by user name, ID number or email address"
+        )
     whose = match("moodle", table, grades.with_work, grades.people)
     most = _maximum(table) if table.column("maximum") is not None else None
     rows = []
@@ -86,7 +88,7 @@ def _from_class_list(grades: Grades, path: Path) -> tuple[list[list[str]], tuple
         )
     lost = [student for student in grades.with_work if student not in known]
     rows = [[*who, *_cells(grades, grades.by_student[student])] for student, who in known.items()]
-    notes = [f"Not on the class list, and so not in {path.name}: {some(lost)}."] if lost else []
+    notes = [f"Not on the class list, and so not in {path.name}: {summarize_names(lost)}."] if lost else []
     if absent := grades.people.absent(grades.with_work):
         notes.append(no_result("On the class list", [person.student for person in absent]))
     return rows, tuple(notes)
@@ -101,7 +103,7 @@ def write_worksheet(grades: Grades, out: Path) -> Exported:
     path = out / f"moodle-worksheet-{grades.spec.name}.csv"
     table = worksheet(grades)
     filled, notes = fillable(grades, table, path.name)
-    grade, most = table.need("grade", "where the points go"), _maximum(table)
+    grade, most = table.require_column("grade", "where the points go"), _maximum(table)
     comments, graded = table.column("comments"), table.column("graded")
     rows = []
     for position, row in filled.items():
@@ -115,7 +117,9 @@ def write_worksheet(grades: Grades, out: Path) -> Exported:
     write_table(path, table.header, rows, table.separator)
     notes += grades.scaled_note(most, "Moodle")
     if above := [row.student for row in filled.values() if row.points > grades.max_points]:
-        notes.append(f"Moodle skips a grade above the maximum: {some(above)} was given the maximum.")
+        notes.append(
+            f"Moodle skips a grade above the maximum: {summarize_names(above)} was given the maximum."
+        )
     if comments is None:
         notes.append("The worksheet has no column for feedback comments: switch them on in the assignment.")
     if table.column("workflow") is not None:
@@ -146,9 +150,11 @@ def fillable(grades: Grades, table: CsvList, where: str) -> tuple[dict[int, Grad
             filled[position] = grades.by_student[student]
     notes = [*table.notes, *whose.notes(where)]
     if closed:
-        notes.append(f"Moodle allows no change for {some(closed)}: not in {where}.")
+        notes.append(f"Moodle allows no change for {summarize_names(closed)}: not in {where}.")
     if unsubmitted:
-        notes.append(f"A draft or a reopened attempt in Moodle, and so not in {where}: {some(unsubmitted)}.")
+        notes.append(
+            f"A draft or a reopened attempt in Moodle, and so not in {where}: {summarize_names(unsubmitted)}."
+        )
     if entered:
         notes.append(
             f"Points or a comment that somebody entered in Moodle stay, and so not in {where}: {', '.join(entered)}."
@@ -162,13 +168,13 @@ def worksheet(grades: Grades) -> CsvList:
         raise UserError(
             "A worksheet's numbers are the assignment's own: download the grading worksheet from Moodle and give it with --roster."
         )
-    grades.roster.need("participant", "it is no grading worksheet of Moodle's without")
+    grades.roster.require_column("participant", "it is no grading worksheet of Moodle's without")
     return grades.roster
 
 
 def _maximum(table: CsvList) -> float:
     """The assignment's maximum grade. ``UserError`` where the worksheet does not say it: a grade that is not scaled is wrong."""
-    column = table.need("maximum", "grades are scaled to it, and nothing was written")
+    column = table.require_column("maximum", "grades are scaled to it, and nothing was written")
     found = {number_in(row[column]) or 0.0 for row in table.rows}
     most = min(found, default=0.0)
     if len(found) != 1 or most <= 0:

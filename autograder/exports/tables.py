@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
-from autograder.course.lists import some
+from autograder.course.lists import summarize_names
 from autograder.course.safe_cells import safe_cell
 from autograder.files import write_atomically
 
@@ -48,11 +48,11 @@ def about_keys(
     sentences = []
     if kept:
         sentences.append(
-            f"A spreadsheet takes {some(kept)} for formulas: import {path.name} as it is, and save it with no spreadsheet before."
+            f"A spreadsheet takes {summarize_names(kept)} for formulas: import {path.name} as it is, and save it with no spreadsheet before."
         )
     if changed:
         sentences.append(
-            f"{system} will find nobody by {some(changed)}, which a spreadsheet could run and {path.name} therefore has changed: "
+            f"{system} will find nobody by {summarize_names(changed)}, which a spreadsheet could run and {path.name} therefore has changed: "
             "if no other column finds them, enter their grades by hand."
         )
     return tuple(sentences)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from nbformat.notebooknode import NotebookNode
 
-from autograder.course.lists import some
+from autograder.course.lists import summarize_names
 
 
 @dataclass(eq=False)
@@ -129,4 +129,4 @@ class Repaired:
 
 def quoted(names: list[str]) -> str:
     """Names in a sentence, each once."""
-    return some([f"“{name}”" for name in dict.fromkeys(names)])
+    return summarize_names([f"“{name}”" for name in dict.fromkeys(names)])

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from autograder.course.lists import some
+from autograder.course.lists import summarize_names
 from autograder.course.masters import all_labs, source_of_import
 from autograder.course.other_lab import other_lab
 from autograder.course.policy_file import settings
@@ -140,7 +140,7 @@ def _find(expected: Path, student: str, lab: str, alone: bool) -> Submission:
     if not notebooks:
         meant, there = _one_step_off(expected, alone)
         if only := only_answered(meant, lab, _bytes_of):
-            others = some([p.name for p in meant if p != only])
+            others = summarize_names([p.name for p in meant if p != only])
             choices.append(
                 f"{only.name} was graded, the only one with an answer in it; these were not graded: {others}."
             )
@@ -153,7 +153,7 @@ def _find(expected: Path, student: str, lab: str, alone: bool) -> Submission:
         notes.append(f"There was no {_shown(expected)}; {inside.as_posix()} was graded in its place.")
     elif len(notebooks) > 1 or path not in notebooks:
         path, why = _choose(path, notebooks, lab)
-        others = some([p.name for p in notebooks if p != path])
+        others = summarize_names([p.name for p in notebooks if p != path])
         if others:
             choices.append(f"{path.name} was graded, {why}; these were not graded: {others}.")
         else:
@@ -163,9 +163,7 @@ def _find(expected: Path, student: str, lab: str, alone: bool) -> Submission:
         zone = settings().timezone
         time = parse_time(submitted_at, zone)
         if time is None:
-            notes.append(
-                "What stands in timestamp.txt is no time that can be read: nobody knows when this came in."
-            )
+            notes.append("timestamp.txt holds no valid time: nobody knows when this came in.")
         elif not names_a_zone(submitted_at):
             notes.append(f"The time in timestamp.txt names no zone: it was taken for {zone} (course.toml).")
         submitted_at = f"{time:%Y-%m-%d %H:%M:%S} UTC" if time is not None else ""
@@ -230,7 +228,7 @@ def _shown(expected: Path) -> str:
 def _not_found(expected: Path, there: Sequence[str]) -> tuple[str, ...]:
     """What lies where a notebook was looked for, for who would be told that there is none."""
     return (
-        (f"There was no {_shown(expected)}, and none that is surely meant by: {some(there)}.",)
+        (f"There was no {_shown(expected)}, and none that is surely meant by: {summarize_names(there)}.",)
         if there
         else ()
     )

@@ -13,7 +13,7 @@ from types import TracebackType
 
 from coursekit.demos import bundle
 
-from autograder.course.lists import some
+from autograder.course.lists import summarize_names
 from autograder.course.policy_file import extension_of, settings, spec
 from autograder.errors import UserError
 from autograder.files import (
@@ -62,7 +62,7 @@ def entered_marks(lab: str, out: Path, graded: Collection[str]) -> dict[str, Tea
     lost = sorted(student for student in graded if storable(student) not in marks)
     if lost:
         raise UserError(
-            f"{path} holds nothing about {some(lost)}: put the gradebook back where it was, or run `autograder regrade`, which "
+            f"{path} holds nothing about {summarize_names(lost)}: put the gradebook back where it was, or run `autograder regrade`, which "
             "makes a new one without the points that people had entered."
         )
     return marks

@@ -6,7 +6,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
-from autograder.course.lists import some
+from autograder.course.lists import summarize_names
 from autograder.course.policy_file import class_list, extended_nobodies, extension_of, settings
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
@@ -28,7 +28,7 @@ def remarks(
     if undated and policy.due(lab) is not None:
         sentences.append(
             f"Lateness was not counted for {len(undated)} of {len(dated)} submissions, since nobody knows when they "
-            f"came in: {some(undated)}. Give the times to `autograder collect --times`, then regrade."
+            f"came in: {summarize_names(undated)}. Give the times to `autograder collect --times`, then regrade."
         )
     sentences += of_an_earlier_time(results)
     entered = {name: marks_of(marks, name) for name in students}
@@ -36,44 +36,48 @@ def remarks(
     if closed:
         sentences.append(
             f"{len(closed)} came in after the lab had closed and get no points unless you give them an extension: "
-            f"{some(closed)}."
+            f"{summarize_names(closed)}."
         )
     if people:
         whose = people.of_folders(students)
         strangers = [name for name in students if name not in whose]
         if strangers:
-            sentences.append(f"Not on the class list: {some(strangers)}.")
+            sentences.append(f"Not on the class list: {summarize_names(strangers)}.")
         for person, folders in people.claimed_twice(students).items():
             longer = (
                 ", and all have that student's extension" if extension_of(lab, person) is not None else ""
             )
             sentences.append(
-                f"{some(folders)} all seem to be {person} of the class list{longer}: none goes into an export under that name "
+                f"{summarize_names(folders)} all seem to be {person} of the class list{longer}: none goes into an export under that name "
                 "until all but one are gone or are called otherwise."
             )
     sentences += [
-        f"These names look alike, but are not the same letters: {some([ascii(name) for name in names])}. Is it one student?"
+        f"These names look alike, but are not the same letters: {summarize_names([ascii(name) for name in names])}. Is it one student?"
         for names in look_alikes(students)
     ]
     sentences += [
-        f"{file} gives an extension to nobody of this class: {some(sorted(names))}."
+        f"{file} gives an extension to nobody of this class: {summarize_names(sorted(names))}."
         for file, names in extended_nobodies(lab, students).items()
     ]
     elsewhere = [result.student for result in results if result.status == "missing" and result.notes]
     if elsewhere:
         sentences.append(
-            f"Nothing was graded of {some(elsewhere)}, though something lies there (see their notes)."
+            f"Nothing was graded of {summarize_names(elsewhere)}, though something lies there (see their notes)."
         )
     chosen = [(result.student, choice) for result in results for choice in result.choices]
     sentences += [f"{student}: {choice}" for student, choice in chosen[:MOST_CHOICES]]
     if len(chosen) > MOST_CHOICES:
         rest = list(dict.fromkeys(student for student, _ in chosen[MOST_CHOICES:]))
-        sentences.append(f"What counts was not plain for {some(rest)} either (see the notes on their pages).")
+        sentences.append(
+            f"What counts was not plain for {summarize_names(rest)} either (see the notes on their pages)."
+        )
     others = [
         result.student for result in results if any("This is a notebook of " in note for note in result.notes)
     ]
     if others:
-        sentences.append(f"Another lab's notebook was handed in by {some(others)} (see their notes).")
+        sentences.append(
+            f"Another lab's notebook was handed in by {summarize_names(others)} (see their notes)."
+        )
     return tuple(sentences)
 
 
@@ -81,7 +85,9 @@ def of_an_earlier_time(results: Iterable[SubmissionResult]) -> list[str]:
     """A sentence about those whose grade is of an earlier notebook, or of earlier tests; none where there are none."""
     names = [result.student for result in results if EARLIER_NOTE in result.notes]
     return (
-        [f"The grader itself failed on {some(names)}, whose points are those of the time before: regrade."]
+        [
+            f"The grader itself failed on {summarize_names(names)}, whose points are those of the time before: regrade."
+        ]
         if names
         else []
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from autograder.course.class_list import ClassList
 from autograder.course.lab import LabSpec
-from autograder.course.lists import some
+from autograder.course.lists import summarize_names
 from autograder.course.masters import all_labs
 from autograder.course.policy_file import class_list, settings, spec
 from autograder.files import parse_time
@@ -41,7 +41,7 @@ def gather(out: Path, store: ResultStore, progress: Progress = iter) -> Term:
         for folder, entry in of_lab:
             entries[whose[folder].student if folder in whose else folder][lab] = entry
         doubled += (
-            f"In lab {lab} {some(sorted(claims))} all seem to be {student} of the class list: each is a row of its own "
+            f"In lab {lab} {summarize_names(sorted(claims))} all seem to be {student} of the class list: each is a row of its own "
             "until all but one are gone or are called otherwise."
             for student, claims in people.claimed_twice(folders).items()
         )

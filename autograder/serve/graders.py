@@ -91,7 +91,7 @@ class Graders:
                 thread.join(timeout=max(0.0, until - time.monotonic()))
 
     def _work(self) -> None:
-        bench = _Bench(self.assignments)
+        bench = _WarmGraders(self.assignments)
         try:
             self._warm_up(bench)
             self._warm.release()
@@ -103,7 +103,7 @@ class Graders:
         finally:
             bench.close()
 
-    def _warm_up(self, bench: _Bench) -> None:
+    def _warm_up(self, bench: _WarmGraders) -> None:
         try:
             bench.ready(next(iter(self.assignments)))
         except CannotGradeHere as error:
@@ -111,7 +111,7 @@ class Graders:
         except Exception as error:  # the first attempt tries again
             self.trouble = _sentence(error)
 
-    def _deal_with(self, attempt: Attempt, bench: _Bench) -> None:
+    def _deal_with(self, attempt: Attempt, bench: _WarmGraders) -> None:
         """Grade one attempt and keep its verdict, or have it wait again."""
         began = time.monotonic()
         try:
@@ -138,7 +138,7 @@ def _sentence(error: Exception) -> str:
     return str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
 
 
-class _Bench:
+class _WarmGraders:
     """The workers of one grader: one for each lab, the longest unused makes way."""
 
     def __init__(self, assignments: Mapping[str, Assignment]):

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from autograder.course.lists import folded, some
+from autograder.course.lists import folded, summarize_names
 from autograder.errors import UserError
 from autograder.systems.exchange import Assignment, Entry, File, HandedIn, New, Person, Refused, Track
 from autograder.systems.moodle_client import MoodleClient
@@ -100,9 +100,11 @@ class Moodle:
                 reopened.append(person.name)
         notes = []
         if drafts:
-            notes.append(f"Drafts, which nobody handed in, were not fetched: {some(drafts)}.")
+            notes.append(f"Drafts, which nobody handed in, were not fetched: {summarize_names(drafts)}.")
         if reopened:
-            notes.append(f"A new attempt is open, so the one before it was taken: {some(reopened)}.")
+            notes.append(
+                f"A new attempt is open, so the one before it was taken: {summarize_names(reopened)}."
+            )
         return found, notes
 
     def due_dates(self, people: Sequence[Person], track: Track) -> dict[int, int]:
@@ -221,7 +223,7 @@ def _assignment(client: MoodleClient, course: int, wanted: int | str) -> dict[st
     ]
     if len(found) != 1:
         names = (
-            some([f"“{one['name']}” ({one['cmid']})" for one in found or there])
+            summarize_names([f"“{one['name']}” ({one['cmid']})" for one in found or there])
             or "none that this token may see"
         )
         raise UserError(

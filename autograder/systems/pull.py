@@ -13,7 +13,7 @@ from pathlib import Path
 from autograder.collect import collect_folder
 from autograder.collect.names import may_hold_one
 from autograder.course import extensions
-from autograder.course.lists import some
+from autograder.course.lists import summarize_names
 from autograder.course.policy_file import class_list, extension_of, extensions_file, settings
 from autograder.files import folder_name, letters_of, require_apart, timestamp_in
 from autograder.grading.submissions import MAX_BYTES
@@ -67,9 +67,13 @@ def pull(system: System, submitted: Path, lab: str, track: Track) -> Done:
         submitted.mkdir(parents=True, exist_ok=True)
         record.save(submitted, lab, system)
     if left := [one.student for user, one in record.students.items() if user not in folders]:
-        notes.append(f"No active students of {system.name} any more, but still here: {some(left)}.")
+        notes.append(
+            f"No active students of {system.name} any more, but still here: {summarize_names(left)}."
+        )
     if without:
-        notes.append(f"Handed in, but nothing that is graded here: {some(without)}. No grade will be sent.")
+        notes.append(
+            f"Handed in, but nothing that is graded here: {summarize_names(without)}. No grade will be sent."
+        )
     notes += _extend(system, people, folders, lab, track)
     handed_in = [folders[user] for user in attempts if record.students[user].attempt >= 0]
     return Done(tuple(sorted(folders.values())), tuple(sorted(handed_in)), tuple(fetched), tuple(notes))
@@ -136,7 +140,7 @@ def _folders(people: Sequence[Person], record: Record, system: str, notes: list[
     twice = [user for user, name in folders.items() if same[letters_of(name)] > 1]
     if twice:
         notes.append(
-            f"Several people of {system} would have one folder: {some([folders[user] for user in twice])}; each has a number."
+            f"Several people of {system} would have one folder: {summarize_names([folders[user] for user in twice])}; each has a number."
         )
     return {**folders, **{user: f"{folders[user]}_{user}" for user in twice}}
 
@@ -148,8 +152,10 @@ def _strangers(folders: dict[int, str]) -> list[str]:
         return []
     strangers = [name for name in folders.values() if listed.of_folder(name) is None]
     absent = [person.student for person in listed.absent(folders.values())]
-    notes = [f"Not on the class list: {some(strangers)}."] if strangers else []
-    return notes + ([f"On the class list, but no student there: {some(absent)}."] if absent else [])
+    notes = [f"Not on the class list: {summarize_names(strangers)}."] if strangers else []
+    return notes + (
+        [f"On the class list, but no student there: {summarize_names(absent)}."] if absent else []
+    )
 
 
 def _extend(
@@ -176,16 +182,18 @@ def _extend(
         if 0 < own < theirs:
             sooner.append(student)
     if given:
-        notes.append(f"Longer, and so in {extensions_file().name}: {some(given)}.")
+        notes.append(f"Longer, and so in {extensions_file().name}: {summarize_names(given)}.")
     if more:
-        notes.append(f"The course gives longer than {system.name}, and its word counts: {some(more)}.")
+        notes.append(
+            f"The course gives longer than {system.name}, and its word counts: {summarize_names(more)}."
+        )
     if never:
         notes.append(
-            f"Never due in {system.name}, or in more than a year, so give them an extension in course.toml: {some(never)}."
+            f"Never due in {system.name}, or in more than a year, so give them an extension in course.toml: {summarize_names(never)}."
         )
     if sooner:
         notes.append(
-            f"Due sooner than the others in {system.name}, which does not count here: {some(sooner)}."
+            f"Due sooner than the others in {system.name}, which does not count here: {summarize_names(sooner)}."
         )
     return notes
 

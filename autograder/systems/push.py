@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.course.lab import LabSpec
-from autograder.course.lists import some
+from autograder.course.lists import summarize_names
 from autograder.errors import UserError
 from autograder.exports.rows import Graded, Grades, graded
 from autograder.files import parse_time
@@ -73,7 +73,7 @@ def plan(
         )
     if unknown := [name for name in replaced if name not in grades.by_student]:
         raise UserError(
-            f"Nobody with a result is called {some(unknown)}: --replace takes a student's folder."
+            f"Nobody with a result is called {summarize_names(unknown)}: --replace takes a student's folder."
         )
     people, attempts, _ = class_now(system, track)
     user_of = {known.student: user for user, known in record.students.items()}
@@ -196,7 +196,7 @@ def _notes(system: System, grades: Grades, record: Record) -> list[str]:
     if not system.assignment.takes_files:
         notes.append("Feedback files are switched off in the assignment: the pages are not sent.")
     lost = [one.student for one in record.students.values() if one.student not in grades.by_student]
-    return notes + ([f"Fetched, but not graded: {some(lost)}."] if lost else [])
+    return notes + ([f"Fetched, but not graded: {summarize_names(lost)}."] if lost else [])
 
 
 def send(system: System, submitted: Path, lab: str, rows: Sequence[Row], track: Track) -> list[str]:

@@ -45,4 +45,4 @@ def require_sound(labs: Iterable[str], *, unfinished: bool = False) -> list[str]
     lines = [str(fault) for fault in refused[:SHOWN]]
     if len(refused) > SHOWN:
         lines.append(f"… and {len(refused) - SHOWN} more.")
-    raise UserError("\n  ".join(["This is to be put right first, and nothing was written:", *lines]))
+    raise UserError("\n  ".join(["Fix these first; nothing was written:", *lines]))

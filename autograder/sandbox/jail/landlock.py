@@ -100,7 +100,7 @@ class Ruleset:
         os.close(self.descriptor)
 
 
-def around(path: str, hidden: Iterable[str]) -> list[tuple[str, int]]:
+def rules_around(path: str, hidden: Iterable[str]) -> list[tuple[str, int]]:
     """Rules that let ``path`` be read, but of what lies at ``hidden`` below it only the names.
 
     A rule holds for all below a folder, so the folders on the way are allowed piece by piece.
@@ -117,5 +117,5 @@ def around(path: str, hidden: Iterable[str]) -> list[tuple[str, int]]:
     for name in os.listdir(path):
         below = f"{path.rstrip('/')}/{name}"
         if not os.path.islink(below):
-            rules += around(below, inside)
+            rules += rules_around(below, inside)
     return rules

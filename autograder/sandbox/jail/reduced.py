@@ -171,7 +171,7 @@ class ReducedJail(Jail):
 def _rules(config: dict[str, Any], python: list[str]) -> list[tuple[str, int]]:
     """What every child may read, as Landlock takes it."""
     visible = (path for path in (*SYSTEM_FOLDERS, *SYSTEM_FILES, *python) if os.path.exists(path))
-    rules = [rule for path in visible for rule in landlock.around(path, config["hidden"])]
+    rules = [rule for path in visible for rule in landlock.rules_around(path, config["hidden"])]
     rules += [(path, landlock.READ) for path in (os.path.dirname(config["kit"]), *config["data"])]
     return rules + [(f"/dev/{name}", landlock.READ_WRITE_DEVICE) for name in DEVICES]
 

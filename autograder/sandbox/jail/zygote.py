@@ -109,7 +109,7 @@ def enter_namespaces(config: dict[str, Any]) -> None:
     rootfs.build(config)
 
 
-def settle(config: dict[str, Any]) -> Any:
+def choose_jail(config: dict[str, Any]) -> Any:
     """Enter namespaces, or prepare what takes their place where the configuration allows that: the class of the jails.
 
     Returns in the process that goes on. Raises ``NoIsolation`` where there is not enough.
@@ -434,7 +434,7 @@ def main() -> None:
     from sandbox.jail.jail import NamespaceJail
 
     try:
-        jail_of = settle(config)
+        jail_of = choose_jail(config)
         inside = jail_of is NamespaceJail
         sys.path.insert(0, visible.COURSE if inside else os.path.dirname(config["kit"]))
         relocate_package(config["harness"], rootfs.HARNESS if inside else config["harness"])
