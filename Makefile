@@ -15,10 +15,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 UV = $(addprefix UV_DEFAULT_INDEX=,$(shell $(BIN)/python -m pip config get global.index-url 2>/dev/null)) $(BIN)/uv
 TESTS := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
 
-.PHONY: help setup lock demo check test proof lint mutants pictures lab lecture site formgrader bench clean
+.PHONY: help setup lock demo check test proof lint mutants lines pictures lab lecture site formgrader bench clean
 
 help:
-	@echo "make setup | demo | check | test | proof | lint | mutants | pictures | lab | lecture | site | formgrader | bench | lock | clean"
+	@echo "make setup | demo | check | test | proof | lint | mutants | lines | pictures | lab | lecture | site | formgrader | bench | lock | clean"
 
 # Makes .venv and installs PyTorch and what `.$(1)` names, with pip's and uv's own lines and bars about how far it is.
 define INSTALL
@@ -88,6 +88,10 @@ proof: test mutants
 	$(BIN)/python -m tests.mutate_harness draw build/mutants.json
 	$(BIN)/python -m tests.mutate_harness reach build/mutants.json
 	$(BIN)/python -m tests.mutate_harness run build/mutants.json
+
+# Lines of Python by folder, beside their budget.
+lines: setup
+	@$(BIN)/python -m benchmarks.lines
 
 # Do the hidden tests notice small changes of the masters' solutions? LABS="07 09" measures these only. Writes docs/mutants.md.
 mutants: setup
