@@ -6,7 +6,7 @@ another: with that the score may be less) and ``score`` (a number, or ``"less"``
 - ``lab`` (default 01), ``student`` (the folder's name);
 - ``base``: ``solved``, ``untouched``, or ``emptied``: nothing in the answer cells, so that the case's cell defines all;
 - ``after``: the grade id after which ``cell.py`` goes (default: before the first question);
-- ``never``: texts that must stand in nothing that a student or a teacher gets;
+- ``never``: texts that must stand in nothing that a student or a teacher gets, nor may a hidden sentence of lab 01;
 - ``never_on_the_page``: texts that must not stand so in the feedback page's HTML;
 - ``forbidden``: the question whose answer is to be flagged, for a person to look at (none other is);
 - ``note``: a text that the result's notes must hold; ``question``: where the points are to be lost;
@@ -31,7 +31,10 @@ import nbformat
 from autograder.course.build import released_notebook
 from autograder.course.masters import lab_name, solved
 from autograder.course.policy_file import spec
+from autograder.questions.engine.draw import PUBLIC, asks_of
+from autograder.questions.engine.question import questions_of
 from autograder.results import SubmissionResult
+from tests.fixtures.frozen_course import SALT
 
 CASES = Path(__file__).parent / "cases"
 
@@ -91,7 +94,8 @@ class Case:
 
     def said_of_hidden(self, words: str) -> list[str]:
         """The texts that must stand in nothing and do stand in these words."""
-        return [text for text in self.expected.get("never", ()) if text in words]
+        never = [*self.expected["never"], *hidden_sentences()] if "never" in self.expected else []
+        return [text for text in never if text in words]
 
     def notebook(self) -> nbformat.NotebookNode:
         """The notebook that the student saved."""
@@ -126,6 +130,22 @@ class Case:
             run(folder, json.loads(nbformat.writes(notebook)))
         else:
             nbformat.write(notebook, folder / f"{self.lab}.ipynb")
+
+
+@cache
+def hidden_sentences() -> tuple[str, ...]:
+    """The sentences that only the hidden inputs of lab 01 hold, under the salt of the tests."""
+
+    def drawn(salt: str) -> set[str]:
+        questions = questions_of(lab_name("01"))
+        asks = (
+            ask for name in ("transition_matrix", "second_order") for ask in asks_of(questions[name], salt)
+        )
+        said = {text for ask in asks if ask.case for text in ask.case.args[0] if isinstance(text, str)}
+        return {text for text in said if len(text) > 11}
+
+    public = " / ".join(drawn(PUBLIC))
+    return tuple(sorted(text for text in drawn(SALT) if text not in public))
 
 
 @cache

@@ -145,11 +145,7 @@ def residual_in_place(x, sublayer, norm):
     return norm(x)
 
 
-@question.misconception(
-    "added to what the sublayer handed back",
-    costs=1,
-    card="what a sublayer hands back is not looked at there",
-)
+@question.misconception("added to what the sublayer handed back", costs=1)
 def residual_into_what_was_said(x, sublayer, norm):
     """You add x to the very tensor that the sublayer handed back (+=). Where that is x itself, as nn.Identity and dropout in evaluation mode hand
     it back, x changes: write said + x, which makes a new one."""

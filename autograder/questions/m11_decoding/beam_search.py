@@ -138,6 +138,7 @@ def one_call_for_each_word(student, rng):
         (small_tree(), 9, 3),
     ):
         list(seen(student, model, k, 0.0, bos, 7))
+        yield Observed("the model is asked", model.calls > 0)
         yield Observed("calls for each word at most one", model.calls <= (5 if bos == 6 else 3))
         yield Observed("prefixes at once at most k", model.largest <= k)
         yield Observed("asked about a finished one", model.asked_about_the_ended)

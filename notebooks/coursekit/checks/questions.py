@@ -160,6 +160,7 @@ class PartCheck:
     def __init__(self, sitting: Sitting, place: int, part: dict[str, Any]):
         self.sitting, self.place = sitting, place
         self.__name__, self.__doc__ = part["name"], part["title"]
+        self.is_scenario = "asked" not in part["cases"][0]
 
     def __call__(self, answer: Any) -> None:
         if not self.sitting.holds(self.place, answer):

@@ -14,7 +14,7 @@ class Check:
 
     def __init__(self, asks):
         self.asks, self.changed, self.sitting = asks, [], self
-        self.note_changed = self.changed.append
+        self.note_changed, self.is_scenario = self.changed.append, False
 
     def __call__(self, answer):
         self.asks(answer)
