@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from autograder.course.masters import lab_name, read_master
+from coursekit.checks.earlier_labs import full_name
+
+from autograder.course.masters import read_master
 from autograder.questions.engine.compare import Outcome, alike
 from autograder.questions.engine.draw import Ask, asks_of, made_of
 from autograder.questions.engine.question import Family, Question, Scenario, questions_of
@@ -218,7 +220,7 @@ def _provided(statement: ast.stmt) -> Iterator[str]:
             case ast.ImportFrom(module=str(module)) if module.startswith("coursekit.provided."):
                 yield inspect.getsource(importlib.import_module(module))
             case ast.Call(func=ast.Name(id="mine"), args=[ast.Constant(value=str(number)), *_]):
-                yield inspect.getsource(importlib.import_module(f"coursekit.provided.p{lab_name(number)}"))
+                yield inspect.getsource(importlib.import_module(f"coursekit.provided.p{full_name(number)}"))
 
 
 def _stands_alone(statement: ast.stmt) -> bool:

@@ -35,13 +35,11 @@ def wider_windows(rng):
         yield some_ids(rng, length), m
 
 
-@question.family(
-    "A sentence of one word gives no riddle, one of none neither, and one of two gives two.", weight=1
-)
+@question.family("A sentence of one word gives no riddle, and neither does one of none.", weight=0.3)
 def lone_words(rng):
     yield Case([], 2, gives=[])
-    first, second = some_ids(rng, 2)
-    yield from (([first], first % 3 + 1), ([second], second % 3 + 1), ([first, second], 1))
+    for word in some_ids(rng, 2):
+        yield [word], word % 3 + 1
 
 
 @question.family("A word beside its twin stays a hint: one word on each side.")

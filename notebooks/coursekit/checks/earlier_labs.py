@@ -40,7 +40,7 @@ def mine(lab: str, question: str) -> Callable[..., Any]:
 
     A line says which of the two it is; in a notebook that is itself being taken over, the outer line says it.
     """
-    function, note = _students(_full_name(lab), question)
+    function, note = _students(full_name(lab), question)
     if _parts:
         part = f"your own {question} (lab {lab})" if function else f"the course's {question} ({note})"
         if part not in _parts[-1]:
@@ -77,7 +77,7 @@ def _returning(kind: Any, function: Callable[..., Any]) -> Callable[..., Any]:
 
 def provided(lab: str, question: str) -> Callable[..., Any]:
     """The course's own version of an earlier lab's function."""
-    module = importlib.import_module(f"coursekit.provided.p{_full_name(lab)}")
+    module = importlib.import_module(f"coursekit.provided.p{full_name(lab)}")
     function: Callable[..., Any] = getattr(module, question)
     return function
 
@@ -107,7 +107,8 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     return of_tensors
 
 
-def _full_name(lab: str) -> str:
+def full_name(lab: str) -> str:
+    """The full name of an earlier lab, by its number; a ``ValueError`` where the kit holds nothing of it."""
     number = f"{int(lab[:2]):02d}"
     for file in sorted((_KIT / "provided").glob(f"p{number}_*.py")):
         return file.stem[1:]

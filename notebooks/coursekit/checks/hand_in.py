@@ -5,6 +5,7 @@ What is handed in is the file, not what the screen shows: a notebook that was no
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -40,7 +41,7 @@ def hand_in(link: str = "") -> cards.Card | None:
         return cards.present(cards.not_taken(str(error)))
     try:
         drive = colab_notebook()
-        content = drive if drive is not None else path.read_bytes()
+        content = drive if drive is not None else _saved(path)
         cells: Cells = json.loads(content)["cells"]
     except FileNotFoundError:
         return cards.present(
@@ -166,3 +167,14 @@ def _pack(archive: Path, name: str, content: bytes) -> None:
     with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr(name, content)
     draft.replace(archive)
+
+
+def _saved(path: Path) -> bytes:
+    """The notebook as it was saved. While JupyterLab is still writing, the file is no JSON: read it again a little later."""
+    for _ in range(10):
+        content = path.read_bytes()
+        with contextlib.suppress(ValueError):
+            json.loads(content)
+            return content
+        time.sleep(0.2)
+    return content
