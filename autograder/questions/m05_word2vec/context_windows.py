@@ -74,7 +74,9 @@ def _windows(ids, m, context_of, keeps_empty=False):
     return [riddle for riddle in found if riddle[0] or (keeps_empty and len(ids) > 1)]
 
 
-@question.misconception("only the words before the target", costs=2)
+@question.misconception(
+    "only the words before the target", costs=2, because="it shows in nearly every window"
+)
 def left_side_only(ids, m):
     """Your contexts hold only the words before the target. That was lab 01's question; here the words after the gap are hints, too."""
     return _windows(ids, m, lambda t: ids[max(0, t - m) : t])
@@ -113,14 +115,18 @@ def full_windows_only(ids, m):
     return [riddle for riddle in riddles(ids, m) if len(riddle[0]) == 2 * m]
 
 
-@question.misconception("m words in all instead of m on each side", costs=2)
+@question.misconception(
+    "m words in all instead of m on each side", costs=2, because="it shows in nearly every window"
+)
 def half_the_window(ids, m):
     """Your windows are too narrow: m is the number of words on *each* side, so a full window holds 2m hints."""
     half = (m + 1) // 2
     return _windows(ids, m, lambda t: [*ids[max(0, t - half) : t], *ids[t + 1 : t + 1 + m - half]])
 
 
-@question.misconception("the target comes before the context", costs=2)
+@question.misconception(
+    "the target comes before the context", costs=2, because="it shows in nearly every window"
+)
 def pairs_turned_around(ids, m):
     """Your pairs are (target, context). The lab expects (context, target), what is given before what is asked."""
     return [(target, context) for context, target in riddles(ids, m)]
@@ -165,9 +171,14 @@ def each_word_of_the_context_once(ids, m):
     return [(list(dict.fromkeys(context)), target) for context, target in riddles(ids, m)]
 
 
-@question.misconception("one word too few on the right", costs=2, keeps_empty=False)
 @question.misconception(
-    "one word too few on the right, and riddles without a hint", costs=2, keeps_empty=True
+    "one word too few on the right", costs=2, because="it shows in nearly every window", keeps_empty=False
+)
+@question.misconception(
+    "one word too few on the right, and riddles without a hint",
+    costs=2,
+    because="it shows in nearly every window",
+    keeps_empty=True,
 )
 def one_too_few_on_the_right(ids, m, *, keeps_empty):
     """On the right your windows end one word too early, with m = 1 they are empty there: a slice leaves out its end, so it is
