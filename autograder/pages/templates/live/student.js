@@ -25,7 +25,7 @@ function feedback(card, open) {
   made.append(element("summary", "What to change, and what is right"));
   made.addEventListener("toggle", async () => {
     if (!made.open || made.childElementCount > 1) return;
-    const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
+    const page = new DOMParser().parseFromString(await (await fetch(address, { headers: { "X-XSRFToken": xsrf } })).text(), "text/html");
     const link = element("a", "This feedback on a page of its own");
     link.href = address;
     made.append(...(page.querySelector("main")?.children ?? []), link);
