@@ -317,7 +317,7 @@ def test_the_report_names_the_misconception_its_demo_and_links_each_students_pag
     row = page.get_by_role("row", name=MISCONCEPTION)
     expect(row).to_contain_text(QUESTION)
     demo = row.get_by_role("link").get_attribute("href") or ""
-    assert demo.endswith("03_votes_and_mask.ipynb")
+    assert demo.endswith("03_votes_and_mask.html")
     page.get_by_role("link", name="Bo Diaz_12").click()
     expect(page.get_by_text(f"This looks like: {MISCONCEPTION}")).to_be_visible()
     page.close()
