@@ -145,16 +145,16 @@ def test_a_damaged_member_of_any_compression_costs_its_student_alone(tmp_path, c
 
 
 def test_an_error_nobody_thought_of_costs_its_student_alone(tmp_path, monkeypatch):
-    module = importlib.import_module("autograder.collect.collect")
+    module = importlib.import_module("autograder.collect.placing")
     path = _zip(tmp_path / "all.zip", {f"{who}/{LAB}/{LAB}.ipynb": b"{}" for who in ("ada", "eve")})
-    whole = module._choose
+    whole = module.collect_student
 
     def trap(student, *rest):
-        if student == "eve":
+        if student.name == "eve":
             raise ZeroDivisionError
         return whole(student, *rest)
 
-    monkeypatch.setattr(module, "_choose", trap)
+    monkeypatch.setattr(module, "collect_student", trap)
     done = gather(path, tmp_path / "submitted", LAB)
     assert done.students == ("ada",)
     assert "eve: what was handed in could not be collected (ZeroDivisionError)." in done.notes
