@@ -312,7 +312,7 @@ def test_everybody_reads_their_own_feedback_in_the_assignment_list(
     given_back: dict[str, str], graded: dict[str, dict]
 ) -> None:
     for name, text in given_back.items():
-        assert text.startswith(f"Feedback for {name}\n")
+        assert text.startswith(f"Feedback for {name} ·")
         assert f" {graded[name]['score']:g} of " in " ".join(text.split())
     assert "one_hot" in given_back["bo"]
 
