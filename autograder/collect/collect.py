@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +30,10 @@ from autograder.collect.names import (
 from autograder.collect.people import Download, Student, of_members, students_of
 from autograder.collect.placing import TIME_FORMAT, Outcome, collect_student, have_a_row, place
 from autograder.collect.times import Row, Times, read_times
-from autograder.course import extensions
 from autograder.course.class_list import ClassList
 from autograder.course.lists import AnotherName, folded, summarize_names
-from autograder.course.policy_file import class_list, extension_of, extensions_file, settings
+from autograder.course.longer import take_over
+from autograder.course.policy_file import class_list, settings
 from autograder.errors import GradingError, UserError
 from autograder.files import folder_name, require_apart
 
@@ -222,27 +222,11 @@ def _take_over_extensions(students: Sequence[Student], job: Download) -> list[st
         own += [(name, row.due)] if name and row.due is not None else []
     if not own:
         return []
-    due, file = settings().due(job.lab), extensions_file()
-    if due is None:
+    if (due := settings().due(job.lab)) is None:
         return [
             f"course.toml has no due date for {job.lab}: nobody is late, and Moodle's extensions count for nothing."
         ]
-    longer, shorter = [], []
-    for name, until in own:
-        given = extension_of(job.lab, name) or timedelta()
-        if until > due + given:
-            extensions.add(file, job.lab, name, min(366, settings().days_of(job.lab, until - due)))
-            longer.append(f"{name} ({settings().local(until):%Y-%m-%d %H:%M})")
-        elif given and until + timedelta(minutes=1) < due + given:
-            shorter.append(name)
-    notes = []
-    if longer:
-        notes.append(f"Longer on Moodle's worksheet, and so added to {file.name}: {summarize_names(longer)}.")
-    if shorter:
-        notes.append(
-            f"Longer in course.toml or {file.name} than in Moodle, which counts: {summarize_names(shorter)}."
-        )
-    return notes
+    return take_over(job.lab, due, own, "Moodle")
 
 
 def _about_class_list(students: Sequence[Student], people: ClassList, refused: set[str]) -> list[str]:

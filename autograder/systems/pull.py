@@ -12,9 +12,9 @@ from pathlib import Path
 
 from autograder.collect import collect_folder
 from autograder.collect.names import may_hold_one
-from autograder.course import extensions
 from autograder.course.lists import summarize_names
-from autograder.course.policy_file import class_list, extension_of, extensions_file, settings
+from autograder.course.longer import take_over
+from autograder.course.policy_file import class_list, settings
 from autograder.files import folder_name, letters_of, require_apart, timestamp_in
 from autograder.grading.submissions import MAX_BYTES
 from autograder.systems.exchange import HandedIn, Person, Pulled, Record, Refused, System, Track, class_now
@@ -167,31 +167,14 @@ def _extend(
     notes = _about_due(system, lab)
     if due is None:
         return notes
-    given, more, never, sooner = list[str](), list[str](), list[str](), list[str]()
-    for user, own in system.due_dates(people, track).items():
-        student, have = folders[user], extension_of(lab, folders[user]) or timedelta()
-        longer = _utc(own) - due
-        days = settings().days_of(lab, longer)
-        if not own or days > 366:
-            never += [student] if theirs else []
-        elif own > theirs and longer > have + A_MINUTE:
-            extensions.add(extensions_file(), lab, student, days)
-            given.append(f"{student} ({settings().local(_utc(own)):%Y-%m-%d %H:%M})")
-        elif have > max(longer, timedelta()) + A_MINUTE:
-            more.append(student)
-        if 0 < own < theirs:
-            sooner.append(student)
-    if given:
-        notes.append(f"Longer, and so in {extensions_file().name}: {summarize_names(given)}.")
-    if more:
+    own_dates = [(folders[user], own) for user, own in system.due_dates(people, track).items()]
+    longer = [(student, _utc(own) if own > theirs else due) for student, own in own_dates if own]
+    notes += take_over(lab, due, longer, system.name)
+    if never := [student for student, own in own_dates if not own and theirs]:
         notes.append(
-            f"The course gives longer than {system.name}, and its word counts: {summarize_names(more)}."
+            f"Never due in {system.name}, so give them an extension in course.toml: {summarize_names(never)}."
         )
-    if never:
-        notes.append(
-            f"Never due in {system.name}, or in more than a year, so give them an extension in course.toml: {summarize_names(never)}."
-        )
-    if sooner:
+    if sooner := [student for student, own in own_dates if 0 < own < theirs]:
         notes.append(
             f"Due sooner than the others in {system.name}, which does not count here: {summarize_names(sooner)}."
         )

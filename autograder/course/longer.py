@@ -1,0 +1,44 @@
+"""Takes over who has longer in a learning system: into ``extensions.csv``, where the course does not give as much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from autograder.course import extensions
+from autograder.course.lists import summarize_names
+from autograder.course.policy_file import extension_of, extensions_file, settings
+
+#: Learning systems tell minutes: what differs by less is the same.
+_A_MINUTE = timedelta(minutes=1)
+_MOST_DAYS = 366
+
+
+def take_over(lab: str, due: datetime, until: Iterable[tuple[str, datetime]], source: str) -> list[str]:
+    """Write down each student who has until later than the course gives; sentences about it.
+
+    ``due``, and until when each has in the ``source``, are in UTC, without a zone. Nobody gets less than before.
+    """
+    given, more, too_long = list[str](), list[str](), list[str]()
+    for student, own in until:
+        have, longer = extension_of(lab, student) or timedelta(), own - due
+        days = settings().days_of(lab, longer)
+        if days > _MOST_DAYS:
+            too_long.append(student)
+        elif longer > have + _A_MINUTE:
+            extensions.add(extensions_file(), lab, student, days)
+            given.append(f"{student} ({settings().local(own):%Y-%m-%d %H:%M})")
+        elif have > max(longer, timedelta()) + _A_MINUTE:
+            more.append(student)
+    file, notes = extensions_file().name, list[str]()
+    if given:
+        notes.append(f"Longer in {source}, and so added to {file}: {summarize_names(given)}.")
+    if more:
+        notes.append(
+            f"Longer in course.toml or {file} than in {source}, which counts: {summarize_names(more)}."
+        )
+    if too_long:
+        notes.append(
+            f"More than a year longer in {source}, so give them an extension in course.toml: {summarize_names(too_long)}."
+        )
+    return notes
