@@ -24,6 +24,7 @@ def any_order(rng):
     yield Case(np.log([0.5, 0.3, 0.2]), 2, gives=[0.625, 0.375, 0.0])
     for V, k in ((9, 3), (7, 1), (5, 4)):
         yield 2 * rng.normal(size=V) + 3, k
+    yield rng.permutation([5, 2, 7, 1, 4]), 3
 
 
 @question.family("The temperature acts before the renormalising.", weight=0.9)
