@@ -298,6 +298,7 @@ for number in range(100):
     time.sleep(0.02)
 time.sleep(5)
 """
+OF_A_SUBMISSION = f"of-a-submission-{os.getpid()}"  # other workers of pytest run these tests beside this one
 TOO_DEEP = "for _ in range(2200):\n    os.mkdir('d'); os.chdir('d')"
 
 
@@ -309,7 +310,7 @@ TOO_DEEP = "for _ in range(2200):\n    os.mkdir('d'); os.chdir('d')"
         pytest.param(PLAIN, TOO_DEEP, id="deep"),
         pytest.param(WITHOUT_LANDLOCK, TOO_DEEP, id="deep, another user"),
         *(
-            pytest.param(WITHOUT_LANDLOCK, f"os.mkdir('{shared}/of-a-submission'); os.chdir('{shared}/of-a-submission')", id=shared)
+            pytest.param(WITHOUT_LANDLOCK, f"os.mkdir('{shared}/{OF_A_SUBMISSION}'); os.chdir('{shared}/{OF_A_SUBMISSION}')", id=shared)
             for shared in ("/tmp", "/var/tmp", "/dev/shm")
         ),
     ],
@@ -326,7 +327,7 @@ def test_a_submission_that_fills_the_disk_is_ended_and_its_files_are_removed(
     assert ended == "out-of-memory"
     assert list(tmp_path.iterdir()) == []
     assert not [
-        shared for shared in ("/tmp", "/var/tmp", "/dev/shm") if os.path.exists(f"{shared}/of-a-submission")
+        shared for shared in ("/tmp", "/var/tmp", "/dev/shm") if os.path.exists(f"{shared}/{OF_A_SUBMISSION}")
     ]
 
 
@@ -334,7 +335,7 @@ def test_only_names_are_seen_of_what_is_hidden_inside_a_visible_folder(tmp_path)
     hidden = tmp_path / "lib" / "package" / "secret"
     hidden.mkdir(parents=True)
     (tmp_path / "lib" / "other").mkdir()
-    rules = dict(landlock.around(str(tmp_path), [str(hidden)]))
+    rules = dict(landlock.rules_around(str(tmp_path), [str(hidden)]))
     assert rules[str(tmp_path / "lib" / "other")] == landlock.READ
     assert rules[str(tmp_path / "lib")] == rules[str(tmp_path / "lib" / "package")] == landlock.LOOK
     assert str(hidden) not in rules
