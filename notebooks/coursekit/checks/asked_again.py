@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import operator
 import sys
 import time
 from collections.abc import Callable
@@ -30,6 +31,7 @@ class Asked:
         self._function = function
         self._calls: list[tuple[Any, Any, Any]] = []
         self._returned: list[Any] = []
+        self._latest: list[Any] = []
         #: Whether a call has changed what an earlier one had returned, and not by changing its own arguments.
         self.overwrites = False
 
@@ -39,7 +41,7 @@ class Asked:
 
         @functools.wraps(self._function, updated=())
         def called(*given: Any, **named: Any) -> Any:
-            if not _is_small((given, named)):
+            if self._is_repetition([*given, *named.values()]) or not _is_small((given, named)):
                 return self._function(*given, **named)
             before = copy.deepcopy((given, named))
             earlier = copy.deepcopy(self._returned)
@@ -54,6 +56,11 @@ class Asked:
             return result
 
         return called
+
+    def _is_repetition(self, arguments: list[Any]) -> bool:
+        """Whether the call before was given the very same objects: of thousands of draws one is enough to remember."""
+        latest, self._latest = self._latest, arguments
+        return len(latest) == len(arguments) > 0 and all(map(operator.is_, latest, arguments))
 
     def answers_differ(self) -> bool:
         """Whether one of the last calls, made again, gives another result."""
