@@ -31,8 +31,9 @@ from autograder.run.worker_archive import WorkerArchive, pack, unpack
 
 #: Tasks sent ahead for each thread of the cluster: enough to keep it busy, few enough to keep memory flat.
 _AHEAD = 3
-#: Seconds that a cluster has for its first worker (a batch system may take a while), and after how many it is said.
-_WORKERS_WITHIN, _SAID_AFTER = 300, 10
+#: Seconds in which a scheduler answers; that a cluster has for its first worker (a batch system may take a while), and after
+#: how many it is said.
+_ANSWERS_WITHIN, _WORKERS_WITHIN, _SAID_AFTER = 10, 300, 10
 
 
 @contextlib.contextmanager
@@ -188,7 +189,7 @@ def _client(address: str, jobs: int) -> Iterator[tuple[Client, str]]:
             )
             address = cluster.scheduler_address
         try:
-            client = stack.enter_context(Client(address, timeout=10, set_as_default=False))
+            client = stack.enter_context(Client(address, timeout=_ANSWERS_WITHIN, set_as_default=False))
         except TypeError:  # Dask's own answer where it was told of no certificates
             raise GradingError(
                 f"{address} asks for TLS, and Dask is told of no certificates: set DASK_DISTRIBUTED__COMM__TLS__CA_FILE, "
