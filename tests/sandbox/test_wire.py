@@ -101,9 +101,8 @@ def test_arrays_arrive_with_their_type_shape_and_elements(array, argument):
     assert arrived.flags.writeable
 
 
-@pytest.mark.parametrize("name", wire.TORCH_DTYPES)
-def test_tensors_of_every_type_arrive(name):
-    for shape in ((), (3,), (2, 0), (2, 3, 2)):
+def test_tensors_of_every_type_arrive():
+    for name, shape in itertools.product(wire.TORCH_DTYPES, ((), (3,), (2, 0), (2, 3, 2))):
         tensor = (torch.rand(shape, dtype=torch.float64) * 3).to(getattr(torch, name))
         arrived = trip(tensor)
         assert arrived.dtype is tensor.dtype and torch.equal(arrived, tensor)
@@ -287,12 +286,8 @@ def test_what_is_too_large_is_refused_before_it_is_sent(value):
 
 
 def test_an_error_in_an_iterator_is_its_own():
-    def broken():
-        yield 1
-        raise KeyError("mine")
-
-    with pytest.raises(KeyError, match="mine"):
-        wire.encode(broken())
+    with pytest.raises(ZeroDivisionError):
+        wire.encode(1 / n for n in (1, 0))
 
 
 def frame_of(tree, lengths=(), body=b""):
@@ -375,26 +370,20 @@ def test_lies_are_refused(frame):
         wire.decode(frame)
 
 
-def test_an_index_in_a_generators_state_is_checked_before_c_code_sees_it():
+def test_what_c_code_or_a_hash_table_could_stumble_over_is_checked():
     key = np.random.MT19937(0).state["state"]["key"].tobytes()
     for position in (625, 10**6, -1):
         state = ["d", "key", ["a", "<u4", [624], "C"], "pos", position]
         tree = ["g", "MT19937", ["d", "bit_generator", "MT19937", "state", state]]
         with pytest.raises(WireError):
             wire.decode(frame_of(tree, [len(key)], key))
-
-
-def test_booleans_hold_only_two_values():
     for tree in (["a", "|b1", [4], "C"], ["T", "bool", ["a", "|b1", [4], "C"], False]):
-        value = wire.decode(frame_of(tree, [4], b"\x00\x01\x02\xff"))
-        assert value.sum() == 3
-
-
-def test_keys_made_to_collide_are_refused():
-    modulus = (1 << 61) - 1
-    tree = ["s", *[["I", format(modulus * (2**60 + i), "x")] for i in range(100)]]
+        assert wire.decode(frame_of(tree, [4], b"\x00\x01\x02\xff")).sum() == 3, (
+            "a boolean holds one of two values"
+        )
+    colliding = ["s", *[["I", format(((1 << 61) - 1) * (2**60 + i), "x")] for i in range(100)]]
     with pytest.raises(WireError, match="collide"):
-        wire.decode(frame_of(tree))
+        wire.decode(frame_of(colliding))
 
 
 def test_a_type_with_a_hostile_name_is_named_in_plain_text():
@@ -403,24 +392,18 @@ def test_a_type_with_a_hostile_name_is_named_in_plain_text():
     assert arrived == Opaque("?<b>?" + "x" * 75)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_ranges_and_packed_lists_count_as_what_they_unfold_to():
+    for value in (
         [range(1_000_000)] * 2,
         ("callback", 0, ([range(600_000)] * 2,), {}),
         [range(900_000), [0.5] * 200_000],
         range(-(10**400), 10**400),
         range(10**30, -(10**30), -3),
-    ],
-)
-def test_ranges_and_packed_lists_count_as_what_they_unfold_to(value):
-    frame = wire.encode(value)
-    assert len(frame) < 2_000_000
-    with pytest.raises(wire.WireError, match="too many parts"):
-        wire.decode(frame)
-
-
-def test_an_honest_range_travels():
+    ):
+        frame = wire.encode(value)
+        assert len(frame) < 2_000_000
+        with pytest.raises(wire.WireError, match="too many parts"):
+            wire.decode(frame)
     for value in (range(0), range(5, 5), range(9, 2, -3), range(999_000), range(3, -3)):
         assert trip(value) == value
 
