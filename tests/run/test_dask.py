@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,11 @@ from tests.fixtures.frozen_course import BROKEN, LAB, STARTED_BY, WRONG, command
 from tests.run.test_nothing_lost import finished, gradebook, pages, results, workers, workers_left
 
 pytest.importorskip("distributed", reason="the Dask engine needs the package distributed")
+import dask
+from distributed import LocalCluster, Security
+
+from autograder.run import dask_engine
+
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
     pytest.mark.xdist_group("grading"),
@@ -52,7 +57,7 @@ def local(submitted: Path, frozen: Path, tmp_path_factory) -> Path:
 class Cluster:
     """A scheduler and workers, each a process of its own, as on several machines."""
 
-    def __init__(self, frozen: Path, folder: Path, options: Sequence[str] = ()):
+    def __init__(self, frozen: Path, folder: Path):
         self.folder = folder
         self.site = folder / "site"
         shutil.copytree(frozen / "autograder", self.site / "autograder")
@@ -60,7 +65,7 @@ class Cluster:
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("COURSE_")}
         self.environment |= {"PYTHONPATH": str(self.site), **STARTED_BY}
         self.file = folder / "scheduler.json"
-        self.common = ["--scheduler-file", str(self.file), "--no-dashboard", *options]
+        self.common = ["--scheduler-file", str(self.file), "--no-dashboard"]
         self.scheduler = self.start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", *self.common)
         self.address = self.read_address()
         self.workers: list[subprocess.Popen] = []
@@ -240,26 +245,6 @@ def test_a_cluster_made_for_one_run_grades_a_class(frozen, tmp_path):
     assert row["status"] == "graded" and 0 < row["score"] < row["max_score"]
 
 
-def test_no_scheduler_and_one_without_workers_are_a_sentence_each(monkeypatch, capsys):
-    from distributed import LocalCluster
-
-    from autograder.run import dask_engine
-
-    for seconds in ("_ANSWERS_WITHIN", "_SAID_AFTER", "_WORKERS_WITHIN"):
-        monkeypatch.setattr(dask_engine, seconds, 0.5)
-
-    def said(address: str) -> str:
-        with pytest.raises(GradingError) as error, dask_engine._client(address, 1):
-            pytest.fail("nothing is sent to nobody")
-        return str(error.value)
-
-    assert "No Dask scheduler answers" in said("tcp://127.0.0.1:1")
-    with LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as cluster:
-        monkeypatch.setattr(dask_engine, "_ANSWERS_WITHIN", 10)
-        assert f"at {cluster.scheduler_address} has no workers" in said(cluster.scheduler_address)
-    assert "has no workers yet: start some." in capsys.readouterr().err
-
-
 def certificate(folder: Path, name: str) -> tuple[Path, Path]:
     """A certificate that vouches for itself, and its key."""
     cert, key = folder / f"{name}.pem", folder / f"{name}.key"
@@ -272,33 +257,39 @@ def certificate(folder: Path, name: str) -> tuple[Path, Path]:
 
 
 def told_of(cert: Path, key: Path) -> dict[str, str]:
-    """What an environment says to Dask about a certificate."""
-    place = "DASK_DISTRIBUTED__COMM__TLS__"
-    return {f"{place}CA_FILE": str(cert), f"{place}CLIENT__CERT": str(cert), f"{place}CLIENT__KEY": str(key)}
+    """What a configuration says to Dask about a certificate."""
+    both = {"distributed.comm.tls.client.cert": str(cert), "distributed.comm.tls.client.key": str(key)}
+    return {"distributed.comm.tls.ca-file": str(cert), **both}
 
 
-#: TLS is Dask's own; that no answer is one sentence, the test above shows without it.
-@pytest.mark.proof
-def test_a_class_is_graded_over_tls_and_certificates_that_do_not_fit_are_one_sentence(
-    submitted, local, frozen, tmp_path
+def test_no_scheduler_no_workers_and_certificates_that_do_not_fit_are_a_sentence_each(
+    monkeypatch, capsys, tmp_path
 ):
+    """That a class can be graded over TLS is Dask's own."""
     cert, key = certificate(tmp_path, "ours")
-    files = ("--tls-ca-file", str(cert), "--tls-cert", str(cert), "--tls-key", str(key))
-    cluster = Cluster(frozen, tmp_path, ["--protocol", "tls", *files])
-    cluster.add_worker()
-    try:
-        assert cluster.address.startswith("tls://")
-        words = ("grade", "01", "--submitted", submitted, "--engine", f"dask:{cluster.address}", "--out")
-        for said, environ in (
-            ("no certificates", {}),
-            ("CERTIFICATE_VERIFY_FAILED", told_of(*certificate(tmp_path, "theirs"))),
-            ("do not do", told_of(tmp_path / "none.pem", tmp_path / "none.key")),
-        ):
-            done = command(*words, tmp_path / "refused", root=frozen, **environ)
-            assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
-            assert said in done.stderr
-        done = command(*words, tmp_path / "out", root=frozen, **told_of(cert, key))
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert results(tmp_path / "out") == results(local)
-    finally:
-        cluster.stop()
+    files = {
+        f"tls_{who}_{what}": str(file)
+        for who in ("scheduler", "client")
+        for what, file in (("cert", cert), ("key", key))
+    }
+    options = {"n_workers": 0, "dashboard_address": ":0", "silence_logs": 50, "host": "127.0.0.1"}
+    secured = {"protocol": "tls://", "security": Security(tls_ca_file=str(cert), **files)}
+    monkeypatch.setattr(dask_engine, "_SAID_AFTER", 0.5)
+    monkeypatch.setattr(dask_engine, "_WORKERS_WITHIN", 0.5)
+
+    def said(address: str, told: dict[str, str] = {}) -> str:  # noqa: B006
+        with dask.config.set(told), pytest.raises(GradingError) as error, dask_engine._client(address, 1):
+            pytest.fail("nothing is sent to nobody")
+        return str(error.value)
+
+    with LocalCluster(**options) as cluster:
+        assert f"at {cluster.scheduler_address} has no workers" in said(cluster.scheduler_address)
+    assert "has no workers yet: start some." in capsys.readouterr().err
+    with LocalCluster(**options, **secured) as cluster:
+        address = cluster.scheduler_address
+        assert address.startswith("tls://") and "no certificates" in said(address)
+        assert "CERTIFICATE_VERIFY_FAILED" in said(address, told_of(*certificate(tmp_path, "theirs")))
+        assert "do not do" in said(address, told_of(tmp_path / "none.pem", tmp_path / "none.key"))
+        assert "has no workers" in said(address, told_of(cert, key))
+    monkeypatch.setattr(dask_engine, "_ANSWERS_WITHIN", 0.5)
+    assert "No Dask scheduler answers" in said("tcp://127.0.0.1:1")
