@@ -42,7 +42,7 @@ from types import FunctionType
 from typing import Any
 
 from autograder.sandbox.child.mutation import contents_of
-from autograder.sandbox.host.rpc import LocalTransport, Proxy, RpcClient, TraceEntry
+from autograder.sandbox.host.rpc import LocalTransport, Proxy, RpcClient, StudentError, TraceEntry
 from autograder.sandbox.wire import Reference
 
 
@@ -137,6 +137,10 @@ class Student(_RemoteCallable):
         self.note = ""
         #: The other questions whose answers are not right; None where nobody knows.
         self.wrong: Collection[str] | None = None
+        #: Those of them in whose place the course's stand now.
+        self.replaced: tuple[str, ...] = ()
+        #: What was asked before, by ``once``: its trace, and the value or the error. Several tests ask the same.
+        self.answered: dict[Any, tuple[list[TraceEntry], Any]] = {}
 
     @classmethod
     def local_namespace(cls, namespace: Mapping[str, Any], name: str) -> Student:
@@ -198,6 +202,22 @@ class Student(_RemoteCallable):
     def start_trace(self) -> None:
         """Empty the trace."""
         self._rpc.start_trace()
+
+    def once(self, key: Any, ask: Callable[[], Any]) -> Any:
+        """What ``ask`` returned, or the ``StudentError`` that it raised, when this ``key`` first came; the trace gets it each time."""
+        key = self.replaced, key
+        if key not in self.answered:
+            begin = len(self._rpc.trace)
+            try:
+                value = ask()
+            except StudentError as error:
+                value = error
+            self.answered[key] = self._rpc.trace[begin:], value
+        else:
+            self._rpc.trace += self.answered[key][0]
+        if isinstance(value := self.answered[key][1], StudentError):
+            raise value
+        return value
 
     def observe(self, name: str, value: Any, rtol: float | None = None, atol: float | None = None) -> None:
         """Record ``value`` as evidence; a diagnosis then compares observations instead of every result.
