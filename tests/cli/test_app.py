@@ -67,7 +67,9 @@ def score_of(folder: Path, student: str) -> float:
     return next(row["score"] for row in rows if row["student"] == student)
 
 
-def test_a_due_date_set_after_grading_costs_points_without_grading_again(graded, frozen, tmp_path):
+def test_a_due_date_set_later_costs_points_but_without_a_true_time_nobody_is_late_until_a_list_gives_it(
+    graded, frozen, tmp_path
+):
     course = tmp_path / "course.toml"
     course.write_text(POLICY)
     words = ("regrade", "01", "--submitted", graded / "submitted", "--out", graded / "out")
@@ -76,17 +78,6 @@ def test_a_due_date_set_after_grading_costs_points_without_grading_again(graded,
     assert penalty(graded, "bo") == pytest.approx(0.2 * score_of(graded, "bo"))
     assert penalty(graded, "ada") is None
     assert "2 days after the due date" in page_of(graded, "bo")
-    course.write_text(POLICY + "bo = 2\n")
-    fine(command(*words, root=frozen, COURSE_FILE=str(course)))
-    assert penalty(graded, "bo") is None and "after the due date" not in page_of(graded, "bo")
-
-
-def test_without_a_true_time_nobody_is_late_until_a_list_gives_it(graded, frozen, tmp_path):
-    course = tmp_path / "course.toml"
-    course.write_text(POLICY)
-    words = ("regrade", "01", "--submitted", graded / "submitted", "--out", graded / "out")
-    fine(command(*words, root=frozen, COURSE_FILE=str(course)))
-    assert penalty(graded, "bo")
     (graded / "submitted" / "bo" / LAB / "timestamp.txt").unlink()
     said = fine(command(*words, root=frozen, COURSE_FILE=str(course)))
     assert penalty(graded, "bo") is None, "what was once known of the time is known no more"
@@ -118,6 +109,9 @@ def test_without_a_true_time_nobody_is_late_until_a_list_gives_it(graded, frozen
     [row] = [line for line in said.splitlines() if line.startswith("bo ")]
     assert f"−{lost:g} late (1 minute)" in row and f" {score_of(graded, 'bo') - lost:g}/20 " in row
     assert f"lateness takes {lost:g} points off 1 of them" in said
+    course.write_text(POLICY + "bo = 2\n")
+    fine(command(*words, root=frozen, COURSE_FILE=str(course)))
+    assert penalty(graded, "bo") is None and "after the due date" not in page_of(graded, "bo")
 
 
 def test_after_closing_there_are_no_points_and_an_extension_gives_them_back(graded, frozen, tmp_path):
