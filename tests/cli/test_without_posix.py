@@ -22,8 +22,9 @@ del os.fork, os.sched_getaffinity
 
 @pytest.fixture(scope="module")
 def course(frozen: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the frozen course that a build may write into."""
+    """A copy of the frozen course with its built lab, that a build may write into."""
     root = unhurried(shutil.copytree(frozen, tmp_path_factory.mktemp("windows") / "course"))
+    shutil.copytree(course_root() / "notebooks" / LAB, root / "notebooks" / LAB)
     for name in ("pyproject.toml", "requirements.lock"):
         shutil.copy(course_root() / name, root)
     return root
