@@ -33,12 +33,7 @@ class _ByRole(TyperGroup):
         return sorted(panel, key=lambda name: (GRADE, LIVE, PREPARE, WRITE).index(panel[name]))
 
 
-app = typer.Typer(
-    cls=_ByRole,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-)
+app = typer.Typer(cls=_ByRole, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
 # A pipe or a log file has no width of its own: 80 columns would break paths.
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 
@@ -196,8 +191,7 @@ def import_(
 
 @app.command(rich_help_panel=WRITE)
 def preview(
-    lab: LabArgument,
-    browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True,
+    lab: LabArgument, browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True
 ) -> None:
     """Show what a student will see while you write: build and audit what changes, on one page."""
     from autograder.course.masters import lab_name
@@ -301,15 +295,7 @@ def grade(
     """Grade a class; what is already graded and unchanged is kept."""
     from autograder.cli.grade import grade_and_show
 
-    grade_and_show(
-        lab,
-        submitted,
-        out,
-        jobs=jobs,
-        engine=engine,
-        json_file=json_file,
-        console=console,
-    )
+    grade_and_show(lab, submitted, out, jobs=jobs, engine=engine, json_file=json_file, console=console)
 
 
 @app.command(rich_help_panel=GRADE)

@@ -235,11 +235,7 @@ def test_a_build_beside_pytorchs_plain_one_is_taken_and_else_what_pip_has(tmp_pa
         (
             "9.1, 9.0",
             "0",
-            [
-                "--target",
-                "-m uv pip install --torch-backend cpu torch==9.1",
-                "install torch==9.1",
-            ],
+            ["--target", "-m uv pip install --torch-backend cpu torch==9.1", "install torch==9.1"],
         ),
         ("19.1+cpu, 9.1", "1", ["--target", "--torch-backend cpu", "install torch==9.1"]),
     ):
