@@ -196,18 +196,6 @@ def import_(
 
 
 @app.command(rich_help_panel=WRITE)
-def preview(
-    lab: LabArgument,
-    browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True,
-) -> None:
-    """Show what a student will see while you write: build and audit what changes, on one page."""
-    from autograder.course.masters import lab_name
-    from autograder.preview.watch import preview as show
-
-    show(lab_name(lab), browser, lambda text: console.print(text, markup=False))
-
-
-@app.command(rich_help_panel=WRITE)
 def audit(
     labs: LabsArgument = None,
     mutants: Annotated[
