@@ -52,11 +52,9 @@ def fits_reads_well_and_loads_nothing(browser: Browser, place: Path) -> None:
     page.close()
 
 
-@pytest.mark.parametrize("name", ["feedback", "report"])
-def test_a_page_fits_reads_well_and_loads_nothing(
-    browser: Browser, pages: dict[str, Path], name: str
-) -> None:
-    fits_reads_well_and_loads_nothing(browser, pages[name])
+def test_a_page_fits_reads_well_and_loads_nothing(browser: Browser, pages: dict[str, Path]) -> None:
+    for place in pages.values():
+        fits_reads_well_and_loads_nothing(browser, place)
 
 
 def test_the_first_cause_stands_in_the_first_screen_and_a_typical_page_prints_on_one_sheet(
