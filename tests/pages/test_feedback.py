@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -22,37 +20,10 @@ from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.own_code import MOST_LINES, own_code
 from autograder.pages.render import duration, plain, points, prose, sentence, share
 from autograder.results import STATUSES, QuestionResult, SubmissionResult, TestResult
+from tests.fixtures.html_reader import read
 
 Make = Callable[..., SubmissionResult]
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">\'"&{{ 7 * 7 }}\x1b[31m\x00\u202e'
-
-
-class Reader(HTMLParser):
-    """Collects a page's elements and its visible text."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self._hidden = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        self._hidden = tag in ("style", "script")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._hidden = False
-
-    def handle_data(self, data: str) -> None:
-        if not self._hidden:
-            self.text += data
-
-
-def read(page: str) -> Reader:
-    reader = Reader()
-    reader.feed(page)
-    reader.text = re.sub(r"\s+", " ", reader.text)
-    return reader
 
 
 @pytest.fixture

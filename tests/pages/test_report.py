@@ -7,7 +7,6 @@ import json
 import random
 import re
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +32,7 @@ from autograder.pages.report.statistics import (
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.run.pipeline import ClassResult
 from autograder.run.plan import Plan
+from tests.fixtures.html_reader import read
 
 Make = Callable[..., SubmissionResult]
 Submit = Callable[..., str]
@@ -133,13 +133,7 @@ def test_names_titles_and_demos_cannot_become_markup(
         [make_result(hostile, questions=(wrong,))], spec, tmp_path, {hostile: "javascript:alert(3)"}
     )
 
-    class Tags(HTMLParser):
-        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-            seen.append((tag, dict(attrs)))
-
-    seen: list[tuple[str, dict[str, str | None]]] = []
-    reader = Tags()
-    reader.feed(path.read_text(encoding="utf-8"))
+    seen = read(path.read_text(encoding="utf-8")).tags
     assert [tag for tag, _ in seen].count("script") == 1
     assert "img" not in {tag for tag, _ in seen}
     assert not any("javascript" in str(a.get("href")) or "onerror" in a for _, a in seen)

@@ -6,7 +6,6 @@ import csv
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from autograder.pages.report.term import Entry, Idea, Lab, Student, Term, render
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.run.recorder import Recorder
 from autograder.run.store import STORE, ResultStore
+from tests.fixtures.html_reader import read
 from tests.pages.test_pages_in_browser import fits_reads_well_and_loads_nothing
 
 LABS = tuple(
@@ -115,13 +115,7 @@ def page(odd: Term, tmp_path: Path) -> Path:
 def test_odd_names_are_text_on_the_page_and_no_formulas_in_the_table(
     page: Path, odd: Term, tmp_path: Path
 ) -> None:
-    seen: list[tuple[str, dict[str, str | None]]] = []
-
-    class Tags(HTMLParser):
-        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-            seen.append((tag, dict(attrs)))
-
-    Tags().feed(page.read_text(encoding="utf-8"))
+    seen = read(page.read_text(encoding="utf-8")).tags
     assert [tag for tag, _ in seen].count("script") == 1
     assert not any(tag == "img" or "onerror" in attributes for tag, attributes in seen)
     assert "\u202e" not in page.read_text(encoding="utf-8")
