@@ -129,7 +129,7 @@ def test_formgrader_runs_nothing_of_a_students(browser: Browser, tmp_path: Path)
     page.route("**/*", lambda route: route.abort() if "attack" in route.request.url else route.continue_())
     fetched: list[str] = []
     page.on("request", lambda request: fetched.append(request.url))
-    (tmp_path / "page.html").write_text(formgrader_page(project(tmp_path), "formgrade", ATTACKS))
+    (tmp_path / "page.html").write_text(formgrader_page(project(tmp_path), ATTACKS))
     page.goto((tmp_path / "page.html").as_uri(), wait_until="domcontentloaded")
     page.wait_for_timeout(300)
     assert page.evaluate("window.attacks") == []
