@@ -196,18 +196,6 @@ def import_(
 
 
 @app.command(rich_help_panel=WRITE)
-def preview(
-    lab: LabArgument,
-    browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True,
-) -> None:
-    """Show what a student will see while you write: build and audit what changes, on one page."""
-    from autograder.course.masters import lab_name
-    from autograder.preview.watch import preview as show
-
-    show(lab_name(lab), browser, lambda text: console.print(text, markup=False))
-
-
-@app.command(rich_help_panel=WRITE)
 def audit(
     labs: LabsArgument = None,
     mutants: Annotated[
@@ -361,9 +349,6 @@ def report(
             metavar="[LAB]", help="A lab's number (07) or full name; the whole term when none is given."
         ),
     ] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Also write the term as JSON (without LAB).")
-    ] = None,
 ) -> None:
     """Write the class report of a lab again, or the whole term's: with the points that people entered in Formgrader.
 
@@ -373,14 +358,9 @@ def report(
     from autograder.course.masters import lab_name
 
     if lab is not None:
-        if json_file is not None:
-            raise UserError(
-                "A lab's results as JSON come from `autograder grade --json`: leave LAB out for the term's."
-            )
         console.print(f"✓ {rewrite_report(lab_name(lab), out)}", markup=False)
         return
-    term, paths = write_term(out, console)
-    _write_json(json_file, term.as_json())
+    _, paths = write_term(out, console)
     for path in paths:
         console.print(f"✓ {path}", markup=False)
 
@@ -502,13 +482,6 @@ def serve(
         str | None,
         typer.Option("--url", help="The address that people open, where it is not http://localhost:PORT/."),
     ] = None,
-    certificate: Annotated[
-        Path | None,
-        typer.Option("--certificate", metavar="FILE", help="Serve HTTPS with this certificate (PEM)."),
-    ] = None,
-    key: Annotated[
-        Path | None, typer.Option("--key", metavar="FILE", help="The certificate's private key (PEM).")
-    ] = None,
     jobs: JobsOption = None,
     hub: Annotated[
         bool,
@@ -522,11 +495,9 @@ def serve(
     from autograder.cli.serve import serve as run
     from autograder.course.masters import lab_name
 
-    if (certificate is None) != (key is None):
-        raise UserError("HTTPS needs both --certificate and --key.")
     run(
         [lab_name(lab) for lab in labs], out, address=address, port=port, url=url, jobs=jobs, hub=hub,
-        certificate=(certificate, key) if certificate and key else None, verbose=verbose, console=console,
+        verbose=verbose, console=console,
     )  # fmt: skip
 
 
