@@ -63,7 +63,7 @@ def canvas_names(source: Path, lab: str, people: ClassList) -> list[tuple[str, s
 
     Anonymous ones are left out, and those that Canvas itself, which takes the first numbers, would take for another's.
     """
-    mine, _ = owned(without_wrapper(entries(source, []), lab, "canvas", []), "canvas")
+    mine, _ = owned(without_wrapper(entries(source, []), lab, "canvas")[0], "canvas")
     first = {one.entry.path: one.number for one in mine}
     return [
         (one.name, one.number, one.entry.path)
