@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from autograder.collect import Collected, collect
 from autograder.errors import UserError
+from tests.collect.test_collect import LAB, submitted, zip_of
 
-LAB = "07_self_attention"
 FIRST, SECOND = "2026-10-24-17-59-00", "2026-10-25-08-00-00"
-
-
-def zip_of(path: Path, files: dict[str, str]) -> Path:
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return path
 
 
 def collected(tmp_path: Path, files: dict[str, str], kind: str = "auto") -> tuple[Collected, dict[str, str]]:
     """What ``collect`` says of these files, and student -> content of the notebook."""
-    done = collect(zip_of(tmp_path / "all.zip", files), tmp_path / "submitted", LAB, kind=kind)
-    found = (tmp_path / "submitted").glob(f"*/{LAB}/{LAB}.ipynb")
-    return done, {path.parent.parent.name: path.read_text() for path in found}
+    done = collect(zip_of(tmp_path / "all.zip", dict(files)), tmp_path / "submitted", LAB, kind=kind)
+    return done, submitted(tmp_path / "submitted")
 
 
 def attempt(user: str, when: str, file: str = f"{LAB}.ipynb", content: str = "x") -> dict[str, str]:
