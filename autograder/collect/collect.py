@@ -31,7 +31,7 @@ from autograder.collect.people import Download, Student, of_members, students_of
 from autograder.collect.placing import TIME_FORMAT, Outcome, collect_student, have_a_row, place
 from autograder.collect.times import Row, Times, read_times
 from autograder.course.class_list import ClassList
-from autograder.course.lists import AnotherName, folded, summarize_names
+from autograder.course.lists import AnotherName, folded, sentences_about, summarize_names
 from autograder.course.longer import take_over
 from autograder.course.policy_file import class_list, settings
 from autograder.errors import GradingError, UserError
@@ -198,16 +198,16 @@ def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], 
         )
     if contradictions and len(contradictions) >= sum(map(bool, when.values())):
         raise contradictions[0][1]
-    listed, notes = job.times.path.name, []
-    if contradictions:
-        notes.append(
-            f"Name in {listed} does not match the download's, and so without a time: {summarize_names([name for name, _ in contradictions])}."
-        )
-    if several:
-        notes.append(f"{listed} has more times than one of {summarize_names(several)}: the last counts.")
+    listed = job.times.path.name
+    notes = {
+        f"Name in {listed} does not match the download's, and so without a time": [
+            name for name, _ in contradictions
+        ],
+        f"In {listed} with several times, of which the last counts": several,
+    }
     if nobodys := [row.who for row in job.times.rows if row not in matched and row.when is not None]:
-        notes.append(f"In {listed}, but not in the download: {_each(nobodys)}.")
-    return when, notes
+        return when, [*sentences_about(notes), f"In {listed}, but not in the download: {_each(nobodys)}."]
+    return when, sentences_about(notes)
 
 
 def _each(names: Iterable[str]) -> str:

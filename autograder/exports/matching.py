@@ -18,6 +18,7 @@ from autograder.course.lists import (
     number_of_participant,
     same_name,
     same_participant,
+    sentences_about,
     summarize_names,
 )
 from autograder.errors import UserError
@@ -47,29 +48,17 @@ class Match:
 
     def notes(self, where: str) -> tuple[str, ...]:
         """Sentences about those who have no row, and those who have no result."""
-        sentences = []
-        if self.lost:
-            sentences.append(f"Not found on the list, and so not in {where}: {summarize_names(self.lost)}.")
-        if self.renamed:
-            sentences.append(
-                f"Name does not match the number on the list, and so not in {where}: {summarize_names(self.renamed)}."
+        return tuple(
+            sentences_about(
+                {
+                    f"Not found on the list, and so not in {where}": self.lost,
+                    f"Name does not match the number on the list, and so not in {where}": self.renamed,
+                    "Name does not match ID or e-mail, by which they were found": self.with_new_name,
+                    f"Several students match one row of the list, and so not in {where}": self.doubled,
+                    "On the list, but no result here is theirs": self.without,
+                }
             )
-        if self.with_new_name:
-            sentences.append(
-                f"Name does not match ID or e-mail, by which they were found: {summarize_names(self.with_new_name)}."
-            )
-        if self.doubled:
-            sentences.append(
-                f"Several students match one row of the list, and so not in {where}: {summarize_names(self.doubled)}."
-            )
-        if self.without:
-            sentences.append(no_result("On the list", self.without))
-        return tuple(sentences)
-
-
-def no_result(where: str, names: Sequence[str]) -> str:
-    """The sentence about people whom a system knows and of whom there is nothing here."""
-    return f"{where}, but no result here is theirs: {summarize_names(names)}."
+        )
 
 
 def is_numbered(student: str) -> bool:

@@ -15,7 +15,7 @@ import re
 from pathlib import Path
 
 from autograder.course.class_list import ClassList
-from autograder.course.lists import CsvList, folded, is_called, number_in, summarize_names
+from autograder.course.lists import CsvList, folded, is_called, number_in, sentences_about, summarize_names
 from autograder.course.worksheet import is_unsubmitted
 from autograder.course.written_times import time_in
 from autograder.errors import UserError
@@ -135,13 +135,11 @@ def fillable(grades: Grades, table: CsvList, where: str) -> tuple[dict[int, Grad
             entered.append(f"{student} ({points(grades.by_student[student].points)} points here)")
         else:
             filled[position] = grades.by_student[student]
-    notes = [*table.notes, *whose.notes(where)]
-    if closed:
-        notes.append(f"Moodle allows no change for {summarize_names(closed)}: not in {where}.")
-    if unsubmitted:
-        notes.append(
-            f"A draft or a reopened attempt in Moodle, and so not in {where}: {summarize_names(unsubmitted)}."
-        )
+    unfilled = {
+        f"Moodle allows no change, and so not in {where}": closed,
+        f"A draft or a reopened attempt in Moodle, and so not in {where}": unsubmitted,
+    }
+    notes = [*table.notes, *whose.notes(where), *sentences_about(unfilled)]
     if entered:
         notes.append(
             f"Points or a comment that somebody entered in Moodle stay, and so not in {where}: {', '.join(entered)}."

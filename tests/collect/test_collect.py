@@ -53,11 +53,6 @@ def everything(root: Path) -> set[str]:
     return {path.relative_to(root).as_posix() for path in root.rglob("*") if not path.is_dir()}
 
 
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return tmp_path / "out" / "submitted"
-
-
 NB = f"{LAB}.ipynb"
 LONG_AGO = "1999-01-01 00:00:00 UTC"
 MOODLE = "assignsubmission_file"
@@ -307,12 +302,6 @@ def test_one_students_thousand_bad_files_leave_the_others_notes_in_sight(tmp_pat
     assert len(notes) < 15 and any("ada/l" in note for note in notes)
 
 
-def listing(path: Path, course_at, text: str) -> None:
-    """The course gets a class list."""
-    path.write_text(text)
-    course_at(f'roster = "{path}"')
-
-
 def damaged(path: Path) -> Path:
     """Whose content begins with DAMAGED has other bytes than the zip promises."""
     path.write_bytes(path.read_bytes().replace(b"DAMAGED", b"XXXXXXX"))
@@ -413,7 +402,7 @@ def test_whose_an_only_folder_is_nobody_guesses(tmp_path, out, course_at, paths)
     assert collect(source, out / "1", LAB, times=times).students == (top,)
     collect(zip_of(tmp_path / "e.zip", {f"{top}/{NB}": "", f"bo/{NB}": ""}), out / "2", LAB)
     assert collect(source, out / "2", LAB).students == (top,), "who is there from an earlier download"
-    listing(tmp_path / "roster.csv", course_at, f"student,name\n{top},O\nbo,B\n")
+    course_at("", f"student,name\n{top},O\nbo,B\n")
     assert collect(source, out / "3", LAB).students == (top,)
 
 
@@ -456,9 +445,8 @@ def test_a_students_folders_may_be_deeper_than_a_function_can_call_itself(tmp_pa
 
 def test_moodles_people_are_known_by_the_worksheets_ids_and_never_by_a_name(tmp_path, out, course_at):
     """Two may have one name, and a name is what its bearer says: it gives nobody a classmate's place."""
-    listing(
-        tmp_path / "roster.csv",
-        course_at,
+    course_at(
+        "",
         "student,name,email\nemma,Emma Meyer,emma@u.edu\nolga,Olga Silva,olga@u.edu\nben,Ben Haddad,ben@u.edu\n",
     )
     names = {f"{who}_assignsubmission_file_/{NB}": who for who in ("Emma Meyer_103", "Ben Haddad_100")}

@@ -84,16 +84,14 @@ def test_a_list_that_does_not_say_who_somebody_is_is_refused(tmp_path, text, wor
         read_class_list(put(tmp_path / "r.csv", text))
 
 
-def test_course_toml_names_the_list_and_its_extensions_count(tmp_path, course_at, monkeypatch):
-    monkeypatch.setenv("COURSE_ROSTER", str(put(tmp_path / "roster.csv", HAND)))
-    course_at("[labs.07]\ndue = 2026-10-02\n[labs.07.extensions]\nada = 1\n")
+def test_course_toml_names_the_list_and_its_extensions_count(course_at, monkeypatch):
+    course_at("[labs.07]\ndue = 2026-10-02\n[labs.07.extensions]\nada = 1\n", HAND)
     assert [person.student for person in class_list().people] == ["ada", "bo"]
     hours = {
         who: (extension_of(LAB, who) or 0) and extension_of(LAB, who).total_seconds() / 3600
         for who in ("ada", "bo", "cy")
     }
     assert hours == {"ada": 24, "bo": 60, "cy": 0}
-    monkeypatch.delenv("COURSE_ROSTER")
     course_at('roster = "nowhere.csv"\n')
     with pytest.raises(UserError, match=r"nowhere\.csv could not be read"):
         class_list()
@@ -102,12 +100,10 @@ def test_course_toml_names_the_list_and_its_extensions_count(tmp_path, course_at
     assert not class_list() and extension_of(LAB, "bo") is None
 
 
-def test_an_extension_is_found_by_any_word_of_the_list_and_whoever_is_nobody_is_named(
-    tmp_path, course_at, monkeypatch
-):
-    monkeypatch.setenv("COURSE_ROSTER", str(put(tmp_path / "roster.csv", HAND + "cy,Cy,c@u,3,S3,A,\n")))
+def test_an_extension_is_found_by_any_word_of_the_list_and_whoever_is_nobody_is_named(course_at):
     course_at(
-        '[labs.07]\ndue = 2026-10-02\n[extensions]\n"C@u" = 1\nS3 = 2\nzoe = 1\n[labs.07.extensions]\n"a@u.edu" = 2026-10-03\n'
+        '[labs.07]\ndue = 2026-10-02\n[extensions]\n"C@u" = 1\nS3 = 2\nzoe = 1\n[labs.07.extensions]\n"a@u.edu" = 2026-10-03\n',
+        HAND + "cy,Cy,c@u,3,S3,A,\n",
     )
     file = extensions_file()
     put(file, "lab,student,days\n07,b@u.edu,5\n07,zed,5\n00,zora,5\n")
@@ -115,35 +111,25 @@ def test_an_extension_is_found_by_any_word_of_the_list_and_whoever_is_nobody_is_
     assert days == {"ada": 1, "bo": 5, "cy": 2, "zé": None}
     assert extended_nobodies(LAB, ["ada"]) == {"course.toml": ["zoe"], "extensions.csv": ["zed"]}
     file.unlink()
-    monkeypatch.setenv("COURSE_ROSTER", "")
     course_at('[extensions]\n"ze\u0301" = 1\n')
     assert extension_of(LAB, "zé") is not None and not extended_nobodies(LAB, ["zé"])
 
 
 @pytest.mark.parametrize("name", ["Sammy Davis Jr.", "Müller & Sohn", "con", "a|b"])
-def test_whose_name_cannot_be_a_folders_is_found_by_the_folder_that_was_made(
-    tmp_path, course_at, monkeypatch, name
-):
-    monkeypatch.setenv("COURSE_ROSTER", "")
+def test_whose_name_cannot_be_a_folders_is_found_by_the_folder_that_was_made(tmp_path, course_at, name):
     course_at(f'[labs.07]\ndue = 2026-10-02\n[extensions]\n"{name}" = 2\n')
     collect(zip_of(tmp_path / "d.zip", {f"{name}/{LAB}.ipynb": "x"}), tmp_path / "submitted", LAB)
     [folder] = submitted(tmp_path / "submitted")
     assert extension_of(LAB, folder) is not None and not extended_nobodies(LAB, [folder])
 
-    monkeypatch.setenv(
-        "COURSE_ROSTER", str(put(tmp_path / "roster.csv", f"student,extension\n{name},3\nbo,\n"))
-    )
-    course_at("[labs.07]\ndue = 2026-10-02\n")
+    course_at("[labs.07]\ndue = 2026-10-02\n", f"student,extension\n{name},3\nbo,\n")
     assert extension_of(LAB, folder).days == 3 and extension_of(LAB, "bo") is None
     assert [person.student for person in class_list().absent([folder])] == ["bo"]
     assert class_list().find(folder) is None, "who is called so is somebody else"
 
 
-def test_a_download_is_filed_under_the_lists_names_and_says_who_is_missing(tmp_path, course_at, monkeypatch):
-    monkeypatch.setenv(
-        "COURSE_ROSTER", str(put(tmp_path / "roster.csv", HAND + "cy,Cy C,c@u.edu,4713,S3,B,\n"))
-    )
-    course_at("")
+def test_a_download_is_filed_under_the_lists_names_and_says_who_is_missing(tmp_path, course_at):
+    course_at("", HAND + "cy,Cy C,c@u.edu,4713,S3,B,\n")
     files = {
         f"lovelaceada_4711_9_{LAB}.ipynb": "ada",
         f"bbo_4712_9_{LAB}.ipynb": "bo",
@@ -160,9 +146,8 @@ def test_a_download_is_filed_under_the_lists_names_and_says_who_is_missing(tmp_p
     assert any("both seem to be bo: kept apart" in note for note in done.notes)
 
 
-def test_a_class_list_of_another_course_stops_everything(tmp_path, course_at, monkeypatch):
-    monkeypatch.setenv("COURSE_ROSTER", str(put(tmp_path / "roster.csv", HAND)))
-    course_at("")
+def test_a_class_list_of_another_course_stops_everything(tmp_path, course_at):
+    course_at("", HAND)
     with pytest.raises(UserError, match="number 4711 is “Ada Lovelace”, the download says “bohrniels”"):
         collect(zip_of(tmp_path / "c.zip", {f"bohrniels_4711_9_{LAB}.ipynb": "x"}), tmp_path / "in", LAB)
     assert not (tmp_path / "in").exists()

@@ -114,13 +114,8 @@ def test_canvass_number_and_name_must_agree_and_its_points_possible_stay(tmp_pat
         export("canvas", [make_result("bohrniels_4711")], spec, tmp_path, roster=listed)
 
 
-def test_a_login_and_a_number_that_mean_two_rows_are_refused(
-    tmp_path, spec, make_result, course_at, monkeypatch
-):
-    monkeypatch.setenv(
-        "COURSE_ROSTER", str(put(tmp_path / "r.csv", [["student", "canvas id"], ["ada", "12"]]))
-    )
-    course_at("")
+def test_a_login_and_a_number_that_mean_two_rows_are_refused(tmp_path, spec, make_result, course_at):
+    course_at("", "student,canvas id\nada,12\n")
     rows = [["Student", "ID", "SIS Login ID"], ["Lovelace, Ada", "11", "ada"], ["Bohr, Niels", "12", "niels"]]
     with pytest.raises(UserError, match=r"Row 3 .*“Bohr, Niels”.* is of “ada”"):
         export("canvas", [make_result("ada")], spec, tmp_path, roster=put(tmp_path / "c.csv", rows))
@@ -209,11 +204,9 @@ def test_people_of_the_systems_list_without_a_result_are_named_and_rows_of_the_s
 
 
 def test_people_of_the_class_list_and_of_the_download_without_a_result_are_named(
-    tmp_path, spec, make_result, course_at, monkeypatch
+    tmp_path, spec, make_result, course_at
 ):
-    listed = put(tmp_path / "r.csv", [["student", "username"], ["ada", "ada"], ["zed", "zed"]])
-    monkeypatch.setenv("COURSE_ROSTER", str(listed))
-    course_at("")
+    course_at("", "student,username\nada,ada\nzed,zed\n")
     for form in ("canvas", "moodle"):
         made = export(form, [make_result("ada")], spec, tmp_path)
         assert "On the list, but no result here is theirs: zed." in made.notes
