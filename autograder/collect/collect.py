@@ -255,13 +255,8 @@ def _about_times(outcomes: Mapping[str, Outcome], without: Sequence[str], done: 
         )
     if count := sources["file"]:
         notes.append(
-            f"The times of {count} are those of timestamp.txt beside the notebook, which nbgrader's exchange writes; "
-            "where students made these folders themselves, give the times with --times."
-        )
-    if zoneless := sorted(name for name, outcome in outcomes.items() if not outcome.has_zone):
-        notes.append(
-            f"The times of {len(zoneless)} in timestamp.txt name no zone and were taken for {zone} "
-            f"(course.toml): {summarize_names(zoneless)}."
+            f"The times of {count} are those of timestamp.txt beside the notebook, which nbgrader's exchange writes; without a zone "
+            f"they are taken for {zone} (course.toml). Where students made these folders themselves, give the times with --times."
         )
     if drafts := sorted(name for name, outcome in outcomes.items() if outcome.is_draft):
         notes.append(

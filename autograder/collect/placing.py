@@ -15,7 +15,7 @@ from autograder.collect.people import Download, Student
 from autograder.course.other_lab import other_lab
 from autograder.course.policy_file import settings
 from autograder.errors import UserError
-from autograder.files import names_a_zone, parse_time, timestamp_in, write_atomically
+from autograder.files import parse_time, timestamp_in, write_atomically
 from autograder.grading.submissions import is_notebook, only_answered
 
 #: A zip stays in memory until its student is done.
@@ -32,7 +32,6 @@ class Outcome:
     notes: tuple[str, ...] = ()
     #: Where the time comes from, if from no list.
     time_from: Literal["", "path", "file"] = ""
-    has_zone: bool = True
     is_draft: bool = False
 
 
@@ -93,7 +92,7 @@ def collect_student(student: Student, time: str, job: Download) -> Outcome:
     notes += [f"{name}: {about}"] if about else []
     if may_replace:
         _write(target, content, known.text)
-    return Outcome(True, tuple(notes), known.source, known.has_zone)
+    return Outcome(True, tuple(notes), known.source)
 
 
 def _write(target: Path, content: bytes, time: str) -> None:
@@ -112,7 +111,6 @@ class _Time:
 
     text: str = ""
     source: Literal["", "path", "file"] = ""
-    has_zone: bool = True
     trouble: str = ""
 
 
@@ -139,7 +137,7 @@ def _timestamp(chosen: Owned, files: Sequence[Owned], lab: str) -> _Time:
         return _Time()
     if (time := parse_time(text, settings().timezone)) is None:
         return _Time(trouble="timestamp.txt holds no valid time.") if text else _Time()
-    return _Time(time.strftime(TIME_FORMAT), "file", names_a_zone(text))
+    return _Time(time.strftime(TIME_FORMAT), "file")
 
 
 def _notebooks(files: Sequence[Owned], lab: str) -> tuple[list[Owned], list[str]]:
