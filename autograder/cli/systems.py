@@ -1,4 +1,4 @@
-"""The command ``autograder moodle`` on the screen: what came, what would go, what did not arrive."""
+"""The commands ``autograder moodle`` and ``autograder canvas`` on the screen: what came, what would go, what did not arrive."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from autograder.pages.render import plain, points
 from autograder.run.world_readable import refuse_world_readable
 from autograder.systems import pull as pulling
 from autograder.systems import push as pushing
+from autograder.systems.canvas import Canvas
 from autograder.systems.exchange import System, token
 from autograder.systems.moodle import Moodle
 from autograder.systems.moodle_client import MoodleClient
@@ -40,6 +41,9 @@ def system_of(name: str, lab: str, state: str = "") -> System:
             f"course.toml does not say which assignment of {name} lab {lab[:2]} is: write `{lab[:2]} = …` under "
             f"[{name.lower()}.assignments], its name there or the number in the address of its page."
         )
+    if name == "Canvas":
+        counts_lateness = settings().has_late_rule(lab) and settings().due(lab) is not None
+        return Canvas(policy.site, token(name), policy.course, wanted, counts_lateness=counts_lateness)
     return Moodle(MoodleClient(policy.site, token(name)), policy.course, wanted, state)
 
 
@@ -73,7 +77,7 @@ def push(
     *,
     send: bool | None,
     replace: Sequence[str],
-    state: str,
+    state: str = "",
 ) -> dict[str, Any]:
     """Show what a push changes, and send it where that was asked for, or was done before; what ``--json`` writes.
 

@@ -132,11 +132,11 @@ class LabPolicy(_Strict):
 
 
 class SystemPolicy(_Strict):
-    """A learning system that is asked by its own interface: ``autograder moodle``."""
+    """A learning system that is asked by its own interface: ``autograder moodle``, ``autograder canvas``."""
 
     #: The address of its front page.
     site: str
-    #: The course's short name, or its number in the address of the course's page.
+    #: The course's short name (Canvas: course code), or its number in the address of the course's page.
     course: Whole | Annotated[str, Field(min_length=1)]
     #: Each lab's assignment, by its name there or the number in the address of its page.
     assignments: dict[str, Whole | Annotated[str, Field(min_length=1)]] = {}
@@ -187,6 +187,7 @@ class Settings(_Strict):
     team: tuple[str, ...] = ()
     labs: dict[str, LabPolicy] = {}
     moodle: SystemPolicy | None = None
+    canvas: SystemPolicy | None = None
 
     @field_validator("site")
     @classmethod
@@ -233,6 +234,7 @@ class Settings(_Strict):
                 "extensions": {},
                 "team": (),
                 "moodle": None,
+                "canvas": None,
                 "labs": {name: own},
             }
         )
