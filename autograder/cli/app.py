@@ -555,11 +555,11 @@ def invite(
     make(out, url=url, team=team or [], again=names or [], to=to or out / "invitations.csv", console=console)
 
 
-def _system(name: str) -> typer.Typer:
+def _system(name: str, what: str = ", and bring grades back") -> typer.Typer:
     """A learning system's commands, with ``pull``."""
     commands = typer.Typer(
         no_args_is_help=True,
-        help=f"Fetch submissions from {name}, and bring grades back, by its own interface.",
+        help=f"Fetch submissions from {name}{what}, by its own interface.",
     )
     app.add_typer(commands, name=name.lower(), rich_help_panel=GRADE)
 
@@ -631,6 +631,9 @@ def push_to_canvas(
     done = push("Canvas", lab, submitted, out, console, send=send, replace=replace or [])
     _write_json(json_file, done)
     exit_status(done)
+
+
+_system("GitHub", "")
 
 
 @app.command("check-course", rich_help_panel=PREPARE)

@@ -46,10 +46,10 @@ def commit_time(repository: Path, path: str) -> datetime | None:
             "HOME": folder,
         }
         try:
-            _bounded(["git", "init", "--quiet", "--bare", folder], environment)
+            bounded(["git", "init", "--quiet", "--bare", folder], environment)
             environment["GIT_OBJECT_DIRECTORY"] = str((git / "objects").resolve())
             words = ["rev-list", "--max-count=1", "--timestamp", commit, "--", path]
-            seconds = _bounded(["git", f"--git-dir={folder}", *_IN_PARTS, *words], environment).split()
+            seconds = bounded(["git", f"--git-dir={folder}", *_IN_PARTS, *words], environment).split()
             return datetime.fromtimestamp(int(seconds[0]), UTC) if seconds else None
         except FileNotFoundError:  # there is no git here
             return None
@@ -59,8 +59,11 @@ def commit_time(repository: Path, path: str) -> datetime | None:
             ) from None
 
 
-def _bounded(command: list[str], environment: dict[str, str]) -> str:
-    """What a command writes, in a process that cannot grow beyond the limits."""
+def bounded(command: list[str], environment: dict[str, str], largest: int = 0, memory: int = 0) -> bytes:
+    """What a command writes, in a process that cannot grow beyond the limits.
+
+    ``largest``: bytes of a file that it may write (0: as many as are read of a clone's list); ``memory``: 0 for ``MEMORY``.
+    """
     try:
         import resource
     except ImportError:
@@ -70,24 +73,26 @@ def _bounded(command: list[str], environment: dict[str, str]) -> str:
 
     def limit() -> None:
         for what, most in (
-            (resource.RLIMIT_AS, MEMORY),
+            (resource.RLIMIT_AS, memory or MEMORY),
+            (resource.RLIMIT_FSIZE, largest or _LARGEST),
             (resource.RLIMIT_CPU, SECONDS),
             (resource.RLIMIT_CORE, 0),
         ):
             resource.setrlimit(what, (most, most))
 
-    done = subprocess.run(
-        command,
-        env=environment,
-        check=True,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        timeout=6 * SECONDS,  # a pipe among the objects never answers, and a busy machine answers late
-        preexec_fn=limit,
-    )
-    return done.stdout
+    with tempfile.TemporaryFile() as written:
+        subprocess.run(
+            command,
+            env=environment,
+            check=True,
+            stdin=subprocess.DEVNULL,
+            stdout=written,
+            stderr=subprocess.DEVNULL,
+            timeout=6 * SECONDS,  # a pipe among the objects never answers, and a busy machine answers late
+            preexec_fn=limit,
+        )
+        written.seek(0)
+        return written.read()
 
 
 def _head(git: Path) -> str:
