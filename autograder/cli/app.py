@@ -476,18 +476,22 @@ def invite(
     make(out, url=url, team=team or [], again=names or [], to=to or out / "invitations.csv", console=console)
 
 
-moodle = typer.Typer(
-    no_args_is_help=True, help="Fetch submissions from Moodle, and bring grades back, by its own interface."
-)
-app.add_typer(moodle, name="moodle", rich_help_panel=GRADE)
+def _system(name: str, what: str = ", and bring grades back") -> typer.Typer:
+    """A learning system's commands, with ``pull``."""
+    commands = typer.Typer(
+        no_args_is_help=True,
+        help=f"Fetch submissions from {name}{what}, by its own interface.",
+    )
+    app.add_typer(commands, name=name.lower(), rich_help_panel=GRADE)
 
+    @commands.command("pull")
+    def pull(lab: LabArgument, submitted: CollectedOption, json_file: JsonOption = None) -> None:
+        """Fetch who is in the class, what they handed in and when, and who has longer; what is here and unchanged stays."""
+        from autograder.cli import systems
 
-@moodle.command("pull")
-def pull_from_moodle(lab: LabArgument, submitted: CollectedOption, json_file: JsonOption = None) -> None:
-    """Fetch who is in the class, what they handed in and when, and who has longer; what is here and unchanged stays."""
-    from autograder.cli.systems import pull
+        _write_json(json_file, systems.pull(name, lab, submitted, console))
 
-    _write_json(json_file, pull("Moodle", lab, submitted, console))
+    return commands
 
 
 SendOption = Annotated[
@@ -503,7 +507,7 @@ ReplaceOption = Annotated[
 ]
 
 
-@moodle.command("push")
+@_system("Moodle").command("push")
 def push_to_moodle(
     lab: LabArgument,
     submitted: SubmittedOption,
@@ -524,6 +528,29 @@ def push_to_moodle(
     done = push("Moodle", lab, submitted, out, console, send=send, replace=replace or [], state=state)
     _write_json(json_file, done)
     exit_status(done)
+
+
+@_system("Canvas").command("push")
+def push_to_canvas(
+    lab: LabArgument,
+    submitted: SubmittedOption,
+    out: GradedOption,
+    send: SendOption = None,
+    replace: ReplaceOption = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Bring grade, comment and feedback page to each student, read them again, and say what did not arrive.
+
+    What a person entered or changed there is left alone and named.
+    """
+    from autograder.cli.systems import exit_status, push
+
+    done = push("Canvas", lab, submitted, out, console, send=send, replace=replace or [])
+    _write_json(json_file, done)
+    exit_status(done)
+
+
+_system("GitHub", "")
 
 
 @app.command("check-course", rich_help_panel=PREPARE)

@@ -186,15 +186,6 @@ def test_marks_that_people_entered_reach_feedback_report_and_export_and_survive_
     assert "Nearly: look at the axis." in page_of(graded, "bo")
 
 
-def test_an_export_keeps_the_learning_systems_own_list(graded, frozen, tmp_path):
-    roster = tmp_path / "canvas.csv"
-    roster.write_text(f"Student,ID,SIS User ID,SIS Login ID,Section,{LAB} (17)\nLovelace Ada,1,,ada,,\n")
-    said = fine(command("export", "canvas", "01", "--out", graded / "out", "--roster", roster, root=frozen))
-    text = (graded / "out" / "exports" / f"canvas-{LAB}.csv").read_text()
-    assert "Lovelace Ada" in text and f"{LAB} (17)" in text
-    assert "Not found on the list" in said and "bo" in said
-
-
 def test_collect_puts_a_bulk_download_where_grading_looks(graded, frozen, tmp_path):
     download = tmp_path / "download"
     download.mkdir()
