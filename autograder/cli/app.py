@@ -516,6 +516,10 @@ def serve(
             "--hub", help="As a service that a JupyterHub starts: the hub says who asks, and where."
         ),
     ] = False,
+    lti: Annotated[
+        bool,
+        typer.Option("--lti", help="Inside the learning system that [lti] of course.toml names, by LTI 1.3."),
+    ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="A line for each request.")] = False,
 ) -> None:
     """Run a live class: students hand in and hear at once, the lecturer sees what the room misunderstands."""
@@ -524,8 +528,10 @@ def serve(
 
     if (certificate is None) != (key is None):
         raise UserError("HTTPS needs both --certificate and --key.")
+    if hub and lti:
+        raise UserError("Give --hub or --lti: only one of them can say who asks.")
     run(
-        [lab_name(lab) for lab in labs], out, address=address, port=port, url=url, jobs=jobs, hub=hub,
+        [lab_name(lab) for lab in labs], out, address=address, port=port, url=url, jobs=jobs, hub=hub, lti=lti,
         certificate=(certificate, key) if certificate and key else None, verbose=verbose, console=console,
     )  # fmt: skip
 
