@@ -75,7 +75,11 @@ class _Request(Request):
         super().__init__()
         self.params = {name: handler.get_argument(name) for name in handler.request.arguments}
         self.cookies = {name: morsel.value for name, morsel in handler.cookies.items()}
-        self.secure = handler.service.options.secure
+        self.secure, self._session = handler.service.options.secure, dict[str, Any]()
+
+    @property
+    def session(self) -> dict[str, Any]:
+        return self._session
 
     def is_secure(self) -> bool:
         return self.secure
@@ -98,24 +102,15 @@ class _Cookies(CookieService):
 
 
 class _Session(SessionService):
-    """Keeps nothing: the nonce is signed, the state is the browser's cookie, and whoever was let in is signed in as everybody is."""
+    """Is forgotten with its request: the nonce is signed, and the state is the browser's cookie."""
 
     def __init__(self, request: _Request, secret: str):
         super().__init__(request)
         self.secret = secret
 
-    def save_nonce(self, nonce: str) -> None: ...
-
     def check_nonce(self, nonce: str) -> bool:
         days = LOGIN / 86_400
         return decode_signed_value(self.secret, "lti-nonce", nonce, max_age_days=days) is not None
-
-    def check_state_is_valid(self, state: str, id_token_hash: str) -> bool:
-        return False  # what counts is the cookie
-
-    def set_state_valid(self, state: str, id_token_hash: str) -> None: ...
-
-    def save_launch_data(self, key: str, jwt_body: Mapping[str, Any]) -> None: ...
 
 
 class _Redirect(Redirect[str]):

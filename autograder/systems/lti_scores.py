@@ -45,9 +45,6 @@ LOOK, LIST = 60.0, 600.0
 SOON, LATE = 1.0, 300.0
 #: Seconds for which an access token is used; systems give it for an hour.
 TOKEN = 1200.0
-#: What the learning system answers where it refuses one score; any other failure is everybody's.
-_OF_ONE = (400, 404, 409, 422)
-
 _Key = tuple[str, str]
 
 
@@ -93,10 +90,8 @@ class LtiClass(Lti):
         self.routes = ROUTES
         #: Whose points are to be looked at -> when, by the monotonic clock.
         self._when: dict[_Key, float] = {}
-        #: Whose points were refused -> how often, and why.
-        self._refused: dict[_Key, tuple[int, str]] = {}
-        #: Why nothing can be sent, how often that was seen, and until when nothing is tried.
-        self._down, self._downs, self._pause = "", 0, 0.0
+        #: Whose points have not arrived -> how often they were sent, and why.
+        self._failed: dict[_Key, tuple[int, str]] = {}
         self._list_trouble = ""
         self._changed = threading.Condition()
         self._ended = False
@@ -133,12 +128,10 @@ class LtiClass(Lti):
     def trouble(self) -> str:
         """What has not arrived, and why."""
         with self._changed:
-            if self._down:
-                return f"The learning system takes no points now: {self._down}. They are sent as soon as it does."
-            students = sorted({student for _, student in self._refused})
-            why = next((why for _, why in self._refused.values()), "")
+            students = sorted({student for _, student in self._failed})
+            why = next((why for _, why in self._failed.values()), "")
         if students:
-            return f"The learning system does not take the points of {summarize_names(students)}: {why}. They are sent again."
+            return f"The points of {summarize_names(students)} have not reached the learning system: {why}. They are sent again."
         return self._list_trouble
 
     def _run(self) -> None:
@@ -153,53 +146,35 @@ class LtiClass(Lti):
                 if time.monotonic() - listed >= LIST and (links := self.journal.notes("lti link")):
                     listed = time.monotonic()
                     self._fetch_list([link["names"] for link in links.values() if link["names"]])
-                if time.monotonic() >= self._pause and all(map(self._try, self._due())):
-                    with self._changed:
-                        self._down, self._downs = "", 0
-            except Exception as error:  # whatever it is: this thread lives as long as the service
+            except Exception:  # whatever it is: this thread lives as long as the service
                 log.exception("cannot look at what is to be sent")
-                self._hold(f"{type(error).__name__}: {error}")
             with self._changed:
-                if not self._ended:
+                due = [key for key, when in self._when.items() if when <= time.monotonic()]
+                if not due and not self._ended:
                     soonest = min([looked + LOOK, *self._when.values()])
-                    self._changed.wait(max(0.0, max(soonest, self._pause) - time.monotonic()))
+                    self._changed.wait(max(0.0, soonest - time.monotonic()))
+            for key in due:
+                if not self._ended:
+                    self._try(key)
 
-    def _due(self) -> list[_Key]:
-        with self._changed:
-            return [key for key, when in self._when.items() if when <= time.monotonic()]
-
-    def _try(self, key: _Key) -> bool:
-        """Send a student's points if they are not there yet; whether the learning system answers. What does not arrive is sent again."""
-        if self._ended:
-            return False
+    def _try(self, key: _Key) -> None:
+        """Send a student's points if they are not there yet; what does not arrive is sent again, each time later."""
         with self._changed:
             self._when.pop(key, None)  # a change from now on is looked at once more
+        tries, why, wait = self._failed.get(key, (0, ""))[0], "", 0.0
         try:
             wait = self._send(*key)
         except Exception as error:  # what the network brings is not to be foreseen
-            self._connector = None  # it may be the access token
-            why, status = _why(error)
             log.warning("the points of %s in %s have not arrived: %s", key[1], key[0], error)
-            if status not in _OF_ONE and not isinstance(error, UserError):
-                self.changed(*key)
-                self._hold(why)
-                return False
-            with self._changed:
-                tries = self._refused.get(key, (0, ""))[0]
-                self._refused[key] = (tries + 1, why)
-                self._when[key] = time.monotonic() + min(SOON * 2**tries, LATE)
-            return True
+            self._connector = None  # it may be the access token
+            why, wait = _why(error), min(SOON * 2 ** min(tries, 20), LATE)
         with self._changed:
-            self._refused.pop(key, None)
+            if why:
+                self._failed[key] = tries + 1, why
+            else:
+                self._failed.pop(key, None)
             if wait:
                 self._when[key] = time.monotonic() + wait
-        return True
-
-    def _hold(self, why: str) -> None:
-        """Try nothing for a while, each time longer."""
-        with self._changed:
-            self._down, self._downs = why, self._downs + 1
-            self._pause = time.monotonic() + min(SOON * 2 ** (self._downs - 1), LATE)
 
     def _send(self, lab: str, student: str) -> float:
         """Send what counts, if it is not there yet; in how many seconds that can be done (0: it is)."""
@@ -250,16 +225,17 @@ class LtiClass(Lti):
             self._list_trouble = ""
         except Exception as error:  # see ``_try``
             self._connector = None
-            self._list_trouble = f"The learning system's class list cannot be used: {_why(error)[0]}."
+            self._list_trouble = f"The learning system's class list cannot be used: {_why(error)}."
             log.warning("no class list: %s", error)
 
 
-def _why(error: Exception) -> tuple[str, int]:
-    """What the team reads of a failure, and the status of the answer (0: none)."""
+def _why(error: Exception) -> str:
+    """What the team reads of a failure."""
     if isinstance(error, LtiServiceException):
-        status = int(error.response.status_code)
-        asks = " (is this a student of the course there?)" if status == 400 else ""
-        return f"it answers with status {status}{asks}", status
-    if isinstance(error, requests.RequestException):
-        return "it cannot be reached", 0
-    return plain(str(error), 300).rstrip("."), 0
+        asks = " (is this a student of the course there?)" if error.response.status_code == 400 else ""
+        return f"it answers with status {error.response.status_code}{asks}"
+    return (
+        "it cannot be reached"
+        if isinstance(error, requests.RequestException)
+        else plain(str(error), 300).rstrip(".")
+    )

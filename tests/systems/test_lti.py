@@ -157,11 +157,21 @@ def test_points_that_do_not_arrive_are_named_and_arrive_later(live, platform):
     until(lambda: class_list().people)  # nothing else is asked for now
     platform.refuses += [503] * 2 + [409]
     hand_in(live, **browser)
-    until(lambda: "takes no points now: it answers with status 503" in live.service.trouble)
+    until(
+        lambda: (
+            "The points of ada have not reached the learning system: it answers with status 503"
+            in live.service.trouble
+        )
+    )
     until(lambda: "3" in platform.grades and not live.service.trouble)
     platform.refuses += [400] * 3
     hand_in(live, NOTEBOOK + b" ", **other)
-    until(lambda: "does not take the points of bo: it answers with status 400" in live.service.trouble)
+    until(
+        lambda: (
+            "The points of bo have not reached the learning system: it answers with status 400"
+            in live.service.trouble
+        )
+    )
     teacher = cookies_after(live, platform, "5")
     assert "points of bo" in live.ask(f"/team/{LAB}/state", **teacher).json["trouble"]
     until(lambda: "4" in platform.grades and not live.service.trouble)
