@@ -190,17 +190,6 @@ def import_(
 
 
 @app.command(rich_help_panel=WRITE)
-def preview(
-    lab: LabArgument, browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True
-) -> None:
-    """Show what a student will see while you write: build and audit what changes, on one page."""
-    from autograder.course.masters import lab_name
-    from autograder.preview.watch import preview as show
-
-    show(lab_name(lab), browser, lambda text: console.print(text, markup=False))
-
-
-@app.command(rich_help_panel=WRITE)
 def audit(
     labs: LabsArgument = None,
     mutants: Annotated[
@@ -326,9 +315,6 @@ def report(
     lab: Annotated[
         str | None, _argument("[LAB]", "A lab's number (07) or full name; the whole term when none is given.")
     ] = None,
-    json_file: Annotated[
-        Path | None, _option("--json FILE", "Also write the term as JSON (without LAB).")
-    ] = None,
 ) -> None:
     """Write the class report of a lab again, or the whole term's: with the points that people entered in Formgrader.
 
@@ -338,14 +324,9 @@ def report(
     from autograder.course.masters import lab_name
 
     if lab is not None:
-        if json_file is not None:
-            raise UserError(
-                "A lab's results as JSON come from `autograder grade --json`: leave LAB out for the term's."
-            )
         console.print(f"✓ {rewrite_report(lab_name(lab), out)}", markup=False)
         return
-    term, paths = write_term(out, console)
-    _write_json(json_file, term.as_json())
+    _, paths = write_term(out, console)
     for path in paths:
         console.print(f"✓ {path}", markup=False)
 
@@ -457,13 +438,12 @@ def serve(
     url: Annotated[
         str | None, _option("--url", "The address that people open, where it is not http://localhost:PORT/.")
     ] = None,
-    certificate: Annotated[
-        Path | None, _option("--certificate FILE", "Serve HTTPS with this certificate (PEM).")
-    ] = None,
-    key: Annotated[Path | None, _option("--key FILE", "The certificate's private key (PEM).")] = None,
     jobs: JobsOption = None,
     hub: Annotated[
         bool, _option("--hub", "As a service that a JupyterHub starts: the hub says who asks, and where.")
+    ] = False,
+    lti: Annotated[
+        bool, _option("--lti", "Inside the learning system that [lti] of course.toml names, by LTI 1.3.")
     ] = False,
     verbose: Annotated[bool, _option("--verbose", "A line for each request.", "-v")] = False,
 ) -> None:
@@ -471,11 +451,11 @@ def serve(
     from autograder.cli.serve import serve as run
     from autograder.course.masters import lab_name
 
-    if (certificate is None) != (key is None):
-        raise UserError("HTTPS needs both --certificate and --key.")
+    if hub and lti:
+        raise UserError("Give --hub or --lti: only one of them can say who asks.")
     run(
-        [lab_name(lab) for lab in labs], out, address=address, port=port, url=url, jobs=jobs, hub=hub,
-        certificate=(certificate, key) if certificate and key else None, verbose=verbose, console=console,
+        [lab_name(lab) for lab in labs], out, address=address, port=port, url=url, jobs=jobs, hub=hub, lti=lti,
+        verbose=verbose, console=console,
     )  # fmt: skip
 
 
@@ -501,18 +481,22 @@ def invite(
     make(out, url=url, team=team or [], again=names or [], to=to or out / "invitations.csv", console=console)
 
 
-moodle = typer.Typer(
-    no_args_is_help=True, help="Fetch submissions from Moodle, and bring grades back, by its own interface."
-)
-app.add_typer(moodle, name="moodle", rich_help_panel=GRADE)
+def _system(name: str, what: str = ", and bring grades back") -> typer.Typer:
+    """A learning system's commands, with ``pull``."""
+    commands = typer.Typer(
+        no_args_is_help=True,
+        help=f"Fetch submissions from {name}{what}, by its own interface.",
+    )
+    app.add_typer(commands, name=name.lower(), rich_help_panel=GRADE)
 
+    @commands.command("pull")
+    def pull(lab: LabArgument, submitted: CollectedOption, json_file: JsonOption = None) -> None:
+        """Fetch who is in the class, what they handed in and when, and who has longer; what is here and unchanged stays."""
+        from autograder.cli import systems
 
-@moodle.command("pull")
-def pull_from_moodle(lab: LabArgument, submitted: CollectedOption, json_file: JsonOption = None) -> None:
-    """Fetch who is in the class, what they handed in and when, and who has longer; what is here and unchanged stays."""
-    from autograder.cli.systems import pull
+        _write_json(json_file, systems.pull(name, lab, submitted, console))
 
-    _write_json(json_file, pull("Moodle", lab, submitted, console))
+    return commands
 
 
 SendOption = Annotated[
@@ -528,7 +512,7 @@ ReplaceOption = Annotated[
 ]
 
 
-@moodle.command("push")
+@_system("Moodle").command("push")
 def push_to_moodle(
     lab: LabArgument,
     submitted: SubmittedOption,
@@ -549,6 +533,29 @@ def push_to_moodle(
     done = push("Moodle", lab, submitted, out, console, send=send, replace=replace or [], state=state)
     _write_json(json_file, done)
     exit_status(done)
+
+
+@_system("Canvas").command("push")
+def push_to_canvas(
+    lab: LabArgument,
+    submitted: SubmittedOption,
+    out: GradedOption,
+    send: SendOption = None,
+    replace: ReplaceOption = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Bring grade, comment and feedback page to each student, read them again, and say what did not arrive.
+
+    What a person entered or changed there is left alone and named.
+    """
+    from autograder.cli.systems import exit_status, push
+
+    done = push("Canvas", lab, submitted, out, console, send=send, replace=replace or [])
+    _write_json(json_file, done)
+    exit_status(done)
+
+
+_system("GitHub", "")
 
 
 @app.command("check-course", rich_help_panel=PREPARE)
