@@ -203,26 +203,3 @@ for limit in ("net", "user"):
     assert ran == "ok error ok 1000 0"
     assert net.startswith("too many namespaces are in use")
     assert user.startswith("user namespaces are switched off: `sudo sysctl")
-
-
-def test_an_environment_in_the_temporary_folder_is_seen_but_the_rest_of_it_is_not(
-    folder, tmp_path, monkeypatch
-):
-    assert str(tmp_path).startswith("/tmp/")
-    for name in ("env/lib/tool", "env/lib/autograder", "grades"):
-        (tmp_path / name).mkdir(parents=True)
-        (tmp_path / name / "x.py").write_text("x = 1\n")
-    shown = [*visible.python_folders(), str(tmp_path / "env")]
-    monkeypatch.setattr(visible, "python_folders", lambda: shown)
-    monkeypatch.setattr(visible, "hidden_folders", lambda: [str(tmp_path / "env/lib/autograder")])
-    with Zygote(folder / "coursekit", modules=()) as zygote, zygote.session() as session:
-        source = (
-            f"import os\nroot = {str(tmp_path)!r}\n"
-            "assert os.listdir(root) == ['env'] and os.listdir(root + '/env/lib/tool') == ['x.py']\n"
-            "assert os.listdir(root + '/env/lib/autograder') == []\n"
-            "open('/tmp/free', 'w').write('x')\n"
-            "try:\n    open(root + '/env/lib/tool/y', 'w')\n"
-            "except OSError:\n    pass\nelse:\n    raise AssertionError\n"
-        )
-        [outcome] = session.run_cells([("a", source)])
-        assert outcome.error == ""

@@ -119,19 +119,23 @@ def test_what_is_hidden_is_hidden_under_every_name_that_links_give_it(linked, tm
         (("real/env/lib/course", "real/env"), "link/env"),
     ],
 )
-def test_a_notebook_in_such_a_layout_finds_no_secret(places, linked, tmp_path, monkeypatch, folder):
+def test_a_notebook_in_such_a_layout_in_tmp_finds_no_secret_and_can_write_nothing(
+    places, linked, tmp_path, monkeypatch, folder
+):
     course, prefix = _made(tmp_path, *places)
     (tmp_path / "link").symlink_to("real")
+    (tmp_path / "grades").write_text("beside it\n")
     real = visible.python_folders()
     _use(monkeypatch, course, prefix, tmp_path / linked)
     ours = visible.python_folders()
     monkeypatch.setattr(visible, "python_folders", lambda: [*real, *ours])
     source = (
-        "import os\n"
+        f"import os\nassert not os.path.exists({str(tmp_path / 'grades')!r})\n"
         f"for top in ({str(prefix)!r}, {str(tmp_path / linked)!r}):\n"
         "    found = [os.path.join(at, name) for at, _, names in os.walk(top) for name in names]\n"
         "    assert any(name.endswith('numpy.py') for name in found), found\n"
         "    assert not [name for name in found if open(name).read() == 'secret\\n'], found\n"
+        "    try:\n        open(f'{top}/lib/new', 'w')\n        raise AssertionError(top)\n    except OSError:\n        pass\n"
     )
     with Zygote(folder / "coursekit", modules=()) as zygote, zygote.session() as session:
         [outcome] = session.run_cells([("a", source)])
