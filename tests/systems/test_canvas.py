@@ -32,6 +32,7 @@ def canvas(course: Course) -> Any:
 def test_pull_brings_active_students_their_newest_attempt_and_who_has_longer(
     course: Course, canvas: FakeCanvas
 ) -> None:
+    canvas.submissions[ADA]["body"] = "9999-12-31T23:59:59-10:00"  # no clock shows this in UTC
     canvas.submissions[BO]["cached_due_date"] = "2026-11-23T22:59:59Z"  # a section's override, say
     done = course.pull()
     assert done.students == ("ada", "bo", "cy")  # neither Tom, who teaches too, nor Di, whose place ended
