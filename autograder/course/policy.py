@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import count
@@ -168,6 +168,44 @@ class GitHubPolicy(_Site):
     roster: str
 
 
+def _as_word(value: Any) -> Any:
+    """A number that a system gives may stand without quotes."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _https(value: str) -> str:
+    parts = urlsplit(value)
+    if (parts.scheme == "https" and parts.hostname) or parts.hostname in ("localhost", "127.0.0.1", "::1"):
+        return value
+    raise ValueError("it is no address that begins with https://")
+
+
+Word = Annotated[str, BeforeValidator(_as_word), Field(min_length=1)]
+Address = Annotated[str, AfterValidator(_https)]
+
+
+class LtiPolicy(_Strict):
+    """The learning system that launches the live class (``autograder serve --lti``), as it describes our tool."""
+
+    #: How it calls itself, and us.
+    issuer: Word
+    client_id: Word
+    #: Where it signs people in, gives access tokens, and publishes its keys.
+    login: Address
+    token: Address
+    keyset: Address
+    deployments: Annotated[tuple[Word, ...], Field(min_length=1)]
+    #: The course's number there.
+    course: Word
+    #: Each lab's resource link, by its number there.
+    links: dict[str, Word] = {}
+
+    def lab_of(self, link: str, labs: Iterable[str]) -> str | None:
+        """Which of the labs (full names) a resource link is."""
+        keys = [key for key, one in self.links.items() if one == link]
+        return next((lab for lab in labs if any(_means(key, lab) for key in keys)), None)
+
+
 def _means(key: str, lab: str) -> bool:
     """Whether a key of the file is the lab's full name or its number."""
     return key == lab or (key.isdigit() and int(key) == int(lab[:2]))
@@ -201,6 +239,7 @@ class Settings(_Strict):
     moodle: SystemPolicy | None = None
     canvas: SystemPolicy | None = None
     github: GitHubPolicy | None = None
+    lti: LtiPolicy | None = None
 
     @field_validator("site")
     @classmethod
@@ -249,6 +288,7 @@ class Settings(_Strict):
                 "moodle": None,
                 "canvas": None,
                 "github": None,
+                "lti": None,
                 "labs": {name: own},
             }
         )

@@ -158,6 +158,8 @@ def _check_names(read: Settings, path: Path, text: str) -> None:
     for name in ("moodle", "canvas", "github"):
         if (system := getattr(read, name)) is not None:
             _labs_of(system.assignments, (name, "assignments"), "an assignment", path, text)
+    if read.lti is not None:
+        _labs_of(read.lti.links, ("lti", "links"), "a link", path, text)
     for lab, key in _labs_of(read.labs, ("labs",), "a section", path, text).items():
         policy = read.labs[key]
         if any(policy.model_dump(include={"points", "forbid", "rubric"}).values()):

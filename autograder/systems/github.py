@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from autograder.collect.git_times import OverLimits, bounded
 from autograder.collect.names import may_hold_one
 from autograder.course.lists import folded, read_list, summarize_names
 from autograder.errors import UserError
@@ -18,6 +17,14 @@ from autograder.systems.exchange import Assignment, File, HandedIn, Person, Refu
 
 #: Bytes that one repository may have, packed, and that git may take to fetch it.
 LARGEST, MEMORY = 128 << 20, 1 << 30
+#: Bytes of a list of names that are read, and that git may take for all else: a student chooses how large an object unpacks.
+_LISTED, _SMALL = 4 << 20, 256 << 20
+#: Seconds of a processor that git may take for one command.
+SECONDS = 10
+
+
+class OverLimits(Exception):
+    """Git cannot be given limits here."""
 
 
 class GitHub:
@@ -101,7 +108,38 @@ class GitHub:
     def _address(self, user: int) -> str:
         return f"{self.key}-{self._logins[user]}"
 
-    def _git(self, *words: str, largest: int = 0, memory: int = 0) -> bytes:
+    def _git(self, *words: str, largest: int = _LISTED, memory: int = _SMALL) -> bytes:
         """What git writes, in a repository of ours: a student's configuration, hooks and filters are never there."""
         command = ["git", f"--git-dir={self._folder.name}", "-c", "pack.threads=1", "-c", "gc.auto=0", *words]
-        return bounded(command, {**os.environ, "GIT_TERMINAL_PROMPT": "0"}, largest, memory)
+        return _bounded(command, {**os.environ, "GIT_TERMINAL_PROMPT": "0"}, largest, memory)
+
+
+def _bounded(command: list[str], environment: dict[str, str], largest: int, memory: int) -> bytes:
+    """What a command writes, in a process that cannot grow beyond ``memory`` bytes, nor write a file of more than ``largest``."""
+    try:
+        import resource
+    except ImportError:
+        raise OverLimits("this system has no limits for git: pull on Linux or macOS") from None
+
+    def limit() -> None:
+        for what, most in (
+            (resource.RLIMIT_AS, memory),
+            (resource.RLIMIT_FSIZE, largest),
+            (resource.RLIMIT_CPU, SECONDS),
+            (resource.RLIMIT_CORE, 0),
+        ):
+            resource.setrlimit(what, (most, most))
+
+    with tempfile.TemporaryFile() as written:
+        subprocess.run(
+            command,
+            env=environment,
+            check=True,
+            stdin=subprocess.DEVNULL,
+            stdout=written,
+            stderr=subprocess.DEVNULL,
+            timeout=6 * SECONDS,  # a pipe among the objects never answers, and a busy machine answers late
+            preexec_fn=limit,
+        )
+        written.seek(0)
+        return written.read()
