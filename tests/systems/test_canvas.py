@@ -64,9 +64,10 @@ def test_push_brings_grade_comment_and_page_and_sends_again_only_what_changed(
     assert ours["attachments"][0]["display_name"] == f"{LAB}.html"
     sent = len(canvas.put)
     canvas.comment(ADA, ME, "Well done")
-    canvas.comment(BO, 2, "A colleague's note")
+    canvas.comment(BO, 2, "A colleague's page", canvas.file("a.html", 1))
     assert course.push() == [] and len(canvas.put) == sent
-    assert course.push(1.0, 3.0) == [] and one["score"] == 8
+    assert course.push(1.0, 3.0) == []
+    assert [canvas.submissions[user]["score"] for user in (ADA, BO)] == [8, 8]
     canvas.submissions[ADA].update(attempt=3, submitted_at="2026-11-20T10:00:00Z")
     assert "handed in again" in course.plan()["ada"].why
     course.pull()
