@@ -180,7 +180,7 @@ class Canvas:
             if comment["author_id"] == self._me
             and any(file["display_name"].endswith(".html") for file in comment.get("attachments") or ())
         ]
-        newest = ours[-1] if ours else {"comment": "", "attachments": []}
+        newest: Mapping[str, Any] = ours[-1] if ours else {"comment": "", "attachments": []}
         taken = one.get("points_deducted") or 0
         return Entry(
             None if one["score"] is None else one["score"] + taken,

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from autograder.cli.app import app
 from autograder.course.lab import LabSpec
 from autograder.course.policy_file import extension_of
 from autograder.errors import UserError
@@ -30,7 +32,7 @@ def canvas(course: Course) -> Any:
 
 
 def test_pull_brings_active_students_their_newest_attempt_and_who_has_longer(
-    course: Course, canvas: FakeCanvas
+    course: Course, canvas: FakeCanvas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     canvas.submissions[ADA]["body"] = "9999-12-31T23:59:59-10:00"  # no clock shows this in UTC
     canvas.submissions[BO]["cached_due_date"] = "2026-11-23T22:59:59Z"  # a section's override, say
@@ -39,7 +41,9 @@ def test_pull_brings_active_students_their_newest_attempt_and_who_has_longer(
     assert done.handed_in == done.fetched == ("ada", "bo") and course.time("ada") == "2026-11-19 15:00:11 UTC"
     longer = extension_of(LAB, "bo")
     assert longer is not None and longer.days == 3 and extension_of(LAB, "ada") is None
-    assert course.pull().fetched == ()
+    monkeypatch.setattr("autograder.cli.systems.refuse_world_readable", lambda *_: None)  # tmp_path may be
+    said = CliRunner().invoke(app, ["canvas", "pull", "00", "--submitted", str(course.submitted)])
+    assert "✓ 3 students, 2 submissions (0 new)" in said.output
     canvas.submissions[ADA].update(attempt=3, submitted_at="2026-11-20T10:00:00Z")
     assert course.pull().fetched == ("ada",) and course.time("ada") == "2026-11-20 10:00:00 UTC"
 

@@ -46,9 +46,7 @@ def test_pull_lays_out_the_class_as_grading_reads_it(course: Course, moodle: Fak
     assert len(folders) == 23 and folders == set(done.students)
     assert not {words(SUSI), "lehrer@uni.example"} & folders  # suspended; staff
     assert len(done.handed_in) == len(done.fetched) == 19
-    times = [
-        course.time(words(user)) for user in (ANNE, 9, RITA)
-    ]  # Rita's attempt was reopened: the one before
+    times = [course.time(words(user)) for user in (ANNE, 9, RITA)]  # Rita's: of the attempt before
     assert times == ["2026-11-19 16:03:12 UTC", "2026-11-20 23:20:00 UTC", "2026-11-10 08:00:00 UTC"]
     assert not list((course.submitted / words(DORA) / LAB).iterdir())  # a draft
     said = " ".join(done.notes)
