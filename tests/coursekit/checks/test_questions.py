@@ -159,7 +159,7 @@ def test_gradients_are_those_that_the_hidden_tests_see():
     x, scale, cotangents = torch.randn(3, 2), torch.tensor(3.0), [torch.randn(3, 2), torch.ones(3, 2)]
     weights = {"weight": torch.randn(2, 2), "bias": torch.randn(2)}
     seen = []
-    for student in (LocalStudent(Twice, "Twice"), Student.local(Twice, "Twice")):
+    for student in (LocalStudent(Twice, "Twice"), Student.local_namespace({"Twice": Twice}, "Twice")):
         module = student(2, 2)
         module.load_state_dict(weights)
         found = module.gradients([x], {"scale": scale}, cotangent=cotangents)
